@@ -1,0 +1,1 @@
+"""Benchmarks: question sets, scorers and the runner."""

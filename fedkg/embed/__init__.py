@@ -1,0 +1,1 @@
+"""Similarity of texts: dense embeddings, kept once made, or BM25."""

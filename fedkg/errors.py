@@ -1,0 +1,247 @@
+"""Every error that fedkg raises on purpose.
+
+    FedkgError
+    ├── InputError                  the caller's input cannot be used (exit code 2)
+    │   ├── TermError               text that is no IRI or N-Triples term
+    │   ├── ProfileError            an endpoint profile that does not fit
+    │   ├── SettingsError           settings that do not fit
+    │   ├── GraphFileError          an RDF file that cannot be read
+    │   ├── QuestionError           a question that cannot be asked
+    │   ├── TopicError              a topic entity that nothing matches
+    │   ├── ModelNameError          a model or embedder that is not known, or has no key
+    │   ├── MissingExtraError       an optional package that is not installed
+    │   ├── PromptError             a template or schema that cannot be used
+    │   ├── DocumentError           a file that is no answer document
+    │   └── DatasetError            a benchmark or question file that cannot be read
+    ├── EndpointError               an endpoint did not answer as it should (exit code 3)
+    │   ├── UnreachableError        no connection, or it broke
+    │   ├── EndpointTimeoutError    the endpoint or the deadline cut the query off
+    │   ├── RefusedError            throttled, overloaded or banned
+    │   ├── TruncatedError          rows are missing from the reply
+    │   ├── NotSparqlError          the reply is no SPARQL result
+    │   └── QueryRejectedError      the endpoint does not accept the query
+    ├── ModelError                  a language model did not answer as it should (exit code 3)
+    │   ├── ModelUnreachableError   no connection, overload, or a timeout
+    │   ├── ModelRefusedError       key, quota, rate or content policy
+    │   └── ModelReplyError         a reply that does not fit its schema
+    └── BudgetError                 calls, tokens or seconds are spent (exit code 4)
+
+Each error says what was being asked (`asked`), whether the same request may work later (`retryable`) and what a
+person can do (`hint`).
+"""
+
+from enum import StrEnum
+from typing import ClassVar
+
+__all__ = [
+    "Action",
+    "BudgetError",
+    "DatasetError",
+    "DocumentError",
+    "EndpointError",
+    "EndpointTimeoutError",
+    "FedkgError",
+    "GraphFileError",
+    "InputError",
+    "MissingExtraError",
+    "ModelError",
+    "ModelNameError",
+    "ModelRefusedError",
+    "ModelReplyError",
+    "ModelUnreachableError",
+    "NotSparqlError",
+    "ProfileError",
+    "PromptError",
+    "QueryRejectedError",
+    "QuestionError",
+    "RefusedError",
+    "SettingsError",
+    "TermError",
+    "TopicError",
+    "TruncatedError",
+    "UnreachableError",
+]
+
+
+class Action(StrEnum):
+    """What helps after an endpoint's error."""
+
+    RETRY = "retry the same request"
+    RESHAPE = "ask for less at once"
+    STOP = "do not ask this again"
+
+
+class FedkgError(Exception):
+    """Base of all errors that fedkg raises on purpose; `exit_code` is what the command line ends with."""
+
+    exit_code: ClassVar[int] = 1
+    retryable: ClassVar[bool] = False
+    default_hint: ClassVar[str] = ""
+
+    def __init__(self, message: str, *, asked: str = "", hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.asked = asked
+        self.hint = hint or self.default_hint
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class InputError(FedkgError):
+    """Raised when the caller's input cannot be used."""
+
+    exit_code = 2
+
+
+class TermError(InputError):
+    """Raised when text is no IRI or N-Triples term, or a term cannot be written into a query."""
+
+    default_hint = 'write a full IRI such as http://www.wikidata.org/entity/Q7186, without spaces or <>"{}|^`\\'
+
+
+class ProfileError(InputError):
+    """Raised when an endpoint profile is unknown, or has an unknown key or a wrong type; names file and key."""
+
+    default_hint = "`fedkg endpoints list` shows the known profiles; a URL or an RDF file works too"
+
+
+class SettingsError(InputError):
+    """Raised when a settings file, environment variable or flag does not fit; names its source and key."""
+
+
+class GraphFileError(InputError):
+    """Raised when an RDF file is missing, of unknown format or malformed; names file and line."""
+
+    default_hint = "files must be .nt, .ttl or .nq, optionally .gz"
+
+
+class QuestionError(InputError):
+    """Raised when a question is empty or too long to be one."""
+
+    default_hint = "ask one question in one or two sentences"
+
+
+class TopicError(InputError):
+    """Raised when no entity matches a topic, or a question mentions no known entity; names the nearest labels."""
+
+    default_hint = (
+        "name the entity with --topic LABEL or --topic IRI; `fedkg search TEXT` shows what the endpoint knows"
+    )
+
+
+class ModelNameError(InputError):
+    """Raised when a model or embedder name is unknown, or its key is not set; names the variable."""
+
+    default_hint = "models: local, anthropic:MODEL, openai:MODEL, openai:MODEL@http://127.0.0.1:8000/v1"
+
+
+class MissingExtraError(InputError):
+    """Raised when an optional package is needed that is not installed; names the extra."""
+
+
+class PromptError(InputError):
+    """Raised when a prompt folder is incomplete, or a template asks for a value that it is not given."""
+
+
+class DocumentError(InputError):
+    """Raised when a file is no answer document of a known version."""
+
+    default_hint = "`fedkg ask --json … > answer.json` writes one"
+
+
+class DatasetError(InputError):
+    """Raised when a benchmark is unknown or its files cannot be read; names file and line."""
+
+
+class EndpointError(FedkgError):
+    """Raised when an endpoint did not answer as it should.
+
+    `endpoint` is its name, `status` the HTTP status (0 where there was none), `action` what helps, `wait` the seconds
+    that the endpoint asked to wait (0.0 where it did not say).
+    """
+
+    exit_code = 3
+    action: ClassVar[Action] = Action.STOP
+
+    def __init__(
+        self, message: str, *, endpoint: str = "", status: int = 0, wait: float = 0.0, asked: str = "", hint: str = ""
+    ) -> None:
+        super().__init__(message, asked=asked, hint=hint)
+        self.endpoint = endpoint
+        self.status = status
+        self.wait = wait
+
+
+class UnreachableError(EndpointError):
+    """Raised when no connection could be made, or it broke before the reply was whole."""
+
+    retryable = True
+    action = Action.RETRY
+    default_hint = "check the URL and the network; `fedkg endpoints check NAME` tries it"
+
+
+class EndpointTimeoutError(EndpointError):
+    """Raised when the endpoint, a gateway or our own deadline cut the query off."""
+
+    action = Action.RESHAPE
+    default_hint = "smaller batches are tried by themselves; a longer --timeout may help"
+
+
+class RefusedError(EndpointError):
+    """Raised when the endpoint throttles, is overloaded or has banned this client; `wait` says for how long."""
+
+    retryable = True
+    action = Action.RETRY
+    default_hint = "wait; set a contact (FEDKG_CONTACT) so that the operator can reach you"
+
+
+class TruncatedError(EndpointError):
+    """Raised when the reply is valid but rows are missing: a row cap, an anytime timeout, a partial status."""
+
+    action = Action.RESHAPE
+    default_hint = "smaller batches are tried by themselves"
+
+
+class NotSparqlError(EndpointError):
+    """Raised when the reply is no SPARQL result: a web page, a cut body, an error text inside the body."""
+
+    default_hint = "is the URL the SPARQL endpoint itself, not its web form?"
+
+
+class QueryRejectedError(EndpointError):
+    """Raised when the endpoint says that the query is wrong or not allowed."""
+
+    default_hint = "the endpoint may be of another engine than its profile says; try the profile `generic`"
+
+
+class ModelError(FedkgError):
+    """Raised when a language model did not answer as it should."""
+
+    exit_code = 3
+
+
+class ModelUnreachableError(ModelError):
+    """Raised when the model's service cannot be reached, is overloaded or too slow."""
+
+    retryable = True
+    default_hint = "check the base URL and the service's status; the finished hops stay cached"
+
+
+class ModelRefusedError(ModelError):
+    """Raised when the service refuses: a wrong key, a spent quota, a rate limit, a content policy."""
+
+    default_hint = "check the key, its quota and the model's name"
+
+
+class ModelReplyError(ModelError):
+    """Raised when a reply does not fit its schema after one repair."""
+
+    default_hint = "a stronger model, or one with native structured output, follows schemas better"
+
+
+class BudgetError(FedkgError):
+    """Raised when the budget of calls, tokens or seconds is spent; what was found until then is returned."""
+
+    exit_code = 4
+    default_hint = "raise --max-calls, --max-tokens or --timeout"

@@ -1,0 +1,1 @@
+"""Transports: how a query's text reaches an endpoint and its reply comes back."""

@@ -1,0 +1,176 @@
+"""Endpoint profiles: one TOML file each under `endpoints/`, or in the user's own folder.
+
+A profile says where an endpoint is and what its graph is like: engine, limits, labels, plumbing, mediators, search. The
+shape of a graph is data, so another endpoint is another file and no code. An error names file and key.
+"""
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from fedkg.data import folder
+from fedkg.errors import ProfileError
+from fedkg.terms import ILLEGAL_IN_IRI
+
+__all__ = ["Edges", "Labels", "Limits", "Mediators", "Profile", "Shape", "find", "load", "names", "parse"]
+
+Positive = Annotated[int, msgspec.Meta(ge=1)]
+Engine = Literal["generic", "blazegraph", "qlever", "virtuoso", "oxigraph"]
+RDFS_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
+
+
+class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What may be asked of the endpoint.
+
+    concurrency: requests at once. interval: least seconds between two requests. timeout: seconds for one request.
+    rows: most rows that a reply may have before it counts as cut; also sent as LIMIT. known_cap: the row count at which
+    this endpoint is known to cut silently (0: none known). batch: entities per neighbour request. label_batch: IRIs per
+    label request. relation: most edges kept per relation and direction of a hub. entity: most edges kept per entity and
+    direction; more make it a hub. max_bytes: most bytes of one reply.
+    """
+
+    concurrency: Positive = 4
+    interval: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    timeout: Annotated[float, msgspec.Meta(gt=0)] = 60.0
+    retries: Annotated[int, msgspec.Meta(ge=0)] = 3
+    rows: Positive = 10_000
+    known_cap: Annotated[int, msgspec.Meta(ge=0)] = 0
+    batch: Positive = 50
+    label_batch: Positive = 400
+    relation: Positive = 200
+    entity: Positive = 2_000
+    max_bytes: Positive = 64_000_000
+
+
+class Labels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How things are named.
+
+    predicates: label predicates, the best first. aliases: further names that search accepts. description: predicate of a
+    short description ("" for none). property_of: the predicate that leads from a property entity to the relation it
+    describes (Wikidata's directClaim); relations are then labelled by their property entities, all in one request.
+    """
+
+    predicates: tuple[str, ...] = (RDFS_LABEL,)
+    aliases: tuple[str, ...] = ()
+    description: str = ""
+    property_of: str = ""
+
+
+class Edges(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which triples are edges.
+
+    only: a prefix that an edge's predicate must have ("" for any). skip: plumbing predicates. skip_prefixes: prefixes of
+    such. skip_property_types: Wikidata property types that are plumbing (external identifiers, images).
+    """
+
+    only: str = ""
+    skip: tuple[str, ...] = ()
+    skip_prefixes: tuple[str, ...] = ()
+    skip_property_types: tuple[str, ...] = ()
+
+
+class Mediators(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Nodes that stand for an n-ary fact and are collapsed into one edge with qualifiers.
+
+    blank: blank nodes are mediators. unnamed: IRIs under one of these prefixes without `name` are mediators (Freebase
+    CVTs). statements: Wikidata's statement nodes, by the prefixes of claim (p:), statement (ps:) and qualifier (pq:); they
+    add qualifiers to the truthy edge.
+    """
+
+    blank: bool = True
+    unnamed: tuple[str, ...] = ()
+    name: str = ""
+    claim: str = ""
+    statement: str = ""
+    qualifier: str = ""
+    truthy: str = ""
+
+
+class Shape(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Everything about a graph that does not depend on where it is served; `marker` is a predicate that gives it away."""
+
+    labels: Labels = Labels()
+    edges: Edges = Edges()
+    mediators: Mediators = Mediators()
+    marker: str = ""
+
+
+class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One endpoint.
+
+    urls: where it is served, the first choice first; an empty list stands for a shape that is put on a URL or file by
+    `PROFILE@WHERE`. file: an RDF file beside the profile, served in process. contact_required: whether its operator wants
+    a contact in the User-Agent. like: another profile whose shape this one has.
+    """
+
+    name: str
+    title: str = ""
+    urls: tuple[str, ...] = ()
+    file: str = ""
+    engine: Engine = "generic"
+    contact_required: bool = False
+    like: str = ""
+    limits: Limits = Limits()
+    shape: Shape = Shape()
+    source: str = ""
+
+
+def names(own: str = "") -> list[str]:
+    """The known profile names, sorted; `own` is a further folder."""
+    return sorted({path.stem for place in _folders(own) for path in place.glob("*.toml")})
+
+
+def find(name: str, own: str = "") -> Profile:
+    """The profile of that name. Raises ProfileError where there is none or its file does not fit."""
+    for place in _folders(own):
+        path = place / f"{name}.toml"
+        if "/" not in name and path.is_file():
+            return load(path)
+    raise ProfileError(f"no endpoint profile is called {name[:100]!r}; known: {', '.join(names(own))}")
+
+
+def load(path: Path) -> Profile:
+    """The profile in that file."""
+    try:
+        return parse(path.read_text(encoding="utf-8"), str(path), path.stem)
+    except OSError as error:
+        raise ProfileError(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ProfileError(f"{path}: not UTF-8 text") from error
+
+
+def parse(text: str, source: str, name: str) -> Profile:
+    """The profile that TOML text describes; `source` is named in errors and kept in the profile."""
+    try:
+        values: dict[str, Any] = tomllib.loads(text)
+        profile = msgspec.convert({"name": name, **values, "source": source}, Profile, strict=True)
+    except tomllib.TOMLDecodeError as error:
+        raise ProfileError(f"{source}: {error}", hint="it must be TOML") from error
+    except msgspec.ValidationError as error:
+        raise ProfileError(f"{source}: {error}") from error
+    _check_iris(profile.shape, source)
+    return profile if not profile.like else msgspec.structs.replace(profile, shape=_shape_of(profile))
+
+
+def _shape_of(profile: Profile) -> Shape:
+    if profile.shape != Shape():
+        raise ProfileError(f"{profile.source}: `like` and a shape of its own exclude each other")
+    model = folder("endpoints") / f"{profile.like}.toml"
+    if profile.like == profile.name or not model.is_file():
+        raise ProfileError(f"{profile.source}: like: no bundled profile is called {profile.like!r}")
+    return msgspec.structs.replace(load(model).shape, marker="")
+
+
+def _check_iris(shape: Shape, source: str) -> None:
+    values = msgspec.to_builtins(shape)
+    for table in ("labels", "edges", "mediators"):
+        for key, value in values[table].items():
+            for text in [value] if isinstance(value, str) else value if isinstance(value, list | tuple) else []:
+                if ILLEGAL_IN_IRI.search(text):
+                    raise ProfileError(f"{source}: shape.{table}.{key}: not an IRI: {text!r}")
+
+
+def _folders(own: str) -> list[Path]:
+    return ([Path(own)] if own else []) + [folder("endpoints")]

@@ -1,0 +1,318 @@
+"""The records that cross a step, and the answer document as JSON.
+
+All are frozen. Records hold terms, never text that was cut or decorated for a prompt; what a model sees is in `Offer`.
+"""
+
+from enum import StrEnum
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from fedkg.errors import DocumentError, TermError
+from fedkg.terms import DirectedRelation, Direction, Edge, Iri, Qualifier, Term, Through, parse_term
+
+__all__ = [
+    "DOCUMENT_VERSION",
+    "Answer",
+    "AnswerValue",
+    "Beam",
+    "Candidate",
+    "Conclusion",
+    "Gap",
+    "Kind",
+    "Match",
+    "Neighbourhood",
+    "Offer",
+    "Path",
+    "PathEdge",
+    "Pick",
+    "Plan",
+    "Status",
+    "Usage",
+    "Verdict",
+    "decode",
+    "decode_answer",
+    "encode",
+    "to_builtins",
+]
+
+DOCUMENT_VERSION = 1
+
+T = TypeVar("T")
+
+Kind = Literal["entities", "literal", "count", "yesno", "claim", "choice"]
+
+
+class Status(StrEnum):
+    """How a question ended. "The graph says none", "not found in time" and "an endpoint failed" are three answers."""
+
+    ANSWERED = "answered"
+    NONE = "none"
+    NOT_FOUND = "not_found"
+    FAILED = "failed"
+    ABSTAINED = "abstained"
+
+
+class Match(msgspec.Struct, frozen=True):
+    """An entity that a text may mean; `score` in 0..1, 1.0 for an exact label."""
+
+    iri: Iri
+    label: str
+    score: float
+    description: str = ""
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What the plan call says of a question (FiDeLiS v4, appendix C.1): keywords K, steps w, the declarative statement q'.
+
+    `statement` keeps the text *placeholder* where the answer goes; `mentions` are the entities that the question names.
+    """
+
+    keywords: tuple[str, ...]
+    steps: tuple[str, ...] = ()
+    statement: str = ""
+    kind: Kind = "entities"
+    mentions: tuple[str, ...] = ()
+
+
+class Neighbourhood(msgspec.Struct, frozen=True):
+    """The edges of one entity in one direction, as one endpoint said them.
+
+    `complete` is False where something was left out, `cut` says what; `failed` is the endpoint's error, if it failed.
+    """
+
+    entity: Iri
+    direction: Direction
+    edges: tuple[Edge, ...]
+    endpoint: str
+    retrieved_at: str
+    complete: bool = True
+    cut: str = ""
+    failed: str = ""
+
+
+class Candidate(msgspec.Struct, frozen=True):
+    """One possible next step of one beam: a relation with tails (a group), or a single edge (a pair).
+
+    `beam` is the index of the beam that it extends, `score` is S((r, e)) of FiDeLiS v4 Eq. 2, `complete` whether the
+    endpoint gave all tails.
+    """
+
+    beam: int
+    relation: DirectedRelation
+    edges: tuple[Edge, ...]
+    score: float = 0.0
+    complete: bool = True
+
+    @property
+    def tails(self) -> tuple[Term, ...]:
+        """The distinct nodes that the step leads to, in the order of the edges."""
+        return tuple(dict.fromkeys(edge.end for edge in self.edges))
+
+
+class Beam(msgspec.Struct, frozen=True):
+    """A hypothesis of the search: a topic entity and the steps walked from it; `score` is its last step's score."""
+
+    topic: Iri
+    steps: tuple[Candidate, ...] = ()
+    score: float = 0.0
+
+    @property
+    def tails(self) -> tuple[Term, ...]:
+        """Where the walk has come to: the topic itself before the first step."""
+        return self.steps[-1].tails if self.steps else (self.topic,)
+
+    @property
+    def chain(self) -> tuple[DirectedRelation, ...]:
+        """The relations walked so far."""
+        return tuple(step.relation for step in self.steps)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every step has all the tails that the graph has."""
+        return all(step.complete for step in self.steps)
+
+    def extend(self, step: Candidate) -> "Beam":
+        """This beam with one more step."""
+        return Beam(self.topic, (*self.steps, step), step.score)
+
+
+class Offer(msgspec.Struct, frozen=True):
+    """What a reasoning model is shown of one path or candidate, already safe to enter a prompt.
+
+    `number` counts from 1, `text` is one line, `relations` are the names along the whole chain, `tails` the labels or
+    values at its end (a bounded number, best first), `more` how many further tails there are.
+    """
+
+    number: int
+    text: str
+    relations: tuple[str, ...]
+    tails: tuple[str, ...] = ()
+    more: int = 0
+    score: float = 0.0
+
+
+class Pick(msgspec.Struct, frozen=True):
+    """A chosen offer: `follows` = local verification, `finishes` = local and global (FiDeLiS v4 section 3.2)."""
+
+    number: int
+    follows: bool = True
+    finishes: bool = False
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """The deductive verification of one path: C_local and C_global of FiDeLiS v4 section 3.2."""
+
+    number: int
+    follows: bool
+    finishes: bool
+
+
+class Conclusion(msgspec.Struct, frozen=True):
+    """What the answer call says: which offered paths answer the question.
+
+    `tails` maps a path's number to the numbers of its tails that answer (empty: all of them). `verdict` is "yes" or
+    "no" for yes/no questions and claims. `abstained` says that the model cannot answer questions of this kind.
+    """
+
+    paths: tuple[int, ...] = ()
+    tails: dict[int, tuple[int, ...]] = {}
+    verdict: Literal["yes", "no", ""] = ""
+    abstained: str = ""
+
+
+class PathEdge(msgspec.Struct, frozen=True):
+    """An edge as the answer document shows it; `labels` maps a term's N-Triples text to its label."""
+
+    subject: Term
+    relation: Iri
+    object: Term
+    direction: Direction
+    endpoint: str
+    retrieved_at: str
+    qualifiers: tuple[Qualifier, ...] = ()
+    through: Through | None = None
+    labels: dict[str, str] = {}
+
+    @property
+    def edge(self) -> Edge:
+        """The edge without its labels."""
+        return Edge(
+            self.subject,
+            self.relation,
+            self.object,
+            self.direction,
+            self.endpoint,
+            self.retrieved_at,
+            self.qualifiers,
+            self.through,
+        )
+
+
+class Path(msgspec.Struct, frozen=True):
+    """One walk from a topic entity to an answer; `score` is the last step's score."""
+
+    score: float
+    edges: tuple[PathEdge, ...]
+
+
+class AnswerValue(msgspec.Struct, frozen=True):
+    """One answer: `value` is what a person reads, `iri` the entity (or None), `term` the graph's own term.
+
+    `grounded` is True where the value is a node or literal on a shown path; `paths` are indices into the paths.
+    """
+
+    value: str
+    iri: str | None = None
+    label: str = ""
+    term: Term | None = None
+    grounded: bool = False
+    paths: tuple[int, ...] = ()
+
+
+class Gap(msgspec.Struct, frozen=True):
+    """Something that is missing from the walk: who left it out, what it was, and why."""
+
+    endpoint: str
+    asked: str
+    reason: str
+
+
+class Usage(msgspec.Struct, frozen=True):
+    """What a question cost.
+
+    `requests` to endpoints, by kind in `by_kind`; `round_trips` = waves of requests that were waited for one after the
+    other; `bytes` received; `cache_hits` = neighbourhoods and labels that needed no request; `labels_embedded`;
+    `model_calls`; tokens as the vendor counts them; wall-clock `seconds`; `spent` names the budget that ended the run
+    ("" where none did).
+    """
+
+    requests: int = 0
+    round_trips: int = 0
+    bytes: int = 0
+    cache_hits: int = 0
+    labels_embedded: int = 0
+    model_calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    seconds: float = 0.0
+    by_kind: dict[str, int] = {}
+    spent: str = ""
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """The answer document: what `ask --json` prints and `verify` reads."""
+
+    question: str
+    kind: Kind
+    status: Status
+    answers: tuple[AnswerValue, ...] = ()
+    paths: tuple[Path, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    usage: Usage = Usage()
+    warnings: tuple[str, ...] = ()
+    settings: dict[str, Any] = {}
+    version: int = DOCUMENT_VERSION
+
+    def to_json(self) -> bytes:
+        """The document as one JSON object, UTF-8."""
+        return encode(self)
+
+
+def _encode_hook(value: object) -> str:
+    if isinstance(value, Term):
+        return value.text
+    raise TypeError(f"no JSON for {type(value).__name__}")
+
+
+def _decode_hook(kind: type, value: object) -> Term:
+    term = parse_term(str(value))
+    if not isinstance(term, kind):
+        raise TermError(f"expected an IRI, got {value!r}")
+    return term
+
+
+def encode(record: object) -> bytes:
+    """Any record as JSON, UTF-8; terms as N-Triples text."""
+    return msgspec.json.encode(record, enc_hook=_encode_hook)
+
+
+def to_builtins(record: object) -> Any:
+    """Any record as plain dicts, lists and strings."""
+    return msgspec.to_builtins(record, enc_hook=_encode_hook)
+
+
+def decode(data: bytes, kind: type[T]) -> T:
+    """The record that JSON stands for. Raises msgspec.MsgspecError or TermError where it is another."""
+    return msgspec.json.decode(data, type=kind, dec_hook=_decode_hook)
+
+
+def decode_answer(data: bytes) -> Answer:
+    """The answer document that JSON stands for. Raises DocumentError where it is none."""
+    try:
+        answer = decode(data, Answer)
+    except (msgspec.MsgspecError, TermError, UnicodeDecodeError) as error:
+        raise DocumentError(f"this is no fedkg answer document: {error}") from error
+    if answer.version != DOCUMENT_VERSION:
+        raise DocumentError(f"answer document version {answer.version} is not known (this is {DOCUMENT_VERSION})")
+    return answer

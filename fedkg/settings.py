@@ -1,0 +1,155 @@
+"""Settings as frozen values: defaults here, then a TOML file, then environment variables, then flags.
+
+`load` is the only place that reads the environment. Keys never appear in a repr or a document: they are read where an
+adapter is built, by the name of their variable.
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from platformdirs import user_cache_path, user_config_path
+
+from fedkg.errors import SettingsError
+
+__all__ = ["ENVIRONMENT", "Budget", "Search", "Settings", "load", "public"]
+
+Positive = Annotated[int, msgspec.Meta(ge=1)]
+Seconds = Annotated[float, msgspec.Meta(gt=0)]
+
+
+class Search(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a question is searched; names and defaults follow FiDeLiS v4 section 3 and appendix A.4.
+
+    depth D: most steps of a path. beam B: most hypotheses kept at a depth. candidates: most candidates that the model is
+    shown (None: 10 groups, or 30 pairs). alpha: weight of the next-hop lookahead (Eq. 2), 0 switches it off.
+    form: candidates as relation `groups` or as (relation, entity) `pairs`. call_plan: one `fused` call per depth, or the
+    `paper`'s calls per beam and per verification. frontier: most entities expanded at a hop, over all beams, so that a hop
+    stays one batch. tails: most labels shown of one group.
+    """
+
+    depth: Positive = 4
+    beam: Positive = 4
+    candidates: Positive | None = None
+    alpha: Annotated[float, msgspec.Meta(ge=0)] = 0.3
+    form: Literal["groups", "pairs"] = "groups"
+    call_plan: Literal["fused", "paper"] = "fused"
+    frontier: Positive = 50
+    tails: Positive = 8
+    keywords: bool = True
+    verifier: bool = True
+
+
+class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What one question may cost: model calls, tokens (in and out together) and wall-clock seconds; None = no limit."""
+
+    calls: Positive | None = None
+    tokens: Positive | None = None
+    seconds: Seconds | None = 300.0
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Everything that a session is built from.
+
+    endpoints: profile names, URLs, RDF files or PROFILE@URL. model: `local`, `anthropic:M`, `openai:M[@URL]`. embedder:
+    `auto`, `minilm`, `bm25`, `openai:M`, or `st:NAME_OR_FOLDER`. languages: label languages in order of preference.
+    contact: mail address or URL that goes into the User-Agent. cache_dir: where replies and embeddings are kept;
+    cache=False keeps them in memory only.
+    """
+
+    endpoints: tuple[str, ...] = ()
+    model: str = "local"
+    embedder: str = "auto"
+    languages: tuple[str, ...] = ("en",)
+    contact: str = ""
+    cache: bool = True
+    cache_dir: str = ""
+    prompts_dir: str = ""
+    profiles_dir: str = ""
+    search: Search = Search()
+    budget: Budget = Budget()
+
+    @property
+    def cache_path(self) -> Path:
+        """The folder of the cache."""
+        return Path(self.cache_dir) if self.cache_dir else user_cache_path("fedkg")
+
+
+ENVIRONMENT = {
+    "FEDKG_MODEL": "model",
+    "FEDKG_EMBEDDER": "embedder",
+    "FEDKG_CONTACT": "contact",
+    "FEDKG_CACHE_DIR": "cache_dir",
+    "FEDKG_ENDPOINTS": "endpoints",
+    "FEDKG_LANGUAGES": "languages",
+    "FEDKG_PROMPTS_DIR": "prompts_dir",
+    "FEDKG_PROFILES_DIR": "profiles_dir",
+}
+LISTS = {"endpoints", "languages"}
+
+
+def load(
+    file: str | Path | None = None, flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None
+) -> Settings:
+    """The settings from file, environment and flags, the later ones winning; nested flags by dots (`search.depth`).
+
+    Without `file`, `fedkg.toml` in the user's configuration folder is read where it exists. Raises SettingsError with the
+    source and the key.
+    """
+    environ = os.environ if environ is None else environ
+    named = file or environ.get("FEDKG_SETTINGS")
+    path = Path(named) if named else user_config_path("fedkg") / "fedkg.toml"
+    settings = Settings()
+    if named or path.is_file():
+        settings = _merge(settings, _read(path), str(path))
+    from_environment = {key: _split(key, environ[name]) for name, key in ENVIRONMENT.items() if environ.get(name)}
+    settings = _merge(settings, from_environment, "environment variables FEDKG_…")
+    return _merge(settings, _nest(flags or {}), "command line or arguments")
+
+
+def public(settings: Settings) -> dict[str, Any]:
+    """The settings as an answer document shows them: nothing of this machine, no contact address."""
+    shown = msgspec.to_builtins(settings)
+    for private in ("contact", "cache_dir", "prompts_dir", "profiles_dir"):
+        del shown[private]
+    return dict(shown)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingsError(f"settings file {path}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"settings file {path}: {error}", hint="it must be TOML") from error
+
+
+def _merge(settings: Settings, changes: Mapping[str, Any], source: str) -> Settings:
+    merged = msgspec.to_builtins(settings)
+    for key, value in changes.items():
+        known = merged.get(key)
+        merged[key] = {**known, **value} if isinstance(known, dict) and isinstance(value, Mapping) else value
+    try:
+        return msgspec.convert(merged, Settings, strict=True)
+    except msgspec.ValidationError as error:
+        raise SettingsError(f"{source}: {error}", hint="keys are listed in README, section Settings") from error
+
+
+def _nest(flags: Mapping[str, Any]) -> dict[str, Any]:
+    nested: dict[str, Any] = {}
+    for key, value in flags.items():
+        if value is None or value == ():
+            continue
+        *outer, last = key.split(".")
+        where = nested
+        for part in outer:
+            where = where.setdefault(part, {})
+        where[last] = value
+    return nested
+
+
+def _split(key: str, text: str) -> Any:
+    return [part.strip() for part in text.split(",") if part.strip()] if key in LISTS else text

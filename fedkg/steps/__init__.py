@@ -1,0 +1,1 @@
+"""The steps of a walk: each takes protocols and exchanges records only."""
