@@ -241,7 +241,14 @@ class ModelReplyError(ModelError):
 
 
 class BudgetError(FedkgError):
-    """Raised when the budget of calls, tokens or seconds is spent; what was found until then is returned."""
+    """Raised when the budget of calls, tokens or seconds is spent; what was found until then is returned.
+
+    `budget` names what is spent: "calls", "tokens" or "seconds".
+    """
 
     exit_code = 4
     default_hint = "raise --max-calls, --max-tokens or --timeout"
+
+    def __init__(self, message: str, *, budget: str = "", asked: str = "", hint: str = "") -> None:
+        super().__init__(message, asked=asked, hint=hint)
+        self.budget = budget

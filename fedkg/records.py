@@ -54,12 +54,13 @@ class Status(StrEnum):
 
 
 class Match(msgspec.Struct, frozen=True):
-    """An entity that a text may mean; `score` in 0..1, 1.0 for an exact label."""
+    """An entity that a text may mean; `score` in 0..1, 1.0 for an exact label; `mention` is the question's own words."""
 
     iri: Iri
     label: str
     score: float
     description: str = ""
+    mention: str = ""
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -132,6 +133,29 @@ class Beam(msgspec.Struct, frozen=True):
         """Whether every step has all the tails that the graph has."""
         return all(step.complete for step in self.steps)
 
+    def ancestors(self) -> dict[Term, frozenset[Term]]:
+        """For each node at the beam's end what lies on every walk to it: to go there again would be to go back."""
+        before: dict[Term, frozenset[Term]] = {self.topic: frozenset()}
+        for step in self.steps:
+            here: dict[Term, frozenset[Term]] = {}
+            for edge in step.edges:
+                on_the_way = before.get(edge.start, frozenset()) | {edge.start}
+                here[edge.end] = here[edge.end] & on_the_way if edge.end in here else on_the_way
+            before = here
+        return before
+
+    def walks(self, tail: Term) -> tuple[Edge, ...]:
+        """One walk from the topic to that tail; empty where the steps do not connect, which no shown path may be."""
+        edges: list[Edge] = []
+        node = tail
+        for step in reversed(self.steps):
+            edge = next((edge for edge in step.edges if edge.end == node), None)
+            if edge is None:
+                return ()
+            edges.insert(0, edge)
+            node = edge.start
+        return tuple(edges) if node == self.topic else ()
+
     def extend(self, step: Candidate) -> "Beam":
         """This beam with one more step."""
         return Beam(self.topic, (*self.steps, step), step.score)
@@ -141,7 +165,8 @@ class Offer(msgspec.Struct, frozen=True):
     """What a reasoning model is shown of one path or candidate, already safe to enter a prompt.
 
     `number` counts from 1, `text` is one line, `relations` are the names along the whole chain, `tails` the labels or
-    values at its end (a bounded number, best first), `more` how many further tails there are.
+    values at its end (a bounded number, best first), `more` how many further tails there are; `topic` is how the question
+    names the entity where the path starts.
     """
 
     number: int
@@ -150,6 +175,7 @@ class Offer(msgspec.Struct, frozen=True):
     tails: tuple[str, ...] = ()
     more: int = 0
     score: float = 0.0
+    topic: str = ""
 
 
 class Pick(msgspec.Struct, frozen=True):
@@ -279,6 +305,10 @@ class Answer(msgspec.Struct, frozen=True):
         return encode(self)
 
 
+class _Versioned(msgspec.Struct):
+    version: int = DOCUMENT_VERSION
+
+
 def _encode_hook(value: object) -> str:
     if isinstance(value, Term):
         return value.text
@@ -308,11 +338,11 @@ def decode(data: bytes, kind: type[T]) -> T:
 
 
 def decode_answer(data: bytes) -> Answer:
-    """The answer document that JSON stands for. Raises DocumentError where it is none."""
+    """The answer document that JSON stands for. Raises DocumentError where it is none, or one of another version."""
     try:
-        answer = decode(data, Answer)
-    except (msgspec.MsgspecError, TermError, UnicodeDecodeError) as error:
+        version = decode(data, _Versioned).version  # first, since another version may have other fields
+        if version == DOCUMENT_VERSION:
+            return decode(data, Answer)
+    except (msgspec.MsgspecError, TermError, RecursionError) as error:
         raise DocumentError(f"this is no fedkg answer document: {error}") from error
-    if answer.version != DOCUMENT_VERSION:
-        raise DocumentError(f"answer document version {answer.version} is not known (this is {DOCUMENT_VERSION})")
-    return answer
+    raise DocumentError(f"answer document version {version} is not known (this is {DOCUMENT_VERSION})")

@@ -5,6 +5,7 @@ adapter is built, by the name of their variable.
 """
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +16,7 @@ from platformdirs import user_cache_path, user_config_path
 
 from fedkg.errors import SettingsError
 
-__all__ = ["ENVIRONMENT", "Budget", "Search", "Settings", "load", "public"]
+__all__ = ["ENVIRONMENT", "Budget", "Search", "Settings", "load", "masked", "public"]
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
@@ -89,6 +90,10 @@ ENVIRONMENT = {
     "FEDKG_PROFILES_DIR": "profiles_dir",
 }
 LISTS = {"endpoints", "languages"}
+USER = re.compile(r"(?<=//)[^/?#]*@")
+QUERY = re.compile(r"(//[^?#]*)[?#].*", re.DOTALL)
+# an absolute path, or one from the home, this or the parent folder; on its own or after `KIND:` or `PROFILE@`
+FOLDERS = re.compile(r"(^|[:@])(?:file://|[A-Za-z]:(?=[\\/]))?(?:~[^/\\:@]*|\.{1,2})?[/\\](?!/)(?:[^/\\]*[/\\])*")
 
 
 def load(
@@ -111,11 +116,28 @@ def load(
 
 
 def public(settings: Settings) -> dict[str, Any]:
-    """The settings as an answer document shows them: nothing of this machine, no contact address."""
+    """The settings as an answer document shows them: no contact address, and nothing of this machine.
+
+    Of a path only the last part stays, of a URL neither its user and password nor its query, which may hold a key.
+    """
     shown = msgspec.to_builtins(settings)
+    shown["endpoints"] = [masked(endpoint) for endpoint in settings.endpoints]
     for private in ("contact", "cache_dir", "prompts_dir", "profiles_dir"):
         del shown[private]
+    for named in ("model", "embedder"):
+        shown[named] = _masked(shown[named])
+    shown["endpoints"] = [_masked(name) for name in shown["endpoints"]]
     return dict(shown)
+
+
+def _masked(name: str) -> str:
+    """`name` may be PROFILE@WHERE, VENDOR:MODEL@URL, KIND:FOLDER or WHERE alone."""
+    return QUERY.sub(r"\1?…", FOLDERS.sub(r"\1", USER.sub("", name)))
+
+
+def masked(text: str) -> str:
+    """The text without the user names and passwords of the URLs in it."""
+    return re.sub(r"://[^/@\s]*@", "://", text)
 
 
 def _read(path: Path) -> dict[str, Any]:

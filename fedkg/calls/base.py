@@ -7,7 +7,7 @@ picks: a number that was not offered does not come back.
 from collections.abc import Sequence
 from typing import Protocol
 
-from fedkg.records import Conclusion, Offer, Pick, Plan, Verdict
+from fedkg.records import Conclusion, Kind, Offer, Pick, Plan, Verdict
 
 __all__ = ["ReasoningModel"]
 
@@ -15,11 +15,13 @@ __all__ = ["ReasoningModel"]
 class ReasoningModel(Protocol):
     """What the search asks of a model.
 
-    `exhaustive` says that offers cost nothing, so that all candidates are offered instead of the best few.
+    `exhaustive` says that offers cost nothing, so that all candidates are offered instead of the best few;
+    `abstains` are the kinds of question that it cannot answer.
     """
 
     name: str
     exhaustive: bool
+    abstains: frozenset[Kind]
 
     async def plan(self, question: str) -> Plan:
         """Keywords, steps, declarative statement, kind and mentions of a question (FiDeLiS v4, appendix C.1)."""

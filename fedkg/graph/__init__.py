@@ -1,0 +1,1 @@
+"""Graphs behind endpoints: neighbourhoods, names and re-asked edges, whatever serves them."""

@@ -1,0 +1,79 @@
+"""What one question has fetched so far: neighbourhoods in both directions, and the gaps among them."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+
+from fedkg.graph.base import Graph
+from fedkg.records import Beam, Gap, Neighbourhood
+from fedkg.terms import DirectedRelation, Direction, Edge, Iri, Term
+
+__all__ = ["BOTH", "Surroundings", "frontier"]
+
+BOTH: tuple[Direction, Direction] = ("out", "in")
+
+
+class Surroundings:
+    """The part of the graph that a walk has seen."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self._near: dict[tuple[Term, Direction], list[Neighbourhood]] = {}
+
+    async def fetch(self, nodes: Iterable[Term], directions: Sequence[Direction] = BOTH) -> None:
+        """Fetches what is not there yet: one wave of requests, both directions at once."""
+        wanted = list(dict.fromkeys(node for node in nodes if isinstance(node, Iri)))
+        await asyncio.gather(*(self._fetch(wanted, direction) for direction in directions))
+
+    def known(self, node: Term) -> bool:
+        """Whether the node's edges are there, in both directions."""
+        return all((node, direction) in self._near for direction in BOTH)
+
+    def edges(self, node: Term) -> list[Edge]:
+        """The node's edges, as far as they were fetched."""
+        return [edge for direction in BOTH for near in self._near.get((node, direction), ()) for edge in near.edges]
+
+    def along(self, node: Term, relation: DirectedRelation) -> list[Edge]:
+        """The node's edges of one relation and direction."""
+        near = self._near.get((node, relation.direction), ())
+        return [edge for part in near for edge in part.edges if edge.walked == relation]
+
+    def complete(self, node: Term, direction: Direction) -> bool:
+        """Whether all edges of the node in that direction are there; a literal has none."""
+        near = self._near.get((node, direction))
+        return not isinstance(node, Iri) or (near is not None and all(part.complete for part in near))
+
+    def all(self) -> list[Neighbourhood]:
+        """Everything that was fetched."""
+        return [near for parts in self._near.values() for near in parts]
+
+    def gaps(self) -> list[Gap]:
+        """What endpoints failed to say, each reason once per endpoint, and what was cut."""
+        gaps: dict[tuple[str, str], list[str]] = {}
+        for near in self.all():
+            reason = near.failed or near.cut
+            if reason:
+                gaps.setdefault((near.endpoint, reason), []).append(f"{near.entity.value} ({near.direction})")
+        return [Gap(endpoint, _some(asked), reason) for (endpoint, reason), asked in gaps.items()]
+
+    async def _fetch(self, nodes: Sequence[Iri], direction: Direction) -> None:
+        missing = [node for node in nodes if (node, direction) not in self._near]
+        if missing:
+            for near in await self.graph.neighbours(missing, direction):
+                self._near.setdefault((near.entity, direction), []).append(near)
+
+
+def frontier(beams: Sequence[Beam], budget: int, around: Surroundings) -> list[list[Iri]]:
+    """The tails of each beam that are expanded, at most about `budget` in all, so that a hop stays one batch.
+
+    Tails that the lookahead has fetched already stand for their beam: asking for more would cost a hop its second wave.
+    """
+    share = max(1, budget // max(1, len(beams)))
+    chosen = []
+    for beam in beams:
+        nodes = [tail for tail in beam.tails if isinstance(tail, Iri)]
+        chosen.append([node for node in nodes if around.known(node)] or nodes[:share])
+    return chosen
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

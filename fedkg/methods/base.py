@@ -1,0 +1,102 @@
+"""What a search may ask for: the vocabulary between a method, which does no I/O, and its driver, which does it all.
+
+A method is a generator: it yields a need and is sent what it needed, until it returns what it found. So a method can be
+tested with a list of replies, and every method runs on every graph, model and budget.
+"""
+
+from collections.abc import Generator
+from typing import Any
+
+import msgspec
+
+from fedkg.records import Beam, Candidate, Conclusion, Pick, Verdict
+
+__all__ = [
+    "Answering",
+    "Choosing",
+    "Completing",
+    "Deducing",
+    "Expanding",
+    "Expansion",
+    "Found",
+    "Need",
+    "Picking",
+    "Walk",
+]
+
+
+class Expanding(msgspec.Struct, frozen=True):
+    """Asks for the ranked next steps of these beams; the reply is an Expansion. `last`: no step follows this one."""
+
+    depth: int
+    beams: tuple[Beam, ...]
+    last: bool = False
+
+
+class Expansion(msgspec.Struct, frozen=True):
+    """The candidates that are offered, best first; `complete` is True where nothing was left out."""
+
+    candidates: tuple[Candidate, ...]
+    complete: bool
+
+
+class Choosing(msgspec.Struct, frozen=True):
+    """Asks the model, in one call, for at most `width` candidates, each verified; the reply is a tuple of Picks."""
+
+    depth: int
+    beams: tuple[Beam, ...]
+    candidates: tuple[Candidate, ...]
+    width: int
+
+    Reply = tuple[Pick, ...]
+
+
+class Picking(msgspec.Struct, frozen=True):
+    """Asks the model for at most `width` candidates of one beam, unverified; the reply is a tuple of Picks."""
+
+    depth: int
+    beam: Beam
+    candidates: tuple[Candidate, ...]
+    width: int
+
+    Reply = tuple[Pick, ...]
+
+
+class Deducing(msgspec.Struct, frozen=True):
+    """Asks the model to verify walked paths; the reply is a tuple of Verdicts."""
+
+    depth: int
+    beams: tuple[Beam, ...]
+
+    Reply = tuple[Verdict, ...]
+
+
+class Completing(msgspec.Struct, frozen=True):
+    """Asks for all tails along the beams' relation chains; the reply is a tuple of Beams in the same order."""
+
+    beams: tuple[Beam, ...]
+
+
+class Answering(msgspec.Struct, frozen=True):
+    """Asks the model which paths answer the question; the reply is a Conclusion."""
+
+    beams: tuple[Beam, ...]
+
+    Reply = Conclusion
+
+
+class Found(msgspec.Struct, frozen=True):
+    """The end of a search: the paths that answer, what the model concluded of them, and how the search ended.
+
+    `tails` are, per beam, the numbers (from 1) of its answering tails, empty for all of them. `exhausted` is True where
+    everything that the graph has within reach was seen, so that an empty result means that the graph says none.
+    """
+
+    beams: tuple[Beam, ...] = ()
+    tails: tuple[tuple[int, ...], ...] = ()
+    conclusion: Conclusion = Conclusion()
+    exhausted: bool = False
+
+
+Need = Expanding | Choosing | Picking | Deducing | Completing | Answering
+Walk = Generator[Need, Any, Found]

@@ -1,0 +1,284 @@
+"""Drives a method over a graph: does what the method asks for, yields events, keeps to budget and deadline.
+
+The method decides, the driver acts. A model that answers nonsense does not end a walk: its choice falls back to Path-RAG's
+ranking, with a warning in the answer. A spent budget does: the answer then holds what was found until then.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import msgspec
+
+from fedkg.calls.base import ReasoningModel
+from fedkg.embed.base import Similarity
+from fedkg.errors import BudgetError, ModelReplyError, QuestionError
+from fedkg.events import Answered, Chosen, Event, Fetched, Linked, Planned, Ranked, Verified, Warned
+from fedkg.graph.base import Graph
+from fedkg.graph.surroundings import Surroundings, frontier
+from fedkg.methods import fidelis
+from fedkg.methods.base import Answering, Choosing, Completing, Deducing, Expanding, Expansion, Found, Need, Picking
+from fedkg.records import Answer, AnswerValue, Beam, Conclusion, Match, Pick, Plan, Status, Usage, Verdict
+from fedkg.settings import Settings, public
+from fedkg.steps import link
+from fedkg.steps.answer import compose
+from fedkg.steps.complete import complete
+from fedkg.steps.rank import DEFAULT_CANDIDATES, PathRag
+from fedkg.steps.show import SHOWN_TAILS, offer_beam, offer_candidates, path_text
+from fedkg.terms import Term
+from fedkg.words import content_words, without
+
+__all__ = ["LONGEST_QUESTION", "Run", "check_question"]
+
+LONGEST_QUESTION = 2_000
+EXHAUSTIVE_WIDTH = 12
+"""Beam width for a model that scores all candidates at no cost: as many chains as still fit one batch per hop."""
+
+T = TypeVar("T")
+
+
+def check_question(question: str) -> str:
+    """The question in one line. Raises QuestionError where it is empty or no question of this length is one."""
+    text = " ".join(question.split())
+    if not text:
+        raise QuestionError("the question is empty")
+    if len(text) > LONGEST_QUESTION:
+        raise QuestionError(f"the question has {len(text):,} characters; at most {LONGEST_QUESTION:,} are taken")
+    return text
+
+
+@dataclass
+class Run:
+    """One question on its way to an answer. `cost` tells the session's usage so far; the run reports the difference."""
+
+    question: str
+    graph: Graph
+    model: ReasoningModel
+    similarity: Similarity
+    settings: Settings
+    cost: Callable[[], Usage]
+    topics: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        """Sets up what the walk remembers. Raises QuestionError."""
+        self.question = check_question(self.question)
+        self._around = Surroundings(self.graph)
+        self._started, self._before = time.monotonic(), self.cost()
+        self._plan = Plan(())
+        self._linked: list[Match] = []
+        self._names: dict[Term, str] = {}
+        self._seen: tuple[Beam, ...] = ()
+        self._happened: list[Event] = []
+        self._warnings: list[str] = []
+
+    async def events(self) -> AsyncIterator[Event]:
+        """The walk as it happens; the last event holds the answer. Raises InputError, EndpointError and ModelError."""
+        found, spent = Found(), ""
+        try:
+            await self._within(self._prepare())
+            if self._plan.kind not in self.model.abstains:
+                async for event in self._walk():
+                    yield event
+                found = self._found
+        except BudgetError as error:
+            spent = error.budget
+            self._warn(f"{error}; what was found until then is returned")
+        answer = await self._answer(found, spent)
+        for event in self._take():
+            yield event
+        yield Answered(answer)
+
+    async def _prepare(self) -> None:
+        """Plan and link; topics that the caller named are looked up before the model is paid."""
+        self._linked = await link.given(self.graph, self.topics)
+        try:
+            self._plan = await self.model.plan(self.question)
+        except ModelReplyError as error:
+            self._plan = Plan(content_words(self.question))
+            self._warn(f"planned by content words: {error}")
+        self._happened.append(Planned(self._plan))
+        if not self._linked and self._plan.kind not in self.model.abstains:
+            self._linked = await link.from_question(self.graph, self.question, self._plan)
+        self._happened.append(Linked(tuple(self._linked)))
+        self._names |= {match.iri: match.label for match in self._linked}
+
+    async def _walk(self) -> AsyncIterator[Event]:
+        """Serves the method until it is done; what it found is in `_found`."""
+        for event in self._take():
+            yield event
+        self._rag = PathRag(self._around, self.similarity, self._query(), self.settings.search)
+        walk = fidelis.search([match.iri for match in self._linked], self.settings.search, self._width)
+        reply: Any = None
+        while True:
+            try:
+                need = walk.send(reply)
+            except StopIteration as end:
+                self._found: Found = end.value
+                return
+            reply = await self._within(self._serve(need))
+            for event in self._take():
+                yield event
+
+    async def _serve(self, need: Need) -> Any:
+        match need:
+            case Expanding():
+                return await self._expand(need)
+            case Choosing():
+                return await self._choose(need)
+            case Picking():
+                return await self._pick(need)
+            case Deducing():
+                return await self._deduce(need)
+            case Completing():
+                return await complete(self._around, need.beams)
+            case Answering():
+                return await self._conclude(need)
+
+    async def _expand(self, need: Expanding) -> Expansion:
+        self._seen = need.beams
+        nodes = frontier(need.beams, self.settings.search.frontier, self._around)
+        await self._around.fetch(node for own in nodes for node in own)
+        self._happened.append(self._fetched(need.depth))
+        ranking = await self._rag.rank(need.beams, nodes, self._limit, lookahead=not need.last)
+        self._names |= ranking.labels
+        offers = offer_candidates(need.beams, ranking.candidates, self._names, self._linked, self.settings.search.tails)
+        self._happened.append(Ranked(need.depth, ranking.considered, tuple(offer.text for offer in offers)))
+        return Expansion(ranking.candidates, ranking.complete)
+
+    async def _choose(self, need: Choosing) -> tuple[Pick, ...]:
+        tails = self.settings.search.tails
+        offers = offer_candidates(need.beams, need.candidates, self._names, self._linked, tails)
+        try:
+            picks = await self.model.choose(self.question, self._plan, offers, need.width)
+        except ModelReplyError as error:
+            picks = self._best(len(offers), need.width, error)
+        self._happened.append(Chosen(need.depth, tuple(offers[pick.number - 1].text for pick in picks)))
+        kept, done = (
+            [pick for pick in picks if pick.follows],
+            [pick for pick in picks if pick.follows and pick.finishes],
+        )
+        shown = [tuple(offers[pick.number - 1].text for pick in part) for part in (kept, done)]
+        self._happened.append(Verified(need.depth, *shown))
+        return picks
+
+    async def _pick(self, need: Picking) -> tuple[Pick, ...]:
+        candidates = tuple(msgspec.structs.replace(candidate, beam=0) for candidate in need.candidates)
+        offers = offer_candidates([need.beam], candidates, self._names, self._linked, self.settings.search.tails)
+        path = offer_beam(1, need.beam, self._names, self._linked) if need.beam.steps else None
+        try:
+            picks = await self.model.beam(self.question, self._plan, path, offers, need.width)
+        except ModelReplyError as error:
+            picks = self._best(len(offers), need.width, error)
+        self._happened.append(Chosen(need.depth, tuple(offers[pick.number - 1].text for pick in picks)))
+        return picks
+
+    async def _deduce(self, need: Deducing) -> tuple[Verdict, ...]:
+        tails = self.settings.search.tails
+        offers = [offer_beam(n, beam, self._names, self._linked, tails) for n, beam in enumerate(need.beams, 1)]
+        try:
+            verdicts = await self.model.deductive(self.question, self._plan, offers)
+        except ModelReplyError as error:
+            self._warn(f"not verified at depth {need.depth}: {error}")
+            verdicts = tuple(Verdict(offer.number, follows=True, finishes=False) for offer in offers)
+        kept = tuple(offers[verdict.number - 1].text for verdict in verdicts if verdict.follows)
+        done = tuple(offers[verdict.number - 1].text for verdict in verdicts if verdict.follows and verdict.finishes)
+        self._happened.append(Verified(need.depth, kept, done))
+        return verdicts
+
+    async def _conclude(self, need: Answering) -> Conclusion:
+        self._seen = need.beams
+        tails = [tail for beam in need.beams for tail in beam.tails[:SHOWN_TAILS]]
+        self._names |= await self.graph.labels(tail for tail in tails if tail not in self._names)
+        offers = [offer_beam(number, beam, self._names, self._linked) for number, beam in enumerate(need.beams, 1)]
+        try:
+            return await self.model.answer(self.question, self._plan, offers)
+        except ModelReplyError as error:
+            self._warn(f"no answer was chosen: {error}")
+            return Conclusion()
+
+    async def _answer(self, found: Found, spent: str) -> Answer:
+        """The document: every answer stands on a path, every path on edges that an endpoint said."""
+        chosen = list(zip(found.beams, found.tails, strict=True))
+        answers, paths = await compose(self.graph, self._plan.kind, chosen, found.conclusion.verdict)
+        if spent and not answers:
+            _, paths = await compose(self.graph, "entities", [(beam, ()) for beam in self._seen if beam.steps], "")
+        for beam in found.beams:
+            if not beam.complete:
+                self._warn(f"there may be more answers: not every edge of {path_text(beam, self._names)} was fetched")
+        return Answer(
+            question=self.question,
+            kind=self._plan.kind,
+            status=self._status(answers, found, spent),
+            answers=answers,
+            paths=paths,
+            gaps=tuple(self._around.gaps()),
+            usage=self._usage(spent),
+            warnings=tuple(self._warnings),
+            settings=public(self.settings),
+        )
+
+    def _status(self, answers: Sequence[AnswerValue], found: Found, spent: str) -> Status:
+        if answers:
+            return Status.ANSWERED
+        if self._plan.kind in self.model.abstains:
+            self._warn(f"the model {self.model.name} does not answer questions of the kind {self._plan.kind}")
+            return Status.ABSTAINED
+        if any(near.failed for near in self._around.all()):
+            return Status.FAILED
+        return Status.NONE if found.exhausted and not spent else Status.NOT_FOUND
+
+    @property
+    def _width(self) -> int:
+        return EXHAUSTIVE_WIDTH if self.model.exhaustive else self.settings.search.beam
+
+    @property
+    def _limit(self) -> int | None:
+        search = self.settings.search
+        return None if self.model.exhaustive else search.candidates or DEFAULT_CANDIDATES[search.form]
+
+    def _query(self) -> str:
+        """K: the keywords in one string, without the topics, which every candidate has in common."""
+        text = " ".join(self._plan.keywords) if self.settings.search.keywords and self._plan.keywords else self.question
+        for match in self._linked:
+            text = without(text, match.mention or match.label)
+        return text
+
+    def _best(self, offered: int, width: int, error: ModelReplyError) -> tuple[Pick, ...]:
+        self._warn(f"chosen by Path-RAG's ranking: {error}")
+        return tuple(Pick(number) for number in range(1, min(offered, width) + 1))
+
+    def _fetched(self, depth: int) -> Fetched:
+        near = self._around.all()
+        edges, incomplete = sum(len(part.edges) for part in near), sum(not part.complete for part in near)
+        return Fetched(depth, len({part.entity for part in near}), edges, incomplete, self._usage(""))
+
+    def _usage(self, spent: str) -> Usage:
+        return since(self._before, self.cost(), time.monotonic() - self._started, spent)
+
+    def _warn(self, message: str) -> None:
+        self._warnings.append(message)
+        self._happened.append(Warned(message))
+
+    def _take(self) -> list[Event]:
+        events, self._happened = self._happened, []
+        return events
+
+    async def _within(self, work: Awaitable[T]) -> T:
+        """The work's result, if it is there before the question's time is over. Raises BudgetError."""
+        seconds = self.settings.budget.seconds
+        left = None if seconds is None else seconds - (time.monotonic() - self._started)
+        try:
+            return await asyncio.wait_for(work, left)
+        except TimeoutError as error:
+            message = f"the {seconds:g} seconds for this question are over"
+            raise BudgetError(message, budget="seconds", asked=self.question) from error
+
+
+def since(before: Usage, after: Usage, seconds: float, spent: str) -> Usage:
+    """What came on top of `before`."""
+    old, new = msgspec.structs.asdict(before), msgspec.structs.asdict(after)
+    counts = {name: new[name] - old[name] for name in old if isinstance(old[name], int)}
+    by_kind = {kind: count - before.by_kind.get(kind, 0) for kind, count in after.by_kind.items()}
+    return Usage(**counts, seconds=round(seconds, 3), by_kind={k: n for k, n in by_kind.items() if n}, spent=spent)

@@ -1,0 +1,161 @@
+"""Requests become query text: pure functions, full IRIs, terms written by `fedkg.terms` only.
+
+The shapes follow what real engines can plan: VALUES inside each branch (an outer VALUES makes QLever evaluate the whole
+UNION), named variables, no BIND, constants in predicate position, one direction per query. Branches that must be told
+apart use variables of their own (`?x0`, `?x1`, …) instead of BIND.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from fedkg.profiles import Edges, Labels, Mediators, Shape
+from fedkg.terms import Direction, Edge, Iri, Literal, Term
+
+__all__ = [
+    "DIALECT_VERSION",
+    "catalogue",
+    "contains",
+    "holds",
+    "hub_relations",
+    "hub_tails",
+    "labels",
+    "named",
+    "neighbours",
+    "scan_labels",
+]
+
+DIALECT_VERSION = 1
+"""Raised whenever a query shape changes, so that cached neighbourhoods of the old shape are not used."""
+
+HUB_SAMPLE = 200_000
+CATALOGUE_ROWS = 50_000
+
+
+def neighbours(entities: Sequence[Iri], direction: Direction, shape: Shape, limit: int) -> str:
+    """All edges of the entities in one direction: rows (s, p, o), and for mediators (s, p, m, …).
+
+    Collapsed nodes, outgoing: (s, p, m, q, v), one row per leg (q, v). Incoming: (s, p, m, w, o, q, v): the entity o hangs on
+    the mediator's leg w. Wikidata statements, both ways: (s, c, m, o, q, v): claim c, main value o, qualifier (q, v).
+    """
+    known = "?s" if direction == "out" else "?o"
+    values = f"VALUES {known} {{ {_list(entities)} }}"
+    plain = f"{values} ?s ?p ?o . {_edge_filter('?p', shape.edges)}"
+    branches = [plain, *_mediated(values, direction, shape), *_statements(values, shape.mediators)]
+    return f"SELECT ?s ?p ?o ?c ?m ?w ?q ?v WHERE {{ {_union(branches)} }} LIMIT {limit}"
+
+
+def hub_relations(entity: Iri, direction: Direction, shape: Shape, limit: int) -> str:
+    """The relations of a hub: rows (p), found among its first edges only, so that a hub of millions costs no more."""
+    triple = _triple(entity, "?p", "?x", direction)
+    inner = f"SELECT ?p WHERE {{ {triple} . {_edge_filter('?p', shape.edges)} }} LIMIT {HUB_SAMPLE}"
+    return f"SELECT DISTINCT ?p WHERE {{ {{ {inner} }} }} LIMIT {limit}"
+
+
+def hub_tails(entity: Iri, relations: Sequence[Iri], direction: Direction, limit: int) -> str:
+    """At most `limit` tails per relation of a hub: rows with one variable bound, `?x<n>` for the n-th relation."""
+    branches = [
+        f"SELECT ?x{number} WHERE {{ {_triple(entity, relation.n3(), f'?x{number}', direction)} }} LIMIT {limit}"
+        for number, relation in enumerate(relations)
+    ]
+    return f"SELECT * WHERE {{ {_union(branches)} }}"
+
+
+def labels(entities: Sequence[Iri], shape: Labels, languages: Sequence[str]) -> str:
+    """The labels of the entities in these languages and without language: rows (e, p, l)."""
+    values = f"VALUES ?e {{ {_list(entities)} }}"
+    wanted = _list((Iri(predicate) for predicate in shape.predicates), ", ")
+    tags = _list((Literal(tag) for tag in (*languages, "mul", "")), ", ")
+    return f"SELECT ?e ?p ?l WHERE {{ {values} ?e ?p ?l . FILTER(?p IN ({wanted})) FILTER(LANG(?l) IN ({tags})) }}"
+
+
+def catalogue(shape: Labels, languages: Sequence[str], property_type: str) -> str:
+    """Every relation with the label and type of its property entity: rows (p, l, t)."""
+    tags = _list((Literal(tag) for tag in (*languages, "mul", "")), ", ")
+    name = f"OPTIONAL {{ ?e {Iri(shape.predicates[0]).n3()} ?l . FILTER(LANG(?l) IN ({tags})) }}"
+    kind = f"OPTIONAL {{ ?e {Iri(property_type).n3()} ?t }}"
+    return f"SELECT ?p ?l ?t WHERE {{ ?e {Iri(shape.property_of).n3()} ?p . {name} {kind} }} LIMIT {CATALOGUE_ROWS}"
+
+
+def named(names: Sequence[str], shape: Labels, languages: Sequence[str], limit: int) -> str:
+    """The entities with one of these labels or aliases: rows (e<n>, l<n>), n counting label and alias predicates."""
+    literals = _list(Literal(name, language=tag) for name in names for tag in (*languages, "mul", ""))
+    description = f"OPTIONAL {{ ?e# {Iri(shape.description).n3()} ?d# }}" if shape.description else ""
+    branch = f"SELECT ?e# ?l# ?d# WHERE {{ VALUES ?l# {{ {literals} }} ?e# %s ?l# . {description} }} LIMIT {limit}"
+    branches = [
+        branch.replace("#", str(number)) % Iri(predicate).n3()
+        for number, predicate in enumerate((*shape.predicates, *shape.aliases))
+    ]
+    return f"SELECT * WHERE {{ {_union(branches)} }}"
+
+
+def scan_labels(shape: Labels, limit: int) -> str:
+    """Labels of anything: rows (e, l); for graphs small enough to be read whole."""
+    return f"SELECT ?e ?l WHERE {{ ?e {Iri(shape.predicates[0]).n3()} ?l }} LIMIT {limit}"
+
+
+def holds(edges: Sequence[Edge]) -> str:
+    """Which of the edges the endpoint still says: rows (i), the number of each that holds."""
+    branches = [f"VALUES ?i {{ {Literal(str(number)).n3()} }} {_pattern(edge)}" for number, edge in enumerate(edges)]
+    return f"SELECT DISTINCT ?i WHERE {{ {_union(branches)} }}"
+
+
+def contains(predicate: str) -> str:
+    """Whether any triple has that predicate: ASK."""
+    return f"ASK {{ ?s {Iri(predicate).n3()} ?o }}"
+
+
+def _mediated(values: str, direction: Direction, shape: Shape) -> list[str]:
+    test = _mediator_test(shape.mediators)
+    if not test:
+        return []
+    first, leg = _edge_filter("?p", shape.edges), _edge_filter("?q", shape.edges)
+    if direction == "out":
+        return [f"{values} ?s ?p ?m . {first} {test} ?m ?q ?v . {leg}"]
+    return [f"{values} ?m ?w ?o . {test} ?s ?p ?m . {first} ?m ?q ?v . {leg}"]
+
+
+def _mediator_test(mediators: Mediators) -> str:
+    tests = ["isBlank(?m)"] if mediators.blank else []
+    nameless = f"NOT EXISTS {{ ?m {Iri(mediators.name).n3()} ?n }}" if mediators.name else ""
+    tests += [f"({_starts('?m', prefix)} && {nameless})" for prefix in mediators.unnamed if nameless]
+    return f"FILTER({' || '.join(tests)})" if tests else ""
+
+
+def _statements(values: str, mediators: Mediators) -> list[str]:
+    if not mediators.statement:
+        return []
+    claim, main = _starts("?c", mediators.claim), _starts("?main", mediators.statement)
+    qualifier = _starts("?q", mediators.qualifier)
+    return [f"{values} ?s ?c ?m . FILTER({claim}) ?m ?main ?o . FILTER({main}) ?m ?q ?v . FILTER({qualifier})"]
+
+
+def _edge_filter(variable: str, edges: Edges) -> str:
+    """The conditions on a predicate variable; the plumbing is left out by the endpoint, not carried over the network."""
+    tests = [_starts(variable, edges.only)] if edges.only else []
+    tests += [f"!{_starts(variable, prefix)}" for prefix in edges.skip_prefixes]
+    if edges.skip:
+        tests.append(f"{variable} NOT IN ({_list((Iri(iri) for iri in edges.skip), ', ')})")
+    return f"FILTER({' && '.join(tests)})" if tests else ""
+
+
+def _starts(variable: str, prefix: str) -> str:
+    return f"STRSTARTS(STR({variable}), {Literal(prefix).n3()})"
+
+
+def _pattern(edge: Edge) -> str:
+    subject, relation, target = edge.subject.n3(), edge.relation.n3(), edge.object.n3()
+    if edge.through is None:
+        return f"{subject} {relation} {target} ."
+    node = edge.through.node.n3() if edge.through.node.queryable else "?m"
+    return f"{subject} {relation} {node} . {node} {edge.through.relation.n3()} {target} ."
+
+
+def _triple(entity: Iri, predicate: str, other: str, direction: Direction) -> str:
+    return f"{entity.n3()} {predicate} {other}" if direction == "out" else f"{other} {predicate} {entity.n3()}"
+
+
+def _union(branches: Iterable[str]) -> str:
+    return " UNION ".join(f"{{ {branch} }}" for branch in branches)
+
+
+def _list(terms: Iterable[Term], separator: str = " ") -> str:
+    return separator.join(term.n3() for term in terms)

@@ -1,0 +1,162 @@
+"""Path-RAG: the candidates for the next step, scored by meaning (FiDeLiS v4, section 3.1).
+
+S0((r, e)) = cos(z(K), z(r)) + cos(z(K), z(e)), and S((r, e)) = S0((r, e)) + α · max over (r', e') in N(e) of S0((r', e')) (Eq. 2),
+with K the plan's keywords in one string. Both terms of the maximum belong to one real edge.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from fedkg.embed.base import Similarity
+from fedkg.graph.surroundings import BOTH, Surroundings
+from fedkg.records import Beam, Candidate
+from fedkg.settings import Search
+from fedkg.terms import DirectedRelation, Edge, Iri, Term
+
+__all__ = ["DEFAULT_CANDIDATES", "PathRag", "Ranking", "expand", "relation_name", "relation_text"]
+
+DEFAULT_CANDIDATES = {"groups": 10, "pairs": 30}
+"""Candidates offered: thirty pairs as in the papers; ten groups hold more of the gold answers than those."""
+
+
+QUALIFIERS = 3
+"""Most qualifiers of an edge whose labels are fetched."""
+
+
+class Ranking(msgspec.Struct, frozen=True):
+    """The candidates that are offered, best first; `considered` how many there were; `labels` of all that they show.
+
+    `complete` is True where nothing was left out: neither by the endpoint nor by the limits of frontier and candidates.
+    """
+
+    candidates: tuple[Candidate, ...]
+    considered: int
+    labels: dict[Term, str]
+    complete: bool
+
+
+class PathRag:
+    """Path-RAG for one question: `query` is K, the keywords in one string."""
+
+    def __init__(self, around: Surroundings, similarity: Similarity, query: str, search: Search) -> None:
+        self._around = around
+        self._similarity = similarity
+        self._query = query
+        self._search = search
+
+    async def rank(
+        self, beams: Sequence[Beam], nodes: Sequence[Sequence[Term]], limit: int | None, *, lookahead: bool
+    ) -> Ranking:
+        """The best `limit` candidates over all beams (None: all), by S; `nodes` are the expanded tails of each beam.
+
+        With `lookahead`, the next hop of the best 2 · limit candidates by S0 is fetched: the batch that the next step needs.
+        """
+        found = [
+            candidate
+            for number, beam in enumerate(beams)
+            for candidate in expand(self._around, self._search.form, number, beam, nodes[number])
+        ]
+        scored, names = await self._score(found)
+        if limit is not None and len(scored) > limit and lookahead and self._search.alpha:
+            scored = await self._look_ahead(scored[: 2 * limit], names)
+        whole = all(self._around.complete(tail, way) for beam in beams for tail in beam.tails for way in BOTH)
+        return Ranking(tuple(scored[:limit]), len(found), names, whole and (limit is None or len(found) <= limit))
+
+    async def _score(self, candidates: Sequence[Candidate]) -> tuple[list[Candidate], dict[Term, str]]:
+        """The candidates by S0, and the labels of what they show, got in one batch.
+
+        A group's entity term is that of the best of its shown tails; literals have none.
+        """
+        names = await self._around.graph.labels(_shown(candidates, self._search.tails))
+        if not candidates:
+            return [], names
+        relations = [relation_text(candidate.relation, names) for candidate in candidates]
+        tails = [[names[tail] for tail in found.tails[: self._search.tails]] for found in candidates]
+        cosines = await self._cosines([*relations, *(text for texts in tails for text in texts)])
+        score = [
+            cosines[name] + max((cosines[text] for text in texts), default=0.0)
+            for name, texts in zip(relations, tails, strict=True)
+        ]
+        return _sorted(candidates, score), names
+
+    async def _look_ahead(self, best: Sequence[Candidate], names: dict[Term, str]) -> list[Candidate]:
+        """S = S0 + α · the best S0 one hop further on, for the best candidates by S0; adds the labels that it got."""
+        ahead = _share(best, self._search.frontier, self._search.beam)
+        await self._around.fetch(node for nodes in ahead for node in nodes)
+        flat = [
+            found
+            for number, (candidate, nodes) in enumerate(zip(best, ahead, strict=True))
+            for found in expand(self._around, self._search.form, number, Beam(Iri(""), (candidate,)), nodes)
+        ]
+        scored, more = await self._score(flat)
+        names |= more
+        peaks: dict[int, float] = {}
+        for found in scored:
+            peaks.setdefault(found.beam, found.score)
+        alpha = self._search.alpha
+        return _sorted(best, [found.score + alpha * peaks.get(number, 0.0) for number, found in enumerate(best)])
+
+    async def _cosines(self, texts: Iterable[str]) -> dict[str, float]:
+        """The similarity of each distinct text to the query."""
+        distinct = list(dict.fromkeys(texts))
+        return dict(zip(distinct, (await self._similarity.scores(self._query, distinct)).tolist(), strict=True))
+
+
+def relation_name(relation: DirectedRelation, names: Mapping[Term, str]) -> str:
+    """The relation's label; with the mediator's second leg where there is one."""
+    first = names.get(relation.relation) or relation.relation.local_name
+    return first if relation.via is None else f"{first} {names.get(relation.via) or relation.via.local_name}"
+
+
+def relation_text(relation: DirectedRelation, names: Mapping[Term, str]) -> str:
+    """What a relation is ranked by: its label, or its whole local name where that only says more.
+
+    Freebase's names say domain and type ("people person place of birth"), which separates relations that share a label.
+    """
+    whole = (relation.relation, *([relation.via] if relation.via else []))
+    texts = [(names.get(part) or part.local_name, part.local_name) for part in whole]
+    return " ".join(own if own.endswith(f" {label}") else label for label, own in texts)
+
+
+def expand(
+    around: Surroundings, form: Literal["groups", "pairs"], number: int, beam: Beam, nodes: Sequence[Term]
+) -> list[Candidate]:
+    """The beam's next steps: its edges without those that lead back, by relation and direction."""
+    ancestors = beam.ancestors()
+    groups: dict[DirectedRelation, list[Edge]] = {}
+    for node in nodes:
+        for edge in around.edges(node):
+            if edge.end not in ancestors.get(node, frozenset()) and edge.end != node:
+                groups.setdefault(edge.walked, []).append(edge)
+    whole = {way: all(around.complete(tail, way) for tail in beam.tails) for way in BOTH}
+    found = [Candidate(number, rel, tuple(edges), complete=whole[rel.direction]) for rel, edges in groups.items()]
+    if form == "groups":
+        return found
+    return [
+        Candidate(number, group.relation, (edge,), complete=group.complete) for group in found for edge in group.edges
+    ]
+
+
+def _shown(candidates: Iterable[Candidate], tails: int) -> list[Term]:
+    """The terms whose labels are needed: relations, and the first tails of each candidate with their qualifiers."""
+    terms: dict[Term, None] = {}
+    for candidate in candidates:
+        terms.update(dict.fromkeys(term for term in (candidate.relation.relation, candidate.relation.via) if term))
+        terms.update(dict.fromkeys(candidate.tails[:tails]))
+        said = [leg for edge in candidate.edges[:tails] for leg in edge.qualifiers[:QUALIFIERS]]
+        terms.update(dict.fromkeys(term for leg in said for term in (leg.relation, leg.value)))
+    return list(terms)
+
+
+def _share(candidates: Sequence[Candidate], budget: int, favoured: int) -> list[list[Iri]]:
+    """The tails of each candidate that are looked at: one of each, then more of the best ones, `budget` in all."""
+    nodes = [[tail for tail in candidate.tails if isinstance(tail, Iri)] for candidate in candidates]
+    extra = max(0, budget - len(nodes)) // max(1, min(favoured, len(nodes)))
+    return [tails[: 1 + (extra if number < favoured else 0)] for number, tails in enumerate(nodes)]
+
+
+def _sorted(candidates: Sequence[Candidate], scores: Sequence[float]) -> list[Candidate]:
+    scored = [msgspec.structs.replace(found, score=score) for found, score in zip(candidates, scores, strict=True)]
+    return sorted(scored, key=lambda found: (-found.score, found.beam, found.relation.relation.value))

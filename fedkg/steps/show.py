@@ -1,0 +1,73 @@
+"""What a reasoning model is shown of paths and candidates: one safe line each, numbered from 1.
+
+`A → relation → B` is an edge from A to B, `A ← relation ← B` one from B to A. Labels come from endpoints and may carry
+anything, instructions for the model included: they are folded into one bounded line and cannot contain an arrow.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from fedkg.prompts import line
+from fedkg.records import Beam, Candidate, Match, Offer
+from fedkg.steps.rank import QUALIFIERS, relation_name
+from fedkg.terms import Edge, Term, own_name
+
+__all__ = ["SHOWN_TAILS", "offer_beam", "offer_candidates", "path_text", "safe"]
+
+SHOWN_ON_THE_WAY = 3
+SHOWN_TAILS = 40
+
+
+def offer_candidates(
+    beams: Sequence[Beam],
+    candidates: Sequence[Candidate],
+    names: Mapping[Term, str],
+    topics: Sequence[Match],
+    tails: int,
+) -> list[Offer]:
+    """One offer per candidate: the path so far and the step that it adds."""
+    extended = [beams[candidate.beam].extend(candidate) for candidate in candidates]
+    return [offer_beam(number, beam, names, topics, tails) for number, beam in enumerate(extended, 1)]
+
+
+def offer_beam(
+    number: int, beam: Beam, names: Mapping[Term, str], topics: Sequence[Match], tails: int = SHOWN_TAILS
+) -> Offer:
+    """One offer for a walked path; its tails are numbered in the order of `beam.tails`."""
+    relations = tuple(safe(relation_name(relation, names)) for relation in beam.chain)
+    shown = tuple(_tail(beam, tail, names) for tail in beam.tails[:tails])
+    mention = next((match.mention or match.label for match in topics if match.iri == beam.topic), "")
+    text = path_text(beam, names, tails)
+    return Offer(number, text, relations, shown, len(beam.tails) - len(shown), beam.score, mention)
+
+
+def path_text(beam: Beam, names: Mapping[Term, str], tails: int = SHOWN_ON_THE_WAY) -> str:
+    """The path as one line: `Topic → relation → tail, tail, (+3) ← relation ← …`."""
+    parts = [_name(beam.topic, names)]
+    for position, step in enumerate(beam.steps, 1):
+        arrow = "→" if step.relation.direction == "out" else "←"
+        upto = Beam(beam.topic, beam.steps[:position])
+        most = tails if position == len(beam.steps) else SHOWN_ON_THE_WAY
+        listed = ", ".join(_tail(upto, tail, names) for tail in step.tails[:most])
+        more = f", (+{len(step.tails) - most})" if len(step.tails) > most else ""
+        parts += [arrow, safe(relation_name(step.relation, names)), arrow, listed + more]
+    return " ".join(parts)
+
+
+def safe(text: str) -> str:
+    """A label as it may stand in a line of ours."""
+    return line(text).replace("→", "->").replace("←", "<-")
+
+
+def _name(term: Term, names: Mapping[Term, str]) -> str:
+    return safe(names.get(term) or own_name(term))
+
+
+def _tail(beam: Beam, tail: Term, names: Mapping[Term, str]) -> str:
+    """The tail's label, with the qualifiers of the edge that leads to it."""
+    edge = next((edge for edge in beam.steps[-1].edges if edge.end == tail), None) if beam.steps else None
+    return _name(tail, names) + (_qualifiers(edge, names) if edge else "")
+
+
+def _qualifiers(edge: Edge, names: Mapping[Term, str]) -> str:
+    said = [f"{_name(leg.relation, names)}: {_name(leg.value, names)}" for leg in edge.qualifiers[:QUALIFIERS]]
+    return f" ({'; '.join(said)})" if said else ""
