@@ -204,7 +204,7 @@ class TruncatedError(EndpointError):
 
 
 class NotSparqlError(EndpointError):
-    """Raised when the reply is no SPARQL result: a web page, a cut body, an error text inside the body."""
+    """Raised when the reply is no SPARQL result at all: a web page, another format, an empty body."""
 
     default_hint = "is the URL the SPARQL endpoint itself, not its web form?"
 

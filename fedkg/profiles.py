@@ -12,7 +12,7 @@ import msgspec
 
 from fedkg.data import folder
 from fedkg.errors import ProfileError
-from fedkg.terms import ILLEGAL_IN_IRI
+from fedkg.terms import Iri
 
 __all__ = ["Edges", "Labels", "Limits", "Mediators", "Profile", "Shape", "find", "load", "names", "parse"]
 
@@ -119,14 +119,13 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def names(own: str = "") -> list[str]:
     """The known profile names, sorted; `own` is a further folder."""
-    return sorted({path.stem for place in _folders(own) for path in place.glob("*.toml")})
+    return sorted({name for place in _folders(own) for name in _files(place)})
 
 
 def find(name: str, own: str = "") -> Profile:
     """The profile of that name. Raises ProfileError where there is none or its file does not fit."""
     for place in _folders(own):
-        path = place / f"{name}.toml"
-        if "/" not in name and path.is_file():
+        if path := _files(place).get(name):
             return load(path)
     raise ProfileError(f"no endpoint profile is called {name[:100]!r}; known: {', '.join(names(own))}")
 
@@ -150,26 +149,43 @@ def parse(text: str, source: str, name: str) -> Profile:
         raise ProfileError(f"{source}: {error}", hint="it must be TOML") from error
     except msgspec.ValidationError as error:
         raise ProfileError(f"{source}: {error}") from error
-    _check_iris(profile.shape, source)
+    _check_iris(profile)
     return profile if not profile.like else msgspec.structs.replace(profile, shape=_shape_of(profile))
 
 
 def _shape_of(profile: Profile) -> Shape:
     if profile.shape != Shape():
         raise ProfileError(f"{profile.source}: `like` and a shape of its own exclude each other")
-    model = folder("endpoints") / f"{profile.like}.toml"
-    if profile.like == profile.name or not model.is_file():
+    model = _files(folder("endpoints")).get(profile.like)
+    if model is None or model == Path(profile.source):
         raise ProfileError(f"{profile.source}: like: no bundled profile is called {profile.like!r}")
     return msgspec.structs.replace(load(model).shape, marker="")
 
 
-def _check_iris(shape: Shape, source: str) -> None:
-    values = msgspec.to_builtins(shape)
-    for table in ("labels", "edges", "mediators"):
-        for key, value in values[table].items():
-            for text in [value] if isinstance(value, str) else value if isinstance(value, list | tuple) else []:
-                if ILLEGAL_IN_IRI.search(text):
-                    raise ProfileError(f"{source}: shape.{table}.{key}: not an IRI: {text!r}")
+def _check_iris(profile: Profile) -> None:
+    """Raises ProfileError where a text that stands for an IRI, or for the beginning of some, is none."""
+    for url in profile.urls:
+        if not url.startswith(("http://", "https://")) or not Iri(url).queryable:
+            raise ProfileError(f"{profile.source}: urls: not an http URL: {url!r}")
+    shape = msgspec.to_builtins(profile.shape)
+    for table, values in {"": {"marker": shape.pop("marker")}, **shape}.items():
+        for key, value in values.items():
+            if wrong := [text for text in _texts(value) if not Iri(text).queryable]:
+                raise ProfileError(
+                    f"{profile.source}: {'.'.join(filter(None, ('shape', table, key)))}: not an IRI: {wrong[0]!r}"
+                )
+
+
+def _texts(value: object) -> list[str]:
+    """The IRIs of one key: a list of them, or one, where "" stands for none."""
+    if isinstance(value, str):
+        return [value] if value else []
+    return list(value) if isinstance(value, list | tuple) else []
+
+
+def _files(place: Path) -> dict[str, Path]:
+    """The profiles in a folder by name; a name from outside is looked up here, never made into a path."""
+    return {path.stem: path for path in place.glob("*.toml")}
 
 
 def _folders(own: str) -> list[Path]:

@@ -13,6 +13,7 @@ from fedkg.terms import DirectedRelation, Direction, Edge, Iri, Qualifier, Term,
 
 __all__ = [
     "DOCUMENT_VERSION",
+    "QUALIFIERS",
     "Answer",
     "AnswerValue",
     "Beam",
@@ -37,6 +38,8 @@ __all__ = [
 ]
 
 DOCUMENT_VERSION = 1
+QUALIFIERS = 3
+"""Most qualifiers of one edge that are shown to a model."""
 
 T = TypeVar("T")
 

@@ -276,7 +276,7 @@ class Session:
 
 def open_store(settings: Settings) -> Store:
     """The cache that the settings name: a folder, or memory only."""
-    return DiskStore(settings.cache_path / "replies") if settings.cache else MemoryStore()
+    return DiskStore(settings.cache_path) if settings.cache else MemoryStore()
 
 
 def _is_profile(name: str, settings: Settings) -> bool:
@@ -322,7 +322,7 @@ def _embedder(name: str) -> Embedder:
     if kind == "st" and model:
         return sentence.named(model)
     if kind == "openai":
-        return openai_embeddings.OpenAIEmbedder(model or "text-embedding-3-small")
+        return openai_embeddings.connect(model or "text-embedding-3-small")
     raise ModelNameError(
         f"no embedder is called {name[:100]!r}", hint="embedders: auto, minilm, bm25, openai:MODEL, st:NAME_OR_FOLDER"
     )

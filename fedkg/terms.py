@@ -5,6 +5,7 @@ safely, such as an IRI with a quote in it, exists (endpoints do return them) but
 """
 
 import re
+from collections.abc import Mapping
 from typing import Literal as OneOf
 from typing import Self
 
@@ -22,15 +23,20 @@ __all__ = [
     "Qualifier",
     "Term",
     "Through",
+    "own_name",
     "parse_term",
+    "relation_name",
+    "relation_text",
 ]
 
 Direction = OneOf["out", "in"]
 
 XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
-ILLEGAL_IN_IRI = re.compile(r"[\x00-\x20<>\"{}|^`\\\ud800-\udfff]")
+ILLEGAL_IN_IRI = re.compile(r"[\x00-\x20<>\"{}|^`\\\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 ABSOLUTE_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-LITERAL = re.compile(r'"((?:[^"\\\n\r]|\\.)*)"(?:@([A-Za-z]+(?:-[A-Za-z0-9]+)*)|\^\^<([^<>]*)>)?')
+# tag and datatype may be malformed, as an endpoint sent them: such a literal can be read back, but not be queried
+LITERAL = re.compile(r'"((?:[^"\\\n\r]|\\.)*)"(?:@(.+)|\^\^<(.+)>)?', re.DOTALL)
+SURROGATE = re.compile(r"[\ud800-\udfff]")
 LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
 ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
 UNESCAPED = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", re.DOTALL)
@@ -112,7 +118,9 @@ class Literal(Term):
 
     @property
     def queryable(self) -> bool:
-        """False where datatype or language are malformed."""
+        """False where datatype or language are malformed, or the value holds half a character (a lone surrogate)."""
+        if SURROGATE.search(self.value):
+            return False
         if self.language and not LANGUAGE.fullmatch(self.language):
             return False
         return not self.datatype or Iri(self.datatype).queryable
@@ -148,8 +156,7 @@ def _unescape(match: re.Match[str]) -> str:
 
 
 def parse_term(text: str) -> Term:
-    """The term that N-Triples text stands for. Raises TermError where it stands for none."""
-    text = text.strip()
+    """The term that N-Triples text stands for; reads back whatever a term was written as. Raises TermError for the rest."""
     if len(text) > 2 and text[0] == "<" and text[-1] == ">":
         return Iri(text[1:-1])
     if text.startswith("_:") and len(text) > 2:
@@ -164,8 +171,28 @@ def parse_term(text: str) -> Term:
         raise TermError(f"not an N-Triples term: {text[:200]!r}") from error
 
 
-class DirectedRelation(msgspec.Struct, frozen=True, order=True):
-    """A relation as it is walked: `out` from subject to object, `in` against it; `via` is a mediator's second leg."""
+def own_name(term: Term) -> str:
+    """A name for a term that has no label: local name, readable value, or its text."""
+    if isinstance(term, Iri):
+        return term.local_name
+    return _readable(term) if isinstance(term, Literal) else term.text
+
+
+def _readable(literal: Literal) -> str:
+    """A literal's value as a person writes it: a date at midnight without its time, a quantity without its plus."""
+    value = literal.value
+    if literal.datatype.endswith("#dateTime"):
+        return value.removesuffix("Z").removesuffix("T00:00:00")
+    if literal.datatype.endswith(("#decimal", "#integer", "#double")):
+        return value.removeprefix("+")
+    return value
+
+
+class DirectedRelation(msgspec.Struct, frozen=True):
+    """A relation as it is walked: `out` from subject to object, `in` against it; `via` is a mediator's second leg.
+
+    Ordered by relation, direction and mediator, plain relations first.
+    """
 
     relation: Iri
     direction: Direction
@@ -175,6 +202,29 @@ class DirectedRelation(msgspec.Struct, frozen=True, order=True):
     def inverse(self) -> "DirectedRelation":
         """The same relation walked the other way."""
         return DirectedRelation(self.relation, "in" if self.direction == "out" else "out", self.via)
+
+    def __lt__(self, other: "DirectedRelation") -> bool:
+        return self._order < other._order
+
+    @property
+    def _order(self) -> tuple[str, str, str]:
+        return self.relation.text, self.direction, self.via.text if self.via else ""
+
+
+def relation_name(relation: DirectedRelation, names: Mapping[Term, str]) -> str:
+    """The relation's label; with the mediator's second leg where there is one."""
+    first = names.get(relation.relation) or relation.relation.local_name
+    return first if relation.via is None else f"{first} {names.get(relation.via) or relation.via.local_name}"
+
+
+def relation_text(relation: DirectedRelation, names: Mapping[Term, str]) -> str:
+    """What a relation is ranked by: its label, or its whole local name where that only says more.
+
+    Freebase's names say domain and type ("people person place of birth"), which separates relations that share a label.
+    """
+    whole = (relation.relation, *([relation.via] if relation.via else []))
+    texts = [(names.get(part) or part.local_name, part.local_name) for part in whole]
+    return " ".join(own if own.endswith(f" {label}") else label for label, own in texts)
 
 
 class Through(msgspec.Struct, frozen=True):

@@ -13,7 +13,10 @@ from fedkg.words import content_words, without
 
 __all__ = ["LocalModel"]
 
-YES_NO = re.compile(r"\s*(is|are|was|were|did|does|do|has|have|had|can|could|will|would)\b", re.IGNORECASE)
+# "can you name …" asks for names
+YES_NO = re.compile(
+    r"\s*(?!(can|could|would|will) you)(is|are|was|were|did|does|do|has|have|had|can|could|will|would)\b", re.IGNORECASE
+)
 COUNT = re.compile(r"\s*how many\b", re.IGNORECASE)
 LITERAL = re.compile(r"\s*(when|how (tall|high|long|old|far|large|big|much))\b", re.IGNORECASE)
 

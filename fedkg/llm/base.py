@@ -44,15 +44,19 @@ class ScriptedModel:
     name = "scripted"
 
     def __init__(self, replies: Sequence[str] | Callable[[Sequence[Message], str], str]) -> None:
-        self._next = replies if callable(replies) else iter(replies).__next__
-        self._by_function = callable(replies)
+        self._reply = replies if callable(replies) else _in_turn(replies)
         self.asked: list[tuple[Sequence[Message], str]] = []
 
     async def complete(self, messages: Sequence[Message], schema: dict[str, Any], name: str) -> Completion:
         """The next reply; tokens are counted as characters / 4."""
         self.asked.append((messages, name))
-        text = self._next(messages, name) if self._by_function else self._next()
+        text = self._reply(messages, name)
         return Completion(text, sum(len(m.content) for m in messages) // 4, len(text) // 4)
 
     async def close(self) -> None:
         """Nothing to free."""
+
+
+def _in_turn(replies: Sequence[str]) -> Callable[[Sequence[Message], str], str]:
+    left = iter(replies)
+    return lambda _messages, _name: next(left)

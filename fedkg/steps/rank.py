@@ -4,25 +4,21 @@ S0((r, e)) = cos(z(K), z(r)) + cos(z(K), z(e)), and S((r, e)) = S0((r, e)) + α 
 with K the plan's keywords in one string. Both terms of the maximum belong to one real edge.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import msgspec
 
 from fedkg.embed.base import Similarity
 from fedkg.graph.surroundings import BOTH, Surroundings
-from fedkg.records import Beam, Candidate
+from fedkg.records import QUALIFIERS, Beam, Candidate
 from fedkg.settings import Search
-from fedkg.terms import DirectedRelation, Edge, Iri, Term
+from fedkg.terms import DirectedRelation, Edge, Iri, Term, relation_text
 
-__all__ = ["DEFAULT_CANDIDATES", "PathRag", "Ranking", "expand", "relation_name", "relation_text"]
+__all__ = ["DEFAULT_CANDIDATES", "PathRag", "Ranking", "expand"]
 
 DEFAULT_CANDIDATES = {"groups": 10, "pairs": 30}
 """Candidates offered: thirty pairs as in the papers; ten groups hold more of the gold answers than those."""
-
-
-QUALIFIERS = 3
-"""Most qualifiers of an edge whose labels are fetched."""
 
 
 class Ranking(msgspec.Struct, frozen=True):
@@ -102,22 +98,6 @@ class PathRag:
         """The similarity of each distinct text to the query."""
         distinct = list(dict.fromkeys(texts))
         return dict(zip(distinct, (await self._similarity.scores(self._query, distinct)).tolist(), strict=True))
-
-
-def relation_name(relation: DirectedRelation, names: Mapping[Term, str]) -> str:
-    """The relation's label; with the mediator's second leg where there is one."""
-    first = names.get(relation.relation) or relation.relation.local_name
-    return first if relation.via is None else f"{first} {names.get(relation.via) or relation.via.local_name}"
-
-
-def relation_text(relation: DirectedRelation, names: Mapping[Term, str]) -> str:
-    """What a relation is ranked by: its label, or its whole local name where that only says more.
-
-    Freebase's names say domain and type ("people person place of birth"), which separates relations that share a label.
-    """
-    whole = (relation.relation, *([relation.via] if relation.via else []))
-    texts = [(names.get(part) or part.local_name, part.local_name) for part in whole]
-    return " ".join(own if own.endswith(f" {label}") else label for label, own in texts)
 
 
 def expand(

@@ -7,9 +7,8 @@ anything, instructions for the model included: they are folded into one bounded 
 from collections.abc import Mapping, Sequence
 
 from fedkg.prompts import line
-from fedkg.records import Beam, Candidate, Match, Offer
-from fedkg.steps.rank import QUALIFIERS, relation_name
-from fedkg.terms import Edge, Term, own_name
+from fedkg.records import QUALIFIERS, Beam, Candidate, Match, Offer
+from fedkg.terms import Edge, Term, own_name, relation_name
 
 __all__ = ["SHOWN_TAILS", "offer_beam", "offer_candidates", "path_text", "safe"]
 

@@ -1,0 +1,145 @@
+"""Runs a benchmark: every question through a session, scored, with what it cost."""
+
+import importlib.metadata
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from fedkg.bench import datasets
+from fedkg.bench.datasets import Definition, Question
+from fedkg.bench.scores import Score, mean, score
+from fedkg.errors import DatasetError, FedkgError
+from fedkg.records import Answer, Usage, to_builtins
+from fedkg.session import Session
+from fedkg.settings import Settings, public
+
+__all__ = ["Record", "Result", "Summary", "as_json", "run"]
+
+VERSION = 1
+
+
+class Record(msgspec.Struct, frozen=True):
+    """One finished question: its answers, scores, cost, and how many of its shown edges the endpoint confirms."""
+
+    id: str
+    question: str
+    status: str
+    answers: tuple[str, ...]
+    gold: tuple[str, ...]
+    score: Score
+    edges: int
+    valid_edges: int
+    usage: Usage
+    error: str = ""
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """Means over all questions, errors counted as wrong; `path_validity` is the share of shown edges that hold."""
+
+    benchmark: str
+    questions: int
+    errors: int
+    hits_at_1: float
+    hit: float
+    f1: float
+    path_validity: float
+    requests: float
+    model_calls: float
+    labels_embedded: float
+    seconds: float
+
+
+class Result(msgspec.Struct, frozen=True):
+    """What a run leaves: enough to compute every number of the summary again."""
+
+    summary: Summary
+    records: tuple[Record, ...]
+    settings: dict[str, object]
+    seed: int
+    limit: int | None
+    fedkg: str
+    version: int = VERSION
+
+
+async def run(
+    settings: Settings,
+    name: str,
+    data: Path,
+    *,
+    limit: int | None = None,
+    seed: int = 0,
+    on_progress: Callable[[Sequence[Record], int], None] = lambda _records, _total: None,
+) -> Result:
+    """The result of one benchmark with these settings; the graph is the benchmark's own where no endpoint is given.
+
+    Topic entities are the gold ones. `on_progress` is called with the finished records and their final number. Raises
+    InputError where benchmark, data or settings do not fit; a question that fails otherwise is a record with an error.
+    """
+    definition = datasets.find(name)
+    asked = datasets.questions(data / definition.questions, limit, seed)
+    settings = _settings(settings, definition, data)
+    records: list[Record] = []
+    async with Session(settings=settings) as session:
+        await session.graph()
+        for question in asked:
+            records.append(await _record(session, question))
+            on_progress(records, len(asked))
+    version = importlib.metadata.version("fedkg")
+    return Result(_summary(name, records), tuple(records), public(settings), seed, limit, version)
+
+
+def _settings(settings: Settings, definition: Definition, data: Path) -> Settings:
+    """The settings with the benchmark's depth and, where none is given, its graph."""
+    graph = data / definition.graph
+    if not settings.endpoints and not graph.is_file():
+        raise DatasetError(
+            f"{graph}: there is no such file", hint="--data names the folder of question sets and graphs"
+        )
+    endpoints = settings.endpoints or (f"{definition.profile}@{graph}",)
+    search = msgspec.structs.replace(settings.search, depth=definition.depth)
+    return msgspec.structs.replace(settings, endpoints=endpoints, search=search)
+
+
+async def _record(session: Session, question: Question) -> Record:
+    answer: Answer | None = None
+    error, confirmed = "", []
+    try:
+        answer = await session.ask(question.question, [topic.iri for topic in question.topic_entities])
+        confirmed = [checked.holds for checked in await session.verify(answer)]
+    except FedkgError as failure:
+        error = f"{type(failure).__name__}: {failure}"
+    return Record(
+        id=question.id,
+        question=question.question,
+        status=answer.status if answer else "error",
+        answers=tuple(value.iri or value.value for value in answer.answers) if answer else (),
+        gold=tuple(item.key for item in question.answers),
+        score=score(answer, question.answers),
+        edges=len(confirmed),
+        valid_edges=sum(confirmed),
+        usage=answer.usage if answer else Usage(),
+        error=error,
+    )
+
+
+def _summary(name: str, records: Sequence[Record]) -> Summary:
+    edges = sum(record.edges for record in records)
+    return Summary(
+        benchmark=name,
+        questions=len(records),
+        errors=sum(bool(record.error) for record in records),
+        hits_at_1=mean(record.score.hits_at_1 for record in records),
+        hit=mean(record.score.hit for record in records),
+        f1=mean(record.score.f1 for record in records),
+        path_validity=round(sum(record.valid_edges for record in records) / edges, 4) if edges else 1.0,
+        requests=mean(record.usage.requests for record in records),
+        model_calls=mean(record.usage.model_calls for record in records),
+        labels_embedded=mean(record.usage.labels_embedded for record in records),
+        seconds=mean(record.usage.seconds for record in records),
+    )
+
+
+def as_json(result: Result) -> bytes:
+    """The result as one JSON object, readable by people."""
+    return msgspec.json.format(msgspec.json.encode(to_builtins(result)), indent=1)

@@ -1,0 +1,144 @@
+"""Embeddings from OpenAI's service, or from any server that speaks its /v1/embeddings."""
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import stamina
+
+from fedkg.embed.base import Matrix, unit_rows
+from fedkg.errors import (
+    MissingExtraError,
+    ModelError,
+    ModelNameError,
+    ModelRefusedError,
+    ModelReplyError,
+    ModelUnreachableError,
+)
+
+__all__ = ["OpenAIEmbedder", "connect"]
+
+KEY = "OPENAI_API_KEY"
+HINT = f"set {KEY}, or choose another embedder, such as minilm or bm25"
+URL = "https://api.openai.com/v1"
+BATCH = 256
+LONGEST_WAIT = 60.0
+PATIENT = stamina.RetryingCaller(attempts=4, timeout=3 * LONGEST_WAIT)
+
+
+class OpenAIEmbedder:
+    """An Embedder over one embedding model of OpenAI, or of a server of that kind at `base_url`.
+
+    `key` is required by OpenAI itself only. `timeout` is in seconds for one batch of 256 texts; a batch is tried 4 times
+    where the service is overloaded or unreachable, with the wait that it asks for (up to a minute).
+    """
+
+    def __init__(
+        self, model: str = "text-embedding-3-small", key: str = "", base_url: str = "", timeout: float = 60.0
+    ) -> None:
+        key = key.strip()
+        if not key and base_url.rstrip("/") in ("", URL):
+            raise ModelNameError(f"embedder openai:{model} needs a key: {KEY} is not set", asked=model, hint=HINT)
+        if not (key.isascii() and key.isprintable()):
+            raise ModelNameError(f"{KEY} holds characters that no key has", asked=model, hint=HINT)
+        # the server is part of the name, since stored vectors are kept by it; credentials in a URL are not
+        where = re.sub(r"(?<=//)[^/@]*@", "", base_url.rstrip("/"))
+        self.name = f"openai:{model}" + (f"@{where}" if where not in ("", URL) else "")
+        self._model = model
+        self._key = key or "none"
+        self._client = _openai().OpenAI(api_key=self._key, base_url=base_url or URL, max_retries=0, timeout=timeout)
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        """Shape (len(texts), d), float32, rows of length 1; a text that occurs twice is sent once.
+
+        Raises ModelUnreachableError, ModelRefusedError, ModelReplyError, or ModelNameError for an unknown model.
+        """
+        sent = [text or " " for text in texts]  # the service refuses empty texts
+        places = {text: place for place, text in enumerate(dict.fromkeys(sent))}
+        if not places:
+            return np.zeros((0, 0), dtype=np.float32)
+        unique = list(places)
+        parts = [self._batch(unique[start : start + BATCH]) for start in range(0, len(unique), BATCH)]
+        if len({part.shape[1] for part in parts}) > 1:
+            raise self._unfit("vectors of different lengths")
+        return unit_rows(np.concatenate(parts))[[places[text] for text in sent]]
+
+    def close(self) -> None:
+        """Frees connections."""
+        self._client.close()
+
+    def _batch(self, texts: Sequence[str]) -> Matrix:
+        create = self._client.embeddings.create
+        with self._mapped():
+            reply = PATIENT(_worth_waiting, create, model=self._model, input=list(texts), encoding_format="float")
+            matrix = self._rows(reply, len(texts))
+        if matrix.ndim != 2 or not matrix.size or not np.isfinite(matrix).all():
+            raise self._unfit("no finite vectors")
+        return matrix
+
+    def _rows(self, reply: Any, count: int) -> Matrix:
+        """The vectors in the order of the texts; the reply says by `index` which is which."""
+        rows = {item.index: item.embedding for item in reply.data}
+        if sorted(rows) != list(range(count)) or len(reply.data) != count:
+            raise self._unfit(f"{len(reply.data)} vectors for {count} texts")
+        with np.errstate(over="ignore"):
+            return np.array([rows[place] for place in range(count)], dtype=np.float32)
+
+    def _unfit(self, what: str) -> ModelReplyError:
+        return ModelReplyError(f"{self.name} sent {what}", asked=self.name, hint="does the server embed texts?")
+
+    @contextlib.contextmanager
+    def _mapped(self) -> Iterator[None]:
+        openai = _openai()
+        try:
+            yield
+        except openai.APIStatusError as error:
+            raise self._status(error.status_code, str(error)) from None  # the cause may repeat the key
+        except openai.APIConnectionError as error:
+            raise ModelUnreachableError(f"{self.name} cannot be reached", asked=self.name) from error
+        except (openai.OpenAIError, AttributeError, TypeError, ValueError) as error:
+            raise self._unfit("a reply that is no list of embeddings") from error
+
+    def _status(self, status: int, told: str) -> ModelError | ModelNameError:
+        message = f"{self.name} answered {status}: {told.replace(self._key, '…')[:300]}"
+        if status == 404:
+            return ModelNameError(message, asked=self.name)
+        kind = ModelUnreachableError if status in (408, 409) or status >= 500 else ModelRefusedError
+        return kind(message, asked=self.name)
+
+
+def connect(model: str, base_url: str = "", environ: Mapping[str, str] = os.environ) -> OpenAIEmbedder:
+    """The embedder of that model with the key from OPENAI_API_KEY; `base_url` or else OPENAI_BASE_URL leads elsewhere.
+
+    Raises ModelNameError where the key is not set, MissingExtraError where the package is not installed.
+    """
+    return OpenAIEmbedder(model, environ.get(KEY, ""), base_url or environ.get("OPENAI_BASE_URL", ""))
+
+
+def _worth_waiting(error: Exception) -> bool | float:
+    """Whether the same request may work soon; the seconds to wait where the service said so."""
+    openai = _openai()
+    if isinstance(error, openai.APIConnectionError):
+        return True
+    if not isinstance(error, openai.APIStatusError) or error.code == "insufficient_quota":
+        return False
+    if error.status_code not in (408, 409, 429) and error.status_code < 500:
+        return False
+    asked = error.response.headers.get("retry-after", "")
+    if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?", asked):
+        return True
+    return float(asked) if float(asked) <= LONGEST_WAIT else False
+
+
+def _openai() -> Any:
+    try:
+        import openai  # noqa: PLC0415  # optional, and slow to import
+    except ImportError as error:
+        install = "pip install 'fedkg[openai]'"
+        raise MissingExtraError(
+            f"this embedder needs fedkg[openai]: {install}", asked="openai", hint=install
+        ) from error
+    return openai

@@ -1,0 +1,99 @@
+"""A user's own SPARQLWrapper object as a Transport: its endpoint, credentials, headers and parameters are kept."""
+
+import asyncio
+import copy
+import http.client
+import re
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from email.message import Message
+from typing import Any
+
+from fedkg.errors import EndpointTimeoutError, ProfileError, TruncatedError, UnreachableError
+from fedkg.fetch.base import Reply
+
+__all__ = ["WrapperTransport"]
+
+
+class WrapperTransport:
+    """A Transport over urllib, with the requests that a SPARQLWrapper object makes; the object itself is not changed.
+
+    `timeout` in seconds holds where the object has none of its own, `max_bytes` is the most bytes of one reply. Raises
+    ProfileError where the object is no SPARQLWrapper, or its endpoint no http URL.
+    """
+
+    def __init__(self, wrapper: Any, *, timeout: float = 60.0, max_bytes: int = 64_000_000) -> None:
+        if not hasattr(wrapper, "_createRequest"):
+            raise ProfileError(f"expected a SPARQLWrapper object, got {type(wrapper).__name__}")
+        self.name = _shown(wrapper.endpoint)
+        self._wrapper = wrapper
+        self._timeout = wrapper.timeout or timeout
+        self._max_bytes = max_bytes
+
+    def __repr__(self) -> str:
+        return f"WrapperTransport({self.name})"
+
+    async def send(self, query: str) -> Reply:
+        """The endpoint's reply, whatever its status. Raises UnreachableError, EndpointTimeoutError or TruncatedError."""
+        return await asyncio.to_thread(self._send, query)
+
+    async def close(self) -> None:
+        """Nothing to free: urllib opens a connection per request."""
+
+    def _send(self, query: str) -> Reply:
+        started = time.monotonic()
+        try:
+            status, headers, body = self._exchange(self._request(query))
+        except TimeoutError as error:
+            message = f"{self.name}: no whole reply within {self._timeout:g} s"
+            raise EndpointTimeoutError(message, endpoint=self.name) from error
+        except (OSError, http.client.HTTPException) as error:
+            # URLError is an OSError; its reason may quote the URL, so only the kind of the cause is shown
+            cause = getattr(error, "reason", error)
+            message = f"{self.name}: the connection failed ({getattr(cause, 'strerror', None) or type(cause).__name__})"
+            raise UnreachableError(message, endpoint=self.name) from error
+        if len(body) > self._max_bytes:
+            raise TruncatedError(f"{self.name} sent more than {self._max_bytes} bytes", endpoint=self.name)
+        lowered = {name.lower(): value for name, value in headers.items()}
+        return Reply(status, lowered, body, time.monotonic() - started)
+
+    def _request(self, query: str) -> urllib.request.Request:
+        # a copy, because several threads ask at once and the query is a field of the object
+        wrapper = copy.copy(self._wrapper)
+        wrapper.setQuery(query)
+        wrapper.setMethod("POST")
+        wrapper.setRequestMethod("urlencoded")
+        wrapper.setReturnFormat("json")
+        # its public query() turns replies into exceptions that have lost their status and headers
+        request: urllib.request.Request = wrapper._createRequest()  # noqa: SLF001
+        return request
+
+    def _exchange(self, request: urllib.request.Request) -> tuple[int, Message, bytes]:
+        try:
+            # __init__ has let http and https through only
+            with urllib.request.urlopen(request, timeout=self._timeout) as response:  # noqa: S310
+                return response.status, response.headers, self._read(response)
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.headers, self._read(error)
+
+    def _read(self, response: http.client.HTTPResponse | urllib.error.HTTPError) -> bytes:
+        body = response.read(self._max_bytes + 1)
+        # asked for a number of bytes, http.client does not complain where a body of known length broke off
+        if getattr(response, "length", None) and len(body) <= self._max_bytes:
+            raise http.client.IncompleteRead(body)
+        return body
+
+
+def _shown(endpoint: str) -> str:
+    try:
+        parts = urllib.parse.urlsplit(endpoint)
+        host, scheme = parts.hostname, parts.scheme
+    except ValueError:
+        host, scheme = None, ""
+    if scheme not in ("http", "https") or not host:
+        shown = re.sub(r"//[^/]*@", "//", str(endpoint))[:200]
+        raise ProfileError(f"not a URL of an endpoint: {shown!r}", hint="it looks like https://host/sparql")
+    return urllib.parse.urlunsplit((scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

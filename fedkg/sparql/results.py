@@ -1,0 +1,374 @@
+"""The acceptance test: a raw reply becomes rows, or an error that says what helps.
+
+An HTTP status says little here. Engines answer 200 and then break off, write their stack trace into the body, cut the rows
+at a cap, or send a web page; QLever says 429 where it means a timeout. So a reply counts only when everything about it is
+right, and everything else is told apart by what the engine writes.
+"""
+
+import datetime as dt
+import email.utils
+import html
+import json
+import re
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from typing import Any, NoReturn
+
+import msgspec
+
+from fedkg.errors import (
+    EndpointError,
+    EndpointTimeoutError,
+    NotSparqlError,
+    QueryRejectedError,
+    RefusedError,
+    TruncatedError,
+    UnreachableError,
+)
+from fedkg.fetch.base import Reply, Rows
+from fedkg.terms import Blank, Iri, Literal, Term
+
+__all__ = ["accept"]
+
+JSON_TYPES = {"application/sparql-results+json", "application/json"}
+PARTIAL_HEADERS = ("x-sql-state", "x-sparql-maxrows", "x-sparql-anytime")
+ENGINE_TEXTS = (b"SPARQL-QUERY: queryStr=", b"!!!!>>#")
+# the package alone may be data (it is a topic of its own), an exception of it is not
+JAVA_PACKAGE = b"java.util.concurrent."
+JAVA_ERROR = re.compile(rb"java\.util\.concurrent\.\w*(?:Exception|Error)")
+CANCELLED = b"The SPARQL operation has been cancelled"
+
+TOO_MUCH = re.compile(
+    r"tried to allocate|out ?of ?memory|memory limit|GC overhead|StackOverflow|SR353|SP031|too many arguments"
+    r"|estimated execution time|generated SQL text has exceeded",
+    re.IGNORECASE,
+)
+TIMED_OUT = re.compile(
+    r"timed[ -]out|TimeoutException|QueryInterrupted|S1T00|S1TAT|SR171|SR203|operation has been cancelled"
+    r"|\b(?:anytime|query|request|execution|gateway) time-?out",
+    re.IGNORECASE,
+)
+REJECTED = re.compile(
+    r"syntax error|parse error|lexical error|MalformedQuery|invalid SPARQL|SP030|XM029|SECURITY|no permission",
+    re.IGNORECASE,
+)
+BANNED_UNTIL = re.compile(r"banned until (\d[^\s,;]*)", re.IGNORECASE)
+BANNED = re.compile(r"\bbanned\b", re.IGNORECASE)
+AGENT_POLICY = re.compile(r"user-agent policy", re.IGNORECASE)
+OVERLOADED = re.compile(r"overload", re.IGNORECASE)
+
+GATEWAY = {502, 504, 520, 521, 522, 523, 524}
+TOO_LARGE = {408, 413, 414, 431}
+NO_ENDPOINT = {404, 405, 406, 410, 415}
+# a gateway that gave up after this many seconds waited for the query; one that answers sooner has lost its server
+SLOW_GATEWAY = 20.0
+HOUR, DAY, WEEK = 3600.0, 86_400.0, 604_800.0
+
+SHOWN = 200
+READ = 8192
+JAVA_LINE = re.compile(r"(?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error)\b[^\n]*")
+JAVA_PREFIX = re.compile(r"^(?:.*\s)?(?:[a-z]\w*\.)+(?=[A-Z]\w*(?:Exception|Error)\b)")
+QUERY_ECHO = re.compile(r"SPARQL[ -]QUERY:|\b(?:SELECT|ASK|PREFIX|CONSTRUCT|DESCRIBE|VALUES|INSERT|DELETE)\s|\bdefine ")
+TITLE = re.compile(r"<title[^>]*>(.*?)</title", re.IGNORECASE | re.DOTALL)
+INVISIBLE_HTML = re.compile(r"<(script|style|head)\b.*?</\1\s*>|<[^>]*>", re.IGNORECASE | re.DOTALL)
+USER_INFO = re.compile(r"//[^/\s@]*@")
+
+JSON_ESCAPE = re.compile(
+    r"\\(?:U(?P<long>[0-9A-Fa-f]{8})"
+    r"|u[dD][89abAB][0-9A-Fa-f]{2}\\u[dD][c-fC-F][0-9A-Fa-f]{2}"
+    r"|(?P<lone>u[dD][89a-fA-F][0-9A-Fa-f]{2})"
+    r"|.)",
+    re.DOTALL,
+)
+
+
+class _Binding(msgspec.Struct, gc=False):
+    type: str
+    value: str
+    datatype: str | None = None
+    language: str | None = msgspec.field(name="xml:lang", default=None)
+
+
+class _Results(msgspec.Struct):
+    bindings: list[dict[str, _Binding]]
+
+
+class _Document(msgspec.Struct):
+    head: dict[str, Any]
+    results: _Results | None = None
+    boolean: bool | None = None
+
+
+DOCUMENT = msgspec.json.Decoder(_Document)
+
+
+def accept(reply: Reply, *, endpoint: str, known_cap: int = 0, limit: int = 0) -> Rows:
+    """The rows of a reply that is beyond doubt; `endpoint` is the name that errors show.
+
+    `known_cap` is the row count at which the endpoint cuts silently, `limit` the LIMIT that its queries carry; a reply
+    that reaches one of them may lack rows (0: none). Raises the EndpointError whose `action` says what helps.
+    """
+    if reply.status not in (HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT):
+        raise _failure(reply, endpoint)
+    _refuse_engine_text(reply, endpoint)
+    _refuse_partial(reply, endpoint)
+    document = _document(reply, endpoint)
+    if document.boolean is not None:
+        return Rows(boolean=document.boolean, bytes=len(reply.body))
+    if document.results is None:
+        _unusable(reply, endpoint, "JSON without results")
+    rows = tuple(_rows(document.results.bindings, endpoint))
+    cap = min((bound for bound in (known_cap, limit) if bound > 0), default=0)
+    if 0 < cap <= len(rows):
+        raise _error(TruncatedError, reply, endpoint, f"{len(rows)} rows, as many as it gives at most ({cap})")
+    return Rows(rows=rows, bytes=len(reply.body))
+
+
+def _rows(bindings: list[dict[str, _Binding]], endpoint: str) -> Iterator[Mapping[str, Term]]:
+    iris: dict[str, Iri] = {}
+    for binding in bindings:
+        row: dict[str, Term] = {}
+        for name, value in binding.items():
+            if value.type == "uri":
+                text = value.value
+                row[name] = iris.get(text) or iris.setdefault(text, _iri(text, endpoint))
+            else:
+                row[name] = _term(value, endpoint)
+        yield row
+
+
+def _iri(text: str, endpoint: str) -> Iri:
+    if not text:
+        raise NotSparqlError(f"{endpoint} sent an empty IRI", endpoint=endpoint, status=HTTPStatus.OK)
+    return Iri(text)
+
+
+def _term(value: _Binding, endpoint: str) -> Term:
+    if value.type in ("literal", "typed-literal"):
+        return Literal(value.value, value.datatype or "", value.language or "")
+    if value.type == "bnode" and value.value:
+        return Blank(value.value)
+    message = f"{endpoint} sent a term of the unknown type {_clean(value.type)[:40]!r}"
+    raise NotSparqlError(message, endpoint=endpoint, status=HTTPStatus.OK)
+
+
+# ---- a reply that says 200 ----
+
+
+def _refuse_engine_text(reply: Reply, endpoint: str) -> None:
+    """An engine that fails while it is sending writes its error into the body, even inside of a literal."""
+    body = reply.body
+    places = [place for mark in ENGINE_TEXTS if (place := body.find(mark)) >= 0]
+    if JAVA_PACKAGE in body and (found := JAVA_ERROR.search(body)):
+        places.append(found.start())
+    if not places:
+        return
+    text = _without_query(_decode(body[min(places) :]))
+    kind = _by_text(text) or TruncatedError
+    raise _error(kind, reply, endpoint, f"broke off in the middle: {text[:SHOWN]}")
+
+
+def _refuse_partial(reply: Reply, endpoint: str) -> None:
+    marks = [f"{name}: {_clean(reply.headers[name])[:80]}" for name in PARTIAL_HEADERS if name in reply.headers]
+    if reply.status == HTTPStatus.PARTIAL_CONTENT or marks:
+        raise _error(TruncatedError, reply, endpoint, f"incomplete results ({'; '.join(marks) or 'status 206'})")
+
+
+def _document(reply: Reply, endpoint: str) -> _Document:
+    if reply.content_type not in JSON_TYPES:
+        _unusable(reply, endpoint, f"{_clean(reply.content_type)[:80] or 'no content type'} instead of SPARQL JSON")
+    try:
+        return DOCUMENT.decode(reply.body)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return _repaired_document(reply, endpoint)
+
+
+def _repaired_document(reply: Reply, endpoint: str) -> _Document:
+    try:
+        value = json.loads(_repair(reply.body), strict=False, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        _unreadable(reply, endpoint)
+    try:
+        return msgspec.convert(value, _Document)
+    except (msgspec.ValidationError, RecursionError) as error:
+        _unusable(reply, endpoint, f"JSON of another shape ({_clean(str(error))[:120]})")
+
+
+def _unreadable(reply: Reply, endpoint: str) -> NoReturn:
+    start, end = reply.body[:READ].lstrip(), reply.body[-READ:]
+    if CANCELLED in end:
+        raise _error(EndpointTimeoutError, reply, endpoint, CANCELLED.decode())
+    if start.startswith(b"{") and (b'"head"' in start or b'"results"' in start):
+        raise _error(TruncatedError, reply, endpoint, f"a result that breaks off ({len(reply.body)} bytes)")
+    _unusable(reply, endpoint, "no JSON" if start else "an empty body")
+
+
+def _unusable(reply: Reply, endpoint: str, what: str) -> NoReturn:
+    """Raises for a body that holds no result; where it is an engine's own text, that text may say why."""
+    said = _said(reply)
+    kind = NotSparqlError if _is_page(reply) else _by_text(said) or NotSparqlError
+    hint = "XML results are not read; ask for application/sparql-results+json" if "xml" in reply.content_type else ""
+    raise _error(kind, reply, endpoint, f"{what}{': ' if said else ''}{said[:SHOWN]}", hint=hint)
+
+
+def _repair(body: bytes) -> str:
+    """The body with Virtuoso's eight-digit escapes made JSON; what is no Unicode becomes U+FFFD."""
+    return JSON_ESCAPE.sub(_json_escape, body.decode("utf-8-sig", "replace"))
+
+
+def _json_escape(match: re.Match[str]) -> str:
+    if match["long"]:
+        code = int(match["long"], 16)
+        return json.dumps(chr(code))[1:-1] if _is_character(code) else "\\ufffd"
+    return "\\ufffd" if match["lone"] else match.group()
+
+
+def _is_character(code: int) -> bool:
+    return code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+# ---- a reply that says otherwise ----
+
+
+def _failure(reply: Reply, endpoint: str) -> EndpointError:
+    said = _said(reply)
+    kind = _kind(reply, said)
+    wait = _wait(reply, said) if kind is RefusedError else 0.0
+    hint = "does the endpoint need a user name and a password?" if reply.status in (401, 403, 407) else ""
+    return _error(kind, reply, endpoint, said[:SHOWN] or _location(reply), wait=wait, hint=hint)
+
+
+def _kind(reply: Reply, said: str) -> type[EndpointError]:
+    if reply.status in GATEWAY:
+        return EndpointTimeoutError if reply.seconds >= SLOW_GATEWAY else UnreachableError
+    by_text = None if _is_page(reply) else _by_text(said)
+    if by_text:
+        return by_text
+    return RefusedError if _refuses(reply, said) else _by_status(reply)
+
+
+def _by_status(reply: Reply) -> type[EndpointError]:
+    status = reply.status
+    if status in TOO_LARGE:
+        return EndpointTimeoutError
+    if status < HTTPStatus.BAD_REQUEST or status in NO_ENDPOINT:
+        return NotSparqlError
+    if status < HTTPStatus.INTERNAL_SERVER_ERROR:
+        return QueryRejectedError
+    # QLever answers 500 in JSON when the query itself was too much for it
+    return EndpointTimeoutError if reply.content_type == "application/json" else UnreachableError
+
+
+def _by_text(said: str) -> type[EndpointError] | None:
+    """The class that an engine's own words ask for; None where they say nothing known."""
+    if TOO_MUCH.search(said):
+        return EndpointTimeoutError
+    if REJECTED.search(said):
+        return QueryRejectedError
+    return EndpointTimeoutError if TIMED_OUT.search(said) else None
+
+
+def _refuses(reply: Reply, said: str) -> bool:
+    if reply.status == HTTPStatus.TOO_MANY_REQUESTS or BANNED.search(said) or AGENT_POLICY.search(said):
+        return True
+    busy = "retry-after" in reply.headers or OVERLOADED.search(said)
+    return reply.status == HTTPStatus.SERVICE_UNAVAILABLE and bool(busy)
+
+
+def _wait(reply: Reply, said: str) -> float:
+    """The seconds that the endpoint asked to wait, at most a week."""
+    asked = _seconds(reply.headers.get("retry-after", ""))
+    if until := BANNED_UNTIL.search(said):
+        asked = max(asked, _until(until[1].rstrip(".")))
+    if not asked and (BANNED.search(said) or AGENT_POLICY.search(said)):
+        asked = DAY if BANNED.search(said) else HOUR
+    return min(max(asked, 0.0), WEEK)
+
+
+def _seconds(text: str) -> float:
+    """Retry-After (RFC 9110, 10.2.3): a number of seconds or an HTTP date; 0.0 where it is neither."""
+    text = text.strip()
+    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text):
+        return float(text)
+    try:
+        return _from_now(email.utils.parsedate_to_datetime(text))
+    except (ValueError, TypeError, OverflowError):
+        return 0.0
+
+
+def _until(instant: str) -> float:
+    try:
+        return _from_now(dt.datetime.fromisoformat(instant))
+    except (ValueError, OverflowError):
+        return DAY
+
+
+def _from_now(instant: dt.datetime) -> float:
+    if instant.tzinfo is None:
+        instant = instant.replace(tzinfo=dt.UTC)
+    return (instant - dt.datetime.now(dt.UTC)).total_seconds()
+
+
+# ---- what the engine says ----
+
+
+def _error(
+    kind: type[EndpointError], reply: Reply, endpoint: str, what: str, *, wait: float = 0.0, hint: str = ""
+) -> EndpointError:
+    message = f"{endpoint} answered {reply.status}{': ' if what else ''}{what}"
+    return kind(message, endpoint=endpoint, status=reply.status, wait=wait, hint=hint)
+
+
+def _said(reply: Reply) -> str:
+    """The engine's message on one line, without markup, control characters and the echo of the query."""
+    if _is_page(reply):
+        text = _decode(reply.body[:READ])
+        title = TITLE.search(text)
+        return _clean(html.unescape(title[1] if title and title[1].strip() else INVISIBLE_HTML.sub(" ", text)))
+    return _without_query(_json_message(reply.body) or _decode(reply.body))
+
+
+def _is_page(reply: Reply) -> bool:
+    return "html" in reply.content_type or reply.body[:200].lstrip().lower().startswith((b"<!doctype html", b"<html"))
+
+
+def _json_message(body: bytes) -> str:
+    if not body[:200].lstrip().startswith(b"{"):
+        return ""
+    try:
+        value = msgspec.json.decode(body)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return ""
+    found = (value.get(key) for key in ("exception", "message", "error", "detail"))
+    return next((text for text in found if isinstance(text, str) and text), "")
+
+
+def _without_query(text: str) -> str:
+    """The text without the query that engines like to repeat; of a Java stack trace its innermost exception."""
+    if java := JAVA_LINE.search(text):
+        text = JAVA_PREFIX.sub("", java.group())
+    text = text.removeprefix("!!!!>>#")
+    if echo := QUERY_ECHO.search(text):
+        text = text[: echo.start()]
+    return _clean(text[:READ])
+
+
+def _clean(text: str) -> str:
+    """The text on one line, printable, without user names and passwords in URLs."""
+    printable = "".join(char if char.isprintable() else " " for char in text)
+    return USER_INFO.sub("//", " ".join(printable.split()))
+
+
+def _location(reply: Reply) -> str:
+    target = reply.headers.get("location", "")
+    if target and HTTPStatus.MULTIPLE_CHOICES <= reply.status < HTTPStatus.BAD_REQUEST:
+        return f"moved to {_clean(target.split('?')[0])[:SHOWN]}; use that URL if you trust it"
+    return ""
+
+
+def _decode(body: bytes) -> str:
+    return body.decode("utf-8", "replace")

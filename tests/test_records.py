@@ -1,0 +1,176 @@
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fedkg import records
+from fedkg.errors import DocumentError, TermError
+from fedkg.records import Answer, AnswerValue, Beam, Candidate, Conclusion, Gap, Path, PathEdge, Status, Usage
+from fedkg.terms import Blank, DirectedRelation, Edge, Iri, Literal, Qualifier, Term, Through
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+IRI = TEXT.map(lambda tail: Iri(f"http://ex.org/{tail}"))
+TERM: st.SearchStrategy[Term] = st.one_of(
+    IRI,
+    st.builds(Literal, TEXT, st.sampled_from(["", "http://www.w3.org/2001/XMLSchema#date"])),
+    st.builds(lambda text: Literal(text, language="de"), TEXT),
+    TEXT.filter(bool).map(Blank),
+)
+SCORE = st.floats(-1, 1)
+COUNT = st.integers(0, 9)
+QUALIFIERS = st.lists(st.builds(Qualifier, IRI, TERM), max_size=2).map(tuple)
+EDGE = st.builds(
+    PathEdge,
+    subject=TERM,
+    relation=IRI,
+    object=TERM,
+    direction=st.sampled_from(["out", "in"]),
+    endpoint=TEXT,
+    retrieved_at=TEXT,
+    qualifiers=QUALIFIERS,
+    through=st.none() | st.builds(Through, TERM, IRI),
+    labels=st.dictionaries(TEXT, TEXT, max_size=2),
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | COUNT | TEXT, lambda inner: st.dictionaries(TEXT, inner, max_size=2), max_leaves=4
+)
+ANSWER = st.builds(
+    Answer,
+    question=TEXT,
+    kind=st.sampled_from(["entities", "literal", "count", "yesno", "claim", "choice"]),
+    status=st.sampled_from(Status),
+    answers=st.lists(
+        st.builds(
+            AnswerValue, TEXT, st.none() | TEXT, TEXT, st.none() | TERM, st.booleans(), st.lists(COUNT).map(tuple)
+        ),
+        max_size=2,
+    ).map(tuple),
+    paths=st.lists(st.builds(Path, SCORE, st.lists(EDGE, max_size=2).map(tuple)), max_size=2).map(tuple),
+    gaps=st.lists(st.builds(Gap, TEXT, TEXT, TEXT), max_size=2).map(tuple),
+    usage=st.builds(Usage, requests=COUNT, seconds=SCORE, by_kind=st.dictionaries(TEXT, COUNT, max_size=2)),
+    warnings=st.lists(TEXT, max_size=2).map(tuple),
+    settings=st.dictionaries(TEXT, JSON, max_size=2),
+)
+
+P, A, B = Iri("http://ex.org/p"), Iri("http://ex.org/a"), Iri("http://ex.org/b")
+
+
+def step(*edges: Edge, complete: bool = True, score: float = 0.5) -> Candidate:
+    """A step along p with those edges."""
+    return Candidate(0, DirectedRelation(P, "out"), edges, score, complete)
+
+
+def document(**changes: Any) -> bytes:
+    """An answer document with some fields replaced."""
+    whole: dict[str, Any] = records.to_builtins(Answer("Who?", "entities", Status.NONE))
+    return json.dumps({**whole, **changes}).encode()
+
+
+@given(ANSWER)
+def test_answer_document_round_trip(answer: Answer) -> None:
+    """An answer document read back is the answer that was written, byte for byte."""
+    data = answer.to_json()
+    again = records.decode_answer(data)
+    assert again == answer
+    assert again.to_json() == data
+
+
+@given(ANSWER)
+def test_builtins_are_the_json(answer: Answer) -> None:
+    """`to_builtins` is what the JSON says."""
+    assert json.loads(answer.to_json()) == json.loads(json.dumps(records.to_builtins(answer)))
+
+
+def test_terms_are_n_triples_text() -> None:
+    """In JSON a term is its N-Triples text, and the status its word."""
+    value = AnswerValue("7", term=Literal("7", datatype="http://www.w3.org/2001/XMLSchema#integer"))
+    shown = json.loads(Answer("How many?", "count", Status.ANSWERED, (value,)).to_json())
+    assert shown["answers"][0]["term"] == '"7"^^<http://www.w3.org/2001/XMLSchema#integer>'
+    assert (shown["status"], shown["version"]) == ("answered", records.DOCUMENT_VERSION)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"not json",
+        b"[]",
+        b"{}",
+        b'{"question": "x"}',
+        b"\xff\xfe",
+        b'{"settings":' + b"[" * 100_000,
+        document(kind="poem"),
+        document(status="maybe"),
+        document(version="1"),
+        document(answers=[{"value": "x", "term": "no term"}]),
+        document(answers=[{"value": "x", "term": 5}]),
+        document(paths=[{"score": 1, "edges": [{"subject": "<a:a>", "relation": '"no iri"'}]}]),
+    ],
+)
+def test_what_is_no_document_is_a_document_error(data: bytes) -> None:
+    """Cut, foreign, deeply nested and ill-typed input are all one typed error with a hint."""
+    with pytest.raises(DocumentError, match="no fedkg answer document") as caught:
+        records.decode_answer(data)
+    assert caught.value.hint
+
+
+def test_other_versions_are_named_even_if_their_shape_differs() -> None:
+    """A document of a later version is refused by its version, not by the first field that is new."""
+    with pytest.raises(DocumentError, match="version 99 is not known"):
+        records.decode_answer(b'{"version": 99, "question": {"text": "new shape"}}')
+
+
+def test_a_literal_is_no_relation() -> None:
+    """Where an IRI belongs, another kind of term is refused."""
+    with pytest.raises(TermError, match="expected an IRI"):
+        records.decode(b'{"relation": "\\"x\\"", "direction": "out"}', DirectedRelation)
+
+
+def test_foreign_objects_have_no_json() -> None:
+    """Only records and terms are written; anything else is a programming error."""
+    with pytest.raises(TypeError, match="no JSON for object"):
+        records.encode({"x": object()})
+
+
+def test_keys_of_a_conclusion_survive() -> None:
+    """The numbers of paths are keys in JSON and numbers again afterwards."""
+    said = Conclusion((1, 2), {1: (2, 3)}, "yes")
+    assert records.decode(records.encode(said), Conclusion) == said
+
+
+def test_records_are_frozen() -> None:
+    """No step can change what another step handed over."""
+    with pytest.raises(AttributeError):
+        Usage().requests = 1  # type: ignore[misc]  # that is the point
+    assert msgspec.structs.replace(Usage(), requests=1).requests == 1
+
+
+def test_candidate_tails_are_distinct_and_in_order() -> None:
+    """Tails are where the edges lead, walked their way, each once."""
+    out, again, back = Edge(A, P, B, "out", "e"), Edge(A, P, B, "out", "f"), Edge(P, P, A, "in", "e")
+    assert step(out, again, back).tails == (B, P)
+
+
+def test_beam_grows_by_steps() -> None:
+    """A beam starts at its topic; each step moves its tails, its chain and its score."""
+    start = Beam(A)
+    longer = start.extend(step(Edge(A, P, B, "out", "e")))
+    assert (start.tails, start.chain, start.complete) == ((A,), (), True)
+    assert (longer.tails, longer.chain, longer.score) == ((B,), (DirectedRelation(P, "out"),), 0.5)
+    assert not longer.extend(step(complete=False)).complete
+
+
+def test_path_edge_without_labels_is_the_edge() -> None:
+    """The shown edge keeps all that the endpoint said."""
+    edge = Edge(A, P, B, "in", "e", "2026-01-01T00:00:00Z", (Qualifier(P, Literal("x")),), Through(Blank("m"), P))
+    shown = PathEdge(A, P, B, "in", "e", "2026-01-01T00:00:00Z", edge.qualifiers, edge.through, {"<a:a>": "a"})
+    assert shown.edge == edge
+
+
+def test_public_names_exist() -> None:
+    """Everything in `__all__` is there, and sorted without regard to kind."""
+    assert all(hasattr(records, name) for name in records.__all__)
+    assert len(set(records.__all__)) == len(records.__all__)
