@@ -49,20 +49,28 @@ class FederatedGraph:
         return _merge(await asyncio.gather(*(member.nearest(text, limit) for member in self.members)), limit)
 
     async def holds(self, edges: Sequence[Edge]) -> list[bool]:
-        """Whether the member that said an edge still says it; edges of unknown members do not hold."""
-        said: set[Edge] = set()
-        for member in self.members:
-            own = [edge for edge in edges if edge.endpoint == member.name]
-            said |= {edge for edge, holds in zip(own, await member.holds(own), strict=True) if holds}
+        """Whether the member that said an edge still says it; edges of unknown members do not hold.
+
+        Raises EndpointError where a member fails: what it would say is not known.
+        """
+        parts = await asyncio.gather(*(self._holds(member, edges) for member in self.members))
+        said = {edge for part in parts for edge in part}
         return [edge in said for edge in edges]
 
     async def close(self) -> None:
         """Closes all members."""
         await asyncio.gather(*(member.close() for member in self.members))
 
+    @staticmethod
+    async def _holds(member: Graph, edges: Sequence[Edge]) -> list[Edge]:
+        own = [edge for edge in edges if edge.endpoint == member.name]
+        holds = await member.holds(own) if own else []
+        return [edge for edge, said in zip(own, holds, strict=True) if said]
+
 
 def _merge(parts: Iterable[Iterable[Match]], limit: int) -> list[Match]:
     best: dict[Iri, Match] = {}
+    # the sort is stable: of equal matches the first member's come first
     for match in sorted((match for part in parts for match in part), key=lambda match: -match.score):
         best.setdefault(match.iri, match)
     return list(best.values())[:limit]

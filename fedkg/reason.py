@@ -26,7 +26,7 @@ from fedkg.steps import link
 from fedkg.steps.answer import compose
 from fedkg.steps.complete import complete
 from fedkg.steps.rank import DEFAULT_CANDIDATES, PathRag
-from fedkg.steps.show import SHOWN_TAILS, offer_beam, offer_candidates, path_text
+from fedkg.steps.show import SHOWN_ON_THE_WAY, SHOWN_TAILS, offer_beam, offer_candidates, path_text
 from fedkg.terms import Term
 from fedkg.words import content_words, without
 
@@ -62,13 +62,13 @@ class Run:
     topics: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        """Sets up what the walk remembers. Raises QuestionError."""
+        """Sets up what the walk remembers; `names` are the labels that it has shown. Raises QuestionError."""
         self.question = check_question(self.question)
         self._around = Surroundings(self.graph)
         self._started, self._before = time.monotonic(), self.cost()
         self._plan = Plan(())
         self._linked: list[Match] = []
-        self._names: dict[Term, str] = {}
+        self.names: dict[Term, str] = {}
         self._seen: tuple[Beam, ...] = ()
         self._happened: list[Event] = []
         self._warnings: list[str] = []
@@ -102,7 +102,7 @@ class Run:
         if not self._linked and self._plan.kind not in self.model.abstains:
             self._linked = await link.from_question(self.graph, self.question, self._plan)
         self._happened.append(Linked(tuple(self._linked)))
-        self._names |= {match.iri: match.label for match in self._linked}
+        self.names |= {match.iri: match.label for match in self._linked}
 
     async def _walk(self) -> AsyncIterator[Event]:
         """Serves the method until it is done; what it found is in `_found`."""
@@ -142,14 +142,14 @@ class Run:
         await self._around.fetch(node for own in nodes for node in own)
         self._happened.append(self._fetched(need.depth))
         ranking = await self._rag.rank(need.beams, nodes, self._limit, lookahead=not need.last)
-        self._names |= ranking.labels
-        offers = offer_candidates(need.beams, ranking.candidates, self._names, self._linked, self.settings.search.tails)
+        self.names |= ranking.labels
+        offers = offer_candidates(need.beams, ranking.candidates, self.names, self._linked, self.settings.search.tails)
         self._happened.append(Ranked(need.depth, ranking.considered, tuple(offer.text for offer in offers)))
         return Expansion(ranking.candidates, ranking.complete)
 
     async def _choose(self, need: Choosing) -> tuple[Pick, ...]:
         tails = self.settings.search.tails
-        offers = offer_candidates(need.beams, need.candidates, self._names, self._linked, tails)
+        offers = offer_candidates(need.beams, need.candidates, self.names, self._linked, tails)
         try:
             picks = await self.model.choose(self.question, self._plan, offers, need.width)
         except ModelReplyError as error:
@@ -165,8 +165,8 @@ class Run:
 
     async def _pick(self, need: Picking) -> tuple[Pick, ...]:
         candidates = tuple(msgspec.structs.replace(candidate, beam=0) for candidate in need.candidates)
-        offers = offer_candidates([need.beam], candidates, self._names, self._linked, self.settings.search.tails)
-        path = offer_beam(1, need.beam, self._names, self._linked) if need.beam.steps else None
+        offers = offer_candidates([need.beam], candidates, self.names, self._linked, self.settings.search.tails)
+        path = offer_beam(1, need.beam, self.names, self._linked) if need.beam.steps else None
         try:
             picks = await self.model.beam(self.question, self._plan, path, offers, need.width)
         except ModelReplyError as error:
@@ -176,7 +176,7 @@ class Run:
 
     async def _deduce(self, need: Deducing) -> tuple[Verdict, ...]:
         tails = self.settings.search.tails
-        offers = [offer_beam(n, beam, self._names, self._linked, tails) for n, beam in enumerate(need.beams, 1)]
+        offers = [offer_beam(n, beam, self.names, self._linked, tails) for n, beam in enumerate(need.beams, 1)]
         try:
             verdicts = await self.model.deductive(self.question, self._plan, offers)
         except ModelReplyError as error:
@@ -190,8 +190,11 @@ class Run:
     async def _conclude(self, need: Answering) -> Conclusion:
         self._seen = need.beams
         tails = [tail for beam in need.beams for tail in beam.tails[:SHOWN_TAILS]]
-        self._names |= await self.graph.labels(tail for tail in tails if tail not in self._names)
-        offers = [offer_beam(number, beam, self._names, self._linked) for number, beam in enumerate(need.beams, 1)]
+        self.names |= await self.graph.labels(tail for tail in tails if tail not in self.names)
+        offers = [
+            offer_beam(number, beam, self.names, self._linked, in_line=SHOWN_ON_THE_WAY)
+            for number, beam in enumerate(need.beams, 1)
+        ]
         try:
             return await self.model.answer(self.question, self._plan, offers)
         except ModelReplyError as error:
@@ -206,7 +209,7 @@ class Run:
             _, paths = await compose(self.graph, "entities", [(beam, ()) for beam in self._seen if beam.steps], "")
         for beam in found.beams:
             if not beam.complete:
-                self._warn(f"there may be more answers: not every edge of {path_text(beam, self._names)} was fetched")
+                self._warn(f"there may be more answers: not every edge of {path_text(beam, self.names)} was fetched")
         return Answer(
             question=self.question,
             kind=self._plan.kind,

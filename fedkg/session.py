@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib.util
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,7 @@ from fedkg.embed import sentence
 from fedkg.embed.base import Embedder, Similarity
 from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.embed.lazy import LazySimilarity
-from fedkg.errors import ModelNameError, ProfileError, SettingsError
+from fedkg.errors import EndpointError, InputError, ModelNameError, ProfileError, SettingsError
 from fedkg.events import Answered, Event
 from fedkg.federation import FederatedGraph
 from fedkg.fetch import embedded
@@ -32,16 +33,18 @@ from fedkg.graph.endpoint import SparqlGraph, has_shape
 from fedkg.llm import anthropic, openai
 from fedkg.llm.base import ChatModel
 from fedkg.llm.budget import Ledger
-from fedkg.profiles import Profile
+from fedkg.profiles import Limits, Profile
 from fedkg.reason import Run
+from fedkg.recall import Recall
 from fedkg.records import Answer, Match, Neighbourhood, Usage
 from fedkg.settings import Settings, load, masked
+from fedkg.sparql import build
 from fedkg.sparql.results import accept
 from fedkg.steps import link
 from fedkg.store import DiskStore, MemoryStore, Store
-from fedkg.terms import Direction, Edge
+from fedkg.terms import Direction, Edge, Iri, Literal, Term
 
-__all__ = ["Checked", "Session", "open_store"]
+__all__ = ["Checked", "Probe", "Session", "open_store"]
 
 T = TypeVar("T")
 
@@ -52,6 +55,24 @@ class Checked(msgspec.Struct, frozen=True):
     path: int
     edge: Edge
     holds: bool
+
+
+class Probe(msgspec.Struct, frozen=True):
+    """What one endpoint said to a few small requests.
+
+    `labelled` is some entity with its label (None where no label predicate of the profile is in use), `edges` how many
+    lead out of it, `latency` the seconds of one request.
+    """
+
+    endpoint: str
+    profile: str
+    engine: str
+    limits: Limits
+    labelled: Match | None
+    edges: int
+    latency: float
+    requests: int
+    seconds: float
 
 
 class Session:
@@ -83,6 +104,7 @@ class Session:
         self._selects: list[Polite] = []
         self._members: list[SparqlGraph] = []
         self._graph: Graph | None = None
+        self._recall: Recall | None = None
         self._runner: asyncio.Runner | None = None
 
     async def graph(self) -> Graph:
@@ -110,6 +132,8 @@ class Session:
         run = Run(question, graph, self._model(ledger), self.similarity, self.settings, self._cost(ledger), topics)
         async for event in run.events():
             yield event
+        if recall := self._recall_of(graph):
+            await recall.add(run.names)
 
     async def ask(
         self, question: str, topics: Sequence[str] = (), on_event: Callable[[Event], None] = lambda _: None
@@ -127,6 +151,16 @@ class Session:
         """The entities with that label or alias, the best first; where there is none, those with a similar label."""
         graph = await self.graph()
         return (await graph.search([text], limit))[text] or await graph.nearest(text, limit)
+
+    async def similar(self, text: str, limit: int = 10) -> list[Match]:
+        """The entities and relations nearest in meaning, among all labels that walks over these endpoints have shown.
+
+        Raises InputError where the similarity is lexical and has no vectors.
+        """
+        recall = self._recall_of(await self.graph())
+        if recall is None:
+            raise InputError(f"the embedder {self.similarity.name} has no vectors", hint="use --embedder minilm")
+        return await recall.nearest(text, limit)
 
     async def neighbours(
         self, entity: str, directions: Sequence[Direction] = ("out", "in")
@@ -151,8 +185,22 @@ class Session:
             holds = await graph.holds([edge for _, edge in edges])
         return [Checked(number, edge, said) for (number, edge), said in zip(edges, holds, strict=True)]
 
+    async def check(self) -> list[Probe]:
+        """What each endpoint says to a few small requests, one endpoint after the other. Raises EndpointError."""
+        await self.graph()
+        pairs = zip(self._members, self._selects, strict=True)
+        return [await self._probe(member, select) for member, select in pairs]
+
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Runs one of the session's coroutines to its end, for callers that are not asynchronous."""
+        """Runs one of the session's coroutines to its end, for callers that are not asynchronous.
+
+        Raises InputError inside a running event loop, such as a notebook's.
+        """
+        if _in_loop():
+            work.close()
+            raise InputError(
+                "an event loop is running already", hint="await the coroutine instead: fedkg.aask, Session.ask"
+            )
         if self._runner is None:
             self._runner = asyncio.Runner()
         return self._runner.run(work)
@@ -163,6 +211,8 @@ class Session:
             await select.close()
         if self._chat:
             await self._chat.close()
+        if self._recall and self.settings.cache:
+            self._recall.save()
         for resource in (self._similarity, self.store):
             if isinstance(resource, LazySimilarity | DiskStore):
                 resource.close()
@@ -189,6 +239,28 @@ class Session:
     ) -> None:
         self.close()
 
+    async def _probe(self, member: SparqlGraph, select: Polite) -> Probe:
+        """One label of anything, then the edges of what it names."""
+        before, started = self.meter.usage(), time.monotonic()
+        rows = (await select.select(build.scan_labels(member.profile.shape.labels, 1), "check")).rows
+        latency = time.monotonic() - started
+        labelled = next((match for row in rows if (match := _labelled(row))), None)
+        edges = 0
+        if labelled:
+            near = (await member.neighbours([labelled.iri], "out"))[0]
+            if near.failed:
+                raise EndpointError(near.failed, endpoint=member.name, asked="neighbours")
+            edges = len(near.edges)
+        requests, seconds, profile = self.meter.since(before).requests, time.monotonic() - started, member.profile
+        return Probe(
+            member.name, profile.name, profile.engine, profile.limits, labelled, edges, latency, requests, seconds
+        )
+
+    def _recall_of(self, graph: Graph) -> Recall | None:
+        if self._recall is None and isinstance(self.similarity, LazySimilarity):
+            self._recall = Recall(self.settings.cache_path / "labels", graph.name, self.similarity)
+        return self._recall
+
     def _model(self, ledger: Ledger) -> ReasoningModel:
         if self._chat is None:
             return LocalModel(self.similarity)
@@ -212,9 +284,7 @@ class Session:
 
     async def _named(self, spec: str) -> SparqlGraph:
         """A graph from what -e was given."""
-        shape, _, where = spec.rpartition("@") if not _is_profile(spec, self.settings) else ("", "", spec)
-        if shape and not _is_profile(shape, self.settings):
-            shape, where = "", spec
+        shape, where = _parted(spec, self.settings)
         if not shape and _is_profile(where, self.settings):
             profile = profiles.find(where, self.settings.profiles_dir)
             if profile.file:
@@ -225,7 +295,7 @@ class Session:
             return self._from_urls(given or profiles.find("generic"), (where,), masked(spec))
         if not _looks_like_file(where):
             return self._unknown(spec)
-        return await self._from_file(given, Path(where), spec)
+        return await self._from_file(given, Path(where), masked(spec))
 
     def _unknown(self, spec: str) -> SparqlGraph:
         known = ", ".join(profiles.names(self.settings.profiles_dir))
@@ -244,7 +314,7 @@ class Session:
         transports = [
             HttpTransport(url, timeout=limits.timeout, contact=contact, max_bytes=limits.max_bytes) for url in urls
         ]
-        return self._connect(profile, transports, name, masked(" ".join(urls)))
+        return self._connect(profile, transports, name, " ".join(urls))
 
     async def _from_file(self, profile: Profile | None, path: Path, name: str) -> SparqlGraph:
         transport, identity = await asyncio.to_thread(_open_file, path)
@@ -274,6 +344,20 @@ class Session:
         return SparqlGraph(source, self.settings.languages, scan=scan)
 
 
+def _labelled(row: Mapping[str, Term]) -> Match | None:
+    """The entity with its label in a row of `build.scan_labels`."""
+    entity, label = row.get("e"), next((term for term in row.values() if isinstance(term, Literal)), None)
+    return Match(entity, label.value, 1.0) if isinstance(entity, Iri) and label else None
+
+
+def _in_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
 def open_store(settings: Settings) -> Store:
     """The cache that the settings name: a folder, or memory only."""
     return DiskStore(settings.cache_path) if settings.cache else MemoryStore()
@@ -288,6 +372,13 @@ def _open_file(path: Path) -> tuple[Transport, str]:
     transport = embedded.load(path)
     status = path.stat()
     return transport, f"{path.resolve()} {status.st_size} {status.st_mtime_ns}"
+
+
+def _parted(spec: str, settings: Settings) -> tuple[str, str]:
+    """PROFILE and WHERE of `PROFILE@WHERE`, else "" and the whole: an @ may also stand in a URL or a file's name."""
+    shape, _, where = spec.rpartition("@")
+    whole = _is_profile(spec, settings) or "://" in shape or Path(spec).exists()
+    return ("", spec) if whole else (shape, where)
 
 
 def _looks_like_file(text: str) -> bool:

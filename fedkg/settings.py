@@ -120,24 +120,21 @@ def public(settings: Settings) -> dict[str, Any]:
 
     Of a path only the last part stays, of a URL neither its user and password nor its query, which may hold a key.
     """
-    shown = msgspec.to_builtins(settings)
-    shown["endpoints"] = [masked(endpoint) for endpoint in settings.endpoints]
+    shown: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(settings))
     for private in ("contact", "cache_dir", "prompts_dir", "profiles_dir"):
         del shown[private]
     for named in ("model", "embedder"):
-        shown[named] = _masked(shown[named])
-    shown["endpoints"] = [_masked(name) for name in shown["endpoints"]]
-    return dict(shown)
+        shown[named] = masked(shown[named])
+    shown["endpoints"] = [masked(name) for name in shown["endpoints"]]
+    return shown
 
 
-def _masked(name: str) -> str:
-    """`name` may be PROFILE@WHERE, VENDOR:MODEL@URL, KIND:FOLDER or WHERE alone."""
+def masked(name: str) -> str:
+    """A name as it may be shown: of a path its last part, of a URL neither user, password nor query.
+
+    `name` may be PROFILE@WHERE, VENDOR:MODEL@URL, KIND:FOLDER or WHERE alone.
+    """
     return QUERY.sub(r"\1?…", FOLDERS.sub(r"\1", USER.sub("", name)))
-
-
-def masked(text: str) -> str:
-    """The text without the user names and passwords of the URLs in it."""
-    return re.sub(r"://[^/@\s]*@", "://", text)
 
 
 def _read(path: Path) -> dict[str, Any]:

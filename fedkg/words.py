@@ -2,7 +2,7 @@
 
 import re
 
-__all__ = ["STOP_WORDS", "content_words", "without"]
+__all__ = ["STOP_WORDS", "content_words", "spellings", "without"]
 
 STOP_WORDS = frozenset(
     "a an and are at be by did do does for from had has have he her his how if in is it its many me much of on or "
@@ -17,6 +17,30 @@ def content_words(text: str) -> tuple[str, ...]:
 
 
 def without(text: str, mention: str) -> str:
-    """The text without a mention, in any case, and without the spaces that it leaves."""
-    cut = re.sub(re.escape(mention), " ", text, flags=re.IGNORECASE) if mention.strip() else text
+    """The text without a mention and its possessive ending, in any case, and without the spaces that it leaves."""
+    ends = re.escape(mention.strip())
+    cut = re.sub(rf"(?<!\w){ends}(?!\w)(?:['’]s\b)?", " ", text, flags=re.IGNORECASE) if ends else text
     return " ".join(cut.split()) or text
+
+
+def spellings(text: str) -> list[str]:
+    """The text as written, then as it may be written as a label, the likeliest first.
+
+    Labels are compared exactly, because no index of an endpoint ignores case: "the two towers" is tried as "The Two Towers".
+    """
+    clean = " ".join(text.split())
+    forms = [text, clean, clean[:1].upper() + clean[1:], clean.lower()]
+    for form in (clean, clean.lower()):
+        forms += [_heading(form, STOP_WORDS), _heading(form, frozenset())]
+    return list(dict.fromkeys(form for form in forms if form.strip()))
+
+
+def _heading(text: str, small: frozenset[str]) -> str:
+    """The text with capitals at the beginning of its words, but for small words inside of it."""
+    words = [word if place and word in small else _capital(word) for place, word in enumerate(text.split(" "))]
+    return " ".join(words)
+
+
+def _capital(word: str) -> str:
+    """The word with capitals at its beginning and after its hyphens and apostrophes, not in "Curie's"."""
+    return re.sub(r"(?<![\w'’])\w|(?<=['’])\w(?=\w)", lambda match: match.group().upper(), word)

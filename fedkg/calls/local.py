@@ -18,6 +18,8 @@ YES_NO = re.compile(
     r"\s*(?!(can|could|would|will) you)(is|are|was|were|did|does|do|has|have|had|can|could|will|would)\b", re.IGNORECASE
 )
 COUNT = re.compile(r"\s*how many\b", re.IGNORECASE)
+HOP_PENALTY = 0.03
+"""Taken off a chain's score per relation: a longer text shares more with any question, said or not."""
 LITERAL = re.compile(r"\s*(when|how (tall|high|long|old|far|large|big|much))\b", re.IGNORECASE)
 
 
@@ -47,37 +49,43 @@ class LocalModel:
 
     async def choose(self, question: str, plan: Plan, offers: Sequence[Offer], width: int) -> tuple[Pick, ...]:
         """The `width` best chains; none where none is better than the best chain that it extends."""
-        score = await self._scores(question, offers, 0)
-        before = await self._scores(question, offers, 1)
-        if max(score, default=0.0) <= max(before, default=0.0):
+        chains = [(offer.topic, offer.relations) for offer in offers]
+        walked = [(topic, relations[:-1]) for topic, relations in chains if len(relations) > 1]
+        score = await self._scores(question, chains + walked)
+        new, old = score[: len(chains)], score[len(chains) :]
+        if not new or (old and max(new) <= max(old)):
             return ()
-        best = sorted(range(len(offers)), key=lambda index: -score[index])[:width]
+        best = sorted(range(len(new)), key=lambda index: -new[index])[:width]
         return tuple(Pick(offers[index].number) for index in best)
 
     async def answer(self, question: str, plan: Plan, paths: Sequence[Offer]) -> Conclusion:
         """All tails of the best chain."""
-        score = await self._scores(question, paths, 0)
+        score = await self._scores(question, [(path.topic, path.relations) for path in paths])
         best = max(range(len(paths)), key=lambda index: score[index], default=None)
         return Conclusion() if best is None else Conclusion((paths[best].number,))
 
     async def close(self) -> None:
         """Nothing to free."""
 
-    async def _scores(self, question: str, offers: Sequence[Offer], dropped: int) -> list[float]:
-        """The score of each offer's chain without its last `dropped` relations; 0.0 for an empty chain.
+    async def _scores(self, question: str, chains: Sequence[tuple[str, tuple[str, ...]]]) -> list[float]:
+        """The score of each chain, given with the mention of its topic.
 
         Questions name relations in the order of the walk or against it ("the birthplace of the wife"), so the better of
-        both orders counts.
+        both orders counts. All chains of a topic are scored together: lexical scores compare within one call only.
         """
-        score = [0.0] * len(offers)
-        for topic in dict.fromkeys(offer.topic for offer in offers):
-            indices = [number for number, offer in enumerate(offers) if offer.topic == topic]
-            chains = [offers[number].relations[: len(offers[number].relations) - dropped] for number in indices]
-            texts = [text for chain in chains for text in ("'s ".join(chain), "'s ".join(reversed(chain)))]
+        score = [0.0] * len(chains)
+        for topic in dict.fromkeys(topic for topic, _ in chains):
+            places = [place for place, (own, _) in enumerate(chains) if own == topic]
+            texts = [text for place in places for text in _texts(chains[place][1])]
             found = await self._similarity.scores(without(question, topic), texts)
-            for place, number in enumerate(indices):
-                score[number] = max(float(found[2 * place]), float(found[2 * place + 1])) if chains[place] else 0.0
+            for number, place in enumerate(places):
+                best = max(float(value) for value in found[2 * number : 2 * number + 2])
+                score[place] = best - HOP_PENALTY * len(chains[place][1])
         return score
+
+
+def _texts(relations: Sequence[str]) -> tuple[str, str]:
+    return "'s ".join(relations), "'s ".join(reversed(relations))
 
 
 def _kind(question: str) -> Kind:

@@ -8,12 +8,14 @@ import msgspec
 from fedkg.errors import EndpointError
 from fedkg.fetch.base import Select
 from fedkg.graph.base import Source, chunks
+from fedkg.graph.halves import in_halves
 from fedkg.graph.names import Names
 from fedkg.graph.near import Neighbours
+from fedkg.graph.search import Search
 from fedkg.profiles import Profile
 from fedkg.records import Match, Neighbourhood
 from fedkg.sparql import build
-from fedkg.terms import Direction, Edge, Iri, Literal, Term, own_name
+from fedkg.terms import Blank, Direction, Edge, Iri, Literal, Term
 
 __all__ = ["SparqlGraph", "has_shape"]
 
@@ -28,7 +30,8 @@ class SparqlGraph:
         self.profile = source.profile
         self._select = source.select
         self._near = Neighbours(source)
-        self._names = Names(source, languages, scan)
+        self._names = Names(source, languages)
+        self._search = Search(source, languages, self._names, scan)
 
     @property
     def hits(self) -> int:
@@ -37,56 +40,57 @@ class SparqlGraph:
 
     async def neighbours(self, entities: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
         """The edges of each entity in one direction, without the relations that are plumbing by their property type."""
-        found, plumbing = await asyncio.gather(self._near.get(entities, direction), self._plumbing())
+        found, plumbing = await asyncio.gather(self._near.get(entities, direction), self._names.plumbing())
         return [_without(near, plumbing) for near in found] if plumbing else found
 
     async def labels(self, terms: Iterable[Term]) -> dict[Term, str]:
         """A name for every term; where the endpoint fails, local names."""
-        wanted = list(terms)
-        try:
-            return await self._names.labels(wanted)
-        except EndpointError:
-            return {term: own_name(term) for term in wanted}
+        return await self._names.labels(terms)
 
     async def search(self, texts: Sequence[str], limit: int = 10) -> Mapping[str, list[Match]]:
         """For each text the entities with that label or alias, the best first. Raises EndpointError."""
-        return await self._names.search(texts, limit)
+        return await self._search.exact(texts, limit)
 
     async def nearest(self, text: str, limit: int = 5) -> list[Match]:
         """Entities with a similar label; none where the endpoint fails, since these are suggestions only."""
         try:
-            return await self._names.nearest(text, limit)
+            return await self._search.nearest(text, limit)
         except EndpointError:
             return []
 
     async def holds(self, edges: Sequence[Edge]) -> list[bool]:
-        """Whether the endpoint still says each edge; an edge that cannot be asked for does not hold."""
-        askable = [edge for edge in edges if edge.subject.queryable and edge.object.queryable]
-        parts = await asyncio.gather(*(self._holds(part) for part in chunks(askable, HOLDS_BATCH)))
-        said = {edge for part in parts for edge in part}
+        """Whether the endpoint still says each edge; an edge that cannot be asked for does not hold.
+
+        Raises EndpointError.
+        """
+        askable = [edge for edge in dict.fromkeys(edges) if _askable(edge)]
+        parts = await asyncio.gather(*(in_halves(part, self._holds) for part in chunks(askable, HOLDS_BATCH)))
+        said = {edge for part in parts for edge, holds in part.items() if holds}
         return [edge in said for edge in edges]
 
     async def close(self) -> None:
         """The transport belongs to whoever made it."""
 
-    async def _holds(self, edges: Sequence[Edge]) -> list[Edge]:
+    async def _holds(self, edges: Sequence[Edge]) -> dict[Edge, bool]:
         rows = (await self._select.select(build.holds(edges), "verify")).rows
         numbers = {term.value for row in rows if isinstance(term := row.get("i"), Literal)}
-        return [edge for number, edge in enumerate(edges) if str(number) in numbers]
-
-    async def _plumbing(self) -> frozenset[Iri]:
-        """Without the catalogue the plumbing is shown: a nuisance, not a fault of the walk."""
-        try:
-            return await self._names.plumbing()
-        except EndpointError:
-            return frozenset()
+        return {edge: str(number) in numbers for number, edge in enumerate(edges)}
 
 
 async def has_shape(select: Select, profile: Profile) -> bool:
-    """Whether the graph behind `select` has the predicate that marks this profile's shape."""
+    """Whether the graph behind `select` has the predicate that marks this profile's shape. Raises EndpointError."""
     if not profile.shape.marker:
         return False
-    return bool((await select.select(build.contains(profile.shape.marker), "shape")).boolean)
+    return bool((await select.select(build.contains(profile.shape.marker), "shape")).rows)
+
+
+def _askable(edge: Edge) -> bool:
+    """Whether a query can say this edge; documents that are verified come from anywhere."""
+    through = edge.through
+    if through and not (through.relation.queryable and isinstance(through.node, Iri | Blank)):
+        return False
+    ends = edge.subject.queryable and edge.relation.queryable and edge.object.queryable
+    return isinstance(edge.subject, Iri) and ends
 
 
 def _without(near: Neighbourhood, plumbing: frozenset[Iri]) -> Neighbourhood:

@@ -1,20 +1,26 @@
 """Neighbourhoods of one endpoint: batched, bounded, and cached one by one.
 
-A batch that is cut off is asked again in halves; an entity that is too large by itself is asked for its relations first,
-then for some tails of each. What cannot be had becomes a marked gap, never an exception and never a loop.
+A batch whose reply is cut off is asked again without the entities that filled it, and those by themselves; one that is too
+much for the endpoint is asked again in halves. An entity that is too large even alone is asked for its relations, then for
+some tails of each. What cannot be had becomes a marked gap, never an exception and never a loop.
+
+What an entity's neighbourhood is does not depend on the batch that it came in.
 """
 
 import asyncio
+import contextlib
 import hashlib
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 import msgspec
 
-from fedkg.errors import Action, EndpointError
+from fedkg.errors import EndpointError, TermError
 from fedkg.fetch.base import Rows
 from fedkg.graph.base import Source, chunks
+from fedkg.graph.halves import Patience, halves, in_halves
 from fedkg.records import Neighbourhood, decode, encode
 from fedkg.sparql import build, edges
 from fedkg.terms import Direction, Edge, Iri, Qualifier, Term, Through
@@ -24,7 +30,8 @@ __all__ = ["Neighbours"]
 NAMESPACE = "neighbours"
 SECONDS = 7 * 86_400.0
 HUB_RELATIONS = 500
-HUB_BRANCHES = 20
+HUB_BRANCHES = 40
+NO_QUERY = "no query can carry this IRI"
 
 
 class Neighbours:
@@ -37,100 +44,113 @@ class Neighbours:
         self._shape = shape = source.profile.shape
         self._limits = limits = source.profile.limits
         self._store = source.store
-        what = (source.identity, build.DIALECT_VERSION, shape.edges, shape.mediators, limits.relation, limits.entity)
+        bounds = (limits.rows, limits.relation, limits.entity)
+        what = (source.identity, build.DIALECT_VERSION, shape.edges, shape.mediators, bounds)
         self._key = hashlib.blake2s(encode(what), digest_size=12).hexdigest()
 
     async def get(self, entities: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
         """The neighbourhood of each entity, in their order; at most one request per `batch` entities that are new."""
         wanted = list(dict.fromkeys(entities))
         kept = await self._load(wanted, direction)
-        missing = [entity for entity in wanted if entity not in kept]
+        missing = [entity for entity in wanted if entity not in kept and entity.queryable]
         self.hits += len(kept)
         parts = await asyncio.gather(*(self._fetch(part, direction) for part in chunks(missing, self._limits.batch)))
         fetched = {near.entity: near for part in parts for near in part}
-        await self._save(fetched.values())
-        return [kept.get(entity) or fetched[entity] for entity in wanted]
+        known = kept | fetched
+        return [known.get(entity) or self._gap(entity, direction, NO_QUERY) for entity in wanted]
 
     async def _fetch(self, batch: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
-        askable = [entity for entity in batch if entity.queryable]
-        odd = [self._gap(entity, direction, "no query can carry this IRI") for entity in batch if not entity.queryable]
-        return odd + (await self._ask(askable, direction) if askable else [])
+        """One batch; it is kept at once, so that an interrupted walk does not ask for it again."""
+        found = await self._ask(batch, direction, Patience())
+        await self._save(found)
+        return found
 
-    async def _ask(self, batch: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
+    async def _ask(self, batch: Sequence[Iri], direction: Direction, patience: Patience) -> list[Neighbourhood]:
         query = build.neighbours(batch, direction, self._shape, self._limits.rows + 1)
         try:
-            rows = await self._select.select(query, "neighbours")
+            reply = await self._select.select(query, "neighbours")
+            if len(reply.rows) <= self._limits.rows:
+                return self._read(batch, direction, reply)
+            parts = self._apart(batch, direction, reply)
         except EndpointError as error:
-            return await self._retry_smaller(batch, direction, error)
-        if len(rows.rows) > self._limits.rows:
-            return await self._split(batch, direction, rows)
-        found = edges.from_rows(rows.rows, (direction, self.name, _now()), self._shape.mediators)
-        return [self._bounded(entity, direction, found.get(entity, [])) for entity in batch]
-
-    async def _retry_smaller(
-        self, batch: Sequence[Iri], direction: Direction, error: EndpointError
-    ) -> list[Neighbourhood]:
-        if error.action is not Action.RESHAPE:
-            return [self._gap(entity, direction, str(error)) for entity in batch]
+            if not patience.lasts(error):
+                return [self._gap(entity, direction, str(error)) for entity in batch]
+            parts = halves(batch)
         if len(batch) == 1:
             return [await self._hub(batch[0], direction)]
-        return await self._both(batch[: len(batch) // 2], batch[len(batch) // 2 :], direction)
+        found = await asyncio.gather(*(self._ask(part, direction, patience) for part in parts))
+        return [near for part in found for near in part]
 
-    async def _split(self, batch: Sequence[Iri], direction: Direction, rows: Rows) -> list[Neighbourhood]:
-        """After an overflow: the hubs that the rows give away by themselves, the rest as one batch again."""
-        counts = Counter(row.get("s" if direction == "out" else "o") for row in rows.rows)
-        hubs = [entity for entity in batch if counts[entity] > self._limits.entity] or list(batch[:1])
-        rest = [entity for entity in batch if entity not in set(hubs)]
-        found = await asyncio.gather(*(self._hub(entity, direction) for entity in hubs))
-        return list(found) + (await self._ask(rest, direction) if rest else [])
+    def _read(self, batch: Sequence[Iri], direction: Direction, reply: Rows) -> list[Neighbourhood]:
+        at = _now()
+        found = edges.from_rows(reply.rows, (direction, self.name, at), self._shape.mediators)
+        return [self._bounded(entity, direction, found.get(entity, []), at) for entity in batch]
 
-    async def _both(self, left: Sequence[Iri], right: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
-        first, second = await asyncio.gather(self._ask(left, direction), self._ask(right, direction))
-        return first + second
+    def _apart(self, batch: Sequence[Iri], direction: Direction, reply: Rows) -> list[Sequence[Iri]]:
+        """The parts to ask for after an overflow: each entity that filled the reply alone, the others together."""
+        counts = Counter(row.get("s" if direction == "out" else "o") for row in reply.rows)
+        most = min(self._limits.entity, self._limits.rows // 2)
+        crowded = [entity for entity in batch if counts[entity] > most]
+        rest = [entity for entity in batch if counts[entity] <= most]
+        return [*([entity] for entity in crowded), *([rest] if rest else [])] if crowded else halves(batch)
 
     async def _hub(self, entity: Iri, direction: Direction) -> Neighbourhood:
         """Relations first, then at most `per` tails of each; mediators of a hub are not looked into."""
+        query = build.hub_relations(entity, direction, self._shape, min(HUB_RELATIONS, self._limits.rows))
         try:
-            query = build.hub_relations(entity, direction, self._shape, HUB_RELATIONS)
-            relations = _iris(row["p"] for row in (await self._select.select(query, "neighbours")).rows)
-            per = max(1, min(self._limits.relation, self._limits.entity // max(1, len(relations))))
-            parts = await asyncio.gather(
-                *(self._tails(entity, part, direction, per) for part in chunks(relations, HUB_BRANCHES))
-            )
+            rows = (await self._select.select(query, "neighbours")).rows
+            relations = sorted({term for row in rows if isinstance(term := row.get("p"), Iri) and term.queryable})
+            per = self._per(len(relations))
+            found = await self._tails(entity, relations, direction, per)
         except EndpointError as error:
             return self._gap(entity, direction, str(error))
-        found = sorted((edge for part in parts for edge in part), key=edges.sort_key)
-        cut = f"a hub: at most {per} edges of each of its {len(relations)} relations"
-        return Neighbourhood(entity, direction, tuple(found), self.name, _now(), complete=False, cut=cut)
+        kept = sorted(itertools.chain.from_iterable(found.values()), key=edges.sort_key)
+        return self._cut(entity, direction, kept, per, len(relations), _now())
 
-    async def _tails(self, entity: Iri, relations: Sequence[Iri], direction: Direction, per: int) -> list[Edge]:
-        query = build.hub_tails(entity, relations, direction, per)
-        found = (await self._select.select(query, "neighbours")).rows
-        if direction == "out":
-            rows = [
-                {"s": entity, "p": relations[int(name[1:])], "o": end} for row in found for name, end in row.items()
-            ]
-        else:
-            rows = [
-                {"s": end, "p": relations[int(name[1:])], "o": entity} for row in found for name, end in row.items()
-            ]
+    async def _tails(
+        self, entity: Iri, relations: Sequence[Iri], direction: Direction, per: int
+    ) -> dict[Iri, list[Edge]]:
+        """At most `per` edges of each relation."""
+
+        async def ask(part: Sequence[Iri]) -> dict[Iri, list[Edge]]:
+            reply = await self._select.select(build.hub_tails(entity, part, direction, per), "neighbours")
+            return {relation: self._tail(entity, relation, direction, ends) for relation, ends in _ends(part, reply)}
+
+        patience = Patience()
+        branches = max(1, min(HUB_BRANCHES, self._limits.rows // per))
+        parts = await asyncio.gather(*(in_halves(part, ask, patience) for part in chunks(relations, branches)))
+        return {relation: found for part in parts for relation, found in part.items()}
+
+    def _tail(self, entity: Iri, relation: Iri, direction: Direction, ends: Iterable[Term]) -> list[Edge]:
+        known, far = ("s", "o") if direction == "out" else ("o", "s")
+        rows = [{known: entity, "p": relation, far: end} for end in ends]
         return edges.from_rows(rows, (direction, self.name, _now()), self._shape.mediators).get(entity, [])
 
-    def _bounded(self, entity: Iri, direction: Direction, found: list[Edge]) -> Neighbourhood:
-        """A hub that came whole is cut the same way as one that did not, so that the batch makes no difference."""
-        at = found[0].retrieved_at if found else _now()
+    def _bounded(self, entity: Iri, direction: Direction, found: list[Edge], at: str) -> Neighbourhood:
+        """The neighbourhood with these edges, cut where they are more than an entity may have."""
         if len(found) <= self._limits.entity:
             return Neighbourhood(entity, direction, tuple(found), self.name, at)
-        counts: Counter[Iri] = Counter()
+        relations = len({(edge.relation, edge.through and edge.through.relation) for edge in found})
+        per = self._per(relations)
+        seen: Counter[tuple[Iri, Iri | None]] = Counter()
         kept = []
-        relations = len({edge.relation for edge in found})
-        per = max(1, min(self._limits.relation, self._limits.entity // relations))
         for edge in found:
-            counts[edge.relation] += 1
-            if counts[edge.relation] <= per:
+            relation = (edge.relation, edge.through and edge.through.relation)
+            seen[relation] += 1
+            if seen[relation] <= per:
                 kept.append(edge)
+        return self._cut(entity, direction, kept, per, relations, at)
+
+    def _per(self, relations: int) -> int:
+        """The most edges of each of so many relations."""
+        return max(1, min(self._limits.relation, self._limits.entity // max(1, relations), self._limits.rows))
+
+    def _cut(
+        self, entity: Iri, direction: Direction, kept: Sequence[Edge], per: int, relations: int, at: str
+    ) -> Neighbourhood:
         cut = f"a hub: at most {per} edges of each of its {relations} relations"
-        return Neighbourhood(entity, direction, tuple(kept), self.name, at, complete=False, cut=cut)
+        bound = tuple(kept[: self._limits.entity])
+        return Neighbourhood(entity, direction, bound, self.name, at, complete=False, cut=cut)
 
     def _gap(self, entity: Iri, direction: Direction, reason: str) -> Neighbourhood:
         return Neighbourhood(entity, direction, (), self.name, _now(), complete=False, failed=reason)
@@ -138,7 +158,12 @@ class Neighbours:
     async def _load(self, entities: Sequence[Iri], direction: Direction) -> dict[Iri, Neighbourhood]:
         keys = {f"{self._key} {direction} {entity.value}": entity for entity in entities}
         values = await asyncio.to_thread(self._store.get_many, NAMESPACE, list(keys))
-        return {keys[key]: _unpack(value, keys[key], direction, self.name) for key, value in values.items()}
+        found = {}
+        for key, value in values.items():
+            # what the cache holds and nobody can read is a miss
+            with contextlib.suppress(msgspec.MsgspecError, TermError):
+                found[keys[key]] = _unpack(value, keys[key], direction, self.name)
+        return found
 
     async def _save(self, found: Iterable[Neighbourhood]) -> None:
         """Failures are never kept; a hub's bounded neighbourhood is, with its mark."""
@@ -170,8 +195,12 @@ def _unpack(value: bytes, entity: Iri, direction: Direction, name: str) -> Neigh
     return Neighbourhood(entity, direction, tuple(found), name, kept.retrieved_at, kept.complete, kept.cut)
 
 
-def _iris(terms: Iterable[Term]) -> list[Iri]:
-    return sorted({term for term in terms if isinstance(term, Iri) and term.queryable})
+def _ends(relations: Sequence[Iri], reply: Rows) -> list[tuple[Iri, list[Term]]]:
+    """The tails of each relation in a reply to `build.hub_tails`."""
+    return [
+        (relation, [row[f"x{number}"] for row in reply.rows if f"x{number}" in row])
+        for number, relation in enumerate(relations)
+    ]
 
 
 def _now() -> str:

@@ -21,13 +21,14 @@ __all__ = [
     "named",
     "neighbours",
     "scan_labels",
+    "used",
 ]
 
-DIALECT_VERSION = 1
+DIALECT_VERSION = 2
 """Raised whenever a query shape changes, so that cached neighbourhoods of the old shape are not used."""
 
 HUB_SAMPLE = 200_000
-CATALOGUE_ROWS = 50_000
+CATALOGUE_ROWS = 200_000
 
 
 def neighbours(entities: Sequence[Iri], direction: Direction, shape: Shape, limit: int) -> str:
@@ -60,36 +61,55 @@ def hub_tails(entity: Iri, relations: Sequence[Iri], direction: Direction, limit
 
 
 def labels(entities: Sequence[Iri], shape: Labels, languages: Sequence[str]) -> str:
-    """The labels of the entities in these languages and without language: rows (e, p, l)."""
+    """The labels of the entities in these languages and without language: rows (e, l<n>), n counting label predicates.
+
+    One branch per predicate: `?e ?p ?l` with a condition on `?p` would read every edge of a hub for the sake of its name.
+    """
     values = f"VALUES ?e {{ {_list(entities)} }}"
-    wanted = _list((Iri(predicate) for predicate in shape.predicates), ", ")
-    tags = _list((Literal(tag) for tag in (*languages, "mul", "")), ", ")
-    return f"SELECT ?e ?p ?l WHERE {{ {values} ?e ?p ?l . FILTER(?p IN ({wanted})) FILTER(LANG(?l) IN ({tags})) }}"
+    branches = [
+        f"{values} ?e {Iri(predicate).n3()} ?l{number} . {_spoken(f'?l{number}', languages)}"
+        for number, predicate in enumerate(shape.predicates)
+    ]
+    return f"SELECT * WHERE {{ {_union(branches)} }}"
 
 
 def catalogue(shape: Labels, languages: Sequence[str], property_type: str) -> str:
-    """Every relation with the label and type of its property entity: rows (p, l, t)."""
-    tags = _list((Literal(tag) for tag in (*languages, "mul", "")), ", ")
-    name = f"OPTIONAL {{ ?e {Iri(shape.predicates[0]).n3()} ?l . FILTER(LANG(?l) IN ({tags})) }}"
+    """Every relation with its property entity, and that entity's label and type: rows (e, p, l, t)."""
+    name = f"OPTIONAL {{ ?e {Iri(shape.predicates[0]).n3()} ?l . {_spoken('?l', languages)} }}"
     kind = f"OPTIONAL {{ ?e {Iri(property_type).n3()} ?t }}"
-    return f"SELECT ?p ?l ?t WHERE {{ ?e {Iri(shape.property_of).n3()} ?p . {name} {kind} }} LIMIT {CATALOGUE_ROWS}"
+    return f"SELECT ?e ?p ?l ?t WHERE {{ ?e {Iri(shape.property_of).n3()} ?p . {name} {kind} }} LIMIT {CATALOGUE_ROWS}"
 
 
 def named(names: Sequence[str], shape: Labels, languages: Sequence[str], limit: int) -> str:
-    """The entities with one of these labels or aliases: rows (e<n>, l<n>), n counting label and alias predicates."""
-    literals = _list(Literal(name, language=tag) for name in names for tag in (*languages, "mul", ""))
-    description = f"OPTIONAL {{ ?e# {Iri(shape.description).n3()} ?d# }}" if shape.description else ""
-    branch = f"SELECT ?e# ?l# ?d# WHERE {{ VALUES ?l# {{ {literals} }} ?e# %s ?l# . {description} }} LIMIT {limit}"
+    """The entities with one of these labels or aliases: rows (e<n>, l<n>, d<n>), n counting label and alias predicates.
+
+    `limit` bounds the rows of each predicate. d<n> is the description, where there is one.
+    """
+    spelled = _list(Literal(name, language=tag) for name in names for tag in _tags(languages))
     branches = [
-        branch.replace("#", str(number)) % Iri(predicate).n3()
+        f"SELECT ?e{number} ?l{number} ?d{number} WHERE {{ VALUES ?l{number} {{ {spelled} }}"
+        f" ?e{number} {Iri(predicate).n3()} ?l{number} . {_described(number, shape, languages)} }} LIMIT {limit}"
         for number, predicate in enumerate((*shape.predicates, *shape.aliases))
     ]
     return f"SELECT * WHERE {{ {_union(branches)} }}"
 
 
 def scan_labels(shape: Labels, limit: int) -> str:
-    """Labels of anything: rows (e, l); for graphs small enough to be read whole."""
-    return f"SELECT ?e ?l WHERE {{ ?e {Iri(shape.predicates[0]).n3()} ?l }} LIMIT {limit}"
+    """Labels of anything, at most `limit` by predicate: rows (e, l<n>); for graphs small enough to be read whole."""
+    branches = [
+        f"SELECT ?e ?l{number} WHERE {{ ?e {Iri(predicate).n3()} ?l{number} }} LIMIT {limit}"
+        for number, predicate in enumerate(shape.predicates)
+    ]
+    return f"SELECT * WHERE {{ {_union(branches)} }}"
+
+
+def used(predicates: Sequence[Iri]) -> str:
+    """Which of these IRIs stand as a predicate: rows with one variable bound, `?x<n>` for the n-th that does."""
+    branches = [
+        f"SELECT ?x{number} WHERE {{ ?x{number} {predicate.n3()} ?y }} LIMIT 1"
+        for number, predicate in enumerate(predicates)
+    ]
+    return f"SELECT * WHERE {{ {_union(branches)} }}"
 
 
 def holds(edges: Sequence[Edge]) -> str:
@@ -99,18 +119,20 @@ def holds(edges: Sequence[Edge]) -> str:
 
 
 def contains(predicate: str) -> str:
-    """Whether any triple has that predicate: ASK."""
-    return f"ASK {{ ?s {Iri(predicate).n3()} ?o }}"
+    """One row where any triple has that predicate; no ASK, whose result Virtuoso writes in a shape of its own."""
+    return f"SELECT ?s WHERE {{ ?s {Iri(predicate).n3()} ?o }} LIMIT 1"
 
 
 def _mediated(values: str, direction: Direction, shape: Shape) -> list[str]:
+    """Mediators first, in a group of their own: else their legs may be read before it is known that they are any."""
     test = _mediator_test(shape.mediators)
     if not test:
         return []
     first, leg = _edge_filter("?p", shape.edges), _edge_filter("?q", shape.edges)
     if direction == "out":
-        return [f"{values} ?s ?p ?m . {first} {test} ?m ?q ?v . {leg}"]
-    return [f"{values} ?m ?w ?o . {test} ?s ?p ?m . {first} ?m ?q ?v . {leg}"]
+        return [f"{{ {values} ?s ?p ?m . {first} {test} }} ?m ?q ?v . {leg}"]
+    last = _edge_filter("?w", shape.edges)
+    return [f"{{ {values} ?m ?w ?o . {last} {test} }} ?s ?p ?m . {first} ?m ?q ?v . {leg}"]
 
 
 def _mediator_test(mediators: Mediators) -> str:
@@ -135,6 +157,21 @@ def _edge_filter(variable: str, edges: Edges) -> str:
     if edges.skip:
         tests.append(f"{variable} NOT IN ({_list((Iri(iri) for iri in edges.skip), ', ')})")
     return f"FILTER({' && '.join(tests)})" if tests else ""
+
+
+def _described(number: int, shape: Labels, languages: Sequence[str]) -> str:
+    if not shape.description:
+        return ""
+    return f"OPTIONAL {{ ?e{number} {Iri(shape.description).n3()} ?d{number} . {_spoken(f'?d{number}', languages)} }}"
+
+
+def _spoken(variable: str, languages: Sequence[str]) -> str:
+    """The condition that a literal is in one of the languages, for all of them, or in none."""
+    return f"FILTER(LANG({variable}) IN ({_list((Literal(tag) for tag in _tags(languages)), ', ')}))"
+
+
+def _tags(languages: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys((*(tag.lower() for tag in languages), "mul", "")))
 
 
 def _starts(variable: str, prefix: str) -> str:

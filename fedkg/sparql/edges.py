@@ -1,15 +1,23 @@
-"""Rows of a neighbour query become edges: mediators collapsed, statements' qualifiers put on their truthy edge."""
+"""Rows of a neighbour query become edges: mediators collapsed, statements' qualifiers put on their truthy edge.
+
+What an edge is does not depend on the order of the rows, nor on what else was asked for in the same query.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
+from fedkg.errors import NotSparqlError
 from fedkg.profiles import Mediators
-from fedkg.terms import Direction, Edge, Iri, Qualifier, Term, Through
+from fedkg.terms import Blank, Direction, Edge, Iri, Literal, Qualifier, Term, Through
 
-__all__ = ["MAX_LITERAL", "Said", "from_rows", "sort_key"]
+__all__ = ["MAX_LITERAL", "MAX_QUALIFIERS", "Said", "from_rows", "sort_key"]
 
 MAX_LITERAL = 1_000
 """Longer literals (sequences, geometry, base64) are no answers and no labels: they are left out."""
+
+MAX_QUALIFIERS = 32
+"""Most qualifiers of one edge: a mediator of thousands of legs is an entity without a name, no n-ary fact."""
 
 Row = Mapping[str, Term]
 Triple = tuple[Term, Term, Term]
@@ -18,36 +26,49 @@ Said = tuple[Direction, str, str]
 
 
 def from_rows(rows: Sequence[Row], said: Said, mediators: Mediators) -> dict[Iri, list[Edge]]:
-    """The edges by the entity they were asked for, sorted so that the order does not depend on the endpoint's."""
-    plain = [row for row in rows if "m" not in row]
+    """The edges by the entity they were asked for, sorted so that the order does not depend on the endpoint's.
+
+    Raises NotSparqlError for rows without the variables of `build.neighbours`: they answer another query.
+    """
+    try:
+        return _by_start(_edges(rows, said, mediators))
+    except KeyError as error:
+        raise NotSparqlError(f"{said[1]} sent rows without the variable {error}", endpoint=said[1]) from error
+
+
+def sort_key(edge: Edge) -> tuple[str, str, int, str, str]:
+    """By relation, then by tail: the shorter IRI first, which on Wikidata is the older and better known item."""
+    via, node = (edge.through.relation.value, edge.through.node.text) if edge.through else ("", "")
+    return edge.relation.value, via, len(edge.end.text), edge.end.text, node
+
+
+def _edges(rows: Sequence[Row], said: Said, mediators: Mediators) -> list[Edge]:
     statements = [row for row in rows if "c" in row]
     mediated = [row for row in rows if "m" in row and "c" not in row]
-    nodes = {row["m"] for row in mediated}
+    nodes, far = {row["m"] for row in mediated}, "o" if said[0] == "out" else "s"
     qualifiers = _qualifiers(statements, mediators)
-    found = [
-        Edge(row["s"], _iri(row["p"]), row["o"], *said, qualifiers=qualifiers.get((row["s"], row["p"], row["o"]), ()))
-        for row in plain
-        if not nodes & {row["s"], row["o"]}
+    plain = [
+        Edge(row["s"], _iri(row["p"]), row["o"], *said, qualifiers.get((row["s"], row["p"], row["o"]), ()))
+        for row in rows
+        # only the far end: a mediator that was itself asked for keeps its edges, whatever else was asked for with it
+        if "m" not in row and row[far] not in nodes
     ]
-    found += _collapse_outgoing(mediated, said) if said[0] == "out" else _collapse_incoming(mediated, said)
-    return _by_start(found)
-
-
-def sort_key(edge: Edge) -> tuple[str, str, int, str]:
-    """By relation, then by tail: the shorter IRI first, which on Wikidata is the older and better known item."""
-    via = edge.through.relation.value if edge.through else ""
-    return edge.relation.value, via, len(edge.end.text), edge.end.text
+    collapse = _collapse_outgoing if said[0] == "out" else _collapse_incoming
+    return [*plain, *collapse(mediated, said)]
 
 
 def _by_start(edges: Iterable[Edge]) -> dict[Iri, list[Edge]]:
     """The edges that can be shown and asked for again, by the entity that they start from, each once."""
     found: dict[Iri, dict[Edge, None]] = defaultdict(dict)
     for edge in edges:
-        askable = edge.subject.queryable and edge.relation.queryable and edge.object.queryable
-        usable = askable and len(edge.end.text) <= MAX_LITERAL
-        if usable and isinstance(edge.start, Iri):
+        if isinstance(edge.subject, Iri) and isinstance(edge.start, Iri) and _askable(edge) and _short(edge.end):
             found[edge.start][edge] = None
     return {entity: sorted(kept, key=sort_key) for entity, kept in found.items()}
+
+
+def _askable(edge: Edge) -> bool:
+    leg = edge.through is None or edge.through.relation.queryable
+    return leg and edge.subject.queryable and edge.relation.queryable and edge.object.queryable
 
 
 def _collapse_outgoing(rows: Iterable[Row], said: Said) -> Iterator[Edge]:
@@ -55,7 +76,7 @@ def _collapse_outgoing(rows: Iterable[Row], said: Said) -> Iterator[Edge]:
     for (subject, relation, node), legs in _legs(rows, ("s", "p", "m")).items():
         for leg in legs:
             if leg.value != subject:
-                others = tuple(other for other in legs if other != leg and other.value != subject)
+                others = _others(legs, subject, leg.value)
                 yield Edge(subject, _iri(relation), leg.value, *said, others, Through(node, leg.relation))
 
 
@@ -63,14 +84,22 @@ def _collapse_incoming(rows: Iterable[Row], said: Said) -> Iterator[Edge]:
     """From (s, p, m, w, o, q, v): one edge from s over m to o, which hangs on the leg w, with m's other legs."""
     for (subject, relation, node, last, target), legs in _legs(rows, ("s", "p", "m", "w", "o")).items():
         if subject != target:
-            others = tuple(leg for leg in legs if leg.value not in (target, subject))
+            others = _others(legs, subject, target)
             yield Edge(subject, _iri(relation), target, *said, others, Through(node, _iri(last)))
 
 
+def _others(legs: Sequence[Qualifier], subject: Term, target: Term) -> tuple[Qualifier, ...]:
+    """What a mediator says beside the two ends of the edge."""
+    return tuple(islice((leg for leg in legs if leg.value not in (subject, target)), MAX_QUALIFIERS))
+
+
 def _legs(rows: Iterable[Row], key: Sequence[str]) -> dict[tuple[Term, ...], list[Qualifier]]:
+    """The legs (q, v) of each node that the key's variables name, sorted; those that cannot be shown are left out."""
     legs: dict[tuple[Term, ...], dict[Qualifier, None]] = defaultdict(dict)
     for row in rows:
-        legs[tuple(row[name] for name in key)][Qualifier(_iri(row["q"]), row["v"])] = None
+        found, leg = legs[tuple(row[name] for name in key)], Qualifier(_iri(row["q"]), row["v"])
+        if leg.relation.queryable and not isinstance(leg.value, Blank) and _short(leg.value):
+            found[leg] = None
     return {node: sorted(found, key=_leg_key) for node, found in legs.items()}
 
 
@@ -79,13 +108,21 @@ def _leg_key(leg: Qualifier) -> tuple[str, str]:
 
 
 def _qualifiers(rows: Iterable[Row], mediators: Mediators) -> dict[Triple, tuple[Qualifier, ...]]:
-    """The qualifiers of full statements by the truthy triple that they belong to."""
-    by_statement = _legs(rows, ("s", "c", "m", "o"))
-    found: dict[Triple, dict[Qualifier, None]] = defaultdict(dict)
-    for (subject, claim, _, target), legs in by_statement.items():
+    """The qualifiers of full statements by the truthy triple that they belong to, statement after statement."""
+    found: dict[Triple, list[list[Qualifier]]] = defaultdict(list)
+    for (subject, claim, _, target), legs in _legs(rows, ("s", "c", "m", "o")).items():
         truthy = Iri(mediators.truthy + _iri(claim).value.removeprefix(mediators.claim))
-        found[subject, truthy, target].update(dict.fromkeys(legs))
-    return {triple: tuple(legs) for triple, legs in found.items()}
+        found[subject, truthy, target].append(legs)
+    return {triple: _joined(parts) for triple, parts in found.items()}
+
+
+def _joined(parts: list[list[Qualifier]]) -> tuple[Qualifier, ...]:
+    ordered = sorted(parts, key=lambda legs: [_leg_key(leg) for leg in legs])
+    return tuple(dict.fromkeys(leg for legs in ordered for leg in legs))[:MAX_QUALIFIERS]
+
+
+def _short(term: Term) -> bool:
+    return len(term.value if isinstance(term, Literal) else term.text) <= MAX_LITERAL
 
 
 def _iri(term: Term) -> Iri:

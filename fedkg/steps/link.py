@@ -1,5 +1,6 @@
 """Linking: the topic entities of a question, given by the caller, named by the model, or found among its n-grams."""
 
+import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -13,54 +14,91 @@ from fedkg.words import STOP_WORDS
 
 __all__ = ["from_question", "given", "ngrams"]
 
-LONGEST_NGRAM = 8
+LONGEST_NGRAM = 10
 MOST_TOPICS = 3
+MOST_HINTS = 5
+ARTICLES = frozenset({"a", "an", "the"})
+
+QUOTED = re.compile(r"\"([^\"]{2,200})\"|“([^”]{2,200})”|«([^»]{2,200})»|(?<!\w)['‘]([^'’‘]{2,200})['’](?!\w)")
+# a comma or colon inside of a name belongs to the name: "2001: A Space Odyssey"
+WORD = re.compile(r"[^\s,;:\"“”«»]+(?:[,:](?=\s))?")
 
 
 async def given(graph: Graph, topics: Sequence[str]) -> list[Match]:
-    """The entities that the caller named by IRI or by label. Raises TopicError with the nearest labels."""
-    return [
-        await _by_iri(graph, Iri.parse(topic)) if _looks_like_iri(topic) else await _by_label(graph, topic)
-        for topic in topics
-    ]
+    """The entities that the caller named by IRI or by label, in their order, each once.
+
+    Raises TermError for an IRI that is none, and TopicError with the nearest labels for a label that nothing has.
+    """
+    iris = {topic: Iri.parse(topic) for topic in topics if _looks_like_iri(topic)}
+    texts = [topic for topic in topics if topic not in iris]
+    labels = await graph.labels(iris.values()) if iris else {}
+    found = await graph.search(texts, 1) if texts else {}
+    for text in texts:
+        if not found[text]:
+            raise await _unknown(graph, f"no entity of {graph.name} is called {text[:100]!r}", [text])
+    known = {topic: Match(iri, labels[iri], 1.0, mention=labels[iri]) for topic, iri in iris.items()}
+    known |= {text: msgspec.structs.replace(found[text][0], mention=text) for text in texts}
+    return list({known[topic].iri: known[topic] for topic in reversed(topics)}.values())[::-1]
 
 
 async def from_question(graph: Graph, question: str, plan: Plan) -> list[Match]:
-    """The entities that the plan's mentions, or else the question's longest n-grams, are labels of.
+    """The entities that the plan's mentions, or else the question's longest n-grams, are labels of; at most three.
 
-    Raises TopicError where nothing matches.
+    Raises TopicError with the nearest labels where nothing matches.
     """
     topics = await _mentioned(graph, plan.mentions)
-    if not topics:
-        spans = ngrams(question)
-        topics = _longest(spans, await graph.search(spans, 1))
+    spans = ngrams(question)
+    if not topics and spans:
+        topics = _longest(question, spans, await graph.search(spans, 1))
     if topics:
         return topics[:MOST_TOPICS]
     asked = " or ".join(repr(mention) for mention in plan.mentions) or repr(question[:80])
-    raise await _unknown(graph, f"no entity of {graph.name} is called what the question names ({asked})", plan.mentions)
+    names = plan.mentions or _hinted(question, spans)
+    raise await _unknown(graph, f"no entity of {graph.name} is called what the question names ({asked})", names)
 
 
 def ngrams(question: str) -> list[str]:
-    """The runs of up to 8 words that may be a name, longest first; those that start or end with a stop word are out."""
+    """What may be a name: quoted text first, then the runs of up to ten words, the longest first.
+
+    A run may start with a small word only if that is an article or written with a capital, and end with one only if that
+    has a capital; in a question without any capitals neither says anything, and only runs of nothing else are left out.
+    """
     text = re.sub(r"[?!]+\s*$", "", question).strip()
-    words = [(match.start(), match.end()) for match in re.finditer(r"[^\s,;:\"“”]+(?:[,:]\s)?", text)]
-    found: dict[str, None] = {}
+    cased = text != text.lower()
+    found = {next(filter(None, match.groups())).strip(): None for match in QUOTED.finditer(text)}
+    words = [match.span() for match in WORD.finditer(text)]
     for size in range(min(LONGEST_NGRAM, len(words)), 0, -1):
         for first in range(len(words) - size + 1):
-            span = text[words[first][0] : words[first + size - 1][1]].strip(" ,;:")
-            for form in (span, re.sub(r"['’]s?$", "", span)):
-                if _may_name(form):
+            for form in _forms(text[words[first][0] : words[first + size - 1][1]]):
+                if _may_name(form, cased=cased):
                     found[form] = None
-    return list(found)
+    return [form for form in found if form]
 
 
-def _may_name(span: str) -> bool:
-    words = span.lower().split()
-    return bool(words) and (len(words) > 1 or len(span) > 1) and not {words[0], words[-1]} <= STOP_WORDS
+def _forms(span: str) -> Iterable[str]:
+    """The run itself, and without what a sentence hangs on a name: punctuation, a possessive, quotes and brackets."""
+    span = span.strip(" ,;:")
+    yield span
+    bare = span.strip(".()[]'‘’")
+    yield bare
+    yield re.sub(r"['’]s?$", "", span)
+    yield re.sub(r"['’]s$", "", bare)
 
 
-def _longest(spans: Iterable[str], found: Mapping[str, list[Match]]) -> list[Match]:
-    """The best match of each longest span, leaving out spans inside one already taken."""
+def _may_name(span: str, *, cased: bool) -> bool:
+    words = span.split()
+    if not words or len(span) < 2:
+        return False
+    if not cased or len(words) == 1:
+        return not {words[0].lower(), words[-1].lower()} <= STOP_WORDS
+    return words[-1] not in STOP_WORDS and (words[0] not in STOP_WORDS or words[0] in ARTICLES)
+
+
+def _longest(question: str, spans: Iterable[str], found: Mapping[str, list[Match]]) -> list[Match]:
+    """The best match of each longest span, leaving out spans inside one already taken.
+
+    Where some are proper names, the others are what is asked about them: "city", "film".
+    """
     taken: list[str] = []
     topics: dict[Iri, Match] = {}
     for span in spans:
@@ -68,30 +106,38 @@ def _longest(spans: Iterable[str], found: Mapping[str, list[Match]]) -> list[Mat
             taken.append(span)
             match = found[span][0]
             topics.setdefault(match.iri, msgspec.structs.replace(match, mention=span))
-    return list(topics.values())
+    proper = [match for match in topics.values() if _proper(match.mention, question)]
+    return proper or list(topics.values())
+
+
+def _hinted(question: str, spans: Sequence[str]) -> Sequence[str]:
+    """The spans that most likely were meant as names."""
+    ends = [(span, span.split()) for span in spans]
+    proper = [span for span, words in ends if _proper(words[0], question) and _proper(words[-1], "")]
+    return (proper or spans)[:MOST_TOPICS]
+
+
+def _proper(span: str, question: str) -> bool:
+    """Whether the question writes the span with a capital or a figure; the capital of its first word says nothing."""
+    told = span[1:] if question.lstrip().startswith(span) else span
+    return any(char.isalnum() and not char.islower() for char in told)
 
 
 async def _mentioned(graph: Graph, mentions: Sequence[str]) -> list[Match]:
     found = await graph.search(list(mentions), 1) if mentions else {}
-    return [msgspec.structs.replace(found[name][0], mention=name) for name in mentions if found.get(name)]
-
-
-async def _by_iri(graph: Graph, iri: Iri) -> Match:
-    label = (await graph.labels([iri]))[iri]
-    return Match(iri, label, 1.0, mention=label)
-
-
-async def _by_label(graph: Graph, label: str) -> Match:
-    found = (await graph.search([label], 1))[label]
-    if found:
-        return msgspec.structs.replace(found[0], mention=label)
-    raise await _unknown(graph, f"no entity of {graph.name} is called {label[:100]!r}", [label])
+    topics = [msgspec.structs.replace(found[name][0], mention=name) for name in mentions if found.get(name)]
+    return list({match.iri: match for match in reversed(topics)}.values())[::-1]
 
 
 async def _unknown(graph: Graph, message: str, names: Sequence[str]) -> TopicError:
-    near = [match for name in names for match in await graph.nearest(name)]
-    hint = "nearest labels: " + ", ".join(f"{match.label} <{match.iri.value}>" for match in near[:5]) if near else ""
-    return TopicError(message, asked=", ".join(names), hint=hint)
+    parts = await asyncio.gather(*(graph.nearest(name) for name in names))
+    near = {match.iri: match for match in sorted((match for part in parts for match in part), key=_by_score)}
+    shown = ", ".join(f"{match.label} <{match.iri.value}>" for match in list(near.values())[:MOST_HINTS])
+    return TopicError(message, asked=", ".join(names), hint=f"nearest labels: {shown}" if shown else "")
+
+
+def _by_score(match: Match) -> float:
+    return -match.score
 
 
 def _looks_like_iri(text: str) -> bool:

@@ -10,7 +10,7 @@ from fedkg.prompts import line
 from fedkg.records import QUALIFIERS, Beam, Candidate, Match, Offer
 from fedkg.terms import Edge, Term, own_name, relation_name
 
-__all__ = ["SHOWN_TAILS", "offer_beam", "offer_candidates", "path_text", "safe"]
+__all__ = ["SHOWN_ON_THE_WAY", "SHOWN_TAILS", "offer_beam", "offer_candidates", "path_text", "safe"]
 
 SHOWN_ON_THE_WAY = 3
 SHOWN_TAILS = 40
@@ -29,13 +29,22 @@ def offer_candidates(
 
 
 def offer_beam(
-    number: int, beam: Beam, names: Mapping[Term, str], topics: Sequence[Match], tails: int = SHOWN_TAILS
+    number: int,
+    beam: Beam,
+    names: Mapping[Term, str],
+    topics: Sequence[Match],
+    tails: int = SHOWN_TAILS,
+    *,
+    in_line: int | None = None,
 ) -> Offer:
-    """One offer for a walked path; its tails are numbered in the order of `beam.tails`."""
+    """One offer for a walked path; its tails are numbered in the order of `beam.tails`.
+
+    `tails` are listed, and `in_line` of them (None: all of these) stand in the text too.
+    """
     relations = tuple(safe(relation_name(relation, names)) for relation in beam.chain)
     shown = tuple(_tail(beam, tail, names) for tail in beam.tails[:tails])
     mention = next((match.mention or match.label for match in topics if match.iri == beam.topic), "")
-    text = path_text(beam, names, tails)
+    text = path_text(beam, names, tails if in_line is None else in_line)
     return Offer(number, text, relations, shown, len(beam.tails) - len(shown), beam.score, mention)
 
 

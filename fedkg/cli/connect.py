@@ -1,0 +1,37 @@
+"""A session for one command, which says what was tried when an endpoint fails and what is kept when it is interrupted."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from fedkg.cli.show import counted
+from fedkg.errors import EndpointError
+from fedkg.session import Session
+from fedkg.settings import Settings
+
+__all__ = ["interruptible", "opened"]
+
+
+@contextmanager
+def opened(settings: Settings) -> Iterator[Session]:
+    """A session that is closed at the end. Raises InputError for settings that cannot be wired."""
+    started = time.monotonic()
+    with interruptible(settings), Session(settings=settings) as session:
+        try:
+            yield session
+        except EndpointError as error:
+            requests = counted(session.meter.usage().requests, "request")
+            asked = f", the last for {error.asked}" if error.asked else ""
+            error.add_note(f"tried: {requests} in {time.monotonic() - started:.1f} s{asked}")
+            raise
+
+
+@contextmanager
+def interruptible(settings: Settings) -> Iterator[None]:
+    """Lets a person who presses Ctrl-C know what remains."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        if settings.cache:
+            stop.add_note("what was fetched until now stays cached; the same command goes on from there")
+        raise

@@ -1,0 +1,77 @@
+"""`fedkg eval`: benchmarks."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import click
+import msgspec
+
+from fedkg.bench import runner
+from fedkg.bench.runner import Record, Summary
+from fedkg.bench.scores import mean
+from fedkg.cli import options
+from fedkg.cli.connect import interruptible
+from fedkg.cli.progress import ticking
+
+__all__ = ["evaluation"]
+
+NEW_FILE = click.Path(dir_okay=False, writable=True, allow_dash=True, path_type=Path)
+
+
+@click.group("eval")
+def evaluation() -> None:
+    """Run benchmarks."""
+
+
+@evaluation.command()
+@click.argument("name")
+@click.option(
+    "--data",
+    required=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder of question sets and graphs.",
+)
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Draw so many questions.")
+@click.option("--seed", default=0, show_default=True, help="What the draw depends on.")
+@click.option("--json", "out", type=NEW_FILE, metavar="OUT", help="Write everything to this file (- is stdout).")
+@options.connection
+@options.model
+@options.search
+@options.budget
+def run(  # noqa: PLR0917  # click gives all of them by name
+    name: str, data: Path, limit: int | None, seed: int, out: Path | None, file: str | None, **flags: object
+) -> int:
+    """Run the benchmark NAME and print its scores.
+
+    The graph is the benchmark's own unless -e names an endpoint; topic entities are the gold ones. Exit code 3: every
+    question ended with an error.
+    """
+    if out and not out.absolute().parent.is_dir():
+        raise click.BadParameter(f"there is no folder {out.parent}", param_hint="--json")
+    settings = options.settings(file, flags)
+    with interruptible(settings), ticking() as tick:
+        result = asyncio.run(
+            runner.run(settings, name, data, limit=limit, seed=seed, on_progress=_progress(name, tick))
+        )
+    to_stdout = str(out) == "-"
+    _print(result.summary, err=to_stdout)
+    if to_stdout:
+        click.echo(runner.as_json(result))
+    elif out:
+        out.write_bytes(runner.as_json(result))
+    return 3 if result.summary.errors == result.summary.questions else 0
+
+
+def _progress(name: str, tick: Callable[[str], None]) -> Callable[[Sequence[Record], int], None]:
+    def on_progress(records: Sequence[Record], total: int) -> None:
+        hits = mean(record.score.hits_at_1 for record in records)
+        tick(f"{name}: {len(records)} of {total} questions, Hits@1 {hits:.3f}")
+
+    return on_progress
+
+
+def _print(summary: Summary, *, err: bool) -> None:
+    for key, value in msgspec.structs.asdict(summary).items():
+        shown = f"{value:.4f}" if isinstance(value, float) else value
+        click.echo(f"{key:16} {shown}", err=err)

@@ -1,0 +1,107 @@
+"""`fedkg search` and `fedkg neighbours`: what an endpoint knows of a name and of an entity."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import click
+from rich.text import Text
+
+from fedkg.cli import options, show
+from fedkg.cli.connect import opened
+from fedkg.cli.show import plain
+from fedkg.errors import QuestionError
+from fedkg.records import Gap, Match, Neighbourhood, PathEdge, encode
+from fedkg.terms import Direction, Edge, Term
+
+__all__ = ["neighbours", "search"]
+
+WAYS: dict[str, tuple[Direction, ...]] = {"out": ("out",), "in": ("in",), "both": ("out", "in")}
+NO_MODEL = {"model": "local"}
+
+
+@click.command()
+@click.argument("text")
+@click.option("--limit", default=10, type=click.IntRange(1), show_default=True, help="Most entities.")
+@options.connection
+@options.as_json
+def search(text: str, limit: int, file: str | None, as_json: bool, **flags: object) -> int:
+    """Find entities whose label or alias is TEXT; where there is none, those with a similar label."""
+    if not text.strip():
+        raise QuestionError("there is no text to search for", hint="give a label, such as 'Marie Curie'")
+    with opened(options.settings(file, flags | NO_MODEL)) as session:
+        found = session.run(session.search(text, limit))
+    if as_json:
+        click.echo(encode(found))
+        return 0 if found else 1
+    out = show.console()
+    for match in found:
+        out.print(_match(match))
+    if not found:
+        out.print(Text(f"Nothing is called {plain(text)!r}, and nothing similar is known."))
+    return 0 if found else 1
+
+
+@click.command()
+@click.argument("entity")
+@click.option("--direction", type=click.Choice(list(WAYS)), default="both", show_default=True, help="Which edges.")
+@click.option("--limit", default=100, type=click.IntRange(1), show_default=True, help="Most edges that are printed.")
+@options.connection
+@options.as_json
+def neighbours(
+    entity: str, direction: Literal["out", "in", "both"], limit: int, file: str | None, as_json: bool, **flags: object
+) -> int:
+    """Show the edges of ENTITY, an IRI or a label."""
+    with opened(options.settings(file, flags | NO_MODEL)) as session:
+        match, found, names = session.run(session.neighbours(entity, WAYS[direction]))
+    edges = [_shown(edge, names) for near in found for edge in near.edges]
+    gaps = [Gap(near.endpoint, f"{near.entity.value} ({near.direction})", why) for near in found if (why := _why(near))]
+    if as_json:
+        more = max(0, len(edges) - limit)
+        click.echo(encode({"entity": match, "edges": edges[:limit], "more": more, "gaps": gaps}))
+    else:
+        _print(match, edges, limit, gaps)
+    return 3 if all(near.failed for near in found) else 0 if edges else 1
+
+
+def _print(match: Match, edges: Sequence[PathEdge], limit: int, gaps: Sequence[Gap]) -> None:
+    out = show.console()
+    out.print(_match(match))
+    for edge in edges[:limit]:
+        out.print(show.edge(edge, "  "))
+    if len(edges) > limit:
+        out.print(Text(f"… and {len(edges) - limit} more edges; --limit shows more", "dim"))
+    if not edges:
+        out.print("No edges.")
+    show.gaps(out, gaps)
+
+
+def _match(match: Match) -> Text:
+    line = Text(plain(match.label), "bold")
+    line.append(f"  <{plain(match.iri.value, 500)}>", "dim")
+    if match.score < 1:
+        line.append(f"  {match.score:.0%}", "dim")
+    if match.description:
+        line.append(f"  {plain(match.description)}")
+    return line
+
+
+def _why(near: Neighbourhood) -> str:
+    return near.failed or near.cut
+
+
+def _shown(edge: Edge, names: Mapping[Any, str]) -> PathEdge:
+    terms: list[Term] = [edge.subject, edge.relation, edge.object]
+    terms += [term for leg in edge.qualifiers for term in (leg.relation, leg.value)]
+    terms += [edge.through.relation] if edge.through else []
+    labels = {term.text: names[term] for term in terms if term in names}
+    return PathEdge(
+        edge.subject,
+        edge.relation,
+        edge.object,
+        edge.direction,
+        edge.endpoint,
+        edge.retrieved_at,
+        edge.qualifiers,
+        edge.through,
+        labels,
+    )

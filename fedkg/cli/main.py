@@ -1,0 +1,106 @@
+"""The command `fedkg`: imports a command's module when it is called, and turns errors into sentences and exit codes."""
+
+import importlib
+import io
+import logging
+import os
+import sys
+from typing import NoReturn
+
+import click
+
+from fedkg.errors import FedkgError
+
+__all__ = ["COMMANDS", "LazyGroup", "main", "prepare"]
+
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+"""What a shell reports for a program that SIGINT, or SIGPIPE, ended."""
+
+COMMANDS = {
+    "ask": ("fedkg.cli.ask:ask", "Answer a question, with a proof."),
+    "search": ("fedkg.cli.look:search", "Find entities by label or alias."),
+    "neighbours": ("fedkg.cli.look:neighbours", "Show the edges of an entity."),
+    "verify": ("fedkg.cli.verify:verify", "Ask for every edge of a saved answer again."),
+    "endpoints": ("fedkg.cli.endpoints:endpoints", "List, show and check endpoint profiles."),
+    "cache": ("fedkg.cli.cache:cache", "Show or clear what is kept on disk."),
+    "prompts": ("fedkg.cli.prompts:prompts", "List and show the prompts of the model's calls."),
+    "eval": ("fedkg.cli.eval:evaluation", "Run benchmarks."),
+}
+"""Command name to (module:attribute, short help): the help page imports none of the modules."""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported one by one, when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The command names, in the order of the help page."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, None where there is none."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the commands with their short help."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> NoReturn:
+        """Runs the command and exits with the code that it returns, or the one of its error."""
+        prepare()
+        try:
+            code = super().invoke(ctx) or 0
+            sys.stdout.flush()  # here, where a broken pipe can still be met
+        except FedkgError as error:
+            code = _failed(error)
+        except KeyboardInterrupt as stop:
+            click.echo("\n".join(["interrupted", *_notes(stop)]), err=True)
+            code = INTERRUPTED
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = BROKEN_PIPE
+        ctx.exit(code)
+
+
+def _failed(error: FedkgError) -> int:
+    """Says on stderr what went wrong and what helps; returns the exit code."""
+    from fedkg.cli.show import plain  # noqa: PLC0415  # the help page does without rich
+
+    hint = [f"hint: {error.hint}"] if error.hint else []
+    lines = [f"error: {error}", *_notes(error), *hint]
+    click.echo("\n".join(plain(line, 2_000) for line in lines), err=True)
+    return error.exit_code
+
+
+def _notes(error: BaseException) -> list[str]:
+    return getattr(error, "__notes__", [])
+
+
+def prepare() -> None:
+    """Sets up the process: an output that lacks a character shows its escape; a retry is no news until it is given up."""
+    logging.getLogger("stamina").setLevel(logging.ERROR)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="\b\nExit codes: 0 answered or done, 1 no answer found (or an edge that no longer holds),\n"
+    "2 bad input, 3 an endpoint or the model failed, 4 the budget is spent, 130 interrupted.",
+)
+@click.version_option(package_name="fedkg")
+def main() -> None:
+    """Grounded answers, with a proof, from knowledge graphs that stay where they are.
+
+    An endpoint (-e) is a profile's name, a URL, an RDF file (.nt, .ttl, .nq, also .gz), or PROFILE@URL, PROFILE@FILE.
+
+    \b
+    fedkg ask "Who are the children of Marie Curie?" -e sample
+    """  # noqa: D301  # click's mark for lines that it leaves as they are

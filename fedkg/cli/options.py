@@ -1,0 +1,112 @@
+"""Options that commands share, and the settings that they make."""
+
+from collections.abc import Callable, Mapping
+from functools import reduce
+from typing import Any, TypeVar
+
+import click
+
+from fedkg.settings import Settings, load
+
+__all__ = [
+    "as_json",
+    "budget",
+    "connection",
+    "model",
+    "place",
+    "profiles_dir",
+    "prompts_dir",
+    "search",
+    "settings",
+    "settings_file",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+FOLDER = click.Path(exists=True, file_okay=False)
+
+
+def settings(file: str | None, flags: Mapping[str, Any]) -> Settings:
+    """The settings of a command's options; a name's `__` stands for a setting's dot. Raises SettingsError."""
+    return load(file, {name.replace("__", "."): value for name, value in flags.items()})
+
+
+def _all(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """Several options as one decorator, in the order of the help page."""
+    return lambda command: reduce(lambda wrapped, option: option(wrapped), reversed(options), command)
+
+
+def _languages(_context: click.Context, _option: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+    return tuple(part.strip() for part in value.split(",") if part.strip()) if value else None
+
+
+def _off(flag: str, name: str, text: str) -> Callable[[F], F]:
+    """A flag that switches a setting off, and leaves it alone where it is not given."""
+
+    def callback(_context: click.Context, _option: click.Parameter, value: bool) -> bool | None:
+        return False if value else None
+
+    return click.option(flag, name, is_flag=True, callback=callback, help=text)
+
+
+settings_file = click.option(
+    "--settings", "file", metavar="FILE", help="Settings file (TOML) instead of the user's own."
+)
+profiles_dir = click.option(
+    "--profiles", "profiles_dir", type=FOLDER, metavar="DIR", help="Folder of further endpoint profiles."
+)
+prompts_dir = click.option(
+    "--prompts", "prompts_dir", type=FOLDER, metavar="DIR", help="Folder of prompts that replace the bundled ones."
+)
+place = _all(
+    settings_file,
+    click.option("--cache-dir", "cache_dir", metavar="DIR", help="Where replies and embeddings are kept."),
+)
+"""Where settings and cache lie."""
+
+connection = _all(
+    click.option(
+        "-e",
+        "--endpoint",
+        "endpoints",
+        multiple=True,
+        metavar="NAME|URL|FILE",
+        help="Profile, URL, RDF file, PROFILE@URL or PROFILE@FILE; several times for several.",
+    ),
+    click.option("--lang", "languages", callback=_languages, metavar="DE,EN", help="Label languages, the best first."),
+    click.option("--contact", metavar="MAIL|URL", help="Goes into the User-Agent, so that operators can reach you."),
+    profiles_dir,
+    _off("--no-cache", "cache", "Keep nothing on disk and read nothing from it."),
+    place,
+)
+"""Which endpoints are asked, and how."""
+
+model = _all(
+    click.option("--model", metavar="NAME", help="local, anthropic:MODEL, openai:MODEL or openai:MODEL@URL."),
+    click.option("--embedder", metavar="NAME", help="auto, minilm, bm25, openai:MODEL or st:NAME_OR_FOLDER."),
+    prompts_dir,
+)
+"""Who plans, chooses and answers, and who compares texts."""
+
+search = _all(
+    click.option("--beam", "search__beam", type=int, metavar="N", help="Most hypotheses kept at a depth."),
+    click.option("--candidates", "search__candidates", type=int, metavar="N", help="Most candidates shown at a depth."),
+    click.option("--form", "search__form", type=click.Choice(["groups", "pairs"]), help="What a candidate is."),
+    click.option(
+        "--call-plan", "search__call_plan", type=click.Choice(["fused", "paper"]), help="Model calls per depth."
+    ),
+    click.option(
+        "--alpha", "search__alpha", type=float, metavar="X", help="Weight of the next-hop lookahead; 0 is none."
+    ),
+    _off("--no-keywords", "search__keywords", "Rank by the question instead of its keywords."),
+    _off("--no-verifier", "search__verifier", "Do not verify chosen steps."),
+)
+"""How a question is searched, apart from the depth."""
+
+budget = _all(
+    click.option("--max-calls", "budget__calls", type=int, metavar="N", help="Most model calls of one question."),
+    click.option("--max-tokens", "budget__tokens", type=int, metavar="N", help="Most tokens of one question."),
+    click.option("--timeout", "budget__seconds", type=float, metavar="SECONDS", help="Most time for one question."),
+)
+"""What one question may cost."""
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")

@@ -1,0 +1,94 @@
+"""A walk as it happens, on stderr: live on a terminal, or one line per event."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.text import Text
+
+from fedkg.cli.show import console, plain
+from fedkg.events import Answered, Chosen, Event, Fetched, Linked, Planned, Ranked, Verified, Warned
+
+__all__ = ["Board", "described", "ticking", "watched"]
+
+SHOWN = 5
+LINE = 300
+
+
+def described(event: Event) -> str:
+    """The event as one line of plain text."""
+    match event:
+        case Planned(plan):
+            text = f"planned: {plan.kind}, keywords {', '.join(plan.keywords)}"
+        case Linked(topics):
+            text = "linked: " + ("; ".join(f"{topic.label} <{topic.iri.value}>" for topic in topics) or "nothing")
+        case Fetched(depth, entities, edges, incomplete, usage):
+            cut = f", {incomplete} neighbourhoods incomplete" if incomplete else ""
+            text = f"depth {depth}: {edges} edges of {entities} entities{cut}, {usage.requests} requests so far"
+        case Ranked(depth, considered, offered):
+            text = f"depth {depth}: {considered} candidates, {len(offered)} offered: {_listed(offered)}"
+        case Chosen(depth, steps):
+            text = f"depth {depth}: chose {len(steps)}: {_listed(steps)}"
+        case Verified(depth, kept, finished):
+            text = f"depth {depth}: kept {len(kept)}, finished {len(finished)}: {_listed(finished)}"
+        case Warned(message):
+            text = f"warning: {message}"
+        case Answered(answer):
+            text = f"ended: {answer.status}, {len(answer.answers)} answers"
+    return plain(text, 2_000)
+
+
+class Board:
+    """What the live display shows: depth, requests, and the best candidates at hand."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.requests = 0
+        self.best: tuple[str, ...] = ()
+
+    def after(self, event: Event) -> RenderableType:
+        """The display after that event."""
+        match event:
+            case Fetched(depth, _, _, _, usage):
+                self.depth, self.requests = depth, usage.requests
+            case Ranked(_, _, lines) | Chosen(_, lines) if lines:
+                self.best = lines
+        return self.drawn()
+
+    def drawn(self) -> RenderableType:
+        """The display as it is now."""
+        head = f"depth {self.depth}, {self.requests} requests" if self.depth else "linking"
+        lines = [Text(f"  {plain(line)}", "dim", no_wrap=True, overflow="ellipsis") for line in self.best[:SHOWN]]
+        return Group(Spinner("dots", Text(head)), *lines)
+
+
+@contextmanager
+def watched(*, verbose: bool, out: Console | None = None) -> Iterator[Callable[[Event], None]]:
+    """Who takes a run's events: prints each as a line, keeps a display that vanishes, or nothing off a terminal."""
+    out = out or console(stderr=True)
+    if verbose:
+        yield lambda event: out.print(Text(described(event), "dim"))
+    elif out.is_terminal:
+        board = Board()
+        with Live(board.drawn(), console=out, transient=True) as live:
+            yield lambda event: live.update(board.after(event))
+    else:
+        yield lambda _event: None
+
+
+@contextmanager
+def ticking(out: Console | None = None) -> Iterator[Callable[[str], None]]:
+    """Who takes one changing line: shown on a terminal until the work is done, else nothing."""
+    out = out or console(stderr=True)
+    if not out.is_terminal:
+        yield lambda _line: None
+        return
+    with Live(Spinner("dots"), console=out, transient=True) as live:
+        yield lambda line: live.update(Spinner("dots", Text(plain(line))))
+
+
+def _listed(lines: Sequence[str]) -> str:
+    more = f" (+{len(lines) - SHOWN})" if len(lines) > SHOWN else ""
+    return " | ".join(plain(line, LINE) for line in lines[:SHOWN]) + more

@@ -1,0 +1,136 @@
+"""Answers, proofs and edges as a person reads them.
+
+Labels come from outside: what could steer a terminal, or pass for an arrow of ours, is taken out before anything is
+printed, and nothing is read as markup.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NoReturn
+
+from rich.console import Console
+from rich.text import Text
+
+from fedkg.records import Answer, AnswerValue, Gap, Path, PathEdge, Status, Usage
+from fedkg.terms import Iri, Term, own_name
+
+__all__ = ["answer", "console", "counted", "edge", "gaps", "plain", "usage"]
+
+ANSI = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b\]|\x9d)[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|\x1b[@-_]")
+# control characters, line separators, half characters, and what changes the direction of writing
+UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+LABEL = 200
+MOST_ANSWERS = 50
+MOST_PATHS = 20
+SENTENCES = {
+    Status.ANSWERED: "Answered.",
+    Status.NONE: "No answer: the graph has none.",
+    Status.NOT_FOUND: "No answer was found within the limits of the search.",
+    Status.FAILED: "No answer: an endpoint failed, so the question stays open.",
+    Status.ABSTAINED: "No answer: the model does not answer questions of this kind.",
+}
+
+
+class _Console(Console):
+    """rich ends the program where its reader has gone away; here the command line does, with the right code."""
+
+    def on_broken_pipe(self) -> NoReturn:
+        raise BrokenPipeError
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console that prints text as it is: no markup, no emoji names, no folding of long lines."""
+    return _Console(stderr=stderr, markup=False, emoji=False, highlight=False, soft_wrap=True)
+
+
+def plain(text: str, limit: int = LABEL) -> str:
+    """The text as one line of at most `limit` characters, without terminal sequences and control characters."""
+    folded = " ".join(ANSI.sub("", text[: 20 * limit]).split())
+    shown = UNSAFE.sub("", folded)
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def answer(out: Console, said: Answer, *, everything: bool = False) -> None:
+    """Prints the answers, each path as a proof, the status, gaps, warnings and the usage."""
+    for value in said.answers if everything else said.answers[:MOST_ANSWERS]:
+        out.print(_value(value))
+    _more(out, len(said.answers), MOST_ANSWERS, "answers", everything=everything)
+    for number, path in enumerate(said.paths if everything else said.paths[:MOST_PATHS], 1):
+        _proof(out, number, path)
+    _more(out, len(said.paths), MOST_PATHS, "paths", everything=everything)
+    if said.answers or said.paths:
+        out.print()
+    out.print(Text(SENTENCES[said.status], "bold"))
+    gaps(out, said.gaps)
+    for warning in said.warnings:
+        out.print(Text(f"warning: {plain(warning, 1_000)}", "yellow"))
+    out.print(Text(usage(said.usage), "dim"))
+
+
+def edge(shown: PathEdge, mark: str = "") -> Text:
+    """One edge as a line, in the direction it was walked: `A → relation → B  (qualifiers)  [endpoint]`."""
+    arrow = "→" if shown.direction == "out" else "←"
+    line = Text(f"{mark}{_name(shown.edge.start, shown.labels)}")
+    line.append(f" {arrow} {_relation(shown)} {arrow} ", "cyan")
+    line.append(_name(shown.edge.end, shown.labels))
+    if shown.qualifiers:
+        said = (f"{_name(leg.relation, shown.labels)}: {_name(leg.value, shown.labels)}" for leg in shown.qualifiers)
+        line.append(f"  ({'; '.join(said)})", "dim")
+    line.append(f"  [{plain(shown.endpoint)}]", "dim")
+    return line
+
+
+def gaps(out: Console, missing: Iterable[Gap]) -> None:
+    """Prints what is missing, one line each."""
+    for gap in missing:
+        out.print(Text(f"gap: {plain(gap.endpoint)}: {plain(gap.asked, 500)}: {plain(gap.reason, 500)}", "yellow"))
+
+
+def usage(cost: Usage) -> str:
+    """What a question cost, in one line."""
+    parts = [
+        f"{counted(cost.requests, 'request')} in {counted(cost.round_trips, 'round trip')}",
+        f"{cost.bytes / 1000:.1f} kB",
+        counted(cost.cache_hits, "cache hit"),
+        f"{counted(cost.labels_embedded, 'label')} embedded",
+        counted(cost.model_calls, "model call"),
+    ]
+    if cost.model_calls:
+        parts.append(f"{cost.tokens_in} + {cost.tokens_out} tokens")
+    spent = f"; the budget of {cost.spent} is spent" if cost.spent else ""
+    return f"{', '.join(parts)}, {cost.seconds:.1f} s{spent}"
+
+
+def counted(number: int, what: str) -> str:
+    """The number with its noun, in the plural where it is not one."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _value(value: AnswerValue) -> Text:
+    line = Text(plain(value.value), "bold green")
+    if value.iri:
+        line.append(f"  <{plain(value.iri, 500)}>", "dim")
+    if not value.grounded:
+        line.append("  (not grounded in the graph)", "yellow")
+    return line
+
+
+def _proof(out: Console, number: int, path: Path) -> None:
+    out.print(Text(f"\nproof {number} (score {path.score:.2f})", "dim"))
+    for step in path.edges:
+        out.print(edge(step, "  "))
+
+
+def _more(out: Console, count: int, most: int, what: str, *, everything: bool) -> None:
+    if count > most and not everything:
+        out.print(Text(f"… and {count - most} more {what}; -v shows all of them", "dim"))
+
+
+def _name(term: Term, labels: Mapping[str, str]) -> str:
+    name = plain(labels.get(term.text) or own_name(term)).replace("→", "->").replace("←", "<-")
+    return name or term.text
+
+
+def _relation(shown: PathEdge) -> str:
+    legs: Sequence[Iri] = (shown.relation, shown.through.relation) if shown.through else (shown.relation,)
+    return " / ".join(_name(leg, shown.labels) for leg in legs)

@@ -1,0 +1,91 @@
+"""`fedkg verify`: asks for every edge of a saved answer again."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+import msgspec
+from rich.text import Text
+
+from fedkg.cli import options, show
+from fedkg.cli.connect import opened
+from fedkg.errors import DocumentError, GraphFileError, ProfileError
+from fedkg.federation import FederatedGraph
+from fedkg.records import Answer, decode_answer, encode
+from fedkg.session import Checked, Session
+
+__all__ = ["print_checked", "verify"]
+
+
+@click.command()
+@click.argument("document", metavar="FILE")
+@options.connection
+@options.as_json
+def verify(document: str, file: str | None, as_json: bool, **flags: object) -> int:
+    """Ask for every edge of the answer document FILE again (- is stdin).
+
+    The endpoints are those that the document names, unless -e names others. Exit code 1: an edge no longer holds.
+    """
+    answer = _read(document)
+    own = not flags["endpoints"]
+    flags |= {"model": "local", "endpoints": _endpoints(answer) if own else flags["endpoints"]}
+    with opened(options.settings(file, flags)) as session:
+        checked = session.run(_checked(session, answer, own=own))
+    gone = sum(not check.holds for check in checked)
+    if as_json:
+        click.echo(encode({"question": answer.question, "holds": len(checked) - gone, "gone": gone, "edges": checked}))
+    else:
+        print_checked(answer, checked)
+    return 1 if gone else 0
+
+
+def print_checked(answer: Answer, checked: Sequence[Checked]) -> None:
+    """Prints every edge with a mark whether it holds, and a line of counts."""
+    out = show.console()
+    edges = [edge for path in answer.paths for edge in path.edges]
+    for edge, check in zip(edges, checked, strict=True):
+        line = Text("holds  " if check.holds else "GONE   ", "green" if check.holds else "bold red")
+        out.print(line.append_text(show.edge(edge)))
+    gone = sum(not check.holds for check in checked)
+    if not checked:
+        out.print("The document shows no edges.")
+    elif gone:
+        out.print(Text(f"{gone} of {len(checked)} edges no longer hold.", "bold red"))
+    else:
+        out.print(Text(f"All {len(checked)} edges hold.", "bold"))
+
+
+def _read(file: str) -> Answer:
+    try:
+        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except OSError as error:
+        raise DocumentError(f"{file}: {error.strerror}") from error
+    try:
+        return decode_answer(data)
+    except DocumentError as error:
+        error.add_note(f"read from: {'standard input' if file == '-' else file}")
+        raise
+
+
+def _endpoints(answer: Answer) -> tuple[str, ...]:
+    try:
+        return msgspec.convert(answer.settings.get("endpoints"), tuple[str, ...])
+    except msgspec.ValidationError as error:
+        raise DocumentError("the document names no endpoints", hint="name them with -e") from error
+
+
+async def _checked(session: Session, answer: Answer, *, own: bool) -> list[Checked]:
+    """The edges asked again. Raises DocumentError where it is not known which endpoint to ask for one of them."""
+    try:
+        graph = await session.graph()
+    except (ProfileError, GraphFileError) as error:
+        if own:
+            error.hint = "a document keeps no folders, passwords and queries; name its endpoints with -e"
+        raise
+    said = {edge.endpoint for path in answer.paths for edge in path.edges}
+    if isinstance(graph, FederatedGraph) and (unknown := said - {member.name for member in graph.members}):
+        raise DocumentError(
+            f"edges of {', '.join(sorted(unknown))}, which is none of {graph.name}", hint="name it with -e"
+        )
+    return await session.verify(answer)

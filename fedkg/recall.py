@@ -1,0 +1,50 @@
+"""Global keyword search: the m entities and relations nearest in meaning among all labels that walks have shown.
+
+E_m = argtop-m over e of cos(z(K), z(e)), and R_m likewise (FiDeLiS v1, section 2.1, Eq. 3). The paper embeds the whole
+graph beforehand; a graph that stays where it is shows itself hop by hop, so the index grows with every question.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from fedkg.embed.lazy import LazySimilarity
+from fedkg.index import LabelIndex
+from fedkg.records import Match
+from fedkg.terms import Iri, Term
+
+__all__ = ["Recall"]
+
+
+class Recall:
+    """The labels that one graph has shown, kept in `folder` once saved; `graph` is its name."""
+
+    def __init__(self, folder: Path, graph: str, similarity: LazySimilarity) -> None:
+        name = hashlib.blake2s(f"{graph}\n{similarity.name}".encode(), digest_size=12).hexdigest()
+        self._similarity = similarity
+        self._index = LabelIndex(folder / f"{name}.labels", similarity.name)
+
+    async def add(self, labels: Mapping[Term, str]) -> int:
+        """Adds the labels of entities and relations; returns how many are new. Each text is embedded once, ever."""
+        keys = {f"{term.value} {label}": label for term, label in labels.items() if isinstance(term, Iri)}
+        new = {key: label for key, label in keys.items() if key not in self._index}
+        if not new:
+            return 0
+        vectors = await self._similarity.vectors(list(new.values()))
+        return await asyncio.to_thread(self._index.add, list(new), vectors)
+
+    async def nearest(self, text: str, m: int) -> list[Match]:
+        """At most `m` entities and relations by the cosine of their label to the text, the nearest first."""
+        vector = (await self._similarity.vectors([text]))[0]
+        found = await asyncio.to_thread(self._index.search, vector, m)
+        return [_match(key, score) for key, score in found]
+
+    def save(self) -> None:
+        """Writes the index, where it has changed."""
+        self._index.save()
+
+
+def _match(key: str, score: float) -> Match:
+    iri, _, label = key.partition(" ")
+    return Match(Iri(iri), label, score)

@@ -1,0 +1,51 @@
+"""A benchmark from its files to its numbers."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from fedkg.bench.runner import Record, as_json, run
+from fedkg.errors import DatasetError
+from fedkg.settings import Settings, load
+
+
+def settings_for(tmp_path: Path, **flags: object) -> Settings:
+    """Settings that need no weights."""
+    return load(flags={"embedder": "bm25", "cache_dir": str(tmp_path), **flags})
+
+
+async def test_a_run_scores_every_question(data: Path, tmp_path: Path) -> None:
+    """Scores, path validity and cost of a few real questions, without any model call."""
+    seen: list[int] = []
+    result = await run(
+        settings_for(tmp_path), "metaqa-1hop", data, limit=8, on_progress=lambda done, _total: seen.append(len(done))
+    )
+    summary = result.summary
+    assert (summary.questions, summary.errors, summary.model_calls, summary.path_validity) == (8, 0, 0.0, 1.0)
+    assert seen == list(range(1, 9))
+    assert summary.hit >= summary.hits_at_1
+    document = json.loads(as_json(result))
+    assert document["summary"]["benchmark"] == "metaqa-1hop"
+    assert len(document["records"]) == 8
+    assert str(data) not in json.dumps(document), "a result names no folder of this machine"
+
+
+async def test_a_question_that_fails_is_a_record_that_counts_as_wrong(data: Path, tmp_path: Path) -> None:
+    """An error is no end of the run."""
+    bad = tmp_path / "data"
+    bad.mkdir()
+    (bad / "metaqa.nt.gz").write_bytes((data / "metaqa.nt.gz").read_bytes())
+    row = {"id": "1", "question": "", "topic_entities": [{"iri": "http://x/a"}], "answers": [{"label": "b"}]}
+    (bad / "metaqa-1hop-test.jsonl.gz").write_bytes(gzip.compress(json.dumps(row).encode()))
+    result = await run(settings_for(tmp_path), "metaqa-1hop", bad)
+    record: Record = result.records[0]
+    assert (record.status, record.score.hit, result.summary.errors) == ("error", 0.0, 1)
+    assert record.error.startswith("QuestionError")
+
+
+async def test_missing_files_are_said_before_anything_runs(tmp_path: Path) -> None:
+    """Neither questions nor graph: --data is wrong."""
+    with pytest.raises(DatasetError, match="pathquestion-2h"):
+        await run(settings_for(tmp_path), "pathquestion-2h", tmp_path)

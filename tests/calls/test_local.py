@@ -1,0 +1,126 @@
+"""The reasoning model without a language model."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from fedkg.calls.local import HOP_PENALTY, LocalModel
+from fedkg.embed.base import Matrix
+from fedkg.records import Kind, Offer, Plan
+
+QUESTION = "where was the spouse of Peter Jackson born?"
+
+
+class Told:
+    """A similarity that is told what each chain of relations is worth; it keeps the queries that it is asked."""
+
+    name = "told"
+    embedded = 0
+
+    def __init__(self, **worth: float) -> None:
+        self.worth = worth
+        self.queries: list[str] = []
+
+    async def scores(self, query: str, texts: Sequence[str]) -> Matrix:
+        """The worth of each text, its words joined by underscores."""
+        self.queries.append(query)
+        return np.array([self.worth.get(text.replace("'s ", "__"), 0.0) for text in texts], dtype=np.float32)
+
+
+def offer(number: int, *relations: str, topic: str = "Peter Jackson") -> Offer:
+    """An offer of a chain of relations."""
+    return Offer(number, " → ".join(relations), relations, topic=topic)
+
+
+async def test_it_plans_by_content_words() -> None:
+    """Keywords are what is left without stop words; mentions are left to the linking step."""
+    plan = await LocalModel(Told()).plan(QUESTION)
+    assert plan.keywords == ("spouse", "peter", "jackson", "born")
+    assert (plan.kind, plan.mentions) == ("entities", ())
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("How many films did he direct?", "count"),
+        ("Is Paris a city?", "yesno"),
+        ("Did Churchill win?", "yesno"),
+        ("Can you name a film directed by Jackson?", "entities"),
+        ("When was she born?", "literal"),
+        ("How tall is it?", "literal"),
+        ("Who wrote it?", "entities"),
+    ],
+)
+async def test_the_kind_of_a_question_shows_in_its_first_words(question: str, kind: Kind) -> None:
+    """Kinds are told apart by how a question begins."""
+    assert (await LocalModel(Told()).plan(question)).kind == kind
+
+
+async def test_it_abstains_from_verdicts_and_choices() -> None:
+    """What it cannot do it says beforehand, so that nothing is fetched for it."""
+    assert LocalModel(Told()).abstains == {"yesno", "claim", "choice"}
+
+
+async def test_it_chooses_the_best_chains() -> None:
+    """The chains most similar to the question, best first, no more than the width."""
+    model = LocalModel(Told(spouse=0.5, film=0.2, award=0.4))
+    offers = [offer(1, "film"), offer(2, "spouse"), offer(3, "award")]
+    picks = await model.choose(QUESTION, Plan(()), offers, 2)
+    assert [pick.number for pick in picks] == [2, 3]
+    assert not any(pick.finishes for pick in picks)
+
+
+async def test_the_better_order_of_a_chain_counts() -> None:
+    """Questions name relations in the order of the walk or against it."""
+    model = LocalModel(Told(born__spouse=0.9, film=0.5))
+    picks = await model.choose(QUESTION, Plan(()), [offer(1, "film"), offer(2, "spouse", "born")], 1)
+    assert [pick.number for pick in picks] == [2]
+
+
+async def test_the_topic_is_not_part_of_what_is_asked() -> None:
+    """The question is compared without the words that name the topic."""
+    told = Told(spouse=1.0)
+    await LocalModel(told).choose(QUESTION, Plan(()), [offer(1, "spouse")], 1)
+    assert told.queries[0] == "where was the spouse of born?"
+
+
+async def test_it_stops_where_no_longer_chain_says_more() -> None:
+    """The walk ends when every chain scores below the best one that it extends."""
+    model = LocalModel(Told(spouse=0.6, spouse__born=0.6, spouse__film=0.2))
+    offers = [offer(1, "spouse", "born"), offer(2, "spouse", "film")]
+    assert await model.choose(QUESTION, Plan(()), offers, 4) == ()
+    better = LocalModel(Told(spouse=0.6, spouse__born=0.6 + 2 * HOP_PENALTY))
+    assert [pick.number for pick in await better.choose(QUESTION, Plan(()), offers, 1)] == [1]
+
+
+async def test_the_first_step_is_always_taken() -> None:
+    """Even where nothing resembles the question, the answer call may still choose among one-step chains."""
+    assert len(await LocalModel(Told()).choose(QUESTION, Plan(()), [offer(1, "film")], 4)) == 1
+    assert await LocalModel(Told()).choose(QUESTION, Plan(()), [], 4) == ()
+
+
+async def test_it_answers_with_the_best_chain_of_all_depths() -> None:
+    """One path, all its tails."""
+    model = LocalModel(Told(spouse=0.5, spouse__born=0.8))
+    conclusion = await model.answer(QUESTION, Plan(()), [offer(1, "spouse"), offer(2, "spouse", "born")])
+    assert (conclusion.paths, conclusion.tails) == ((2,), {})
+    assert (await model.answer(QUESTION, Plan(()), [])).paths == ()
+
+
+async def test_verification_prunes_and_finishes_nothing() -> None:
+    """It has no notion of deduction: the answer call compares the chains of all depths."""
+    verdicts = await LocalModel(Told()).deductive(QUESTION, Plan(()), [offer(1, "a"), offer(2, "b")])
+    assert [(verdict.number, verdict.follows, verdict.finishes) for verdict in verdicts] == [
+        (1, True, False),
+        (2, True, False),
+    ]
+
+
+async def test_several_topics_are_compared_each_without_its_own_mention() -> None:
+    """Chains from different topic entities compete."""
+    told = Told(spouse=0.5, film=0.7)
+    model = LocalModel(told)
+    picks = await model.beam(QUESTION, Plan(()), None, [offer(1, "spouse"), offer(2, "film", topic="spouse")], 1)
+    assert [pick.number for pick in picks] == [2]
+    assert "where was the of Peter Jackson born?" in told.queries

@@ -1,0 +1,170 @@
+"""The command in process and as a process, with a home of its own, and small graphs in files and on loopback."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import urllib.parse
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pyoxigraph
+import pytest
+import stamina
+from click.testing import CliRunner, Result
+
+from fedkg.cli.main import main
+
+GRAPH = """\
+@prefix ex: <http://ex.org/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+ex:ruritania rdfs:label "Ruritania"@en, "Ruritanien"@de ; ex:capital ex:strelsau ; ex:king ex:rudolf, ex:michael .
+ex:capital rdfs:label "capital"@en, "Hauptstadt"@de .
+ex:king rdfs:label "king"@en .
+ex:strelsau rdfs:label "Strelsau"@en .
+ex:rudolf rdfs:label "Rudolf V"@en ; ex:spouse ex:flavia .
+ex:michael rdfs:label "Michael"@en .
+ex:spouse rdfs:label "spouse"@en .
+ex:flavia rdfs:label "Flavia"@en .
+"""
+# a process that a test runner starts in the background may have been told to ignore SIGINT
+START = (
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from fedkg.cli.main import main; main()"
+)
+KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")
+Cli = Callable[..., Result]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine without settings, keys and proxies; the cache and the working folder are the test's own."""
+    for name in list(os.environ):
+        if name.startswith("FEDKG_") or name in KEYS or name.lower().endswith("_proxy"):
+            monkeypatch.delenv(name)
+    place = tmp_path / "home"
+    place.mkdir()
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(place))
+    monkeypatch.setenv("FEDKG_CACHE_DIR", str(place / "cache"))
+    monkeypatch.setenv("FEDKG_EMBEDDER", "bm25")
+    monkeypatch.chdir(tmp_path)
+    return place
+
+
+@pytest.fixture(autouse=True)
+def no_backoff() -> Iterator[None]:
+    """Retries happen as often as they would, without the waiting in between."""
+    with stamina.set_testing(True, attempts=99, cap=True):
+        yield
+
+
+@pytest.fixture
+def cli() -> Cli:
+    """Runs the command in this process; standard output and error are apart."""
+
+    def run(*arguments: str | Path, stdin: str | bytes | None = None) -> Result:
+        result = CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin, prog_name="fedkg")
+        assert isinstance(result.exception, SystemExit | None), result.exc_info
+        return result
+
+    return run
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> Path:
+    """A kingdom in Turtle; Ruritania's capital is Strelsau, and two claim to be its king."""
+    path = tmp_path / "kingdom.ttl"
+    path.write_text(GRAPH)
+    return path
+
+
+@pytest.fixture
+def dead() -> str:
+    """The URL of an endpoint that nothing serves."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{taken.getsockname()[1]}/sparql"
+
+
+class Served:
+    """The kingdom over HTTP on loopback, by a real engine; request number `hold` waits until `release` is set."""
+
+    def __init__(self, hold: int = 0) -> None:
+        self.asked = 0
+        self.reached, self.release = threading.Event(), threading.Event()
+        store = pyoxigraph.Store()
+        store.load(GRAPH.encode(), format=pyoxigraph.RdfFormat.TURTLE)
+        served = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["content-length"])).decode()
+                served.asked += 1
+                if served.asked == hold:
+                    served.reached.set()
+                    served.release.wait(60)
+                    return
+                reply = store.query(urllib.parse.parse_qs(body)["query"][0])
+                assert isinstance(reply, pyoxigraph.QuerySolutions | pyoxigraph.QueryBoolean)
+                data = reply.serialize(format=pyoxigraph.QueryResultsFormat.JSON) or b""
+                self.send_response(200)
+                self.send_header("content-type", "application/sparql-results+json")
+                self.send_header("content-length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the base class names it so
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_port}/sparql"
+
+    def stop(self) -> None:
+        self.release.set()
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+@pytest.fixture
+def served() -> Iterator[Callable[..., Served]]:
+    """Starts the kingdom's endpoint; it stops with the test."""
+    running: list[Served] = []
+
+    def start(hold: int = 0) -> Served:
+        running.append(Served(hold))
+        return running[-1]
+
+    yield start
+    for server in running:
+        server.stop()
+
+
+def process(*arguments: str | Path, **options: int) -> "subprocess.Popen[str]":
+    """The command as a process of its own, its streams as pipes."""
+    streams: dict[str, int] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    command = [sys.executable, "-c", START, *map(str, arguments)]
+    return subprocess.Popen(command, text=True, **(streams | options))  # type: ignore[call-overload, no-any-return]  # its streams are ints
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
+    """Starts the command as a process; whatever still runs at the test's end is ended."""
+    running: list[subprocess.Popen[str]] = []
+
+    def begin(*arguments: str | Path, **options: int) -> "subprocess.Popen[str]":
+        running.append(process(*arguments, **options))
+        return running[-1]
+
+    yield begin
+    for one in running:
+        if one.poll() is None:
+            one.send_signal(signal.SIGKILL)
+        one.communicate()

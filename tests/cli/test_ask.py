@@ -1,0 +1,166 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from fedkg.cli.ask import exit_code
+from fedkg.records import Answer, Status, Usage, decode_answer
+
+Cli = Callable[..., Result]
+CAPITAL = "What is the capital of Ruritania?"
+
+
+def test_answer_then_proof_then_usage(cli: Cli, graph: Path) -> None:
+    """A person reads the answer first, then each edge of the proof, then how it ended and what it cost."""
+    result = cli("ask", CAPITAL, "-e", "kingdom.ttl")
+    lines = result.stdout.splitlines()
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert lines[0] == "Strelsau  <http://ex.org/strelsau>"
+    assert lines[2].startswith("proof 1 (score ")
+    assert lines[3] == "  Ruritania → capital → Strelsau  [kingdom.ttl]"
+    assert lines[5] == "Answered."
+    assert lines[6].endswith(" s")
+
+
+def test_json_is_one_document(cli: Cli, graph: Path) -> None:
+    """`--json` prints the answer document and nothing else, with all the keys that the contract names."""
+    result = cli("ask", CAPITAL, "-e", graph, "--json", "-v")
+    shown = json.loads(result.stdout)
+    wanted = "version question kind status answers paths gaps usage warnings settings"
+    assert set(wanted.split()) == set(shown)
+    answer = decode_answer(result.stdout.encode())
+    assert [value.value for value in answer.answers] == ["Strelsau"]
+    assert "ended: answered, 1 answers" in result.stderr
+
+
+def test_second_run_asks_nothing_of_what_is_kept(cli: Cli, graph: Path) -> None:
+    """Neighbourhoods and labels come from the cache the second time; with --no-cache they do not."""
+    first, second, third = (
+        json.loads(cli("ask", CAPITAL, "-e", graph, "--topic", "http://ex.org/ruritania", "--json", *more).stdout)
+        for more in ((), (), ("--no-cache",))
+    )
+    assert first["usage"]["requests"] == third["usage"]["requests"] > 0
+    assert second["usage"]["requests"] == 0
+    assert first["answers"] == second["answers"] == third["answers"]
+
+
+def test_options_reach_the_settings(cli: Cli, graph: Path, tmp_path: Path) -> None:
+    """Every option of the search is in the document's settings; what is not given stays as it is."""
+    (tmp_path / "own.toml").write_text("[search]\ndepth = 9\nalpha = 0.7\n")
+    more = "--lang de,en --depth 2 --beam 3 --candidates 7 --form pairs --call-plan paper --no-keywords --no-verifier"
+    budget = "--max-calls 5 --max-tokens 600 --timeout 70 --no-cache --settings own.toml"
+    result = cli("ask", "Was ist capital Ruritanien?", "-e", graph, "--json", *more.split(), *budget.split())
+    shown = json.loads(result.stdout)["settings"]
+    search = shown["search"]
+    assert (search["depth"], search["beam"], search["candidates"], search["alpha"]) == (2, 3, 7, 0.7)
+    assert (search["form"], search["call_plan"], search["keywords"], search["verifier"]) == (
+        "pairs",
+        "paper",
+        False,
+        False,
+    )
+    assert shown["budget"] == {"calls": 5, "tokens": 600, "seconds": 70.0}
+    assert (shown["languages"], shown["cache"]) == (["de", "en"], False)
+    assert "Ruritanien" in result.stdout
+
+
+def test_abstaining_is_no_answer(cli: Cli) -> None:
+    """The local model does not answer yes/no questions: exit code 1 and a sentence that says so."""
+    result = cli("ask", "Is Strelsau a city?", "-e", "sample")
+    assert result.exit_code == 1
+    assert "No answer: the model does not answer questions of this kind." in result.stdout
+    assert "yesno" in result.stdout
+
+
+def test_graph_that_has_no_answer(cli: Cli, graph: Path) -> None:
+    """An entity without edges gives the status none and exit code 1."""
+    result = cli("ask", "Who?", "--topic", "http://ex.org/nobody", "-e", graph)
+    assert (result.exit_code, result.stdout.splitlines()[0]) == (1, "No answer: the graph has none.")
+
+
+def test_spent_budget(cli: Cli, graph: Path) -> None:
+    """A time that is over ends with 4, with what was found until then and the budget's name."""
+    result = cli("ask", CAPITAL, "-e", graph, "--timeout", "0.000001")
+    assert result.exit_code == 4
+    assert "the budget of seconds is spent" in result.stdout
+    shown = json.loads(cli("ask", CAPITAL, "-e", graph, "--timeout", "0.000001", "--json").stdout)
+    assert shown["usage"]["spent"] == "seconds"
+
+
+def test_unreachable_endpoint(cli: Cli, dead: str) -> None:
+    """An endpoint that nothing serves ends with 3 and says what was tried, how often and how long."""
+    result = cli("ask", CAPITAL, "-e", dead)
+    error, tried, hint = result.stderr.splitlines()
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert error.startswith(f"error: {dead}: no connection")
+    assert tried.startswith("tried: 4 requests in ")
+    assert tried.endswith(" s, the last for search")
+    assert hint.startswith("hint: check the URL")
+
+
+def test_endpoint_that_fails_on_the_way(cli: Cli, dead: str) -> None:
+    """Where the walk itself finds no endpoint, the answer says so in a gap, with its cost, and ends with 3."""
+    result = cli("ask", "Who?", "--topic", "http://ex.org/ruritania", "-e", dead)
+    assert result.exit_code == 3
+    assert "No answer: an endpoint failed" in result.stdout
+    assert f"gap: {dead}: http://ex.org/ruritania (out)" in result.stdout
+
+
+def test_model_that_does_not_answer(cli: Cli, graph: Path, dead: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model's service that is not there ends with 3 and its hint."""
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    result = cli("ask", CAPITAL, "-e", graph, "--model", f"openai:m@{dead.removesuffix('/sparql')}/v1")
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert result.stderr.startswith("error: openai:m: ")
+    assert "base URL" in result.stderr
+
+
+def test_over_http_and_in_process(cli: Cli, graph: Path, served: Callable[..., Any]) -> None:
+    """The same graph gives the same answer over HTTP and from its file."""
+    over_http, in_process = (
+        json.loads(cli("ask", CAPITAL, "-e", e, "--json").stdout) for e in (served().url, str(graph))
+    )
+    assert over_http["answers"] == in_process["answers"]
+    assert [len(path["edges"]) for path in over_http["paths"]] == [len(path["edges"]) for path in in_process["paths"]]
+
+
+def test_verbose_prints_each_event(cli: Cli, graph: Path) -> None:
+    """-v shows the walk on stderr, one line an event, in its order."""
+    lines = cli("ask", CAPITAL, "-e", graph, "-v").stderr.splitlines()
+    assert lines[0].startswith("planned: entities, keywords capital, ruritania")
+    assert lines[1].startswith("linked: ")
+    assert lines[2].startswith("depth 1: ")
+    assert lines[-1] == "ended: answered, 1 answers"
+
+
+def test_labels_cannot_steer_the_terminal(cli: Cli, tmp_path: Path) -> None:
+    """Escape sequences, control characters and markup in a label come out as harmless text."""
+    label = r"Strel\u001B[31msau\u0007\u202E [bold]x[/bold] \u2192 y"
+    (tmp_path / "evil.ttl").write_text(
+        "@prefix : <http://ex.org/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        f':r rdfs:label "Ruritania" ; :capital :s . :s rdfs:label "{label}" .\n'
+    )
+    result = cli("ask", CAPITAL, "-e", "evil.ttl", "-v")
+    assert result.stdout.startswith("Strelsau [bold]x[/bold] → y  <http://ex.org/s>\n")
+    assert "Ruritania → capital → Strelsau [bold]x[/bold] -> y  [evil.ttl]" in result.stdout
+    assert not any(char in result.stdout + result.stderr for char in "\x1b\x07\u202e")
+
+
+@pytest.mark.parametrize(
+    ("status", "spent", "code"),
+    [
+        (Status.ANSWERED, "", 0),
+        (Status.ANSWERED, "tokens", 4),
+        (Status.NONE, "", 1),
+        (Status.NOT_FOUND, "", 1),
+        (Status.NOT_FOUND, "calls", 4),
+        (Status.ABSTAINED, "", 1),
+        (Status.FAILED, "", 3),
+    ],
+)
+def test_exit_codes(status: Status, spent: str, code: int) -> None:
+    """Each way in which a question can end has its documented code."""
+    assert exit_code(Answer("q", "entities", status, usage=Usage(spent=spent))) == code

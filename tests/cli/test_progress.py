@@ -1,0 +1,87 @@
+import io
+
+import pytest
+from rich.console import Console
+
+from fedkg.cli.progress import Board, described, ticking, watched
+from fedkg.events import Answered, Chosen, Event, Fetched, Linked, Planned, Ranked, Verified, Warned
+from fedkg.records import Answer, Match, Plan, Status, Usage
+from fedkg.terms import Iri
+
+EVENTS: list[tuple[Event, str]] = [
+    (Planned(Plan(("capital",))), "planned: entities, keywords capital"),
+    (Linked((Match(Iri("http://a/b"), "B", 1.0),)), "linked: B <http://a/b>"),
+    (Linked(()), "linked: nothing"),
+    (Fetched(1, 2, 30, 0, Usage(requests=4)), "depth 1: 30 edges of 2 entities, 4 requests so far"),
+    (Fetched(2, 2, 30, 1, Usage()), "depth 2: 30 edges of 2 entities, 1 neighbourhoods incomplete, 0 requests so far"),
+    (Ranked(1, 9, ("A → r → B",)), "depth 1: 9 candidates, 1 offered: A → r → B"),
+    (Chosen(1, tuple("abcdefg")), "depth 1: chose 7: a | b | c | d | e (+2)"),
+    (Verified(2, ("a", "b"), ("b",)), "depth 2: kept 2, finished 1: b"),
+    (Warned("slow\x1b[31m"), "warning: slow"),
+    (Answered(Answer("q", "entities", Status.NONE)), "ended: none, 0 answers"),
+]
+
+
+def terminal(*, real: bool = True) -> Console:
+    """A console that takes itself for a terminal, or not."""
+    return Console(file=io.StringIO(), force_terminal=real, width=60, markup=False, highlight=False)
+
+
+def seen(console: Console) -> str:
+    """Everything that was written to the console."""
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+@pytest.mark.parametrize(("event", "line"), EVENTS)
+def test_events_as_lines(event: Event, line: str) -> None:
+    """Each kind of event has its line."""
+    assert described(event) == line
+
+
+def test_display_shows_depth_requests_and_candidates() -> None:
+    """The live display keeps the latest of each, and markup in a label is plain text."""
+    out, board = terminal(), Board()
+    for event, _ in EVENTS:
+        board.after(event)
+    board.after(Fetched(3, 1, 1, 0, Usage(requests=7)))
+    board.after(Ranked(3, 2, ("A → [red]r[/red] → B", "C\x1b[2J")))
+    board.after(Chosen(3, ()))
+    out.print(board.drawn())
+    assert "depth 3, 7 requests" in seen(out)
+    assert "A → [red]r[/red] → B" in seen(out)
+    assert "\x1b[2J" not in seen(out)
+
+
+def test_display_vanishes_from_a_terminal() -> None:
+    """On a terminal the display is drawn while the walk lasts and erased at its end."""
+    out = terminal()
+    with watched(verbose=False, out=out) as on_event:
+        on_event(EVENTS[3][0])
+    assert "linking" in seen(out)
+    assert seen(out).endswith("\x1b[2K") or "\x1b[1A\x1b[2K" in seen(out)
+
+
+def test_nothing_is_drawn_off_a_terminal() -> None:
+    """In a pipe or a log there is no display, neither of a walk nor of a benchmark."""
+    out = terminal(real=False)
+    with watched(verbose=False, out=out) as on_event, ticking(out) as tick:
+        on_event(EVENTS[0][0])
+        tick("1 of 2")
+    assert seen(out) == ""
+
+
+def test_verbose_is_lines_everywhere() -> None:
+    """With -v events are lines, on a terminal as off it."""
+    out = terminal(real=False)
+    with watched(verbose=True, out=out) as on_event:
+        on_event(EVENTS[3][0])
+    assert seen(out) == "depth 1: 30 edges of 2 entities, 4 requests so far\n"
+
+
+def test_ticking_line() -> None:
+    """A long run shows one changing line on a terminal."""
+    out = terminal()
+    with ticking(out) as tick:
+        tick("metaqa: 1 of 2 questions")
+    assert "metaqa: 1 of 2 questions" in seen(out)

@@ -1,0 +1,120 @@
+import io
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from fedkg.cli import show
+from fedkg.records import Answer, AnswerValue, Gap, Path, PathEdge, Status, Usage
+from fedkg.terms import Iri, Literal, Qualifier, Through
+
+ADA, GRACE, KNOWS = Iri("http://ex.org/ada"), Iri("http://ex.org/grace"), Iri("http://ex.org/knows")
+LABELS = {ADA.text: "Ada", GRACE.text: "Grace", KNOWS.text: "knows"}
+EDGE = PathEdge(ADA, KNOWS, GRACE, "out", "g.ttl", "", labels=LABELS)
+
+
+def printed(answer: Answer, *, everything: bool = False) -> str:
+    """What a person sees of an answer, colours included."""
+    out = Console(file=io.StringIO(), markup=False, emoji=False, highlight=False, soft_wrap=True)
+    show.answer(out, answer, everything=everything)
+    text = out.file.getvalue()  # type: ignore[attr-defined]  # it is the StringIO above
+    assert isinstance(text, str)
+    return text
+
+
+@given(st.text(st.characters(exclude_categories=[])))
+def test_plain_text_is_harmless(text: str) -> None:
+    """Whatever goes in, one bounded line without control characters comes out."""
+    shown = show.plain(text, 50)
+    assert len(shown) <= 50
+    assert not any(unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"} for char in shown)
+
+
+@given(st.text(st.characters(categories=["L", "N", "P", "S"], exclude_characters="\ufeff"), max_size=50))
+def test_plain_text_keeps_what_is_harmless(text: str) -> None:
+    """Letters, digits and signs of all scripts stay as they are."""
+    assert show.plain(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[31mred\x1b[0m", "red"),
+        ("\x1b]8;;http://evil\x07link\x1b]8;;\x07", "link"),
+        ("\x1b]0;title\x1b\\x", "x"),
+        ("\x9b2Jx", "x"),
+        ("\x1b", ""),
+        ("a\r\nb\tc", "a b c"),
+        ("gr\x08een", "green"),
+        ("\u202eevil", "evil"),
+        ("[bold]x[/bold] :smile:", "[bold]x[/bold] :smile:"),
+    ],
+)
+def test_terminal_sequences(text: str, shown: str) -> None:
+    """Whole sequences go, not only their first character; markup is plain text."""
+    assert show.plain(text) == shown
+
+
+def test_edge_in_walking_direction() -> None:
+    """An edge is written from where the walk came: arrows tell which way it points."""
+    back = PathEdge(ADA, KNOWS, GRACE, "in", "g.ttl", "", labels=LABELS)
+    assert show.edge(EDGE).plain == "Ada → knows → Grace  [g.ttl]"
+    assert show.edge(back).plain == "Grace ← knows ← Ada  [g.ttl]"
+
+
+def test_edge_over_a_mediator_with_qualifiers() -> None:
+    """Both legs of a mediator and every qualifier are shown; what has no label gets its own name."""
+    since, through = Iri("http://ex.org/since"), Through(Iri("http://ex.org/m1"), Iri("http://ex.org/to_person"))
+    year = Literal("1950", "http://www.w3.org/2001/XMLSchema#gYear")
+    said = (Qualifier(since, year), Qualifier(since, GRACE))
+    edge = PathEdge(ADA, KNOWS, GRACE, "out", "g.ttl", "", said, through, LABELS)
+    assert show.edge(edge).plain == "Ada → knows / to person → Grace  (since: 1950; since: Grace)  [g.ttl]"
+
+
+def test_labels_cannot_pretend_to_be_edges() -> None:
+    """Arrows in a label are not arrows of ours, and a label of nothing visible gives way to the term."""
+    forged = PathEdge(ADA, KNOWS, GRACE, "out", "g", "", labels=LABELS | {ADA.text: "X → is → Y", GRACE.text: "\x07"})
+    assert show.edge(forged).plain == "X -> is -> Y → knows → <http://ex.org/grace>  [g]"
+
+
+def test_answer_that_was_found() -> None:
+    """Answers, proofs, status, gaps, warnings and usage, in this order."""
+    values = (AnswerValue("Grace", GRACE.value, "Grace", GRACE, True, (0,)), AnswerValue("yes"))
+    gap = Gap("wikidata", "http://a (out)", "no whole reply within 60 s")
+    usage = Usage(requests=1, round_trips=1, bytes=2345, cache_hits=2, model_calls=1, tokens_in=9, tokens_out=8)
+    answer = Answer(
+        "q", "entities", Status.ANSWERED, values, (Path(0.5, (EDGE,)),), (gap,), usage, ("there may be more",)
+    )
+    assert printed(answer).splitlines() == [
+        "Grace  <http://ex.org/grace>",
+        "yes  (not grounded in the graph)",
+        "",
+        "proof 1 (score 0.50)",
+        "  Ada → knows → Grace  [g.ttl]",
+        "",
+        "Answered.",
+        "gap: wikidata: http://a (out): no whole reply within 60 s",
+        "warning: there may be more",
+        "1 request in 1 round trip, 2.3 kB, 2 cache hits, 0 labels embedded, 1 model call, 9 + 8 tokens, 0.0 s",
+    ]
+
+
+def test_long_answers_are_cut_unless_asked_for() -> None:
+    """Fifty answers and twenty proofs are enough for a screen; the rest is counted, or shown on request."""
+    values, paths = (AnswerValue("Grace", grounded=True),) * 60, (Path(0.5, (EDGE,)),) * 25
+    answer = Answer("q", "entities", Status.ANSWERED, values, paths)
+    short, long = printed(answer), printed(answer, everything=True)
+    assert "… and 10 more answers; -v shows all of them" in short
+    assert "… and 5 more paths" in short
+    assert (short.count("proof "), long.count("proof ")) == (20, 25)
+    assert "more answers" not in long
+
+
+@pytest.mark.parametrize("status", [status for status in Status if status is not Status.ANSWERED])
+def test_each_way_to_have_no_answer_has_its_sentence(status: Status) -> None:
+    """None, not found, failed and abstained are told apart."""
+    lines = printed(Answer("q", "entities", status)).splitlines()
+    assert lines[0] == show.SENTENCES[status]
+    assert len(set(show.SENTENCES.values())) == len(Status)

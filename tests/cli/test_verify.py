@@ -1,0 +1,137 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+Cli = Callable[..., Result]
+
+
+@pytest.fixture
+def document(cli: Cli, graph: Path, tmp_path: Path) -> Path:
+    """A saved answer: two kings, each proved by one edge of the kingdom's file, which lies in the working folder."""
+    path = tmp_path / "answer.json"
+    path.write_text(cli("ask", "Who is the king of Ruritania?", "-e", graph.name, "--json").stdout)
+    assert [len(one["edges"]) for one in json.loads(path.read_text())["paths"]] == [1, 1]
+    return path
+
+
+def test_round_trip(cli: Cli, document: Path) -> None:
+    """What `ask --json` prints, `verify` reads: every edge holds on the endpoint that the document names."""
+    result = cli("verify", document)
+    assert result.exit_code == 0
+    *edges, last = result.stdout.splitlines()
+    assert sorted(edges) == [
+        "holds  Ruritania → king → Michael  [kingdom.ttl]",
+        "holds  Ruritania → king → Rudolf V  [kingdom.ttl]",
+    ]
+    assert last == "All 2 edges hold."
+
+
+def test_from_standard_input(cli: Cli, document: Path) -> None:
+    """`-` reads the document from stdin."""
+    assert cli("verify", "-", stdin=document.read_bytes()).stdout.endswith("All 2 edges hold.\n")
+
+
+def test_changed_graph(cli: Cli, document: Path, graph: Path) -> None:
+    """An edge that the graph has dropped is named; the others still hold; exit code 1."""
+    graph.write_text(graph.read_text().replace("ex:rudolf, ex:michael", "ex:rudolf"))
+    result = cli("verify", document)
+    assert result.exit_code == 1
+    *edges, last = result.stdout.splitlines()
+    assert sorted(edges) == [
+        "GONE   Ruritania → king → Michael  [kingdom.ttl]",
+        "holds  Ruritania → king → Rudolf V  [kingdom.ttl]",
+    ]
+    assert last == "1 of 2 edges no longer hold."
+
+
+def test_as_json(cli: Cli, document: Path, graph: Path) -> None:
+    """`--json` gives every edge with its path and whether it holds, and the counts."""
+    graph.write_text(graph.read_text().replace("ex:rudolf, ex:michael", "ex:michael"))
+    result = cli("verify", document, "--json")
+    shown = json.loads(result.stdout)
+    assert (result.exit_code, shown["holds"], shown["gone"]) == (1, 1, 1)
+    assert sorted(one["path"] for one in shown["edges"]) == [0, 1]
+    assert {one["edge"]["object"]: one["holds"] for one in shown["edges"]} == {
+        "<http://ex.org/rudolf>": False,
+        "<http://ex.org/michael>": True,
+    }
+
+
+def test_another_endpoint(cli: Cli, document: Path, tmp_path: Path, graph: Path) -> None:
+    """-e asks another endpoint than the document's."""
+    copy = tmp_path / "folder" / "copy.ttl"
+    copy.parent.mkdir()
+    graph.rename(copy)
+    assert cli("verify", document, "-e", copy).exit_code == 0
+    result = cli("verify", document)
+    assert result.exit_code == 2
+    assert "kingdom.ttl: No such file" in result.stderr
+    assert "name its endpoints with -e" in result.stderr
+
+
+def test_endpoint_that_the_document_does_not_know(cli: Cli, document: Path, tmp_path: Path) -> None:
+    """Among several endpoints the one that said an edge must be there: an unknown one is not passed off as gone."""
+    other = tmp_path / "other.ttl"
+    other.write_text("<http://a/b> <http://a/c> <http://a/d> .")
+    result = cli("verify", document, "-e", "sample", "-e", other)
+    assert result.exit_code == 2
+    assert "edges of kingdom.ttl, which is none of sample + " in result.stderr
+
+
+def test_unreachable_endpoint(cli: Cli, document: Path, dead: str) -> None:
+    """An endpoint that does not answer says nothing about the edges: exit code 3."""
+    result = cli("verify", document, "-e", dead)
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert "tried: " in result.stderr
+
+
+def test_model_of_the_document_is_not_needed(cli: Cli, document: Path) -> None:
+    """An answer that a paid model gave can be verified without its key."""
+    shown = json.loads(document.read_text())
+    shown["settings"]["model"] = "anthropic:m"
+    document.write_text(json.dumps(shown))
+    assert cli("verify", document).exit_code == 0
+
+
+def test_document_without_edges(cli: Cli) -> None:
+    """A question that was not answered leaves nothing to verify."""
+    document = cli("ask", "Is Ada a person?", "-e", "sample", "--json").stdout
+    result = cli("verify", "-", stdin=document)
+    assert (result.exit_code, result.stdout) == (0, "The document shows no edges.\n")
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ("", "no fedkg answer document"),
+        ("<html>", "no fedkg answer document"),
+        ("{}", "missing required field `question`"),
+        ("[" * 100_000, "no fedkg answer document"),
+        ('{"version": 99}', "version 99 is not known"),
+        ('{"question": "q", "kind": "entities", "status": "none"}', "names no endpoints"),
+        (
+            '{"question": "q", "kind": "entities", "status": "none", "settings": {"endpoints": [1]}}',
+            "names no endpoints",
+        ),
+        ('{"question": "q", "kind": "entities", "status": "perhaps"}', "status"),
+    ],
+)
+def test_files_that_are_no_document(cli: Cli, tmp_path: Path, data: str, said: str) -> None:
+    """Anything else than an answer document is refused with a sentence and a hint."""
+    file = tmp_path / "file.json"
+    file.write_text(data)
+    result = cli("verify", file)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert said in result.stderr.splitlines()[0]
+    assert "hint: " in result.stderr
+
+
+def test_files_that_cannot_be_read(cli: Cli, tmp_path: Path) -> None:
+    """A missing file and a folder are named."""
+    for path in (tmp_path / "missing.json", tmp_path):
+        result = cli("verify", path)
+        assert result.exit_code == 2
+        assert f"error: {path}: " in result.stderr

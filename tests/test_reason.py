@@ -1,0 +1,309 @@
+"""The driver: a real graph in process, a scripted model, every need served, every limit kept."""
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as settings_of_hypothesis
+from hypothesis import strategies as st
+
+from fedkg.calls.local import LocalModel
+from fedkg.calls.prompted import PromptedModel
+from fedkg.embed.base import HashingEmbedder
+from fedkg.embed.lazy import LazySimilarity
+from fedkg.errors import ModelUnreachableError, QuestionError, TopicError, UnreachableError
+from fedkg.events import Answered, Chosen, Event, Fetched, Linked, Planned, Ranked, Verified, Warned
+from fedkg.graph.endpoint import SparqlGraph
+from fedkg.llm.base import Completion, Message, ScriptedModel
+from fedkg.llm.budget import Ledger
+from fedkg.reason import LONGEST_QUESTION, Run, check_question
+from fedkg.records import Answer, Kind, Status, Usage, decode_answer
+from fedkg.settings import Budget, Search, Settings
+from fedkg.store import MemoryStore
+from fedkg.terms import Iri
+
+FILMS = """
+:kong rdfs:label "King Kong"@en ; r:directed_by :jackson ; r:starring :watts, :black ; r:year "2005"^^xsd:integer .
+:rings rdfs:label "The Two Towers"@en ; r:directed_by :jackson .
+:jackson rdfs:label "Peter Jackson"@en ; r:spouse :walsh .
+:walsh rdfs:label "Fran Walsh"@en . :watts rdfs:label "Naomi Watts"@en . :black rdfs:label "Jack Black"@en .
+r:directed_by rdfs:label "directed by"@en . r:starring rdfs:label "starring"@en . r:year rdfs:label "year"@en .
+r:spouse rdfs:label "spouse"@en .
+"""
+QUESTION = "Who is the spouse of the director of King Kong?"
+
+
+class Player:
+    """Plays a good model: picks the offer whose last step has the wanted relation, and answers with the first path."""
+
+    def __init__(self, *relations: str, kind: Kind = "entities", verdict: str = "") -> None:
+        self.relations = relations
+        self.kind = kind
+        self.verdict = verdict
+        self.calls: list[str] = []
+
+    def __call__(self, messages: Sequence[Message], call: str) -> str:
+        """The reply to one call."""
+        self.calls.append(call)
+        depth = max(self.calls.count("choose"), self.calls.count("beam"))
+        found = [number for number, relation in self._offers(messages) if relation == self.relations[depth - 1]][:1]
+        judged = {"follows": True, "deducible": depth == len(self.relations)}
+        replies: dict[str, Any] = {
+            "plan": {
+                "keywords": ["director", "spouse"],
+                "planning_steps": ["find the director", "find the spouse"],
+                "declarative_statement": "*placeholder* is the spouse of the director of King Kong.",
+                "kind": self.kind,
+                "mentions": ["King Kong"],
+            },
+            "choose": {"picks": [{"offer": number, **judged} for number in found]},
+            "beam": {"picks": found},
+            "deductive": {"verdicts": [{"path": 1, **judged}]},
+            "answer": {"paths": [{"path": 1, "ends": []}], "verdict": self.verdict},
+        }
+        return json.dumps(replies[call])
+
+    @staticmethod
+    def _offers(messages: Sequence[Message]) -> list[tuple[int, str]]:
+        """The numbered lines of the prompt with the relation of their last step."""
+        found = re.findall(r"(?m)^(\d+)\. .*[→←] (.+?) [→←] [^→←]*$", messages[-1].content)
+        return [(int(number), relation) for number, relation in found]
+
+
+@pytest.fixture
+def films(make_graph: Callable[..., SparqlGraph]) -> SparqlGraph:
+    """Two films with director, cast and year."""
+    return make_graph(FILMS, name="films")
+
+
+def run_of(graph: SparqlGraph, play: Any, question: str = QUESTION, topics: Sequence[str] = (), **settings: Any) -> Run:
+    """A run of one question with a scripted model."""
+    ledger = Ledger()
+    made = Settings(
+        search=Search(**settings.pop("search", {})), budget=Budget(**settings.pop("budget", {})), **settings
+    )
+    chat = play if hasattr(play, "complete") else ScriptedModel(play)
+    model = PromptedModel(chat, ledger, made.budget)
+
+    def cost() -> Usage:
+        return Usage(model_calls=ledger.total.calls, cache_hits=graph.hits)
+
+    return Run(question, graph, model, LazySimilarity(HashingEmbedder(), MemoryStore()), made, cost, topics)
+
+
+async def events_of(run: Run) -> list[Event]:
+    """All events of a run."""
+    return [event async for event in run.events()]
+
+
+async def answer_of(run: Run) -> Answer:
+    """The answer that a run ends with."""
+    last = (await events_of(run))[-1]
+    assert isinstance(last, Answered)
+    return last.answer
+
+
+@pytest.mark.parametrize("plan", ["fused", "paper"])
+async def test_two_hops_end_in_an_answer_with_a_path(films: SparqlGraph, plan: str) -> None:
+    """Both call plans walk to the answer; every edge of its path was said by the endpoint."""
+    answer = await answer_of(run_of(films, Player("directed by", "spouse"), search={"call_plan": plan}))
+    assert (answer.status, [value.value for value in answer.answers]) == (Status.ANSWERED, ["Fran Walsh"])
+    edges = [shown.edge for shown in answer.paths[0].edges]
+    assert await films.holds(edges) == [True, True]
+    assert answer.usage.model_calls == (4 if plan == "fused" else 6)
+
+
+async def test_events_come_in_order(films: SparqlGraph) -> None:
+    """Plan, link, then per depth fetch, rank, choose, verify; the answer is last."""
+    kinds = [type(event) for event in await events_of(run_of(films, Player("directed by", "spouse")))]
+    assert kinds == [Planned, Linked, *[Fetched, Ranked, Chosen, Verified] * 2, Answered]
+
+
+async def test_a_topic_that_the_caller_names_is_not_looked_for(films: SparqlGraph) -> None:
+    """Labels and IRIs are taken as topics; an unknown one is told with the nearest labels before any model call."""
+    player = Player("spouse")
+    answer = await answer_of(run_of(films, player, topics=["<http://x/jackson>"]))
+    assert [value.value for value in answer.answers] == ["Fran Walsh"]
+    idle = Player()
+    with pytest.raises(TopicError, match="Peter Jackso") as caught:
+        await answer_of(run_of(films, idle, topics=["Peter Jackso"]))
+    assert "Peter Jackson <http://x/jackson>" in caught.value.hint
+    assert idle.calls == []
+
+
+async def test_several_answers_are_all_returned(films: SparqlGraph) -> None:
+    """A group's tails are the answer set."""
+    answer = await answer_of(run_of(films, Player("starring")))
+    assert {value.value for value in answer.answers} == {"Naomi Watts", "Jack Black"}
+    assert all(value.grounded and value.paths for value in answer.answers)
+
+
+async def test_pairs_are_completed_to_the_whole_answer_set(films: SparqlGraph) -> None:
+    """Although the model picked one (relation, entity) pair, both actors are answers."""
+    answer = await answer_of(run_of(films, Player("starring"), search={"form": "pairs"}))
+    assert {value.value for value in answer.answers} == {"Naomi Watts", "Jack Black"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "verdict", "expected"), [("count", "", "2"), ("yesno", "yes", "yes"), ("claim", "no", "no")]
+)
+async def test_kinds_have_their_own_answers(films: SparqlGraph, kind: Kind, verdict: str, expected: str) -> None:
+    """Counts are counted, verdicts taken."""
+    answer = await answer_of(run_of(films, Player("starring", kind=kind, verdict=verdict)))
+    assert [value.value for value in answer.answers] == [expected]
+
+
+async def test_none_not_found_and_failed_are_three_answers(
+    films: SparqlGraph, make_graph: Callable[..., SparqlGraph]
+) -> None:
+    """The graph says none; not everything was offered; the endpoint failed."""
+    nothing = Player("composed by")
+    assert (await answer_of(run_of(films, nothing))).status is Status.NONE
+    assert (await answer_of(run_of(films, Player("composed by"), search={"candidates": 1}))).status is Status.NOT_FOUND
+    broken = make_graph(FILMS, name="broken")
+    broken._near._select = Down()
+    answer = await answer_of(run_of(broken, Player("directed by")))
+    assert answer.status is Status.FAILED
+    assert [(gap.endpoint, gap.reason) for gap in answer.gaps] == [("broken", "no connection")]
+
+
+class Down:
+    """An endpoint that cannot be reached."""
+
+    async def select(self, query: str, kind: str = "") -> Any:
+        """Nothing comes back."""
+        raise UnreachableError("no connection", endpoint="broken")
+
+
+@pytest.mark.parametrize(
+    "reply", ["", "no idea", "{}", '{"picks": [{"offer": 99, "follows": true, "deducible": true}]}']
+)
+async def test_a_model_that_answers_nonsense_is_replaced_by_the_ranking(films: SparqlGraph, reply: str) -> None:
+    """After one repair the walk goes on by Path-RAG's order, and the document says so."""
+    player = Player("directed by", "spouse")
+
+    def play(messages: Sequence[Message], call: str) -> str:
+        return reply if call == "choose" else player(messages, call)
+
+    answer = await answer_of(run_of(films, play, search={"depth": 1}))
+    assert any("Path-RAG" in warning for warning in answer.warnings)
+    assert answer.status is Status.ANSWERED
+
+
+@pytest.mark.parametrize("call", ["plan", "deductive", "answer"])
+async def test_each_call_has_its_fallback(films: SparqlGraph, call: str) -> None:
+    """No single call that fails ends the run in an exception."""
+    player = Player("directed by", "spouse")
+
+    def play(messages: Sequence[Message], asked: str) -> str:
+        return "?" if asked == call else player(messages, asked)
+
+    answer = await answer_of(run_of(films, play, search={"call_plan": "paper"}))
+    assert answer.warnings
+    assert (answer.status is Status.ANSWERED) == (call != "answer")
+
+
+async def test_a_model_that_cannot_be_reached_is_an_error(films: SparqlGraph) -> None:
+    """There is nothing to fall back on: the error reaches the caller."""
+
+    def play(messages: Sequence[Message], call: str) -> str:
+        raise ModelUnreachableError("down")
+
+    with pytest.raises(ModelUnreachableError):
+        await answer_of(run_of(films, play))
+
+
+@pytest.mark.parametrize("calls", [1, 2, 3])
+async def test_a_spent_budget_ends_the_run_with_what_was_found(films: SparqlGraph, calls: int) -> None:
+    """The document names what is spent, keeps the paths walked, and no call beyond the budget is made."""
+    answer = await answer_of(run_of(films, Player("directed by", "spouse"), budget={"calls": calls}))
+    assert (answer.usage.spent, answer.usage.model_calls, answer.status) == ("calls", calls, Status.NOT_FOUND)
+    assert len(answer.paths) == (1 if calls > 1 else 0)
+    assert any("what was found until then" in warning for warning in answer.warnings)
+
+
+async def test_the_deadline_ends_the_run(films: SparqlGraph) -> None:
+    """A model that does not come back in time costs the question its time, not its document."""
+
+    class Stuck:
+        name = "stuck"
+
+        async def complete(self, messages: Sequence[Message], schema: dict[str, Any], name: str) -> Completion:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+        async def close(self) -> None:
+            pass
+
+    answer = await answer_of(run_of(films, Stuck(), budget={"seconds": 0.2}))
+    assert (answer.usage.spent, answer.status) == ("seconds", Status.NOT_FOUND)
+
+
+async def test_the_local_model_abstains_before_anything_is_fetched(
+    films: SparqlGraph, meter: Any, hashing: LazySimilarity
+) -> None:
+    """A yes/no question costs no request where the model cannot answer it."""
+    run = Run("Is King Kong a film?", films, LocalModel(hashing), hashing, Settings(), Usage)
+    answer = await answer_of(run)
+    assert answer.status is Status.ABSTAINED
+    assert meter.usage().requests == 0
+
+
+@pytest.mark.parametrize("question", ["", "  \n ", "x" * (LONGEST_QUESTION + 1)])
+def test_what_is_no_question_is_refused(question: str) -> None:
+    """Empty and endless questions never reach an endpoint or a model."""
+    with pytest.raises(QuestionError):
+        check_question(question)
+
+
+def test_a_question_becomes_one_line() -> None:
+    """Line breaks in a question do not break prompts."""
+    assert check_question(" who\n is  it? ") == "who is it?"
+
+
+@given(reply=st.text(max_size=60), numbers=st.lists(st.integers(-2, 9), max_size=4))
+@settings_of_hypothesis(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_the_model_says_every_edge_was_said_by_the_endpoint(
+    films: SparqlGraph, reply: str, numbers: list[int]
+) -> None:
+    """Path validity is a law: no reply makes an edge that the endpoint does not hold."""
+    picks = json.dumps({"picks": [{"offer": number, "follows": True, "deducible": True} for number in numbers]})
+    player = Player("directed by")
+
+    def play(messages: Sequence[Message], call: str) -> str:
+        return {"plan": player(messages, "plan"), "choose": picks, "answer": reply}[call]
+
+    async def check() -> None:
+        answer = await answer_of(run_of(films, play, search={"depth": 2}))
+        assert all(await films.holds([shown.edge for path in answer.paths for shown in path.edges]))
+        assert all(value.grounded for value in answer.answers)
+
+    asyncio.run(check())
+
+
+async def test_the_document_survives_its_json(films: SparqlGraph) -> None:
+    """What is printed can be read again, and names settings and usage but no secret."""
+    answer = await answer_of(run_of(films, Player("directed by", "spouse"), contact="me@example.org"))
+    assert decode_answer(answer.to_json()) == answer
+    assert b"example.org" not in answer.to_json()
+    assert Iri("http://x/walsh") == answer.answers[0].term
+
+
+async def test_a_cut_answer_set_says_so(make_graph: Callable[..., SparqlGraph]) -> None:
+    """A hub's bounded tails are an answer with a warning and a gap."""
+    many = ", ".join(f":n{number}" for number in range(2_100))
+    graph = make_graph(f':kong rdfs:label "King Kong"@en ; r:starring {many} . r:starring rdfs:label "starring"@en .')
+    answer = await answer_of(run_of(graph, Player("starring")))
+    assert len(answer.answers) == 200
+    assert any("there may be more answers" in warning for warning in answer.warnings)
+    assert "hub" in answer.gaps[0].reason
+
+
+async def test_warnings_are_events_too(films: SparqlGraph) -> None:
+    """Whoever watches the walk sees a warning when it arises."""
+    seen = await events_of(run_of(films, lambda _messages, _call: "?"))
+    assert any(isinstance(event, Warned) for event in seen)

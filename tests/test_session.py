@@ -1,0 +1,268 @@
+"""Wiring: what -e takes, what the settings name, and one whole question over each kind of endpoint."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from fedkg.data import folder
+from fedkg.embed.bm25 import Bm25Similarity
+from fedkg.embed.lazy import LazySimilarity
+from fedkg.errors import InputError, ModelNameError, ProfileError, SettingsError
+from fedkg.events import Answered
+from fedkg.fetch import embedded
+from fedkg.llm.base import ScriptedModel
+from fedkg.records import Status
+from fedkg.session import Session
+from fedkg.settings import Settings
+
+PETS = """
+<http://x/ann> <http://www.w3.org/2000/01/rdf-schema#label> "Ann"@en .
+<http://x/ann> <http://x/has_pet> <http://x/rex> .
+<http://x/rex> <http://www.w3.org/2000/01/rdf-schema#label> "Rex"@en .
+<http://x/has_pet> <http://www.w3.org/2000/01/rdf-schema#label> "has pet"@en .
+"""
+
+
+@pytest.fixture
+def pets(tmp_path: Path) -> Path:
+    """An RDF file with one fact."""
+    file = tmp_path / "pets.nt"
+    file.write_text(PETS, encoding="utf-8")
+    return file
+
+
+def session_of(*endpoints: Any, **options: Any) -> Session:
+    """A session that needs no weights."""
+    return Session(*endpoints, **{"embedder": "bm25", **options})
+
+
+async def ask_about_pets(session: Session) -> list[str]:
+    """Who is Ann's pet?"""
+    answer = await session.ask("Which pet has Ann?", ["Ann"])
+    return [value.value for value in answer.answers]
+
+
+async def test_a_file_is_a_graph(pets: Path) -> None:
+    """An RDF file, also packed, is served in process."""
+    packed = pets.with_suffix(".nt.gz")
+    packed.write_bytes(gzip.compress(pets.read_bytes()))
+    for file in (pets, packed):
+        async with session_of(file) as session:
+            assert await ask_about_pets(session) == ["Rex"]
+
+
+async def test_a_url_is_a_graph(pets: Path) -> None:
+    """A SPARQL endpoint is asked by POST; the second run of a question makes no request."""
+    transport = embedded.load(pets)
+    queries: list[str] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        queries.append(str((await request.post())["query"]))
+        reply = await transport.send(queries[-1])
+        return web.Response(status=reply.status, body=reply.body, headers=dict(reply.headers))
+
+    app = web.Application()
+    app.router.add_post("/sparql", answer)
+    async with TestServer(app) as server:
+        url = str(server.make_url("/sparql"))
+        async with session_of(url) as session:
+            assert await ask_about_pets(session) == ["Rex"]
+        cold = len(queries)
+        async with session_of(url) as session:
+            warm = await session.ask("Which pet has Ann?", ["<http://x/ann>"])
+    assert cold > 0
+    assert (len(queries), warm.usage.requests, warm.status) == (cold, 0, Status.ANSWERED)
+    assert warm.usage.cache_hits > 0
+
+
+async def test_a_profile_s_shape_goes_with_another_place(pets: Path) -> None:
+    """PROFILE@FILE takes the profile's shape and the file's facts."""
+    async with session_of(f"freebase@{pets}") as session:
+        graph = await session.graph()
+        assert graph.name == "freebase@pets.nt"
+        assert await ask_about_pets(session) == ["Rex"]
+
+
+async def test_the_shape_of_a_file_is_found_by_its_marker() -> None:
+    """Wikidata's shape is recognised: statements become qualifiers, property entities name relations."""
+    async with session_of(folder("sample") / "graph.ttl") as session:
+        _, near, names = await session.neighbours("Marie Curie", ["out"])
+    relations = {names[edge.relation] for edge in near[0].edges}
+    assert "place of birth" in relations
+    assert "Freebase ID" not in relations
+
+
+async def test_several_endpoints_are_one_graph(pets: Path, tmp_path: Path) -> None:
+    """Facts of two files meet in one walk; each edge keeps its endpoint."""
+    other = tmp_path / "places.nt"
+    other.write_text(
+        "<http://x/rex> <http://x/born_in> <http://x/oslo> .\n"
+        '<http://x/oslo> <http://www.w3.org/2000/01/rdf-schema#label> "Oslo"@en .\n'
+        '<http://x/born_in> <http://www.w3.org/2000/01/rdf-schema#label> "born in"@en .\n',
+        encoding="utf-8",
+    )
+    async with session_of(pets, other, embedder="minilm") as session:
+        answer = await session.ask("Where was the pet of Ann born?", ["Ann"])
+        holds = [checked.holds for checked in await session.verify(answer)]
+    assert [value.value for value in answer.answers] == ["Oslo"]
+    assert [edge.endpoint for edge in answer.paths[0].edges] == ["pets.nt", "places.nt"]
+    assert holds == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("spec", "error", "says"),
+    [
+        ("wikidat", ProfileError, "known profiles"),
+        ("nowhere@http://127.0.0.1:9/", ProfileError, "nowhere"),
+        ("missing.nt", InputError, "missing.nt"),
+        ("generic", ProfileError, "no URL of its own"),
+        ("wikidata", SettingsError, "whom to write to"),
+    ],
+)
+async def test_what_is_no_endpoint_is_said(spec: str, error: type[Exception], says: str) -> None:
+    """Unknown names, missing files, shapes without a place, and a missing contact."""
+    async with session_of(spec) as session:
+        with pytest.raises(error, match=says):
+            await session.graph()
+
+
+async def test_no_endpoint_at_all_is_said() -> None:
+    """A session needs at least one."""
+    async with session_of() as session:
+        with pytest.raises(ProfileError, match="no endpoint"):
+            await session.graph()
+
+
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [
+        ("gpt-9", "no model"),
+        ("openai:", "no model"),
+        ("openai:gpt", "OPENAI_API_KEY"),
+        ("anthropic:x", "ANTHROPIC_API_KEY"),
+    ],
+)
+def test_a_model_without_name_or_key_is_said_at_once(model: str, says: str) -> None:
+    """Before anything is fetched."""
+    with pytest.raises(ModelNameError) as caught:
+        Session("sample", model=model)
+    assert says in f"{caught.value} {caught.value.hint}"
+
+
+@pytest.mark.parametrize("name", ["word2vec", "st:"])
+def test_an_unknown_embedder_is_said(name: str) -> None:
+    """With the names that are known."""
+    with pytest.raises(ModelNameError, match="no embedder"):
+        _ = Session("sample", embedder=name).similarity
+
+
+def test_embedders_by_name() -> None:
+    """BM25 needs nothing; `auto` takes MiniLM where it is installed."""
+    assert isinstance(Session("sample", embedder="bm25").similarity, Bm25Similarity)
+    automatic = Session("sample", embedder="auto").similarity
+    assert isinstance(automatic, Bm25Similarity | LazySimilarity)
+
+
+def test_the_synchronous_twin(pets: Path) -> None:
+    """The same coroutines, run by the session."""
+    with session_of(pets) as session:
+        assert session.run(ask_about_pets(session)) == ["Rex"]
+        assert session.run(session.search("Rex"))[0].iri.value == "http://x/rex"
+
+
+async def test_inside_a_loop_the_twin_says_what_to_do(pets: Path) -> None:
+    """In a notebook a loop runs already."""
+    async with session_of(pets) as session:
+        with pytest.raises(InputError, match="event loop"):
+            session.run(ask_about_pets(session))
+
+
+async def test_a_user_s_own_sparqlwrapper_is_an_endpoint(pets: Path) -> None:
+    """Its headers and authentication are kept; the query is ours."""
+    wrapper_module = pytest.importorskip("SPARQLWrapper")
+    transport = embedded.load(pets)
+    seen: list[str] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        seen.append(request.headers.get("Authorization", ""))
+        reply = await transport.send(str((await request.post())["query"]))
+        return web.Response(status=reply.status, body=reply.body, headers=dict(reply.headers))
+
+    app = web.Application()
+    app.router.add_post("/sparql", answer)
+    async with TestServer(app) as server:
+        wrapper = wrapper_module.SPARQLWrapper(str(server.make_url("/sparql")))
+        wrapper.setCredentials("ann", "secret")
+        async with session_of(wrapper) as session:
+            assert await ask_about_pets(session) == ["Rex"]
+    assert set(seen) == {"Basic YW5uOnNlY3JldA=="}
+
+
+async def test_verify_finds_the_edge_that_is_gone(pets: Path) -> None:
+    """The proof is asked again; what the endpoint no longer says is named."""
+    async with session_of(pets) as session:
+        answer = await session.ask("Which pet has Ann?", ["Ann"])
+    pets.write_text(PETS.replace("has_pet> <http://x/rex>", "has_pet> <http://x/tom>"), encoding="utf-8")
+    async with session_of(pets) as session:
+        checked = await session.verify(answer)
+    assert [(check.path, check.holds) for check in checked] == [(0, False)]
+
+
+async def test_a_changed_file_is_read_anew(pets: Path) -> None:
+    """The cache knows a file by its state, so an edit is never answered from the old one."""
+    async with session_of(pets) as session:
+        assert await ask_about_pets(session) == ["Rex"]
+    pets.write_text(PETS.replace("/rex", "/tom").replace("Rex", "Tom the cat"), encoding="utf-8")
+    async with session_of(pets) as session:
+        assert await ask_about_pets(session) == ["Tom the cat"]
+
+
+async def test_suggestions_for_a_misspelled_name() -> None:
+    """Search falls back on similar labels."""
+    async with session_of("sample") as session:
+        assert "Marie Curie" in [match.label for match in await session.search("Mary Curie")]
+
+
+async def test_labels_that_were_shown_are_found_by_meaning() -> None:
+    """After a walk its labels can be searched; a lexical similarity has no meaning to search by."""
+    async with session_of("sample") as lexical:
+        with pytest.raises(InputError, match="no vectors"):
+            await lexical.similar("physicist")
+    options: dict[str, Any] = {"embedder": "minilm", "search.depth": 1}
+    async with Session("sample", chat=ScriptedModel(["?"] * 20), **options) as session:
+        await session.ask("Who is Marie Curie?", ["Marie Curie"])
+        found = await session.similar("where someone came into the world", 40)
+    assert any("birth" in match.label for match in found)
+
+
+async def test_events_end_with_the_answer() -> None:
+    """Every door consumes the same stream."""
+    async with session_of("sample") as session:
+        events = [event async for event in session.events("What is the capital of New Zealand?")]
+    assert isinstance(events[-1], Answered)
+    document = json.loads(events[-1].answer.to_json())
+    assert {
+        "version",
+        "question",
+        "kind",
+        "status",
+        "answers",
+        "paths",
+        "gaps",
+        "usage",
+        "warnings",
+        "settings",
+    } == set(document)
+
+
+async def test_given_settings_are_taken_as_they_are(tmp_path: Path) -> None:
+    """A Settings value is not mixed with files or environment."""
+    settings = Settings(endpoints=("sample",), embedder="bm25", cache_dir=str(tmp_path))
+    async with Session(settings=settings) as session:
+        assert (await session.graph()).name == "sample"
+        assert session.settings == settings
