@@ -108,8 +108,11 @@ class Run:
         """Serves the method until it is done; what it found is in `_found`."""
         for event in self._take():
             yield event
-        self._rag = PathRag(self._around, self.similarity, self._query(), self.settings.search)
-        walk = fidelis.search([match.iri for match in self._linked], self.settings.search, self._width)
+        search = self.settings.search
+        if self.model.exhaustive:
+            search = msgspec.structs.replace(search, beam=EXHAUSTIVE_WIDTH)
+        self._rag = PathRag(self._around, self.similarity, self._query(), search)
+        walk = fidelis.search([match.iri for match in self._linked], search)
         reply: Any = None
         while True:
             try:
@@ -143,9 +146,11 @@ class Run:
         self._happened.append(self._fetched(need.depth))
         ranking = await self._rag.rank(need.beams, nodes, self._limit, lookahead=not need.last)
         self.names |= ranking.labels
-        offers = offer_candidates(need.beams, ranking.candidates, self.names, self._linked, self.settings.search.tails)
-        self._happened.append(Ranked(need.depth, ranking.considered, tuple(offer.text for offer in offers)))
-        return Expansion(ranking.candidates, ranking.complete)
+        page = ranking.candidates[: self._limit]
+        offers = offer_candidates(need.beams, page, self.names, self._linked, self.settings.search.tails)
+        offered = tuple(offer.text for offer in offers)
+        self._happened.append(Ranked(need.depth, len(ranking.candidates), offered))
+        return Expansion(ranking.candidates, ranking.complete, self._limit or 0)
 
     async def _choose(self, need: Choosing) -> tuple[Pick, ...]:
         tails = self.settings.search.tails
@@ -216,11 +221,17 @@ class Run:
             status=self._status(answers, found, spent),
             answers=answers,
             paths=paths,
-            gaps=tuple(self._around.gaps()),
+            gaps=tuple(self._around.gaps(self._walked(found))),
             usage=self._usage(spent),
             warnings=tuple(self._warnings),
             settings=public(self.settings),
         )
+
+    def _walked(self, found: Found) -> set[Term]:
+        """The nodes that the answer, or where there is none the last beams, went through."""
+        beams = found.beams or self._seen
+        starts = {edge.start for beam in beams for step in beam.steps for edge in step.edges}
+        return starts | {tail for beam in self._seen for tail in beam.tails} | {match.iri for match in self._linked}
 
     def _status(self, answers: Sequence[AnswerValue], found: Found, spent: str) -> Status:
         if answers:
@@ -231,10 +242,6 @@ class Run:
         if any(near.failed for near in self._around.all()):
             return Status.FAILED
         return Status.NONE if found.exhausted and not spent else Status.NOT_FOUND
-
-    @property
-    def _width(self) -> int:
-        return EXHAUSTIVE_WIDTH if self.model.exhaustive else self.settings.search.beam
 
     @property
     def _limit(self) -> int | None:

@@ -25,7 +25,8 @@ LEVELS = {
     "session": 8,
     "bench": 9,
     "__init__": 9,
-    **dict.fromkeys(["cli", "serve", "demo"], 10),
+    **dict.fromkeys(["cli", "serve"], 10),
+    **dict.fromkeys(["demo", "__main__"], 11),
 }
 FREE = {"cli", "bench", "serve"}  # doors and tools: their own modules may import each other, in no circle
 HEAVY = set(

@@ -163,7 +163,9 @@ async def test_none_not_found_and_failed_are_three_answers(
     """The graph says none; not everything was offered; the endpoint failed."""
     nothing = Player("composed by")
     assert (await answer_of(run_of(films, nothing))).status is Status.NONE
-    assert (await answer_of(run_of(films, Player("composed by"), search={"candidates": 1}))).status is Status.NOT_FOUND
+    assert (
+        await answer_of(run_of(films, Player("composed by"), search={"candidates": 1, "depth": 1}))
+    ).status is Status.NOT_FOUND
     broken = make_graph(FILMS, name="broken")
     broken._near._select = Down()
     answer = await answer_of(run_of(broken, Player("directed by")))

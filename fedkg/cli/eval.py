@@ -13,6 +13,7 @@ from fedkg.bench.scores import mean
 from fedkg.cli import options
 from fedkg.cli.connect import interruptible
 from fedkg.cli.progress import ticking
+from fedkg.records import Status
 
 __all__ = ["evaluation"]
 
@@ -45,7 +46,7 @@ def run(  # noqa: PLR0917  # click gives all of them by name
     """Run the benchmark NAME and print its scores.
 
     The graph is the benchmark's own unless -e names an endpoint; topic entities are the gold ones. Exit code 3: every
-    question ended with an error.
+    question failed.
     """
     if out and not out.absolute().parent.is_dir():
         raise click.BadParameter(f"there is no folder {out.parent}", param_hint="--json")
@@ -60,7 +61,7 @@ def run(  # noqa: PLR0917  # click gives all of them by name
         click.echo(runner.as_json(result))
     elif out:
         out.write_bytes(runner.as_json(result))
-    return 3 if result.summary.errors == result.summary.questions else 0
+    return 3 if all(record.error or record.status == Status.FAILED for record in result.records) else 0
 
 
 def _progress(name: str, tick: Callable[[str], None]) -> Callable[[Sequence[Record], int], None]:

@@ -23,7 +23,7 @@ from fedkg.graph.base import Source, chunks
 from fedkg.graph.halves import Patience, halves, in_halves
 from fedkg.records import Neighbourhood, decode, encode
 from fedkg.sparql import build, edges
-from fedkg.terms import Direction, Edge, Iri, Qualifier, Term, Through
+from fedkg.terms import DirectedRelation, Direction, Edge, Iri, Qualifier, Term, Through
 
 __all__ = ["Neighbours"]
 
@@ -84,7 +84,8 @@ class Neighbours:
     def _read(self, batch: Sequence[Iri], direction: Direction, reply: Rows) -> list[Neighbourhood]:
         at = _now()
         found = edges.from_rows(reply.rows, (direction, self.name, at), self._shape.mediators)
-        return [self._bounded(entity, direction, found.get(entity, []), at) for entity in batch]
+        whole = [Neighbourhood(entity, direction, tuple(found.get(entity, ())), self.name, at) for entity in batch]
+        return [self._bounded(near) for near in whole]
 
     def _apart(self, batch: Sequence[Iri], direction: Direction, reply: Rows) -> list[Sequence[Iri]]:
         """The parts to ask for after an overflow: each entity that filled the reply alone, the others together."""
@@ -105,7 +106,7 @@ class Neighbours:
         except EndpointError as error:
             return self._gap(entity, direction, str(error))
         kept = sorted(itertools.chain.from_iterable(found.values()), key=edges.sort_key)
-        return self._cut(entity, direction, kept, per, len(relations), _now())
+        return self._cut(Neighbourhood(entity, direction, (), self.name, _now()), kept, per, len(relations))
 
     async def _tails(
         self, entity: Iri, relations: Sequence[Iri], direction: Direction, per: int
@@ -126,31 +127,26 @@ class Neighbours:
         rows = [{known: entity, "p": relation, far: end} for end in ends]
         return edges.from_rows(rows, (direction, self.name, _now()), self._shape.mediators).get(entity, [])
 
-    def _bounded(self, entity: Iri, direction: Direction, found: list[Edge], at: str) -> Neighbourhood:
-        """The neighbourhood with these edges, cut where they are more than an entity may have."""
-        if len(found) <= self._limits.entity:
-            return Neighbourhood(entity, direction, tuple(found), self.name, at)
-        relations = len({(edge.relation, edge.through and edge.through.relation) for edge in found})
-        per = self._per(relations)
-        seen: Counter[tuple[Iri, Iri | None]] = Counter()
+    def _bounded(self, whole: Neighbourhood) -> Neighbourhood:
+        """The neighbourhood, cut where it has more edges than an entity may have."""
+        if len(whole.edges) <= self._limits.entity:
+            return whole
+        per = self._per(relations := len({edge.walked for edge in whole.edges}))
+        seen: Counter[DirectedRelation] = Counter()
         kept = []
-        for edge in found:
-            relation = (edge.relation, edge.through and edge.through.relation)
-            seen[relation] += 1
-            if seen[relation] <= per:
+        for edge in whole.edges:
+            seen[edge.walked] += 1
+            if seen[edge.walked] <= per:
                 kept.append(edge)
-        return self._cut(entity, direction, kept, per, relations, at)
+        return self._cut(whole, kept, per, relations)
 
     def _per(self, relations: int) -> int:
         """The most edges of each of so many relations."""
         return max(1, min(self._limits.relation, self._limits.entity // max(1, relations), self._limits.rows))
 
-    def _cut(
-        self, entity: Iri, direction: Direction, kept: Sequence[Edge], per: int, relations: int, at: str
-    ) -> Neighbourhood:
+    def _cut(self, near: Neighbourhood, kept: Sequence[Edge], per: int, relations: int) -> Neighbourhood:
         cut = f"a hub: at most {per} edges of each of its {relations} relations"
-        bound = tuple(kept[: self._limits.entity])
-        return Neighbourhood(entity, direction, bound, self.name, at, complete=False, cut=cut)
+        return msgspec.structs.replace(near, edges=tuple(kept[: self._limits.entity]), complete=False, cut=cut)
 
     def _gap(self, entity: Iri, direction: Direction, reason: str) -> Neighbourhood:
         return Neighbourhood(entity, direction, (), self.name, _now(), complete=False, failed=reason)

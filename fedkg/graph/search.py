@@ -21,6 +21,7 @@ SCAN_ROWS = 200_000
 TEXTS_PER_SEARCH = 40
 SPARE = 10
 """Matches beyond the wanted ones that are looked at, since some of the best may be relations."""
+WIDE = 20
 NEAR = 60.0
 """Least similarity, in percent, of a label that is suggested instead of one that nothing matches."""
 
@@ -47,9 +48,8 @@ class Search:
         Raises EndpointError.
         """
         parts = chunks(list(dict.fromkeys(texts)), TEXTS_PER_SEARCH)
-        properties, *found = await asyncio.gather(
-            self._names.properties(), *(in_halves(part, self._ask) for part in parts)
-        )
+        asked = asyncio.gather(*(in_halves(part, self._ask) for part in parts))
+        properties, found = await asyncio.gather(self._names.properties(), asked)
         matches = {text: _ordered(some) for part in found for text, some in part.items()}
         tops = [match.iri for some in matches.values() for match in some[: limit + SPARE]]
         relations = properties | await self._relations(list(dict.fromkeys(tops)))
@@ -116,9 +116,14 @@ class _Found(NamedTuple):
 
 
 def _spelled_alike(text: str, labels: Mapping[Iri, str], limit: int) -> list[tuple[str, float, Iri]]:
-    return process.extract(
-        text, labels, scorer=fuzz.WRatio, processor=utils.default_process, limit=limit, score_cutoff=NEAR
-    )
+    """The labels like the text, with their similarity in percent.
+
+    A weighted ratio finds names inside of texts, and thereby every short word: the plain one puts those behind.
+    """
+    clean = utils.default_process
+    found = process.extract(text, labels, scorer=fuzz.WRatio, processor=clean, limit=WIDE * limit, score_cutoff=NEAR)
+    scored = [(label, (score + fuzz.ratio(text, label, processor=clean)) / 2, iri) for label, score, iri in found]
+    return sorted(scored, key=lambda near: (-near[1], len(near[2].value), near[2].value))[:limit]
 
 
 def _found(row: Mapping[str, Term], labels: int, languages: Sequence[str]) -> _Found | None:

@@ -46,11 +46,11 @@ class Surroundings:
         """Everything that was fetched."""
         return [near for parts in self._near.values() for near in parts]
 
-    def gaps(self) -> list[Gap]:
-        """What endpoints failed to say, each reason once per endpoint, and what was cut."""
+    def gaps(self, walked: set[Term]) -> list[Gap]:
+        """What endpoints failed to say, each reason once per endpoint, and what was cut of the nodes walked through."""
         gaps: dict[tuple[str, str], list[str]] = {}
         for near in self.all():
-            reason = near.failed or near.cut
+            reason = near.failed or (near.cut if near.entity in walked else "")
             if reason:
                 gaps.setdefault((near.endpoint, reason), []).append(f"{near.entity.value} ({near.direction})")
         return [Gap(endpoint, _some(asked), reason) for (endpoint, reason), asked in gaps.items()]

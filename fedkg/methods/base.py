@@ -34,10 +34,14 @@ class Expanding(msgspec.Struct, frozen=True):
 
 
 class Expansion(msgspec.Struct, frozen=True):
-    """The candidates that are offered, best first; `complete` is True where nothing was left out."""
+    """The candidates, best first, and `page`, how many of them are offered at once (0: all).
+
+    `complete` is True where the endpoints left nothing out.
+    """
 
     candidates: tuple[Candidate, ...]
     complete: bool
+    page: int = 0
 
 
 class Choosing(msgspec.Struct, frozen=True):

@@ -3,10 +3,15 @@
 Per depth: expand the beams, let the model choose at most B steps, verify each. A step that does not follow (C_local = 0) is
 pruned; a path from which the declarative statement can be deduced (C_global = 1) is finished, and the search halts at the
 depth that has finished paths. Where the last depth has none, the answer call sees the kept paths of every depth.
+
+Where the model finds nothing among the best candidates, it is shown the next ones, as long as the choices stay within D
+calls: otherwise a relation that ranks eleventh could never be walked, and "none" could never be said for sure.
 """
 
 from collections.abc import Generator, Sequence
 from typing import Any
+
+import msgspec
 
 from fedkg.methods.base import (
     Answering,
@@ -26,57 +31,83 @@ from fedkg.terms import Iri
 
 __all__ = ["search"]
 
-Step = Generator[Need, Any, tuple[list[Beam], list[Beam]]]
+NEXT_PAGES = 3
+"""A later page of candidates is this many times as long as the one before: forty candidates fit two calls."""
 
 
-def search(topics: Sequence[Iri], settings: Search, width: int) -> Walk:
-    """The walk from these topic entities; `width` is the beam width B that the model can make use of."""
+class Chosen(msgspec.Struct, frozen=True):
+    """What one depth has led to; `calls` of the model it took, `all_offered` whether every candidate was shown."""
+
+    kept: tuple[Beam, ...] = ()
+    finished: tuple[Beam, ...] = ()
+    calls: int = 0
+    all_offered: bool = True
+
+
+Step = Generator[Need, Any, Chosen]
+
+
+def search(topics: Sequence[Iri], settings: Search) -> Walk:
+    """The walk from these topic entities."""
     beams = tuple(Beam(topic) for topic in topics)
     trail: list[Beam] = []
-    finished: list[Beam] = []
-    exhausted = True
+    chosen = Chosen()
+    exhausted, calls = True, settings.depth
     for depth in range(1, settings.depth + 1):
         expansion: Expansion = yield Expanding(depth, beams, last=depth == settings.depth)
-        exhausted = exhausted and expansion.complete
-        step = _fused if settings.call_plan == "fused" else _paper
-        kept, finished = yield from step(depth, beams, expansion.candidates, settings, width)
-        trail += kept
-        beams = tuple(kept)
-        if finished or not beams:
+        if settings.call_plan == "fused":
+            chosen = yield from _fused(depth, beams, expansion, settings, calls)
+        else:
+            chosen = yield from _paper(depth, beams, expansion, settings)
+        exhausted = exhausted and expansion.complete and chosen.all_offered
+        calls -= chosen.calls
+        trail += chosen.kept
+        beams = chosen.kept
+        if chosen.finished or not beams:
             break
-    else:
-        exhausted = False
-    return (yield from _conclude(tuple(finished), tuple(reversed(trail)), exhausted))
+    return (yield from _conclude(chosen.finished, tuple(reversed(trail)), exhausted and not beams))
 
 
-def _fused(
-    depth: int, beams: tuple[Beam, ...], candidates: tuple[Candidate, ...], settings: Search, width: int
-) -> Step:
-    """One call chooses and verifies: at most D calls for a search of depth D."""
-    picks: tuple[Pick, ...] = ()
-    if candidates:
-        picks = yield Choosing(depth, beams, candidates, width)
-    extended = [(beams[candidates[pick.number - 1].beam].extend(candidates[pick.number - 1]), pick) for pick in picks]
-    kept = [beam for beam, pick in extended if pick.follows or not settings.verifier]
-    return kept, [beam for beam, pick in extended if settings.verifier and pick.follows and pick.finishes]
+def _fused(depth: int, beams: Sequence[Beam], expansion: Expansion, settings: Search, calls: int) -> Step:
+    """One call chooses and verifies; a next page is offered where nothing was chosen: at most D calls in all."""
+    pages = _pages(expansion)
+    for used, page in enumerate(pages[:calls], 1):
+        picks: tuple[Pick, ...] = yield Choosing(depth, tuple(beams), page, settings.beam)
+        if picks:
+            steps = [page[pick.number - 1] for pick in picks]
+            extended = [(beams[step.beam].extend(step), pick) for step, pick in zip(steps, picks, strict=True)]
+            kept = tuple(beam for beam, pick in extended if pick.follows or not settings.verifier)
+            done = tuple(beam for beam, pick in extended if pick.follows and pick.finishes and settings.verifier)
+            return Chosen(kept, done, used, used == len(pages))
+    return Chosen(calls=min(len(pages), calls), all_offered=len(pages) <= calls)
 
 
-def _paper(
-    depth: int, beams: tuple[Beam, ...], candidates: tuple[Candidate, ...], settings: Search, width: int
-) -> Step:
+def _pages(expansion: Expansion) -> list[tuple[Candidate, ...]]:
+    """The candidates in pages, each longer than the one before."""
+    pages, start, size = [], 0, expansion.page or len(expansion.candidates)
+    while start < len(expansion.candidates):
+        pages.append(expansion.candidates[start : start + size])
+        start, size = start + size, size * NEXT_PAGES
+    return pages
+
+
+def _paper(depth: int, beams: Sequence[Beam], expansion: Expansion, settings: Search) -> Step:
     """One call per beam and one verification per depth: at most N · D + D calls (FiDeLiS v4, appendix B)."""
+    offered = expansion.candidates[: expansion.page or None]
     extended: list[Beam] = []
     for number, beam in enumerate(beams):
-        own = tuple(candidate for candidate in candidates if candidate.beam == number)
+        own = tuple(candidate for candidate in offered if candidate.beam == number)
         if own:
-            picks: tuple[Pick, ...] = yield Picking(depth, beam, own, width)
+            picks: tuple[Pick, ...] = yield Picking(depth, beam, own, settings.beam)
             extended += [beam.extend(own[pick.number - 1]) for pick in picks]
-    extended = sorted(extended, key=lambda beam: -beam.score)[:width]
-    if not extended or not settings.verifier:
-        return extended, []
-    verdicts: tuple[Verdict, ...] = yield Deducing(depth, tuple(extended))
-    kept = [extended[verdict.number - 1] for verdict in verdicts if verdict.follows]
-    return kept, [extended[verdict.number - 1] for verdict in verdicts if verdict.follows and verdict.finishes]
+    kept = tuple(sorted(extended, key=lambda beam: -beam.score)[: settings.beam])
+    all_offered = len(offered) == len(expansion.candidates)
+    if not kept or not settings.verifier:
+        return Chosen(kept, all_offered=all_offered)
+    verdicts: tuple[Verdict, ...] = yield Deducing(depth, kept)
+    follows = tuple(kept[verdict.number - 1] for verdict in verdicts if verdict.follows)
+    finished = tuple(kept[verdict.number - 1] for verdict in verdicts if verdict.follows and verdict.finishes)
+    return Chosen(follows, finished, all_offered=all_offered)
 
 
 def _conclude(finished: tuple[Beam, ...], trail: tuple[Beam, ...], exhausted: bool) -> Walk:

@@ -4,7 +4,7 @@ S0((r, e)) = cos(z(K), z(r)) + cos(z(K), z(e)), and S((r, e)) = S0((r, e)) + α 
 with K the plan's keywords in one string. Both terms of the maximum belong to one real edge.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -22,13 +22,12 @@ DEFAULT_CANDIDATES = {"groups": 10, "pairs": 30}
 
 
 class Ranking(msgspec.Struct, frozen=True):
-    """The candidates that are offered, best first; `considered` how many there were; `labels` of all that they show.
+    """The candidates, best first, and the `labels` of all that they show.
 
-    `complete` is True where nothing was left out: neither by the endpoint nor by the limits of frontier and candidates.
+    `complete` is True where nothing was left out, neither by an endpoint nor by the bound on the frontier.
     """
 
     candidates: tuple[Candidate, ...]
-    considered: int
     labels: dict[Term, str]
     complete: bool
 
@@ -45,9 +44,10 @@ class PathRag:
     async def rank(
         self, beams: Sequence[Beam], nodes: Sequence[Sequence[Term]], limit: int | None, *, lookahead: bool
     ) -> Ranking:
-        """The best `limit` candidates over all beams (None: all), by S; `nodes` are the expanded tails of each beam.
+        """All candidates over all beams, best first; `nodes` are the expanded tails of each beam.
 
-        With `lookahead`, the next hop of the best 2 · limit candidates by S0 is fetched: the batch that the next step needs.
+        With `lookahead`, where there are more than `limit`, the best 2 · limit by S0 are ranked by S, and their next hop is
+        fetched: the batch that the next step needs.
         """
         found = [
             candidate
@@ -56,9 +56,9 @@ class PathRag:
         ]
         scored, names = await self._score(found)
         if limit is not None and len(scored) > limit and lookahead and self._search.alpha:
-            scored = await self._look_ahead(scored[: 2 * limit], names)
+            scored = await self._look_ahead(scored[: 2 * limit], names) + scored[2 * limit :]
         whole = all(self._around.complete(tail, way) for beam in beams for tail in beam.tails for way in BOTH)
-        return Ranking(tuple(scored[:limit]), len(found), names, whole and (limit is None or len(found) <= limit))
+        return Ranking(tuple(scored), names, whole)
 
     async def _score(self, candidates: Sequence[Candidate]) -> tuple[list[Candidate], dict[Term, str]]:
         """The candidates by S0, and the labels of what they show, got in one batch.
@@ -111,12 +111,22 @@ def expand(
             if edge.end not in ancestors.get(node, frozenset()) and edge.end != node:
                 groups.setdefault(edge.walked, []).append(edge)
     whole = {way: all(around.complete(tail, way) for tail in beam.tails) for way in BOTH}
-    found = [Candidate(number, rel, tuple(edges), complete=whole[rel.direction]) for rel, edges in groups.items()]
+    found = [
+        Candidate(number, relation, tuple(edges), complete=whole[relation.direction])
+        for relation, edges in groups.items()
+        if not _repeats(relation, edges, groups)
+    ]
     if form == "groups":
         return found
     return [
         Candidate(number, group.relation, (edge,), complete=group.complete) for group in found for edge in group.edges
     ]
+
+
+def _repeats(relation: DirectedRelation, edges: Sequence[Edge], groups: Mapping[DirectedRelation, list[Edge]]) -> bool:
+    """Whether an incoming group says what the outgoing one of the same relation says already (spouses, borders)."""
+    twins = groups.get(relation.inverse, []) if relation.direction == "in" else []
+    return {edge.end for edge in edges} <= {edge.end for edge in twins}
 
 
 def _shown(candidates: Iterable[Candidate], tails: int) -> list[Term]:

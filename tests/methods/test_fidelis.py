@@ -23,9 +23,9 @@ def step(name: str, start: str = "topic", beam: int = 0, score: float = 1.0) -> 
     return Candidate(beam, DirectedRelation(relation, "out"), (edge,), score)
 
 
-def drive(settings: Search, answer: Callable[[Need], Any], width: int = 4) -> tuple[Found, list[Need]]:
+def drive(settings: Search, answer: Callable[[Need], Any]) -> tuple[Found, list[Need]]:
     """Runs a search; `answer` is the driver."""
-    walk = fidelis.search([TOPIC], settings, width)
+    walk = fidelis.search([TOPIC], settings)
     needs: list[Need] = [next(walk)]
     try:
         while True:
@@ -86,7 +86,7 @@ def test_fused_costs_one_choice_per_depth_and_one_answer() -> None:
 
 def test_paper_costs_one_call_per_beam_and_one_verification_per_depth() -> None:
     """The paper's plan stays within N * D + D calls before the answer (FiDeLiS v4, appendix B)."""
-    _, needs = drive(Search(depth=3, call_plan="paper"), Driver(), width=2)
+    _, needs = drive(Search(depth=3, beam=2, call_plan="paper"), Driver())
     assert kinds(needs).count("Picking") <= 2 * 3
     assert kinds(needs).count("Deducing") == 3
 
@@ -146,6 +146,46 @@ def test_the_answer_call_sees_the_kept_paths_of_every_depth_where_none_finished(
     assert [len(beam.steps) for beam in offered] == [2, 1]
 
 
+def test_the_next_candidates_are_offered_where_none_of_the_best_was_chosen() -> None:
+    """Forty candidates in pages of ten: the second call shows all the rest, so that "none" is said for sure."""
+    pages: list[int] = []
+
+    def answer(need: Need) -> Any:
+        if isinstance(need, Expanding):
+            return Expansion(tuple(step(f"c{n}") for n in range(40)), complete=True, page=10)
+        assert isinstance(need, Choosing)
+        pages.append(len(need.candidates))
+        return ()
+
+    found, _ = drive(Search(depth=4), answer)
+    assert (pages, found.exhausted) == ([10, 30], True)
+
+
+def test_further_pages_stay_within_depth_calls() -> None:
+    """A search of depth 1 has one choice, however many candidates there are; it is not exhausted then."""
+
+    def answer(need: Need) -> Any:
+        many = tuple(step(f"c{n}") for n in range(40))
+        return Expansion(many, complete=True, page=10) if isinstance(need, Expanding) else ()
+
+    found, needs = drive(Search(depth=1), answer)
+    assert (kinds(needs), found.exhausted) == (["Expanding", "Choosing"], False)
+
+
+def test_a_choice_from_a_later_page_is_the_candidate_that_was_shown() -> None:
+    """Numbers count within the page."""
+
+    def answer(need: Need) -> Any:
+        if isinstance(need, Expanding):
+            return Expansion(tuple(step(f"c{n}") for n in range(5)), complete=True, page=2)
+        if isinstance(need, Choosing):
+            return () if len(need.candidates) == 2 else (Pick(2, follows=True, finishes=True),)
+        return Driver()(need)
+
+    found, _ = drive(Search(depth=3), answer)
+    assert found.beams[0].steps[0].relation.relation.local_name == "c3"
+
+
 def test_without_a_verifier_nothing_is_pruned_and_nothing_finishes() -> None:
     """The ablation "no verifier" walks to the last depth."""
     _, fused = drive(Search(depth=2, verifier=False), Driver(finish_at=1))
@@ -189,7 +229,7 @@ def test_every_beam_is_made_of_offered_steps(plan: Any, depth: int, width: int, 
                 numbers = st.lists(st.integers(1, len(need.beams)), unique=True)
                 return Conclusion(tuple(data.draw(numbers)))
 
-    found, needs = drive(Search(depth=depth, call_plan=plan), answer, width)
+    found, needs = drive(Search(depth=depth, beam=width, call_plan=plan), answer)
     assert all(candidate in offered for beam in found.beams for candidate in beam.steps)
     assert all(len(need.beams) <= width for need in needs if isinstance(need, Expanding) and need.depth > 1)
 
@@ -197,7 +237,7 @@ def test_every_beam_is_made_of_offered_steps(plan: Any, depth: int, width: int, 
 @pytest.mark.parametrize("topics", [1, 2, 3])
 def test_several_topics_are_searched_jointly(topics: int) -> None:
     """The first expansion holds a beam per topic entity."""
-    walk = fidelis.search([Iri(f"http://x/{n}") for n in range(topics)], Search(), 4)
+    walk = fidelis.search([Iri(f"http://x/{n}") for n in range(topics)], Search())
     need = next(walk)
     assert isinstance(need, Expanding)
     assert need.beams == tuple(Beam(Iri(f"http://x/{n}")) for n in range(topics))
