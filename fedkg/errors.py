@@ -185,7 +185,7 @@ class EndpointTimeoutError(EndpointError):
     """Raised when the endpoint, a gateway or our own deadline cut the query off."""
 
     action = Action.RESHAPE
-    default_hint = "smaller batches are tried by themselves; a longer --timeout may help"
+    default_hint = "smaller batches are tried by themselves; the profile's limits.timeout is the time for one request"
 
 
 class RefusedError(EndpointError):

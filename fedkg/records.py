@@ -3,6 +3,7 @@
 All are frozen. Records hold terms, never text that was cut or decorated for a prompt; what a model sees is in `Offer`.
 """
 
+import itertools
 from enum import StrEnum
 from typing import Any, Literal, TypeVar
 
@@ -244,6 +245,12 @@ class Path(msgspec.Struct, frozen=True):
     score: float
     edges: tuple[PathEdge, ...]
 
+    def leads_to(self, term: Term | None) -> bool:
+        """Whether the edges are one connected walk that ends at the term (None: anywhere)."""
+        walk = [shown.edge for shown in self.edges]
+        connected = all(before.end == after.start for before, after in itertools.pairwise(walk))
+        return bool(walk) and connected and (term is None or walk[-1].end == term)
+
 
 class AnswerValue(msgspec.Struct, frozen=True):
     """One answer: `value` is what a person reads, `iri` the entity (or None), `term` the graph's own term.
@@ -302,6 +309,16 @@ class Answer(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
     settings: dict[str, Any] = {}
     version: int = DOCUMENT_VERSION
+
+    def unproven(self) -> tuple[AnswerValue, ...]:
+        """The answers that claim to be grounded although none of their paths leads to them."""
+        return tuple(value for value in self.answers if value.grounded and not self._proves(value))
+
+    def _proves(self, value: AnswerValue) -> bool:
+        """Whether a path leads to the value, and the value is what the graph's term says."""
+        own = [self.paths[index] for index in value.paths if 0 <= index < len(self.paths)]
+        same = value.iri is None or value.term == Iri(value.iri)
+        return same and any(path.leads_to(value.term) for path in own)
 
     def to_json(self) -> bytes:
         """The document as one JSON object, UTF-8."""

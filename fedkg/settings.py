@@ -141,7 +141,7 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise SettingsError(f"settings file {path}: {error.strerror}") from error
+        raise SettingsError(f"settings file {path}: {error.strerror}", hint="name a readable TOML file") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"settings file {path}: {error}", hint="it must be TOML") from error
 

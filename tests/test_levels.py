@@ -18,6 +18,7 @@ LEVELS = {
     **dict.fromkeys(["sparql", "fetch", "llm", "embed", "graph.base"], 3),
     **dict.fromkeys(["graph.names", "graph.near"], 3.5),  # the two halves that graph.endpoint is put together from
     **dict.fromkeys(["graph", "calls"], 4),
+    "llm.wire": 2.5,  # what the vendors have in common
     "recall": 4,
     **dict.fromkeys(["federation", "steps"], 5),
     "methods": 6,

@@ -1,3 +1,4 @@
+import itertools
 import json
 from typing import Any
 
@@ -174,3 +175,34 @@ def test_public_names_exist() -> None:
     """Everything in `__all__` is there, and sorted without regard to kind."""
     assert all(hasattr(records, name) for name in records.__all__)
     assert len(set(records.__all__)) == len(records.__all__)
+
+
+def walked(*names: str) -> Path:
+    """A path over nodes of these names."""
+    pairs = itertools.pairwise(names)
+    edges = (PathEdge(Iri(f"http://x/{a}"), Iri("http://x/r"), Iri(f"http://x/{b}"), "out", "e", "t") for a, b in pairs)
+    return Path(1.0, tuple(edges))
+
+
+def claimed(name: str, *paths: Path, iri: str = "") -> Answer:
+    """A document that claims the node of that name as its answer."""
+    term = Iri(f"http://x/{name}")
+    value = AnswerValue(name, iri or term.value, name, term, grounded=True, paths=tuple(range(len(paths) or 1)))
+    return Answer("q", "entities", Status.ANSWERED, (value,), paths)
+
+
+def test_an_answer_is_proven_by_a_path_that_leads_to_it() -> None:
+    """Connected edges whose last one ends at the answer."""
+    assert claimed("c", walked("a", "b", "c")).unproven() == ()
+
+
+def test_a_forged_answer_is_found() -> None:
+    """No path, a path to elsewhere, edges that do not connect, or an IRI that is not the term's."""
+    broken = Path(1.0, (*walked("a", "b").edges, *walked("x", "c").edges))
+    forged = [
+        claimed("c"),
+        claimed("c", walked("a", "b")),
+        claimed("c", broken),
+        claimed("c", walked("a", "c"), iri="http://y"),
+    ]
+    assert [len(document.unproven()) for document in forged] == [1, 1, 1, 1]

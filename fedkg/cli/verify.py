@@ -25,7 +25,7 @@ __all__ = ["print_checked", "verify"]
 def verify(document: str, file: str | None, as_json: bool, **flags: object) -> int:
     """Ask for every edge of the answer document FILE again (- is stdin).
 
-    The endpoints are those that the document names, unless -e names others. Exit code 1: an edge no longer holds.
+    The endpoints are those that the document names, unless -e names others. Exit code 1: an edge no longer holds, or no path leads to an answer.
     """
     answer = _read(document)
     own = not flags["endpoints"]
@@ -33,11 +33,15 @@ def verify(document: str, file: str | None, as_json: bool, **flags: object) -> i
     with opened(options.settings(file, flags)) as session:
         checked = session.run(_checked(session, answer, own=own))
     gone = sum(not check.holds for check in checked)
+    unproven = [value.value for value in answer.unproven()]
     if as_json:
-        click.echo(encode({"question": answer.question, "holds": len(checked) - gone, "gone": gone, "edges": checked}))
+        counts = {"question": answer.question, "holds": len(checked) - gone, "gone": gone, "unproven": unproven}
+        click.echo(encode({**counts, "edges": checked}))
     else:
         print_checked(answer, checked)
-    return 1 if gone else 0
+        for value in unproven:
+            show.console().print(Text(f"No path of the document leads to its answer {show.plain(value)}.", "bold red"))
+    return 1 if gone or unproven else 0
 
 
 def print_checked(answer: Answer, checked: Sequence[Checked]) -> None:

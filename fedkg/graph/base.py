@@ -1,18 +1,25 @@
-"""The protocol of a graph: all that the steps of a walk know of endpoints."""
+"""The protocol of a graph: all that the steps of a walk know of endpoints; and how a batch becomes smaller ones."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from fedkg.errors import Action, EndpointError, QueryRejectedError
 from fedkg.fetch.base import Select
 from fedkg.profiles import Profile
 from fedkg.records import Match, Neighbourhood
 from fedkg.store import Store
 from fedkg.terms import Direction, Edge, Iri, Term
 
-__all__ = ["Graph", "Source", "chunks"]
+__all__ = ["FAILURES", "Graph", "Patience", "Source", "all_in_halves", "chunks", "halves", "in_halves"]
+
+FAILURES = 8
+"""Requests of one batch that may fail: enough to find the one of fifty that is too much, too few to wear out a host."""
 
 T = TypeVar("T")
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 def chunks(items: Sequence[T], size: int) -> list[Sequence[T]]:
@@ -62,3 +69,48 @@ class Graph(Protocol):
     async def close(self) -> None:
         """Frees connections."""
         ...
+
+
+class Patience:
+    """How many more requests of one batch may fail before the rest of the batch is given up."""
+
+    def __init__(self, failures: int = FAILURES) -> None:
+        self.left = failures
+
+    def lasts(self, error: EndpointError) -> bool:
+        """Whether to ask for less after this error, which it counts.
+
+        A rejected query may have been rejected for one of its terms: engines differ in what they take for an IRI.
+        """
+        self.left -= 1
+        return self.left > 0 and (error.action is Action.RESHAPE or isinstance(error, QueryRejectedError))
+
+
+def halves(items: Sequence[K]) -> list[Sequence[K]]:
+    """Two or more items in two parts."""
+    middle = len(items) // 2
+    return [items[:middle], items[middle:]]
+
+
+async def in_halves(
+    items: Sequence[K], ask: Callable[[Sequence[K]], Awaitable[Mapping[K, V]]], patience: Patience | None = None
+) -> tuple[dict[K, V], dict[K, EndpointError]]:
+    """What `ask` says of the items, asked at once or, where that is too much, in parts; and the errors of the others."""
+    patience = patience or Patience()
+    try:
+        return dict(await ask(items)), {}
+    except EndpointError as error:
+        if not patience.lasts(error) or len(items) < 2:
+            return {}, dict.fromkeys(items, error)
+    parts = await asyncio.gather(*(in_halves(part, ask, patience) for part in halves(items)))
+    return parts[0][0] | parts[1][0], parts[0][1] | parts[1][1]
+
+
+async def all_in_halves(
+    items: Sequence[K], ask: Callable[[Sequence[K]], Awaitable[Mapping[K, V]]], patience: Patience | None = None
+) -> dict[K, V]:
+    """What `ask` says of all items, like `in_halves`. Raises the first EndpointError that stayed."""
+    found, failed = await in_halves(items, ask, patience)
+    for error in failed.values():
+        raise error
+    return found

@@ -7,11 +7,9 @@ import msgspec
 
 from fedkg.errors import EndpointError
 from fedkg.fetch.base import Select
-from fedkg.graph.base import Source, chunks
-from fedkg.graph.halves import in_halves
-from fedkg.graph.names import Names
+from fedkg.graph.base import Source, all_in_halves, chunks
+from fedkg.graph.names import Names, Search
 from fedkg.graph.near import Neighbours
-from fedkg.graph.search import Search
 from fedkg.profiles import Profile
 from fedkg.records import Match, Neighbourhood
 from fedkg.sparql import build
@@ -64,7 +62,7 @@ class SparqlGraph:
         Raises EndpointError.
         """
         askable = [edge for edge in dict.fromkeys(edges) if _askable(edge)]
-        parts = await asyncio.gather(*(in_halves(part, self._holds) for part in chunks(askable, HOLDS_BATCH)))
+        parts = await asyncio.gather(*(all_in_halves(part, self._holds) for part in chunks(askable, HOLDS_BATCH)))
         said = {edge for part in parts for edge, holds in part.items() if holds}
         return [edge in said for edge in edges]
 

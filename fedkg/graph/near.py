@@ -17,10 +17,9 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from fedkg.errors import EndpointError, TermError
+from fedkg.errors import Action, EndpointError, TermError
 from fedkg.fetch.base import Rows
-from fedkg.graph.base import Source, chunks
-from fedkg.graph.halves import Patience, halves, in_halves
+from fedkg.graph.base import Patience, Source, all_in_halves, chunks, halves
 from fedkg.records import Neighbourhood, decode, encode
 from fedkg.sparql import build, edges
 from fedkg.terms import DirectedRelation, Direction, Edge, Iri, Qualifier, Term, Through
@@ -73,7 +72,8 @@ class Neighbours:
                 return self._read(batch, direction, reply)
             parts = self._apart(batch, direction, reply)
         except EndpointError as error:
-            if not patience.lasts(error):
+            alone = len(batch) == 1 and error.action is not Action.RESHAPE
+            if not patience.lasts(error) or alone:
                 return [self._gap(entity, direction, str(error)) for entity in batch]
             parts = halves(batch)
         if len(batch) == 1:
@@ -105,8 +105,9 @@ class Neighbours:
             found = await self._tails(entity, relations, direction, per)
         except EndpointError as error:
             return self._gap(entity, direction, str(error))
+        near = Neighbourhood(entity, direction, (), self.name, _now())
         kept = sorted(itertools.chain.from_iterable(found.values()), key=edges.sort_key)
-        return self._cut(Neighbourhood(entity, direction, (), self.name, _now()), kept, per, len(relations))
+        return self._cut(near, kept, per, len(relations)) if relations else near
 
     async def _tails(
         self, entity: Iri, relations: Sequence[Iri], direction: Direction, per: int
@@ -119,7 +120,7 @@ class Neighbours:
 
         patience = Patience()
         branches = max(1, min(HUB_BRANCHES, self._limits.rows // per))
-        parts = await asyncio.gather(*(in_halves(part, ask, patience) for part in chunks(relations, branches)))
+        parts = await asyncio.gather(*(all_in_halves(part, ask, patience) for part in chunks(relations, branches)))
         return {relation: found for part in parts for relation, found in part.items()}
 
     def _tail(self, entity: Iri, relation: Iri, direction: Direction, ends: Iterable[Term]) -> list[Edge]:

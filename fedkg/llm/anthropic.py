@@ -1,51 +1,43 @@
 """Anthropic's Messages API as a ChatModel, with native structured output.
 
 The SDK sends and retries nothing by itself here; its replies are read from their bytes and checked, because it would hand
-on whatever came with status 200. What its exceptions become is in ERRORS, applied by `_mapped` alone.
+on whatever came with status 200. What its exceptions become is in VENDOR, applied by its `mapped` alone.
 """
 
 import asyncio
-import contextlib
 import os
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from types import ModuleType
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 import stamina
 
 from fedkg.errors import (
-    FedkgError,
-    MissingExtraError,
     ModelError,
-    ModelNameError,
     ModelRefusedError,
     ModelReplyError,
     ModelUnreachableError,
 )
 from fedkg.llm.base import Completion, Message
-from fedkg.prompts import line
+from fedkg.llm.wire import TIMEOUT, TRIES, Vendor
 
 __all__ = ["AnthropicModel", "connect"]
 
-KEY = "ANTHROPIC_API_KEY"
-TIMEOUT = 120.0  # seconds for one try
-TRIES = 3
-PATIENCE = 30.0  # seconds; a service that asks for a longer wait is not waited for
-URL = re.compile(r"https?://[A-Za-z0-9._\[\]:-]+(/[\x21-\x7e]*)?")
 MAX_TOKENS = 8_192  # replies are small; this leaves room for thinking
-# by class name, since the SDK may not be installed; the most specific class that is listed wins
-ERRORS: dict[str, type[FedkgError]] = {
-    "TimeoutError": ModelUnreachableError,
-    "AnthropicError": ModelError,
-    "CredentialsError": ModelRefusedError,
-    "APIConnectionError": ModelUnreachableError,
-    "APIResponseValidationError": ModelReplyError,
-    "APIStatusError": ModelRefusedError,
-    "RequestTimeoutError": ModelUnreachableError,
-    "InternalServerError": ModelUnreachableError,
-}
+VENDOR = Vendor(
+    name="anthropic",
+    key="ANTHROPIC_API_KEY",
+    base="AnthropicError",
+    errors={
+        "AnthropicError": ModelError,
+        "CredentialsError": ModelRefusedError,
+        "APIConnectionError": ModelUnreachableError,
+        "APIResponseValidationError": ModelReplyError,
+        "APIStatusError": ModelRefusedError,
+        "RequestTimeoutError": ModelUnreachableError,
+        "InternalServerError": ModelUnreachableError,
+    },
+)
 
 
 class Usage(msgspec.Struct):
@@ -76,8 +68,8 @@ class AnthropicModel:
     """A ChatModel over Anthropic's service, or over another one that speaks its wire at `base_url` (without /v1)."""
 
     def __init__(self, model: str, key: str = "", base_url: str = "", timeout: float = TIMEOUT) -> None:
-        sdk = _sdk()
-        key = _checked(model, key, base_url)
+        sdk = VENDOR.sdk()
+        key = VENDOR.checked(model, key, base_url, required=True)
         self.name = f"anthropic:{model}"
         self._model = model
         self._timeout = timeout
@@ -94,8 +86,8 @@ class AnthropicModel:
 
         Raises ModelUnreachableError, ModelRefusedError, and ModelReplyError where the reply was cut or is none.
         """
-        with _mapped(f"{self.name}: {name}", self._mask):
-            async for attempt in stamina.retry_context(on=_wait, attempts=TRIES, timeout=None):
+        with VENDOR.mapped(f"{self.name}: {name}", self._mask):
+            async for attempt in stamina.retry_context(on=VENDOR.wait, attempts=TRIES, timeout=None):
                 with attempt:
                     body = await self._send(messages, schema)
         return _completion(body, f"{self.name}: {name}")
@@ -113,7 +105,7 @@ class AnthropicModel:
             async with asyncio.timeout(self._timeout):
                 raw = await self._client.messages.with_raw_response.create(**request)
                 return bytes(raw.http_response.content)
-        except _sdk().BadRequestError as error:
+        except VENDOR.sdk().BadRequestError as error:
             if not self._structured or "output_config" not in str(error):
                 raise
             self._structured = False
@@ -125,31 +117,7 @@ def connect(model: str, base_url: str = "", environ: Mapping[str, str] = os.envi
 
     Raises ModelNameError where the key is not set, MissingExtraError where the SDK is not installed.
     """
-    return AnthropicModel(model, environ.get(KEY, ""), base_url or environ.get("ANTHROPIC_BASE_URL", ""))
-
-
-def _sdk() -> ModuleType:
-    try:
-        import anthropic  # noqa: PLC0415  # an optional extra
-    except ImportError as error:
-        raise MissingExtraError(
-            "models named anthropic:… need a further package", hint="pip install 'fedkg[anthropic]'"
-        ) from error
-    return anthropic
-
-
-def _checked(model: str, key: str, base_url: str) -> str:
-    """The key without white space around it. Raises ModelNameError where model, key or URL cannot be used."""
-    key = key.strip()
-    if not model.strip():
-        raise ModelNameError("anthropic: names no model")
-    if not key:
-        raise ModelNameError(f"anthropic:{model} needs a key: {KEY} is not set")
-    if not (key.isascii() and key.isprintable()):
-        raise ModelNameError(f"{KEY} holds characters that no key has")
-    if base_url and not URL.fullmatch(base_url):
-        raise ModelNameError("the base URL of a model must be a plain http or https URL, without user or password")
-    return key
+    return AnthropicModel(model, environ.get(VENDOR.key, ""), base_url or environ.get("ANTHROPIC_BASE_URL", ""))
 
 
 def _request(model: str, messages: Sequence[Message]) -> dict[str, Any]:
@@ -160,34 +128,6 @@ def _request(model: str, messages: Sequence[Message]) -> dict[str, Any]:
     if system:
         request["system"] = [{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}]
     return request
-
-
-def _wait(error: Exception) -> bool | float:
-    """Whether to try again, or after how many seconds the service asked to be tried again."""
-    status = getattr(error, "status_code", None)
-    if status is None:
-        return isinstance(error, TimeoutError | _sdk().APIConnectionError)
-    if status not in (408, 429) and status < 500:
-        return False
-    try:
-        asked = float(error.response.headers["retry-after"])  # type: ignore[attr-defined]  # whatever has a status has it
-    except (KeyError, ValueError):
-        return bool(status != 429)  # a rate limit without a time is a spent quota
-    return asked if 0 <= asked <= PATIENCE else False
-
-
-@contextlib.contextmanager
-def _mapped(asked: str, mask: str) -> Iterator[None]:
-    """Turns the SDK's exceptions into ours, with what the service said, bounded and without the key."""
-    try:
-        yield
-    except (TimeoutError, _sdk().AnthropicError) as error:
-        kind = next(ERRORS[known.__name__] for known in type(error).__mro__ if known.__name__ in ERRORS)
-        said = str(error) or type(error).__name__
-        secret = bool(mask) and mask in said
-        text = line(said.replace(mask, "…") if secret else said, 300)
-        # an error that quotes the key must not appear in a traceback either
-        raise kind(f"{asked}: {text}", asked=asked) from (None if secret else error)
 
 
 def _completion(body: bytes, asked: str) -> Completion:

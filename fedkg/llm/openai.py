@@ -1,53 +1,46 @@
 """OpenAI's chat completions, and any server that speaks them at a base URL, as a ChatModel.
 
 The SDK retries nothing by itself here; its replies are read from their bytes and checked, because it would hand on
-whatever came with status 200. What its exceptions become is in ERRORS, applied by `_mapped` alone.
+whatever came with status 200. What its exceptions become is in VENDOR, applied by its `mapped` alone.
 """
 
 import asyncio
-import contextlib
 import os
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from types import ModuleType
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 import stamina
 
 from fedkg.errors import (
-    FedkgError,
-    MissingExtraError,
     ModelError,
-    ModelNameError,
     ModelRefusedError,
     ModelReplyError,
     ModelUnreachableError,
 )
 from fedkg.llm.base import Completion, Message
+from fedkg.llm.wire import TIMEOUT, TRIES, Vendor
 from fedkg.prompts import line
 
 __all__ = ["OpenAIModel", "connect"]
 
-KEY = "OPENAI_API_KEY"
-TIMEOUT = 120.0  # seconds for one try
-TRIES = 3
-PATIENCE = 30.0  # seconds; a service that asks for a longer wait is not waited for
-URL = re.compile(r"https?://[A-Za-z0-9._\[\]:-]+(/[\x21-\x7e]*)?")
 # what a server may not know, with the words by which its complaint is recognised
 OPTIONAL = {"response_format": ("response_format", "json_schema"), "temperature": ("temperature",)}
-# by class name, since the SDK may not be installed; the most specific class that is listed wins
-ERRORS: dict[str, type[FedkgError]] = {
-    "TimeoutError": ModelUnreachableError,
-    "OpenAIError": ModelError,
-    "SubjectTokenProviderError": ModelRefusedError,
-    "LengthFinishReasonError": ModelReplyError,
-    "ContentFilterFinishReasonError": ModelRefusedError,
-    "APIConnectionError": ModelUnreachableError,
-    "APIResponseValidationError": ModelReplyError,
-    "APIStatusError": ModelRefusedError,
-    "InternalServerError": ModelUnreachableError,
-}
+VENDOR = Vendor(
+    name="openai",
+    key="OPENAI_API_KEY",
+    base="OpenAIError",
+    errors={
+        "OpenAIError": ModelError,
+        "SubjectTokenProviderError": ModelRefusedError,
+        "LengthFinishReasonError": ModelReplyError,
+        "ContentFilterFinishReasonError": ModelRefusedError,
+        "APIConnectionError": ModelUnreachableError,
+        "APIResponseValidationError": ModelReplyError,
+        "APIStatusError": ModelRefusedError,
+        "InternalServerError": ModelUnreachableError,
+    },
+)
 
 
 class Cached(msgspec.Struct):
@@ -92,8 +85,8 @@ class OpenAIModel:
     """
 
     def __init__(self, model: str, key: str = "", base_url: str = "", timeout: float = TIMEOUT) -> None:
-        sdk = _sdk()
-        key = _checked(model, key, base_url)
+        sdk = VENDOR.sdk()
+        key = VENDOR.checked(model, key, base_url, required=not base_url)
         self.name = f"openai:{model}"
         self._model = model
         self._timeout = timeout
@@ -115,8 +108,8 @@ class OpenAIModel:
 
         Raises ModelUnreachableError, ModelRefusedError, and ModelReplyError where the reply was cut or is none.
         """
-        with _mapped(f"{self.name}: {name}", self._mask):
-            async for attempt in stamina.retry_context(on=_wait, attempts=TRIES, timeout=None):
+        with VENDOR.mapped(f"{self.name}: {name}", self._mask):
+            async for attempt in stamina.retry_context(on=VENDOR.wait, attempts=TRIES, timeout=None):
                 with attempt:
                     body = await self._send(messages, schema, name)
         return _completion(body, f"{self.name}: {name}")
@@ -141,7 +134,7 @@ class OpenAIModel:
                 create = self._client.chat.completions.with_raw_response.create
                 raw = await create(model=self._model, messages=turns, **sent)
                 return bytes(raw.http_response.content)
-        except (_sdk().BadRequestError, _sdk().UnprocessableEntityError) as error:
+        except (VENDOR.sdk().BadRequestError, VENDOR.sdk().UnprocessableEntityError) as error:
             unknown = {part for part in sent if any(word in str(error) for word in OPTIONAL[part])}
             if not unknown:
                 raise
@@ -154,61 +147,7 @@ def connect(model: str, base_url: str = "", environ: Mapping[str, str] = os.envi
 
     Raises ModelNameError where the key is not set, MissingExtraError where the SDK is not installed.
     """
-    return OpenAIModel(model, environ.get(KEY, ""), base_url or environ.get("OPENAI_BASE_URL", ""))
-
-
-def _sdk() -> ModuleType:
-    try:
-        import openai  # noqa: PLC0415  # an optional extra
-    except ImportError as error:
-        raise MissingExtraError(
-            "models named openai:… need a further package", hint="pip install 'fedkg[openai]'"
-        ) from error
-    return openai
-
-
-def _checked(model: str, key: str, base_url: str) -> str:
-    """The key without white space around it. Raises ModelNameError where model, key or URL cannot be used."""
-    key = key.strip()
-    if not model.strip():
-        raise ModelNameError("openai: names no model")
-    if not key and not base_url:
-        raise ModelNameError(f"openai:{model} needs a key: {KEY} is not set")
-    if not (key.isascii() and key.isprintable()):
-        raise ModelNameError(f"{KEY} holds characters that no key has")
-    if base_url and not URL.fullmatch(base_url):
-        raise ModelNameError("the base URL of a model must be a plain http or https URL, without user or password")
-    return key
-
-
-def _wait(error: Exception) -> bool | float:
-    """Whether to try again, or after how many seconds the service asked to be tried again."""
-    status = getattr(error, "status_code", None)
-    if status is None:
-        return isinstance(error, TimeoutError | _sdk().APIConnectionError)
-    if status not in (408, 429) and status < 500:
-        return False
-    try:
-        asked = float(error.response.headers["retry-after"])  # type: ignore[attr-defined]  # whatever has a status has it
-    except (KeyError, ValueError):
-        return bool(status != 429)  # a rate limit without a time is a spent quota
-    return asked if 0 <= asked <= PATIENCE else False
-
-
-@contextlib.contextmanager
-def _mapped(asked: str, mask: str) -> Iterator[None]:
-    """Turns the SDK's exceptions into ours, with what the service said, bounded and without the key."""
-    try:
-        yield
-    except (TimeoutError, _sdk().OpenAIError) as error:
-        kind = next(ERRORS[known.__name__] for known in type(error).__mro__ if known.__name__ in ERRORS)
-        if getattr(error, "status_code", 0) == 408:  # the SDK has no class for a server's own timeout
-            kind = ModelUnreachableError
-        said = str(error) or type(error).__name__
-        secret = bool(mask) and mask in said
-        text = line(said.replace(mask, "…") if secret else said, 300)
-        # an error that quotes the key must not appear in a traceback either
-        raise kind(f"{asked}: {text}", asked=asked) from (None if secret else error)
+    return OpenAIModel(model, environ.get(VENDOR.key, ""), base_url or environ.get("OPENAI_BASE_URL", ""))
 
 
 def _completion(body: bytes, asked: str) -> Completion:

@@ -96,14 +96,14 @@ async def test_the_wait_is_what_the_service_asked_for(vendor: Any, wire: Any, as
     """A rate limit's Retry-After is obeyed up to 30 seconds; one that says no time is not tried again."""
     with pytest.raises(ModelRefusedError) as caught:
         await ask(vendor, wire, said(wire, 429, retry_after=asked))
-    assert vendor.module._wait(caught.value.__cause__) == wait
+    assert vendor.module.VENDOR.wait(caught.value.__cause__) == wait
 
 
 async def test_an_overload_without_a_time_uses_the_usual_backoff(vendor: Any, wire: Any) -> None:
     """A server error that names no time is retried after a short growing wait."""
     with pytest.raises(ModelUnreachableError) as caught:
         await ask(vendor, wire, said(wire, 500))
-    assert vendor.module._wait(caught.value.__cause__) is True
+    assert vendor.module.VENDOR.wait(caught.value.__cause__) is True
 
 
 async def test_a_closed_port_is_unreachable(vendor: Any) -> None:
@@ -299,22 +299,23 @@ UNRAISED = {
 def test_every_exception_of_the_sdk_is_mapped_on_purpose(vendor: Any) -> None:
     """Every class right below the SDK's general ones is listed above, so one that it adds fails here until it is."""
     base, expected = EXPECTED[vendor.name]
-    sdk = vendor.module._sdk()
+    sdk = vendor.module.VENDOR.sdk()
     # only what the SDK's root exports: its sub-packages for other uses load lazily, with exceptions of their own
-    below = {kind for kind in exceptions(getattr(sdk, base)) if hasattr(sdk, kind.__name__)}
+    every = exceptions(getattr(sdk, base))
+    below = {kind for kind in every if hasattr(sdk, kind.__name__)}
     general = {base, "APIError", "APIStatusError"}
     direct = {kind.__name__ for kind in below if kind.__name__ == base or kind.__mro__[1].__name__ in general}
     assert direct <= set(expected) | UNRAISED
-    assert set(expected) <= {kind.__name__ for kind in below}
+    assert set(expected) <= {kind.__name__ for kind in every}
 
 
 def test_the_most_specific_mapping_wins(vendor: Any) -> None:
     """Every exception of the SDK becomes what is listed for it, or for the nearest class above it, and stays its cause."""
     base, expected = EXPECTED[vendor.name]
-    kinds = exceptions(getattr(vendor.module._sdk(), base))
+    kinds = exceptions(getattr(vendor.module.VENDOR.sdk(), base))
     for kind in (kind for kind in kinds if kind.__name__ not in UNRAISED):
         error = kind.__new__(kind)
-        with pytest.raises(FedkgError) as caught, vendor.module._mapped("asked", "key"):
+        with pytest.raises(FedkgError) as caught, vendor.module.VENDOR.mapped("asked", "key"):
             raise error
         nearest = next(known.__name__ for known in kind.__mro__ if known.__name__ in expected)
         assert type(caught.value) is expected[nearest]

@@ -1,0 +1,159 @@
+"""Graphs in process that count what they are asked and fail where a test says so; Oxigraph's own server on loopback."""
+
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pyoxigraph
+import pytest
+
+from fedkg import profiles
+from fedkg.fetch.base import FakeTransport, Reply, Transport
+from fedkg.fetch.embedded import EmbeddedTransport, load
+from fedkg.fetch.http import HttpTransport
+from fedkg.fetch.polite import Meter, Polite
+from fedkg.graph.base import Source
+from fedkg.graph.endpoint import SparqlGraph
+from fedkg.profiles import Limits, Profile
+from fedkg.sparql.results import accept
+from fedkg.store import MemoryStore, Store
+
+PREFIXES = """
+@prefix : <http://x/> .
+@prefix r: <http://x/r/> .
+@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix schema: <http://schema.org/> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+@prefix ns: <http://rdf.freebase.com/ns/> .
+@prefix wd: <http://www.wikidata.org/entity/> .
+@prefix wdt: <http://www.wikidata.org/prop/direct/> .
+@prefix p: <http://www.wikidata.org/prop/> .
+@prefix ps: <http://www.wikidata.org/prop/statement/> .
+@prefix pq: <http://www.wikidata.org/prop/qualifier/> .
+@prefix wds: <http://www.wikidata.org/entity/statement/> .
+@prefix wikibase: <http://wikiba.se/ontology#> .
+"""
+
+Fault = Callable[[str], Reply | None]
+Wire = Callable[..., SparqlGraph]
+
+
+@pytest.fixture
+def turtle() -> Callable[[str], EmbeddedTransport]:
+    """The graph of Turtle text; the usual prefixes are there."""
+
+    def served(text: str) -> EmbeddedTransport:
+        store = pyoxigraph.Store()
+        store.load(input=(PREFIXES + text).encode(), format=pyoxigraph.RdfFormat.TURTLE)
+        return EmbeddedTransport(store, "test")
+
+    return served
+
+
+@pytest.fixture
+def asked() -> list[str]:
+    """Every query that the graphs of one test were asked, in order."""
+    return []
+
+
+@pytest.fixture
+def faults() -> list[Fault]:
+    """What goes wrong: each may answer a query instead of the real graph."""
+    return []
+
+
+@pytest.fixture
+def wire(meter: Meter, asked: list[str], faults: list[Fault]) -> Wire:
+    """Makes a graph over a transport in process, behind the same manners and acceptance test as any other."""
+
+    def make(
+        real: EmbeddedTransport,
+        name: str = "test",
+        profile: str | Profile = "generic",
+        limits: Limits | None = None,
+        store: Store | None = None,
+        languages: tuple[str, ...] = ("en",),
+        scan: bool = False,
+    ) -> SparqlGraph:
+        def answer(query: str) -> Reply:
+            asked.append(query)
+            played = (fault(query) for fault in faults)
+            return next((reply for reply in played if reply), None) or real._run(query)
+
+        known = profile if isinstance(profile, Profile) else profiles.find(profile)
+        limits = limits or Limits(retries=0)
+        transports: list[Transport] = [FakeTransport(answer)]
+        check = partial(accept, endpoint=name, known_cap=limits.known_cap)
+        select = Polite(transports, check, endpoint=name, limits=limits, meter=meter)
+        shaped = Profile(known.name, limits=limits, shape=known.shape)
+        source = Source(name, name, shaped, select, store if store is not None else MemoryStore())
+        return SparqlGraph(source, languages, scan=scan)
+
+    return make
+
+
+@pytest.fixture
+def make(turtle: Callable[[str], EmbeddedTransport], wire: Wire) -> Wire:
+    """Makes a graph from Turtle text."""
+    return lambda text, **options: wire(turtle(text), **options)
+
+
+@pytest.fixture(scope="session")
+def public() -> Callable[[str], EmbeddedTransport]:
+    """One of the public graphs, read once; the test skips where they are absent."""
+    read: dict[str, EmbeddedTransport] = {}
+
+    def graph(name: str) -> EmbeddedTransport:
+        path = Path(__file__).resolve().parents[3] / "shared" / "data" / f"{name}.nt.gz"
+        if not path.is_file():
+            pytest.skip(f"the public graph {name} is not beside the project")
+        if name not in read:
+            read[name] = load(path)
+        return read[name]
+
+    return graph
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of Oxigraph's own read-only server over the bundled sample."""
+    binary = shutil.which("oxigraph", path=f"{Path(sys.prefix) / 'bin'}") or shutil.which("oxigraph")
+    if not binary:
+        pytest.skip("the oxigraph server is not installed (pip install oxigraph)")
+    place = str(tmp_path_factory.mktemp("oxigraph"))
+    sample = str(Path(profiles.find("sample").source).parent / profiles.find("sample").file)
+    subprocess.run([binary, "load", "--location", place, "--file", sample], check=True, capture_output=True)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        bind = f"127.0.0.1:{probe.getsockname()[1]}"
+    command = [binary, "serve-read-only", "--location", place, "--bind", bind]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        assert process.stdout is not None
+        assert b"Listening" in process.stdout.read(9)
+        yield f"http://{bind}/query"
+        process.kill()
+
+
+@pytest.fixture
+async def over_http(
+    server: str, meter: Meter, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Callable[[Store], SparqlGraph]]:
+    """Makes a graph over the bundled sample behind a real HTTP server."""
+    for name in ("http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    transport = HttpTransport(server)
+    profile = profiles.find("sample")
+
+    def make(store: Store) -> SparqlGraph:
+        select = Polite([transport], partial(accept, endpoint="http"), endpoint="http", meter=meter)
+        return SparqlGraph(Source("http", server, profile, select, store))
+
+    yield make
+    await transport.close()

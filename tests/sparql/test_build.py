@@ -1,0 +1,274 @@
+"""Every query shape on a real engine, for every bundled profile, and with texts that try to break out of it."""
+
+from collections.abc import Iterable
+
+import pyoxigraph
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from fedkg import profiles
+from fedkg.errors import TermError
+from fedkg.profiles import Edges, Labels, Mediators, Shape
+from fedkg.sparql import build
+from fedkg.terms import Blank, Direction, Edge, Iri, Literal, Term, Through
+
+RDFS_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
+BARE = Shape(mediators=Mediators(blank=False))
+A, B, C = Iri("http://x/a"), Iri("http://x/b"), Iri("http://x/c")
+P, Q = Iri("http://x/p"), Iri("http://x/q")
+BREAKERS = [
+    '"', "\\", '\\"', '"@en } #', "C#", "100 %", "%s", "{0}", "?e0", "} UNION { ?e0 ?x ?l0 }", "' OR 1=1", "\n", "\r\n",
+    "\x00", "\x1f", "\u2028", "\ufeff", "é猫😀", '""" }', "<http://x/a>", "a\tb", "\\u0022", "; DROP ALL", "#e1",
+]  # fmt: skip
+TEXTS = st.one_of(
+    st.sampled_from(BREAKERS),
+    st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40),
+    st.lists(st.sampled_from([*BREAKERS, "a", " "]), min_size=1, max_size=5).map("".join),
+)
+DIRECTIONS: list[Direction] = ["out", "in"]
+
+
+def term(value: Term) -> pyoxigraph.NamedNode | pyoxigraph.Literal:
+    """The term as the engine's own object, so that no text of ours is read back by our own rules."""
+    if isinstance(value, Literal):
+        return pyoxigraph.Literal(value.value, language=value.language or None)
+    assert isinstance(value, Iri)
+    return pyoxigraph.NamedNode(value.value)
+
+
+def graph(*triples: tuple[Term, Iri, Term]) -> pyoxigraph.Store:
+    """A store with these triples."""
+    store = pyoxigraph.Store()
+    store.extend(pyoxigraph.Quad(term(s), term(p), term(o)) for s, p, o in triples)
+    return store
+
+
+def turtle(text: str) -> pyoxigraph.Store:
+    """A store with the triples of Turtle text, whose names lie below http://x/."""
+    store = pyoxigraph.Store()
+    store.load(input=f"@prefix : <http://x/> . {text}".encode(), format=pyoxigraph.RdfFormat.TURTLE)
+    return store
+
+
+def rows(store: pyoxigraph.Store, query: str) -> list[dict[str, str]]:
+    """The solutions: variable to the value's plain text, blank nodes as `_`."""
+    found = store.query(query)
+    assert isinstance(found, pyoxigraph.QuerySolutions), "a SELECT, nothing else"
+    names = [variable.value for variable in found.variables]
+    values = [{name: row[name] for name in names if row[name] is not None} for row in found]
+    return [
+        {name: "_" if isinstance(value, pyoxigraph.BlankNode) else value.value for name, value in row.items()}
+        for row in values
+    ]
+
+
+def variables(query: str) -> list[str]:
+    """The columns of a query's result."""
+    found = pyoxigraph.Store().query(query)
+    assert isinstance(found, pyoxigraph.QuerySolutions)
+    return [variable.value for variable in found.variables]
+
+
+def pairs(found: Iterable[dict[str, str]], *names: str) -> list[tuple[str, ...]]:
+    """The values of some variables of each row that has them all, sorted, without the example's prefix."""
+    whole = [row for row in found if set(names) <= set(row)]
+    return sorted(tuple(row[name].removeprefix("http://x/") for name in names) for row in whole)
+
+
+def all_queries(shape: Shape) -> list[str]:
+    """One query of each kind for a shape."""
+    edges = [
+        Edge(A, P, Literal("1", language="en"), "out", "x"),
+        Edge(A, P, B, "in", "x", through=Through(Blank("b"), Q)),
+    ]
+    hub = [build.hub_relations(A, way, shape, 5) for way in DIRECTIONS]
+    hub += [build.hub_tails(A, [P, Q], way, 5) for way in DIRECTIONS]
+    near = [build.neighbours([A, B], way, shape, 9) for way in DIRECTIONS]
+    names = [build.labels([A, B], shape.labels, ("de", "en")), build.named(["A", "B"], shape.labels, ("en",), 9)]
+    names += [build.scan_labels(shape.labels, 9), build.used([A, P])]
+    names += [build.catalogue(shape.labels, ("en",), "http://x/type")] if shape.labels.property_of else []
+    return [*near, *hub, *names, build.holds(edges), build.contains(P.value)]
+
+
+@pytest.mark.parametrize("name", profiles.names())
+def test_every_shape_of_every_profile_is_sparql(name: str) -> None:
+    """An engine of its own reads every query that a bundled profile leads to, and finds nothing in an empty graph."""
+    for query in all_queries(profiles.find(name).shape):
+        assert rows(pyoxigraph.Store(), query) == [], query
+
+
+def test_neighbours_in_one_direction() -> None:
+    """Outgoing edges have the entity as subject, incoming ones as object; parallel relations and literals are all there."""
+    store = turtle(':a :p :b, "x"@en, "1"^^<http://x/t> ; :q :b . :c :p :a . :d :p :c .')
+    out, into = (rows(store, build.neighbours([A], way, BARE, 99)) for way in DIRECTIONS)
+    assert pairs(out, "s", "p", "o") == [("a", "p", "1"), ("a", "p", "b"), ("a", "p", "x"), ("a", "q", "b")]
+    assert pairs(into, "s", "p", "o") == [("c", "p", "a")]
+
+
+def test_plumbing_is_left_out_by_the_endpoint() -> None:
+    """Skipped predicates and prefixes, and those outside of `only`, do not travel."""
+    store = turtle(":a :p :b ; :q :b ; :wiki1 :b ; :wiki2 :b . :b :p :a ; :q :a ; :wiki1 :a .")
+    skips = Shape(edges=Edges(skip=("http://x/q",), skip_prefixes=("http://x/wiki",)))
+    only = Shape(edges=Edges(only="http://x/wiki"))
+    for way in DIRECTIONS:
+        assert {p for (p,) in pairs(rows(store, build.neighbours([A], way, skips, 99)), "p")} == {"p"}
+        assert {p[:4] for (p,) in pairs(rows(store, build.neighbours([A], way, only, 99)), "p")} == {"wiki"}
+        assert pairs(rows(store, build.hub_relations(A, way, skips, 99)), "p") == [("p",)]
+
+
+def test_blank_mediators_come_with_their_legs() -> None:
+    """Outgoing, one row per leg of a blank node; incoming, with the leg on which the entity hangs."""
+    store = turtle(":a :job [ :at :b ; :role 'boss' ] .")
+    out, into = (rows(store, build.neighbours([start], way, Shape(), 99)) for start, way in ((A, "out"), (B, "in")))  # type: ignore[arg-type]  # the literals are directions
+    assert pairs(out, "s", "p", "m", "q", "v") == [("a", "job", "_", "at", "b"), ("a", "job", "_", "role", "boss")]
+    assert pairs(into, "s", "p", "w", "o", "q", "v") == [
+        ("a", "job", "at", "b", "at", "b"),
+        ("a", "job", "at", "b", "role", "boss"),
+    ]
+
+
+def test_a_skipped_leg_leads_nowhere() -> None:
+    """What is no edge going out is none coming in: the leg that an entity hangs on is filtered like any other."""
+    store = turtle(":a :job [ :kind :b ; :at :c ] .")
+    shape = Shape(edges=Edges(skip=("http://x/kind",)))
+    assert pairs(rows(store, build.neighbours([A], "out", shape, 99)), "q", "v") == [("at", "c")]
+    assert pairs(rows(store, build.neighbours([B], "in", shape, 99)), "s", "w") == []
+
+
+def test_named_nodes_are_no_mediators() -> None:
+    """An IRI under the profile's prefix is a mediator only where it has no name."""
+    shape = Shape(mediators=Mediators(blank=False, unnamed=("http://x/m.",), name="http://x/name"))
+    store = turtle(":a :p :m.1, :m.2, :b . :m.1 :q :b . :m.2 :q :b ; :name 'two' . :b :q :c .")
+    assert pairs(rows(store, build.neighbours([A], "out", shape, 99)), "m", "q", "v") == [("m.1", "q", "b")]
+
+
+def test_statements_bring_qualifiers() -> None:
+    """Wikidata's full statements give claim, main value and qualifier, from either end."""
+    text = """@prefix w: <http://www.wikidata.org/prop/> . @prefix ps: <http://www.wikidata.org/prop/statement/> .
+    @prefix pq: <http://www.wikidata.org/prop/qualifier/> . @prefix wdt: <http://www.wikidata.org/prop/direct/> .
+    :a wdt:P1 :b ; w:P1 :s1, :s2 . :s1 ps:P1 :b ; pq:P2 "1990" . :s2 ps:P1 :b ; :rank :low ."""
+    shape = profiles.find("wikidata").shape
+    for start, way in ((A, DIRECTIONS[0]), (B, DIRECTIONS[1])):
+        found = rows(turtle(text), build.neighbours([start], way, shape, 99))
+        assert pairs(found, "s", "p", "o") == [("a", "http://www.wikidata.org/prop/direct/P1", "b")]
+        assert pairs(found, "s", "m", "o", "v") == [("a", "s1", "b", "1990")]
+
+
+def test_the_limit_holds() -> None:
+    """No reply has more rows than were asked for, and a hub has no more tails of a relation."""
+    store = turtle(":a :p :b1, :b2, :b3, :b4 ; :q :b1, :b2, :b3 .")
+    assert len(rows(store, build.neighbours([A], "out", BARE, 3))) == 3
+    tails = rows(store, build.hub_tails(A, [P, Q], "out", 2))
+    assert sorted(name for row in tails for name in row) == ["x0", "x0", "x1", "x1"]
+    assert len(rows(store, build.hub_relations(A, "out", BARE, 1))) == 1
+
+
+def test_labels_by_predicate_and_language() -> None:
+    """Only the wanted languages, `mul` and plain labels come, each in the column of its predicate."""
+    store = turtle(':a :n1 "A"@en, "Ah"@fr, "Aa"@mul ; :n2 "plain" . :b :n2 "B"@de .')
+    shape = Labels(predicates=("http://x/n1", "http://x/n2"))
+    found = rows(store, build.labels([A, B, C], shape, ("de", "EN")))
+    assert pairs(found, "e", "l0") == [("a", "A"), ("a", "Aa")]
+    assert pairs(found, "e", "l1") == [("a", "plain"), ("b", "B")]
+
+
+def test_the_catalogue_describes_relations() -> None:
+    """Every relation comes with its property entity; label and type where there are any."""
+    store = turtle(':P1 :direct :p ; :name "of"@en, "von"@de ; :type :Id . :P2 :direct :q .')
+    shape = Labels(predicates=("http://x/name",), property_of="http://x/direct")
+    found = rows(store, build.catalogue(shape, ("en",), "http://x/type"))
+    assert pairs(found, "e", "p", "l", "t") == [("P1", "p", "of", "Id")]
+    assert pairs(found, "e", "p") == [("P1", "p"), ("P2", "q")]
+
+
+def test_named_finds_labels_aliases_and_a_description() -> None:
+    """The columns tell label from alias; only descriptions in the wanted languages multiply the rows."""
+    store = turtle(':a :name "X"@en ; :about "one"@en, "eins"@de, "un"@fr . :b :alias "X" . :c :name "X"@fr .')
+    shape = Labels(predicates=("http://x/name",), aliases=("http://x/alias",), description="http://x/about")
+    found = rows(store, build.named(["X", "Y"], shape, ("en",), 9))
+    assert pairs(found, "e0", "l0", "d0") == [("a", "X", "one")]
+    assert pairs(found, "e1", "l1") == [("b", "X")]
+
+
+def test_scan_used_and_contains() -> None:
+    """All labels; which IRIs are relations; whether a predicate occurs at all."""
+    store = turtle(':a :name "A"@en ; :p :b . :b :other "B" .')
+    shape = Labels(predicates=("http://x/name", "http://x/other"))
+    found = rows(store, build.scan_labels(shape, 9))
+    assert (pairs(found, "e", "l0"), pairs(found, "e", "l1")) == ([("a", "A")], [("b", "B")])
+    assert [set(row) for row in rows(store, build.used([A, P, Q]))] == [{"x1"}]
+    assert [bool(rows(store, build.contains(iri.value))) for iri in (P, Q)] == [True, False]
+
+
+def test_holds_tells_every_kind_of_edge() -> None:
+    """Plain and literal edges, and edges over a named or a blank mediator, each by its number."""
+    store = turtle(':a :p :b, "1"^^<http://x/t>, :m ; :q [ :q :b ] . :m :q :c .')
+    edges = [
+        Edge(A, P, B, "out", "x"),
+        Edge(A, P, C, "out", "x"),
+        Edge(A, P, Literal("1", "http://x/t"), "out", "x"),
+        Edge(A, P, Literal("1"), "out", "x"),
+        Edge(A, P, C, "in", "x", through=Through(Iri("http://x/m"), Q)),
+        Edge(A, Q, B, "in", "x", through=Through(Blank("b"), Q)),
+        Edge(A, Q, C, "in", "x", through=Through(Blank("b"), Q)),
+    ]
+    assert pairs(rows(store, build.holds(edges)), "i") == [("0",), ("2",), ("4",), ("5",)]
+
+
+@given(TEXTS, st.sampled_from(["en", "de", "mul", ""]))
+@example("C#", "en")
+@example("100 %", "en")
+def test_any_text_finds_exactly_the_entity_with_that_label(text: str, language: str) -> None:
+    """Whatever a label says, the query finds its entity and nothing else, as label and as alias."""
+    shape = Labels(predicates=(RDFS_LABEL,), aliases=("http://x/alias#as",), description="http://x/about#it")
+    alias = Iri("http://x/alias#as")
+    store = graph(
+        (A, Iri(RDFS_LABEL), Literal(text, language=language)),
+        (B, Iri(RDFS_LABEL), Literal(text + "!", language=language)),
+        (B, alias, Literal(text, language=language)),
+        (C, alias, Literal("!" + text, language=language)),
+    )
+    found = rows(store, build.named([text], shape, ("de", "en"), 99))
+    assert pairs(found, "e0") == [("a",)]
+    assert pairs(found, "e1") == [("b",)]
+    assert {value for row in found for name, value in row.items() if name[0] == "l"} == {text}
+
+
+@given(TEXTS)
+def test_any_literal_can_be_asked_for_again(text: str) -> None:
+    """An edge to a literal holds exactly where the graph has that literal."""
+    store = graph((A, P, Literal(text)), (B, P, Literal(text + "x")))
+    edges = [Edge(start, P, Literal(text), "out", "x") for start in (A, B)]
+    assert rows(store, build.holds(edges)) == [{"i": "0"}]
+
+
+@given(st.one_of(TEXTS.map("http://x/{}".format), TEXTS, TEXTS.map("urn:{}".format)))
+@example("http://x/a> ?p ?o } #")
+@example("http://x/a b")
+def test_any_iri_is_refused_or_stays_one_iri(text: str) -> None:
+    """An IRI enters a query whole or not at all: the engine finds its edges, or says that this is no IRI."""
+    hostile = Iri(text)
+    if not hostile.queryable:
+        with pytest.raises(TermError):
+            build.neighbours([hostile], "out", BARE, 9)
+        return
+    query = build.neighbours([hostile], "out", BARE, 9)
+    try:
+        store = graph((hostile, P, B), (A, P, C))
+    except ValueError:  # stricter than the grammar of a query: then the query is refused as well
+        with pytest.raises(SyntaxError):
+            rows(graph((A, P, C)), query)
+        return
+    assert [row["o"] for row in rows(store, query)] == [B.value]
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=6))
+def test_no_text_changes_the_form_of_a_query(texts: list[str]) -> None:
+    """A query for hostile texts gives the columns that one for harmless texts gives, and is never an update."""
+    shape = profiles.find("wikidata").shape.labels
+    hostile = build.named(texts, shape, ("en",), 9)
+    harmless = build.named([f"a{number}" for number in range(len(texts))], shape, ("en",), 9)
+    assert variables(hostile) == variables(harmless)
+    with pytest.raises(SyntaxError):
+        pyoxigraph.Store().update(hostile)
