@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -292,10 +293,16 @@ class Session:
             return self._from_urls(profile, profile.urls, where)
         given = profiles.find(shape, self.settings.profiles_dir) if shape else None
         if where.startswith(("http://", "https://")):
-            return self._from_urls(given or profiles.find("generic"), (where,), masked(spec))
+            return self._from_urls(_moved(given, self._known_at(where)), (where,), masked(spec))
         if not _looks_like_file(where):
             return self._unknown(spec)
-        return await self._from_file(given, Path(where), masked(spec))
+        return await self._from_file(_moved(given, None) if given else None, Path(where), masked(spec))
+
+    def _known_at(self, url: str) -> Profile | None:
+        """The profile of the host that the URL names, if there is one: its operator's limits hold for every path."""
+        own = self.settings.profiles_dir
+        known = (profiles.find(name, own) for name in profiles.names(own))
+        return next((profile for profile in known if profile.urls and _host(url) == _host(profile.urls[0])), None)
 
     def _unknown(self, spec: str) -> SparqlGraph:
         known = ", ".join(profiles.names(self.settings.profiles_dir))
@@ -327,7 +334,7 @@ class Session:
         for known in profiles.names(self.settings.profiles_dir):
             profile = profiles.find(known, self.settings.profiles_dir)
             if await has_shape(select, profile):
-                return profile
+                return _moved(profile, None)
         return profiles.find("generic")
 
     def _wrapped(self, wrapper: Any) -> SparqlGraph:
@@ -372,6 +379,16 @@ def _open_file(path: Path) -> tuple[Transport, str]:
     transport = embedded.load(path)
     status = path.stat()
     return transport, f"{path.resolve()} {status.st_size} {status.st_mtime_ns}"
+
+
+def _moved(shape: Profile | None, host: Profile | None) -> Profile:
+    """A graph of one profile's shape at another place: what is said of pace and limits is the host's, not the shape's."""
+    base = host or profiles.find("generic")
+    return msgspec.structs.replace(base, shape=shape.shape) if shape else base
+
+
+def _host(url: str) -> str:
+    return (urlsplit(url).hostname or "").lower()
 
 
 def _parted(spec: str, settings: Settings) -> tuple[str, str]:

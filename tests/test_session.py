@@ -9,6 +9,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from fedkg import profiles
 from fedkg.data import folder
 from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.embed.lazy import LazySimilarity
@@ -86,6 +87,25 @@ async def test_a_profile_s_shape_goes_with_another_place(pets: Path) -> None:
         graph = await session.graph()
         assert graph.name == "freebase@pets.nt"
         assert await ask_about_pets(session) == ["Rex"]
+
+
+async def test_the_shape_moves_and_the_pace_stays(pets: Path) -> None:
+    """Freebase's shape on a file or on loopback is not slowed down to the public host's pace."""
+    public = profiles.find("freebase")
+    async with session_of(f"freebase@{pets}", "freebase@http://127.0.0.1:9/sparql") as session:
+        await session.graph()
+        here = [member.profile for member in session._members]
+    assert all(profile.shape == public.shape and profile.limits.interval == 0.0 for profile in here)
+
+
+async def test_a_known_host_keeps_its_manners_under_any_url() -> None:
+    """The operator's limits hold, and a contact is needed, however the endpoint is written."""
+    async with session_of("https://query.wikidata.org/bigdata/namespace/wdq/sparql") as session:
+        with pytest.raises(SettingsError, match="whom to write to"):
+            await session.graph()
+    async with session_of("generic@https://query.wikidata.org/sparql", contact="me@example.org") as session:
+        await session.graph()
+        assert session._members[0].profile.limits == profiles.find("wikidata-wdqs").limits
 
 
 async def test_the_shape_of_a_file_is_found_by_its_marker() -> None:

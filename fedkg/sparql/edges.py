@@ -43,32 +43,35 @@ def sort_key(edge: Edge) -> tuple[str, str, int, str, str]:
 
 
 def _edges(rows: Sequence[Row], said: Said, mediators: Mediators) -> list[Edge]:
-    statements = [row for row in rows if "c" in row]
+    """All edges that can be shown; where a mediator leads on, the bare edge to it is left out."""
     mediated = [row for row in rows if "m" in row and "c" not in row]
-    nodes, far = {row["m"] for row in mediated}, "o" if said[0] == "out" else "s"
-    qualifiers = _qualifiers(statements, mediators)
-    plain = [
+    collapse = _collapse_outgoing if said[0] == "out" else _collapse_incoming
+    collapsed = [edge for edge in collapse(mediated, said) if _usable(edge)]
+    over = {(edge.start, edge.through.node) for edge in collapsed if edge.through}
+    near, far = ("s", "o") if said[0] == "out" else ("o", "s")
+    qualifiers = _qualifiers([row for row in rows if "c" in row], mediators)
+    plain = (
         Edge(row["s"], _iri(row["p"]), row["o"], *said, qualifiers.get((row["s"], row["p"], row["o"]), ()))
         for row in rows
-        # only the far end: a mediator that was itself asked for keeps its edges, whatever else was asked for with it
-        if "m" not in row and row[far] not in nodes
-    ]
-    collapse = _collapse_outgoing if said[0] == "out" else _collapse_incoming
-    return [*plain, *collapse(mediated, said)]
+        if "m" not in row and (row[near], row[far]) not in over
+    )
+    return [*filter(_usable, plain), *collapsed]
 
 
 def _by_start(edges: Iterable[Edge]) -> dict[Iri, list[Edge]]:
-    """The edges that can be shown and asked for again, by the entity that they start from, each once."""
+    """The edges by the entity that they start from, each once."""
     found: dict[Iri, dict[Edge, None]] = defaultdict(dict)
     for edge in edges:
-        if isinstance(edge.subject, Iri) and isinstance(edge.start, Iri) and _askable(edge) and _short(edge.end):
+        if isinstance(edge.start, Iri):
             found[edge.start][edge] = None
     return {entity: sorted(kept, key=sort_key) for entity, kept in found.items()}
 
 
-def _askable(edge: Edge) -> bool:
+def _usable(edge: Edge) -> bool:
+    """Whether the edge can be shown and asked for again."""
     leg = edge.through is None or edge.through.relation.queryable
-    return leg and edge.subject.queryable and edge.relation.queryable and edge.object.queryable
+    ends = isinstance(edge.subject, Iri) and edge.subject.queryable and edge.object.queryable
+    return leg and ends and edge.relation.queryable and _short(edge.end)
 
 
 def _collapse_outgoing(rows: Iterable[Row], said: Said) -> Iterator[Edge]:

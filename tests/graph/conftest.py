@@ -74,6 +74,7 @@ def wire(meter: Meter, asked: list[str], faults: list[Fault]) -> Wire:
 
     def make(
         real: EmbeddedTransport,
+        *,
         name: str = "test",
         profile: str | Profile = "generic",
         limits: Limits | None = None,

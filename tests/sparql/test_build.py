@@ -29,18 +29,18 @@ TEXTS = st.one_of(
 DIRECTIONS: list[Direction] = ["out", "in"]
 
 
-def term(value: Term) -> pyoxigraph.NamedNode | pyoxigraph.Literal:
-    """The term as the engine's own object, so that no text of ours is read back by our own rules."""
-    if isinstance(value, Literal):
-        return pyoxigraph.Literal(value.value, language=value.language or None)
-    assert isinstance(value, Iri)
-    return pyoxigraph.NamedNode(value.value)
+def node(iri: Iri) -> pyoxigraph.NamedNode:
+    """The IRI as the engine's own object, so that no text of ours is read back by our own rules."""
+    return pyoxigraph.NamedNode(iri.value)
 
 
-def graph(*triples: tuple[Term, Iri, Term]) -> pyoxigraph.Store:
+def graph(*triples: tuple[Iri, Iri, Term]) -> pyoxigraph.Store:
     """A store with these triples."""
     store = pyoxigraph.Store()
-    store.extend(pyoxigraph.Quad(term(s), term(p), term(o)) for s, p, o in triples)
+    for subject, relation, end in triples:
+        said = pyoxigraph.Literal(end.value, language=end.language or None) if isinstance(end, Literal) else None
+        target = said or node(end if isinstance(end, Iri) else Iri(""))
+        store.add(pyoxigraph.Quad(node(subject), node(relation), target))
     return store
 
 
