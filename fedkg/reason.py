@@ -6,7 +6,7 @@ ranking, with a warning in the answer. A spent budget does: the answer then hold
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -102,7 +102,7 @@ class Run:
         if not self._linked and self._plan.kind not in self.model.abstains:
             self._linked = await link.from_question(self.graph, self.question, self._plan)
         self._happened.append(Linked(tuple(self._linked)))
-        self.names |= {match.iri: match.label for match in self._linked}
+        self.names |= {match.iri: match.label for match in self._linked if match.mention}
 
     async def _walk(self) -> AsyncIterator[Event]:
         """Serves the method until it is done; what it found is in `_found`."""
@@ -111,7 +111,7 @@ class Run:
         search = self.settings.search
         if self.model.exhaustive:
             search = msgspec.structs.replace(search, beam=EXHAUSTIVE_WIDTH)
-        self._rag = PathRag(self._around, self.similarity, self._query(), search)
+        self._rag = PathRag(self._around, self.similarity, self._query, search)
         walk = fidelis.search([match.iri for match in self._linked], search)
         reply: Any = None
         while True:
@@ -146,6 +146,7 @@ class Run:
         self._happened.append(self._fetched(need.depth))
         ranking = await self._rag.rank(need.beams, nodes, self._limit, lookahead=not need.last)
         self.names |= ranking.labels
+        self._linked = [self._named(match) for match in self._linked]
         page = ranking.candidates[: self._limit]
         offers = offer_candidates(need.beams, page, self.names, self._linked, self.settings.search.tails)
         offered = tuple(offer.text for offer in offers)
@@ -248,12 +249,17 @@ class Run:
         search = self.settings.search
         return None if self.model.exhaustive else search.candidates or DEFAULT_CANDIDATES[search.form]
 
-    def _query(self) -> str:
+    def _query(self, names: Mapping[Term, str]) -> str:
         """K: the keywords in one string, without the topics, which every candidate has in common."""
         text = " ".join(self._plan.keywords) if self.settings.search.keywords and self._plan.keywords else self.question
         for match in self._linked:
-            text = without(text, match.mention or match.label)
+            text = without(text, match.mention or names.get(match.iri, match.label))
         return text
+
+    def _named(self, match: Match) -> Match:
+        """A topic that was given by its IRI, with the label that came with the first hop."""
+        label = self.names.get(match.iri, match.label)
+        return match if match.mention else msgspec.structs.replace(match, label=label, mention=label)
 
     def _best(self, offered: int, width: int, error: ModelReplyError) -> tuple[Pick, ...]:
         self._warn(f"chosen by Path-RAG's ranking: {error}")

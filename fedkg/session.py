@@ -174,7 +174,8 @@ class Session:
         said = [leg for near in found for edge in near.edges for leg in edge.qualifiers]
         terms += [term for leg in said for term in (leg.relation, leg.value)]
         vias = [edge.through.relation for near in found for edge in near.edges if edge.through]
-        return match, found, await graph.labels(dict.fromkeys([match.iri, *terms, *vias]))
+        names = await graph.labels(dict.fromkeys([match.iri, *terms, *vias]))
+        return msgspec.structs.replace(match, label=names[match.iri]), found, names
 
     async def verify(self, answer: Answer) -> list[Checked]:
         """Asks for every edge of every path again."""

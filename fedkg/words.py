@@ -9,6 +9,9 @@ STOP_WORDS = frozenset(
     "she that the their them they this to was were what when where which who whom whose why with".split()
 )
 
+SMALL_WORDS = frozenset("a an and as at but by for from in nor of on or the to with".split())
+"""Words that titles write small, unless they begin it."""
+
 
 def content_words(text: str) -> tuple[str, ...]:
     """The words that are no stop words, each once, in order, lower case."""
@@ -31,14 +34,17 @@ def spellings(text: str) -> list[str]:
     clean = " ".join(text.split())
     forms = [text, clean, clean[:1].upper() + clean[1:], clean.lower()]
     for form in (clean, clean.lower()):
-        forms += [_heading(form, STOP_WORDS), _heading(form, frozenset())]
+        forms += [_heading(form, SMALL_WORDS), _heading(form, frozenset())]
     return list(dict.fromkeys(form for form in forms if form.strip()))
 
 
 def _heading(text: str, small: frozenset[str]) -> str:
-    """The text with capitals at the beginning of its words, but for small words inside of it."""
-    words = [word if place and word in small else _capital(word) for place, word in enumerate(text.split(" "))]
-    return " ".join(words)
+    """The text with capitals at the beginning of its words, but for small words inside of a title or subtitle."""
+    words = text.split(" ")
+    begins = [before.endswith((":", ".", "–")) for before in [":", *words]]
+    return " ".join(
+        _capital(word) if begin or word not in small else word for begin, word in zip(begins, words, strict=False)
+    )
 
 
 def _capital(word: str) -> str:

@@ -27,16 +27,16 @@ WORD = re.compile(r"[^\s,;:\"“”«»]+(?:[,:](?=\s))?")
 async def given(graph: Graph, topics: Sequence[str]) -> list[Match]:
     """The entities that the caller named by IRI or by label, in their order, each once.
 
+    The label of an IRI comes with those of the first hop, so that it costs no request of its own.
     Raises TermError for an IRI that is none, and TopicError with the nearest labels for a label that nothing has.
     """
     iris = {topic: Iri.parse(topic) for topic in topics if _looks_like_iri(topic)}
     texts = [topic for topic in topics if topic not in iris]
-    labels = await graph.labels(iris.values()) if iris else {}
     found = await graph.search(texts, 1) if texts else {}
     for text in texts:
         if not found[text]:
             raise await _unknown(graph, f"no entity of {graph.name} is called {text[:100]!r}", [text])
-    known = {topic: Match(iri, labels[iri], 1.0, mention=labels[iri]) for topic, iri in iris.items()}
+    known = {topic: Match(iri, iri.local_name, 1.0) for topic, iri in iris.items()}
     known |= {text: msgspec.structs.replace(found[text][0], mention=text) for text in texts}
     return list({known[topic].iri: known[topic] for topic in reversed(topics)}.values())[::-1]
 

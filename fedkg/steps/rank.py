@@ -4,7 +4,8 @@ S0((r, e)) = cos(z(K), z(r)) + cos(z(K), z(e)), and S((r, e)) = S0((r, e)) + α 
 with K the plan's keywords in one string. Both terms of the maximum belong to one real edge.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -21,6 +22,10 @@ DEFAULT_CANDIDATES = {"groups": 10, "pairs": 30}
 """Candidates offered: thirty pairs as in the papers; ten groups hold more of the gold answers than those."""
 
 
+LABELS = 300
+"""Labels that one hop asks for where it needs fewer."""
+
+
 class Ranking(msgspec.Struct, frozen=True):
     """The candidates, best first, and the `labels` of all that they show.
 
@@ -33,9 +38,11 @@ class Ranking(msgspec.Struct, frozen=True):
 
 
 class PathRag:
-    """Path-RAG for one question: `query` is K, the keywords in one string."""
+    """Path-RAG for one question: `query` makes K, the keywords in one string, once the topics' labels are known."""
 
-    def __init__(self, around: Surroundings, similarity: Similarity, query: str, search: Search) -> None:
+    def __init__(
+        self, around: Surroundings, similarity: Similarity, query: Callable[[Mapping[Term, str]], str], search: Search
+    ) -> None:
         self._around = around
         self._similarity = similarity
         self._query = query
@@ -54,23 +61,25 @@ class PathRag:
             for number, beam in enumerate(beams)
             for candidate in expand(self._around, self._search.form, number, beam, nodes[number])
         ]
-        scored, names = await self._score(found)
+        scored, names = await self._score(found, [beam.topic for beam in beams])
         if limit is not None and len(scored) > limit and lookahead and self._search.alpha:
             scored = await self._look_ahead(scored[: 2 * limit], names) + scored[2 * limit :]
         whole = all(self._around.complete(tail, way) for beam in beams for tail in beam.tails for way in BOTH)
         return Ranking(tuple(scored), names, whole)
 
-    async def _score(self, candidates: Sequence[Candidate]) -> tuple[list[Candidate], dict[Term, str]]:
+    async def _score(
+        self, candidates: Sequence[Candidate], topics: Sequence[Term]
+    ) -> tuple[list[Candidate], dict[Term, str]]:
         """The candidates by S0, and the labels of what they show, got in one batch.
 
         A group's entity term is that of the best of its shown tails; literals have none.
         """
-        names = await self._around.graph.labels(_shown(candidates, self._search.tails))
+        names = await self._around.graph.labels([*topics, *_shown(candidates, self._search.tails)])
         if not candidates:
             return [], names
         relations = [relation_text(candidate.relation, names) for candidate in candidates]
         tails = [[names[tail] for tail in found.tails[: self._search.tails]] for found in candidates]
-        cosines = await self._cosines([*relations, *(text for texts in tails for text in texts)])
+        cosines = await self._cosines(self._query(names), [*relations, *(text for texts in tails for text in texts)])
         score = [
             cosines[name] + max((cosines[text] for text in texts), default=0.0)
             for name, texts in zip(relations, tails, strict=True)
@@ -86,7 +95,7 @@ class PathRag:
             for number, (candidate, nodes) in enumerate(zip(best, ahead, strict=True))
             for found in expand(self._around, self._search.form, number, Beam(Iri(""), (candidate,)), nodes)
         ]
-        scored, more = await self._score(flat)
+        scored, more = await self._score(flat, [])
         names |= more
         peaks: dict[int, float] = {}
         for found in scored:
@@ -94,10 +103,10 @@ class PathRag:
         alpha = self._search.alpha
         return _sorted(best, [found.score + alpha * peaks.get(number, 0.0) for number, found in enumerate(best)])
 
-    async def _cosines(self, texts: Iterable[str]) -> dict[str, float]:
+    async def _cosines(self, query: str, texts: Iterable[str]) -> dict[str, float]:
         """The similarity of each distinct text to the query."""
         distinct = list(dict.fromkeys(texts))
-        return dict(zip(distinct, (await self._similarity.scores(self._query, distinct)).tolist(), strict=True))
+        return dict(zip(distinct, (await self._similarity.scores(query, distinct)).tolist(), strict=True))
 
 
 def expand(
@@ -129,15 +138,19 @@ def _repeats(relation: DirectedRelation, edges: Sequence[Edge], groups: Mapping[
     return {edge.end for edge in edges} <= {edge.end for edge in twins}
 
 
-def _shown(candidates: Iterable[Candidate], tails: int) -> list[Term]:
-    """The terms whose labels are needed: relations, and the first tails of each candidate with their qualifiers."""
+def _shown(candidates: Sequence[Candidate], tails: int) -> list[Term]:
+    """The terms whose labels are needed: relations, and the first tails of each candidate with their qualifiers.
+
+    Further tails fill up the batch: it is one request anyway, and whatever becomes an answer needs its label.
+    """
     terms: dict[Term, None] = {}
     for candidate in candidates:
         terms.update(dict.fromkeys(term for term in (candidate.relation.relation, candidate.relation.via) if term))
         terms.update(dict.fromkeys(candidate.tails[:tails]))
         said = [leg for edge in candidate.edges[:tails] for leg in edge.qualifiers[:QUALIFIERS]]
         terms.update(dict.fromkeys(term for leg in said for term in (leg.relation, leg.value)))
-    return list(terms)
+    further = (tail for candidate in candidates for tail in candidate.tails[tails:] if tail not in terms)
+    return [*terms, *itertools.islice(further, max(0, LABELS - len(terms)))]
 
 
 def _share(candidates: Sequence[Candidate], budget: int, favoured: int) -> list[list[Iri]]:

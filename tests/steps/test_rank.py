@@ -1,6 +1,6 @@
 """Path-RAG on a small real graph, with a similarity in which shared words count."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ async def ranked(
     around, search = Surroundings(graph), Search(**settings)  # type: ignore[arg-type]  # keyword by keyword
     nodes = frontier(beams, search.frontier, around)
     await around.fetch(node for own in nodes for node in own)
-    rag = PathRag(around, similarity, "who is the director", search)  # type: ignore[arg-type]  # Exact is one
+    rag = PathRag(around, similarity, lambda _names: "who is the director", search)  # type: ignore[arg-type]  # Exact is one
     return await rag.rank(beams, nodes, limit, lookahead=ahead)
 
 
@@ -105,7 +105,7 @@ async def test_without_alpha_nothing_is_fetched_ahead(films: SparqlGraph, meter:
 async def test_lookahead_is_prefetch(films: SparqlGraph, meter: Meter) -> None:
     """The next hop asks nothing more for the tails that the lookahead has fetched."""
     around, search = Surroundings(films), Search()
-    rag = PathRag(around, Exact({"directed by": 1.0}), "", search)
+    rag = PathRag(around, Exact({"directed by": 1.0}), lambda _names: "", search)
     await around.fetch([KONG])
     best = (await rag.rank([Beam(KONG)], [[KONG]], 1, lookahead=True)).candidates[0]
     before = meter.usage().by_kind["neighbours"]
@@ -144,6 +144,22 @@ async def test_an_incoming_group_that_says_nothing_new_is_left_out(films: Sparql
     assert names(ranking) == [">spouse"]
 
 
+async def test_the_topics_labels_come_with_the_first_batch(films: SparqlGraph, meter: Meter) -> None:
+    """K is made when they are known; relations, topics and tails cost one request together."""
+    seen: set[str] = set()
+
+    def query(known: Mapping[Term, str]) -> str:
+        seen.add(known[KONG])
+        return ""
+
+    around = Surroundings(films)
+    await around.fetch([KONG])
+    rag = PathRag(around, Exact({}), query, Search())
+    await rag.rank([Beam(KONG)], [[KONG]], 5, lookahead=False)
+    assert seen == {"King Kong"}
+    assert meter.usage().by_kind["labels"] == 1
+
+
 async def test_each_distinct_text_is_scored_once(films: SparqlGraph) -> None:
     """A relation that several beams offer is not embedded again."""
     exact = Exact({})
@@ -155,7 +171,7 @@ async def test_it_ranks_by_shared_words_with_a_real_similarity(films: SparqlGrap
     """A whole run with an embedder that needs no weights."""
     around = Surroundings(films)
     await around.fetch([KONG])
-    rag = PathRag(around, hashing, "release year", Search())
+    rag = PathRag(around, hashing, lambda _names: "release year", Search())
     assert names(await rag.rank([Beam(KONG)], [[KONG]], 1, lookahead=False))[0] == ">release year"
     assert hashing.embedded > 0
 
