@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedkg.words import STOP_WORDS, content_words, spellings, without
+from fedkg.words import content_words, spellings, without
 
 
 def test_content_words_are_in_order_and_once() -> None:
@@ -69,4 +69,4 @@ def test_without_never_empties_a_text(text: str, mention: str) -> None:
     """What is left is some text of the question, in one line, unless there was none."""
     rest = without(text, mention)
     assert bool(rest) == bool(text)
-    assert set(content_words(rest)) <= set(content_words(text)) | set(STOP_WORDS) | set(content_words(rest))
+    assert len(rest) <= len(text)
