@@ -35,7 +35,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     interval: Annotated[float, msgspec.Meta(ge=0)] = 0.0
     timeout: Annotated[float, msgspec.Meta(gt=0)] = 60.0
     retries: Annotated[int, msgspec.Meta(ge=0)] = 3
-    rows: Positive = 10_000
+    rows: Positive = 9_998
     known_cap: Annotated[int, msgspec.Meta(ge=0)] = 0
     batch: Positive = 50
     label_batch: Positive = 400

@@ -202,13 +202,12 @@ class Conclusion(msgspec.Struct, frozen=True):
     """What the answer call says: which offered paths answer the question.
 
     `tails` maps a path's number to the numbers of its tails that answer (empty: all of them). `verdict` is "yes" or
-    "no" for yes/no questions and claims. `abstained` says that the model cannot answer questions of this kind.
+    "no" for yes/no questions and claims.
     """
 
     paths: tuple[int, ...] = ()
     tails: dict[int, tuple[int, ...]] = {}
     verdict: Literal["yes", "no", ""] = ""
-    abstained: str = ""
 
 
 class PathEdge(msgspec.Struct, frozen=True):

@@ -19,6 +19,7 @@ from fedkg.errors import SettingsError
 __all__ = ["ENVIRONMENT", "Budget", "Search", "Settings", "load", "masked", "public"]
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
+Language = Annotated[str, msgspec.Meta(pattern="^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$")]
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 
 
@@ -64,7 +65,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     endpoints: tuple[str, ...] = ()
     model: str = "local"
     embedder: str = "auto"
-    languages: tuple[str, ...] = ("en",)
+    languages: tuple[Language, ...] = ("en",)
     contact: str = ""
     cache: bool = True
     cache_dir: str = ""

@@ -17,6 +17,7 @@ LEVELS = {
     **dict.fromkeys(["fetch.base", "llm.base", "embed.base", "calls.base", "methods.base"], 2),
     **dict.fromkeys(["sparql", "fetch", "llm", "embed", "graph.base"], 3),
     **dict.fromkeys(["graph.names", "graph.near"], 3.5),  # the two halves that graph.endpoint is put together from
+    "graph.search": 3.7,  # entities by name, on top of the names
     **dict.fromkeys(["graph", "calls"], 4),
     "llm.wire": 2.5,  # what the vendors have in common
     "recall": 4,

@@ -286,3 +286,13 @@ async def test_given_settings_are_taken_as_they_are(tmp_path: Path) -> None:
     async with Session(settings=settings) as session:
         assert (await session.graph()).name == "sample"
         assert session.settings == settings
+
+
+async def test_a_warm_question_costs_no_request_even_where_its_topic_was_searched(pets: Path) -> None:
+    """Searches are kept like neighbourhoods and labels, those that found nothing included."""
+    usages = []
+    for _ in range(2):
+        async with session_of(pets) as session:
+            usages.append((await session.ask("Which pet does Ann have?")).usage)
+    assert usages[0].by_kind["search"] > 0
+    assert usages[1].requests == 0

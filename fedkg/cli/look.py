@@ -22,14 +22,19 @@ NO_MODEL = {"model": "local"}
 @click.command()
 @click.argument("text")
 @click.option("--limit", default=10, type=click.IntRange(1), show_default=True, help="Most entities.")
+@click.option("--meaning", is_flag=True, help="By meaning, among all labels that earlier walks have shown.")
 @options.connection
 @options.as_json
-def search(text: str, limit: int, file: str | None, as_json: bool, **flags: object) -> int:
-    """Find entities whose label or alias is TEXT; where there is none, those with a similar label."""
+def search(text: str, limit: int, meaning: bool, file: str | None, as_json: bool, **flags: object) -> int:
+    """Find entities whose label or alias is TEXT; where there is none, those with a similar label.
+
+    With --meaning: entities and relations whose label means something similar, as far as walks over these endpoints have
+    shown them.
+    """
     if not text.strip():
         raise QuestionError("there is no text to search for", hint="give a label, such as 'Marie Curie'")
     with opened(options.settings(file, flags | NO_MODEL)) as session:
-        found = session.run(session.search(text, limit))
+        found = session.run(session.similar(text, limit) if meaning else session.search(text, limit))
     if as_json:
         click.echo(encode(found))
         return 0 if found else 1

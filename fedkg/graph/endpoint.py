@@ -8,8 +8,9 @@ import msgspec
 from fedkg.errors import EndpointError
 from fedkg.fetch.base import Select
 from fedkg.graph.base import Source, all_in_halves, chunks
-from fedkg.graph.names import Names, Search
+from fedkg.graph.names import Names
 from fedkg.graph.near import Neighbours
+from fedkg.graph.search import Search
 from fedkg.profiles import Profile
 from fedkg.records import Match, Neighbourhood
 from fedkg.sparql import build

@@ -15,6 +15,7 @@ from fedkg.words import STOP_WORDS
 __all__ = ["from_question", "given", "ngrams"]
 
 LONGEST_NGRAM = 10
+MOST_NGRAMS = 240
 MOST_TOPICS = 3
 MOST_HINTS = 5
 ARTICLES = frozenset({"a", "an", "the"})
@@ -38,7 +39,7 @@ async def given(graph: Graph, topics: Sequence[str]) -> list[Match]:
             raise await _unknown(graph, f"no entity of {graph.name} is called {text[:100]!r}", [text])
     known = {topic: Match(iri, iri.local_name, 1.0) for topic, iri in iris.items()}
     known |= {text: msgspec.structs.replace(found[text][0], mention=text) for text in texts}
-    return list({known[topic].iri: known[topic] for topic in reversed(topics)}.values())[::-1]
+    return _distinct(known[topic] for topic in topics)
 
 
 async def from_question(graph: Graph, question: str, plan: Plan) -> list[Match]:
@@ -62,6 +63,7 @@ def ngrams(question: str) -> list[str]:
 
     A run may start with a small word only if that is an article or written with a capital, and end with one only if that
     has a capital; in a question without any capitals neither says anything, and only runs of nothing else are left out.
+    Of a text too long for a question those with capitals come first, and no more than 240 in all.
     """
     text = re.sub(r"[?!]+\s*$", "", question).strip()
     cased = text != text.lower()
@@ -72,7 +74,14 @@ def ngrams(question: str) -> list[str]:
             for form in _forms(text[words[first][0] : words[first + size - 1][1]]):
                 if _may_name(form, cased=cased):
                     found[form] = None
-    return [form for form in found if form]
+    spans = [form for form in found if form]
+    return spans if len(spans) <= MOST_NGRAMS else sorted(spans, key=_small)[:MOST_NGRAMS]
+
+
+def _small(span: str) -> bool:
+    """Whether the span does not begin and end with a capital or figure."""
+    words = span.split()
+    return words[0][:1].islower() or words[-1][:1].islower()
 
 
 def _forms(span: str) -> Iterable[str]:
@@ -100,14 +109,11 @@ def _longest(question: str, spans: Iterable[str], found: Mapping[str, list[Match
     Where some are proper names, the others are what is asked about them: "city", "film".
     """
     taken: list[str] = []
-    topics: dict[Iri, Match] = {}
     for span in spans:
         if found.get(span) and not any(span in longer for longer in taken):
             taken.append(span)
-            match = found[span][0]
-            topics.setdefault(match.iri, msgspec.structs.replace(match, mention=span))
-    proper = [match for match in topics.values() if _proper(match.mention, question)]
-    return proper or list(topics.values())
+    topics = _distinct(msgspec.structs.replace(found[span][0], mention=span) for span in taken)
+    return [match for match in topics if _proper(match.mention, question)] or topics
 
 
 def _hinted(question: str, spans: Sequence[str]) -> Sequence[str]:
@@ -125,8 +131,15 @@ def _proper(span: str, question: str) -> bool:
 
 async def _mentioned(graph: Graph, mentions: Sequence[str]) -> list[Match]:
     found = await graph.search(list(mentions), 1) if mentions else {}
-    topics = [msgspec.structs.replace(found[name][0], mention=name) for name in mentions if found.get(name)]
-    return list({match.iri: match for match in reversed(topics)}.values())[::-1]
+    return _distinct(msgspec.structs.replace(found[name][0], mention=name) for name in mentions if found.get(name))
+
+
+def _distinct(matches: Iterable[Match]) -> list[Match]:
+    """Each entity as it came first."""
+    first: dict[Iri, Match] = {}
+    for match in matches:
+        first.setdefault(match.iri, match)
+    return list(first.values())
 
 
 async def _unknown(graph: Graph, message: str, names: Sequence[str]) -> TopicError:

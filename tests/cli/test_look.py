@@ -101,3 +101,14 @@ def test_no_model_is_needed(cli: Cli, graph: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("FEDKG_MODEL", "anthropic:m")
     assert cli("search", "Strelsau", "-e", graph).exit_code == 0
     assert cli("neighbours", "Strelsau", "-e", graph).exit_code == 0
+
+
+def test_search_by_meaning_finds_what_walks_have_shown(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a question its labels can be searched; before, and without vectors, there is nothing to search."""
+    assert cli("search", "birthplace", "-e", "sample", "--meaning").exit_code == 2
+    monkeypatch.setenv("FEDKG_EMBEDDER", "minilm")
+    assert cli("search", "birthplace", "-e", "sample", "--meaning").exit_code == 1
+    assert cli("ask", "Where was Niels Bohr born?", "-e", "sample", "--depth", "1").exit_code == 0
+    found = cli("search", "birthplace", "-e", "sample", "--meaning")
+    assert found.exit_code == 0
+    assert "place of birth" in found.stdout

@@ -1,0 +1,70 @@
+"""What a question has fetched so far: once each, in both directions, with the gaps told apart."""
+
+from collections.abc import Callable
+
+from fedkg.fetch.base import Reply
+from fedkg.fetch.polite import Meter
+from fedkg.graph.endpoint import SparqlGraph
+from fedkg.graph.surroundings import Surroundings, frontier
+from fedkg.profiles import Limits
+from fedkg.records import Beam, Candidate
+from fedkg.terms import DirectedRelation, Edge, Iri, Literal
+
+Wire = Callable[..., SparqlGraph]
+Faults = list[Callable[[str], Reply | None]]
+BROKEN = Reply(503, {"content-type": "text/plain"}, b"no backend")
+A, B, C = (Iri(f"http://x/{name}") for name in "abc")
+P = Iri("http://x/r/p")
+FACTS = ':a r:p :b, "1" ; r:q :c . :c r:p :a . :b r:p :c .'
+
+
+async def test_nothing_is_fetched_twice(make: Wire, meter: Meter) -> None:
+    """A node is asked for once per direction, whoever wants it; literals are not asked for."""
+    around = Surroundings(make(FACTS))
+    await around.fetch([A, Literal("1"), A], ["out"])
+    assert (around.known(A), around.complete(A, "out"), around.complete(A, "in")) == (False, True, False)
+    await around.fetch([A, B])
+    await around.fetch([A, B])
+    assert meter.usage().by_kind == {"neighbours": 3}
+    assert (around.known(A), around.known(B), around.known(C)) == (True, True, False)
+    assert around.complete(Literal("1"), "out")
+    assert len(around.all()) == 4
+
+
+async def test_edges_by_relation_and_direction(make: Wire) -> None:
+    """All edges of a node, or those of one relation as it is walked."""
+    around = Surroundings(make(FACTS))
+    await around.fetch([A])
+    assert len(around.edges(A)) == 4
+    assert [edge.end for edge in around.along(A, DirectedRelation(P, "out"))] == [Literal("1"), B]
+    assert [edge.end for edge in around.along(A, DirectedRelation(P, "in"))] == [C]
+    assert around.along(A, DirectedRelation(P, "out", P)) == around.edges(B) == []
+
+
+async def test_gaps_name_who_what_and_why(make: Wire, faults: Faults) -> None:
+    """A failure is a gap wherever it was; a cut only where the walk went through; equal reasons stand together."""
+    text = " ".join(f":a r:p :t{number} ." for number in range(9))
+    around = Surroundings(make(text, limits=Limits(entity=4, relation=4, retries=0)))
+    await around.fetch([A])
+    faults.append(lambda query: BROKEN)
+    await around.fetch([Iri(f"http://x/f{number}") for number in range(5)], ["in"])
+    (failed,) = around.gaps(set())
+    assert (failed.endpoint, "503" in failed.reason) == ("test", True)
+    assert failed.asked == "http://x/f0 (in), http://x/f1 (in), http://x/f2 (in) and 2 more"
+    cut, _ = around.gaps({A})
+    assert (cut.asked, cut.reason) == ("http://x/a (out)", "a hub: at most 4 edges of each of its 1 relations")
+    assert not around.complete(A, "out")
+
+
+async def test_the_frontier_is_shared_and_prefers_what_is_there(make: Wire) -> None:
+    """Beams share the budget; tails that are fetched already stand for their beam; literals are never expanded."""
+    around = Surroundings(make(FACTS))
+    nodes = [Iri(f"http://x/n{number}") for number in range(6)]
+    step = Candidate(
+        0, DirectedRelation(P, "out"), tuple(Edge(A, P, end, "out", "x") for end in [*nodes, Literal("1")])
+    )
+    beams = [Beam(A, (step,)), Beam(B)]
+    assert frontier(beams, 6, around) == [nodes[:3], [B]]
+    assert frontier([], 6, around) == []
+    await around.fetch([nodes[4]])
+    assert frontier(beams, 6, around) == [[nodes[4]], [B]]

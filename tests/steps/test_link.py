@@ -1,0 +1,183 @@
+"""Linking on real graphs: topics by IRI and label, mentions, n-grams, and what is said where nothing matches."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fedkg import profiles
+from fedkg.errors import TermError, TopicError
+from fedkg.fetch.polite import Meter
+from fedkg.graph.endpoint import SparqlGraph
+from fedkg.records import Match, Plan
+from fedkg.session import Session
+from fedkg.steps import link
+from fedkg.steps.link import ngrams
+from fedkg.terms import Iri
+
+MakeGraph = Callable[..., SparqlGraph]
+NO_PLAN = Plan(())
+TITLES = """
+:odyssey rdfs:label "2001: A Space Odyssey"@en . :towers rdfs:label "The Lord of the Rings: The Two Towers"@en .
+:rings rdfs:label "The Lord of the Rings"@en . :curie rdfs:label "Marie Curie"@en . :jobs rdfs:label "Jobs"@en .
+:washington rdfs:label "Washington, D.C."@en . :film rdfs:label "film"@en . :city rdfs:label "city"@en .
+:who rdfs:label "The Who"@en . :it rdfs:label "It"@en . :r2 rdfs:label "R2-D2"@en . :james rdfs:label "James"@en .
+:love rdfs:label "Dr. Strangelove or: How I Learned to Stop Worrying and Love the Bomb"@en .
+r:director rdfs:label "director"@en . :odyssey r:director :kubrick . :kubrick rdfs:label "Stanley Kubrick"@en .
+"""
+
+
+@pytest.fixture
+def titles(make_graph: MakeGraph) -> SparqlGraph:
+    """A graph of awkward names."""
+    return make_graph(TITLES)
+
+
+def names(matches: list[Match]) -> list[str]:
+    """The entities by short names."""
+    return [match.iri.value.removeprefix("http://x/") for match in matches]
+
+
+@pytest.mark.parametrize(
+    ("question", "topics", "mention"),
+    [
+        ("Who directed 2001: A Space Odyssey?", ["odyssey"], "2001: A Space Odyssey"),
+        ("who directed 2001: a space odyssey", ["odyssey"], "2001: a space odyssey"),
+        ("Who wrote The Lord of the Rings: The Two Towers?", ["towers"], "The Lord of the Rings: The Two Towers"),
+        ("Who was Marie Curie's husband?", ["curie"], "Marie Curie"),
+        ("Who was Marie Curie’s husband?", ["curie"], "Marie Curie"),
+        ("Who was James' mother?", ["james"], "James"),
+        ("In which city did Marie Curie live?", ["curie"], "Marie Curie"),
+        ("Which film was made by Stanley Kubrick and seen by Marie Curie?", ["kubrick", "curie"], "Stanley Kubrick"),
+        ("Who lives in Washington, D.C.?", ["washington"], "Washington, D.C."),
+        ("Tell me about Marie Curie.", ["curie"], "Marie Curie"),
+        ("Who sang in The Who?", ["who"], "The Who"),
+        ("What did R2-D2 say (in the film)?", ["r2"], "R2-D2"),
+        ("Marie Curie", ["curie"], "Marie Curie"),
+        ("what is a film", ["film"], "film"),
+        ("Film of Stanley Kubrick", ["kubrick"], "Stanley Kubrick"),
+        (
+            'Who made "Dr. Strangelove or: How I Learned to Stop Worrying and Love the Bomb"?',
+            ["love"],
+            "Dr. Strangelove or: How I Learned to Stop Worrying and Love the Bomb",
+        ),
+        ("Who was the director of “It”?", ["it"], "It"),
+    ],
+)
+async def test_a_question_names_its_topic(titles: SparqlGraph, question: str, topics: list[str], mention: str) -> None:
+    """The longest names win; possessives, punctuation and brackets go; common words give way to proper names."""
+    found = await link.from_question(titles, question, NO_PLAN)
+    assert names(found) == topics
+    assert found[0].mention == mention
+
+
+async def test_mentions_come_before_ngrams(titles: SparqlGraph) -> None:
+    """What the model named is searched; only where none of it is known, the question's own words are."""
+    question = "Who directed 2001: A Space Odyssey, Stanley Kubrick?"
+    found = await link.from_question(titles, question, Plan((), mentions=("marie curie", "nobody", "Marie Curie")))
+    assert (names(found), found[0].mention) == (["curie"], "marie curie")
+    assert names(await link.from_question(titles, question, Plan((), mentions=("nobody",)))) == ["odyssey", "kubrick"]
+
+
+async def test_relations_are_no_topics(titles: SparqlGraph) -> None:
+    """What the question asks along is not where it starts."""
+    with pytest.raises(TopicError):
+        await link.from_question(titles, "who is the director", NO_PLAN)
+
+
+async def test_no_more_than_three_topics(titles: SparqlGraph) -> None:
+    """A question that names many entities starts from the first of the longest."""
+    question = "Stanley Kubrick, Marie Curie, James, Jobs and R2-D2?"
+    assert names(await link.from_question(titles, question, NO_PLAN)) == ["kubrick", "curie", "james"]
+
+
+async def test_a_question_without_a_known_name_suggests_some(titles: SparqlGraph) -> None:
+    """The error names what was asked and the nearest labels of what looks like a name; so for mentions."""
+    with pytest.raises(TopicError, match="no entity of test is called what the question names") as caught:
+        await link.from_question(titles, "Who was taught by Mary Curie in the laboratory?", NO_PLAN)
+    assert caught.value.hint.startswith("nearest labels: Marie Curie <http://x/curie>")
+    with pytest.raises(TopicError, match="'Stanly Kubrik'") as caught:
+        await link.from_question(titles, "Who was he?", Plan((), mentions=("Stanly Kubrik",)))
+    assert "Stanley Kubrick" in caught.value.hint
+    with pytest.raises(TopicError) as caught:
+        await link.from_question(titles, "???", NO_PLAN)
+    assert "fedkg search" in caught.value.hint
+
+
+async def test_given_topics_are_iris_and_labels(titles: SparqlGraph, meter: Meter) -> None:
+    """IRIs with or without brackets and labels in any case, in their order, each entity once, in few requests."""
+    topics = ["marie curie", "<http://x/odyssey>", "http://x/nobody", "2001: A Space Odyssey", "urn:x:1", "It"]
+    found = await link.given(titles, topics)
+    assert names(found) == ["curie", "odyssey", "nobody", "urn:x:1", "it"]
+    assert [(match.label, match.mention) for match in found[:2]] == [("Marie Curie", "marie curie"), ("odyssey", "")]
+    assert meter.usage().by_kind == {"search": 2}
+    assert await link.given(titles, []) == []
+
+
+@pytest.mark.parametrize("topic", ["http://x/a b", '<http://x/"q">', "http://x/{id}"])
+async def test_an_iri_that_is_none_is_refused(titles: SparqlGraph, topic: str) -> None:
+    """What looks like an IRI is not searched as a label."""
+    with pytest.raises(TermError, match="not an IRI"):
+        await link.given(titles, [topic])
+
+
+async def test_an_unknown_label_is_refused_with_suggestions(titles: SparqlGraph) -> None:
+    """Also one with a colon or hostile characters in it, which is no IRI."""
+    with pytest.raises(TopicError, match="2001: A Space Odissey") as caught:
+        await link.given(titles, ["It", "2001: A Space Odissey"])
+    assert "2001: A Space Odyssey <http://x/odyssey>" in caught.value.hint
+    for hostile in ('"@en } #', "\ud800", "x" * 5_000, " "):
+        with pytest.raises(TopicError):
+            await link.given(titles, [hostile])
+
+
+def test_ngrams_are_names_only() -> None:
+    """The longest runs first; small words neither begin nor end one, unless they are written as part of a name."""
+    spans = ngrams("What is the capital of New Zealand?")
+    assert spans[0] == "What is the capital of New Zealand"
+    assert {"New Zealand", "the capital", "capital of New Zealand", "Zealand"} < set(spans)
+    assert not {"of New Zealand", "of", "What", "capital of", "is the"} & set(spans)
+    assert "The Who" in ngrams("songs by The Who")
+    assert "what we do in the shadows" in ngrams("who made what we do in the shadows")
+    assert ngrams("?") == ngrams("") == ngrams("what is it") == []
+    assert ngrams("'The Hobbit' and \"A Day\"")[:2] == ["The Hobbit", "A Day"]
+
+
+def test_the_number_of_ngrams_is_bounded() -> None:
+    """A question of twenty words needs few requests, a long one no more than its length allows."""
+    words = (
+        "Which of the many films that Stanley Kubrick made in the city of London before 1980 was seen by Marie Curie"
+    )
+    assert len(ngrams(words)) <= 120
+    assert len(ngrams("word " * 400)) <= 10
+    long = ngrams(" ".join(f"w{number}" for number in range(300)) + " Marie Curie")
+    assert (len(long), long[0]) == (link.MOST_NGRAMS, "Marie Curie")
+
+
+@given(st.text(max_size=80))
+def test_ngrams_are_made_of_the_question(question: str) -> None:
+    """Whatever a question holds, every run is a part of it, and no run is empty or stands twice."""
+    spans = ngrams(question)
+    assert all(span in question and span.strip() for span in spans)
+    assert len(set(spans)) == len(spans)
+
+
+async def test_the_sample_questions_are_linked() -> None:
+    """All thirty questions of the bundled sample start from exactly their gold topics."""
+    sample = Path(profiles.find("sample").source).parent.parent / "sample" / "questions.jsonl"
+    async with Session("sample", model="local", embedder="bm25", cache=False) as session:
+        graph = await session.graph()
+        for text in sample.read_text(encoding="utf-8").splitlines():
+            asked = json.loads(text)
+            found = {match.iri.value for match in await link.from_question(graph, asked["question"], NO_PLAN)}
+            assert found == {topic["iri"] for topic in asked["topic_entities"]}, asked["question"]
+
+
+def test_looks_like_an_iri() -> None:
+    """A title with a colon is a title."""
+    assert [link._looks_like_iri(text) for text in ("urn:a", "mailto:a@b", "http://a", "<a>")] == [True] * 4
+    assert [link._looks_like_iri(text) for text in ("Mission: Impossible", "a:b", "M:tv", "urn: x")] == [False] * 4
+    assert Iri.parse("urn:a").queryable
