@@ -104,19 +104,19 @@ def test_public_settings_hide_person_and_machine() -> None:
     made = Settings(
         endpoints=(
             "wikidata",
-            "/home/ada/secret/graph.nt",
+            "/data/ada/secret/graph.nt",
             "generic@~/graph.ttl",
             "generic@../x/graph.nq",
-            "file:///home/ada/g.nt",
+            "file:///data/ada/g.nt",
             "C:\\Users\\ada\\g.nt",
             "https://ada:pa55@sparql.example.org/q?key=t0ken#t0ken",
         ),
         model="openai:m@http://ada:pa55@127.0.0.1:8000/v1",
-        embedder="st:/home/ada/model",
+        embedder="st:/data/ada/model",
         contact="ada@example.org",
-        cache_dir="/home/ada/cache",
-        prompts_dir="/home/ada/prompts",
-        profiles_dir="/home/ada/profiles",
+        cache_dir="/data/ada/cache",
+        prompts_dir="/data/ada/prompts",
+        profiles_dir="/data/ada/profiles",
     )
     shown = public(made)
     assert not any(secret in str(shown) for secret in ("ada", "pa55", "t0ken", "home", "secret"))
