@@ -23,16 +23,18 @@ from fedkg.methods.base import Answering, Choosing, Completing, Deducing, Expand
 from fedkg.records import Answer, AnswerValue, Beam, Conclusion, Match, Pick, Plan, Status, Usage, Verdict
 from fedkg.settings import Settings, public
 from fedkg.steps import link
-from fedkg.steps.answer import compose
+from fedkg.steps.answer import compose, ends, terms
 from fedkg.steps.complete import complete
 from fedkg.steps.rank import DEFAULT_CANDIDATES, PathRag
 from fedkg.steps.show import SHOWN_ON_THE_WAY, SHOWN_TAILS, offer_beam, offer_candidates, path_text
-from fedkg.terms import Term
+from fedkg.terms import Term, own_name
 from fedkg.words import content_words, without
 
 __all__ = ["LONGEST_QUESTION", "Run", "check_question"]
 
 LONGEST_QUESTION = 2_000
+GRACE = 10.0
+"""Seconds for the last labels, also where the question's time is over: a document of bare IRIs helps nobody."""
 EXHAUSTIVE_WIDTH = 12
 """Beam width for a model that scores all candidates at no cost: as many chains as still fit one batch per hop."""
 
@@ -209,10 +211,12 @@ class Run:
 
     async def _answer(self, found: Found, spent: str) -> Answer:
         """The document: every answer stands on a path, every path on edges that an endpoint said."""
-        chosen = list(zip(found.beams, found.tails, strict=True))
-        answers, paths = await compose(self.graph, self._plan.kind, chosen, found.conclusion.verdict)
-        if spent and not answers:
-            _, paths = await compose(self.graph, "entities", [(beam, ()) for beam in self._seen if beam.steps], "")
+        proven = ends(zip(found.beams, found.tails, strict=True))
+        if spent and not proven:
+            proven = ends((beam, ()) for beam in self._seen if beam.steps)
+        names = await self._labels(terms(proven))
+        answers, paths = compose(self._plan.kind, proven, found.conclusion.verdict, names)
+        answers = answers if found.beams or not spent else ()
         for beam in found.beams:
             if not beam.complete:
                 self._warn(f"there may be more answers: not every edge of {path_text(beam, self.names)} was fetched")
@@ -233,6 +237,13 @@ class Run:
         beams = found.beams or self._seen
         starts = {edge.start for beam in beams for step in beam.steps for edge in step.edges}
         return starts | {tail for beam in self._seen for tail in beam.tails} | {match.iri for match in self._linked}
+
+    async def _labels(self, shown: Sequence[Term]) -> Mapping[Term, str]:
+        """The labels of what the document shows; those that a slow endpoint keeps back are not waited for long."""
+        try:
+            return await asyncio.wait_for(self.graph.labels(shown), GRACE)
+        except TimeoutError:
+            return {term: self.names.get(term) or own_name(term) for term in shown}
 
     def _status(self, answers: Sequence[AnswerValue], found: Found, spent: str) -> Status:
         if answers:

@@ -1,31 +1,53 @@
 """From walked beams to the answers and paths of a document."""
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 
-from fedkg.graph.base import Graph
+import msgspec
+
 from fedkg.records import AnswerValue, Beam, Kind, Path, PathEdge
 from fedkg.terms import Edge, Iri, Literal, Term, own_name
 
-__all__ = ["MOST_ANSWERS", "compose"]
+__all__ = ["MOST_ANSWERS", "End", "compose", "ends", "terms"]
 
 MOST_ANSWERS = 1_000
 
 
-async def compose(
-    graph: Graph, kind: Kind, chosen: Sequence[tuple[Beam, Sequence[int]]], verdict: str
-) -> tuple[tuple[AnswerValue, ...], tuple[Path, ...]]:
-    """The answers, and the paths that prove them; an answer without a path is left out.
+class End(msgspec.Struct, frozen=True):
+    """One answering tail, the walk that leads to it, and the score of its beam."""
 
-    `chosen` are beams with the numbers (from 1) of their answering tails, none for all; `verdict` is the model's "yes" or
-    "no" on the paths, for questions of that kind.
+    tail: Term
+    walk: tuple[Edge, ...]
+    score: float
+
+
+def ends(chosen: Iterable[tuple[Beam, Sequence[int]]]) -> list[End]:
+    """The answering tails of beams, each with the numbers (from 1) of its tails that answer, none for all.
+
+    A tail that no walk leads to is left out: it would be an answer without a path.
     """
-    ends = [end for beam, numbers in chosen for end in _ends(beam, numbers)]
-    ends = ends[:MOST_ANSWERS]
-    names = await graph.labels(_terms(edge for _, edges, _ in ends for edge in edges))
-    paths = tuple(Path(score, tuple(_shown(edge, names) for edge in edges)) for _, edges, score in ends)
+    found = (
+        End(tail, walk, beam.score)
+        for beam, numbers in chosen
+        for number, tail in enumerate(beam.tails, 1)
+        if (not numbers or number in numbers) and (walk := beam.walks(tail))
+    )
+    return list(itertools.islice(found, MOST_ANSWERS))
+
+
+def terms(found: Iterable[End]) -> list[Term]:
+    """All terms that the paths show, each once."""
+    return _terms(edge for end in found for edge in end.walk)
+
+
+def compose(
+    kind: Kind, found: Sequence[End], verdict: str, names: Mapping[Term, str]
+) -> tuple[tuple[AnswerValue, ...], tuple[Path, ...]]:
+    """The answers, and the paths that prove them; `verdict` is the model's "yes" or "no", for questions of that kind."""
+    paths = tuple(Path(end.score, tuple(_shown(edge, names) for edge in end.walk)) for end in found)
     by_term: dict[Term, list[int]] = {}
-    for index, (tail, _, _) in enumerate(ends):
-        by_term.setdefault(tail, []).append(index)
+    for index, end in enumerate(found):
+        by_term.setdefault(end.tail, []).append(index)
     if kind in ("yesno", "claim"):
         return ((AnswerValue(verdict, grounded=bool(paths), paths=tuple(range(len(paths)))),) if verdict else ()), paths
     if kind == "count" and not _is_number(by_term):
@@ -33,20 +55,14 @@ async def compose(
     return tuple(_value(term, names, tuple(indices)) for term, indices in by_term.items()), paths
 
 
-def _ends(beam: Beam, numbers: Sequence[int]) -> list[tuple[Term, tuple[Edge, ...], float]]:
-    """The answering tails of a beam with a walk to each; numbers count from 1, none means all."""
-    tails = [tail for number, tail in enumerate(beam.tails, 1) if not numbers or number in numbers]
-    return [(tail, walk, beam.score) for tail in tails if (walk := beam.walks(tail))]
-
-
 def _terms(edges: Iterable[Edge]) -> list[Term]:
-    terms: dict[Term, None] = {}
+    shown: dict[Term, None] = {}
     for edge in edges:
-        terms.update(dict.fromkeys((edge.subject, edge.relation, edge.object)))
-        terms.update(dict.fromkeys(term for leg in edge.qualifiers for term in (leg.relation, leg.value)))
+        shown.update(dict.fromkeys((edge.subject, edge.relation, edge.object)))
+        shown.update(dict.fromkeys(term for leg in edge.qualifiers for term in (leg.relation, leg.value)))
         if edge.through:
-            terms[edge.through.relation] = None
-    return list(terms)
+            shown[edge.through.relation] = None
+    return list(shown)
 
 
 def _shown(edge: Edge, names: Mapping[Term, str]) -> PathEdge:

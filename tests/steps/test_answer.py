@@ -1,16 +1,24 @@
 """From beams to the answers and paths of a document."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.surroundings import Surroundings
-from fedkg.records import Beam, Candidate, Kind
-from fedkg.steps.answer import compose
+from fedkg.records import AnswerValue, Beam, Candidate, Kind, Path
+from fedkg.steps import answer
 from fedkg.terms import DirectedRelation, Edge, Iri, Literal
 
 KONG = Iri("http://x/kong")
+
+
+async def compose(
+    graph: SparqlGraph, kind: Kind, chosen: Sequence[tuple[Beam, Sequence[int]]], verdict: str
+) -> tuple[tuple[AnswerValue, ...], tuple[Path, ...]]:
+    """The answers and paths with the graph's own labels."""
+    ends = answer.ends(chosen)
+    return answer.compose(kind, ends, verdict, await graph.labels(answer.terms(ends)))
 
 
 async def group(graph: SparqlGraph, start: Iri, relation: str) -> Candidate:
