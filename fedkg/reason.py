@@ -14,7 +14,7 @@ import msgspec
 
 from fedkg.calls.base import ReasoningModel
 from fedkg.embed.base import Similarity
-from fedkg.errors import BudgetError, ModelReplyError, QuestionError
+from fedkg.errors import BudgetError, ModelReplyError, QuestionError, TopicError
 from fedkg.events import Answered, Chosen, Event, Fetched, Linked, Planned, Ranked, Verified, Warned
 from fedkg.graph.base import Graph
 from fedkg.graph.surroundings import Surroundings, frontier
@@ -33,8 +33,8 @@ from fedkg.words import content_words, without
 __all__ = ["LONGEST_QUESTION", "Run", "check_question"]
 
 LONGEST_QUESTION = 2_000
-GRACE = 10.0
-"""Seconds for the last labels, also where the question's time is over: a document of bare IRIs helps nobody."""
+GRACE = 1.0
+"""Seconds for the last labels where the question's time is over: most are there already."""
 EXHAUSTIVE_WIDTH = 12
 """Beam width for a model that scores all candidates at no cost: as many chains as still fit one batch per hop."""
 
@@ -46,6 +46,8 @@ def check_question(question: str) -> str:
     text = " ".join(question.split())
     if not text:
         raise QuestionError("the question is empty")
+    if text != text.encode("utf-8", "replace").decode("utf-8"):
+        raise QuestionError("the question holds bytes that are no UTF-8 text")
     if len(text) > LONGEST_QUESTION:
         raise QuestionError(f"the question has {len(text):,} characters; at most {LONGEST_QUESTION:,} are taken")
     return text
@@ -149,11 +151,20 @@ class Run:
         ranking = await self._rag.rank(need.beams, nodes, self._limit, lookahead=not need.last)
         self.names |= ranking.labels
         self._linked = [self._named(match) for match in self._linked]
+        if need.depth == 1:
+            self._check_topics()
         page = ranking.candidates[: self._limit]
         offers = offer_candidates(need.beams, page, self.names, self._linked, self.settings.search.tails)
         offered = tuple(offer.text for offer in offers)
         self._happened.append(Ranked(need.depth, len(ranking.candidates), offered))
         return Expansion(ranking.candidates, ranking.complete, self._limit or 0)
+
+    def _check_topics(self) -> None:
+        """Raises TopicError for an IRI that no endpoint says anything of: a typing error is not the graph's "none"."""
+        for match in self._linked:
+            heard = [near for near in self._around.all() if near.entity == match.iri]
+            if match.label == match.iri.local_name and not any(near.edges or near.failed for near in heard):
+                raise TopicError(f"{self.graph.name} says nothing of {match.iri.value}", asked=match.iri.value)
 
     async def _choose(self, need: Choosing) -> tuple[Pick, ...]:
         tails = self.settings.search.tails
@@ -204,22 +215,28 @@ class Run:
             for number, beam in enumerate(need.beams, 1)
         ]
         try:
-            return await self.model.answer(self.question, self._plan, offers)
+            conclusion = await self.model.answer(self.question, self._plan, offers)
         except ModelReplyError as error:
-            self._warn(f"no answer was chosen: {error}")
-            return Conclusion()
+            conclusion = Conclusion(note=f"no answer was chosen: {error}")
+        if conclusion.note:
+            self._warn(conclusion.note)
+        # whoever lists every tail that was shown means all, also those that completion finds
+        some = {path: own for path, own in conclusion.tails.items() if len(set(own)) < len(offers[path - 1].tails)}
+        return msgspec.structs.replace(conclusion, tails=some)
 
     async def _answer(self, found: Found, spent: str) -> Answer:
         """The document: every answer stands on a path, every path on edges that an endpoint said."""
-        proven = ends(zip(found.beams, found.tails, strict=True))
-        if spent and not proven:
-            proven = ends((beam, ()) for beam in self._seen if beam.steps)
+        proven = ends(list(zip(found.beams, found.tails, strict=True)))
+        if spent and not proven.shown:
+            proven = ends([(beam, ()) for beam in self._seen if beam.steps])
         names = await self._labels(terms(proven))
         answers, paths = compose(self._plan.kind, proven, found.conclusion.verdict, names)
         answers = answers if found.beams or not spent else ()
         for beam in found.beams:
             if not beam.complete:
-                self._warn(f"there may be more answers: not every edge of {path_text(beam, self.names)} was fetched")
+                self._warn(f"there may be more: not every edge of {path_text(beam, self.names)} was fetched")
+        if proven.cut:
+            self._warn(f"the document shows {len(proven.shown):,} answers and leaves out {proven.cut:,}")
         return Answer(
             question=self.question,
             kind=self._plan.kind,
@@ -241,7 +258,7 @@ class Run:
     async def _labels(self, shown: Sequence[Term]) -> Mapping[Term, str]:
         """The labels of what the document shows; those that a slow endpoint keeps back are not waited for long."""
         try:
-            return await asyncio.wait_for(self.graph.labels(shown), GRACE)
+            return await asyncio.wait_for(self.graph.labels(shown), max(GRACE, self._left() or 0.0))
         except TimeoutError:
             return {term: self.names.get(term) or own_name(term) for term in shown}
 
@@ -292,14 +309,17 @@ class Run:
         events, self._happened = self._happened, []
         return events
 
+    def _left(self) -> float | None:
+        """Seconds until the question's time is over; None where it has no end."""
+        seconds = self.settings.budget.seconds
+        return None if seconds is None else seconds - (time.monotonic() - self._started)
+
     async def _within(self, work: Awaitable[T]) -> T:
         """The work's result, if it is there before the question's time is over. Raises BudgetError."""
-        seconds = self.settings.budget.seconds
-        left = None if seconds is None else seconds - (time.monotonic() - self._started)
         try:
-            return await asyncio.wait_for(work, left)
+            return await asyncio.wait_for(work, self._left())
         except TimeoutError as error:
-            message = f"the {seconds:g} seconds for this question are over"
+            message = f"the {self.settings.budget.seconds:g} seconds for this question are over"
             raise BudgetError(message, budget="seconds", asked=self.question) from error
 
 

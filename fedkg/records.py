@@ -4,16 +4,18 @@ All are frozen. Records hold terms, never text that was cut or decorated for a p
 """
 
 import itertools
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, Literal, TypeVar
 
 import msgspec
 
 from fedkg.errors import DocumentError, TermError
-from fedkg.terms import DirectedRelation, Direction, Edge, Iri, Qualifier, Term, Through, parse_term
+from fedkg.terms import DirectedRelation, Direction, Edge, Iri, Qualifier, Term, Through, own_name, parse_term
 
 __all__ = [
     "DOCUMENT_VERSION",
+    "MOST_PATHS",
     "QUALIFIERS",
     "Answer",
     "AnswerValue",
@@ -39,6 +41,8 @@ __all__ = [
 ]
 
 DOCUMENT_VERSION = 1
+MOST_PATHS = 1_000
+"""Most paths that a document shows."""
 QUALIFIERS = 3
 """Most qualifiers of one edge that are shown to a model."""
 
@@ -168,7 +172,7 @@ class Beam(msgspec.Struct, frozen=True):
 class Offer(msgspec.Struct, frozen=True):
     """What a reasoning model is shown of one path or candidate, already safe to enter a prompt.
 
-    `number` counts from 1, `text` is one line, `relations` are the names along the whole chain, `tails` the labels or
+    `number` counts from 1, `text` is one line, `relations` are the names along the whole chain, `ways` their directions, `tails` the labels or
     values at its end (a bounded number, best first), `more` how many further tails there are; `topic` is how the question
     names the entity where the path starts.
     """
@@ -180,6 +184,7 @@ class Offer(msgspec.Struct, frozen=True):
     more: int = 0
     score: float = 0.0
     topic: str = ""
+    ways: tuple[Direction, ...] = ()
 
 
 class Pick(msgspec.Struct, frozen=True):
@@ -202,12 +207,13 @@ class Conclusion(msgspec.Struct, frozen=True):
     """What the answer call says: which offered paths answer the question.
 
     `tails` maps a path's number to the numbers of its tails that answer (empty: all of them). `verdict` is "yes" or
-    "no" for yes/no questions and claims.
+    "no" for yes/no questions and claims. `note` is said with the answer, as a warning.
     """
 
     paths: tuple[int, ...] = ()
     tails: dict[int, tuple[int, ...]] = {}
     verdict: Literal["yes", "no", ""] = ""
+    note: str = ""
 
 
 class PathEdge(msgspec.Struct, frozen=True):
@@ -244,17 +250,19 @@ class Path(msgspec.Struct, frozen=True):
     score: float
     edges: tuple[PathEdge, ...]
 
-    def leads_to(self, term: Term | None) -> bool:
-        """Whether the edges are one connected walk that ends at the term (None: anywhere)."""
+    @property
+    def end(self) -> Term | None:
+        """Where the walk ends; None where its edges do not connect."""
         walk = [shown.edge for shown in self.edges]
         connected = all(before.end == after.start for before, after in itertools.pairwise(walk))
-        return bool(walk) and connected and (term is None or walk[-1].end == term)
+        return walk[-1].end if walk and connected else None
 
 
 class AnswerValue(msgspec.Struct, frozen=True):
     """One answer: `value` is what a person reads, `iri` the entity (or None), `term` the graph's own term.
 
-    `grounded` is True where the value is a node or literal on a shown path; `paths` are indices into the paths.
+    `grounded` is True where the value is a node or literal at the end of a shown path, or the number of such; a verdict
+    is a judgement on its paths and is not. `paths` are indices into the paths.
     """
 
     value: str
@@ -310,14 +318,18 @@ class Answer(msgspec.Struct, frozen=True):
     version: int = DOCUMENT_VERSION
 
     def unproven(self) -> tuple[AnswerValue, ...]:
-        """The answers that claim to be grounded although none of their paths leads to them."""
-        return tuple(value for value in self.answers if value.grounded and not self._proves(value))
+        """The answers that no path of the document proves: edited by hand, or damaged. Labels are not looked at."""
+        return tuple(value for value in self.answers if not self._proves(value))
 
     def _proves(self, value: AnswerValue) -> bool:
-        """Whether a path leads to the value, and the value is what the graph's term says."""
+        """Whether connected paths lead to the value, and the value is what the graph's term, or their number, says."""
         own = [self.paths[index] for index in value.paths if 0 <= index < len(self.paths)]
-        same = value.iri is None or value.term == Iri(value.iri)
-        return same and any(path.leads_to(value.term) for path in own)
+        if self.kind in ("yesno", "claim"):
+            return not value.grounded and all(path.end for path in own)
+        if value.term is None:
+            return self.kind == "count" and _counts(value.value, own)
+        said = value.iri == value.term.value if isinstance(value.term, Iri) else value.value == own_name(value.term)
+        return said and bool(own) and all(path.end == value.term for path in own)
 
     def to_json(self) -> bytes:
         """The document as one JSON object, UTF-8."""
@@ -326,6 +338,15 @@ class Answer(msgspec.Struct, frozen=True):
 
 class _Versioned(msgspec.Struct):
     version: int = DOCUMENT_VERSION
+
+
+def _counts(value: str, paths: Sequence[Path]) -> bool:
+    """Whether the number is that of the distinct ends; a document shows some only of very many."""
+    ends = {path.end for path in paths}
+    number = value.removeprefix("at least ")
+    if None in ends or not number.isdecimal():
+        return False
+    return int(number) == len(ends) or (len(paths) >= MOST_PATHS and int(number) > len(ends))
 
 
 def _encode_hook(value: object) -> str:

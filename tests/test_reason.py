@@ -255,7 +255,7 @@ async def test_the_local_model_abstains_before_anything_is_fetched(
     assert meter.usage().requests == 0
 
 
-@pytest.mark.parametrize("question", ["", "  \n ", "x" * (LONGEST_QUESTION + 1)])
+@pytest.mark.parametrize("question", ["", "  \n ", "x" * (LONGEST_QUESTION + 1), "who is \udcff?"])
 def test_what_is_no_question_is_refused(question: str) -> None:
     """Empty and endless questions never reach an endpoint or a model."""
     with pytest.raises(QuestionError):
@@ -301,8 +301,36 @@ async def test_a_cut_answer_set_says_so(make_graph: Callable[..., SparqlGraph]) 
     graph = make_graph(f':kong rdfs:label "King Kong"@en ; r:starring {many} . r:starring rdfs:label "starring"@en .')
     answer = await answer_of(run_of(graph, Player("starring")))
     assert len(answer.answers) == 200
-    assert any("there may be more answers" in warning for warning in answer.warnings)
+    assert any("there may be more" in warning for warning in answer.warnings)
     assert "hub" in answer.gaps[0].reason
+
+
+@pytest.mark.parametrize(("members", "count"), [(1_500, "1500"), (2_100, "at least 200")])
+async def test_a_count_is_never_cut_silently(make_graph: Callable[..., SparqlGraph], members: int, count: str) -> None:
+    """All are counted, also those that the document does not show; where the endpoint gave some only, it is a bound."""
+    many = ", ".join(f":n{number}" for number in range(members))
+    graph = make_graph(f':kong rdfs:label "King Kong"@en ; r:starring {many} . r:starring rdfs:label "starring"@en .')
+    answer = await answer_of(run_of(graph, Player("starring", kind="count")))
+    assert [value.value for value in answer.answers] == [count]
+    assert answer.warnings
+
+
+async def test_an_iri_that_nobody_knows_is_bad_input(films: SparqlGraph) -> None:
+    """A typing error in a topic is not what the graph says."""
+    with pytest.raises(TopicError, match="says nothing of http://x/nobody"):
+        await answer_of(run_of(films, Player("spouse"), topics=["http://x/nobody"]))
+
+
+async def test_whoever_lists_all_shown_tails_means_all(films: SparqlGraph) -> None:
+    """One pair was walked and its one end named: the other actor is an answer too."""
+
+    def play(messages: Sequence[Message], call: str) -> str:
+        if call == "answer":
+            return '{"paths": [{"path": 1, "ends": [1]}], "verdict": ""}'
+        return Player("starring")(messages, call).replace('"deducible": true', '"deducible": false')
+
+    answer = await answer_of(run_of(films, play, search={"form": "pairs", "depth": 1}))
+    assert {value.value for value in answer.answers} == {"Naomi Watts", "Jack Black"}
 
 
 async def test_warnings_are_events_too(films: SparqlGraph) -> None:

@@ -197,7 +197,7 @@ def test_an_answer_is_proven_by_a_path_that_leads_to_it() -> None:
 
 
 def test_a_forged_answer_is_found() -> None:
-    """No path, a path to elsewhere, edges that do not connect, or an IRI that is not the term's."""
+    """No path, a path to elsewhere, edges that do not connect, another IRI, no term, or a literal that says otherwise."""
     broken = Path(1.0, (*walked("a", "b").edges, *walked("x", "c").edges))
     forged = [
         claimed("c"),
@@ -205,4 +205,22 @@ def test_a_forged_answer_is_found() -> None:
         claimed("c", broken),
         claimed("c", walked("a", "c"), iri="http://y"),
     ]
-    assert [len(document.unproven()) for document in forged] == [1, 1, 1, 1]
+    bare = AnswerValue("anybody", grounded=False, paths=(0,))
+    year = AnswerValue("1999", term=Literal("2005"), grounded=True, paths=(0,))
+    forged += [Answer("q", "entities", Status.ANSWERED, (value,), (walked("a", "c"),)) for value in (bare, year)]
+    assert [len(document.unproven()) for document in forged] == [1] * 6
+
+
+@pytest.mark.parametrize(("value", "forged"), [("2", False), ("at least 2", False), ("4711", True), ("many", True)])
+def test_a_count_is_the_number_of_its_paths_ends(value: str, forged: bool) -> None:
+    """Three paths to two nodes prove two."""
+    paths = (walked("a", "b"), walked("a", "c"), walked("a", "x", "c"))
+    count = AnswerValue(value, label="count", grounded=True, paths=(0, 1, 2))
+    assert bool(Answer("q", "count", Status.ANSWERED, (count,), paths).unproven()) == forged
+
+
+def test_a_verdict_claims_no_ground() -> None:
+    """Yes and no are judgements on connected paths; one that claims to stand in the graph is forged."""
+    told = [AnswerValue("yes", paths=(0,)), AnswerValue("yes", grounded=True, paths=(0,))]
+    documents = [Answer("q", "yesno", Status.ANSWERED, (value,), (walked("a", "b"),)) for value in told]
+    assert [len(document.unproven()) for document in documents] == [0, 1]

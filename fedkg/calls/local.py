@@ -4,8 +4,10 @@ It plans by content words, scores whole relation chains against the question, st
 question than a shorter one, and answers with the tails of the best chain. What it cannot do, it abstains from.
 """
 
+import itertools
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from fedkg.embed.base import Similarity
 from fedkg.records import Conclusion, Kind, Offer, Pick, Plan, Verdict
@@ -20,7 +22,37 @@ YES_NO = re.compile(
 COUNT = re.compile(r"\s*how many\b", re.IGNORECASE)
 HOP_PENALTY = 0.03
 """Taken off a chain's score per relation: a longer text shares more with any question, said or not."""
+REPEAT_PENALTY = 0.05
+"""Taken off where a relation is walked back: saying a word twice makes a text more like a question that says it once."""
+AGAIN = re.compile(r"\b(also|another|both|co-\w+|other|same|shar\w+|together|too)\b", re.IGNORECASE)
+"""Words of a question that lead back over the same relation, as from a film over its director to that one's films."""
+FLOOR = 0.05
+"""A chain no more like the question than this is none: unrelated texts reach it."""
+GUESS = 0.3
+"""Below this an answer is marked as a guess: about half of such answers to benchmark questions were wrong."""
 LITERAL = re.compile(r"\s*(when|how (tall|high|long|old|far|large|big|much))\b", re.IGNORECASE)
+
+
+class Chain(NamedTuple):
+    """A walk as it is scored: the mention of its topic, the names of its relations, and their directions."""
+
+    topic: str
+    relations: tuple[str, ...]
+    ways: tuple[str, ...]
+
+    def before(self) -> "Chain":
+        """The chain without its last step."""
+        return Chain(self.topic, self.relations[:-1], self.ways[:-1])
+
+    def texts(self) -> tuple[str, str]:
+        """The chain in both orders: questions name relations along the walk or against it."""
+        return "'s ".join(self.relations), "'s ".join(reversed(self.relations))
+
+    def penalty(self, question: str) -> float:
+        """What is taken off the similarity of its text."""
+        steps = list(zip(self.relations, self.ways, strict=False))
+        back = sum(a[0] == b[0] and a[1] != b[1] for a, b in itertools.pairwise(steps))
+        return HOP_PENALTY * len(self.relations) + REPEAT_PENALTY * (0 if AGAIN.search(question) else back)
 
 
 class LocalModel:
@@ -49,8 +81,8 @@ class LocalModel:
 
     async def choose(self, question: str, plan: Plan, offers: Sequence[Offer], width: int) -> tuple[Pick, ...]:
         """The `width` best chains; none where none is better than the best chain that it extends."""
-        chains = [(offer.topic, offer.relations) for offer in offers]
-        walked = [(topic, relations[:-1]) for topic, relations in chains if len(relations) > 1]
+        chains = [_chain(offer) for offer in offers]
+        walked = [chain.before() for chain in chains if len(chain.relations) > 1]
         score = await self._scores(question, chains + walked)
         new, old = score[: len(chains)], score[len(chains) :]
         if not new or (old and max(new) <= max(old)):
@@ -59,33 +91,38 @@ class LocalModel:
         return tuple(Pick(offers[index].number) for index in best)
 
     async def answer(self, question: str, plan: Plan, paths: Sequence[Offer]) -> Conclusion:
-        """All tails of the best chain."""
-        score = await self._scores(question, [(path.topic, path.relations) for path in paths])
+        """All tails of the best chain; nothing where even that does not resemble the question."""
+        chains = [_chain(path) for path in paths]
+        score = await self._scores(question, chains)
         best = max(range(len(paths)), key=lambda index: score[index], default=None)
-        return Conclusion() if best is None else Conclusion((paths[best].number,))
+        if best is None or (likeness := score[best] + chains[best].penalty(question)) <= FLOOR:
+            return Conclusion()
+        note = (
+            f"this is a guess: its relations resemble the question by {likeness:.2f} only" if likeness < GUESS else ""
+        )
+        return Conclusion((paths[best].number,), note=note)
 
     async def close(self) -> None:
         """Nothing to free."""
 
-    async def _scores(self, question: str, chains: Sequence[tuple[str, tuple[str, ...]]]) -> list[float]:
-        """The score of each chain, given with the mention of its topic.
+    async def _scores(self, question: str, chains: Sequence[Chain]) -> list[float]:
+        """The score of each chain.
 
-        Questions name relations in the order of the walk or against it ("the birthplace of the wife"), so the better of
-        both orders counts. All chains of a topic are scored together: lexical scores compare within one call only.
+        The better of both orders counts. All chains of a topic are scored together: lexical scores compare within one call only.
         """
         score = [0.0] * len(chains)
-        for topic in dict.fromkeys(topic for topic, _ in chains):
-            places = [place for place, (own, _) in enumerate(chains) if own == topic]
-            texts = [text for place in places for text in _texts(chains[place][1])]
+        for topic in dict.fromkeys(chain.topic for chain in chains):
+            places = [place for place, chain in enumerate(chains) if chain.topic == topic]
+            texts = [text for place in places for text in chains[place].texts()]
             found = await self._similarity.scores(without(question, topic), texts)
             for number, place in enumerate(places):
                 best = max(float(value) for value in found[2 * number : 2 * number + 2])
-                score[place] = best - HOP_PENALTY * len(chains[place][1])
+                score[place] = best - chains[place].penalty(question)
         return score
 
 
-def _texts(relations: Sequence[str]) -> tuple[str, str]:
-    return "'s ".join(relations), "'s ".join(reversed(relations))
+def _chain(offer: Offer) -> Chain:
+    return Chain(offer.topic, offer.relations, offer.ways)
 
 
 def _kind(question: str) -> Kind:

@@ -19,12 +19,15 @@ from fedkg.terms import Blank, Direction, Edge, Iri, Literal, Term
 __all__ = ["SparqlGraph", "has_shape"]
 
 HOLDS_BATCH = 25
+LAST_RESORT = "en"
+"""The language of names where none of the wanted ones has one: an English name says more than an identifier."""
 
 
 class SparqlGraph:
     """A Graph over one endpoint; `scan` says that all its labels may be read at once, as in a small graph in process."""
 
     def __init__(self, source: Source, languages: Sequence[str] = ("en",), scan: bool = False) -> None:
+        languages = tuple(dict.fromkeys((*languages, LAST_RESORT)))
         self.name = source.name
         self.profile = source.profile
         self._select = source.select

@@ -5,12 +5,19 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from fedkg.records import AnswerValue, Beam, Kind, Path, PathEdge
+from fedkg.records import MOST_PATHS, AnswerValue, Beam, Kind, Path, PathEdge
 from fedkg.terms import Edge, Iri, Literal, Term, own_name
 
-__all__ = ["MOST_ANSWERS", "End", "compose", "ends", "terms"]
+__all__ = ["End", "compose", "ends", "terms"]
 
-MOST_ANSWERS = 1_000
+XSD = "http://www.w3.org/2001/XMLSchema#"
+NUMBERS = frozenset(
+    XSD + name
+    for name in (
+        "byte decimal double float int integer long negativeInteger nonNegativeInteger nonPositiveInteger positiveInteger "
+        "short unsignedByte unsignedInt unsignedLong unsignedShort"
+    ).split()
+)
 
 
 class End(msgspec.Struct, frozen=True):
@@ -21,37 +28,53 @@ class End(msgspec.Struct, frozen=True):
     score: float
 
 
-def ends(chosen: Iterable[tuple[Beam, Sequence[int]]]) -> list[End]:
+class Ends(msgspec.Struct, frozen=True):
+    """The answering tails: those that the document shows, how many there are, and whether the endpoint gave all."""
+
+    shown: tuple[End, ...] = ()
+    total: int = 0
+    complete: bool = True
+
+    @property
+    def cut(self) -> int:
+        """How many answers there are beyond those that the document shows."""
+        return self.total - len({end.tail for end in self.shown})
+
+
+def ends(chosen: Sequence[tuple[Beam, Sequence[int]]]) -> Ends:
     """The answering tails of beams, each with the numbers (from 1) of its tails that answer, none for all.
 
     A tail that no walk leads to is left out: it would be an answer without a path.
     """
-    found = (
-        End(tail, walk, beam.score)
+    tails = [
+        (beam, tail)
         for beam, numbers in chosen
         for number, tail in enumerate(beam.tails, 1)
-        if (not numbers or number in numbers) and (walk := beam.walks(tail))
-    )
-    return list(itertools.islice(found, MOST_ANSWERS))
+        if not numbers or number in numbers
+    ]
+    found = (End(tail, walk, beam.score) for beam, tail in tails if (walk := beam.walks(tail)))
+    shown = tuple(itertools.islice(found, MOST_PATHS))
+    total = len({tail for _, tail in tails}) if len(shown) == MOST_PATHS else len({end.tail for end in shown})
+    return Ends(shown, total, all(beam.complete or numbers for beam, numbers in chosen))
 
 
-def terms(found: Iterable[End]) -> list[Term]:
+def terms(found: Ends) -> list[Term]:
     """All terms that the paths show, each once."""
-    return _terms(edge for end in found for edge in end.walk)
+    return _terms(edge for end in found.shown for edge in end.walk)
 
 
 def compose(
-    kind: Kind, found: Sequence[End], verdict: str, names: Mapping[Term, str]
+    kind: Kind, found: Ends, verdict: str, names: Mapping[Term, str]
 ) -> tuple[tuple[AnswerValue, ...], tuple[Path, ...]]:
     """The answers, and the paths that prove them; `verdict` is the model's "yes" or "no", for questions of that kind."""
-    paths = tuple(Path(end.score, tuple(_shown(edge, names) for edge in end.walk)) for end in found)
+    paths = tuple(Path(end.score, tuple(_shown(edge, names) for edge in end.walk)) for end in found.shown)
     by_term: dict[Term, list[int]] = {}
-    for index, end in enumerate(found):
+    for index, end in enumerate(found.shown):
         by_term.setdefault(end.tail, []).append(index)
     if kind in ("yesno", "claim"):
-        return ((AnswerValue(verdict, grounded=bool(paths), paths=tuple(range(len(paths)))),) if verdict else ()), paths
-    if kind == "count" and not _is_number(by_term):
-        return ((_count(by_term, paths),) if by_term else ()), paths
+        return ((AnswerValue(verdict, paths=tuple(range(len(paths)))),) if verdict else ()), paths
+    if kind == "count" and not all(map(_is_number, by_term)):
+        return (_count(found, paths),), paths
     return tuple(_value(term, names, tuple(indices)) for term, indices in by_term.items()), paths
 
 
@@ -86,12 +109,12 @@ def _value(term: Term, names: Mapping[Term, str], indices: tuple[int, ...]) -> A
     return AnswerValue(label, iri, label, term, grounded=True, paths=indices)
 
 
-def _count(by_term: Mapping[Term, Sequence[int]], paths: Sequence[Path]) -> AnswerValue:
-    """How many distinct nodes the paths lead to: counted here, not by the model."""
-    return AnswerValue(str(len(by_term)), label="count", grounded=True, paths=tuple(range(len(paths))))
+def _count(found: Ends, paths: Sequence[Path]) -> AnswerValue:
+    """How many distinct nodes the paths lead to: counted here, not by the model, and a bound where some are missing."""
+    number = str(found.total) if found.complete else f"at least {found.total}"
+    return AnswerValue(number, label="count", grounded=True, paths=tuple(range(len(paths))))
 
 
-def _is_number(terms: Iterable[Term]) -> bool:
+def _is_number(term: Term) -> bool:
     """Whether the graph itself says a number, as for "how many inhabitants"."""
-    found = list(terms)
-    return len(found) == 1 and isinstance(found[0], Literal) and found[0].value.lstrip("+-").replace(".", "").isdigit()
+    return isinstance(term, Literal) and term.datatype in NUMBERS

@@ -124,3 +124,21 @@ async def test_several_topics_are_compared_each_without_its_own_mention() -> Non
     picks = await model.beam(QUESTION, Plan(()), None, [offer(1, "spouse"), offer(2, "film", topic="spouse")], 1)
     assert [pick.number for pick in picks] == [2]
     assert "where was the of Peter Jackson born?" in told.queries
+
+
+async def test_walking_back_must_be_asked_for() -> None:
+    """A relation and its inverse say one thing twice: only words such as "also" or "same" ask for that."""
+    told = Told(author=0.5, author__author=0.57)
+    back = Offer(1, "", ("author", "author"), topic="X", ways=("out", "in"))
+    assert await LocalModel(told).choose("Who wrote X?", Plan(()), [back], 1) == ()
+    assert len(await LocalModel(told).choose("What else did the same author as X write?", Plan(()), [back], 1)) == 1
+    on = Offer(1, "", ("author", "author"), topic="X", ways=("out", "out"))
+    assert len(await LocalModel(told).choose("Who wrote X?", Plan(()), [on], 1)) == 1
+
+
+async def test_what_resembles_nothing_is_no_answer_and_little_is_a_guess() -> None:
+    """A chain that shares nothing with the question is not offered as its answer; a weak one says that it is weak."""
+    assert (await LocalModel(Told()).answer(QUESTION, Plan(()), [offer(1, "film")])).paths == ()
+    weak = await LocalModel(Told(film=0.2)).answer(QUESTION, Plan(()), [offer(1, "film")])
+    assert (weak.paths, "guess" in weak.note) == ((1,), True)
+    assert (await LocalModel(Told(film=0.5)).answer(QUESTION, Plan(()), [offer(1, "film")])).note == ""

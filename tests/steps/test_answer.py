@@ -74,10 +74,10 @@ async def test_counting_counts_nodes_unless_the_graph_says_the_number(
 
 @pytest.mark.parametrize("kind", ["yesno", "claim"])
 async def test_a_verdict_stands_on_its_paths(films: SparqlGraph, kind: Kind) -> None:
-    """Yes and no are grounded by the evidence that the model named; no verdict is no answer."""
+    """Yes and no are the model's judgement on the paths that it named, not a node on them; no verdict is no answer."""
     beam = Beam(KONG).extend(await group(films, KONG, "directed_by"))
     (value,), paths = await compose(films, kind, [(beam, ())], "yes")
-    assert (value.value, value.grounded, len(paths)) == ("yes", True, 1)
+    assert (value.value, value.grounded, value.paths, len(paths)) == ("yes", False, (0,), 1)
     assert (await compose(films, kind, [(beam, ())], ""))[0] == ()
     assert (await compose(films, kind, [], "no"))[0][0].grounded is False
 
@@ -88,6 +88,14 @@ async def test_the_same_answer_over_two_paths_is_one_answer(films: SparqlGraph) 
     answers, paths = await compose(films, "entities", [(beam, ()), (beam, ())], "")
     assert [value.paths for value in answers] == [(0, 1)]
     assert len(paths) == 2
+
+
+async def test_several_numbers_are_values_and_not_counted(make_graph: Callable[..., SparqlGraph]) -> None:
+    """Two censuses of one town are two answers to how many live there, not the number two."""
+    graph = make_graph(":town r:population 5000, 6000, 1.5e3 .")
+    town = Iri("http://x/town")
+    answers, _ = await compose(graph, "count", [(Beam(town).extend(await group(graph, town, "population")), ())], "")
+    assert sorted(value.value for value in answers) == ["1500", "5000", "6000"]
 
 
 async def test_a_tail_without_a_walk_is_no_answer(make_graph: Callable[..., SparqlGraph]) -> None:
