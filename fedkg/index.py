@@ -30,7 +30,7 @@ EXACT_BELOW = 20_000
 
 
 class LabelIndex:
-    """Keys with their vectors, searched by cosine; kept in `file` once saved.
+    """Keys with their vectors, searched by cosine; kept in `file` once saved, or in memory only where there is none.
 
     `embedder` names what made the vectors: a file written for another one, a missing and a damaged file all give an empty
     index, since labels can be embedded again. A key stands for one vector: `add` skips keys that are there. Vectors are
@@ -38,7 +38,7 @@ class LabelIndex:
     several threads; of two processes, the last to save wins.
     """
 
-    def __init__(self, file: Path, embedder: str = "") -> None:
+    def __init__(self, file: Path | None, embedder: str = "") -> None:
         self._file = file
         self._embedder = embedder
         self._lock = threading.Lock()
@@ -46,7 +46,8 @@ class LabelIndex:
         self._index: Index | None = None
         self._changed = False
         with contextlib.suppress(OSError, ValueError, KeyError, RuntimeError):
-            self._keys, self._index = _unpack(file.read_bytes(), embedder)
+            if file:
+                self._keys, self._index = _unpack(file.read_bytes(), embedder)
         self._known = set(self._keys)
 
     def __len__(self) -> int:
@@ -54,6 +55,16 @@ class LabelIndex:
 
     def __contains__(self, key: object) -> bool:
         return key in self._known
+
+    @property
+    def size(self) -> int | None:
+        """The dimensions d of the vectors; None where there is none yet."""
+        return self._index.ndim if self._index is not None else None
+
+    def clear(self) -> None:
+        """Forgets all keys and vectors; the file stays until `save` writes what is added next."""
+        with self._lock:
+            self._keys, self._known, self._index, self._changed = [], set(), None, False
 
     def add(self, keys: Sequence[str], vectors: Matrix) -> int:
         """Adds the keys that are not there yet, with their rows of `vectors` (shape (len(keys), d)); returns how many.
@@ -95,7 +106,7 @@ class LabelIndex:
         Raises SettingsError where the folder cannot be written.
         """
         with self._lock:
-            if not self._changed or self._index is None:
+            if self._file is None or self._index is None or not self._changed:
                 return
             try:
                 _replace(self._file, _pack(self._keys, self._index, self._embedder))

@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
+from fedkg.embed.base import Matrix
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.index import LabelIndex
 from fedkg.records import Match
@@ -18,31 +19,47 @@ __all__ = ["Recall"]
 
 
 class Recall:
-    """The labels that one graph has shown, kept in `folder` once saved; `graph` is its name."""
+    """The labels that one graph has shown, kept in `folder` once saved; `graph` tells it from others.
 
-    def __init__(self, folder: Path, graph: str, similarity: LazySimilarity) -> None:
+    Without a folder nothing is read or written. Where the model behind the embedder's name has changed so that its
+    vectors have another length, all starts anew.
+    """
+
+    def __init__(self, folder: Path | None, graph: str, similarity: LazySimilarity) -> None:
         name = hashlib.blake2s(f"{graph}\n{similarity.name}".encode(), digest_size=12).hexdigest()
         self._similarity = similarity
-        self._index = LabelIndex(folder / f"{name}.labels", similarity.name)
+        self._index = LabelIndex(folder / f"{name}.labels" if folder else None, similarity.name)
 
     async def add(self, labels: Mapping[Term, str]) -> int:
         """Adds the labels of entities and relations; returns how many are new. Each text is embedded once, ever."""
         keys = {f"{term.value} {label}": label for term, label in labels.items() if isinstance(term, Iri)}
         new = {key: label for key, label in keys.items() if key not in self._index}
-        if not new:
+        if not keys:
             return 0
-        vectors = await self._similarity.vectors(list(new.values()))
-        return await asyncio.to_thread(self._index.add, list(new), vectors)
+        # where all are known, one of them (mostly in memory) shows whether the embedder still is what it was
+        vectors = await self._similarity.vectors(list(new.values()) or list(keys.values())[:1])
+        if not self._fits(vectors):
+            return await self.add(labels)
+        return await asyncio.to_thread(self._index.add, list(new), vectors) if new else 0
 
     async def nearest(self, text: str, m: int) -> list[Match]:
         """At most `m` entities and relations by the cosine of their label to the text, the nearest first."""
-        vector = (await self._similarity.vectors([text]))[0]
-        found = await asyncio.to_thread(self._index.search, vector, m)
+        vectors = await self._similarity.vectors([text])
+        if not self._fits(vectors):
+            return []
+        found = await asyncio.to_thread(self._index.search, vectors[0], m)
         return [_match(key, score) for key, score in found]
 
     def save(self) -> None:
         """Writes the index, where it has changed."""
         self._index.save()
+
+    def _fits(self, vectors: Matrix) -> bool:
+        """Whether the vectors are of the index's size; where they are not, the index is empty afterwards."""
+        fits = self._index.size in (None, vectors.shape[1])
+        if not fits:
+            self._index.clear()
+        return fits
 
 
 def _match(key: str, score: float) -> Match:

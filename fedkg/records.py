@@ -172,7 +172,7 @@ class Beam(msgspec.Struct, frozen=True):
 class Offer(msgspec.Struct, frozen=True):
     """What a reasoning model is shown of one path or candidate, already safe to enter a prompt.
 
-    `number` counts from 1, `text` is one line, `relations` are the names along the whole chain, `ways` their directions, `tails` the labels or
+    `number` counts from 1, `text` is one line, `relations` are the names along the whole chain, `tails` the labels or
     values at its end (a bounded number, best first), `more` how many further tails there are; `topic` is how the question
     names the entity where the path starts.
     """
@@ -184,7 +184,6 @@ class Offer(msgspec.Struct, frozen=True):
     more: int = 0
     score: float = 0.0
     topic: str = ""
-    ways: tuple[Direction, ...] = ()
 
 
 class Pick(msgspec.Struct, frozen=True):
@@ -282,7 +281,7 @@ class Gap(msgspec.Struct, frozen=True):
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """What a question cost.
+    """What a question cost; questions that one session is asked at the same time share all but the model's counts.
 
     `requests` to endpoints, by kind in `by_kind`; `round_trips` = waves of requests that were waited for one after the
     other; `bytes` received; `cache_hits` = neighbourhoods and labels that needed no request; `labels_embedded`;

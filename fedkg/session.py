@@ -2,45 +2,39 @@
 
 import asyncio
 import importlib.util
+import logging
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
-from functools import partial
+from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
-from urllib.parse import urlsplit
 
 import msgspec
 
-from fedkg import profiles
 from fedkg.calls.base import ReasoningModel
 from fedkg.calls.local import LocalModel
 from fedkg.calls.prompted import PromptedModel
+from fedkg.connect import Member, check_endpoint, connect
 from fedkg.embed import openai as openai_embeddings
 from fedkg.embed import sentence
 from fedkg.embed.base import Embedder, Similarity
 from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.embed.lazy import LazySimilarity
-from fedkg.errors import EndpointError, InputError, ModelNameError, ProfileError, SettingsError
+from fedkg.errors import EndpointError, FedkgError, InputError, ModelNameError, SettingsError
 from fedkg.events import Answered, Event
 from fedkg.federation import FederatedGraph
-from fedkg.fetch import embedded
-from fedkg.fetch.base import Transport
-from fedkg.fetch.http import HttpTransport
-from fedkg.fetch.polite import Meter, Polite
-from fedkg.fetch.wrapper import WrapperTransport
-from fedkg.graph.base import Graph, Source
-from fedkg.graph.endpoint import SparqlGraph, has_shape
+from fedkg.fetch.polite import Meter
+from fedkg.graph.base import Graph
 from fedkg.llm import anthropic, openai
 from fedkg.llm.base import ChatModel
 from fedkg.llm.budget import Ledger
-from fedkg.profiles import Limits, Profile
+from fedkg.profiles import Limits
 from fedkg.reason import Run
 from fedkg.recall import Recall
 from fedkg.records import Answer, Match, Neighbourhood, Usage
-from fedkg.settings import Settings, load, masked
+from fedkg.settings import Settings, load
 from fedkg.sparql import build
-from fedkg.sparql.results import accept
 from fedkg.steps import link
 from fedkg.store import DiskStore, MemoryStore, Store
 from fedkg.terms import Direction, Edge, Iri, Literal, Term
@@ -48,6 +42,8 @@ from fedkg.terms import Direction, Edge, Iri, Literal, Term
 __all__ = ["Checked", "Probe", "Session", "open_store"]
 
 T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -83,7 +79,8 @@ class Session:
     authentication and headers are kept. Other settings are keyword arguments by name, nested ones by dots in a mapping:
     `Session("sample", model="local", **{"search.depth": 2})`. `chat` and `similarity` replace the named model and embedder.
 
-    Use it as an asynchronous context manager, or as a plain one with `run`. Raises InputError for what cannot be wired.
+    Use it as an asynchronous context manager, or as a plain one with `run`; nothing is opened before its first use, and
+    what the caller brought along is left open. Raises InputError for what cannot be wired.
     """
 
     def __init__(
@@ -94,52 +91,71 @@ class Session:
         similarity: Similarity | None = None,
         **options: Any,
     ) -> None:
+        for endpoint in endpoints:
+            check_endpoint(endpoint)
         names = [str(endpoint) for endpoint in endpoints if isinstance(endpoint, str | Path)]
-        base = settings or load(flags={"endpoints": names, **options})
-        self.settings = base if not settings or not names else msgspec.structs.replace(base, endpoints=tuple(names))
+        self.settings = _settings(names, settings, options)
         self.meter = Meter()
-        self.store: Store = open_store(self.settings)
         self._wrappers = [endpoint for endpoint in endpoints if not isinstance(endpoint, str | Path)]
-        self._chat = chat if chat or self.settings.model == "local" else _chat(self.settings.model)
         self._similarity = similarity
-        self._selects: list[Polite] = []
-        self._members: list[SparqlGraph] = []
+        self._store: Store | None = None
+        self._members: Sequence[Member] = ()
         self._graph: Graph | None = None
         self._recall: Recall | None = None
+        self._shown: dict[Term, str] = {}
+        self._connecting: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
         self._runner: asyncio.Runner | None = None
+        self._closed = False
+        self._connections = AsyncExitStack()
+        self._files = ExitStack()
+        self._chat = chat
+        if chat is None and self.settings.model != "local":
+            self._chat = _chat(self.settings.model)
+            self._connections.push_async_callback(self._chat.close)
 
     async def graph(self) -> Graph:
-        """The endpoints as one graph; connected on first use."""
+        """The endpoints as one graph; connected on first use. Raises InputError after `aclose`."""
+        self._check_open()
         if self._graph is None:
-            specs = self.settings.endpoints
-            if not specs and not self._wrappers:
-                raise ProfileError("no endpoint is given", hint="name one with -e: a profile, a URL or an RDF file")
-            members = [await self._named(spec) for spec in dict.fromkeys(specs)]
-            members += [self._wrapped(wrapper) for wrapper in self._wrappers]
-            self._members = members
-            self._graph = members[0] if len(members) == 1 else FederatedGraph(members)
+            async with self._lock():
+                # another task may have connected while this one waited
+                self._graph = self._graph or await self._connect()
         return self._graph
+
+    @property
+    def store(self) -> Store:
+        """The cache, opened at its first use. Raises SettingsError where its folder cannot be used."""
+        if self._store is None:
+            self._check_open()
+            self._store = open_store(self.settings)
+            if isinstance(self._store, DiskStore):
+                self._files.callback(self._store.close)
+        return self._store
 
     @property
     def similarity(self) -> Similarity:
         """The similarity of texts; heavy libraries load at its first use."""
         if self._similarity is None:
             self._similarity = _similarity(self.settings.embedder, self.store)
+            if isinstance(self._similarity, LazySimilarity):
+                self._files.callback(self._similarity.close)
         return self._similarity
 
-    async def events(self, question: str, topics: Sequence[str] = ()) -> AsyncIterator[Event]:
+    async def events(self, question: str, topics: str | Sequence[str] = ()) -> AsyncIterator[Event]:
         """The walk of one question as it happens; the last event is Answered."""
         graph, ledger = await self.graph(), Ledger()
+        topics = [topics] if topics and isinstance(topics, str) else topics
         run = Run(question, graph, self._model(ledger), self.similarity, self.settings, self._cost(ledger), topics)
-        async for event in run.events():
-            yield event
-        if recall := self._recall_of(graph):
-            await recall.add(run.names)
+        try:
+            async for event in run.events():
+                yield event
+        finally:
+            self._shown |= run.names
 
     async def ask(
-        self, question: str, topics: Sequence[str] = (), on_event: Callable[[Event], None] = lambda _: None
+        self, question: str, topics: str | Sequence[str] = (), on_event: Callable[[Event], None] = lambda _: None
     ) -> Answer:
-        """The answer to one question; `topics` are labels or IRIs of the entities where the walk starts."""
+        """The answer to one question; `topics` are labels or IRIs (one, or several) of the entities where the walk starts."""
         answer: Answer | None = None
         async for event in self.events(question, topics):
             on_event(event)
@@ -156,11 +172,14 @@ class Session:
     async def similar(self, text: str, limit: int = 10) -> list[Match]:
         """The entities and relations nearest in meaning, among all labels that walks over these endpoints have shown.
 
-        Raises InputError where the similarity is lexical and has no vectors.
+        Without a cache these are the walks of this session. Raises InputError where the similarity is lexical and has no
+        vectors.
         """
-        recall = self._recall_of(await self.graph())
+        await self.graph()
+        recall = self._recalled()
         if recall is None:
             raise InputError(f"the embedder {self.similarity.name} has no vectors", hint="use --embedder minilm")
+        await recall.add(self._shown)
         return await recall.nearest(text, limit)
 
     async def neighbours(
@@ -182,7 +201,7 @@ class Session:
         graph = await self.graph()
         edges = [(number, shown.edge) for number, path in enumerate(answer.paths) for shown in path.edges]
         if len(self._members) == 1:
-            holds = await self._members[0].holds([edge for _, edge in edges])
+            holds = await self._members[0].graph.holds([edge for _, edge in edges])
         else:
             holds = await graph.holds([edge for _, edge in edges])
         return [Checked(number, edge, said) for (number, edge), said in zip(edges, holds, strict=True)]
@@ -190,40 +209,47 @@ class Session:
     async def check(self) -> list[Probe]:
         """What each endpoint says to a few small requests, one endpoint after the other. Raises EndpointError."""
         await self.graph()
-        pairs = zip(self._members, self._selects, strict=True)
-        return [await self._probe(member, select) for member, select in pairs]
+        return [await self._probe(member) for member in self._members]
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Runs one of the session's coroutines to its end, for callers that are not asynchronous.
 
-        Raises InputError inside a running event loop, such as a notebook's.
+        Raises InputError inside a running event loop, such as a notebook's, and after `close`.
         """
-        if _in_loop():
+        try:
+            _check_no_loop()
+            self._check_open()
+        except InputError:
             work.close()
-            raise InputError(
-                "an event loop is running already", hint="await the coroutine instead: fedkg.aask, Session.ask"
-            )
-        if self._runner is None:
-            self._runner = asyncio.Runner()
+            raise
+        self._runner = self._runner or asyncio.Runner()
         return self._runner.run(work)
 
     async def aclose(self) -> None:
-        """Frees connections and files."""
-        for select in self._selects:
-            await select.close()
-        if self._chat:
-            await self._chat.close()
-        if self._recall and self.settings.cache:
-            self._recall.save()
-        for resource in (self._similarity, self.store):
-            if isinstance(resource, LazySimilarity | DiskStore):
-                resource.close()
+        """Keeps the labels that were shown, and frees what the session has opened, all of it whatever fails.
+
+        The first call counts; raises the last error of what could not be closed.
+        """
+        self._closed = True
+        with self._files:
+            async with self._connections:
+                await self._keep_labels()
 
     def close(self) -> None:
-        """`aclose` for callers that are not asynchronous."""
-        self.run(self.aclose())
-        if self._runner:
-            self._runner.close()
+        """`aclose` for callers that are not asynchronous.
+
+        Inside a running event loop it frees files and threads only, and raises InputError: connections need `aclose`.
+        """
+        if self._closed and self._runner is None:
+            return
+        if _in_loop():
+            self._shown.clear()
+            self._files.close()
+            self._closed = True
+            raise InputError("an event loop is running already", hint="await Session.aclose instead")
+        with self._runner or asyncio.Runner() as runner:
+            self._runner = None
+            runner.run(self.aclose())
 
     async def __aenter__(self) -> Self:
         return self
@@ -231,37 +257,80 @@ class Session:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._hurry(kind)
         await self.aclose()
 
     def __enter__(self) -> Self:
+        _check_no_loop()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._hurry(kind)
         self.close()
 
-    async def _probe(self, member: SparqlGraph, select: Polite) -> Probe:
+    def _hurry(self, kind: type[BaseException] | None) -> None:
+        """Who interrupts a session does not wait for labels to be embedded."""
+        if kind and not issubclass(kind, Exception):
+            self._shown.clear()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise InputError("the session is closed", hint="make a new Session; what it fetched is in the cache")
+
+    def _lock(self) -> asyncio.Lock:
+        """One connects, the others wait; a lock belongs to its event loop."""
+        loop = asyncio.get_running_loop()
+        if self._connecting is None or self._connecting[0] is not loop:
+            self._connecting = loop, asyncio.Lock()
+        return self._connecting[1]
+
+    async def _connect(self) -> Graph:
+        members = await connect(self.settings.endpoints, self._wrappers, self.settings, self.meter, self.store)
+        for member in members:
+            self._connections.push_async_callback(member.select.close)
+        self._members = members
+        graphs = [member.graph for member in members]
+        return graphs[0] if len(graphs) == 1 else FederatedGraph(graphs)
+
+    async def _keep_labels(self) -> None:
+        """Puts the labels that the walks have shown into the index on disk, if that can be done."""
+        shown, self._shown = self._shown, {}
+        if not shown or not self.settings.cache:
+            return
+        try:
+            if recall := self._recalled():
+                await recall.add(shown)
+                await asyncio.to_thread(recall.save)
+        except (FedkgError, ValueError, RuntimeError, OSError) as error:
+            log.warning("the labels that were shown could not be kept: %s", error)
+
+    def _recalled(self) -> Recall | None:
+        """The labels of this graph, whatever its endpoints are called and in which order; None for a lexical similarity."""
+        if self._recall is None and isinstance(self.similarity, LazySimilarity):
+            folder = self.settings.cache_path / "labels" if self.settings.cache else None
+            graph = "\n".join(sorted(member.graph.identity for member in self._members))
+            self._recall = Recall(folder, graph, self.similarity)
+        return self._recall
+
+    async def _probe(self, member: Member) -> Probe:
         """One label of anything, then the edges of what it names."""
+        graph, profile = member.graph, member.graph.profile
         before, started = self.meter.usage(), time.monotonic()
-        rows = (await select.select(build.scan_labels(member.profile.shape.labels, 1), "check")).rows
+        rows = (await member.select.select(build.scan_labels(profile.shape.labels, 1), "check")).rows
         latency = time.monotonic() - started
         labelled = next((match for row in rows if (match := _labelled(row))), None)
         edges = 0
         if labelled:
-            near = (await member.neighbours([labelled.iri], "out"))[0]
+            near = (await graph.neighbours([labelled.iri], "out"))[0]
             if near.failed:
-                raise EndpointError(near.failed, endpoint=member.name, asked="neighbours")
+                raise EndpointError(near.failed, endpoint=graph.name, asked="neighbours")
             edges = len(near.edges)
-        requests, seconds, profile = self.meter.since(before).requests, time.monotonic() - started, member.profile
+        requests, seconds = self.meter.since(before).requests, time.monotonic() - started
         return Probe(
-            member.name, profile.name, profile.engine, profile.limits, labelled, edges, latency, requests, seconds
+            graph.name, profile.name, profile.engine, profile.limits, labelled, edges, latency, requests, seconds
         )
-
-    def _recall_of(self, graph: Graph) -> Recall | None:
-        if self._recall is None and isinstance(self.similarity, LazySimilarity):
-            self._recall = Recall(self.settings.cache_path / "labels", graph.name, self.similarity)
-        return self._recall
 
     def _model(self, ledger: Ledger) -> ReasoningModel:
         if self._chat is None:
@@ -275,7 +344,7 @@ class Session:
             calls = ledger.total
             return msgspec.structs.replace(
                 self.meter.usage(),
-                cache_hits=sum(member.hits for member in self._members),
+                cache_hits=sum(member.graph.hits for member in self._members),
                 labels_embedded=self.similarity.embedded,
                 model_calls=calls.calls,
                 tokens_in=calls.tokens_in,
@@ -283,73 +352,6 @@ class Session:
             )
 
         return cost
-
-    async def _named(self, spec: str) -> SparqlGraph:
-        """A graph from what -e was given."""
-        shape, where = _parted(spec, self.settings)
-        if not shape and _is_profile(where, self.settings):
-            profile = profiles.find(where, self.settings.profiles_dir)
-            if profile.file:
-                return await self._from_file(profile, Path(profile.source).parent / profile.file, where)
-            return self._from_urls(profile, profile.urls, where)
-        given = profiles.find(shape, self.settings.profiles_dir) if shape else None
-        if where.startswith(("http://", "https://")):
-            return self._from_urls(_moved(given, self._known_at(where)), (where,), masked(spec))
-        if not _looks_like_file(where):
-            return self._unknown(spec)
-        return await self._from_file(_moved(given, None) if given else None, Path(where), masked(spec))
-
-    def _known_at(self, url: str) -> Profile | None:
-        """The profile of the host that the URL names, if there is one: its operator's limits hold for every path."""
-        own = self.settings.profiles_dir
-        known = (profiles.find(name, own) for name in profiles.names(own))
-        return next((profile for profile in known if profile.urls and _host(url) == _host(profile.urls[0])), None)
-
-    def _unknown(self, spec: str) -> SparqlGraph:
-        known = ", ".join(profiles.names(self.settings.profiles_dir))
-        raise ProfileError(f"{spec[:100]!r} is no profile, URL or RDF file; known profiles: {known}")
-
-    def _from_urls(self, profile: Profile, urls: Sequence[str], name: str) -> SparqlGraph:
-        if not urls:
-            raise ProfileError(f"the profile {name} has no URL of its own", hint=f"use -e {name}@URL or {name}@FILE")
-        contact = self.settings.contact
-        if profile.contact_required and not contact:
-            raise SettingsError(
-                f"the operator of {name} wants to know whom to write to",
-                hint="set FEDKG_CONTACT (or --contact) to your mail address or web page; it goes into the User-Agent only",
-            )
-        limits = profile.limits
-        transports = [
-            HttpTransport(url, timeout=limits.timeout, contact=contact, max_bytes=limits.max_bytes) for url in urls
-        ]
-        return self._connect(profile, transports, name, " ".join(urls))
-
-    async def _from_file(self, profile: Profile | None, path: Path, name: str) -> SparqlGraph:
-        transport, identity = await asyncio.to_thread(_open_file, path)
-        profile = profile or await self._detect(transport, name)
-        return self._connect(profile, [transport], name, identity, scan=True)
-
-    async def _detect(self, transport: Transport, name: str) -> Profile:
-        """The profile whose shape the graph has, else the generic one."""
-        select = Polite([transport], partial(accept, endpoint=name), endpoint=name)
-        for known in profiles.names(self.settings.profiles_dir):
-            profile = profiles.find(known, self.settings.profiles_dir)
-            if await has_shape(select, profile):
-                return _moved(profile, None)
-        return profiles.find("generic")
-
-    def _wrapped(self, wrapper: Any) -> SparqlGraph:
-        transport = WrapperTransport(wrapper)
-        return self._connect(profiles.find("generic"), [transport], transport.name, transport.name)
-
-    def _connect(
-        self, profile: Profile, transports: Sequence[Transport], name: str, identity: str, *, scan: bool = False
-    ) -> SparqlGraph:
-        check = partial(accept, endpoint=name, known_cap=profile.limits.known_cap)
-        select = Polite(transports, check, endpoint=name, limits=profile.limits, meter=self.meter)
-        self._selects.append(select)
-        source = Source(name, identity, profile, select, self.store)
-        return SparqlGraph(source, self.settings.languages, scan=scan)
 
 
 def _labelled(row: Mapping[str, Term]) -> Match | None:
@@ -366,41 +368,25 @@ def _in_loop() -> bool:
     return True
 
 
+def _check_no_loop() -> None:
+    if _in_loop():
+        raise InputError(
+            "an event loop is running already", hint="await the coroutine instead: fedkg.aask, Session.ask"
+        )
+
+
+def _settings(names: Sequence[str], settings: Settings | None, options: Mapping[str, Any]) -> Settings:
+    """What the caller gave: ready settings, or options by name; endpoints go with both."""
+    if settings is None:
+        return load(flags={"endpoints": names, **options})
+    if given := ", ".join(sorted(name for name, value in options.items() if value is not None)):
+        raise SettingsError(f"settings are given, and options besides: {given}", hint="put them into the settings")
+    return msgspec.structs.replace(settings, endpoints=tuple(names)) if names else settings
+
+
 def open_store(settings: Settings) -> Store:
     """The cache that the settings name: a folder, or memory only."""
     return DiskStore(settings.cache_path) if settings.cache else MemoryStore()
-
-
-def _is_profile(name: str, settings: Settings) -> bool:
-    return name in profiles.names(settings.profiles_dir)
-
-
-def _open_file(path: Path) -> tuple[Transport, str]:
-    """The graph in that file, and what tells this state of the file from another one."""
-    transport = embedded.load(path)
-    status = path.stat()
-    return transport, f"{path.resolve()} {status.st_size} {status.st_mtime_ns}"
-
-
-def _moved(shape: Profile | None, host: Profile | None) -> Profile:
-    """A graph of one profile's shape at another place: what is said of pace and limits is the host's, not the shape's."""
-    base = host or profiles.find("generic")
-    return msgspec.structs.replace(base, shape=shape.shape) if shape else base
-
-
-def _host(url: str) -> str:
-    return (urlsplit(url).hostname or "").lower()
-
-
-def _parted(spec: str, settings: Settings) -> tuple[str, str]:
-    """PROFILE and WHERE of `PROFILE@WHERE`, else "" and the whole: an @ may also stand in a URL or a file's name."""
-    shape, _, where = spec.rpartition("@")
-    whole = _is_profile(spec, settings) or "://" in shape or Path(spec).exists()
-    return ("", spec) if whole else (shape, where)
-
-
-def _looks_like_file(text: str) -> bool:
-    return Path(text).exists() or Path(text.removesuffix(".gz")).suffix in {".nt", ".ttl", ".nq"} or "/" in text
 
 
 def _chat(name: str) -> ChatModel:

@@ -206,3 +206,27 @@ def test_threads_may_add_and_search_at_once(file: Path) -> None:
         thread.join()
     assert len(found) == 400
     assert all(found.search(matrix[place], 1)[0][0] == f"k{place}" for place in range(0, 400, 37))
+
+
+def test_an_index_may_be_cleared(file: Path) -> None:
+    """It then takes vectors of another size; the file keeps the old ones until the new are saved."""
+    found = LabelIndex(file)
+    assert found.size is None
+    found.add(keys(3), rows(3))
+    found.save()
+    found.clear()
+    assert (found.size, len(found), "k0" in found) == (None, 0, False)
+    assert found.search(rows(1)[0], 1) == []
+    found.save()
+    assert len(LabelIndex(file)) == 3
+    assert found.add(keys(2), rows(2, size=16)) == 2
+    found.save()
+    assert (LabelIndex(file).size, len(LabelIndex(file))) == (16, 2)
+
+
+def test_an_index_without_a_file_is_in_memory_only() -> None:
+    """Saving it does nothing."""
+    found = LabelIndex(None)
+    found.add(keys(2), rows(2))
+    found.save()
+    assert found.search(rows(2)[1], 1)[0][0] == "k1"

@@ -24,6 +24,7 @@ LEVELS = {
     **dict.fromkeys(["federation", "steps"], 5),
     "methods": 6,
     "reason": 7,
+    "connect": 7.5,  # the endpoints of a session
     "session": 8,
     "bench": 9,
     "__init__": 9,

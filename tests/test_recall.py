@@ -16,9 +16,9 @@ LABELS: dict[Term, str] = {
 }
 
 
-def recall_in(folder: Path, graph: str = "films") -> Recall:
+def recall_in(folder: Path | None, graph: str = "films", size: int = 256) -> Recall:
     """An index over shared words."""
-    return Recall(folder, graph, LazySimilarity(HashingEmbedder(), MemoryStore()))
+    return Recall(folder, graph, LazySimilarity(HashingEmbedder(size), MemoryStore()))
 
 
 async def test_the_nearest_labels_come_first(tmp_path: Path) -> None:
@@ -31,6 +31,11 @@ async def test_the_nearest_labels_come_first(tmp_path: Path) -> None:
         ("http://x/Q1", "film director award"),
     ]
     assert found[0].score > found[1].score
+
+
+async def test_no_labels_are_no_work(tmp_path: Path) -> None:
+    """Literals alone are no entities."""
+    assert await recall_in(tmp_path).add({Literal("2005"): "2005"}) == 0
 
 
 async def test_a_label_is_added_once(tmp_path: Path) -> None:
@@ -47,3 +52,34 @@ async def test_it_outlives_the_process_and_keeps_graphs_apart(tmp_path: Path) ->
     recall.save()
     assert (await recall_in(tmp_path).nearest("spouse", 1))[0].iri == Iri("http://x/Q2")
     assert await recall_in(tmp_path, "other").nearest("spouse", 1) == []
+
+
+async def test_vectors_of_another_length_start_anew(tmp_path: Path) -> None:
+    """The model behind an embedder's name may change: what it embeds now is kept, and nothing is raised."""
+    old = recall_in(tmp_path, size=64)
+    await old.add(LABELS)
+    old.save()
+    new = recall_in(tmp_path)
+    assert await new.add(LABELS) == 3
+    assert await new.add({**LABELS, Iri("http://x/Q3"): "studio"}) == 1
+    new.save()
+    assert (await recall_in(tmp_path).nearest("spouse", 1))[0].iri == Iri("http://x/Q2")
+
+
+async def test_a_search_with_vectors_of_another_length_finds_nothing(tmp_path: Path) -> None:
+    """Lengths that differ do not compare; the next labels fill the index."""
+    old = recall_in(tmp_path, size=64)
+    await old.add(LABELS)
+    old.save()
+    new = recall_in(tmp_path)
+    assert await new.nearest("spouse", 1) == []
+    assert await new.add(LABELS) == 3
+
+
+async def test_without_a_folder_it_forgets(tmp_path: Path) -> None:
+    """In memory it works alike, and writes nothing."""
+    recall = recall_in(None)
+    await recall.add(LABELS)
+    recall.save()
+    assert (await recall.nearest("spouse", 1))[0].iri == Iri("http://x/Q2")
+    assert list(tmp_path.iterdir()) == []

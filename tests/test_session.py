@@ -1,7 +1,11 @@
 """Wiring: what -e takes, what the settings name, and one whole question over each kind of endpoint."""
 
+import asyncio
 import gzip
 import json
+import logging
+import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,17 +13,20 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+import fedkg
 from fedkg import profiles
 from fedkg.data import folder
+from fedkg.embed.base import HashingEmbedder, Matrix
 from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.embed.lazy import LazySimilarity
-from fedkg.errors import InputError, ModelNameError, ProfileError, SettingsError
+from fedkg.errors import EndpointError, InputError, ModelNameError, ModelUnreachableError, ProfileError, SettingsError
 from fedkg.events import Answered
 from fedkg.fetch import embedded
 from fedkg.llm.base import ScriptedModel
 from fedkg.records import Status
 from fedkg.session import Session
 from fedkg.settings import Settings
+from fedkg.store import DiskStore, MemoryStore
 
 PETS = """
 <http://x/ann> <http://www.w3.org/2000/01/rdf-schema#label> "Ann"@en .
@@ -94,7 +101,7 @@ async def test_the_shape_moves_and_the_pace_stays(pets: Path) -> None:
     public = profiles.find("freebase")
     async with session_of(f"freebase@{pets}", "freebase@http://127.0.0.1:9/sparql") as session:
         await session.graph()
-        here = [member.profile for member in session._members]
+        here = [member.graph.profile for member in session._members]
     assert all(profile.shape == public.shape and profile.limits.interval == 0.0 for profile in here)
 
 
@@ -105,7 +112,7 @@ async def test_a_known_host_keeps_its_manners_under_any_url() -> None:
             await session.graph()
     async with session_of("generic@https://query.wikidata.org/sparql", contact="me@example.org") as session:
         await session.graph()
-        assert session._members[0].profile.limits == profiles.find("wikidata-wdqs").limits
+        assert session._members[0].graph.profile.limits == profiles.find("wikidata-wdqs").limits
 
 
 async def test_the_shape_of_a_file_is_found_by_its_marker() -> None:
@@ -139,7 +146,15 @@ async def test_several_endpoints_are_one_graph(pets: Path, tmp_path: Path) -> No
     [
         ("wikidat", ProfileError, "known profiles"),
         ("nowhere@http://127.0.0.1:9/", ProfileError, "nowhere"),
+        ("nowhere@http://user:secret@127.0.0.1:9/", ProfileError, "nowhere"),
         ("missing.nt", InputError, "missing.nt"),
+        ("nowhere@missing.nt", InputError, "missing.nt"),
+        ("", ProfileError, "known profiles"),
+        ("generic@", ProfileError, "known profiles"),
+        ("a/\0.nt", ProfileError, "known profiles"),
+        ("x" * 300, ProfileError, "known profiles"),
+        ("folder/" + "x" * 300 + ".nt", ProfileError, "known profiles"),
+        ("http://[bad/sparql", InputError, "bad"),
         ("generic", ProfileError, "no URL of its own"),
         ("wikidata", SettingsError, "whom to write to"),
     ],
@@ -147,8 +162,9 @@ async def test_several_endpoints_are_one_graph(pets: Path, tmp_path: Path) -> No
 async def test_what_is_no_endpoint_is_said(spec: str, error: type[Exception], says: str) -> None:
     """Unknown names, missing files, shapes without a place, and a missing contact."""
     async with session_of(spec) as session:
-        with pytest.raises(error, match=says):
+        with pytest.raises(error, match=says) as caught:
             await session.graph()
+    assert "secret" not in str(caught.value)
 
 
 async def test_no_endpoint_at_all_is_said() -> None:
@@ -296,3 +312,221 @@ async def test_a_warm_question_costs_no_request_even_where_its_topic_was_searche
             usages.append((await session.ask("Which pet does Ann have?")).usage)
     assert usages[0].by_kind["search"] > 0
     assert usages[1].requests == 0
+
+
+class Broken(HashingEmbedder):
+    """An embedder that can be switched off, and whose vectors can change their length."""
+
+    name = "broken"
+    down = False
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        """Bag-of-words vectors, or ModelUnreachableError."""
+        if self.down:
+            raise ModelUnreachableError("the service is down")
+        return super().embed(texts)
+
+
+class Closing(ScriptedModel):
+    """A chat model that counts how often it is closed, and may fail at that."""
+
+    closed = 0
+    error: Exception | None = None
+
+    async def close(self) -> None:
+        """Counts."""
+        self.closed += 1
+        if self.error:
+            raise self.error
+
+
+async def test_an_answer_stands_though_its_labels_cannot_be_kept(pets: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The index is a convenience: an embedder that is down after the answer costs a line in the log."""
+    embedder = Broken()
+    async with Session(pets, similarity=LazySimilarity(embedder, MemoryStore(), keep=0)) as session:
+        session.similarity._store = MemoryStore()  # type: ignore[attr-defined]  # one that has nothing at the end
+        assert await ask_about_pets(session) == ["Rex"]
+        session.similarity._store = MemoryStore()  # type: ignore[attr-defined]
+        embedder.down = True
+    assert "the service is down" in caplog.text
+
+
+async def test_labels_survive_a_change_of_the_embedder(pets: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Vectors of another length behind the same name start a new index; nothing is raised."""
+    for size in (64, 128):
+        async with Session(pets, similarity=LazySimilarity(Broken(size), MemoryStore())) as session:
+            assert await ask_about_pets(session) == ["Rex"]
+        async with Session(pets, similarity=LazySimilarity(Broken(size), MemoryStore())) as session:
+            assert "Rex" in [match.label for match in await session.similar("Rex")]
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+async def test_without_a_cache_no_label_is_written_or_read(pets: Path, tmp_path: Path) -> None:
+    """Neither is the labels' folder made, nor what another session left there found; this session's labels are."""
+
+    def opened(*, cache: bool) -> Session:
+        similarity = LazySimilarity(HashingEmbedder(), MemoryStore())
+        return Session(pets, similarity=similarity, cache=cache, cache_dir=str(tmp_path / "own"))
+
+    async with opened(cache=False) as session:
+        await ask_about_pets(session)
+        assert [match.label for match in await session.similar("Rex", 1)] == ["Rex"]
+    assert not (tmp_path / "own").exists()
+    async with opened(cache=True) as session:
+        await ask_about_pets(session)
+    assert list((tmp_path / "own" / "labels").iterdir()) != []
+    async with opened(cache=False) as session:
+        assert await session.similar("Rex") == []
+
+
+async def test_tasks_share_one_connection(pets: Path) -> None:
+    """Concurrent first questions load each file once."""
+    async with session_of(pets, "sample") as session:
+        graphs = await asyncio.gather(*(session.graph() for _ in range(5)))
+        assert len({id(graph) for graph in graphs}) == 1
+        assert [probe.endpoint for probe in await session.check()] == ["pets.nt", "sample"]
+
+
+async def test_a_second_try_leaves_nothing_of_the_first(pets: Path, tmp_path: Path) -> None:
+    """An endpoint that could not be opened may be there later; the others are not there twice."""
+    late = tmp_path / "late.nt"
+    async with session_of(pets, late) as session:
+        with pytest.raises(InputError, match=r"late\.nt"):
+            await session.graph()
+        shutil.copy(pets, late)
+        assert (await session.graph()).name == "pets.nt + late.nt"
+        assert [probe.endpoint for probe in await session.check()] == ["pets.nt", "late.nt"]
+
+
+async def test_endpoints_that_are_called_alike_are_told_apart(pets: Path, tmp_path: Path) -> None:
+    """Files of one name, and URLs that differ in their query only, are numbered; each edge is verified where it was said."""
+    other = tmp_path / "more" / "pets.nt"
+    other.parent.mkdir()
+    other.write_text(PETS.replace("rex", "tom").replace("Rex", "Tom"), encoding="utf-8")
+    async with session_of(pets, other, "http://127.0.0.1:9/s?a=1", "http://127.0.0.1:9/s?a=2") as session:
+        names = (await session.graph()).name.split(" + ")
+    assert names == ["pets.nt", "pets.nt #2", "http://127.0.0.1:9/s?…", "http://127.0.0.1:9/s?… #2"]
+    async with session_of(pets, other) as session:
+        answer = await session.ask("Which pet has Ann?", ["Ann"])
+        assert all(checked.holds for checked in await session.verify(answer))
+    assert {edge.endpoint for path in answer.paths for edge in path.edges} == {"pets.nt", "pets.nt #2"}
+
+
+async def test_labels_belong_to_the_graph_and_not_to_its_name(pets: Path, tmp_path: Path) -> None:
+    """What a file has shown is not found in another file of that name."""
+    other = tmp_path / "more" / "pets.nt"
+    other.parent.mkdir()
+    other.write_text(PETS, encoding="utf-8")
+    async with Session(pets, similarity=LazySimilarity(HashingEmbedder(), MemoryStore())) as session:
+        await ask_about_pets(session)
+    async with Session(other, similarity=LazySimilarity(HashingEmbedder(), MemoryStore())) as session:
+        assert await session.similar("Rex") == []
+
+
+async def test_a_url_with_a_password_goes_with_a_profile() -> None:
+    """An @ in the URL does not part it; the password is shown nowhere."""
+    for spec in ("freebase@http://user:secret@127.0.0.1:9/sparql", "http://user:secret@127.0.0.1:9/sparql"):
+        async with session_of(spec) as session:
+            assert "secret" not in (await session.graph()).name
+            with pytest.raises(EndpointError) as caught:
+                await session.search("Ann")
+            assert "secret" not in f"{caught.value} {caught.value.asked} {caught.value.hint}"
+
+
+def test_settings_and_options_exclude_each_other() -> None:
+    """An option beside ready settings would be lost; endpoints are fine."""
+    with pytest.raises(SettingsError, match=r"besides: model$"):
+        Session("sample", settings=Settings(embedder="bm25"), model="local")
+    assert Session("sample", settings=Settings(embedder="bm25")).settings.endpoints == ("sample",)
+
+
+@pytest.mark.parametrize("endpoint", [None, 7, b"sample", ["sample"], {}])
+def test_what_can_be_no_endpoint_is_said_at_once(endpoint: Any) -> None:
+    """With what is expected, and the type that came instead."""
+    expected = rf"expected a profile name, URL, file or SPARQLWrapper object, got {type(endpoint).__name__}"
+    with pytest.raises(InputError, match=expected):
+        Session(endpoint)
+    with pytest.raises(InputError, match="got NoneType"):
+        fedkg.ask("Who?", None)
+
+
+async def test_nothing_is_opened_before_its_first_use(tmp_path: Path) -> None:
+    """A session that cannot be made or entered leaves no file open, for it opened none."""
+    folder = tmp_path / "own"
+    with pytest.raises(ModelNameError):
+        Session("sample", model="openai:gpt", cache_dir=str(folder))
+    session = session_of("sample", cache_dir=str(folder))
+    with pytest.raises(InputError, match="running already"), session:
+        raise AssertionError("not entered")
+    assert not folder.exists()
+
+
+def test_a_closed_session_says_so(pets: Path) -> None:
+    """Closing twice is fine; asking afterwards is an InputError, not one of the event loop."""
+    session = session_of(pets)
+    assert session.run(ask_about_pets(session)) == ["Rex"]
+    session.close()
+    session.close()
+    with pytest.raises(InputError, match="session is closed"):
+        session.run(ask_about_pets(session))
+    with pytest.raises(InputError, match="session is closed"):
+        asyncio.run(ask_about_pets(session))
+
+
+async def test_closing_inside_a_loop_frees_what_needs_none(pets: Path) -> None:
+    """The cache's file is closed at once, connections with `aclose`."""
+    session = session_of(pets)
+    await ask_about_pets(session)
+    with pytest.raises(InputError, match="running already") as caught:
+        session.close()
+    assert "aclose" in caught.value.hint
+    with pytest.raises(InputError, match="session is closed"):
+        await session.graph()
+    await session.aclose()
+
+
+async def test_what_the_caller_brought_stays_open(pets: Path) -> None:
+    """A model and a similarity may serve several sessions."""
+    chat, similarity = Closing(["?"] * 20), LazySimilarity(HashingEmbedder(), MemoryStore())
+    async with Session(pets, chat=chat, similarity=similarity) as session:
+        await session.graph()
+    assert chat.closed == 0
+    assert (await similarity.vectors(["Ann"])).shape == (1, 256)
+
+
+async def test_one_that_cannot_be_closed_stops_no_other(pets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error is raised, after the model, the connections and the cache have been closed."""
+    chat, stores = Closing([]), []
+    chat.error = RuntimeError("no way")
+    monkeypatch.setattr("fedkg.session._chat", lambda _: chat)
+    monkeypatch.setattr(DiskStore, "close", lambda _: stores.append("closed"))
+    session = session_of(pets, model="openai:some")
+    await session.graph()
+    with pytest.raises(RuntimeError, match="no way"):
+        await session.aclose()
+    assert (chat.closed, stores) == (1, ["closed"])
+    await session.aclose()
+    assert chat.closed == 1
+
+
+async def test_an_interrupted_session_keeps_no_labels(pets: Path, tmp_path: Path) -> None:
+    """Who presses Ctrl-C does not wait for an embedder."""
+    similarity = LazySimilarity(HashingEmbedder(), MemoryStore())
+
+    async def interrupted() -> None:
+        async with Session(pets, similarity=similarity, cache_dir=str(tmp_path / "own")) as session:
+            await ask_about_pets(session)
+            raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        await interrupted()
+    assert not (tmp_path / "own" / "labels").exists()
+
+
+async def test_a_topic_may_be_given_as_text(pets: Path) -> None:
+    """One label is one topic, not one for each of its letters."""
+    async with session_of(pets) as session:
+        answer = await session.ask("Which pet has Ann?", "Ann")
+        events = [event async for event in session.events("Which pet has Ann?", "Ann")]
+    assert [value.value for value in answer.answers] == ["Rex"]
+    assert isinstance(events[-1], Answered)

@@ -35,7 +35,10 @@ class Record(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """Means over all questions, errors counted as wrong; `path_validity` is the share of shown edges that hold."""
+    """Means over all questions, errors counted as wrong.
+
+    `path_validity` is the share of shown edges that hold; None where no edge was shown.
+    """
 
     benchmark: str
     questions: int
@@ -43,7 +46,7 @@ class Summary(msgspec.Struct, frozen=True):
     hits_at_1: float
     hit: float
     f1: float
-    path_validity: float
+    path_validity: float | None
     requests: float
     model_calls: float
     labels_embedded: float
@@ -115,7 +118,7 @@ async def _record(session: Session, question: Question) -> Record:
         status=answer.status if answer else "error",
         answers=tuple(value.iri or value.value for value in answer.answers) if answer else (),
         gold=tuple(item.key for item in question.answers),
-        score=score(answer, question.answers),
+        score=score(None if error else answer, question.answers),
         edges=len(confirmed),
         valid_edges=sum(confirmed),
         usage=answer.usage if answer else Usage(),
@@ -132,7 +135,7 @@ def _summary(name: str, records: Sequence[Record]) -> Summary:
         hits_at_1=mean(record.score.hits_at_1 for record in records),
         hit=mean(record.score.hit for record in records),
         f1=mean(record.score.f1 for record in records),
-        path_validity=round(sum(record.valid_edges for record in records) / edges, 4) if edges else 1.0,
+        path_validity=round(sum(record.valid_edges for record in records) / edges, 4) if edges else None,
         requests=mean(record.usage.requests for record in records),
         model_calls=mean(record.usage.model_calls for record in records),
         labels_embedded=mean(record.usage.labels_embedded for record in records),

@@ -4,7 +4,6 @@ It plans by content words, scores whole relation chains against the question, st
 question than a shorter one, and answers with the tails of the best chain. What it cannot do, it abstains from.
 """
 
-import itertools
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -22,37 +21,26 @@ YES_NO = re.compile(
 COUNT = re.compile(r"\s*how many\b", re.IGNORECASE)
 HOP_PENALTY = 0.03
 """Taken off a chain's score per relation: a longer text shares more with any question, said or not."""
-REPEAT_PENALTY = 0.05
-"""Taken off where a relation is walked back: saying a word twice makes a text more like a question that says it once."""
-AGAIN = re.compile(r"\b(also|another|both|co-\w+|other|same|shar\w+|together|too)\b", re.IGNORECASE)
-"""Words of a question that lead back over the same relation, as from a film over its director to that one's films."""
-FLOOR = 0.05
-"""A chain no more like the question than this is none: unrelated texts reach it."""
-GUESS = 0.3
-"""Below this an answer is marked as a guess: about half of such answers to benchmark questions were wrong."""
 LITERAL = re.compile(r"\s*(when|how (tall|high|long|old|far|large|big|much))\b", re.IGNORECASE)
 
 
 class Chain(NamedTuple):
-    """A walk as it is scored: the mention of its topic, the names of its relations, and their directions."""
+    """A walk as it is scored: the mention of its topic, and the names of its relations."""
 
     topic: str
     relations: tuple[str, ...]
-    ways: tuple[str, ...]
 
     def before(self) -> "Chain":
         """The chain without its last step."""
-        return Chain(self.topic, self.relations[:-1], self.ways[:-1])
+        return Chain(self.topic, self.relations[:-1])
 
     def texts(self) -> tuple[str, str]:
         """The chain in both orders: questions name relations along the walk or against it."""
         return "'s ".join(self.relations), "'s ".join(reversed(self.relations))
 
-    def penalty(self, question: str) -> float:
+    def penalty(self) -> float:
         """What is taken off the similarity of its text."""
-        steps = list(zip(self.relations, self.ways, strict=False))
-        back = sum(a[0] == b[0] and a[1] != b[1] for a, b in itertools.pairwise(steps))
-        return HOP_PENALTY * len(self.relations) + REPEAT_PENALTY * (0 if AGAIN.search(question) else back)
+        return HOP_PENALTY * len(self.relations)
 
 
 class LocalModel:
@@ -95,10 +83,12 @@ class LocalModel:
         chains = [_chain(path) for path in paths]
         score = await self._scores(question, chains)
         best = max(range(len(paths)), key=lambda index: score[index], default=None)
-        if best is None or (likeness := score[best] + chains[best].penalty(question)) <= FLOOR:
+        if best is None or (likeness := score[best] + chains[best].penalty()) <= self._similarity.unrelated:
             return Conclusion()
         note = (
-            f"this is a guess: its relations resemble the question by {likeness:.2f} only" if likeness < GUESS else ""
+            f"this is a guess: its relations resemble the question by {likeness:.2f} only"
+            if likeness < self._similarity.weak
+            else ""
         )
         return Conclusion((paths[best].number,), note=note)
 
@@ -117,12 +107,12 @@ class LocalModel:
             found = await self._similarity.scores(without(question, topic), texts)
             for number, place in enumerate(places):
                 best = max(float(value) for value in found[2 * number : 2 * number + 2])
-                score[place] = best - chains[place].penalty(question)
+                score[place] = best - chains[place].penalty()
         return score
 
 
 def _chain(offer: Offer) -> Chain:
-    return Chain(offer.topic, offer.relations, offer.ways)
+    return Chain(offer.topic, offer.relations)
 
 
 def _kind(question: str) -> Kind:

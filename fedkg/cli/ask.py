@@ -34,6 +34,8 @@ def ask(question: str, topics: tuple[str, ...], file: str | None, as_json: bool,
     """Answer QUESTION from the endpoints, with a proof.
 
     Exit codes: 0 answered, 1 no answer found, 2 bad input, 3 an endpoint or the model failed, 4 the budget is spent.
+
+    The model `local` scores all candidates itself: with it --beam, --candidates, --alpha and --no-verifier have no effect.
     """
     with opened(options.settings(file, flags)) as session, watched(verbose=verbose) as on_event:
         answer = session.run(session.ask(question, topics, on_event))

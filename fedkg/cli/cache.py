@@ -1,6 +1,7 @@
 """`fedkg cache`: what is kept on disk, and how to get rid of it."""
 
 import contextlib
+from pathlib import Path
 
 import click
 import msgspec
@@ -13,6 +14,8 @@ from fedkg.store import DiskStore
 
 __all__ = ["cache"]
 
+INDEXES = "label indexes"
+
 
 @click.group()
 def cache() -> None:
@@ -23,28 +26,34 @@ def cache() -> None:
 @options.place
 @options.as_json
 def stats(file: str | None, as_json: bool, **flags: object) -> None:
-    """Show how many replies, labels and embeddings are kept, and how much space they take."""
+    """Show how many replies, labels, embeddings and label indexes are kept, and how much space they take."""
     settings = options.settings(file, flags)
     with contextlib.closing(_kept(settings)) as store:
         entries, size = store.count(), store.size()
+    if indexes := _indexes(settings):
+        entries[INDEXES] = len(indexes)
+        size += sum(index.stat().st_size for index in indexes)
     if as_json:
         click.echo(encode({"folder": str(settings.cache_path), "bytes": size, "entries": entries}))
         return
     click.echo(f"{settings.cache_path}: {size / 1e6:.1f} MB")
     for namespace, count in entries.items():
-        click.echo(f"  {namespace:12} {count}")
+        click.echo(f"  {namespace:14} {count}")
 
 
 @cache.command()
 @options.place
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def clear(file: str | None, yes: bool, **flags: object) -> None:
-    """Delete everything that is kept."""
+    """Delete all replies, labels, embeddings and label indexes that are kept."""
     settings = options.settings(file, flags)
     if not yes:
-        click.confirm(f"Delete everything in {settings.cache_path}?", abort=True, err=True)
+        click.confirm(f"Delete all that is kept in {settings.cache_path}?", abort=True, err=True)
     with contextlib.closing(_kept(settings)) as store:
         count = store.clear()
+    for index in _indexes(settings):
+        index.unlink()
+        count += 1
     click.echo(f"{count} entries deleted.")
 
 
@@ -53,3 +62,8 @@ def _kept(settings: Settings) -> DiskStore:
     store = open_store(msgspec.structs.replace(settings, cache=True))
     assert isinstance(store, DiskStore), "a cache that is used lies on disk"
     return store
+
+
+def _indexes(settings: Settings) -> list[Path]:
+    """The files in which labels can be searched by meaning, also those that a crash has left half written."""
+    return sorted((settings.cache_path / "labels").glob("*.labels*"))

@@ -54,7 +54,7 @@ def one(name: str, file: str | None, as_json: bool, **flags: object) -> None:
 
 @endpoints.command()
 @click.argument("spec")
-@options.connection
+@options.access
 @options.as_json
 def check(spec: str, file: str | None, as_json: bool, **flags: object) -> None:
     """Ask the endpoint SPEC something small, past the cache: does it answer, as what, and how fast?

@@ -12,8 +12,9 @@ from fedkg.bench.runner import Record, Summary
 from fedkg.bench.scores import mean
 from fedkg.cli import options
 from fedkg.cli.connect import interruptible
+from fedkg.cli.draft import drafted, write
 from fedkg.cli.progress import ticking
-from fedkg.records import Status
+from fedkg.records import Status, encode
 
 __all__ = ["evaluation"]
 
@@ -47,25 +48,30 @@ def run(  # noqa: PLR0917  # click gives all of them by name
 
     The graph is the benchmark's own unless -e names an endpoint; topic entities are the gold ones. Exit code 3: every
     question failed.
+
+    With the model `local` --beam, --candidates, --alpha and --no-verifier have no effect: it scores all candidates itself.
+
+    While it runs, the finished records lie in OUT.part, one JSON object a line; a run that is interrupted leaves them.
     """
-    if out and not out.absolute().parent.is_dir():
-        raise click.BadParameter(f"there is no folder {out.parent}", param_hint="--json")
     settings = options.settings(file, flags)
-    with interruptible(settings), ticking() as tick:
-        result = asyncio.run(
-            runner.run(settings, name, data, limit=limit, seed=seed, on_progress=_progress(name, tick))
-        )
     to_stdout = str(out) == "-"
+    with interruptible(settings), drafted(out) as keep:
+        with ticking() as tick:
+            on_progress = _progress(name, tick, keep)
+            result = asyncio.run(runner.run(settings, name, data, limit=limit, seed=seed, on_progress=on_progress))
+        if out and not to_stdout:
+            write(out, runner.as_json(result))
     _print(result.summary, err=to_stdout)
     if to_stdout:
         click.echo(runner.as_json(result))
-    elif out:
-        out.write_bytes(runner.as_json(result))
     return 3 if all(record.error or record.status == Status.FAILED for record in result.records) else 0
 
 
-def _progress(name: str, tick: Callable[[str], None]) -> Callable[[Sequence[Record], int], None]:
+def _progress(
+    name: str, tick: Callable[[str], None], keep: Callable[[bytes], None]
+) -> Callable[[Sequence[Record], int], None]:
     def on_progress(records: Sequence[Record], total: int) -> None:
+        keep(encode(records[-1]))
         hits = mean(record.score.hits_at_1 for record in records)
         tick(f"{name}: {len(records)} of {total} questions, Hits@1 {hits:.3f}")
 
@@ -74,5 +80,5 @@ def _progress(name: str, tick: Callable[[str], None]) -> Callable[[Sequence[Reco
 
 def _print(summary: Summary, *, err: bool) -> None:
     for key, value in msgspec.structs.asdict(summary).items():
-        shown = f"{value:.4f}" if isinstance(value, float) else value
+        shown = "-" if value is None else f"{value:.4f}" if isinstance(value, float) else value
         click.echo(f"{key:16} {shown}", err=err)

@@ -9,6 +9,7 @@ import click
 from fedkg.settings import Settings, load
 
 __all__ = [
+    "access",
     "as_json",
     "budget",
     "connection",
@@ -63,6 +64,15 @@ place = _all(
 )
 """Where settings and cache lie."""
 
+access = _all(
+    click.option("--lang", "languages", callback=_languages, metavar="DE,EN", help="Label languages, the best first."),
+    click.option("--contact", metavar="MAIL|URL", help="Goes into the User-Agent, so that operators can reach you."),
+    profiles_dir,
+    _off("--no-cache", "cache", "Keep nothing on disk and read nothing from it."),
+    place,
+)
+"""How endpoints are asked."""
+
 connection = _all(
     click.option(
         "-e",
@@ -72,11 +82,7 @@ connection = _all(
         metavar="NAME|URL|FILE",
         help="Profile, URL, RDF file, PROFILE@URL or PROFILE@FILE; several times for several.",
     ),
-    click.option("--lang", "languages", callback=_languages, metavar="DE,EN", help="Label languages, the best first."),
-    click.option("--contact", metavar="MAIL|URL", help="Goes into the User-Agent, so that operators can reach you."),
-    profiles_dir,
-    _off("--no-cache", "cache", "Keep nothing on disk and read nothing from it."),
-    place,
+    access,
 )
 """Which endpoints are asked, and how."""
 

@@ -25,7 +25,9 @@ __all__ = ["print_checked", "verify"]
 def verify(document: str, file: str | None, as_json: bool, **flags: object) -> int:
     """Ask for every edge of the answer document FILE again (- is stdin).
 
-    The endpoints are those that the document names, unless -e names others. Exit code 1: an edge no longer holds, or no path leads to an answer.
+    The endpoints are those that the document names, unless -e names others: who wrote the document decides whom this
+    command asks. Labels and qualifiers are not verified. Exit code 1: an edge no longer holds, or no path leads to an
+    answer.
     """
     answer = _read(document)
     own = not flags["endpoints"]
@@ -45,19 +47,19 @@ def verify(document: str, file: str | None, as_json: bool, **flags: object) -> i
 
 
 def print_checked(answer: Answer, checked: Sequence[Checked]) -> None:
-    """Prints every edge with a mark whether it holds, and a line of counts."""
+    """Prints every edge with a mark whether it holds, without its qualifiers, which are not asked for; then the counts."""
     out = show.console()
     edges = [edge for path in answer.paths for edge in path.edges]
     for edge, check in zip(edges, checked, strict=True):
         line = Text("holds  " if check.holds else "GONE   ", "green" if check.holds else "bold red")
-        out.print(line.append_text(show.edge(edge)))
-    gone = sum(not check.holds for check in checked)
+        out.print(line.append_text(show.edge(msgspec.structs.replace(edge, qualifiers=()))))
+    gone, asked = sum(not check.holds for check in checked), show.counted(len(checked), "edge")
     if not checked:
         out.print("The document shows no edges.")
     elif gone:
-        out.print(Text(f"{gone} of {len(checked)} edges no longer hold.", "bold red"))
+        out.print(Text(f"{gone} of {asked} no longer {'holds' if gone == 1 else 'hold'}.", "bold red"))
     else:
-        out.print(Text(f"All {len(checked)} edges hold.", "bold"))
+        out.print(Text("The one edge holds." if len(checked) == 1 else f"All {asked} hold.", "bold"))
 
 
 def _read(file: str) -> Answer:
@@ -87,8 +89,9 @@ async def _checked(session: Session, answer: Answer, *, own: bool) -> list[Check
         if own:
             error.hint = "a document keeps no folders, passwords and queries; name its endpoints with -e"
         raise
+    names = {member.name for member in graph.members} if isinstance(graph, FederatedGraph) else {graph.name}
     said = {edge.endpoint for path in answer.paths for edge in path.edges}
-    if isinstance(graph, FederatedGraph) and (unknown := said - {member.name for member in graph.members}):
+    if (own or len(names) > 1) and (unknown := said - names):
         raise DocumentError(
             f"edges of {', '.join(sorted(unknown))}, which is none of {graph.name}", hint="name it with -e"
         )

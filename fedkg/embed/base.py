@@ -23,10 +23,15 @@ class Embedder(Protocol):
 
 
 class Similarity(Protocol):
-    """Scores texts against one query."""
+    """Scores texts against one query.
+
+    `embedded` counts the texts that a model had to read. Scores up to `unrelated` say nothing, those below `weak` little.
+    """
 
     name: str
     embedded: int
+    unrelated: float
+    weak: float
 
     async def scores(self, query: str, texts: Sequence[str]) -> Matrix:
         """Shape (len(texts),), float32; cosine for dense embedders, 0..1 for lexical ones."""

@@ -32,6 +32,8 @@ class Bm25Similarity:
 
     name = "bm25"
     embedded = 0
+    unrelated = 0.0
+    weak = 0.0  # one rare word in common may be all that a relation shares with a question
 
     async def scores(self, query: str, texts: Sequence[str]) -> Matrix:
         """Shape (len(texts),), float32, in 0..1; 0 for texts without a word of the query."""

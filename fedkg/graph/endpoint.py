@@ -29,6 +29,7 @@ class SparqlGraph:
     def __init__(self, source: Source, languages: Sequence[str] = ("en",), scan: bool = False) -> None:
         languages = tuple(dict.fromkeys((*languages, LAST_RESORT)))
         self.name = source.name
+        self.identity = source.identity
         self.profile = source.profile
         self._select = source.select
         self._near = Neighbours(source)

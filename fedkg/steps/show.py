@@ -45,8 +45,7 @@ def offer_beam(
     shown = tuple(_tail(beam, tail, names) for tail in beam.tails[:tails])
     mention = next((match.mention or match.label for match in topics if match.iri == beam.topic), "")
     text = path_text(beam, names, tails if in_line is None else in_line)
-    ways = tuple(relation.direction for relation in beam.chain)
-    return Offer(number, text, relations, shown, len(beam.tails) - len(shown), beam.score, mention, ways)
+    return Offer(number, text, relations, shown, len(beam.tails) - len(shown), beam.score, mention)
 
 
 def path_text(beam: Beam, names: Mapping[Term, str], tails: int = SHOWN_ON_THE_WAY) -> str:

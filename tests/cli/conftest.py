@@ -89,9 +89,12 @@ def dead() -> str:
 
 
 class Served:
-    """The kingdom over HTTP on loopback, by a real engine; request number `hold` waits until `release` is set."""
+    """The kingdom over HTTP on loopback, by a real engine; request number `hold` waits until `release` is set.
 
-    def __init__(self, hold: int = 0) -> None:
+    From request number `fail` on, if there is one, connections are closed without a reply.
+    """
+
+    def __init__(self, hold: int = 0, fail: int = 0) -> None:
         self.asked = 0
         self.reached, self.release = threading.Event(), threading.Event()
         store = pyoxigraph.Store()
@@ -102,6 +105,8 @@ class Served:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["content-length"])).decode()
                 served.asked += 1
+                if fail and served.asked >= fail:
+                    return
                 if served.asked == hold:
                     served.reached.set()
                     served.release.wait(60)
@@ -138,8 +143,8 @@ def served() -> Iterator[Callable[..., Served]]:
     """Starts the kingdom's endpoint; it stops with the test."""
     running: list[Served] = []
 
-    def start(hold: int = 0) -> Served:
-        running.append(Served(hold))
+    def start(hold: int = 0, fail: int = 0) -> Served:
+        running.append(Served(hold, fail))
         return running[-1]
 
     yield start

@@ -36,6 +36,19 @@ def test_json_is_one_document(cli: Cli, graph: Path) -> None:
     assert "ended: answered, 1 answers" in result.stderr
 
 
+@pytest.mark.parametrize(
+    "options", [("--beam", "1"), ("--candidates", "1"), ("--alpha", "9"), ("--alpha", "0"), ("--no-verifier",)]
+)
+def test_options_without_effect_on_the_local_model(cli: Cli, options: tuple[str, ...]) -> None:
+    """The help says which options the local model does not look at; answers and proofs are the same with them."""
+    question = ("ask", "In which city is the university located where Werner Heisenberg studied?", "-e", "sample")
+    plain, changed = (json.loads(cli(*question, "--json", *more).stdout) for more in ((), options))
+    assert plain["answers"] == changed["answers"]
+    assert [path["score"] for path in plain["paths"]] == [path["score"] for path in changed["paths"]]
+    page = " ".join(cli("ask", "--help").stdout.split())
+    assert options[0] in page.partition("have no effect")[0].rpartition("`local`")[2]
+
+
 def test_second_run_asks_nothing_of_what_is_kept(cli: Cli, graph: Path) -> None:
     """Neighbourhoods and labels come from the cache the second time; with --no-cache they do not."""
     first, second, third = (
@@ -76,8 +89,9 @@ def test_abstaining_is_no_answer(cli: Cli) -> None:
 
 
 def test_graph_that_has_no_answer(cli: Cli, graph: Path) -> None:
-    """An entity without edges gives the status none and exit code 1."""
-    result = cli("ask", "Who?", "--topic", "http://ex.org/nobody", "-e", graph)
+    """An entity that has a label but no edges gives the status none and exit code 1."""
+    graph.write_text(graph.read_text() + 'ex:zenda rdfs:label "Zenda"@en .\n')
+    result = cli("ask", "Who?", "--topic", "http://ex.org/zenda", "-e", graph)
     assert (result.exit_code, result.stdout.splitlines()[0]) == (1, "No answer: the graph has none.")
 
 

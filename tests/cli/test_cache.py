@@ -60,3 +60,28 @@ def test_folder_that_cannot_be_used(cli: Cli, tmp_path: Path) -> None:
     result = cli("cache", "stats", "--cache-dir", tmp_path / "file")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "hint: set cache_dir" in result.stderr
+
+
+def test_label_indexes_count_and_go_too(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The index of labels that a walk has written is among the entries and bytes, and is deleted with them."""
+    monkeypatch.setenv("FEDKG_EMBEDDER", "minilm")
+    before = json.loads(cli("cache", "stats", "--json").stdout)
+    assert cli("ask", "What is the capital of New Zealand?", "-e", "sample").exit_code == 0
+    [index] = (home / "cache" / "labels").glob("*.labels")
+    after = json.loads(cli("cache", "stats", "--json").stdout)
+    assert "label indexes" not in before["entries"]
+    assert after["entries"]["label indexes"] == 1
+    assert after["bytes"] >= before["bytes"] + index.stat().st_size
+    assert "  label indexes  1\n" in cli("cache", "stats").stdout
+    assert cli("cache", "clear", "--yes").stdout == f"{sum(after['entries'].values())} entries deleted.\n"
+    assert not list((home / "cache" / "labels").iterdir())
+    assert entries(cli) == {}
+
+
+def test_clear_leaves_the_files_of_others(cli: Cli, home: Path) -> None:
+    """The cache's folder may be one that others use too."""
+    (home / "cache" / "labels").mkdir()
+    notes = home / "cache" / "labels" / "notes.txt"
+    notes.write_text("mine")
+    assert cli("cache", "clear", "--yes").exit_code == 0
+    assert notes.read_text() == "mine"

@@ -52,7 +52,8 @@ def test_check_of_the_sample(cli: Cli) -> None:
     assert result.exit_code == 0
     for part in ("sample answers", "profile    sample, engine oxigraph", " ms; ", "http://www.wikidata.org/entity/Q"):
         assert part in result.stdout
-    assert "50 entities a request, 10000 rows a reply" in result.stdout
+    limits = profiles.find("sample").limits
+    assert f"{limits.batch} entities a request, {limits.rows} rows a reply" in result.stdout
 
 
 def test_check_of_a_file_names_the_shape_that_was_found(cli: Cli, graph: Path) -> None:
@@ -61,6 +62,13 @@ def test_check_of_a_file_names_the_shape_that_was_found(cli: Cli, graph: Path) -
     assert (shown["endpoint"], shown["profile"]) == ("kingdom.ttl", "generic")
     assert shown["labelled"]["label"]
     assert shown["latency"] <= shown["seconds"]
+
+
+def test_check_takes_no_further_endpoint(cli: Cli) -> None:
+    """The endpoint is the argument; -e is refused, not ignored."""
+    result = cli("endpoints", "check", "sample", "-e", "nonsense")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "No such option" in result.stderr
 
 
 def test_check_asks_past_the_cache(cli: Cli, served: Callable[..., Any]) -> None:

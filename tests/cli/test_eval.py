@@ -1,7 +1,10 @@
 import gzip
 import json
+import signal
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import Result
@@ -79,7 +82,6 @@ def test_own_endpoint(cli: Cli, data: Path, dead: str) -> None:
         ((NAME, "--data", "gone"), "Directory 'gone' does not exist"),
         ((NAME,), "Missing option '--data'"),
         ((NAME, "--data", "data", "--limit", "0"), "--limit"),
-        ((NAME, "--data", "data", "--json", "gone/out.json"), "there is no folder gone"),
     ],
 )
 def test_bad_input(cli: Cli, data: Path, arguments: tuple[str, ...], said: str) -> None:
@@ -87,3 +89,96 @@ def test_bad_input(cli: Cli, data: Path, arguments: tuple[str, ...], said: str) 
     result = cli("eval", "run", *arguments)
     assert (result.exit_code, result.stdout) == (2, "")
     assert said in result.stderr
+
+
+def kingdom(data: Path, *topics: str) -> None:
+    """Replaces the questions by one about the served kingdom for each of these topics."""
+    rows = [
+        {"id": topic, "question": "who is king", "topic_entities": [{"iri": f"http://ex.org/{topic}"}], "answers": []}
+        for topic in topics
+    ]
+    write(data / datasets.find(NAME).questions, "".join(json.dumps(row) + "\n" for row in rows))
+
+
+@pytest.mark.parametrize("out", ["gone/out.json", "file/out.json", "taken.json", "x" * 255])
+def test_file_that_cannot_be_written(
+    cli: Cli, data: Path, tmp_path: Path, served: Callable[..., Any], out: str
+) -> None:
+    """It is refused with a hint before the endpoint is asked anything."""
+    (tmp_path / "file").write_text("")
+    (tmp_path / "taken.json.part").mkdir()
+    endpoint = served()
+    result = cli("eval", "run", NAME, "--data", data, "-e", endpoint.url, "--json", out)
+    assert (result.exit_code, result.stdout, endpoint.asked) == (2, "", 0)
+    assert result.stderr.startswith(f"error: cannot write {out}.part: "[:200])
+    assert "hint: --json" in result.stderr
+
+
+def test_finished_run_leaves_no_draft(cli: Cli, data: Path, tmp_path: Path) -> None:
+    """What an earlier run has left is gone too, and a device is written as it is."""
+    (tmp_path / "out.json.part").write_text("old")
+    assert cli("eval", "run", NAME, "--data", data, "--json", "out.json").exit_code == 0
+    assert cli("eval", "run", NAME, "--data", data, "--json", "/dev/null").exit_code == 0
+    assert [path.name for path in tmp_path.glob("out*")] == ["out.json"]
+
+
+def test_failed_run_without_records_leaves_no_draft(cli: Cli, data: Path, tmp_path: Path) -> None:
+    """Where nothing is finished, there is nothing to name."""
+    result = cli("eval", "run", NAME, "--data", data, "-e", "nonsense", "--json", "out.json")
+    assert result.exit_code == 2
+    assert "out.json" not in result.stderr
+    assert not list(tmp_path.glob("out*"))
+
+
+def test_interrupt_keeps_the_finished_records(
+    cli: Cli,
+    data: Path,
+    tmp_path: Path,
+    served: Callable[..., Any],
+    start: Callable[..., "subprocess.Popen[str]"],
+) -> None:
+    """Ctrl-C in the second question leaves the first one's record in OUT.part, and says so; there is no OUT."""
+    command = ("eval", "run", NAME, "--data", data, "--no-cache", "--json", "out.json", "-e")
+    kingdom(data, "ruritania")
+    first = served()
+    assert cli(*command, first.url).exit_code == 0
+    (tmp_path / "out.json").unlink()
+    kingdom(data, "ruritania", "rudolf")
+    endpoint = served(hold=first.asked + 1)
+    running = start(*command, endpoint.url)
+    assert endpoint.reached.wait(60)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert (running.returncode, out) == (130, "")
+    assert err.splitlines() == ["interrupted", "the finished records are in out.json.part, one a line"]
+    [line] = (tmp_path / "out.json.part").read_text().splitlines()
+    assert json.loads(line)["id"] == "ruritania"
+    assert not (tmp_path / "out.json").exists()
+
+
+def test_answer_that_cannot_be_verified_counts_as_wrong(cli: Cli, data: Path, served: Callable[..., Any]) -> None:
+    """An endpoint that fails after the answer makes an error of the record, whatever it had answered."""
+    kingdom(data, "ruritania")
+    path = data / datasets.find(NAME).questions
+    gold = [{"iri": "http://ex.org/rudolf"}, {"iri": "http://ex.org/michael"}]
+    write(path, json.dumps(json.loads(gzip.decompress(path.read_bytes())) | {"answers": gold}))
+
+    def run(url: str) -> tuple[dict[str, Any], dict[str, Any]]:
+        result = cli("eval", "run", NAME, "--data", data, "--no-cache", "--json", "-", "-e", url)
+        shown = json.loads(result.stdout)
+        return shown["records"][0], shown["summary"]
+
+    good, summary = run(served().url)
+    assert (good["score"]["f1"], good["error"], summary["path_validity"]) == (1.0, "", 1.0)
+    bad, summary = run(served(fail=good["usage"]["requests"] + 1).url)
+    assert bad["answers"] == good["answers"]
+    assert bad["error"].startswith("UnreachableError: ")
+    assert set(bad["score"].values()) == {0.0}
+    assert (summary["errors"], summary["hits_at_1"], summary["path_validity"]) == (1, 0.0, None)
+
+
+def test_validity_of_no_edges(cli: Cli, data: Path, served: Callable[..., Any]) -> None:
+    """Where no edge was shown the share that holds is not known, and shown as a dash."""
+    kingdom(data, "nobody")
+    result = cli("eval", "run", NAME, "--data", data, "-e", served().url)
+    assert dict(line.split() for line in result.stdout.splitlines())["path_validity"] == "-"

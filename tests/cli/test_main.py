@@ -153,6 +153,7 @@ def test_malformed_settings(cli: Cli, tmp_path: Path, text: str, said: str) -> N
         (("prompts", "show", "plann"), "no prompt is called 'plann'", "known: "),
         (("ask", "", "-e", "sample"), "the question is empty", "one question"),
         (("ask", " \n", "-e", "sample"), "the question is empty", "one question"),
+        (("ask", "Who is \udcff?", "-e", "sample"), "bytes that are no UTF-8", "one question"),
         (("ask", "why " * 25_000, "-e", "sample"), "the question has 99,999 characters", "one question"),
         (("search", " ", "-e", "sample"), "no text to search for", "Marie Curie"),
         (("ask", "Who?", "--topic", "http://a/b c", "-e", "sample"), "not an IRI: 'http://a/b c'", "full IRI"),

@@ -44,7 +44,7 @@ def test_changed_graph(cli: Cli, document: Path, graph: Path) -> None:
         "GONE   Ruritania → king → Michael  [kingdom.ttl]",
         "holds  Ruritania → king → Rudolf V  [kingdom.ttl]",
     ]
-    assert last == "1 of 2 edges no longer hold."
+    assert last == "1 of 2 edges no longer holds."
 
 
 def test_as_json(cli: Cli, document: Path, graph: Path) -> None:
@@ -79,6 +79,46 @@ def test_endpoint_that_the_document_does_not_know(cli: Cli, document: Path, tmp_
     result = cli("verify", document, "-e", "sample", "-e", other)
     assert result.exit_code == 2
     assert "edges of kingdom.ttl, which is none of sample + " in result.stderr
+
+
+@pytest.mark.parametrize("also", [(), ("sample",)])
+def test_edge_of_an_endpoint_that_the_document_does_not_name(cli: Cli, document: Path, also: tuple[str, ...]) -> None:
+    """Without -e the document must name the endpoint of each edge, be it one or several; with -e a person decides."""
+    shown = json.loads(document.read_text())
+    shown["settings"]["endpoints"] += also
+    shown["paths"][0]["edges"][0]["endpoint"] = "elsewhere"
+    document.write_text(json.dumps(shown))
+    result = cli("verify", document)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("error: edges of elsewhere, which is none of kingdom.ttl")
+    assert "hint: name it with -e" in result.stderr
+    assert cli("verify", document, "-e", "kingdom.ttl").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("left", "code", "said"), [(True, 0, "The one edge holds."), (False, 1, "1 of 1 edge no longer")]
+)
+def test_one_edge(cli: Cli, graph: Path, left: bool, code: int, said: str) -> None:
+    """One edge is not spoken of in the plural."""
+    document = cli("ask", "What is the capital of Ruritania?", "-e", graph.name, "--json").stdout
+    if not left:
+        graph.write_text(graph.read_text().replace("ex:capital ex:strelsau", "ex:capital ex:zenda"))
+    result = cli("verify", "-", stdin=document)
+    assert result.exit_code == code
+    assert result.stdout.splitlines()[1].startswith(said)
+
+
+def test_qualifiers_are_not_said_to_hold(cli: Cli, document: Path) -> None:
+    """They are not asked for, so they do not stand beside the mark; the help says so."""
+    shown = json.loads(document.read_text())
+    shown["paths"][0]["edges"][0]["qualifiers"] = [{"relation": "<http://ex.org/since>", "value": '"1066"'}]
+    document.write_text(json.dumps(shown))
+    result = cli("verify", document)
+    assert result.exit_code == 0
+    assert "1066" not in result.stdout
+    page = " ".join(cli("verify", "--help").stdout.split())
+    assert "Labels and qualifiers are not verified" in page
+    assert "who wrote the document decides whom this command asks" in page
 
 
 def test_unreachable_endpoint(cli: Cli, document: Path, dead: str) -> None:

@@ -23,6 +23,8 @@ class Exact:
 
     name = "exact"
     embedded = 0
+    unrelated = 0.0
+    weak = 0.0
 
     def __init__(self, worth: dict[str, float]) -> None:
         self.worth = worth
