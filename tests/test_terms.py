@@ -94,7 +94,7 @@ def test_nothing_breaks_out_of_a_term(text: str) -> None:
     ):
         if term.queryable:
             assert re.fullmatch(
-                r'<[^<>"{}|^`\\\s\x00-\x20]*>|"([^"\\\n\r]|\\.)*"(@[A-Za-z0-9-]+|\^\^<[^<>"\s]+>)?', term.n3()
+                r'<[^<>"{}|^`\\\x00-\x20]*>|"([^"\\\n\r]|\\.)*"(@[A-Za-z0-9-]+|\^\^<[^<>"\x00-\x20]+>)?', term.n3()
             )
 
 

@@ -116,7 +116,7 @@ async def test_a_closed_port_is_unreachable(vendor: Any) -> None:
 async def test_a_silent_service_times_out(vendor: Any, wire: Any) -> None:
     """A service that accepts the request and says nothing is given up after the timeout, on each try."""
     with pytest.raises(ModelUnreachableError):
-        await ask(vendor, wire, wire.said(held=True), timeout=0.05)
+        await ask(vendor, wire, wire.said(held=True), timeout=0.5)
     assert len(wire.asked) == 3
 
 
