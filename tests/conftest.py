@@ -1,10 +1,12 @@
 """What every test may use: real graphs in process, and the place of the public data sets."""
 
+import os
 import textwrap
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from fedkg import profiles
@@ -23,6 +25,11 @@ PREFIXES = """
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 """
+
+# machines differ in speed; where a run must say the same twice, it draws the same examples
+hypothesis.settings.register_profile("local", deadline=None)
+hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 MakeGraph = Callable[..., SparqlGraph]
 
