@@ -33,7 +33,7 @@ def server(data: Path, tmp_path: Path) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
-    command = [binary, "serve-read-only", "--location", place, "--bind", address]
+    command = [binary, "serve-read-only", "--location", str(place), "--bind", address]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         _wait(f"http://{address}/")
         yield f"http://{address}/query"
