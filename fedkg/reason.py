@@ -20,7 +20,7 @@ from fedkg.graph.base import Graph
 from fedkg.graph.surroundings import Surroundings, frontier
 from fedkg.methods import fidelis
 from fedkg.methods.base import Answering, Choosing, Completing, Deducing, Expanding, Expansion, Found, Need, Picking
-from fedkg.records import Answer, AnswerValue, Beam, Conclusion, Match, Pick, Plan, Status, Usage, Verdict
+from fedkg.records import Answer, AnswerValue, Beam, Conclusion, Match, Offer, Pick, Plan, Status, Usage, Verdict
 from fedkg.settings import Settings, public
 from fedkg.steps import link
 from fedkg.steps.answer import compose, ends, terms
@@ -174,12 +174,7 @@ class Run:
         except ModelReplyError as error:
             picks = self._best(len(offers), need.width, error)
         self._happened.append(Chosen(need.depth, tuple(offers[pick.number - 1].text for pick in picks)))
-        kept, done = (
-            [pick for pick in picks if pick.follows],
-            [pick for pick in picks if pick.follows and pick.finishes],
-        )
-        shown = [tuple(offers[pick.number - 1].text for pick in part) for part in (kept, done)]
-        self._happened.append(Verified(need.depth, *shown))
+        self._verified(need.depth, offers, picks)
         return picks
 
     async def _pick(self, need: Picking) -> tuple[Pick, ...]:
@@ -201,10 +196,14 @@ class Run:
         except ModelReplyError as error:
             self._warn(f"not verified at depth {need.depth}: {error}")
             verdicts = tuple(Verdict(offer.number, follows=True, finishes=False) for offer in offers)
-        kept = tuple(offers[verdict.number - 1].text for verdict in verdicts if verdict.follows)
-        done = tuple(offers[verdict.number - 1].text for verdict in verdicts if verdict.follows and verdict.finishes)
-        self._happened.append(Verified(need.depth, kept, done))
+        self._verified(need.depth, offers, verdicts)
         return verdicts
+
+    def _verified(self, depth: int, offers: Sequence[Offer], verdicts: Sequence[Pick | Verdict]) -> None:
+        kept = [verdict for verdict in verdicts if verdict.follows]
+        done = [verdict for verdict in kept if verdict.finishes]
+        shown = [tuple(offers[verdict.number - 1].text for verdict in part) for part in (kept, done)]
+        self._happened.append(Verified(depth, *shown))
 
     async def _conclude(self, need: Answering) -> Conclusion:
         self._seen = need.beams

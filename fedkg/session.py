@@ -189,21 +189,15 @@ class Session:
         graph = await self.graph()
         match = (await link.given(graph, [entity]))[0]
         found = [near for way in directions for near in await graph.neighbours([match.iri], way)]
-        terms = [term for near in found for edge in near.edges for term in (edge.subject, edge.relation, edge.object)]
-        said = [leg for near in found for edge in near.edges for leg in edge.qualifiers]
-        terms += [term for leg in said for term in (leg.relation, leg.value)]
-        vias = [edge.through.relation for near in found for edge in near.edges if edge.through]
-        names = await graph.labels(dict.fromkeys([match.iri, *terms, *vias]))
+        terms = (term for near in found for edge in near.edges for term in edge.terms)
+        names = await graph.labels(dict.fromkeys([match.iri, *terms]))
         return msgspec.structs.replace(match, label=names[match.iri]), found, names
 
     async def verify(self, answer: Answer) -> list[Checked]:
         """Asks for every edge of every path again."""
         graph = await self.graph()
         edges = [(number, shown.edge) for number, path in enumerate(answer.paths) for shown in path.edges]
-        if len(self._members) == 1:
-            holds = await self._members[0].graph.holds([edge for _, edge in edges])
-        else:
-            holds = await graph.holds([edge for _, edge in edges])
+        holds = await graph.holds([edge for _, edge in edges])
         return [Checked(number, edge, said) for (number, edge), said in zip(edges, holds, strict=True)]
 
     async def check(self) -> list[Probe]:

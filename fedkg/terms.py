@@ -268,6 +268,13 @@ class Edge(msgspec.Struct, frozen=True):
         return self.object if self.direction == "out" else self.subject
 
     @property
+    def terms(self) -> tuple[Term, ...]:
+        """All terms that the edge shows: subject, relation, object, qualifiers, and a mediator's second leg."""
+        said = (term for leg in self.qualifiers for term in (leg.relation, leg.value))
+        via = (self.through.relation,) if self.through else ()
+        return (self.subject, self.relation, self.object, *said, *via)
+
+    @property
     def walked(self) -> DirectedRelation:
         """The relation with the direction it was walked in."""
         return DirectedRelation(self.relation, self.direction, self.through.relation if self.through else None)

@@ -44,7 +44,8 @@ def mean(values: Iterable[float]) -> float:
 def _first(answer: Answer) -> list[AnswerValue]:
     """The answers that share the best path score."""
     rank = [max((answer.paths[index].score for index in value.paths), default=0.0) for value in answer.answers]
-    return [value for value, own in zip(answer.answers, rank, strict=True) if own == max(rank)]
+    best = max(rank)
+    return [value for value, own in zip(answer.answers, rank, strict=True) if own == best]
 
 
 def _key(value: AnswerValue) -> str:

@@ -1,7 +1,7 @@
 """From walked beams to the answers and paths of a document."""
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -60,7 +60,7 @@ def ends(chosen: Sequence[tuple[Beam, Sequence[int]]]) -> Ends:
 
 def terms(found: Ends) -> list[Term]:
     """All terms that the paths show, each once."""
-    return _terms(edge for end in found.shown for edge in end.walk)
+    return list(dict.fromkeys(term for end in found.shown for edge in end.walk for term in edge.terms))
 
 
 def compose(
@@ -78,18 +78,8 @@ def compose(
     return tuple(_value(term, names, tuple(indices)) for term, indices in by_term.items()), paths
 
 
-def _terms(edges: Iterable[Edge]) -> list[Term]:
-    shown: dict[Term, None] = {}
-    for edge in edges:
-        shown.update(dict.fromkeys((edge.subject, edge.relation, edge.object)))
-        shown.update(dict.fromkeys(term for leg in edge.qualifiers for term in (leg.relation, leg.value)))
-        if edge.through:
-            shown[edge.through.relation] = None
-    return list(shown)
-
-
 def _shown(edge: Edge, names: Mapping[Term, str]) -> PathEdge:
-    labels = {term.text: names[term] for term in _terms([edge]) if term in names}
+    labels = {term.text: names[term] for term in edge.terms if term in names}
     return PathEdge(
         subject=edge.subject,
         relation=edge.relation,
