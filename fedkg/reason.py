@@ -298,7 +298,8 @@ class Run:
         return Fetched(depth, len({part.entity for part in near}), edges, incomplete, self._usage(""))
 
     def _usage(self, spent: str) -> Usage:
-        return since(self._before, self.cost(), time.monotonic() - self._started, spent)
+        seconds = round(time.monotonic() - self._started, 3)
+        return msgspec.structs.replace(self.cost().since(self._before), seconds=seconds, spent=spent)
 
     def _warn(self, message: str) -> None:
         self._warnings.append(message)
@@ -320,11 +321,3 @@ class Run:
         except TimeoutError as error:
             message = f"the {self.settings.budget.seconds:g} seconds for this question are over"
             raise BudgetError(message, budget="seconds", asked=self.question) from error
-
-
-def since(before: Usage, after: Usage, seconds: float, spent: str) -> Usage:
-    """What came on top of `before`."""
-    old, new = msgspec.structs.asdict(before), msgspec.structs.asdict(after)
-    counts = {name: new[name] - old[name] for name in old if isinstance(old[name], int)}
-    by_kind = {kind: count - before.by_kind.get(kind, 0) for kind, count in after.by_kind.items()}
-    return Usage(**counts, seconds=round(seconds, 3), by_kind={k: n for k, n in by_kind.items() if n}, spent=spent)

@@ -301,6 +301,13 @@ class Usage(msgspec.Struct, frozen=True):
     by_kind: dict[str, int] = {}
     spent: str = ""
 
+    def since(self, before: "Usage") -> "Usage":
+        """The counts that came on top of `before`; time and budget are not counts."""
+        old, new = msgspec.structs.asdict(before), msgspec.structs.asdict(self)
+        counts = {name: new[name] - old[name] for name in old if isinstance(old[name], int)}
+        by_kind = {kind: count - before.by_kind.get(kind, 0) for kind, count in sorted(self.by_kind.items())}
+        return Usage(**counts, by_kind={kind: count for kind, count in by_kind.items() if count})
+
 
 class Answer(msgspec.Struct, frozen=True):
     """The answer document: what `ask --json` prints and `verify` reads."""

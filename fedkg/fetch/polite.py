@@ -74,14 +74,7 @@ class Meter:
 
     def since(self, before: Usage) -> Usage:
         """What came on top of an earlier `usage()`."""
-        now = self.usage()
-        new = Counter(now.by_kind) - Counter(before.by_kind)
-        return Usage(
-            requests=now.requests - before.requests,
-            round_trips=now.round_trips - before.round_trips,
-            bytes=now.bytes - before.bytes,
-            by_kind=dict(sorted(new.items())),
-        )
+        return self.usage().since(before)
 
 
 class Mirror:
