@@ -151,7 +151,9 @@ class _Wiring:
     ) -> Member:
         name = self._distinct(name)
         check = partial(accept, endpoint=name, known_cap=profile.limits.known_cap)
-        select = Polite(transports, check, endpoint=name, limits=profile.limits, meter=self._meter)
+        select = Polite(
+            transports, check, endpoint=name, limits=profile.limits, meter=self._meter, engine=profile.engine
+        )
         self._opened.push_async_callback(select.close)
         source = Source(name, identity, profile, select, self._store)
         return Member(SparqlGraph(source, self._settings.languages, scan=scan), select)

@@ -11,13 +11,13 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from fedkg.data import folder
+from fedkg.dialects import Engine
 from fedkg.errors import ProfileError
 from fedkg.terms import Iri
 
-__all__ = ["Edges", "Labels", "Limits", "Mediators", "Profile", "Shape", "find", "load", "names", "parse"]
+__all__ = ["Edges", "Labels", "Limits", "Lookup", "Mediators", "Profile", "Shape", "find", "load", "names", "parse"]
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
-Engine = Literal["generic", "blazegraph", "qlever", "virtuoso", "oxigraph"]
 RDFS_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 
 
@@ -28,7 +28,9 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rows: most rows that a reply may have before it counts as cut; also sent as LIMIT. known_cap: the row count at which
     this endpoint is known to cut silently (0: none known). batch: entities per neighbour request. label_batch: IRIs per
     label request. relation: most edges kept per relation and direction of a hub. entity: most edges kept per entity and
-    direction; more make it a hub. max_bytes: most bytes of one reply.
+    direction; more make it a hub. max_bytes: most bytes of one reply. patience: seconds for one request with all its
+    waiting: queue, pace, retries. errors: most failed requests in a minute, over all processes; more shut the endpoint for a
+    while.
     """
 
     concurrency: Positive = 4
@@ -42,6 +44,8 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     relation: Positive = 200
     entity: Positive = 2_000
     max_bytes: Positive = 64_000_000
+    patience: Annotated[float, msgspec.Meta(gt=0)] = 120.0
+    errors: Positive = 20
 
 
 class Labels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -49,26 +53,42 @@ class Labels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     predicates: label predicates, the best first. aliases: further names that search accepts. description: predicate of a
     short description ("" for none). property_of: the predicate that leads from a property entity to the relation it
-    describes (Wikidata's directClaim); relations are then labelled by their property entities, all in one request.
+    describes (Wikidata's directClaim); relations are then labelled by their property entities, all in one request. type:
+    predicate of what an entity is ("" for none), shown beside candidates of a search.
     """
 
     predicates: tuple[str, ...] = (RDFS_LABEL,)
     aliases: tuple[str, ...] = ()
     description: str = ""
     property_of: str = ""
+    type: str = ""
+
+
+class Lookup(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where entities are looked up by words, beside the exact match that every endpoint is asked for.
+
+    kind: `auto` takes what the engine brings along, `none` nothing; `bif` (Virtuoso's full text), `qlever` (its text index),
+    `mwapi` (Wikidata's search from within Blazegraph), `wikidata` (its web API, at `url`).
+    """
+
+    kind: Literal["auto", "none", "bif", "qlever", "mwapi", "wikidata"] = "auto"
+    url: str = ""
 
 
 class Edges(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which triples are edges.
 
     only: a prefix that an edge's predicate must have ("" for any). skip: plumbing predicates. skip_prefixes: prefixes of
-    such. skip_property_types: Wikidata property types that are plumbing (external identifiers, images).
+    such. skip_property_types: Wikidata property types that are plumbing (external identifiers, images). inverse: the
+    predicate by which the graph itself says that two relations are twins (Freebase's reverse_property, "" for none): an edge
+    that is also said the other way round is then shown once.
     """
 
     only: str = ""
     skip: tuple[str, ...] = ()
     skip_prefixes: tuple[str, ...] = ()
     skip_property_types: tuple[str, ...] = ()
+    inverse: str = ""
 
 
 class Mediators(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -76,7 +96,8 @@ class Mediators(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     blank: blank nodes are mediators. unnamed: IRIs under one of these prefixes without `name` are mediators (Freebase
     CVTs). statements: Wikidata's statement nodes, by the prefixes of claim (p:), statement (ps:) and qualifier (pq:); they
-    add qualifiers to the truthy edge.
+    add qualifiers to the truthy edge. rank, deprecated: the predicate of a statement's rank, and the rank of those that do
+    not count ("" for none).
     """
 
     blank: bool = True
@@ -86,15 +107,22 @@ class Mediators(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     statement: str = ""
     qualifier: str = ""
     truthy: str = ""
+    rank: str = ""
+    deprecated: str = ""
 
 
 class Shape(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Everything about a graph that does not depend on where it is served; `marker` is a predicate that gives it away."""
+    """Everything about a graph that does not depend on where it is served.
+
+    marker: a predicate that gives it away. unknown: the prefix of IRIs that stand for a value that is not known (Wikidata's
+    genid); blank nodes mean the same there ("" for none).
+    """
 
     labels: Labels = Labels()
     edges: Edges = Edges()
     mediators: Mediators = Mediators()
     marker: str = ""
+    unknown: str = ""
 
 
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -102,7 +130,8 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     urls: where it is served, the first choice first; an empty list stands for a shape that is put on a URL or file by
     `PROFILE@WHERE`. file: an RDF file beside the profile, served in process. contact_required: whether its operator wants
-    a contact in the User-Agent. like: another profile whose shape this one has.
+    a contact in the User-Agent. like: another profile whose shape this one has. authorities: prefixes of the IRIs that it
+    has anything to say of; where several endpoints are asked it is asked of no others (empty: it is found out by asking).
     """
 
     name: str
@@ -112,6 +141,8 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     engine: Engine = "generic"
     contact_required: bool = False
     like: str = ""
+    authorities: tuple[str, ...] = ()
+    lookup: Lookup = Lookup()
     limits: Limits = Limits()
     shape: Shape = Shape()
     source: str = ""
@@ -168,7 +199,7 @@ def _check_iris(profile: Profile) -> None:
         if not url.startswith(("http://", "https://")) or not Iri(url).queryable:
             raise ProfileError(f"{profile.source}: urls: not an http URL: {url!r}")
     shape = msgspec.to_builtins(profile.shape)
-    for table, values in {"": {"marker": shape.pop("marker")}, **shape}.items():
+    for table, values in {"": {key: shape.pop(key) for key in ("marker", "unknown")}, **shape}.items():
         for key, value in values.items():
             if wrong := [text for text in _texts(value) if not Iri(text).queryable]:
                 raise ProfileError(

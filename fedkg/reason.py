@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from fedkg import deadline
 from fedkg.calls.base import ReasoningModel
 from fedkg.embed.base import Similarity
 from fedkg.errors import BudgetError, ModelReplyError, QuestionError, TopicError
@@ -317,7 +318,8 @@ class Run:
     async def _within(self, work: Awaitable[T]) -> T:
         """The work's result, if it is there before the question's time is over. Raises BudgetError."""
         try:
-            return await asyncio.wait_for(work, self._left())
+            with deadline.within(self._left()):
+                return await asyncio.wait_for(work, self._left())
         except TimeoutError as error:
             message = f"the {self.settings.budget.seconds:g} seconds for this question are over"
             raise BudgetError(message, budget="seconds", asked=self.question) from error

@@ -14,7 +14,7 @@ import shutil
 import sqlite3
 import time
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -39,6 +39,10 @@ class Store(Protocol):
 
     def put_many(self, namespace: str, values: Mapping[str, bytes], seconds: float | None = None) -> None:
         """Keeps the values; `seconds` = None keeps them until they are cleared."""
+        ...
+
+    def update(self, namespace: str, key: str, change: Callable[[bytes | None], bytes]) -> bytes:
+        """Puts what `change` makes of the value (None: there is none) in its place, while nobody else can; returns it."""
         ...
 
     def count(self) -> dict[str, int]:
@@ -122,6 +126,15 @@ class DiskStore:
             for key, value in values.items():
                 self._cache.set(_name(namespace, key), value, expire=seconds)
 
+    def update(self, namespace: str, key: str, change: Callable[[bytes | None], bytes]) -> bytes:
+        """Puts what `change` makes of the value in its place, while no other thread or process can; returns it."""
+        name = _name(namespace, key)
+        with _forgiving("written"), self._cache.transact():
+            value = change(self._read(name))
+            self._cache.set(name, value)
+            return value
+        return change(None)
+
     def count(self) -> dict[str, int]:
         """Entries by namespace."""
         return _count(iter(self._cache))
@@ -186,6 +199,12 @@ class MemoryStore:
         """Keeps the values."""
         end = float("inf") if seconds is None else time.monotonic() + seconds
         self._values.update({(namespace, key): (value, end) for key, value in values.items()})
+
+    def update(self, namespace: str, key: str, change: Callable[[bytes | None], bytes]) -> bytes:
+        """Puts what `change` makes of the value in its place; returns it."""
+        value = change(self.get_many(namespace, [key]).get(key))
+        self.put_many(namespace, {key: value})
+        return value
 
     def count(self) -> dict[str, int]:
         """Entries by namespace."""

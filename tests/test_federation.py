@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
+from fedkg.dialects import Query
 from fedkg.errors import EndpointError, UnreachableError
 from fedkg.federation import FederatedGraph
 from fedkg.fetch.base import Rows
@@ -23,7 +24,7 @@ P = Iri("http://x/r/p")
 class Down:
     """A Select of an endpoint that cannot be reached."""
 
-    async def select(self, query: str, kind: str = "") -> Rows:
+    async def select(self, query: Query, kind: str = "") -> Rows:
         """Nothing. Raises UnreachableError always."""
         raise UnreachableError("no connection", endpoint="down")
 

@@ -9,8 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1] / "fedkg"
 # a module's level is that of its longest dotted prefix here
 LEVELS = {
-    "errors": 0,
-    "words": 0,
+    **dict.fromkeys(["errors", "words", "deadline", "dialects"], 0),
     "terms": 0.5,  # terms raise errors
     **dict.fromkeys(["settings", "records", "data"], 1),
     **dict.fromkeys(["events", "prompts", "profiles", "store", "index"], 2),

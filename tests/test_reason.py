@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from fedkg.calls.local import LocalModel
 from fedkg.calls.prompted import PromptedModel
+from fedkg.dialects import Query
 from fedkg.embed.base import HashingEmbedder
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.errors import ModelUnreachableError, QuestionError, TopicError, UnreachableError
@@ -176,7 +177,7 @@ async def test_none_not_found_and_failed_are_three_answers(
 class Down:
     """An endpoint that cannot be reached."""
 
-    async def select(self, query: str, kind: str = "") -> Any:
+    async def select(self, query: Query, kind: str = "") -> Any:
         """Nothing comes back."""
         raise UnreachableError("no connection", endpoint="broken")
 

@@ -5,6 +5,7 @@ from typing import Protocol
 
 import msgspec
 
+from fedkg.dialects import Query
 from fedkg.terms import Term
 
 __all__ = ["FakeTransport", "Reply", "Rows", "Select", "Transport"]
@@ -47,8 +48,11 @@ class Transport(Protocol):
 class Select(Protocol):
     """Sends one query and vouches for the result: what it returns has passed the acceptance test."""
 
-    async def select(self, query: str, kind: str = "") -> Rows:
-        """The accepted rows of `query`; `kind` names the purpose in the count of requests. Raises EndpointError."""
+    async def select(self, query: Query, kind: str = "") -> Rows:
+        """The accepted rows of `query`, in the dialect of whoever is asked; `kind` names the purpose in the count of requests.
+
+        Raises EndpointError.
+        """
         ...
 
 

@@ -14,6 +14,7 @@ import msgspec
 import stamina
 from aiolimiter import AsyncLimiter
 
+from fedkg.dialects import DIALECTS, Engine, Query
 from fedkg.errors import Action, EndpointError, EndpointTimeoutError, RefusedError, UnreachableError
 from fedkg.fetch.base import Reply, Rows, Transport
 from fedkg.profiles import Limits
@@ -83,8 +84,9 @@ class Mirror:
     A short wait that it asked for is waited for (`delay`); a long one, a ban, or a row of failures shuts it (`shut`).
     """
 
-    def __init__(self, transport: Transport, clock: Clock) -> None:
+    def __init__(self, transport: Transport, clock: Clock, engine: Engine) -> None:
         self.transport = transport
+        self.engine = engine
         self._now = clock.now
         self._failures = 0
         self._not_before = self._shut_until = self._rest_until = float("-inf")
@@ -148,6 +150,7 @@ class Polite:
         limits: Limits | None = None,
         meter: Meter | None = None,
         clock: Clock | None = None,
+        engine: Engine = "generic",
     ) -> None:
         if not transports:
             raise ValueError("an endpoint needs a transport")
@@ -156,10 +159,10 @@ class Polite:
         self._accept = accept
         self._limits = limits or Limits()
         self._clock = clock or Clock()
-        self._mirrors = [Mirror(transport, self._clock) for transport in transports]
+        self._mirrors = [Mirror(transport, self._clock, engine) for transport in transports]
         self._gates: dict[asyncio.AbstractEventLoop, tuple[asyncio.Semaphore, AsyncLimiter | None]] = {}
 
-    async def select(self, query: str, kind: str = "") -> Rows:
+    async def select(self, query: Query, kind: str = "") -> Rows:
         """The accepted rows of `query`, from the first mirror that gives them; `kind` is what the meter counts it as.
 
         Raises the EndpointError of the last mirror, after as many retries as the limits allow.
@@ -183,7 +186,7 @@ class Polite:
     def _order(self) -> list[Mirror]:
         return sorted(self._mirrors, key=lambda mirror: mirror.resting)
 
-    async def _patiently(self, mirror: Mirror, query: str, kind: str, pace: AsyncLimiter | None) -> Rows:
+    async def _patiently(self, mirror: Mirror, query: Query, kind: str, pace: AsyncLimiter | None) -> Rows:
         def worth_it(error: Exception) -> bool:
             passes = isinstance(error, EndpointError) and error.action is Action.RETRY
             return passes and not mirror.shut
@@ -194,14 +197,15 @@ class Polite:
                 return await self._once(mirror, query, kind, pace)
         raise AssertionError("the last attempt returns or raises")
 
-    async def _once(self, mirror: Mirror, query: str, kind: str, pace: AsyncLimiter | None) -> Rows:
+    async def _once(self, mirror: Mirror, query: Query, kind: str, pace: AsyncLimiter | None) -> Rows:
         mirror.check(self.endpoint)
         if delay := mirror.delay:
             await self._clock.sleep(delay)
         if pace:
             await pace.acquire()
         try:
-            rows = self._accept(await self._reply(mirror.transport, query, kind))
+            text = query if isinstance(query, str) else query(DIALECTS[mirror.engine])
+            rows = self._accept(await self._reply(mirror.transport, text, kind))
         except EndpointError as error:
             error.endpoint, error.asked = self.endpoint, error.asked or kind
             if error.action is Action.RETRY:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from fedkg import profiles
+from fedkg.dialects import Query
 from fedkg.errors import EndpointError, EndpointTimeoutError, QueryRejectedError, UnreachableError
 from fedkg.fetch.base import Reply, Rows
 from fedkg.fetch.embedded import EmbeddedTransport
@@ -93,7 +94,7 @@ async def test_a_marker_is_seen_in_the_rows_of_any_engine() -> None:
         def __init__(self, rows: Rows) -> None:
             self.rows = rows
 
-        async def select(self, query: str, kind: str = "") -> Rows:
+        async def select(self, query: Query, kind: str = "") -> Rows:
             assert query.startswith("SELECT")
             return self.rows
 
