@@ -95,7 +95,7 @@ async def test_a_marker_is_seen_in_the_rows_of_any_engine() -> None:
             self.rows = rows
 
         async def select(self, query: Query, kind: str = "") -> Rows:
-            assert query.startswith("SELECT")
+            assert str(query).startswith("SELECT")
             return self.rows
 
     assert await has_shape(Says(Rows(({"s": A},))), profiles.find("wikidata"))
