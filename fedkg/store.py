@@ -4,41 +4,77 @@ diskcache does the work (one SQLite file, safe for several threads and processes
 table, and open or delete whatever file a row names; that hands code execution to anyone who can write the file
 (CVE-2025-69872). So its Disk is replaced by one that knows bytes inside the table and nothing else.
 
+A value carries when it was stored and until when it is fresh. Nothing goes because it is stale: who works without a network
+still reads it. The oldest entries go when the store is full, and the log says so.
+
 A cache may be slow, full or damaged without harm to an answer: what cannot be read is a miss, what cannot be written is
 not kept, and a warning is logged.
 """
 
 import contextlib
+import json
 import logging
 import shutil
 import sqlite3
+import struct
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import diskcache
 
 from fedkg.errors import SettingsError
 
-__all__ = ["DiskStore", "MemoryStore", "Store"]
+__all__ = ["DiskStore", "Entry", "MemoryStore", "Store", "table_key"]
 
-GIGABYTE = 1 << 30
 SECONDS = 60.0  # that another process may hold the file
+SIZE_LIMIT = 4096 << 20
+ROOM = 0.9
+"""The part of the limit that is left in use once the oldest entries have gone."""
+EVICTED = "evicted"
+"""Counts, by namespace, of the entries that went for want of room; they do not go themselves."""
+AT_ONCE = 10_000
+"""Most entries that go in one transaction, since others wait for it."""
+ROW = 150
+"""Bytes that a row takes besides its value and, in table and index, its key."""
+HEADER = struct.Struct("<4sdd")
+MARK = b"fkg1"
 
 log = logging.getLogger(__name__)
 
 
+class Entry(NamedTuple):
+    """A value as it is kept: `stored` and `fresh` are seconds since 1970; what never gets stale is fresh until infinity."""
+
+    value: bytes
+    stored: float
+    fresh: float
+
+
 class Store(Protocol):
-    """Keeps bytes under a namespace and a key, for a number of seconds."""
+    """Keeps bytes under a namespace and a key, fresh for a number of seconds."""
 
     def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, bytes]:
-        """The values that are there and not expired."""
+        """The values that are there and fresh."""
         ...
 
     def put_many(self, namespace: str, values: Mapping[str, bytes], seconds: float | None = None) -> None:
-        """Keeps the values; `seconds` = None keeps them until they are cleared."""
+        """Keeps the values; with `seconds` = None they stay fresh for ever."""
+        ...
+
+    def entries(self, namespace: str, keys: Sequence[str]) -> dict[str, Entry]:
+        """What is there, fresh or stale."""
+        ...
+
+    def put_entries(self, namespace: str, entries: Mapping[str, Entry]) -> None:
+        """Keeps the entries as they are."""
+        ...
+
+    def drop(self, namespace: str, keys: Iterable[str]) -> None:
+        """Forgets these."""
         ...
 
     def update(self, namespace: str, key: str, change: Callable[[bytes | None], bytes]) -> bytes:
@@ -94,46 +130,63 @@ class DiskStore:
     """A Store in one folder; one folder may be shared by several processes.
 
     The file lies in `store/` inside `folder`, which only the user can enter (mode 0700); `folder` itself may be one that
-    others use too. Nothing is evicted silently: the store grows to `size_limit` bytes, then drops the oldest entries. A
-    damaged file is moved aside, to `store.damaged/`. Raises SettingsError where the folder cannot be used.
+    others use too. Beyond `size_limit` bytes the oldest entries go until a tenth of it is free; the log says how many of
+    which namespace. A damaged file is moved aside, to `store.damaged/`. Raises SettingsError where the folder cannot be used.
     """
 
-    def __init__(self, folder: Path, size_limit: int = 4 * GIGABYTE) -> None:
-        place = folder / "store"
+    def __init__(self, folder: Path, size_limit: int = SIZE_LIMIT) -> None:
+        self.size_limit = size_limit
+        self._file = folder / "store" / diskcache.core.DBNAME
         try:
-            self._cache = _open(place, size_limit)
+            self._cache = _open(self._file.parent)
         except (OSError, sqlite3.OperationalError, diskcache.Timeout) as error:
-            raise SettingsError(f"the cache cannot be kept in {place}: {error}", hint="set cache_dir") from error
+            raise _unusable(self._file.parent, error) from error
         except sqlite3.DatabaseError as error:
-            log.warning("the cache in %s is damaged (%s) and starts anew", place, error)
-            shutil.rmtree(aside := place.with_suffix(".damaged"), ignore_errors=True)
-            place.rename(aside)
-            self._cache = _open(place, size_limit)
+            self._cache = _anew(self._file.parent, error)
 
     def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, bytes]:
-        """The values that are there and not expired; a value that fedkg did not write is dropped and not returned."""
+        """The values that are there and fresh."""
+        return _fresh(self.entries(namespace, keys))
+
+    def entries(self, namespace: str, keys: Sequence[str]) -> dict[str, Entry]:
+        """What is there, fresh or stale; a value that fedkg did not write is dropped and not returned."""
         found = {}
         with _forgiving("read"):
             for key in keys:
-                value = self._read(_name(namespace, key))
-                if value is not None:
-                    found[key] = value
+                if entry := self._read(_name(namespace, key)):
+                    found[key] = entry
         return found
 
     def put_many(self, namespace: str, values: Mapping[str, bytes], seconds: float | None = None) -> None:
         """Keeps the values, all or none."""
-        with _forgiving("written"), self._cache.transact():
-            for key, value in values.items():
-                self._cache.set(_name(namespace, key), value, expire=seconds)
+        with _forgiving("written"):
+            self._write(namespace, _entries(values, seconds))
+
+    def put_entries(self, namespace: str, entries: Mapping[str, Entry]) -> None:
+        """Keeps the entries as they are, all or none. Raises SettingsError where they cannot be written."""
+        try:
+            self._write(namespace, entries)
+        except (sqlite3.Error, diskcache.Timeout) as error:
+            raise _unusable(self._file.parent, error) from error
 
     def update(self, namespace: str, key: str, change: Callable[[bytes | None], bytes]) -> bytes:
         """Puts what `change` makes of the value in its place, while no other thread or process can; returns it."""
-        name = _name(namespace, key)
         with _forgiving("written"), self._cache.transact():
-            value = change(self._read(name))
-            self._cache.set(name, value)
+            value = change(_fresh(self.entries(namespace, [key])).get(key))
+            self._set(namespace, _entries({key: value}, None))
             return value
         return change(None)
+
+    def drop(self, namespace: str, keys: Iterable[str]) -> None:
+        """Forgets these, all or none."""
+        with _forgiving("written"), self._cache.transact():
+            for key in keys:
+                self._cache.delete(_name(namespace, key))
+
+    def evicted(self) -> dict[str, int]:
+        """How many entries of each namespace have gone for want of room since the store was cleared."""
+        counts = self.get_many(EVICTED, [EVICTED]).get(EVICTED, b"{}")
+        return dict(sorted(json.loads(counts).items()))
 
     def count(self) -> dict[str, int]:
         """Entries by namespace."""
@@ -153,26 +206,104 @@ class DiskStore:
         """Closes the file."""
         self._cache.close()
 
-    def _read(self, name: str) -> bytes | None:
+    def _read(self, name: str) -> Entry | None:
         try:
             value: bytes | None = self._cache.get(name)
+            return None if value is None else _unpack(value)
         except ValueError:
             self._cache.delete(name)
             return None
-        return value
+
+    def _write(self, namespace: str, entries: Mapping[str, Entry]) -> None:
+        with self._cache.transact():
+            self._set(namespace, entries)
+        if self.size() > self.size_limit:
+            self._evict()
+
+    def _set(self, namespace: str, entries: Mapping[str, Entry]) -> None:
+        for key, entry in entries.items():
+            self._cache.set(_name(namespace, key), _pack(entry))
+
+    def _evict(self) -> None:
+        """Drops the oldest entries. A file that shrinks less than expected is looked at again."""
+        gone: Counter[str] = Counter()
+        with contextlib.closing(sqlite3.connect(self._file, timeout=SECONDS, isolation_level=None)) as file:
+            while (much := self.size() - ROOM * self.size_limit) > 0 and (rows := _oldest(file, much)):
+                gone.update(_delete(file, rows))
+        self.update(EVICTED, EVICTED, lambda counts: json.dumps(Counter(json.loads(counts or b"{}")) + gone).encode())
+        went = ", ".join(f"{count:,} {namespace}" for namespace, count in sorted(gone.items()))
+        log.warning("the cache is full (%d MB): the oldest entries went: %s", self.size_limit >> 20, went)
 
 
-def _open(place: Path, size_limit: int) -> Any:
+def _open(place: Path) -> Any:
     place.mkdir(parents=True, exist_ok=True, mode=0o700)
     place.chmod(0o700)
-    return diskcache.Cache(
-        str(place), timeout=SECONDS, disk=BytesDisk, size_limit=size_limit, eviction_policy="least-recently-stored"
-    )
+    policy = "least-recently-stored"
+    return diskcache.Cache(str(place), timeout=SECONDS, disk=BytesDisk, cull_limit=0, eviction_policy=policy)
+
+
+def _anew(place: Path, error: Exception) -> Any:
+    """An empty cache in the place of a damaged one, which is moved aside."""
+    log.warning("the cache in %s is damaged (%s) and starts anew", place, error)
+    shutil.rmtree(aside := place.with_suffix(".damaged"), ignore_errors=True)
+    place.rename(aside)
+    return _open(place)
+
+
+def _unusable(place: Path, error: Exception) -> SettingsError:
+    return SettingsError(f"the cache cannot be kept in {place}: {error}", hint="set cache_dir")
+
+
+def _oldest(file: sqlite3.Connection, much: float) -> list[int]:
+    """The rows of the oldest entries that take about so many bytes together."""
+    select = "SELECT rowid, 2 * length(key) + length(value) FROM Cache WHERE key <> ? ORDER BY store_time"
+    rows: list[int] = []
+    with contextlib.closing(file.execute(select, [_name(EVICTED, EVICTED)])) as found:
+        for row, size in found:
+            rows.append(row)
+            much -= ROW + (size or 0)
+            if much <= 0 or len(rows) == AT_ONCE:
+                break
+    return rows
+
+
+def _delete(file: sqlite3.Connection, rows: Sequence[int]) -> list[str]:
+    """The namespaces of the rows that went; those that another process was faster with are left out."""
+    delete = "DELETE FROM Cache WHERE rowid IN (SELECT value FROM json_each(?)) RETURNING key"
+    keys = file.execute(delete, [json.dumps(rows)]).fetchall()
+    return [str(key).partition("\n")[0] for (key,) in keys]
+
+
+def table_key(key: str) -> str:
+    """The key as the table takes it: SQLite takes no lone surrogates, endpoints do send them."""
+    return key.encode(errors="backslashreplace").decode()
 
 
 def _name(namespace: str, key: str) -> str:
-    """The key in the table; SQLite takes no lone surrogates, endpoints do send them."""
-    return f"{namespace}\n{key}".encode(errors="backslashreplace").decode()
+    return f"{namespace}\n{table_key(key)}"
+
+
+def _pack(entry: Entry) -> bytes:
+    return HEADER.pack(MARK, entry.stored, entry.fresh) + entry.value
+
+
+def _unpack(value: bytes) -> Entry:
+    """The entry in a row. Raises ValueError where fedkg did not write it."""
+    if not value.startswith(MARK) or len(value) < HEADER.size:
+        raise ValueError("the cache holds a value that fedkg did not write")
+    _, stored, fresh = HEADER.unpack_from(value)
+    return Entry(value[HEADER.size :], stored, fresh)
+
+
+def _entries(values: Mapping[str, bytes], seconds: float | None) -> dict[str, Entry]:
+    now = time.time()
+    fresh = float("inf") if seconds is None else now + seconds
+    return {key: Entry(value, now, fresh) for key, value in values.items()}
+
+
+def _fresh(entries: Mapping[str, Entry]) -> dict[str, bytes]:
+    now = time.time()
+    return {key: entry.value for key, entry in entries.items() if entry.fresh > now}
 
 
 @contextlib.contextmanager
@@ -187,18 +318,24 @@ class MemoryStore:
     """A Store that forgets everything with the process."""
 
     def __init__(self) -> None:
-        self._values: dict[tuple[str, str], tuple[bytes, float]] = {}
+        self._kept: dict[tuple[str, str], Entry] = {}
 
     def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, bytes]:
-        """The values that are there and not expired."""
-        now = time.monotonic()
-        rows = ((key, self._values.get((namespace, key))) for key in keys)
-        return {key: row[0] for key, row in rows if row and row[1] > now}
+        """The values that are there and fresh."""
+        return _fresh(self.entries(namespace, keys))
+
+    def entries(self, namespace: str, keys: Sequence[str]) -> dict[str, Entry]:
+        """What is there, fresh or stale."""
+        found = ((key, self._kept.get((namespace, key))) for key in keys)
+        return {key: entry for key, entry in found if entry}
 
     def put_many(self, namespace: str, values: Mapping[str, bytes], seconds: float | None = None) -> None:
         """Keeps the values."""
-        end = float("inf") if seconds is None else time.monotonic() + seconds
-        self._values.update({(namespace, key): (value, end) for key, value in values.items()})
+        self.put_entries(namespace, _entries(values, seconds))
+
+    def put_entries(self, namespace: str, entries: Mapping[str, Entry]) -> None:
+        """Keeps the entries as they are."""
+        self._kept.update({(namespace, key): entry for key, entry in entries.items()})
 
     def update(self, namespace: str, key: str, change: Callable[[bytes | None], bytes]) -> bytes:
         """Puts what `change` makes of the value in its place; returns it."""
@@ -206,19 +343,24 @@ class MemoryStore:
         self.put_many(namespace, {key: value})
         return value
 
+    def drop(self, namespace: str, keys: Iterable[str]) -> None:
+        """Forgets these."""
+        for key in keys:
+            self._kept.pop((namespace, key), None)
+
     def count(self) -> dict[str, int]:
         """Entries by namespace."""
-        return _count("\n".join(key) for key in list(self._values))
+        return _count("\n".join(key) for key in list(self._kept))
 
     def size(self) -> int:
         """Bytes in memory."""
-        return sum(len(value) for value, _ in list(self._values.values()))
+        return sum(len(entry.value) for entry in list(self._kept.values()))
 
     def clear(self, namespace: str | None = None) -> int:
         """Drops a namespace, or everything; returns how many entries went."""
-        gone = [key for key in list(self._values) if namespace in (None, key[0])]
+        gone = [key for key in list(self._kept) if namespace in (None, key[0])]
         for key in gone:
-            self._values.pop(key, None)
+            self._kept.pop(key, None)
         return len(gone)
 
 

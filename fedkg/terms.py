@@ -12,8 +12,10 @@ from typing import Self
 import msgspec
 
 from fedkg.errors import TermError
+from fedkg.readable import readable
 
 __all__ = [
+    "UNKNOWN",
     "Blank",
     "DirectedRelation",
     "Direction",
@@ -140,6 +142,10 @@ class Blank(Term):
         return False
 
 
+UNKNOWN = Blank("unknown-value")
+"""A value that is there and that nobody knows (Wikidata says so); all of them are one, and none is walked on from."""
+
+
 def _escape(match: re.Match[str]) -> str:
     char = match.group()
     short = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}.get(char)
@@ -175,17 +181,9 @@ def own_name(term: Term) -> str:
     """A name for a term that has no label: local name, readable value, or its text."""
     if isinstance(term, Iri):
         return term.local_name
-    return _readable(term) if isinstance(term, Literal) else term.text
-
-
-def _readable(literal: Literal) -> str:
-    """A literal's value as a person writes it: a date at midnight without its time, a quantity without its plus."""
-    value = literal.value
-    if literal.datatype.endswith("#dateTime"):
-        return value.removesuffix("Z").removesuffix("T00:00:00")
-    if literal.datatype.endswith(("#decimal", "#integer", "#double")):
-        return value.removeprefix("+")
-    return value
+    if isinstance(term, Literal):
+        return readable(term.value, term.datatype)
+    return "unknown value" if term == UNKNOWN else term.text
 
 
 class DirectedRelation(msgspec.Struct, frozen=True):

@@ -3,12 +3,14 @@
 import os
 import textwrap
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 
 import hypothesis
 import pytest
 
+from eval import engines
 from fedkg import profiles
 from fedkg.embed.base import HashingEmbedder
 from fedkg.embed.lazy import LazySimilarity
@@ -32,6 +34,7 @@ hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 MakeGraph = Callable[..., SparqlGraph]
+ServeFiles = Callable[..., AbstractContextManager[str]]
 
 
 @pytest.fixture(autouse=True)
@@ -50,6 +53,24 @@ def data() -> Path:
     if not folder.is_dir():
         pytest.skip("the public graphs and question sets are not beside the project")
     return folder
+
+
+@pytest.fixture(scope="session")
+def oxigraph() -> ServeFiles:
+    """A real Oxigraph server over .nt or .nt.gz files: `with oxigraph([file]) as url`; options in eval/engines.py."""
+    return _engine("oxigraph")
+
+
+@pytest.fixture(scope="session")
+def virtuoso() -> ServeFiles:
+    """A real Virtuoso over .nt or .nt.gz files: `with virtuoso([file]) as url`; options in eval/engines.py."""
+    return _engine("virtuoso")
+
+
+def _engine(name: str) -> ServeFiles:
+    if why := engines.missing(name):
+        pytest.skip(why)
+    return engines.ENGINES[name]
 
 
 @pytest.fixture

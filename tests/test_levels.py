@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1] / "fedkg"
 # a module's level is that of its longest dotted prefix here
 LEVELS = {
-    **dict.fromkeys(["errors", "words", "deadline", "dialects"], 0),
+    **dict.fromkeys(["errors", "words", "deadline", "dialects", "readable"], 0),
     "terms": 0.5,  # terms raise errors
     **dict.fromkeys(["settings", "records", "data"], 1),
     **dict.fromkeys(["events", "prompts", "profiles", "store", "index"], 2),
@@ -19,6 +19,7 @@ LEVELS = {
     "graph.search": 3.7,  # entities by name, on top of the names
     **dict.fromkeys(["graph", "calls"], 4),
     "llm.wire": 2.5,  # what the vendors have in common
+    "sparql.engines": 2.5,  # whoever asks an endpoint looks at how it answers
     "recall": 4,
     **dict.fromkeys(["federation", "steps"], 5),
     "methods": 6,

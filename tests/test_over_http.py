@@ -1,13 +1,7 @@
 """The same questions over HTTP and in process: the same answers, few requests cold, none warm."""
 
-import gzip
-import shutil
-import socket
-import subprocess
-import sys
-import urllib.error
-import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -22,34 +16,10 @@ HOPS = 3
 
 
 @pytest.fixture
-def server(data: Path, tmp_path: Path) -> Iterator[str]:
+def server(data: Path, oxigraph: Callable[..., AbstractContextManager[str]]) -> Iterator[str]:
     """A real Oxigraph server on loopback, read-only, with PathQuestion's graph; its URL."""
-    binary = shutil.which("oxigraph", path=f"{Path(sys.executable).parent}:{Path(sys.prefix) / 'bin'}")
-    if not binary:
-        pytest.skip("the oxigraph server is not installed")
-    file, place = tmp_path / "graph.nt", tmp_path / "store"
-    file.write_bytes(gzip.decompress((data / "freebase-pathquestion.nt.gz").read_bytes()))
-    subprocess.run([binary, "load", "--location", place, "--file", file], check=True, capture_output=True)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{free.getsockname()[1]}"
-    command = [binary, "serve-read-only", "--location", str(place), "--bind", address]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        _wait(f"http://{address}/")
-        yield f"http://{address}/query"
-        process.terminate()
-
-
-def _wait(url: str) -> None:
-    for _ in range(200_000):
-        try:
-            with urllib.request.urlopen(url, timeout=5):
-                return
-        except urllib.error.HTTPError:
-            return
-        except OSError:
-            continue
-    pytest.fail("the oxigraph server did not start")
+    with oxigraph([data / "freebase-pathquestion.nt.gz"]) as url:
+        yield url
 
 
 async def asked(endpoint: str, cache: Path, questions: list[Question]) -> list[Answer]:

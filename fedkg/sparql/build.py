@@ -21,6 +21,7 @@ __all__ = [
     "named",
     "neighbours",
     "scan_labels",
+    "subjects",
     "used",
 ]
 
@@ -101,6 +102,11 @@ def scan_labels(shape: Labels, limit: int) -> str:
         for number, predicate in enumerate(shape.predicates)
     ]
     return f"SELECT * WHERE {{ {_union(branches)} }}"
+
+
+def subjects(limit: int, offset: int = 0) -> str:
+    """The subjects of any `limit` triples, one row each: rows (s); `offset` leaves out so many before them."""
+    return f"SELECT ?s WHERE {{ ?s ?p ?o }} LIMIT {limit} OFFSET {offset}"
 
 
 def used(predicates: Sequence[Iri]) -> str:

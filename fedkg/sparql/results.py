@@ -114,14 +114,14 @@ def accept(reply: Reply, *, endpoint: str, known_cap: int = 0, limit: int = 0) -
     _refuse_partial(reply, endpoint)
     document = _document(reply, endpoint)
     if document.boolean is not None:
-        return Rows(boolean=document.boolean, bytes=len(reply.body))
+        return Rows(boolean=document.boolean, bytes=len(reply.body), format=reply.content_type)
     if document.results is None:
         _unusable(reply, endpoint, "JSON without results")
     rows = tuple(_rows(document.results.bindings, endpoint))
     cap = min((bound for bound in (known_cap, limit) if bound > 0), default=0)
     if 0 < cap <= len(rows):
         raise _error(TruncatedError, reply, endpoint, f"{len(rows)} rows, as many as it gives at most ({cap})")
-    return Rows(rows=rows, bytes=len(reply.body))
+    return Rows(rows=rows, bytes=len(reply.body), format=reply.content_type)
 
 
 def _rows(bindings: list[dict[str, _Binding]], endpoint: str) -> Iterator[Mapping[str, Term]]:

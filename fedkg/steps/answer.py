@@ -5,19 +5,11 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from fedkg.readable import NUMBERS
 from fedkg.records import MOST_PATHS, AnswerValue, Beam, Kind, Path, PathEdge
 from fedkg.terms import Edge, Iri, Literal, Term, own_name
 
 __all__ = ["End", "compose", "ends", "terms"]
-
-XSD = "http://www.w3.org/2001/XMLSchema#"
-NUMBERS = frozenset(
-    XSD + name
-    for name in (
-        "byte decimal double float int integer long negativeInteger nonNegativeInteger nonPositiveInteger positiveInteger "
-        "short unsignedByte unsignedInt unsignedLong unsignedShort"
-    ).split()
-)
 
 
 class End(msgspec.Struct, frozen=True):

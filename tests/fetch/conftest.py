@@ -1,10 +1,7 @@
 """Real servers on loopback: one that misbehaves as it is told to, and Oxigraph's own."""
 
-import shutil
-import socket
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import msgspec
@@ -100,23 +97,7 @@ def triples(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def oxigraph(triples: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def oxigraph_url(triples: Path, oxigraph: Callable[..., AbstractContextManager[str]]) -> Iterator[str]:
     """The URL of a real Oxigraph server over `triples` that gives a query one second."""
-    binary = shutil.which("oxigraph", path=f"{Path(sys.prefix) / 'bin'}") or shutil.which("oxigraph")
-    if not binary:
-        pytest.skip("the oxigraph server is not installed (pip install oxigraph)")
-    place = str(tmp_path_factory.mktemp("oxigraph"))
-    subprocess.run([binary, "load", "--location", place, "--file", str(triples)], check=True, capture_output=True)
-    bind = f"127.0.0.1:{_free_port()}"
-    command = [binary, "serve-read-only", "--location", place, "--bind", bind, "--timeout-s", "1"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as server:
-        assert server.stdout is not None
-        assert b"Listening" in server.stdout.read(9)
-        yield f"http://{bind}/query"
-        server.kill()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    with oxigraph([triples], seconds=1) as url:
+        yield url

@@ -418,16 +418,16 @@ async def test_closing_twice_and_asking_again_is_fine(serve: Serve) -> None:
         await transport.close()
 
 
-async def test_the_real_oxigraph_answers(oxigraph: str) -> None:
+async def test_the_real_oxigraph_answers(oxigraph_url: str) -> None:
     """Rows, a rejected query and a timeout of a real engine come out as they should."""
-    rows = accept(await once(oxigraph, "SELECT ?o { <http://ex.org/ada> ?p ?o } ORDER BY ?o"), endpoint="o")
+    rows = accept(await once(oxigraph_url, "SELECT ?o { <http://ex.org/ada> ?p ?o } ORDER BY ?o"), endpoint="o")
     assert {repr(row["o"]) for row in rows.rows} == {"<http://ex.org/grace>", '"Ada"@en'}
-    assert accept(await once(oxigraph, "ASK { ?s ?p ?o }"), endpoint="o").boolean is True
-    wrong = await once(oxigraph, "SELECT nonsense")
+    assert accept(await once(oxigraph_url, "ASK { ?s ?p ?o }"), endpoint="o").boolean is True
+    wrong = await once(oxigraph_url, "SELECT nonsense")
     with pytest.raises(EndpointError, match="answered 400: error at"):
         accept(wrong, endpoint="o")
     nested = " ".join(f"FILTER EXISTS {{ ?s{n} ?p{n} ?o{n}" for n in range(30)) + " FILTER(?s = 5)" + " }" * 30
-    slow = await once(oxigraph, f"SELECT * {{ ?s ?p ?o {nested} }}")
+    slow = await once(oxigraph_url, f"SELECT * {{ ?s ?p ?o {nested} }}")
     assert slow.status == 200
     with pytest.raises(EndpointTimeoutError, match="cancelled"):
         accept(slow, endpoint="o")

@@ -30,9 +30,9 @@ async def empty(_: web.Request) -> web.Response:
     return web.Response(body=EMPTY, content_type=JSON)
 
 
-async def test_the_real_oxigraph_answers_a_wrapper(oxigraph: str) -> None:
+async def test_the_real_oxigraph_answers_a_wrapper(oxigraph_url: str) -> None:
     """Rows and a rejected query come through a SPARQLWrapper object as through our own client."""
-    transport = WrapperTransport(sparqlwrapper.SPARQLWrapper(oxigraph))
+    transport = WrapperTransport(sparqlwrapper.SPARQLWrapper(oxigraph_url))
     rows = accept(await transport.send("SELECT ?s { ?s <http://ex.org/knows> ?o }"), endpoint="o").rows
     assert [repr(row["s"]) for row in rows] == ["<http://ex.org/ada>"]
     wrong = await transport.send("SELECT nonsense")

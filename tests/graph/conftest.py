@@ -1,10 +1,7 @@
 """Graphs in process that count what they are asked and fail where a test says so; Oxigraph's own server on loopback."""
 
-import shutil
-import socket
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 
@@ -122,23 +119,17 @@ def public() -> Callable[[str], EmbeddedTransport]:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def server(
+    tmp_path_factory: pytest.TempPathFactory, oxigraph: Callable[..., AbstractContextManager[str]]
+) -> Iterator[str]:
     """The URL of Oxigraph's own read-only server over the bundled sample."""
-    binary = shutil.which("oxigraph", path=f"{Path(sys.prefix) / 'bin'}") or shutil.which("oxigraph")
-    if not binary:
-        pytest.skip("the oxigraph server is not installed (pip install oxigraph)")
-    place = str(tmp_path_factory.mktemp("oxigraph"))
-    sample = str(Path(profiles.find("sample").source).parent / profiles.find("sample").file)
-    subprocess.run([binary, "load", "--location", place, "--file", sample], check=True, capture_output=True)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        bind = f"127.0.0.1:{probe.getsockname()[1]}"
-    command = [binary, "serve-read-only", "--location", place, "--bind", bind]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
-        assert process.stdout is not None
-        assert b"Listening" in process.stdout.read(9)
-        yield f"http://{bind}/query"
-        process.kill()
+    sample = Path(profiles.find("sample").source).parent / profiles.find("sample").file
+    store = pyoxigraph.Store()
+    store.load(path=str(sample), format=pyoxigraph.RdfFormat.TURTLE)
+    plain = tmp_path_factory.mktemp("sample") / "sample.nt"
+    store.dump(str(plain), format=pyoxigraph.RdfFormat.N_TRIPLES, from_graph=pyoxigraph.DefaultGraph())
+    with oxigraph([plain]) as url:
+        yield url
 
 
 @pytest.fixture

@@ -1,0 +1,179 @@
+"""Real engines on loopback over N-Triples files: the Oxigraph server, and Virtuoso where it is installed.
+
+Each is a context manager that yields the URL of its endpoint; it stops with the block, and its files go with it.
+"""
+
+import contextlib
+import gzip
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+__all__ = ["ENGINES", "missing", "oxigraph", "virtuoso"]
+
+START_SECONDS = 60
+VIRTUOSO_INI = """\
+[Database]
+DatabaseFile={place}/virtuoso.db
+ErrorLogFile={place}/virtuoso.log
+LockFile={place}/virtuoso.lck
+TransactionFile={place}/virtuoso.trx
+xa_persistent_file={place}/virtuoso.pxa
+FileExtend=200
+TempStorage=TempDatabase
+[TempDatabase]
+DatabaseFile={place}/temp.db
+TransactionFile={place}/temp.trx
+[Parameters]
+ServerPort=127.0.0.1:{sql}
+DisableUnixSocket=1
+CheckpointInterval=0
+DirsAllowed={place}
+NumberOfBuffers=20000
+MaxDirtyBuffers=15000
+MaxQueryMem=512M
+ThreadsPerQuery=2
+[HTTPServer]
+ServerPort=127.0.0.1:{http}
+ServerRoot={place}
+ServerThreads=32
+MaxClientConnections=32
+MaxKeepAlives=32
+[SPARQL]
+ResultSetMaxRows={max_rows}
+MaxQueryExecutionTime={seconds}
+MaxQueryCostEstimationTime=400
+"""
+GRAPH = "http://fedkg.invalid/graph"
+INDEX_TEXT = "DB.DBA.RDF_OBJ_FT_RULE_ADD(null, null, 'All'); DB.DBA.VT_INC_INDEX_DB_DBA_RDF_OBJ();"
+
+
+@contextlib.contextmanager
+def oxigraph(files: Sequence[Path], *, seconds: int = 60) -> Iterator[str]:
+    """The URL of a read-only Oxigraph server over these files (.nt or .nt.gz), which gives a query that many seconds."""
+    binary = _find("oxigraph")
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        for file in _unpacked(files, place):
+            command = [binary, "load", "--location", str(place / "store"), "--file", str(file)]
+            subprocess.run(command, check=True, capture_output=True)
+        bind = f"127.0.0.1:{_free_port()}"
+        command = [
+            binary,
+            "serve-read-only",
+            "--location",
+            str(place / "store"),
+            "--bind",
+            bind,
+            "--timeout-s",
+            str(seconds),
+        ]
+        with _running(command, place, f"http://{bind}/query") as url:
+            yield url
+
+
+@contextlib.contextmanager
+def virtuoso(
+    files: Sequence[Path], *, max_rows: int = 10_000, seconds: int = 60, full_text: bool = False
+) -> Iterator[str]:
+    """The URL of a Virtuoso server over these files (.nt or .nt.gz), all in one graph.
+
+    It cuts at `max_rows` rows and gives a query that many seconds. `full_text`: its labels can be searched by words.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        place, sql, http = Path(folder), _free_port(), _free_port()
+        _unpacked(files, place)
+        ini = place / "virtuoso.ini"
+        ini.write_text(VIRTUOSO_INI.format(place=place, sql=sql, http=http, max_rows=max_rows, seconds=seconds))
+        command = [_find("virtuoso-t"), "+configfile", str(ini), "+foreground", "+wait"]
+        with _running(command, place, f"http://127.0.0.1:{http}/sparql") as url:
+            _load_virtuoso(sql, place, INDEX_TEXT if full_text else "")
+            yield url
+
+
+ENGINES: dict[str, Callable[[Sequence[Path]], AbstractContextManager[str]]] = {
+    "oxigraph": oxigraph,
+    "virtuoso": virtuoso,
+}
+PROGRAMS = {"oxigraph": ("oxigraph",), "virtuoso": ("virtuoso-t", "isql-vt")}
+
+
+def missing(engine: str) -> str:
+    """Why an engine cannot be started here; "" where it can."""
+    absent = [program for program in PROGRAMS[engine] if not _which(program)]
+    return f"{', '.join(absent)} not installed (make engines)" if absent else ""
+
+
+def _load_virtuoso(sql: int, place: Path, then: str) -> None:
+    load = f"ld_dir('{place}', '*.nt', '{GRAPH}'); rdf_loader_run(); {then} checkpoint;"
+    command = [_find("isql-vt"), f"127.0.0.1:{sql}", "dba", "dba", "ERRORS=STDOUT", f"EXEC={load}"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if "Error" in done.stdout:
+        raise RuntimeError(f"Virtuoso did not load the graph: {done.stdout[-500:]}")
+
+
+@contextlib.contextmanager
+def _running(command: Sequence[str], place: Path, url: str) -> Iterator[str]:
+    """The endpoint's URL once the server answers; the server is stopped at the end, whatever happens."""
+    log = (place / "server.log").open("wb")
+    with log, subprocess.Popen(command, cwd=place, stdin=subprocess.DEVNULL, stdout=log, stderr=log) as server:
+        try:
+            _wait(server, url)
+            yield url
+        finally:
+            server.terminate()
+            try:
+                server.wait(10)
+            except subprocess.TimeoutExpired:
+                server.kill()
+
+
+def _wait(server: subprocess.Popen[bytes], url: str) -> None:
+    body = urllib.parse.urlencode({"query": "ASK {?s ?p ?o}"}).encode()
+    until = time.monotonic() + START_SECONDS
+    while time.monotonic() < until and server.poll() is None:
+        try:
+            with urllib.request.urlopen(url, data=body, timeout=10):
+                return
+        except urllib.error.HTTPError as error:
+            raise RuntimeError(f"the server at {url} answers {error.code}") from error
+        except OSError:
+            time.sleep(0.05)
+    raise RuntimeError(f"no server at {url} after {START_SECONDS} s")
+
+
+def _unpacked(files: Sequence[Path], place: Path) -> list[Path]:
+    """The files as plain N-Triples in `place`."""
+    found = []
+    for number, file in enumerate(files):
+        target = place / f"{number}.nt"
+        with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as source, target.open("wb") as sink:
+            shutil.copyfileobj(source, sink)
+        found.append(target)
+    return found
+
+
+def _find(program: str) -> str:
+    if found := _which(program):
+        return found
+    raise FileNotFoundError(f"{program} is not installed")
+
+
+def _which(program: str) -> str | None:
+    """The program beside the interpreter, else on the path."""
+    return shutil.which(program, path=str(Path(sys.executable).parent)) or shutil.which(program)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

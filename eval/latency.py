@@ -1,0 +1,212 @@
+"""What a hop costs at a distance: 100 neighbourhoods and cold 3-hop questions behind a proxy 100 ms away.
+
+All sides run one after the other against the same engine with the same graph: fedkg's batches, one SPARQLWrapper request
+per entity in series, and Think-on-Graph's shapes (relations out, relations in, then one request per relation) for the first
+ten entities. All must find the same edges between entities.
+"""
+
+import asyncio
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+from engines import ENGINES, missing
+from graphs import RELATION, entities
+from proxy import Distance, distant
+from report import Report, options, spread
+from SPARQLWrapper import JSON, POST, SPARQLWrapper
+
+from fedkg.bench import datasets
+from fedkg.bench.datasets import Question
+from fedkg.embed.base import Similarity
+from fedkg.graph.surroundings import Surroundings
+from fedkg.records import Answer
+from fedkg.session import Session
+from fedkg.terms import Edge, Iri
+
+GRAPH = "wikidata-codex-m.nt.gz"
+QUESTIONS, QUESTION_GRAPH = "pathquestion-3h.jsonl", "freebase-pathquestion.nt.gz"
+SECONDS = 0.1
+ENTITIES, TOG_ENTITIES, ASKED, HOPS, REPEATS = 100, 10, 20, 3, 5
+TARGET = 1.5
+
+T = TypeVar("T")
+Triples = set[tuple[str, str, str]]
+
+
+def main() -> None:
+    """Measures all sides on every engine that is installed."""
+    chosen = options(__doc__ or "", (GRAPH, QUESTIONS, QUESTION_GRAPH)).parse_args()
+    report = Report("latency", write=chosen.write)
+    wanted = entities(chosen.data / GRAPH, ENTITIES + REPEATS)
+    asked = datasets.questions(chosen.data / QUESTIONS, ASKED)
+    for name, serve in ENGINES.items():
+        if reason := missing(name):
+            report.add(name, f"skipped: {reason}")
+            continue
+        with serve([chosen.data / GRAPH]) as url, distant(url, SECONDS) as far:
+            report.add(f"{name}: neighbourhoods", neighbourhoods(far, wanted[:ENTITIES], wanted[ENTITIES:]))
+        with serve([chosen.data / QUESTION_GRAPH]) as url, distant(url, 0.0) as near, distant(url, SECONDS) as far:
+            report.add(f"{name}: questions", questions(near, far, asked))
+    report.close()
+
+
+# ---- one hop ----
+
+
+def neighbourhoods(far: Distance, wanted: list[Iri], others: list[Iri]) -> dict[str, Any]:
+    """Seconds and requests of all sides for both directions of `wanted`; `others` tell what one request takes."""
+    one = asyncio.run(one_request(far, others))
+    cold, found = _fedkg(far, wanted, others, kept=False)
+    kept, _ = _fedkg(far, wanted, others, kept=True)
+    wrapper, by_wrapper = _timed(far, lambda: one_by_one(far.url, wanted))
+    tog, by_tog = _timed(far, lambda: think_on_graph(far.url, wanted[:TOG_ENTITIES]))
+    some = {iri.value for iri in wanted[:TOG_ENTITIES]}
+    return {
+        "entities": len(wanted),
+        "edges": len(found),
+        "one request": round(one, 3),
+        "fedkg, nothing kept": cold | {"times one request": round(cold["seconds"] / one, 2)},
+        "fedkg, relations known": kept | {"times one request": round(kept["seconds"] / one, 2)},
+        "target, times one request": TARGET,
+        "SPARQLWrapper, one by one": wrapper | {"same edges": by_wrapper == found},
+        f"Think-on-Graph, {TOG_ENTITIES} entities": tog
+        | {
+            "same edges": by_tog == {edge for edge in found if edge[0] in some or edge[2] in some},
+            "seconds for all (scaled)": round(tog["seconds"] * len(wanted) / TOG_ENTITIES, 1),
+        },
+    }
+
+
+async def one_request(far: Distance, others: Sequence[Iri]) -> float:
+    """The median seconds of a request for one neighbourhood, over a connection that stands."""
+    async with Session(f"wikidata@{far.url}", cache=False, embedder="bm25") as session:
+        graph, seconds = await session.graph(), []
+        await graph.neighbours([others[0]], "in")
+        for entity in others:
+            started = time.monotonic()
+            await graph.neighbours([entity], "out")
+            seconds.append(time.monotonic() - started)
+    return statistics.median(seconds)
+
+
+def _timed(far: Distance, work: Callable[[], T]) -> tuple[dict[str, Any], T]:
+    """Seconds and requests of the work, and what it returns."""
+    before, started = far.requests, time.monotonic()
+    done = work()
+    return {"seconds": round(time.monotonic() - started, 3), "requests": far.requests - before}, done
+
+
+def _fedkg(
+    far: Distance, wanted: Sequence[Iri], others: Sequence[Iri], *, kept: bool
+) -> tuple[dict[str, Any], Triples]:
+    """The median of some runs, each with a new cache, and the edges; `kept` asks for another entity first."""
+    runs: list[dict[str, Any]] = []
+    for _ in range(REPEATS):
+        with tempfile.TemporaryDirectory() as folder:
+            if kept:
+                _run(far.url, others[:1], folder)
+            run, edges = _timed(far, partial(_run, far.url, wanted, folder))
+        runs.append(run)
+    return sorted(runs, key=lambda run: float(run["seconds"]))[REPEATS // 2], _triples(edges)
+
+
+def _run(url: str, wanted: Sequence[Iri], folder: str) -> list[Edge]:
+    return asyncio.run(fetched(url, wanted, folder))
+
+
+async def fetched(url: str, wanted: Sequence[Iri], folder: str) -> list[Edge]:
+    """The edges of all entities in both directions, as a walk fetches them, through a new session."""
+    async with Session(f"wikidata@{url}", cache_dir=folder, embedder="bm25") as session:
+        around = Surroundings(await session.graph())
+        await around.fetch(wanted)
+        return [edge for near in around.all() for edge in near.edges]
+
+
+def one_by_one(url: str, wanted: Iterable[Iri]) -> Triples:
+    """The edges between entities, one request per entity in series."""
+    found: Triples = set()
+    for entity in wanted:
+        out, into = f"{entity.n3()} ?p ?o", f"?s ?p {entity.n3()}"
+        for row in _select(url, f"SELECT ?s ?p ?o WHERE {{ {{ {out} }} UNION {{ {into} }} }}"):
+            found.add((row.get("s", entity.value), row["p"], row.get("o", entity.value)))
+    return {edge for edge in found if _is_edge(edge)}
+
+
+def think_on_graph(url: str, wanted: Iterable[Iri]) -> Triples:
+    """The same edges by Think-on-Graph's requests: relations of either direction, then the tails of each relation."""
+    found: Triples = set()
+    for entity in wanted:
+        known = entity.n3()
+        for row in _select(url, f"SELECT DISTINCT ?p WHERE {{ {known} ?p ?x }}"):
+            if row["p"].startswith(RELATION):
+                tails = _select(url, f"SELECT ?x WHERE {{ {known} <{row['p']}> ?x }}")
+                found |= {(entity.value, row["p"], tail["x"]) for tail in tails}
+        for row in _select(url, f"SELECT DISTINCT ?p WHERE {{ ?x ?p {known} }}"):
+            if row["p"].startswith(RELATION):
+                heads = _select(url, f"SELECT ?x WHERE {{ ?x <{row['p']}> {known} }}")
+                found |= {(head["x"], row["p"], entity.value) for head in heads}
+    return {edge for edge in found if _is_edge(edge)}
+
+
+def _select(url: str, query: str) -> Iterator[dict[str, str]]:
+    wrapper = SPARQLWrapper(url)
+    wrapper.setMethod(POST)
+    wrapper.setReturnFormat(JSON)
+    wrapper.setQuery(query)
+    for row in wrapper.queryAndConvert()["results"]["bindings"]:
+        yield {name: value["value"] for name, value in row.items()}
+
+
+def _triples(edges: Iterable[Edge]) -> Triples:
+    between = (edge for edge in edges if isinstance(edge.subject, Iri) and isinstance(edge.object, Iri))
+    return {(edge.subject.value, edge.relation.value, edge.object.value) for edge in between}
+
+
+def _is_edge(edge: tuple[str, str, str]) -> bool:
+    return edge[1].startswith(RELATION) and edge[2].startswith("http")
+
+
+# ---- three hops ----
+
+
+def questions(near: Distance, far: Distance, asked: Sequence[Question]) -> dict[str, Any]:
+    """What cold questions wait for: their seconds at a distance less those of the same walk without one.
+
+    The texts are embedded before, by a walk of its own, so that both sides compute the same.
+    """
+    with Session(f"freebase@{near.url}", cache=False) as session:
+        similarity = session.similarity
+        first = [asyncio.run(answered(near.url, question, similarity)) for question in asked]
+        here = [asyncio.run(answered(near.url, question, similarity)) for question in asked]
+        there = [asyncio.run(answered(far.url, question, similarity)) for question in asked]
+    waits = [far - near for (near, _), (far, _) in zip(here, there, strict=True)]
+    return {
+        "questions": len(asked),
+        "hops": HOPS,
+        "similarity": similarity.name,
+        "target": round((HOPS + 1) * SECONDS * TARGET, 2),
+        "waiting": spread(waits),
+        "seconds at a distance": spread([seconds for seconds, _ in there]),
+        "seconds without, texts embedded": spread([seconds for seconds, _ in here]),
+        "seconds without, texts new": spread([seconds for seconds, _ in first]),
+        "requests": spread([answer.usage.requests for _, answer in there]),
+        "round trips": spread([answer.usage.round_trips for _, answer in there]),
+        "same answers": [a.answers for _, a in here] == [a.answers for _, a in there],
+    }
+
+
+async def answered(url: str, question: Question, similarity: Similarity) -> tuple[float, Answer]:
+    """The answer of a new session that knows nothing but embeddings, and its seconds."""
+    session = Session(f"freebase@{url}", cache=False, similarity=similarity, **{"search.depth": HOPS})
+    async with session:
+        started = time.monotonic()
+        answer = await session.ask(question.question, [topic.iri for topic in question.topic_entities])
+        return time.monotonic() - started, answer
+
+
+if __name__ == "__main__":
+    main()
