@@ -2,7 +2,8 @@
 
 import asyncio
 import errno
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
@@ -16,25 +17,30 @@ from fedkg.errors import InputError, ProfileError, SettingsError
 from fedkg.fetch import embedded
 from fedkg.fetch.base import Transport
 from fedkg.fetch.http import HttpTransport
-from fedkg.fetch.polite import Meter, Polite
+from fedkg.fetch.manners import Manners
+from fedkg.fetch.offline import Offline
+from fedkg.fetch.polite import Polite
 from fedkg.fetch.wrapper import WrapperTransport
 from fedkg.graph.base import Source
 from fedkg.graph.endpoint import SparqlGraph, has_shape
+from fedkg.meter import Meter
 from fedkg.profiles import Profile
 from fedkg.settings import Settings, masked
 from fedkg.sparql.results import accept
-from fedkg.store import Store
+from fedkg.store import MemoryStore, Store
 
-__all__ = ["Member", "check_endpoint", "connect"]
+__all__ = ["Member", "check_endpoint", "connect", "wants_contact"]
 
 WEB = ("http://", "https://")
+# Wikimedia's policy on user agents asks for a contact, whatever the profile says
+WIKIMEDIA = ("wikidata.org", "wikimedia.org", "wikipedia.org", "wmcloud.org")
 
 
 class Member(NamedTuple):
     """One endpoint of a session: the graph, and who is asked for it, who has to be closed."""
 
     graph: SparqlGraph
-    select: Polite
+    select: Polite | Offline
 
 
 def check_endpoint(endpoint: Any) -> None:
@@ -45,47 +51,94 @@ def check_endpoint(endpoint: Any) -> None:
 
 
 async def connect(
-    specs: Sequence[str], wrappers: Sequence[Any], settings: Settings, meter: Meter, store: Store
+    specs: Sequence[str],
+    wrappers: Sequence[Any],
+    settings: Settings,
+    meter: Meter,
+    store: Store,
+    manners: Callable[[], Manners] = Manners,
 ) -> list[Member]:
     """The graphs of all endpoints, with distinct names: of two that are called alike the second has " #2".
+
+    `manners` opens what is remembered of hosts; it is called where something is asked over the network.
 
     Raises InputError for what is no endpoint, and EndpointError; nothing stays open then.
     """
     if not specs and not wrappers:
         raise ProfileError("no endpoint is given", hint="name one with -e: a profile, a URL or an RDF file")
     async with AsyncExitStack() as opened:
-        wiring = _Wiring(settings, meter, store, opened)
+        wiring = _Wiring(settings, meter, store, opened, manners)
         members = [await wiring.named(spec) for spec in dict.fromkeys(specs)]
         members += [wiring.wrapped(wrapper) for wrapper in wrappers]
         opened.pop_all()
     return members
 
 
+def wants_contact(settings: Settings) -> str:
+    """The first endpoint whose operator wants a contact that the settings do not name; "" where there is none.
+
+    Raises ProfileError for what is no endpoint.
+    """
+    wiring = _Wiring(settings, Meter(), MemoryStore(), AsyncExitStack(), Manners)
+    online = [place for spec in settings.endpoints if (place := wiring.online(spec))]
+    return next((place.name for place in online if wiring.lacks_contact(place)), "")
+
+
+class _Online(NamedTuple):
+    """An endpoint on the web: its profile, where it is served, and what it is called."""
+
+    profile: Profile
+    urls: Sequence[str]
+    name: str
+
+
 class _Wiring:
     """Puts graphs together; `opened` closes what was made for them."""
 
-    def __init__(self, settings: Settings, meter: Meter, store: Store, opened: AsyncExitStack) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        meter: Meter,
+        store: Store,
+        opened: AsyncExitStack,
+        manners: Callable[[], Manners],
+    ) -> None:
         self._settings = settings
         self._meter = meter
         self._store = store
         self._opened = opened
+        self._manners = manners
         self._names: set[str] = set()
         self._known = profiles.names(settings.profiles_dir)
 
     async def named(self, spec: str) -> Member:
         """A graph from what -e was given."""
+        if place := self.online(spec):
+            return self._from_urls(place)
         shape, where = self._parted(spec)
         if not shape and where in self._known:
             profile = self._profile(where)
-            if profile.file:
-                return await self._from_file(profile, Path(profile.source).parent / profile.file, where)
-            return self._from_urls(profile, profile.urls, where)
-        given = self._profile(shape) if shape else None
-        if where.startswith(WEB):
-            return self._from_urls(_moved(given, self._known_at(where)), (where,), masked(spec))
+            return await self._from_file(profile, Path(profile.source).parent / profile.file, where)
         if not _looks_like_file(where):
             raise self._unknown(spec)
-        return await self._from_file(_moved(given, None) if given else None, Path(where), masked(spec))
+        given = _moved(self._profile(shape), None) if shape else None
+        return await self._from_file(given, Path(where), masked(spec))
+
+    def online(self, spec: str) -> _Online | None:
+        """The endpoint that -e names; None where it is a file, or nothing."""
+        shape, where = self._parted(spec)
+        if not shape and where in self._known:
+            profile = self._profile(where)
+            return None if profile.file else _Online(profile, profile.urls, where)
+        if not where.startswith(WEB):
+            return None
+        given = self._profile(shape) if shape else None
+        return _Online(_moved(given, self._known_at(where)), (where,), masked(spec))
+
+    def lacks_contact(self, place: _Online) -> bool:
+        """Whether its operator is asked, wants to know whom to write to, and nobody said."""
+        wanted = place.profile.contact_required or any(map(_is_wikimedia, place.urls))
+        return wanted and not self._settings.contact and self._settings.mode != "offline"
 
     def wrapped(self, wrapper: Any) -> Member:
         """A graph over a SPARQLWrapper object."""
@@ -117,11 +170,12 @@ class _Wiring:
         known = ", ".join(self._known)
         return ProfileError(f"{masked(spec)[:100]!r} is no profile, URL or RDF file; known profiles: {known}")
 
-    def _from_urls(self, profile: Profile, urls: Sequence[str], name: str) -> Member:
+    def _from_urls(self, place: _Online) -> Member:
+        profile, urls, name = place
         if not urls:
             raise ProfileError(f"the profile {name} has no URL of its own", hint=f"use -e {name}@URL or {name}@FILE")
         contact = self._settings.contact
-        if profile.contact_required and not contact:
+        if self.lacks_contact(place):
             raise SettingsError(
                 f"the operator of {name} wants to know whom to write to",
                 hint="set FEDKG_CONTACT (or --contact) to your mail address or web page; it goes into the User-Agent only",
@@ -135,7 +189,7 @@ class _Wiring:
     async def _from_file(self, profile: Profile | None, path: Path, name: str) -> Member:
         transport, identity = await asyncio.to_thread(_open_file, path)
         profile = profile or await self._detect(transport, name)
-        return self._connect(profile, [transport], name, identity, scan=True)
+        return self._connect(profile, [transport], name, identity, inside=True)
 
     async def _detect(self, transport: Transport, name: str) -> Profile:
         """The profile whose shape the graph has, else the generic one."""
@@ -147,16 +201,28 @@ class _Wiring:
         return profiles.find("generic")
 
     def _connect(
-        self, profile: Profile, transports: Sequence[Transport], name: str, identity: str, *, scan: bool = False
+        self, profile: Profile, transports: Sequence[Transport], name: str, identity: str, *, inside: bool = False
     ) -> Member:
+        """The graph over these transports; one `inside` of this process is asked offline too, and for all labels at once."""
         name = self._distinct(name)
-        check = partial(accept, endpoint=name, known_cap=profile.limits.known_cap)
-        select = Polite(
-            transports, check, endpoint=name, limits=profile.limits, meter=self._meter, engine=profile.engine
-        )
+        offline = self._settings.mode == "offline" and not inside
+        select = Offline(name, self._meter) if offline else self._polite(profile, transports, name)
         self._opened.push_async_callback(select.close)
-        source = Source(name, identity, profile, select, self._store)
-        return Member(SparqlGraph(source, self._settings.languages, scan=scan), select)
+        source = Source(name, identity, profile, select, self._store, self._settings.ttl)
+        return Member(SparqlGraph(source, self._settings.languages, scan=inside), select)
+
+    def _polite(self, profile: Profile, transports: Sequence[Transport], name: str) -> Polite:
+        check = partial(accept, endpoint=name, known_cap=profile.limits.known_cap)
+        return Polite(
+            transports,
+            check,
+            endpoint=name,
+            limits=profile.limits,
+            meter=self._meter,
+            manners=self._manners() if any(transport.url for transport in transports) else None,
+            engine=profile.engine,
+            detects=profile.detects,
+        )
 
     def _distinct(self, name: str) -> str:
         """The name, numbered where another endpoint has it: an edge is known by the name of who said it."""
@@ -169,10 +235,10 @@ class _Wiring:
 
 
 def _open_file(path: Path) -> tuple[Transport, str]:
-    """The graph in that file, and what tells this state of the file from another one."""
+    """The graph in that file, and the digest of its bytes: what is kept of it holds wherever the file lies."""
     transport = embedded.load(path)
-    status = path.stat()
-    return transport, f"{path.resolve()} {status.st_size} {status.st_mtime_ns}"
+    with path.open("rb") as file:
+        return transport, f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
 
 
 def _moved(shape: Profile | None, host: Profile | None) -> Profile:
@@ -186,6 +252,11 @@ def _host(url: str) -> str:
         return (urlsplit(url).hostname or "").lower()
     except ValueError:
         return ""  # whoever opens the URL says what is wrong with it
+
+
+def _is_wikimedia(url: str) -> bool:
+    host = _host(url)
+    return any(host == domain or host.endswith(f".{domain}") for domain in WIKIMEDIA)
 
 
 def _exists(text: str) -> bool:

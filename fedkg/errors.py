@@ -12,6 +12,8 @@
     │   ├── MissingExtraError       an optional package that is not installed
     │   ├── PromptError             a template or schema that cannot be used
     │   ├── DocumentError           a file that is no answer document
+    │   ├── OfflineError            something that is not kept was asked for in offline mode
+    │   ├── PackError               a pack that is damaged, or cannot be made
     │   └── DatasetError            a benchmark or question file that cannot be read
     ├── EndpointError               an endpoint did not answer as it should (exit code 3)
     │   ├── UnreachableError        no connection, or it broke
@@ -50,6 +52,8 @@ __all__ = [
     "ModelReplyError",
     "ModelUnreachableError",
     "NotSparqlError",
+    "OfflineError",
+    "PackError",
     "ProfileError",
     "PromptError",
     "QueryRejectedError",
@@ -148,6 +152,18 @@ class DocumentError(InputError):
     """Raised when a file is no answer document of a known version."""
 
     default_hint = "`fedkg ask --json … > answer.json` writes one"
+
+
+class OfflineError(InputError):
+    """Raised when a question needs in offline mode what is not kept; names the endpoint and what it would be asked."""
+
+    default_hint = "run it once without --mode offline, or import a pack that holds it: `fedkg cache import PACK`"
+
+
+class PackError(InputError):
+    """Raised when a pack is damaged, or holds what no pack holds, or cannot be made; names the entry."""
+
+    default_hint = "`fedkg cache export PACK` makes a pack of the latest run"
 
 
 class DatasetError(InputError):

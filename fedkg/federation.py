@@ -44,6 +44,16 @@ class FederatedGraph:
                 raise part
         return {text: _merge([part[text] for part in found], limit) for text in texts}
 
+    async def lookup(self, texts: Sequence[str], limit: int = 10) -> Mapping[str, list[Match]]:
+        """The members' candidates together, the best first."""
+        parts = await asyncio.gather(*(member.lookup(texts, limit) for member in self.members))
+        return {text: _merge([part[text] for part in parts], limit) for text in texts}
+
+    async def describe(self, matches: Sequence[Match]) -> list[Match]:
+        """The matches with what the first member that knows them says they are."""
+        parts = await asyncio.gather(*(member.describe(matches) for member in self.members))
+        return [max(told, key=_described) for told in zip(*parts, strict=True)]
+
     async def nearest(self, text: str, limit: int = 5) -> list[Match]:
         """The members' suggestions together, the best first."""
         return _merge(await asyncio.gather(*(member.nearest(text, limit) for member in self.members)), limit)
@@ -66,6 +76,10 @@ class FederatedGraph:
         own = [edge for edge in edges if edge.endpoint == member.name]
         holds = await member.holds(own) if own else []
         return [edge for edge, said in zip(own, holds, strict=True) if said]
+
+
+def _described(match: Match) -> tuple[bool, bool]:
+    return bool(match.type), bool(match.description)
 
 
 def _merge(parts: Iterable[Iterable[Match]], limit: int) -> list[Match]:

@@ -15,9 +15,11 @@ from fedkg.dialects import Engine
 from fedkg.errors import ProfileError
 from fedkg.terms import Iri
 
-__all__ = ["Edges", "Labels", "Limits", "Lookup", "Mediators", "Profile", "Shape", "find", "load", "names", "parse"]
+__all__ = ["IDENTITY", "Edges", "Labels", "Limits", "Lookup", "Mediators", "Profile", "Shape", "find", "load", "names", "parse"]
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
+IDENTITY = "identity"
+"""The file beside the profiles that is none of them: the table of identities."""
 RDFS_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 
 
@@ -129,9 +131,11 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One endpoint.
 
     urls: where it is served, the first choice first; an empty list stands for a shape that is put on a URL or file by
-    `PROFILE@WHERE`. file: an RDF file beside the profile, served in process. contact_required: whether its operator wants
-    a contact in the User-Agent. like: another profile whose shape this one has. authorities: prefixes of the IRIs that it
-    has anything to say of; where several endpoints are asked it is asked of no others (empty: it is found out by asking).
+    `PROFILE@WHERE`. file: an RDF file beside the profile, served in process. engine: what is believed to answer there (generic:
+    not known). detects: what the replies betray of the engine counts more, and is remembered; false keeps to `engine`
+    whatever they say. contact_required: whether its operator wants a contact in the User-Agent. like: another profile whose
+    shape this one has. authorities: prefixes of the IRIs that it has anything to say of; where several endpoints are asked
+    it is asked of no others (empty: it is found out by asking).
     """
 
     name: str
@@ -139,6 +143,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     urls: tuple[str, ...] = ()
     file: str = ""
     engine: Engine = "generic"
+    detects: bool = True
     contact_required: bool = False
     like: str = ""
     authorities: tuple[str, ...] = ()
@@ -216,7 +221,7 @@ def _texts(value: object) -> list[str]:
 
 def _files(place: Path) -> dict[str, Path]:
     """The profiles in a folder by name; a name from outside is looked up here, never made into a path."""
-    return {path.stem: path for path in place.glob("*.toml")}
+    return {path.stem: path for path in place.glob("*.toml") if path.stem != IDENTITY}
 
 
 def _folders(own: str) -> list[Path]:

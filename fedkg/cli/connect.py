@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from fedkg.cli.contact import contacted
 from fedkg.cli.show import counted
 from fedkg.errors import EndpointError
 from fedkg.session import Session
@@ -14,9 +15,12 @@ __all__ = ["interruptible", "opened"]
 
 @contextmanager
 def opened(settings: Settings) -> Iterator[Session]:
-    """A session that is closed at the end. Raises InputError for settings that cannot be wired."""
+    """A session that is closed at the end; a contact that is missing is asked for first.
+
+    Raises InputError for settings that cannot be wired.
+    """
     started = time.monotonic()
-    with interruptible(settings), Session(settings=settings) as session:
+    with interruptible(settings), Session(settings=contacted(settings)) as session:
         try:
             yield session
         except EndpointError as error:

@@ -8,11 +8,14 @@ from fedkg import profiles
 from fedkg.cli import options, show
 from fedkg.cli.connect import opened
 from fedkg.cli.show import plain
+from fedkg.doctor import Grade, Report
+from fedkg.errors import InputError
 from fedkg.profiles import Profile
 from fedkg.records import encode
-from fedkg.session import Probe
 
 __all__ = ["endpoints"]
+
+STYLES = {Grade.OK: "green", Grade.WARNING: "yellow", Grade.FAILED: "red"}
 
 
 @click.group()
@@ -53,36 +56,45 @@ def one(name: str, file: str | None, as_json: bool, **flags: object) -> None:
 
 
 @endpoints.command()
-@click.argument("spec")
+@click.argument("spec", required=False)
 @options.access
 @options.as_json
-def check(spec: str, file: str | None, as_json: bool, **flags: object) -> None:
-    """Ask the endpoint SPEC something small, past the cache: does it answer, as what, and how fast?
+def check(spec: str | None, file: str | None, as_json: bool, **flags: object) -> int:
+    """Examine the endpoint SPEC with a dozen small requests, past the cache, and say what to do about what is wrong.
 
-    Exit code 3: it does not answer.
+    Exit code 3: it is not usable.
     """
-    with opened(options.settings(file, flags | {"endpoints": (spec,), "model": "local", "cache": False})) as session:
-        [probe] = session.run(session.check())
+    with opened(options.settings(file, flags | {"endpoints": (_named(spec),), "model": "local"})) as session:
+        [report] = session.run(session.check())
     if as_json:
-        click.echo(encode(probe))
+        click.echo(encode(report))
     else:
-        _print(probe)
+        _print(report)
+    return 3 if report.grade is Grade.FAILED else 0
 
 
-def _print(probe: Probe) -> None:
-    out, limits, named = show.console(), probe.limits, probe.labelled
-    requests = show.counted(probe.requests, "request")
-    out.print(Text(f"{plain(probe.endpoint)} answers", "bold green"))
-    out.print(Text(f"  profile    {plain(probe.profile)}, engine {probe.engine}"))
-    out.print(Text(f"  latency    {probe.latency * 1000:.0f} ms; {requests} in {probe.seconds:.2f} s"))
-    found = (
-        f"{plain(named.label)} <{plain(named.iri.value, 500)}>" if named else "none found by the profile's predicates"
-    )
-    out.print(Text(f"  label      {found}"))
-    out.print(Text(f"  edges      {probe.edges} out of it" if named else "  edges      not tried"))
-    pace = f", one every {limits.interval:g} s" if limits.interval else ""
-    out.print(Text(f"  limits     {limits.concurrency} requests at once{pace}, {limits.timeout:g} s each"))
-    out.print(Text(f"             {limits.batch} entities a request, {limits.rows} rows a reply"))
+def _named(spec: str | None) -> str:
+    if not spec:
+        raise InputError(
+            "no endpoint is named: `fedkg endpoints check SPEC`, where SPEC is what -e takes elsewhere",
+            hint="a profile, a URL, an RDF file or PROFILE@URL; `fedkg endpoints list` shows the profiles",
+        )
+    return spec
+
+
+def _print(report: Report) -> None:
+    out = show.console()
+    out.print(Text(f"{plain(report.endpoint)}, profile {plain(report.profile)}", "bold"))
+    width = max(len(finding.name) for finding in report.findings)
+    for finding in report.findings:
+        line = Text(f"  {finding.grade:{len(Grade.WARNING)}}  ", STYLES[finding.grade])
+        out.print(line.append(f"{finding.name:{width}}  {plain(finding.said, 1_000)}", "default"))
+        if finding.advice and finding.grade is not Grade.OK:
+            out.print(Text(f"{'':{width + 13}}→ {plain(finding.advice, 1_000)}", "cyan"))
+    for edge in report.sample:
+        out.print(show.edge(edge, "    "))
+    out.print(Text(f"{show.counted(report.requests, 'request')} in {report.seconds:.2f} s", "dim"))
+    out.print(Text(plain(report.verdict, 1_000), f"bold {STYLES[report.grade]}"))
 
 
 def _where(profile: Profile) -> str:

@@ -12,6 +12,7 @@ from fedkg.bench.runner import Record, Summary
 from fedkg.bench.scores import mean
 from fedkg.cli import options
 from fedkg.cli.connect import interruptible
+from fedkg.cli.contact import contacted
 from fedkg.cli.draft import drafted, write
 from fedkg.cli.progress import ticking
 from fedkg.records import Status, encode
@@ -53,7 +54,7 @@ def run(  # noqa: PLR0917  # click gives all of them by name
 
     While it runs, the finished records lie in OUT.part, one JSON object a line; a run that is interrupted leaves them.
     """
-    settings = options.settings(file, flags)
+    settings = contacted(options.settings(file, flags))
     to_stdout = str(out) == "-"
     with interruptible(settings), drafted(out) as keep:
         with ticking() as tick:

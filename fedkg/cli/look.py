@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import click
+from rich.table import Table
 from rich.text import Text
 
 from fedkg.cli import options, show
@@ -17,6 +18,8 @@ __all__ = ["neighbours", "search"]
 
 WAYS: dict[str, tuple[Direction, ...]] = {"out": ("out",), "in": ("in",), "both": ("out", "in")}
 NO_MODEL = {"model": "local"}
+WIDE = 1_000
+SHORT, LONG = 50, 80
 
 
 @click.command()
@@ -26,8 +29,9 @@ NO_MODEL = {"model": "local"}
 @options.connection
 @options.as_json
 def search(text: str, limit: int, meaning: bool, file: str | None, as_json: bool, **flags: object) -> int:
-    """Find entities whose label or alias is TEXT; where there is none, those with a similar label.
+    """Find entities that TEXT may mean: those with that label or alias, then those that a search by words finds.
 
+    Each with its label, type, description, IRI and a score: 1 for exactly that label, less than 0.8 for a similar one.
     With --meaning: entities and relations whose label means something similar, as far as walks over these endpoints have
     shown them.
     """
@@ -39,9 +43,10 @@ def search(text: str, limit: int, meaning: bool, file: str | None, as_json: bool
         click.echo(encode(found))
         return 0 if found else 1
     out = show.console()
-    for match in found:
-        out.print(_match(match))
-    if not found:
+    if found:
+        # as wide as it gets: an IRI that is folded or cut cannot be copied
+        out.print(_candidates(found), width=WIDE, no_wrap=True)
+    else:
         out.print(Text(f"Nothing is called {plain(text)!r}, and nothing similar is known."))
     return 0 if found else 1
 
@@ -80,11 +85,24 @@ def _print(match: Match, edges: Sequence[PathEdge], limit: int, gaps: Sequence[G
     show.gaps(out, gaps)
 
 
+def _candidates(found: Sequence[Match]) -> Table:
+    table = Table(
+        "label", "type", "description", "IRI", box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim"
+    )
+    table.add_column("score", justify="right")
+    for match in found:
+        texts = (
+            Text(plain(match.label, SHORT), "bold"),
+            Text(plain(match.type, SHORT)),
+            Text(plain(match.description, LONG)),
+        )
+        table.add_row(*texts, Text(f"<{plain(match.iri.value, 500)}>", "dim"), f"{match.score:.2f}")
+    return table
+
+
 def _match(match: Match) -> Text:
     line = Text(plain(match.label), "bold")
     line.append(f"  <{plain(match.iri.value, 500)}>", "dim")
-    if match.score < 1:
-        line.append(f"  {match.score:.0%}", "dim")
     if match.description:
         line.append(f"  {plain(match.description)}")
     return line

@@ -69,6 +69,12 @@ access = _all(
     click.option("--contact", metavar="MAIL|URL", help="Goes into the User-Agent, so that operators can reach you."),
     profiles_dir,
     _off("--no-cache", "cache", "Keep nothing on disk and read nothing from it."),
+    click.option(
+        "--mode",
+        type=click.Choice(["live", "cached", "offline"]),
+        help="Ask for what is missing or stale, for what is missing, or for nothing.",
+    ),
+    click.option("--refresh", is_flag=True, default=None, help="Ask for everything again, and keep that."),
     place,
 )
 """How endpoints are asked."""

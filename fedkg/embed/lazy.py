@@ -1,6 +1,7 @@
 """Embeds each label once and keeps the vector: in memory for the session, on disk for the next one."""
 
 import asyncio
+import contextvars
 import hashlib
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -8,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from fedkg.embed.base import Embedder, Matrix, unit_rows
+from fedkg.meter import count
 from fedkg.store import Store
 
 __all__ = ["NAMESPACE", "LazySimilarity"]
@@ -43,7 +45,8 @@ class LazySimilarity:
 
     async def vectors(self, texts: Sequence[str]) -> Matrix:
         """Shape (len(texts), d), float32, rows of length 1; shape (0, 0) for no texts. Raises what the embedder raises."""
-        return await asyncio.get_running_loop().run_in_executor(self._worker, self._matrix, texts)
+        context = contextvars.copy_context()  # the worker counts for the question that asks
+        return await asyncio.get_running_loop().run_in_executor(self._worker, context.run, self._matrix, texts)
 
     async def scores(self, query: str, texts: Sequence[str]) -> Matrix:
         """Shape (len(texts),), float32: the cosine of each text to the query, in -1..1."""
@@ -87,6 +90,7 @@ class LazySimilarity:
         packed = dict(zip(texts, map(_pack, self._embedder.embed(texts)), strict=True))
         self._store.put_many(NAMESPACE, {self._key(text): value for text, value in packed.items()})
         self.embedded += len(packed)
+        count("labels_embedded", len(packed))
         return {text: _rounded(value) for text, value in packed.items()}
 
     def _remember(self, rows: Mapping[str, Matrix]) -> None:

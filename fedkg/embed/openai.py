@@ -10,6 +10,7 @@ import numpy as np
 import stamina
 
 from fedkg.embed.base import Matrix, unit_rows
+from fedkg.embed.offline import OfflineEmbedder
 from fedkg.errors import (
     MissingExtraError,
     ModelError,
@@ -19,7 +20,7 @@ from fedkg.errors import (
     ModelUnreachableError,
 )
 
-__all__ = ["OpenAIEmbedder", "connect"]
+__all__ = ["OpenAIEmbedder", "connect", "unasked"]
 
 KEY = "OPENAI_API_KEY"
 HINT = f"set {KEY}, or choose another embedder, such as minilm or bm25"
@@ -44,9 +45,7 @@ class OpenAIEmbedder:
             raise ModelNameError(f"embedder openai:{model} needs a key: {KEY} is not set", asked=model, hint=HINT)
         if not (key.isascii() and key.isprintable()):
             raise ModelNameError(f"{KEY} holds characters that no key has", asked=model, hint=HINT)
-        # the server is part of the name, since stored vectors are kept by it; credentials in a URL are not
-        where = re.sub(r"(?<=//)[^/@]*@", "", base_url.rstrip("/"))
-        self.name = f"openai:{model}" + (f"@{where}" if where not in ("", URL) else "")
+        self.name = _name(model, base_url)
         self._model = model
         self._key = key or "none"
         self._client = _openai().OpenAI(api_key=self._key, base_url=base_url or URL, max_retries=0, timeout=timeout)
@@ -110,12 +109,23 @@ class OpenAIEmbedder:
         return kind(message, asked=self.name)
 
 
+def unasked(model: str, environ: Mapping[str, str] = os.environ) -> OfflineEmbedder:
+    """What stands for the embedder that `connect` makes where nobody may be asked; it needs no key."""
+    return OfflineEmbedder(_name(model, environ.get("OPENAI_BASE_URL", "")))
+
+
 def connect(model: str, base_url: str = "", environ: Mapping[str, str] = os.environ) -> OpenAIEmbedder:
     """The embedder of that model with the key from OPENAI_API_KEY; `base_url` or else OPENAI_BASE_URL leads elsewhere.
 
     Raises ModelNameError where the key is not set, MissingExtraError where the package is not installed.
     """
     return OpenAIEmbedder(model, environ.get(KEY, ""), base_url or environ.get("OPENAI_BASE_URL", ""))
+
+
+def _name(model: str, base_url: str) -> str:
+    """The server is part of the name, since stored vectors are kept by it; credentials in a URL are not."""
+    where = re.sub(r"(?<=//)[^/@]*@", "", base_url.rstrip("/"))
+    return f"openai:{model}" + (f"@{where}" if where not in ("", URL) else "")
 
 
 def _worth_waiting(error: Exception) -> bool | float:

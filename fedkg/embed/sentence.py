@@ -78,13 +78,13 @@ def minilm() -> SentenceEmbedder:
     return SentenceEmbedder("minilm", _packaged_weights, local=True)
 
 
-def named(model: str) -> SentenceEmbedder:
-    """Any sentence-transformers model, by folder (no network then) or by its name on the hub.
+def named(model: str, *, offline: bool = False) -> SentenceEmbedder:
+    """Any sentence-transformers model, by folder or by its name on the hub; `offline`, or by folder, without any network.
 
     Raises MissingExtraError where the package is missing; `embed` raises ModelNameError where there is no such model.
     """
     _require("sentence_transformers", "embeddings")
-    return SentenceEmbedder(f"st:{model}", lambda: model, local=Path(model).is_dir())
+    return SentenceEmbedder(f"st:{model}", lambda: model, local=offline or Path(model).is_dir())
 
 
 def _open(source: str, *, local: bool) -> Any:

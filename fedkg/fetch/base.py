@@ -38,7 +38,12 @@ class Rows(msgspec.Struct, frozen=True):
 
 
 class Transport(Protocol):
-    """Sends one query; returns whatever came back. Raises EndpointError only where nothing came back."""
+    """Sends one query; returns whatever came back. Raises EndpointError only where nothing came back.
+
+    `url` is where it goes, without password and query; "" for what is in this process.
+    """
+
+    url: str
 
     async def send(self, query: str) -> Reply:
         """The endpoint's reply to `query`."""
@@ -63,8 +68,9 @@ class Select(Protocol):
 class FakeTransport:
     """A Transport driven by a function from query text to reply; keeps the queries it was asked."""
 
-    def __init__(self, answer: Callable[[str], Reply]) -> None:
+    def __init__(self, answer: Callable[[str], Reply], url: str = "") -> None:
         self.answer = answer
+        self.url = url
         self.queries: list[str] = []
 
     async def send(self, query: str) -> Reply:

@@ -30,6 +30,7 @@ class EmbeddedTransport:
 
     def __init__(self, store: pyoxigraph.Store, name: str) -> None:
         self.name = name
+        self.url = ""
         self._store = store
 
     def __len__(self) -> int:

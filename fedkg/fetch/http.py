@@ -9,7 +9,7 @@ import contextlib
 import re
 import time
 import urllib.request
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from importlib import metadata
 
 import aiohttp
@@ -42,9 +42,9 @@ class HttpTransport:
     """A Transport over aiohttp; one instance serves any number of event loops, one after the other or side by side.
 
     `timeout` is the time limit of one request in seconds, `max_bytes` the most bytes of one reply after decompression,
-    `contact` the mail address or URL that the User-Agent carries, `headers` further request headers. A user name and
-    password in the URL are sent as basic authentication and never shown. Raises ProfileError for a URL or a header that
-    cannot be used.
+    `contact` the mail address or URL that the User-Agent carries, `headers` further request headers, `form` makes the
+    fields of the POST form from a query. A user name and password in the URL are sent as basic authentication and never
+    shown. Raises ProfileError for a URL or a header that cannot be used.
     """
 
     def __init__(
@@ -55,13 +55,15 @@ class HttpTransport:
         contact: str = "",
         max_bytes: int = 64_000_000,
         headers: Mapping[str, str] | None = None,
+        form: Callable[[str], Mapping[str, str]] = lambda query: {"query": query},
     ) -> None:
         whole = _parse(url)
         self._url = whole.with_user(None).with_fragment(None)
-        self.name = str(self._url.with_query(None))
+        self.name = self.url = str(self._url.with_query(None))
         self._headers = _headers(whole, contact, headers or {})
         self._timeout = timeout
         self._max_bytes = max_bytes
+        self._form = form
         self._sessions: dict[
             asyncio.AbstractEventLoop, tuple[AsyncGenerator[aiohttp.ClientSession], aiohttp.ClientSession]
         ] = {}
@@ -80,7 +82,7 @@ class HttpTransport:
         with _mapped(self.name, self._timeout):
             for hops_left in range(REDIRECTS, -1, -1):
                 proxy = _proxy(url)
-                async with session.post(url, data={"query": query}, allow_redirects=False, proxy=proxy) as response:
+                async with session.post(url, data=self._form(query), allow_redirects=False, proxy=proxy) as response:
                     onward = _onward(response.status, response.url, response.headers.get("Location", ""))
                     if onward is None or not hops_left:
                         return await self._reply(response, started)

@@ -27,7 +27,7 @@ class WrapperTransport:
     def __init__(self, wrapper: Any, *, timeout: float = 60.0, max_bytes: int = 64_000_000) -> None:
         if not hasattr(wrapper, "_createRequest"):
             raise ProfileError(f"expected a SPARQLWrapper object, got {type(wrapper).__name__}")
-        self.name = _shown(wrapper.endpoint)
+        self.name = self.url = _shown(wrapper.endpoint)
         self._wrapper = wrapper
         self._timeout = wrapper.timeout or timeout
         self._max_bytes = max_bytes

@@ -9,6 +9,7 @@ from fedkg.errors import Action, EndpointError, QueryRejectedError
 from fedkg.fetch.base import Select
 from fedkg.profiles import Profile
 from fedkg.records import Match, Neighbourhood
+from fedkg.settings import Ttl
 from fedkg.store import Store
 from fedkg.terms import Direction, Edge, Iri, Term
 
@@ -31,7 +32,8 @@ def chunks(items: Sequence[T], size: int) -> list[Sequence[T]]:
 class Source:
     """Where a graph's data comes from: who is asked (`select`), what it is like (`profile`), where replies are kept.
 
-    `name` is what a proof calls the endpoint; `identity` tells its content apart in the cache: a URL, or a file's state.
+    `name` is what a proof calls the endpoint; `identity` tells its content apart in the cache: a URL, or a file's digest;
+    `ttl` says for how many days replies are fresh; `lookup` is asked for entities by words, where that is another service.
     """
 
     name: str
@@ -39,6 +41,8 @@ class Source:
     profile: Profile
     select: Select
     store: Store
+    ttl: Ttl = Ttl()
+    lookup: Select | None = None
 
 
 class Graph(Protocol):
@@ -58,6 +62,14 @@ class Graph(Protocol):
         """For each text the entities with that label or alias, the best first. Raises EndpointError."""
         ...
 
+    async def lookup(self, texts: Sequence[str], limit: int = 10) -> Mapping[str, list[Match]]:
+        """For each text the entities that a search by its words finds, the best first; none where there is no such search."""
+        ...
+
+    async def describe(self, matches: Sequence[Match]) -> list[Match]:
+        """The matches with what they are in words: description and type, as far as these can be had."""
+        ...
+
     async def nearest(self, text: str, limit: int = 5) -> list[Match]:
         """Entities with a similar label, among the labels that can be had without asking much."""
         ...
@@ -72,10 +84,14 @@ class Graph(Protocol):
 
 
 class Patience:
-    """How many more requests of one batch may fail before the rest of the batch is given up."""
+    """How many more requests of one batch may fail before the rest of the batch is given up.
+
+    `reshaped` tells whether the batch was too much at once.
+    """
 
     def __init__(self, failures: int = FAILURES) -> None:
         self.left = failures
+        self.reshaped = False
 
     def lasts(self, error: EndpointError) -> bool:
         """Whether to ask for less after this error, which it counts.
@@ -83,6 +99,7 @@ class Patience:
         A rejected query may have been rejected for one of its terms: engines differ in what they take for an IRI.
         """
         self.left -= 1
+        self.reshaped = self.reshaped or error.action is Action.RESHAPE
         return self.left > 0 and (error.action is Action.RESHAPE or isinstance(error, QueryRejectedError))
 
 

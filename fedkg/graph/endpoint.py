@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from fedkg.errors import EndpointError
+from fedkg.errors import EndpointError, OfflineError
 from fedkg.fetch.base import Select
 from fedkg.graph.base import Source, all_in_halves, chunks
 from fedkg.graph.names import Names
@@ -28,6 +28,7 @@ class SparqlGraph:
 
     def __init__(self, source: Source, languages: Sequence[str] = ("en",), scan: bool = False) -> None:
         languages = tuple(dict.fromkeys((*languages, LAST_RESORT)))
+        self.source = source
         self.name = source.name
         self.identity = source.identity
         self.profile = source.profile
@@ -40,6 +41,11 @@ class SparqlGraph:
     def hits(self) -> int:
         """Neighbourhoods and labels that needed no request so far."""
         return self._near.hits + self._names.hits
+
+    @property
+    def named(self) -> Mapping[Iri, str]:
+        """The labels seen so far: names that the graph gives, no local names."""
+        return self._names.seen
 
     async def neighbours(self, entities: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
         """The edges of each entity in one direction, without the relations that are plumbing by their property type."""
@@ -54,11 +60,19 @@ class SparqlGraph:
         """For each text the entities with that label or alias, the best first. Raises EndpointError."""
         return await self._search.exact(texts, limit)
 
+    async def lookup(self, texts: Sequence[str], limit: int = 10) -> Mapping[str, list[Match]]:
+        """For each text the entities found by words, as the profile says; none where that fails."""
+        return await self._search.lookup(texts, limit)
+
+    async def describe(self, matches: Sequence[Match]) -> list[Match]:
+        """The matches with description and type, in one further request; as they are where the endpoint fails."""
+        return await self._search.describe(matches)
+
     async def nearest(self, text: str, limit: int = 5) -> list[Match]:
-        """Entities with a similar label; none where the endpoint fails, since these are suggestions only."""
+        """Entities with a similar label; none where the endpoint fails or is not asked: these are suggestions only."""
         try:
             return await self._search.nearest(text, limit)
-        except EndpointError:
+        except (EndpointError, OfflineError):
             return []
 
     async def holds(self, edges: Sequence[Edge]) -> list[bool]:

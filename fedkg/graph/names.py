@@ -7,20 +7,21 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 import msgspec
 
 from fedkg.errors import EndpointError
 from fedkg.graph.base import Source, chunks, in_halves
+from fedkg.meter import count
 from fedkg.records import decode, encode
+from fedkg.settings import DAY
 from fedkg.sparql import build
 from fedkg.terms import Iri, Literal, Term, own_name
 
 __all__ = ["Names", "Ranked", "best_label"]
 
 LABELS = "labels"
-LABEL_SECONDS = 30 * 86_400.0
-CATALOGUE_SECONDS = 21 * 86_400.0
 CATALOGUE_PAUSE = 300.0
 PROPERTY_TYPE = "http://wikiba.se/ontology#propertyType"
 
@@ -47,6 +48,7 @@ class Names:
         self._shape = source.profile.shape
         self._limits = source.profile.limits
         self._store = source.store
+        self._ttl = source.ttl
         self._languages = tuple(languages)
         what = (source.identity, build.DIALECT_VERSION, self._shape.labels, self._languages)
         self.key = hashlib.blake2s(encode(what), digest_size=12).hexdigest()
@@ -92,6 +94,7 @@ class Names:
         keys = {f"{self.key} {iri.value}": iri for iri in entities}
         kept = await asyncio.to_thread(self._store.get_many, LABELS, list(keys))
         self.hits += len(kept)
+        count("cache_hits", len(kept))
         found = {keys[key]: value.decode(errors="replace") for key, value in kept.items()}
         missing = [iri for iri in entities if iri not in found]
         parts = await asyncio.gather(*(self._ask(part) for part in chunks(missing, self._limits.label_batch)))
@@ -101,11 +104,12 @@ class Names:
         """The labels of one batch, kept at once; those that the endpoint failed to give are left out and not kept."""
         asked, _ = await in_halves(batch, self._select_labels)
         values = {f"{self.key} {iri.value}": label.encode() for iri, label in asked.items()}
-        await asyncio.to_thread(self._store.put_many, LABELS, values, LABEL_SECONDS)
+        await asyncio.to_thread(self._store.put_many, LABELS, values, self._ttl.labels * DAY)
         return asked
 
     async def _select_labels(self, batch: Sequence[Iri]) -> dict[Iri, str]:
-        rows = (await self._select.select(build.labels(batch, self._shape.labels, self._languages), "labels")).rows
+        query = partial(build.labels, batch, self._shape.labels, self._languages)
+        rows = (await self._select.select(query, "labels")).rows
         best: dict[Term, Ranked] = {}
         for row in rows:
             entity, ranked = row.get("e"), best_label(row, self._languages)
@@ -126,7 +130,7 @@ class Names:
             return
         if known is None:
             value = encode({iri.value: entry for iri, entry in self._catalogue.items()})
-            await asyncio.to_thread(self._store.put_many, LABELS, {key: value}, CATALOGUE_SECONDS)
+            await asyncio.to_thread(self._store.put_many, LABELS, {key: value}, self._ttl.catalogue * DAY)
 
     async def _ask_catalogue(self) -> dict[Iri, Property]:
         query = build.catalogue(self._shape.labels, self._languages, PROPERTY_TYPE)

@@ -1,8 +1,8 @@
 """Neighbourhoods of one endpoint: batched, bounded, and cached one by one.
 
 A batch whose reply is cut off is asked again without the entities that filled it, and those by themselves; one that is too
-much for the endpoint is asked again in halves. An entity that is too large even alone is asked for its relations, then for
-some tails of each. What cannot be had becomes a marked gap, never an exception and never a loop.
+much for the endpoint is asked again in halves, and those after it are smaller. An entity that is too large even alone is a
+hub. What cannot be had becomes a marked gap, never an exception and never a loop.
 
 What an entity's neighbourhood is does not depend on the batch that it came in.
 """
@@ -10,26 +10,29 @@ What an entity's neighbourhood is does not depend on the batch that it came in.
 import asyncio
 import contextlib
 import hashlib
-import itertools
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 
 import msgspec
 
 from fedkg.errors import Action, EndpointError, TermError
 from fedkg.fetch.base import Rows
-from fedkg.graph.base import Patience, Source, all_in_halves, chunks, halves
+from fedkg.graph.base import Patience, Source, halves
+from fedkg.graph.batch import BatchSize
+from fedkg.graph.hubs import Hubs
+from fedkg.meter import count
 from fedkg.records import Neighbourhood, decode, encode
+from fedkg.settings import DAY
 from fedkg.sparql import build, edges
-from fedkg.terms import DirectedRelation, Direction, Edge, Iri, Qualifier, Term, Through
+from fedkg.terms import Direction, Edge, Iri, Qualifier, Term, Through
 
 __all__ = ["Neighbours"]
 
+Flight = tuple[asyncio.AbstractEventLoop, Direction, Iri]
+
 NAMESPACE = "neighbours"
-SECONDS = 7 * 86_400.0
-HUB_RELATIONS = 500
-HUB_BRANCHES = 40
 NO_QUERY = "no query can carry this IRI"
 
 
@@ -43,111 +46,113 @@ class Neighbours:
         self._shape = shape = source.profile.shape
         self._limits = limits = source.profile.limits
         self._store = source.store
+        self._hubs = Hubs(source)
+        self._seconds = source.ttl.neighbours * DAY
         bounds = (limits.rows, limits.relation, limits.entity)
-        what = (source.identity, build.DIALECT_VERSION, shape.edges, shape.mediators, bounds)
+        what = (source.identity, build.DIALECT_VERSION, shape.edges, shape.mediators, shape.unknown, bounds)
         self._key = hashlib.blake2s(encode(what), digest_size=12).hexdigest()
+        most = min(limits.batch, build.room(shape))
+        ways: tuple[Direction, Direction] = ("out", "in")
+        self._sizes = {way: BatchSize(source.store, f"{self._key} {way}", most) for way in ways}
+        self._flights: dict[Flight, asyncio.Event] = {}
 
     async def get(self, entities: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
-        """The neighbourhood of each entity, in their order; at most one request per `batch` entities that are new."""
+        """The neighbourhood of each entity, in their order; at most one request per `batch` entities that are new.
+
+        What somebody else is asking for at this moment is waited for, not asked for twice.
+        """
         wanted = list(dict.fromkeys(entities))
         kept = await self._load(wanted, direction)
-        missing = [entity for entity in wanted if entity not in kept and entity.queryable]
         self.hits += len(kept)
-        parts = await asyncio.gather(*(self._fetch(part, direction) for part in chunks(missing, self._limits.batch)))
-        fetched = {near.entity: near for part in parts for near in part}
-        known = kept | fetched
+        count("cache_hits", len(kept))
+        loop = asyncio.get_running_loop()
+        missing = [(loop, direction, entity) for entity in wanted if entity not in kept and entity.queryable]
+        theirs = {key: self._flights[key] for key in missing if key in self._flights}
+        with self._flight([key for key in missing if key not in theirs]) as own:
+            known = kept | await self._fetch([entity for *_, entity in own], direction)
+        for flight in theirs.values():
+            await flight.wait()
+        if theirs:
+            known |= {near.entity: near for near in await self.get([entity for *_, entity in theirs], direction)}
         return [known.get(entity) or self._gap(entity, direction, NO_QUERY) for entity in wanted]
 
-    async def _fetch(self, batch: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
+    @contextlib.contextmanager
+    def _flight(self, keys: list[Flight]) -> Iterator[list[Flight]]:
+        """Lets others wait for what is asked for inside; they ask themselves for what it did not bring."""
+        landed = asyncio.Event()
+        self._flights |= dict.fromkeys(keys, landed)
+        try:
+            yield keys
+        finally:
+            for key in keys:
+                del self._flights[key]
+            landed.set()
+
+    async def _fetch(self, entities: Sequence[Iri], direction: Direction) -> dict[Iri, Neighbourhood]:
+        """The neighbourhoods in batches, each as large as was learned until then."""
+        waiting, size = deque(entities), self._sizes[direction]
+        found: dict[Iri, Neighbourhood] = {}
+
+        async def work() -> None:
+            while waiting:
+                batch = [waiting.popleft() for _ in range(min(size.now, len(waiting)))]
+                found.update({near.entity: near for near in await self._batch(batch, direction)})
+
+        if waiting:
+            await size.load()
+            await asyncio.gather(*(work() for _ in range(self._limits.concurrency)))
+        return found
+
+    async def _batch(self, batch: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
         """One batch; it is kept at once, so that an interrupted walk does not ask for it again."""
-        found = await self._ask(batch, direction, Patience())
+        patience = Patience()
+        found = await self._ask(batch, direction, patience)
         await self._save(found)
+        if patience.reshaped or not all(near.failed for near in found):
+            await self._sizes[direction].learn(len(batch), fits=not patience.reshaped)
         return found
 
     async def _ask(self, batch: Sequence[Iri], direction: Direction, patience: Patience) -> list[Neighbourhood]:
-        query = build.neighbours(batch, direction, self._shape, self._limits.rows + 1)
+        query = partial(build.neighbours, batch, direction, self._shape, self._limits.rows + 1)
         try:
             reply = await self._select.select(query, "neighbours")
             if len(reply.rows) <= self._limits.rows:
                 return self._read(batch, direction, reply)
-            parts = self._apart(batch, direction, reply)
+            hubs, parts = self._apart(batch, direction, reply, patience)
         except EndpointError as error:
-            alone = len(batch) == 1 and error.action is not Action.RESHAPE
-            if not patience.lasts(error) or alone:
+            alone = len(batch) == 1
+            if not patience.lasts(error) or (alone and error.action is not Action.RESHAPE):
                 return [self._gap(entity, direction, str(error)) for entity in batch]
-            parts = halves(batch)
-        if len(batch) == 1:
-            return [await self._hub(batch[0], direction)]
-        found = await asyncio.gather(*(self._ask(part, direction, patience) for part in parts))
+            hubs, parts = (batch, []) if alone else ([], halves(batch))
+        whole = (self._ask(part, direction, patience) for part in parts)
+        found = await asyncio.gather(*(self._hub(entity, direction) for entity in hubs), *whole)
         return [near for part in found for near in part]
 
     def _read(self, batch: Sequence[Iri], direction: Direction, reply: Rows) -> list[Neighbourhood]:
         at = _now()
-        found = edges.from_rows(reply.rows, (direction, self.name, at), self._shape.mediators)
+        found = edges.from_rows(reply.rows, (direction, self.name, at), self._shape)
         whole = [Neighbourhood(entity, direction, tuple(found.get(entity, ())), self.name, at) for entity in batch]
-        return [self._bounded(near) for near in whole]
+        return [self._hubs.bounded(near) for near in whole]
 
-    def _apart(self, batch: Sequence[Iri], direction: Direction, reply: Rows) -> list[Sequence[Iri]]:
-        """The parts to ask for after an overflow: each entity that filled the reply alone, the others together."""
+    def _apart(
+        self, batch: Sequence[Iri], direction: Direction, reply: Rows, patience: Patience
+    ) -> tuple[Sequence[Iri], list[Sequence[Iri]]]:
+        """What to ask for after an overflow: hubs, and parts: an entity that filled the reply alone, the others together."""
         counts = Counter(row.get("s" if direction == "out" else "o") for row in reply.rows)
         most = min(self._limits.entity, self._limits.rows // 2)
-        crowded = [entity for entity in batch if counts[entity] > most]
-        rest = [entity for entity in batch if counts[entity] <= most]
-        return [*([entity] for entity in crowded), *([rest] if rest else [])] if crowded else halves(batch)
+        hubs = [entity for entity in batch if counts[entity] > self._limits.rows or len(batch) == 1]
+        crowded = [entity for entity in batch if counts[entity] > most and entity not in hubs]
+        rest = [entity for entity in batch if entity not in hubs and entity not in crowded]
+        if not hubs and not crowded:
+            patience.reshaped = True
+            return [], halves(batch)
+        return hubs, [*([entity] for entity in crowded), *([rest] if rest else [])]
 
-    async def _hub(self, entity: Iri, direction: Direction) -> Neighbourhood:
-        """Relations first, then at most `per` tails of each; mediators of a hub are not looked into."""
-        query = build.hub_relations(entity, direction, self._shape, min(HUB_RELATIONS, self._limits.rows))
+    async def _hub(self, entity: Iri, direction: Direction) -> list[Neighbourhood]:
         try:
-            rows = (await self._select.select(query, "neighbours")).rows
-            relations = sorted({term for row in rows if isinstance(term := row.get("p"), Iri) and term.queryable})
-            per = self._per(len(relations))
-            found = await self._tails(entity, relations, direction, per)
+            return [await self._hubs.get(entity, direction, _now())]
         except EndpointError as error:
-            return self._gap(entity, direction, str(error))
-        near = Neighbourhood(entity, direction, (), self.name, _now())
-        kept = sorted(itertools.chain.from_iterable(found.values()), key=edges.sort_key)
-        return self._cut(near, kept, per, len(relations)) if relations else near
-
-    async def _tails(
-        self, entity: Iri, relations: Sequence[Iri], direction: Direction, per: int
-    ) -> dict[Iri, list[Edge]]:
-        """At most `per` edges of each relation."""
-
-        async def ask(part: Sequence[Iri]) -> dict[Iri, list[Edge]]:
-            reply = await self._select.select(build.hub_tails(entity, part, direction, per), "neighbours")
-            return {relation: self._tail(entity, relation, direction, ends) for relation, ends in _ends(part, reply)}
-
-        patience = Patience()
-        branches = max(1, min(HUB_BRANCHES, self._limits.rows // per))
-        parts = await asyncio.gather(*(all_in_halves(part, ask, patience) for part in chunks(relations, branches)))
-        return {relation: found for part in parts for relation, found in part.items()}
-
-    def _tail(self, entity: Iri, relation: Iri, direction: Direction, ends: Iterable[Term]) -> list[Edge]:
-        known, far = ("s", "o") if direction == "out" else ("o", "s")
-        rows = [{known: entity, "p": relation, far: end} for end in ends]
-        return edges.from_rows(rows, (direction, self.name, _now()), self._shape.mediators).get(entity, [])
-
-    def _bounded(self, whole: Neighbourhood) -> Neighbourhood:
-        """The neighbourhood, cut where it has more edges than an entity may have."""
-        if len(whole.edges) <= self._limits.entity:
-            return whole
-        per = self._per(relations := len({edge.walked for edge in whole.edges}))
-        seen: Counter[DirectedRelation] = Counter()
-        kept = []
-        for edge in whole.edges:
-            seen[edge.walked] += 1
-            if seen[edge.walked] <= per:
-                kept.append(edge)
-        return self._cut(whole, kept, per, relations)
-
-    def _per(self, relations: int) -> int:
-        """The most edges of each of so many relations."""
-        return max(1, min(self._limits.relation, self._limits.entity // max(1, relations), self._limits.rows))
-
-    def _cut(self, near: Neighbourhood, kept: Sequence[Edge], per: int, relations: int) -> Neighbourhood:
-        cut = f"a hub: at most {per} edges of each of its {relations} relations"
-        return msgspec.structs.replace(near, edges=tuple(kept[: self._limits.entity]), complete=False, cut=cut)
+            return [self._gap(entity, direction, str(error))]
 
     def _gap(self, entity: Iri, direction: Direction, reason: str) -> Neighbourhood:
         return Neighbourhood(entity, direction, (), self.name, _now(), complete=False, failed=reason)
@@ -166,7 +171,7 @@ class Neighbours:
         """Failures are never kept; a hub's bounded neighbourhood is, with its mark."""
         values = {f"{self._key} {near.direction} {near.entity.value}": _pack(near) for near in found if not near.failed}
         if values:
-            await asyncio.to_thread(self._store.put_many, NAMESPACE, values, SECONDS)
+            await asyncio.to_thread(self._store.put_many, NAMESPACE, values, self._seconds)
 
 
 class _Kept(msgspec.Struct, array_like=True):
@@ -190,14 +195,6 @@ def _unpack(value: bytes, entity: Iri, direction: Direction, name: str) -> Neigh
         subject, target = (entity, end) if direction == "out" else (end, entity)
         found.append(Edge(subject, relation, target, direction, name, kept.retrieved_at, qualifiers, through))
     return Neighbourhood(entity, direction, tuple(found), name, kept.retrieved_at, kept.complete, kept.cut)
-
-
-def _ends(relations: Sequence[Iri], reply: Rows) -> list[tuple[Iri, list[Term]]]:
-    """The tails of each relation in a reply to `build.hub_tails`."""
-    return [
-        (relation, [row[f"x{number}"] for row in reply.rows if f"x{number}" in row])
-        for number, relation in enumerate(relations)
-    ]
 
 
 def _now() -> str:

@@ -1,34 +1,38 @@
-"""Entities of one endpoint by what they are called: exact labels and aliases, and suggestions for what nothing matches."""
+"""Entities of one endpoint by what they are called: exact labels and aliases, look-ups by words, and suggestions."""
 
 import asyncio
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 import msgspec
 from rapidfuzz import fuzz, process, utils
 
-from fedkg.errors import TermError
+from fedkg.errors import EndpointError, OfflineError, TermError
 from fedkg.graph.base import Source, all_in_halves, chunks
+from fedkg.graph.lookup import ALIKE, SEARCHES, Lookup
 from fedkg.graph.names import Names, Ranked, best_label
+from fedkg.meter import count
 from fedkg.records import Match, decode, encode
+from fedkg.settings import DAY
 from fedkg.sparql import build
+from fedkg.sparql import text as queries
 from fedkg.terms import Iri, Literal, Term
 from fedkg.words import spellings
 
 __all__ = ["Search"]
 
+T = TypeVar("T")
+
 SCAN_ROWS = 200_000
 TEXTS_PER_SEARCH = 40
 SPARE = 10
 """Matches beyond the wanted ones that are looked at, since some of the best may be relations."""
+ENTITIES_PER_REQUEST = 100
 WIDE = 20
 NEAR = 60.0
 """Least similarity, in percent, of a label that is suggested instead of one that nothing matches."""
-SEARCHES = "searches"
-SEARCH_SECONDS = 7 * 86_400.0
-NOTHING_SECONDS = 86_400.0
-"""What no entity is called today may be somebody's name tomorrow."""
+NOTHING: Ranked = (99, 99, "")
 
 
 class Search:
@@ -40,10 +44,12 @@ class Search:
     def __init__(self, source: Source, languages: Sequence[str], names: Names, scan: bool) -> None:
         self._select = source.select
         self._store = source.store
+        self._ttl = source.ttl
         self._labels = source.profile.shape.labels
         self._rows = source.profile.limits.rows
         self._languages = tuple(languages)
         self._names = names
+        self._lookup = Lookup(source, languages, names.key)
         self._scan = scan
         self._all: dict[Iri, str] | None = None
         self._used: dict[Iri, bool] = {}
@@ -53,28 +59,67 @@ class Search:
 
         What was searched before costs no request. Raises EndpointError.
         """
-        keys = {f"{self._names.key} {limit} {text}": text for text in texts}
+        return await self._kept("exact", texts, limit, self._find)
+
+    async def lookup(self, texts: Sequence[str], limit: int) -> dict[str, list[Match]]:
+        """For each text the entities that are found by its words, the most alike first; none where that cannot be done."""
+        found = await self._kept("words", texts, limit, self._look_up)
+        return {text: found.get(text, []) for text in texts}
+
+    async def describe(self, matches: Sequence[Match]) -> list[Match]:
+        """The matches with type and, where they had none, description; as they are where the endpoint fails."""
+        entities = list(dict.fromkeys(match.iri for match in matches if match.iri.queryable))
+        try:
+            about = await self._about(entities)
+        except (EndpointError, OfflineError):
+            return list(matches)
+        return [_with(match, about.get(match.iri, _About())) for match in matches]
+
+    async def _kept(
+        self,
+        way: str,
+        texts: Sequence[str],
+        limit: int,
+        find: Callable[[Sequence[str], int], Awaitable[Mapping[str, list[Match]]]],
+    ) -> dict[str, list[Match]]:
+        """What was found before, and what is found now; that nothing is called so is kept for a shorter time."""
+        keys = {f"{self._names.key} {way} {limit} {text}": text for text in texts}
         kept = await asyncio.to_thread(self._store.get_many, SEARCHES, list(keys))
         self._names.hits += len(kept)
-        read = {keys[key]: _read_matches(value) for key, value in kept.items()}
+        count("cache_hits", len(kept))
+        read = {keys[key]: _read(value, list[Match]) for key, value in kept.items()}
         known = {text: matches for text, matches in read.items() if matches is not None}
-        found = await self._find([text for text in keys.values() if text not in known], limit)
-        for some, seconds in ((True, SEARCH_SECONDS), (False, NOTHING_SECONDS)):
+        found = await find([text for text in keys.values() if text not in known], limit)
+        for some, days in ((True, self._ttl.searches), (False, self._ttl.nothing)):
             values = {
                 key: encode(found[text]) for key, text in keys.items() if text in found and bool(found[text]) == some
             }
             if values:
-                await asyncio.to_thread(self._store.put_many, SEARCHES, values, seconds)
-        return known | found
+                await asyncio.to_thread(self._store.put_many, SEARCHES, values, days * DAY)
+        return known | dict(found)
+
+    async def _look_up(self, texts: Sequence[str], limit: int) -> dict[str, list[Match]]:
+        """Like `_find`; what could not be looked up this time is left out."""
+        answers = await asyncio.gather(*(self._lookup.find(text) for text in texts))
+        found = {text: matches for text, matches in zip(texts, answers, strict=True) if matches is not None}
+        try:
+            return await self._entities(found, limit) if found else {}
+        except EndpointError:
+            return {}
 
     async def _find(self, texts: Sequence[str], limit: int) -> dict[str, list[Match]]:
         if not texts:
             return {}
         parts = chunks(texts, TEXTS_PER_SEARCH)
         asked = asyncio.gather(*(all_in_halves(part, self._ask) for part in parts))
-        properties, found = await asyncio.gather(self._names.properties(), asked)
+        _, found = await asyncio.gather(self._names.properties(), asked)
         matches = {text: _ordered(some) for part in found for text, some in part.items()}
+        return await self._entities(matches, limit)
+
+    async def _entities(self, matches: Mapping[str, list[Match]], limit: int) -> dict[str, list[Match]]:
+        """The first matches of each text that are no relations."""
         tops = [match.iri for some in matches.values() for match in some[: limit + SPARE]]
+        properties = await self._names.properties()
         relations = properties | await self._relations(list(dict.fromkeys(tops)))
         return {text: [match for match in some if match.iri not in relations][:limit] for text, some in matches.items()}
 
@@ -86,7 +131,7 @@ class Search:
         properties = await self._names.properties()
         labels = {iri: label for iri, label in (await self._known()).items() if iri not in properties}
         found = await asyncio.to_thread(_spelled_alike, text, labels, limit)
-        return [Match(iri, label, score / 100) for label, score, iri in found]
+        return [Match(iri, label, ALIKE * score / 100) for label, score, iri in found]
 
     async def _relations(self, entities: Sequence[Iri]) -> frozenset[Iri]:
         """Those of the entities that are relations themselves; a catalogue has told the rest of the relations apart."""
@@ -115,6 +160,34 @@ class Search:
                 by_form.setdefault(found.label, []).append(found)
         return {text: list(_scored(spelled, by_form)) for text, spelled in forms.items()}
 
+    async def _about(self, entities: Sequence[Iri]) -> dict[Iri, "_About"]:
+        """What the entities are, from the store, then from the endpoint in one request for all that fit into one."""
+        keys = {f"{self._names.key} about {iri.value}": iri for iri in entities}
+        kept = await asyncio.to_thread(self._store.get_many, SEARCHES, list(keys))
+        read = {keys[key]: _read(value, _About) for key, value in kept.items()}
+        known = {iri: about for iri, about in read.items() if about is not None}
+        missing = [iri for iri in entities if iri not in known]
+        for part in chunks(missing, ENTITIES_PER_REQUEST) if self._labels.type or self._labels.description else ():
+            found = await all_in_halves(part, self._ask_about)
+            values = {key: encode(found[iri]) for key, iri in keys.items() if iri in found}
+            await asyncio.to_thread(self._store.put_many, SEARCHES, values, self._ttl.searches * DAY)
+            known |= found
+        return known
+
+    async def _ask_about(self, entities: Sequence[Iri]) -> dict[Iri, "_About"]:
+        query = queries.about(entities, self._labels, self._languages, self._rows)
+        described: dict[Term, Ranked] = {}
+        types: dict[Term, dict[Term, Ranked]] = {iri: {} for iri in entities}
+        for row in (await self._select.select(query, "search")).rows:
+            entity, kind = row.get("e"), row.get("t")
+            if entity not in types:
+                continue
+            if "d" in row and (ranked := best_label({"l0": row["d"]}, self._languages)):
+                described[entity] = min(described.get(entity, ranked), ranked)
+            elif kind and (ranked := best_label(row, self._languages)):
+                types[entity][kind] = min(types[entity].get(kind, ranked), ranked)
+        return {iri: _About(described.get(iri, NOTHING)[2], _first(types[iri].values())) for iri in entities}
+
     async def _known(self) -> dict[Iri, str]:
         if not self._scan:
             return self._names.seen
@@ -127,6 +200,13 @@ class Search:
                     best[entity] = min(best.get(entity, ranked), ranked)
             self._all = {iri: label for iri, (_, _, label) in best.items()}
         return self._all
+
+
+class _About(msgspec.Struct, frozen=True):
+    """What an entity is, in words."""
+
+    description: str = ""
+    type: str = ""
 
 
 class _Found(NamedTuple):
@@ -156,14 +236,14 @@ def _found(row: Mapping[str, Term], labels: int, languages: Sequence[str]) -> _F
     if not number.isdecimal() or not isinstance(entity, Iri) or not isinstance(label, Literal):
         return None
     described = best_label({"l0": about}, languages) if about else None
-    return _Found(int(number) >= labels, described or (99, 99, ""), entity, label.value)
+    return _Found(int(number) >= labels, described or NOTHING, entity, label.value)
 
 
 def _scored(spelled: Sequence[str], by_form: Mapping[str, list[_Found]]) -> Iterable[Match]:
     """The matches of one text's spellings: 1.0 for a label as written, less for another case and for an alias."""
     for place, form in enumerate(spelled):
         for found in sorted(by_form.get(form, ())):
-            yield Match(found.entity, found.label, 1.0 - 0.02 * place - 0.1 * found.alias, found.description[2])
+            yield Match(found.entity, found.label, 1.0 - 0.01 * place - 0.1 * found.alias, found.description[2])
 
 
 def _ordered(matches: Iterable[Match]) -> list[Match]:
@@ -178,8 +258,19 @@ def _order(match: Match) -> tuple[float, int, str]:
     return -match.score, len(match.iri.value), match.iri.value
 
 
-def _read_matches(value: bytes) -> list[Match] | None:
+def _first(labels: Iterable[Ranked]) -> str:
+    """Of several labels the first in the order of the alphabet, "" for none."""
+    return min((label for _, _, label in labels), default="")
+
+
+def _with(match: Match, about: _About) -> Match:
+    description = match.description or about.description
+    return msgspec.structs.replace(match, description=description, type=match.type or about.type)
+
+
+def _read(value: bytes, kind: type[T]) -> T | None:
+    """What was kept; None where it cannot be read."""
     try:
-        return decode(value, list[Match])
+        return decode(value, kind)
     except (msgspec.MsgspecError, TermError):
         return None

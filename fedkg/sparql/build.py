@@ -3,12 +3,17 @@
 The shapes follow what real engines can plan: VALUES inside each branch (an outer VALUES makes QLever evaluate the whole
 UNION), named variables, no BIND, constants in predicate position, one direction per query. Branches that must be told
 apart use variables of their own (`?x0`, `?x1`, …) instead of BIND.
+
+Where a query starts from entities that are known, the dialect says how they stand in it: all in one VALUES, or each as a
+constant in a branch of its own. The rows are the same.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
+from fedkg.dialects import DIALECTS, GENERIC, Dialect
 from fedkg.profiles import Edges, Labels, Mediators, Shape
-from fedkg.terms import Direction, Edge, Iri, Literal, Term
+from fedkg.terms import Blank, Direction, Edge, Iri, Literal, Term
 
 __all__ = [
     "DIALECT_VERSION",
@@ -17,39 +22,54 @@ __all__ = [
     "holds",
     "hub_relations",
     "hub_tails",
+    "known",
     "labels",
     "named",
     "neighbours",
+    "room",
     "scan_labels",
     "subjects",
     "used",
 ]
 
-DIALECT_VERSION = 2
+DIALECT_VERSION = 3
 """Raised whenever a query shape changes, so that cached neighbourhoods of the old shape are not used."""
 
-HUB_SAMPLE = 200_000
+HUB_SAMPLE = 1_000_000
 CATALOGUE_ROWS = 200_000
 
 
-def neighbours(entities: Sequence[Iri], direction: Direction, shape: Shape, limit: int) -> str:
+def room(shape: Shape) -> int:
+    """The most entities of one neighbour query, such that each can have branches of its own in every dialect."""
+    around = len(_around(_Start("", "?s", ""), "out", shape))
+    return min(dialect.branches for dialect in DIALECTS.values() if dialect.inline) // around
+
+
+def neighbours(
+    entities: Sequence[Iri], direction: Direction, shape: Shape, limit: int, dialect: Dialect = GENERIC
+) -> str:
     """All edges of the entities in one direction: rows (s, p, o), and for mediators (s, p, m, …).
 
     Collapsed nodes, outgoing: (s, p, m, q, v), one row per leg (q, v). Incoming: (s, p, m, w, o, q, v): the entity o hangs on
     the mediator's leg w. Wikidata statements, both ways: (s, c, m, o, q, v): claim c, main value o, qualifier (q, v).
     """
-    known = "?s" if direction == "out" else "?o"
-    values = f"VALUES {known} {{ {_list(entities)} }}"
-    plain = f"{values} ?s ?p ?o . {_edge_filter('?p', shape.edges)}"
-    branches = [plain, *_mediated(values, direction, shape), *_statements(values, shape.mediators)]
+    starts = _starts_from("?s" if direction == "out" else "?o", entities, dialect)
+    branches = [branch for start in starts for branch in _around(start, direction, shape)]
+    if dialect.inline:
+        # else a branch is evaluated in full before the LIMIT of the whole query
+        branches = [f"SELECT * WHERE {{ {branch} }} LIMIT {limit}" for branch in branches]
     return f"SELECT ?s ?p ?o ?c ?m ?w ?q ?v WHERE {{ {_union(branches)} }} LIMIT {limit}"
 
 
-def hub_relations(entity: Iri, direction: Direction, shape: Shape, limit: int) -> str:
-    """The relations of a hub: rows (p), found among its first edges only, so that a hub of millions costs no more."""
+def hub_relations(entity: Iri, direction: Direction, shape: Shape, limit: int, dialect: Dialect = GENERIC) -> str:
+    """The relations of a hub: rows (p); where the engine reads every edge to find them, those of its first edges only.
+
+    The plumbing is left out of the relations, not of the edges: a condition on each of a million edges takes seconds.
+    """
     triple = _triple(entity, "?p", "?x", direction)
-    inner = f"SELECT ?p WHERE {{ {triple} . {_edge_filter('?p', shape.edges)} }} LIMIT {HUB_SAMPLE}"
-    return f"SELECT DISTINCT ?p WHERE {{ {{ {inner} }} }} LIMIT {limit}"
+    edges = triple if dialect.skims else f"{{ SELECT ?p WHERE {{ {triple} }} LIMIT {HUB_SAMPLE} }}"
+    relations = f"{{ SELECT DISTINCT ?p WHERE {{ {edges} }} }}"
+    return f"SELECT ?p WHERE {{ {relations} {_edge_filter('?p', shape.edges)} }} LIMIT {limit}"
 
 
 def hub_tails(entity: Iri, relations: Sequence[Iri], direction: Direction, limit: int) -> str:
@@ -61,14 +81,17 @@ def hub_tails(entity: Iri, relations: Sequence[Iri], direction: Direction, limit
     return f"SELECT * WHERE {{ {_union(branches)} }}"
 
 
-def labels(entities: Sequence[Iri], shape: Labels, languages: Sequence[str]) -> str:
+def labels(entities: Sequence[Iri], shape: Labels, languages: Sequence[str], dialect: Dialect = GENERIC) -> str:
     """The labels of the entities in these languages and without language: rows (e, l<n>), n counting label predicates.
 
     One branch per predicate: `?e ?p ?l` with a condition on `?p` would read every edge of a hub for the sake of its name.
     """
-    values = f"VALUES ?e {{ {_list(entities)} }}"
+    most = dialect.branches // max(1, len(shape.predicates))
+    # with a constant predicate VALUES cost no engine much
+    starts = _starts_from("?e", entities, dialect if len(entities) <= most else GENERIC)
     branches = [
-        f"{values} ?e {Iri(predicate).n3()} ?l{number} . {_spoken(f'?l{number}', languages)}"
+        f"{start.before}{start.term} {Iri(predicate).n3()} ?l{number} . {_spoken(f'?l{number}', languages)}{start.after}"
+        for start in starts
         for number, predicate in enumerate(shape.predicates)
     ]
     return f"SELECT * WHERE {{ {_union(branches)} }}"
@@ -118,10 +141,36 @@ def used(predicates: Sequence[Iri]) -> str:
     return f"SELECT * WHERE {{ {_union(branches)} }}"
 
 
-def holds(edges: Sequence[Edge]) -> str:
-    """Which of the edges the endpoint still says: rows (i), the number of each that holds."""
-    branches = [f"VALUES ?i {{ {Literal(str(number)).n3()} }} {_pattern(edge)}" for number, edge in enumerate(edges)]
+def holds(edges: Sequence[Edge], unknown: str = "") -> str:
+    """Which of the edges the endpoint still says: rows (i), the number of each that holds.
+
+    An object that is a blank node stands for a value that is not known; `unknown` is the prefix of IRIs that mean the same.
+    """
+    branches = [
+        f"VALUES ?i {{ {Literal(str(number)).n3()} }} {_pattern(edge, unknown)}" for number, edge in enumerate(edges)
+    ]
     return f"SELECT DISTINCT ?i WHERE {{ {_union(branches)} }}"
+
+
+def known(
+    entities: Sequence[Iri],
+    forward: Mapping[Iri, Sequence[Term]],
+    backward: Mapping[Iri, Sequence[Term]],
+    limit: int,
+    dialect: Dialect = GENERIC,
+) -> str:
+    """Which of the entities the endpoint says anything of, and the links that it says of them, in one query.
+
+    Rows (e): an entity that stands in some triple, links aside. Rows (s<n>, o<n>): a triple of the n-th relation, whose
+    subject is among `forward`'s terms or whose object among `backward`'s; both have the same relations.
+    """
+    branches = [branch for start in _starts_from("?e", entities, dialect) for branch in _known(start, list(forward))]
+    for number, relation in enumerate(forward):
+        for place, terms in (("s", forward[relation]), ("o", backward[relation])):
+            if terms:
+                values = f"VALUES ?{place}{number} {{ {_list(terms)} }}"
+                branches.append(f"{values} ?s{number} {relation.n3()} ?o{number}")
+    return f"SELECT * WHERE {{ {_union(branches)} }} LIMIT {limit}"
 
 
 def contains(predicate: str) -> str:
@@ -129,16 +178,52 @@ def contains(predicate: str) -> str:
     return f"SELECT ?s WHERE {{ ?s {Iri(predicate).n3()} ?o }} LIMIT 1"
 
 
-def _mediated(values: str, direction: Direction, shape: Shape) -> list[str]:
+class _Start(NamedTuple):
+    """How a branch starts from what is known: the text before its pattern, the term in it, the text after it."""
+
+    before: str
+    term: str
+    after: str
+
+
+def _starts_from(variable: str, entities: Sequence[Iri], dialect: Dialect) -> list[_Start]:
+    """One start for all entities, or one for each; `variable` names the entity in the rows in either case.
+
+    A lone entity is a constant everywhere. The VALUES after the pattern shares no variable with it, so no plan depends on it.
+    """
+    if dialect.inline or len(entities) == 1:
+        return [_Start("", entity.n3(), f" VALUES {variable} {{ {entity.n3()} }}") for entity in entities]
+    return [_Start(f"VALUES {variable} {{ {_list(entities)} }} ", variable, "")]
+
+
+def _around(start: _Start, direction: Direction, shape: Shape) -> list[str]:
+    """The branches that lead from one start to its edges."""
+    subject, target = (start.term, "?o") if direction == "out" else ("?s", start.term)
+    plain = f"{start.before}{subject} ?p {target} . {_edge_filter('?p', shape.edges)}"
+    mediated = _mediated(start, direction, shape)
+    statements = _statements(start.before, subject, target, shape.mediators)
+    return [f"{branch}{start.after}" for branch in (plain, *mediated, *statements)]
+
+
+def _known(start: _Start, links: Sequence[Iri]) -> list[str]:
+    """Whether an entity is a subject or an object; of one that is a constant one triple is looked at, however many it has."""
+    besides = f" FILTER(?p NOT IN ({_list(links, ', ')}))" if links else ""
+    triples = [f"{pattern}{besides}" for pattern in (f"{start.term} ?p ?o", f"?s ?p {start.term}")]
+    if start.after:
+        return [f"{{ SELECT ?p WHERE {{ {triple} }} LIMIT 1 }}{start.after}" for triple in triples]
+    return [f"{start.before}FILTER EXISTS {{ {triple} }}" for triple in triples]
+
+
+def _mediated(start: _Start, direction: Direction, shape: Shape) -> list[str]:
     """Mediators first, in a group of their own: else their legs may be read before it is known that they are any."""
     test = _mediator_test(shape.mediators)
     if not test:
         return []
     first, leg = _edge_filter("?p", shape.edges), _edge_filter("?q", shape.edges)
     if direction == "out":
-        return [f"{{ {values} ?s ?p ?m . {first} {test} }} ?m ?q ?v . {leg}"]
+        return [f"{{ {start.before}{start.term} ?p ?m . {first} {test} }} ?m ?q ?v . {leg}"]
     last = _edge_filter("?w", shape.edges)
-    return [f"{{ {values} ?m ?w ?o . {last} {test} }} ?s ?p ?m . {first} ?m ?q ?v . {leg}"]
+    return [f"{{ {start.before}?m ?w {start.term} . {last} {test} }} ?s ?p ?m . {first} ?m ?q ?v . {leg}"]
 
 
 def _mediator_test(mediators: Mediators) -> str:
@@ -153,12 +238,19 @@ def _mediator_test(mediators: Mediators) -> str:
     return f"FILTER({' || '.join(kinds)}){nameless}" if kinds else ""
 
 
-def _statements(values: str, mediators: Mediators) -> list[str]:
+def _statements(before: str, subject: str, target: str, mediators: Mediators) -> list[str]:
     if not mediators.statement:
         return []
     claim, main = _starts("?c", mediators.claim), _starts("?main", mediators.statement)
-    qualifier = _starts("?q", mediators.qualifier)
-    return [f"{values} ?s ?c ?m . FILTER({claim}) ?m ?main ?o . FILTER({main}) ?m ?q ?v . FILTER({qualifier})"]
+    legs = f"?m ?q ?v . FILTER({_starts('?q', mediators.qualifier)}){_ranked(mediators)}"
+    return [f"{before}{subject} ?c ?m . FILTER({claim}) ?m ?main {target} . FILTER({main}) {legs}"]
+
+
+def _ranked(mediators: Mediators) -> str:
+    """The condition that the statement ?m counts: what was said of a fact in error is nothing said of it."""
+    if not (mediators.rank and mediators.deprecated):
+        return ""
+    return f" FILTER NOT EXISTS {{ ?m {Iri(mediators.rank).n3()} {Iri(mediators.deprecated).n3()} }}"
 
 
 def _edge_filter(variable: str, edges: Edges) -> str:
@@ -189,12 +281,17 @@ def _starts(variable: str, prefix: str) -> str:
     return f"STRSTARTS(STR({variable}), {Literal(prefix).n3()})"
 
 
-def _pattern(edge: Edge) -> str:
-    subject, relation, target = edge.subject.n3(), edge.relation.n3(), edge.object.n3()
+def _pattern(edge: Edge, unknown: str) -> str:
+    subject, relation, test = edge.subject.n3(), edge.relation.n3(), ""
+    if isinstance(edge.object, Blank):
+        kinds = ["isBlank(?u)", *([_starts("?u", unknown)] if unknown else [])]
+        target, test = "?u", f" FILTER({' || '.join(kinds)})"
+    else:
+        target = edge.object.n3()
     if edge.through is None:
-        return f"{subject} {relation} {target} ."
+        return f"{subject} {relation} {target} .{test}"
     node = edge.through.node.n3() if edge.through.node.queryable else "?m"
-    return f"{subject} {relation} {node} . {node} {edge.through.relation.n3()} {target} ."
+    return f"{subject} {relation} {node} . {node} {edge.through.relation.n3()} {target} .{test}"
 
 
 def _triple(entity: Iri, predicate: str, other: str, direction: Direction) -> str:

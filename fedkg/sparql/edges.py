@@ -1,4 +1,4 @@
-"""Rows of a neighbour query become edges: mediators collapsed, statements' qualifiers put on their truthy edge.
+"""Rows of a neighbour query become edges: mediators collapsed, a truthy edge for each of its statements.
 
 What an edge is does not depend on the order of the rows, nor on what else was asked for in the same query.
 """
@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from fedkg.errors import NotSparqlError
-from fedkg.profiles import Mediators
-from fedkg.terms import Blank, Direction, Edge, Iri, Literal, Qualifier, Term, Through
+from fedkg.profiles import Mediators, Shape
+from fedkg.terms import UNKNOWN, Blank, Direction, Edge, Iri, Literal, Qualifier, Term, Through
 
 __all__ = ["MAX_LITERAL", "MAX_QUALIFIERS", "Said", "from_rows", "sort_key"]
 
@@ -19,27 +19,36 @@ MAX_LITERAL = 1_000
 MAX_QUALIFIERS = 32
 """Most qualifiers of one edge: a mediator of thousands of legs is an entity without a name, no n-ary fact."""
 
+VALUES = ("o", "v")
+"""The variables that hold values: what a statement or a qualifier says."""
+
+NO_STATEMENT: list[tuple[Qualifier, ...]] = [()]
+
 Row = Mapping[str, Term]
 Triple = tuple[Term, Term, Term]
 Said = tuple[Direction, str, str]
 """Direction, endpoint and time that all edges of one reply share."""
 
 
-def from_rows(rows: Sequence[Row], said: Said, mediators: Mediators) -> dict[Iri, list[Edge]]:
+def from_rows(rows: Sequence[Row], said: Said, shape: Shape) -> dict[Iri, list[Edge]]:
     """The edges by the entity they were asked for, sorted so that the order does not depend on the endpoint's.
 
-    Raises NotSparqlError for rows without the variables of `build.neighbours`: they answer another query.
+    A value that the graph does not know is `UNKNOWN`. Raises NotSparqlError for rows without the variables of
+    `build.neighbours`: they answer another query.
     """
+    if shape.unknown:
+        rows = [_known(row, shape.unknown) for row in rows]
     try:
-        return _by_start(_edges(rows, said, mediators))
+        return _by_start(_edges(rows, said, shape.mediators))
     except KeyError as error:
         raise NotSparqlError(f"{said[1]} sent rows without the variable {error}", endpoint=said[1]) from error
 
 
-def sort_key(edge: Edge) -> tuple[str, str, int, str, str]:
+def sort_key(edge: Edge) -> tuple[str, str, int, str, str, list[tuple[str, str]]]:
     """By relation, then by tail: the shorter IRI first, which on Wikidata is the older and better known item."""
     via, node = (edge.through.relation.value, edge.through.node.text) if edge.through else ("", "")
-    return edge.relation.value, via, len(edge.end.text), edge.end.text, node
+    said = [_leg_key(leg) for leg in edge.qualifiers]
+    return edge.relation.value, via, len(edge.end.text), edge.end.text, node, said
 
 
 def _edges(rows: Sequence[Row], said: Said, mediators: Mediators) -> list[Edge]:
@@ -49,11 +58,12 @@ def _edges(rows: Sequence[Row], said: Said, mediators: Mediators) -> list[Edge]:
     collapsed = [edge for edge in collapse(mediated, said) if _usable(edge)]
     over = {(edge.start, edge.through.node) for edge in collapsed if edge.through}
     near, far = ("s", "o") if said[0] == "out" else ("o", "s")
-    qualifiers = _qualifiers([row for row in rows if "c" in row], mediators)
+    statements = _statements([row for row in rows if "c" in row], mediators)
     plain = (
-        Edge(row["s"], _iri(row["p"]), row["o"], *said, qualifiers.get((row["s"], row["p"], row["o"]), ()))
+        Edge(row["s"], _iri(row["p"]), row["o"], *said, qualifiers)
         for row in rows
         if "m" not in row and (row[near], row[far]) not in over
+        for qualifiers in statements.get((row["s"], row["p"], row["o"]), NO_STATEMENT)
     )
     return [*filter(_usable, plain), *collapsed]
 
@@ -70,7 +80,9 @@ def _by_start(edges: Iterable[Edge]) -> dict[Iri, list[Edge]]:
 def _usable(edge: Edge) -> bool:
     """Whether the edge can be shown and asked for again."""
     leg = edge.through is None or edge.through.relation.queryable
-    ends = isinstance(edge.subject, Iri) and edge.subject.queryable and edge.object.queryable
+    ends = (
+        isinstance(edge.subject, Iri) and edge.subject.queryable and (edge.object.queryable or edge.object == UNKNOWN)
+    )
     return leg and ends and edge.relation.queryable and _short(edge.end)
 
 
@@ -101,7 +113,8 @@ def _legs(rows: Iterable[Row], key: Sequence[str]) -> dict[tuple[Term, ...], lis
     legs: dict[tuple[Term, ...], dict[Qualifier, None]] = defaultdict(dict)
     for row in rows:
         found, leg = legs[tuple(row[name] for name in key)], Qualifier(_iri(row["q"]), row["v"])
-        if leg.relation.queryable and not isinstance(leg.value, Blank) and _short(leg.value):
+        nameless = isinstance(leg.value, Blank) and leg.value != UNKNOWN
+        if leg.relation.queryable and not nameless and _short(leg.value):
             found[leg] = None
     return {node: sorted(found, key=_leg_key) for node, found in legs.items()}
 
@@ -110,18 +123,26 @@ def _leg_key(leg: Qualifier) -> tuple[str, str]:
     return leg.relation.value, leg.value.text
 
 
-def _qualifiers(rows: Iterable[Row], mediators: Mediators) -> dict[Triple, tuple[Qualifier, ...]]:
-    """The qualifiers of full statements by the truthy triple that they belong to, statement after statement."""
-    found: dict[Triple, list[list[Qualifier]]] = defaultdict(list)
+def _statements(rows: Iterable[Row], mediators: Mediators) -> dict[Triple, list[tuple[Qualifier, ...]]]:
+    """The qualifiers of each statement by the truthy triple that it belongs to.
+
+    Two terms of one office are two edges: what is said of one of them must not be read as said of the other.
+    """
+    found: dict[Triple, dict[tuple[Qualifier, ...], None]] = defaultdict(dict)
     for (subject, claim, _, target), legs in _legs(rows, ("s", "c", "m", "o")).items():
         truthy = Iri(mediators.truthy + _iri(claim).value.removeprefix(mediators.claim))
-        found[subject, truthy, target].append(legs)
-    return {triple: _joined(parts) for triple, parts in found.items()}
+        found[subject, truthy, target][tuple(legs[:MAX_QUALIFIERS])] = None
+    return {triple: list(qualifiers) for triple, qualifiers in found.items()}
 
 
-def _joined(parts: list[list[Qualifier]]) -> tuple[Qualifier, ...]:
-    ordered = sorted(parts, key=lambda legs: [_leg_key(leg) for leg in legs])
-    return tuple(dict.fromkeys(leg for legs in ordered for leg in legs))[:MAX_QUALIFIERS]
+def _known(row: Row, unknown: str) -> Row:
+    """The row with `UNKNOWN` for values that are blank nodes or have an IRI that stands for nothing known."""
+    hidden = {name: UNKNOWN for name in VALUES if name in row and _is_unknown(row[name], unknown)}
+    return {**row, **hidden} if hidden else row
+
+
+def _is_unknown(term: Term, unknown: str) -> bool:
+    return isinstance(term, Blank) or (isinstance(term, Iri) and term.value.startswith(unknown))
 
 
 def _short(term: Term) -> bool:

@@ -26,11 +26,13 @@ from fedkg.errors import (
     UnreachableError,
 )
 from fedkg.fetch.base import Reply, Rows
+from fedkg.sparql import xml
 from fedkg.terms import Blank, Iri, Literal, Term
 
 __all__ = ["accept"]
 
 JSON_TYPES = {"application/sparql-results+json", "application/json"}
+XML_TYPES = {"application/sparql-results+xml", "application/xml", "text/xml"}
 PARTIAL_HEADERS = ("x-sql-state", "x-sparql-maxrows", "x-sparql-anytime")
 ENGINE_TEXTS = (b"SPARQL-QUERY: queryStr=", b"!!!!>>#")
 # the package alone may be data (it is a topic of its own), an exception of it is not
@@ -116,7 +118,7 @@ def accept(reply: Reply, *, endpoint: str, known_cap: int = 0, limit: int = 0) -
     if document.boolean is not None:
         return Rows(boolean=document.boolean, bytes=len(reply.body), format=reply.content_type)
     if document.results is None:
-        _unusable(reply, endpoint, "JSON without results")
+        _unusable(reply, endpoint, f"{_format(reply)} without results")
     rows = tuple(_rows(document.results.bindings, endpoint))
     cap = min((bound for bound in (known_cap, limit) if bound > 0), default=0)
     if 0 < cap <= len(rows):
@@ -175,6 +177,8 @@ def _refuse_partial(reply: Reply, endpoint: str) -> None:
 
 
 def _document(reply: Reply, endpoint: str) -> _Document:
+    if reply.content_type in XML_TYPES:
+        return _xml_document(reply, endpoint)
     if reply.content_type not in JSON_TYPES:
         _unusable(reply, endpoint, f"{_clean(reply.content_type)[:80] or 'no content type'} instead of SPARQL JSON")
     try:
@@ -188,27 +192,44 @@ def _repaired_document(reply: Reply, endpoint: str) -> _Document:
         value = json.loads(_repair(reply.body), strict=False, parse_constant=_no_constant)
     except (ValueError, RecursionError):
         _unreadable(reply, endpoint)
+    return _converted(value, reply, endpoint)
+
+
+def _xml_document(reply: Reply, endpoint: str) -> _Document:
+    try:
+        value = xml.read(reply.body)
+    except xml.BrokenOffError:
+        _unreadable(reply, endpoint)
+    except ValueError as error:
+        _unusable(reply, endpoint, f"XML that is no result ({_clean(str(error))[:120]})")
+    return _converted(value, reply, endpoint)
+
+
+def _converted(value: object, reply: Reply, endpoint: str) -> _Document:
     try:
         return msgspec.convert(value, _Document)
     except (msgspec.ValidationError, RecursionError) as error:
-        _unusable(reply, endpoint, f"JSON of another shape ({_clean(str(error))[:120]})")
+        _unusable(reply, endpoint, f"{_format(reply)} of another shape ({_clean(str(error))[:120]})")
 
 
 def _unreadable(reply: Reply, endpoint: str) -> NoReturn:
     start, end = reply.body[:READ].lstrip(), reply.body[-READ:]
     if CANCELLED in end:
         raise _error(EndpointTimeoutError, reply, endpoint, CANCELLED.decode())
-    if start.startswith(b"{") and (b'"head"' in start or b'"results"' in start):
+    if (start.startswith(b"{") and (b'"head"' in start or b'"results"' in start)) or b"<sparql" in start:
         raise _error(TruncatedError, reply, endpoint, f"a result that breaks off ({len(reply.body)} bytes)")
-    _unusable(reply, endpoint, "no JSON" if start else "an empty body")
+    _unusable(reply, endpoint, f"no {_format(reply)}" if start else "an empty body")
 
 
 def _unusable(reply: Reply, endpoint: str, what: str) -> NoReturn:
     """Raises for a body that holds no result; where it is an engine's own text, that text may say why."""
     said = _said(reply)
     kind = NotSparqlError if _is_page(reply) else _by_text(said) or NotSparqlError
-    hint = "XML results are not read; ask for application/sparql-results+json" if "xml" in reply.content_type else ""
-    raise _error(kind, reply, endpoint, f"{what}{': ' if said else ''}{said[:SHOWN]}", hint=hint)
+    raise _error(kind, reply, endpoint, f"{what}{': ' if said else ''}{said[:SHOWN]}")
+
+
+def _format(reply: Reply) -> str:
+    return "XML" if reply.content_type in XML_TYPES else "JSON"
 
 
 def _repair(body: bytes) -> str:

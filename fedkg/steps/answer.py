@@ -82,6 +82,7 @@ def _shown(edge: Edge, names: Mapping[Term, str]) -> PathEdge:
         qualifiers=edge.qualifiers,
         through=edge.through,
         labels=labels,
+        identifies=edge.identifies,
     )
 
 

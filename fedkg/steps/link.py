@@ -1,8 +1,12 @@
-"""Linking: the topic entities of a question, given by the caller, named by the model, or found among its n-grams."""
+"""Linking: the topic entities of a question, given by the caller, named by the model, or found among its n-grams.
+
+A mention has candidates: entities that are called so, or, where there is none, entities that a look-up by words finds. It
+links to one of them, or, where none is good enough, to nothing.
+"""
 
 import asyncio
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -10,14 +14,18 @@ from fedkg.errors import TermError, TopicError
 from fedkg.graph.base import Graph
 from fedkg.records import Match, Plan
 from fedkg.terms import Iri
-from fedkg.words import STOP_WORDS
+from fedkg.words import STOP_WORDS, content_words, without
 
-__all__ = ["from_question", "given", "ngrams"]
+__all__ = ["choose", "from_question", "given", "ngrams"]
 
 LONGEST_NGRAM = 10
 MOST_NGRAMS = 240
 MOST_TOPICS = 3
 MOST_HINTS = 5
+CANDIDATES = 5
+LINKS = 0.6
+"""Least score of a candidate that a mention links to: three quarters alike (0.75 of the 0.8 that a look-up gives at most),
+which is a typing error or a missing article, not another name. Names that match exactly are far above it."""
 ARTICLES = frozenset({"a", "an", "the"})
 
 QUOTED = re.compile(r"\"([^\"]{2,200})\"|“([^”]{2,200})”|«([^»]{2,200})»|(?<!\w)['‘]([^'’‘]{2,200})['’](?!\w)")
@@ -25,37 +33,61 @@ QUOTED = re.compile(r"\"([^\"]{2,200})\"|“([^”]{2,200})”|«([^»]{2,200})�
 WORD = re.compile(r"[^\s,;:\"“”«»]+(?:[,:](?=\s))?")
 
 
-async def given(graph: Graph, topics: Sequence[str]) -> list[Match]:
+async def given(graph: Graph, topics: Sequence[str], question: str = "") -> list[Match]:
     """The entities that the caller named by IRI or by label, in their order, each once.
 
-    The label of an IRI comes with those of the first hop, so that it costs no request of its own.
+    Of several with that label it is the one that the question says most of. A label has to match: whoever names an entity
+    means no other one. The label of an IRI comes with those of the first hop, so that it costs no request of its own.
     Raises TermError for an IRI that is none, and TopicError with the nearest labels for a label that nothing has.
     """
     iris = {topic: Iri.parse(topic) for topic in topics if _looks_like_iri(topic)}
     texts = [topic for topic in topics if topic not in iris]
-    found = await graph.search(texts, 1) if texts else {}
+    found = await _described(graph, await graph.search(texts, CANDIDATES)) if texts else {}
     for text in texts:
         if not found[text]:
             raise await _unknown(graph, f"no entity of {graph.name} is called {text[:100]!r}", [text])
-    known = {topic: Match(iri, iri.local_name, 1.0) for topic, iri in iris.items()}
-    known |= {text: msgspec.structs.replace(found[text][0], mention=text) for text in texts}
+    known = {topic: Match(iri, iri.local_name, 1.0) for topic, iri in iris.items()} | choose(question, found)
     return _distinct(known[topic] for topic in topics)
 
 
-async def from_question(graph: Graph, question: str, plan: Plan) -> list[Match]:
-    """The entities that the plan's mentions, or else the question's longest n-grams, are labels of; at most three.
+async def from_question(
+    graph: Graph, question: str, plan: Plan, warn: Callable[[str], None] = lambda _: None
+) -> list[Match]:
+    """The entities that the plan's mentions, or else the question's longest n-grams, are names of; at most three.
 
-    Raises TopicError with the nearest labels where nothing matches.
+    `warn` is told of mentions that link to nothing while others do. Raises TopicError with the nearest labels where
+    nothing matches.
     """
-    topics = await _mentioned(graph, plan.mentions)
-    spans = ngrams(question)
+    linked = await _linked(graph, question, plan.mentions)
+    topics, spans = _distinct(linked.values()), ngrams(question)
     if not topics and spans:
-        topics = _longest(question, spans, await graph.search(spans, 1))
-    if topics:
-        return topics[:MOST_TOPICS]
-    asked = " or ".join(repr(mention) for mention in plan.mentions) or repr(question[:80])
+        taken = _longest(spans, await graph.search(spans, CANDIDATES))
+        topics = _topics(question, choose(question, await _described(graph, taken)))
     names = plan.mentions or _hinted(question, spans)
-    raise await _unknown(graph, f"no entity of {graph.name} is called what the question names ({asked})", names)
+    if not topics and not plan.mentions:
+        topics = _distinct((await _linked(graph, question, names)).values())
+    if not topics:
+        asked = " or ".join(repr(mention) for mention in plan.mentions) or repr(question[:80])
+        raise await _unknown(graph, f"no entity of {graph.name} is called what the question names ({asked})", names)
+    for mention in plan.mentions:
+        if mention not in linked:
+            warn(f"no entity of {graph.name} is known by the name {mention[:100]!r}; the walk starts without it")
+    return topics[:MOST_TOPICS]
+
+
+def choose(question: str, candidates: Mapping[str, Sequence[Match]]) -> dict[str, Match]:
+    """For each mention the candidate that it links to; a mention that links to none is left out.
+
+    The best score wins if it is good enough. Of equal ones it is the one whose description and type share most words with
+    the rest of the question, then the first: a graph puts the shortest IRI first.
+    """
+    linked = {}
+    for mention, matches in candidates.items():
+        rest = set(content_words(without(question, mention)))
+        best = min(_best(matches), key=lambda match: -len(rest & _evidence(match)), default=None)
+        if best and best.score >= LINKS:
+            linked[mention] = msgspec.structs.replace(best, mention=mention)
+    return linked
 
 
 def ngrams(question: str) -> list[str]:
@@ -103,16 +135,44 @@ def _may_name(span: str, *, cased: bool) -> bool:
     return words[-1] not in STOP_WORDS and (words[0] not in STOP_WORDS or words[0] in ARTICLES)
 
 
-def _longest(question: str, spans: Iterable[str], found: Mapping[str, list[Match]]) -> list[Match]:
-    """The best match of each longest span, leaving out spans inside one already taken.
+async def _linked(graph: Graph, question: str, mentions: Sequence[str]) -> dict[str, Match]:
+    """What the mentions link to, by their exact names or else by a look-up of their words."""
+    if not mentions:
+        return {}
+    found = dict(await graph.search(mentions, CANDIDATES))
+    if unknown := [mention for mention, matches in found.items() if not matches]:
+        found |= await graph.lookup(unknown, CANDIDATES)
+    return choose(question, await _described(graph, found))
 
-    Where some are proper names, the others are what is asked about them: "city", "film".
-    """
-    taken: list[str] = []
+
+async def _described(graph: Graph, found: Mapping[str, Sequence[Match]]) -> dict[str, Sequence[Match]]:
+    """The candidates; where several are equally good they say what they are, all in one request."""
+    equal = [match for matches in found.values() if len(best := _best(matches)) > 1 for match in best]
+    told = dict(zip(equal, await graph.describe(equal), strict=True)) if equal else {}
+    return {mention: [told.get(match, match) for match in matches] for mention, matches in found.items()}
+
+
+def _best(matches: Sequence[Match]) -> list[Match]:
+    """The matches with the best score."""
+    return [match for match in matches if match.score == max(match.score for match in matches)]
+
+
+def _evidence(match: Match) -> set[str]:
+    return set(content_words(f"{match.description} {match.type}"))
+
+
+def _longest(spans: Iterable[str], found: Mapping[str, list[Match]]) -> dict[str, list[Match]]:
+    """The candidates of each longest span, leaving out spans inside one already taken."""
+    taken: dict[str, list[Match]] = {}
     for span in spans:
         if found.get(span) and not any(span in longer for longer in taken):
-            taken.append(span)
-    topics = _distinct(msgspec.structs.replace(found[span][0], mention=span) for span in taken)
+            taken[span] = found[span]
+    return taken
+
+
+def _topics(question: str, linked: Mapping[str, Match]) -> list[Match]:
+    """Each entity once; where some are proper names, the others are what is asked about them: "city", "film"."""
+    topics = _distinct(linked.values())
     return [match for match in topics if _proper(match.mention, question)] or topics
 
 
@@ -127,11 +187,6 @@ def _proper(span: str, question: str) -> bool:
     """Whether the question writes the span with a capital or a figure; the capital of its first word says nothing."""
     told = span[1:] if question.lstrip().startswith(span) else span
     return any(char.isalnum() and not char.islower() for char in told)
-
-
-async def _mentioned(graph: Graph, mentions: Sequence[str]) -> list[Match]:
-    found = await graph.search(list(mentions), 1) if mentions else {}
-    return _distinct(msgspec.structs.replace(found[name][0], mention=name) for name in mentions if found.get(name))
 
 
 def _distinct(matches: Iterable[Match]) -> list[Match]:

@@ -4,6 +4,7 @@ S0((r, e)) = cos(z(K), z(r)) + cos(z(K), z(e)), and S((r, e)) = S0((r, e)) + α 
 with K the plan's keywords in one string. Both terms of the maximum belong to one real edge.
 """
 
+import asyncio
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
@@ -54,15 +55,19 @@ class PathRag:
         """All candidates over all beams, best first; `nodes` are the expanded tails of each beam.
 
         With `lookahead`, where there are more than `limit`, the best 2 · limit by S0 are ranked by S, and their next hop is
-        fetched: the batch that the next step needs.
+        fetched: the batch that the next step needs. A next hop that fits one batch is fetched beside the labels of this one.
         """
+        lookahead = lookahead and self._search.alpha > 0
         found = [
             candidate
             for number, beam in enumerate(beams)
             for candidate in expand(self._around, self._search.form, number, beam, nodes[number])
         ]
-        scored, names = await self._score(found, [beam.topic for beam in beams])
-        if limit is not None and len(scored) > limit and lookahead and self._search.alpha:
+        ahead = self._fitting(found) if lookahead else ()
+        (scored, names), _ = await asyncio.gather(
+            self._score(found, [beam.topic for beam in beams]), self._around.fetch(ahead)
+        )
+        if limit is not None and len(scored) > limit and lookahead:
             scored = await self._look_ahead(scored[: 2 * limit], names) + scored[2 * limit :]
         whole = all(self._around.complete(tail, way) for beam in beams for tail in beam.tails for way in BOTH)
         return Ranking(tuple(scored), names, whole)
@@ -85,6 +90,11 @@ class PathRag:
             for name, texts in zip(relations, tails, strict=True)
         ]
         return _sorted(candidates, score), names
+
+    def _fitting(self, candidates: Sequence[Candidate]) -> Sequence[Term]:
+        """All tails, where they are few enough to be expanded at the next hop anyway."""
+        tails = dict.fromkeys(tail for found in candidates for tail in found.tails if isinstance(tail, Iri))
+        return tuple(tails) if len(tails) <= self._search.frontier else ()
 
     async def _look_ahead(self, best: Sequence[Candidate], names: dict[Term, str]) -> list[Candidate]:
         """S = S0 + α · the best S0 one hop further on, for the best candidates by S0; adds the labels that it got."""

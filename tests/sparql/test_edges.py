@@ -8,16 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedkg.errors import NotSparqlError
-from fedkg.profiles import Mediators
+from fedkg.profiles import Mediators, Shape
 from fedkg.sparql.edges import MAX_LITERAL, MAX_QUALIFIERS, Row, Said, from_rows, sort_key
-from fedkg.terms import Blank, Direction, Edge, Iri, Literal, Qualifier, Term, Through
+from fedkg.terms import UNKNOWN, Blank, Direction, Edge, Iri, Literal, Qualifier, Term, Through
 
 OUT: Said = ("out", "x", "now")
 IN: Said = ("in", "x", "now")
-WIKIDATA = Mediators(
-    blank=False, claim="http://p/", statement="http://ps/", qualifier="http://pq/", truthy="http://wdt/"
+WIKIDATA = Shape(
+    mediators=Mediators(
+        blank=False, claim="http://p/", statement="http://ps/", qualifier="http://pq/", truthy="http://wdt/"
+    ),
+    unknown="http://genid/",
 )
-FREE = Mediators()
+FREE = Shape()
 A, B, C, M = (Iri(f"http://x/{name}") for name in "abcm")
 P, Q, R = (Iri(f"http://x/r/{name}") for name in "pqr")
 
@@ -120,18 +123,31 @@ def test_qualifiers_stand_on_the_truthy_edge(said: Said) -> None:
     assert (edge.relation, edge.through, edge.qualifiers) == (wdt, None, (Qualifier(pq, Literal("1990")),))
 
 
-def test_several_statements_of_one_edge_keep_together() -> None:
-    """Two terms of the same office: start and end of each stay side by side, in order of their values."""
+@pytest.mark.parametrize("said", [OUT, IN])
+def test_each_statement_is_an_edge_of_its_own(said: Said) -> None:
+    """Of two terms of one office, what is said of one is not read as said of the other; equal ones are one."""
     claim, start, end = Iri("http://p/P39"), Iri("http://pq/1start"), Iri("http://pq/2end")
-    years = {"s1": ("1951", "1955"), "s2": ("1940", "1945")}
+    statements = {"s1": ("1951", "1955"), "s2": ("1940",), "s3": ("1940",)}
     rows = [row(s=A, p=Iri("http://wdt/P39"), o=B)]
     rows += [
         row(s=A, c=claim, m=Iri(f"u:{name}"), o=B, q=q, v=Literal(year))
-        for name, term in years.items()
-        for q, year in zip((start, end), term, strict=True)
+        for name, years in statements.items()
+        for q, year in zip((start, end), years, strict=False)
     ]
-    (edge,) = from_rows(rows, OUT, WIKIDATA)[A]
-    assert [leg.value.text for leg in edge.qualifiers] == ['"1940"', '"1945"', '"1951"', '"1955"']
+    edges = from_rows(rows, said, WIKIDATA)[A if said == OUT else B]
+    assert [[leg.value.text for leg in edge.qualifiers] for edge in edges] == [['"1940"'], ['"1951"', '"1955"']]
+    assert {(edge.subject, edge.relation, edge.object) for edge in edges} == {(A, Iri("http://wdt/P39"), B)}
+
+
+def test_values_that_nobody_knows_are_one() -> None:
+    """Blank nodes and IRIs that stand for an unknown value are one term, as a tail and among the qualifiers."""
+    wdt, claim, pq = Iri("http://wdt/P570"), Iri("http://p/P570"), Iri("http://pq/P2")
+    hidden = [Blank("b1"), Blank("b2"), Iri("http://genid/3f")]
+    rows = [row(s=A, p=wdt, o=value) for value in hidden]
+    rows += [row(s=A, c=claim, m=M, o=hidden[0], q=pq, v=hidden[2])]
+    assert from_rows(rows, OUT, WIKIDATA)[A] == [Edge(A, wdt, UNKNOWN, *OUT, (Qualifier(pq, UNKNOWN),))]
+    assert tails(from_rows(rows[2:3], OUT, FREE)[A]) == ["<http://genid/3f>"], "another graph's IRI is an entity"
+    assert from_rows(rows[:1], OUT, FREE) == {}
 
 
 def test_what_cannot_be_asked_again_is_left_out() -> None:
@@ -172,7 +188,9 @@ INCOMING = st.fixed_dictionaries(
 STATEMENT = st.fixed_dictionaries(
     {"s": IRIS, "c": st.just(Iri("http://p/r/p")), "m": NODES, "o": VALUES, "q": RELATIONS, "v": VALUES}
 )
-TRUTHY = Mediators(claim="http://p/", statement="http://ps/", qualifier="http://pq/", truthy="http://x/")
+TRUTHY = Shape(
+    mediators=Mediators(claim="http://p/", statement="http://ps/", qualifier="http://pq/", truthy="http://x/")
+)
 
 
 @given(

@@ -86,7 +86,7 @@ def test_rows_keep_order_and_unbound_variables_are_absent() -> None:
 def test_ask_gives_a_boolean(answer: bool) -> None:
     """The reply to ASK has no rows and a boolean."""
     body = json.dumps({"head": {"link": []}, "boolean": answer}).encode()
-    assert rows_of(body, known_cap=1) == Rows((), answer, len(body))
+    assert rows_of(body, known_cap=1) == Rows((), answer, len(body), "application/sparql-results+json")
 
 
 def test_plain_json_type_with_parameters_is_accepted() -> None:

@@ -1,0 +1,138 @@
+"""What one endpoint knows: whether it says anything of an entity, and which copies of it it names.
+
+One grouped query tells both; the answer is kept for each entity by itself, also that the endpoint says nothing.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
+
+import msgspec
+
+from fedkg.errors import TermError, TruncatedError
+from fedkg.graph.base import Source, chunks, in_halves
+from fedkg.identity import Identity
+from fedkg.meter import count
+from fedkg.records import decode, encode
+from fedkg.settings import DAY
+from fedkg.sparql import build
+from fedkg.terms import Edge, Iri, Literal, Term
+
+__all__ = ["Acquaintance", "Known"]
+
+NAMESPACE = "known"
+BATCH = 100
+"""Entities of one query; most are strangers to the endpoint, so that its rows are few."""
+
+
+class Acquaintance(msgspec.Struct, frozen=True):
+    """What an endpoint knows of an entity.
+
+    known: whether it says anything of it, links aside. links: the links that it says, from the entity to its copies.
+    failed: the endpoint's error, where it could not be asked.
+    """
+
+    known: bool = False
+    links: tuple[Edge, ...] = ()
+    failed: str = ""
+
+
+class Known:
+    """Asks one endpoint whom it knows, and remembers it; `hits` counts entities that needed no request."""
+
+    def __init__(self, source: Source, identity: Identity) -> None:
+        self.name = source.name
+        self.hits = 0
+        self._select = source.select
+        self._store = source.store
+        self._identity = identity
+        self._rows = source.profile.limits.rows
+        self._ttl = source.ttl
+        what = (source.identity, build.DIALECT_VERSION, identity.predicates, identity.templates)
+        self._key = hashlib.blake2s(encode(what), digest_size=12).hexdigest()
+
+    async def get(self, entities: Sequence[Iri]) -> dict[Iri, Acquaintance]:
+        """What the endpoint knows of each entity; one request for a hundred that it was not asked for yet."""
+        wanted = list(dict.fromkeys(entities))
+        kept = await self._load(wanted)
+        self.hits += len(kept)
+        count("cache_hits", len(kept))
+        missing = [entity for entity in wanted if entity not in kept and entity.queryable]
+        parts = await asyncio.gather(*(self._fetch(part) for part in chunks(missing, BATCH)))
+        found = kept | {entity: heard for part in parts for entity, heard in part.items()}
+        return {entity: found.get(entity, Acquaintance()) for entity in wanted}
+
+    async def _fetch(self, batch: Sequence[Iri]) -> dict[Iri, Acquaintance]:
+        found, errors = await in_halves(batch, self._ask)
+        await self._save(found)
+        return found | {entity: Acquaintance(failed=str(error)) for entity, error in errors.items()}
+
+    async def _ask(self, batch: Sequence[Iri]) -> dict[Iri, Acquaintance]:
+        forward, backward = self._identity.forward(batch), self._identity.backward(batch)
+        query = partial(build.known, batch, forward, backward, self._rows + 1)
+        rows = (await self._select.select(query, "probe")).rows
+        if len(rows) > self._rows:
+            raise TruncatedError(f"more than {self._rows:,} links", endpoint=self.name, asked="probe")
+        known = {row.get("e") for row in rows}
+        links = self._links(rows, list(forward), frozenset(batch))
+        return {entity: Acquaintance(entity in known, tuple(links[entity])) for entity in batch}
+
+    def _links(
+        self, rows: Iterable[Mapping[str, Term]], relations: Sequence[Iri], batch: frozenset[Iri]
+    ) -> dict[Iri, list[Edge]]:
+        """The links by the entity that they start from, in an order of their own."""
+        at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        found: dict[Iri, set[Edge]] = defaultdict(set)
+        for row in rows:
+            for number, relation in enumerate(relations):
+                subject, target = row.get(f"s{number}"), row.get(f"o{number}")
+                if isinstance(subject, Iri) and isinstance(target, Iri | Literal):
+                    for way in ("out", "in"):
+                        for link in self._identity.links(Edge(subject, relation, target, way, self.name, at)):
+                            if isinstance(link.start, Iri) and link.start in batch:
+                                found[link.start].add(link)
+        return defaultdict(list, {entity: sorted(links, key=_sort_key) for entity, links in found.items()})
+
+    async def _load(self, entities: Sequence[Iri]) -> dict[Iri, Acquaintance]:
+        keys = {f"{self._key} {entity.value}": entity for entity in entities}
+        values = await asyncio.to_thread(self._store.get_many, NAMESPACE, list(keys))
+        found = {}
+        for key, value in values.items():
+            # what the cache holds and nobody can read is a miss
+            with contextlib.suppress(msgspec.MsgspecError, TermError):
+                found[keys[key]] = decode(value, _Kept).read(self.name)
+        return found
+
+    async def _save(self, found: Mapping[Iri, Acquaintance]) -> None:
+        """What is unknown today may be said tomorrow: it is kept for a shorter time."""
+        for some, days in ((True, self._ttl.neighbours), (False, self._ttl.nothing)):
+            values = {
+                f"{self._key} {entity.value}": encode(_Kept.of(heard))
+                for entity, heard in found.items()
+                if bool(heard.known or heard.links) == some
+            }
+            if values:
+                await asyncio.to_thread(self._store.put_many, NAMESPACE, values, days * DAY)
+
+
+class _Kept(msgspec.Struct, array_like=True):
+    """What is known of an entity as it is kept: who said it is left out."""
+
+    known: bool
+    links: list[Edge]
+
+    @classmethod
+    def of(cls, heard: Acquaintance) -> "_Kept":
+        return cls(heard.known, [msgspec.structs.replace(link, endpoint="") for link in heard.links])
+
+    def read(self, name: str) -> Acquaintance:
+        return Acquaintance(self.known, tuple(msgspec.structs.replace(link, endpoint=name) for link in self.links))
+
+
+def _sort_key(link: Edge) -> tuple[bool, str, str, str]:
+    """Links between IRIs before those by identifiers."""
+    return link.identifies is not None, link.relation.value, link.end.text, link.direction

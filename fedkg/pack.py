@@ -1,0 +1,218 @@
+"""Packs: what runs touched in the cache as one file, from which the same questions are answered elsewhere, without a network.
+
+A pack is a ZIP archive, not compressed: `manifest.json`, and one member per value, named by the SHA-256 of its bytes. The same
+entries give the same bytes. A pack comes from anywhere, so it is checked from end to end before anything of it is kept.
+"""
+
+import hashlib
+import re
+import struct
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from fedkg.errors import PackError
+from fedkg.records import decode, encode
+from fedkg.runs import Keys
+from fedkg.store import Entry, Store
+
+__all__ = ["NAMESPACES", "SIZE_LIMIT", "Manifest", "export_pack", "import_pack"]
+
+FORMAT = 1
+NAMESPACES = frozenset({"neighbours", "labels", "searches", "embeddings"})
+"""What a pack may hold: what endpoints and embedders said, and nothing that is about this machine."""
+SIZE_LIMIT = 1 << 30
+MANIFEST = "manifest.json"
+MEMBER = re.compile("[0-9a-f]{64}")
+ENCRYPTED = 0x1
+AT_ONCE = 500
+EPOCH = (1980, 1, 1, 0, 0, 0)
+"""The first instant that a ZIP archive can name."""
+
+Instant = Annotated[float, msgspec.Meta(ge=0)]
+
+
+class Item(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One entry of the cache: where its value belongs, the value's SHA-256 and bytes, and when it was stored.
+
+    `stored` and `fresh` are seconds since 1970; `fresh` is None for what never gets stale.
+    """
+
+    namespace: str
+    key: str
+    sha256: Annotated[str, msgspec.Meta(pattern=f"^{MEMBER.pattern}$")]
+    size: Annotated[int, msgspec.Meta(ge=0)]
+    stored: Instant
+    fresh: Instant | None
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Where the value belongs."""
+        return self.namespace, self.key
+
+
+class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a pack holds: the version of its format, the fedkg that wrote it, its entries by namespace and key."""
+
+    pack: int
+    fedkg: str
+    entries: tuple[Item, ...]
+
+    @property
+    def keys(self) -> dict[str, list[str]]:
+        """The entries' keys by namespace."""
+        found: dict[str, list[str]] = {}
+        for item in self.entries:
+            found.setdefault(item.namespace, []).append(item.key)
+        return found
+
+
+def export_pack(path: Path, store: Store, keys: Keys) -> Manifest:
+    """Writes these entries of the store as a pack; a file of that name is replaced once the pack is whole.
+
+    Raises PackError where one of them is not in the store any more, or the file cannot be written.
+    """
+    part = path.with_name(f"{path.name}.part")
+    try:
+        with zipfile.ZipFile(part, "w") as archive:
+            manifest = Manifest(FORMAT, version("fedkg"), tuple(_written(archive, store, keys)))
+            archive.writestr(_member(MANIFEST), encode(manifest))
+        part.replace(path)
+    except OSError as error:
+        raise PackError(
+            f"{path}: {error.strerror or error}", hint="name a file in a folder that you may write to"
+        ) from error
+    finally:
+        part.unlink(missing_ok=True)
+    return manifest
+
+
+def import_pack(path: Path, store: Store, size_limit: int = SIZE_LIMIT) -> Manifest:
+    """Puts the entries of a pack into the store, in the place of what was kept there.
+
+    `size_limit` is for all values together, in bytes. Raises PackError where anything of the pack is not as it should be; the
+    store is untouched then.
+    """
+    with _opened(path) as archive:
+        manifest = _manifest(archive, size_limit)
+        _check(archive, manifest, size_limit)
+        for item in manifest.entries:
+            _value(archive, item)
+        items = {item.place: item for item in manifest.entries}
+        for namespace, some in _portions(manifest.keys):
+            store.put_entries(namespace, {key: _entry(archive, items[namespace, key]) for key in some})
+    return manifest
+
+
+def _written(archive: zipfile.ZipFile, store: Store, keys: Keys) -> Iterator[Item]:
+    """The entries as the manifest has them; their values are written on the way, each once."""
+    written: set[str] = set()
+    for namespace, some in _portions(keys):
+        kept = store.entries(namespace, some)
+        for key in some:
+            if key not in kept:
+                raise PackError(
+                    f"the cache no longer holds all that the run touched: {namespace} {key[:200]!r} is gone",
+                    hint="run it once more, then export that run",
+                )
+            entry = kept[key]
+            digest = hashlib.sha256(entry.value).hexdigest()
+            if digest not in written:
+                archive.writestr(_member(digest), entry.value)
+                written.add(digest)
+            fresh = None if entry.fresh == float("inf") else entry.fresh
+            yield Item(namespace, key, digest, len(entry.value), entry.stored, fresh)
+
+
+def _portions(keys: Keys) -> Iterator[tuple[str, Sequence[str]]]:
+    """The keys in their order, some at a time. Raises PackError for a namespace that no pack holds."""
+    for namespace in sorted(keys):
+        if namespace not in NAMESPACES:
+            raise PackError(f"a pack holds no {namespace!r}")
+        ordered = sorted(keys[namespace])
+        for start in range(0, len(ordered), AT_ONCE):
+            yield namespace, ordered[start : start + AT_ONCE]
+
+
+def _member(name: str) -> zipfile.ZipInfo:
+    """A member without anything of this machine or moment."""
+    member = zipfile.ZipInfo(name, EPOCH)
+    member.create_system = 3
+    member.external_attr = 0o644 << 16
+    return member
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
+    """The archive; whatever is wrong with it as an archive is a PackError."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except PackError as error:
+        error.add_note(f"read from: {path}")
+        raise
+    except OSError as error:
+        raise PackError(f"{path}: {error.strerror or error}") from error
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, struct.error) as error:
+        raise PackError(f"{path}: this is no whole pack: {error}") from error
+
+
+def _manifest(archive: zipfile.ZipFile, size_limit: int) -> Manifest:
+    names = archive.namelist()
+    if names.count(MANIFEST) != 1:
+        raise PackError(f"this is no pack: it has no {MANIFEST}")
+    data = _read(archive, MANIFEST, min(archive.getinfo(MANIFEST).file_size, size_limit))
+    try:
+        manifest = decode(data, Manifest)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise PackError(f"{MANIFEST}: {error}") from error
+    if manifest.pack != FORMAT:
+        raise PackError(f"{MANIFEST}: a pack of version {manifest.pack} is not known (this is {FORMAT})")
+    return manifest
+
+
+def _check(archive: zipfile.ZipFile, manifest: Manifest, size_limit: int) -> None:
+    """Raises PackError unless the archive's members are those of the manifest, and no more than it may be."""
+    names, listed = archive.namelist(), {item.sha256 for item in manifest.entries}
+    for name in names:
+        if name != MANIFEST and name not in listed:
+            raise PackError(f"the manifest does not list the member {name[:200]!r}")
+    if len(set(names)) != len(names):
+        raise PackError(f"the member {max(names, key=names.count)!r} is there twice")
+    if missing := min(listed.difference(names), default=""):
+        raise PackError(f"the member {missing} is missing")
+    if len({item.place for item in manifest.entries}) != len(manifest.entries):
+        raise PackError("the manifest lists an entry twice")
+    if unknown := {item.namespace for item in manifest.entries} - NAMESPACES:
+        raise PackError(f"a pack holds no {min(unknown)[:100]!r}")
+    if (size := sum(item.size for item in manifest.entries)) > size_limit:
+        raise PackError(
+            f"the pack's values have {size:,} bytes together; at most {size_limit:,} are taken",
+            hint="--max-size takes larger ones",
+        )
+
+
+def _value(archive: zipfile.ZipFile, item: Item) -> bytes:
+    """The entry's value. Raises PackError where it is not the one that the manifest names."""
+    value = _read(archive, item.sha256, item.size)
+    if len(value) != item.size or hashlib.sha256(value).hexdigest() != item.sha256:
+        raise PackError(f"the value of {item.namespace} {item.key[:200]!r} is not the one that was packed")
+    return value
+
+
+def _entry(archive: zipfile.ZipFile, item: Item) -> Entry:
+    return Entry(_value(archive, item), item.stored, float("inf") if item.fresh is None else item.fresh)
+
+
+def _read(archive: zipfile.ZipFile, name: str, size: int) -> bytes:
+    """At most `size` + 1 bytes of a member: what says that it is small and is not, is found out without reading it."""
+    info = archive.getinfo(name)
+    if info.flag_bits & ENCRYPTED or info.compress_type != zipfile.ZIP_STORED:
+        raise PackError(f"the member {name} is encrypted or compressed; packs are neither")
+    with archive.open(info) as file:
+        return file.read(size + 1)
