@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from graphs import ENTITY, edges
-from report import Report, options, spread
+from report import Report, options, require, spread
 
 from fedkg.graph.base import Graph
 from fedkg.graph.surroundings import BOTH
@@ -34,20 +34,21 @@ TARGET_SECONDS, TARGET_BYTES = 0.001, 1_000
 
 def main() -> None:
     """Fills the cache, measures hits and size, then lets the processes loose; with --worker it is one of them."""
-    parser = options(__doc__ or "", (GRAPH,))
+    parser = options(__doc__ or "")
     parser.add_argument("--worker", nargs=2, metavar=("FOLDER", "SEED"), help="read and write, say what went wrong")
     chosen = parser.parse_args()
     if chosen.worker:
         folder, seed = chosen.worker
         print(json.dumps(asyncio.run(read_and_write(Path(folder), int(seed)))))
         return
+    require(chosen.data, GRAPH)
     report = Report("cache", write=chosen.write)
     report.add("targets", {"seconds of a hit": TARGET_SECONDS, "bytes per entry": TARGET_BYTES})
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as three:
         report.add("codex-m", asyncio.run(fill(Path(one), chosen.data / GRAPH, COPIES[:1])))
         report.add(f"codex-m, {len(COPIES)} copies", asyncio.run(fill(Path(three), chosen.data / GRAPH, COPIES)))
         report.add("hits", asyncio.run(hits(Path(three))))
-        report.add(f"{PROCESSES} processes", at_once(Path(three)))
+        report.add(f"{PROCESSES} processes", at_once(Path(one)))
     report.close()
 
 

@@ -6,6 +6,8 @@ ten entities. All must find the same edges between entities.
 """
 
 import asyncio
+import json
+import re
 import statistics
 import tempfile
 import time
@@ -16,13 +18,14 @@ from typing import Any, TypeVar
 from engines import ENGINES, missing
 from graphs import RELATION, entities
 from proxy import Distance, distant
-from report import Report, options, spread
+from report import Report, options, require, spread
 from SPARQLWrapper import JSON, POST, SPARQLWrapper
 
 from fedkg.bench import datasets
 from fedkg.bench.datasets import Question
 from fedkg.embed.base import Similarity
 from fedkg.graph.surroundings import Surroundings
+from fedkg.llm.base import Message, ScriptedModel
 from fedkg.records import Answer
 from fedkg.session import Session
 from fedkg.terms import Edge, Iri
@@ -30,7 +33,8 @@ from fedkg.terms import Edge, Iri
 GRAPH = "wikidata-codex-m.nt.gz"
 QUESTIONS, QUESTION_GRAPH = "pathquestion-3h.jsonl", "freebase-pathquestion.nt.gz"
 SECONDS = 0.1
-ENTITIES, TOG_ENTITIES, ASKED, HOPS, REPEATS = 100, 10, 20, 3, 5
+ENTITIES, TOG_ENTITIES, ASKED, HOPS, WIDTH, REPEATS = 100, 10, 20, 3, 4, 5
+MODELS = ("local", "scripted")
 TARGET = 1.5
 
 T = TypeVar("T")
@@ -39,7 +43,8 @@ Triples = set[tuple[str, str, str]]
 
 def main() -> None:
     """Measures all sides on every engine that is installed."""
-    chosen = options(__doc__ or "", (GRAPH, QUESTIONS, QUESTION_GRAPH)).parse_args()
+    chosen = options(__doc__ or "").parse_args()
+    require(chosen.data, GRAPH, QUESTIONS, QUESTION_GRAPH)
     report = Report("latency", write=chosen.write)
     wanted = entities(chosen.data / GRAPH, ENTITIES + REPEATS)
     asked = datasets.questions(chosen.data / QUESTIONS, ASKED)
@@ -50,7 +55,8 @@ def main() -> None:
         with serve([chosen.data / GRAPH]) as url, distant(url, SECONDS) as far:
             report.add(f"{name}: neighbourhoods", neighbourhoods(far, wanted[:ENTITIES], wanted[ENTITIES:]))
         with serve([chosen.data / QUESTION_GRAPH]) as url, distant(url, 0.0) as near, distant(url, SECONDS) as far:
-            report.add(f"{name}: questions", questions(near, far, asked))
+            for model in MODELS:
+                report.add(f"{name}: questions, {model}", questions(near, far, asked, model))
     report.close()
 
 
@@ -173,16 +179,16 @@ def _is_edge(edge: tuple[str, str, str]) -> bool:
 # ---- three hops ----
 
 
-def questions(near: Distance, far: Distance, asked: Sequence[Question]) -> dict[str, Any]:
+def questions(near: Distance, far: Distance, asked: Sequence[Question], model: str) -> dict[str, Any]:
     """What cold questions wait for: their seconds at a distance less those of the same walk without one.
 
     The texts are embedded before, by a walk of its own, so that both sides compute the same.
     """
     with Session(f"freebase@{near.url}", cache=False) as session:
         similarity = session.similarity
-        first = [asyncio.run(answered(near.url, question, similarity)) for question in asked]
-        here = [asyncio.run(answered(near.url, question, similarity)) for question in asked]
-        there = [asyncio.run(answered(far.url, question, similarity)) for question in asked]
+        first = [asyncio.run(answered(near.url, question, model, similarity)) for question in asked]
+        here = [asyncio.run(answered(near.url, question, model, similarity)) for question in asked]
+        there = [asyncio.run(answered(far.url, question, model, similarity)) for question in asked]
     waits = [far - near for (near, _), (far, _) in zip(here, there, strict=True)]
     return {
         "questions": len(asked),
@@ -195,17 +201,39 @@ def questions(near: Distance, far: Distance, asked: Sequence[Question]) -> dict[
         "seconds without, texts new": spread([seconds for seconds, _ in first]),
         "requests": spread([answer.usage.requests for _, answer in there]),
         "round trips": spread([answer.usage.round_trips for _, answer in there]),
-        "same answers": [a.answers for _, a in here] == [a.answers for _, a in there],
+        "steps of the first path": spread([len(answer.paths[0].edges) if answer.paths else 0 for _, answer in there]),
+        "same answers": [_values(answer) for _, answer in here] == [_values(answer) for _, answer in there],
     }
 
 
-async def answered(url: str, question: Question, similarity: Similarity) -> tuple[float, Answer]:
+async def answered(url: str, question: Question, model: str, similarity: Similarity) -> tuple[float, Answer]:
     """The answer of a new session that knows nothing but embeddings, and its seconds."""
-    session = Session(f"freebase@{url}", cache=False, similarity=similarity, **{"search.depth": HOPS})
-    async with session:
+    options: dict[str, Any] = {"cache": False, "similarity": similarity, "search.depth": HOPS}
+    chat = ScriptedModel(scripted) if model == "scripted" else None
+    async with Session(f"freebase@{url}", chat=chat, **options) as session:
         started = time.monotonic()
         answer = await session.ask(question.question, [topic.iri for topic in question.topic_entities])
         return time.monotonic() - started, answer
+
+
+def scripted(messages: Sequence[Message], call: str) -> str:
+    """What a model says that takes the first offers as they are ranked, finishes after three hops, and takes no time."""
+    said = messages[-1].content
+    if call == "plan":
+        plan = {"keywords": said.split(), "planning_steps": [], "declarative_statement": "", "kind": "entities"}
+        return json.dumps(plan | {"mentions": []})
+    offers = re.findall(r"^(\d+)\. (.*)$", said, re.MULTILINE)
+    if call == "answer":
+        return json.dumps({"paths": [{"path": int(offers[0][0]), "ends": []}], "verdict": ""})
+    picks = [
+        {"offer": int(number), "follows": True, "deducible": len(re.findall("[→←]", text)) >= 2 * HOPS}
+        for number, text in offers[:WIDTH]
+    ]
+    return json.dumps({"picks": picks})
+
+
+def _values(answer: Answer) -> list[str]:
+    return sorted(value.iri or value.value for value in answer.answers)
 
 
 if __name__ == "__main__":

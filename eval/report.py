@@ -12,22 +12,25 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Report", "options", "spread"]
+__all__ = ["Report", "options", "require", "spread"]
 
 FOLDER = Path(__file__).resolve().parent
 DATA = FOLDER.parents[1] / "shared" / "data"
 PACKAGES = ("fedkg", "aiohttp", "diskcache", "oxigraph", "pyoxigraph", "SPARQLWrapper")
 
 
-def options(about: str, needed: tuple[str, ...] = ()) -> argparse.ArgumentParser:
-    """The options that every measurement has; ends the program where a file that it needs is absent."""
+def options(about: str) -> argparse.ArgumentParser:
+    """The options that every measurement has."""
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the public graphs and question sets")
     parser.add_argument("--write", action="store_true", help="keep the figures in eval/results/")
-    known, _ = parser.parse_known_args()
-    if absent := [name for name in needed if not (known.data / name).is_file()]:
-        sys.exit(f"{Path(sys.argv[0]).name}: not in --data: {', '.join(absent)}; the data sets are no part of fedkg")
     return parser
+
+
+def require(data: Path, *names: str) -> None:
+    """Ends the program where a file that it needs is absent."""
+    if absent := [name for name in names if not (data / name).is_file()]:
+        sys.exit(f"{Path(sys.argv[0]).name}: not in --data: {', '.join(absent)}; the data sets are no part of fedkg")
 
 
 class Report:

@@ -14,7 +14,7 @@ import msgspec
 
 from fedkg import profiles
 from fedkg.errors import InputError, ProfileError, SettingsError
-from fedkg.fetch import embedded
+from fedkg.fetch import embedded, mediawiki
 from fedkg.fetch.base import Transport
 from fedkg.fetch.http import HttpTransport
 from fedkg.fetch.manners import Manners
@@ -23,24 +23,27 @@ from fedkg.fetch.polite import Polite
 from fedkg.fetch.wrapper import WrapperTransport
 from fedkg.graph.base import Source
 from fedkg.graph.endpoint import SparqlGraph, has_shape
+from fedkg.identity import Identity
 from fedkg.meter import Meter
 from fedkg.profiles import Profile
 from fedkg.settings import Settings, masked
 from fedkg.sparql.results import accept
 from fedkg.store import MemoryStore, Store
 
-__all__ = ["Member", "check_endpoint", "connect", "wants_contact"]
+__all__ = ["Member", "check_endpoint", "connect", "hosted", "wants_contact"]
 
 WEB = ("http://", "https://")
 # Wikimedia's policy on user agents asks for a contact, whatever the profile says
 WIKIMEDIA = ("wikidata.org", "wikimedia.org", "wikipedia.org", "wmcloud.org")
+WIKIDATA = ("http://www.wikidata.org/entity/",)
 
 
 class Member(NamedTuple):
-    """One endpoint of a session: the graph, and who is asked for it, who has to be closed."""
+    """One endpoint of a session: the graph, who is asked for it, and who for its entities by words; both have to be closed."""
 
     graph: SparqlGraph
     select: Polite | Offline
+    lookup: Polite | Offline | None = None
 
 
 def check_endpoint(endpoint: Any) -> None:
@@ -56,19 +59,24 @@ async def connect(
     settings: Settings,
     meter: Meter,
     store: Store,
+    *,
     manners: Callable[[], Manners] = Manners,
+    identity: Identity | None = None,
 ) -> list[Member]:
     """The graphs of all endpoints, with distinct names: of two that are called alike the second has " #2".
 
-    `manners` opens what is remembered of hosts; it is called where something is asked over the network.
+    `manners` opens what is remembered of hosts; it is called where something is asked over the network. By `identity`
+    several endpoints say which entities of theirs are copies of others; one by itself is not asked for these.
 
     Raises InputError for what is no endpoint, and EndpointError; nothing stays open then.
     """
     if not specs and not wrappers:
         raise ProfileError("no endpoint is given", hint="name one with -e: a profile, a URL or an RDF file")
     async with AsyncExitStack() as opened:
-        wiring = _Wiring(settings, meter, store, opened, manners)
-        members = [await wiring.named(spec) for spec in dict.fromkeys(specs)]
+        places = dict.fromkeys(specs)
+        several = len(places) + len(wrappers) > 1
+        wiring = _Wiring(settings, meter, store, opened, manners, identity=identity if several else None)
+        members = [await wiring.named(spec) for spec in places]
         members += [wiring.wrapped(wrapper) for wrapper in wrappers]
         opened.pop_all()
     return members
@@ -79,9 +87,20 @@ def wants_contact(settings: Settings) -> str:
 
     Raises ProfileError for what is no endpoint.
     """
-    wiring = _Wiring(settings, Meter(), MemoryStore(), AsyncExitStack(), Manners)
+    wiring = _idle(settings)
     online = [place for spec in settings.endpoints if (place := wiring.online(spec))]
     return next((place.name for place in online if wiring.lacks_contact(place)), "")
+
+
+def hosted(settings: Settings) -> list[str]:
+    """The URLs of all endpoints that are served on the web, no files. Raises ProfileError for what is no endpoint."""
+    online = map(_idle(settings).online, settings.endpoints)
+    return [url for place in online if place for url in place.urls]
+
+
+def _idle(settings: Settings) -> "_Wiring":
+    """One that reads what is said of endpoints, and opens none."""
+    return _Wiring(settings, Meter(), MemoryStore(), AsyncExitStack(), Manners)
 
 
 class _Online(NamedTuple):
@@ -102,12 +121,15 @@ class _Wiring:
         store: Store,
         opened: AsyncExitStack,
         manners: Callable[[], Manners],
+        *,
+        identity: Identity | None = None,
     ) -> None:
         self._settings = settings
         self._meter = meter
         self._store = store
         self._opened = opened
         self._manners = manners
+        self._identity = identity
         self._names: set[str] = set()
         self._known = profiles.names(settings.profiles_dir)
 
@@ -137,7 +159,7 @@ class _Wiring:
 
     def lacks_contact(self, place: _Online) -> bool:
         """Whether its operator is asked, wants to know whom to write to, and nobody said."""
-        wanted = place.profile.contact_required or any(map(_is_wikimedia, place.urls))
+        wanted = place.profile.contact_required or any(map(_is_wikimedia, (*place.urls, place.profile.lookup.url)))
         return wanted and not self._settings.contact and self._settings.mode != "offline"
 
     def wrapped(self, wrapper: Any) -> Member:
@@ -208,8 +230,9 @@ class _Wiring:
         offline = self._settings.mode == "offline" and not inside
         select = Offline(name, self._meter) if offline else self._polite(profile, transports, name)
         self._opened.push_async_callback(select.close)
-        source = Source(name, identity, profile, select, self._store, self._settings.ttl)
-        return Member(SparqlGraph(source, self._settings.languages, scan=inside), select)
+        lookup = self._lookup(profile, name) if profile.lookup.url else None
+        source = Source(name, identity, profile, select, self._store, self._settings.ttl, lookup)
+        return Member(SparqlGraph(source, self._settings.languages, scan=inside, identity=self._identity), select, lookup)
 
     def _polite(self, profile: Profile, transports: Sequence[Transport], name: str) -> Polite:
         check = partial(accept, endpoint=name, known_cap=profile.limits.known_cap)
@@ -223,6 +246,26 @@ class _Wiring:
             engine=profile.engine,
             detects=profile.detects,
         )
+
+    def _lookup(self, profile: Profile, name: str) -> Polite | Offline:
+        """Who is asked for entities by words: a service of its own, with its own manners."""
+        name, limits = f"{name} (search)", mediawiki.LIMITS
+        if self._settings.mode == "offline":
+            return Offline(name, self._meter)
+        transport = HttpTransport(
+            profile.lookup.url,
+            timeout=limits.timeout,
+            contact=self._settings.contact,
+            max_bytes=limits.max_bytes,
+            headers=mediawiki.HEADERS,
+            form=mediawiki.form,
+        )
+        check = partial(mediawiki.accept, endpoint=name, authorities=profile.authorities or WIKIDATA)
+        select = Polite(
+            [transport], check, endpoint=name, limits=limits, meter=self._meter, manners=self._manners(), detects=False
+        )
+        self._opened.push_async_callback(select.close)
+        return select
 
     def _distinct(self, name: str) -> str:
         """The name, numbered where another endpoint has it: an edge is known by the name of who said it."""

@@ -152,7 +152,7 @@ class Doctor:
             "search": self._search,
             "look-up": self._words,
             "neighbourhood": self._neighbourhood,
-            "mediators": self._mediators,
+            "edges": self._plumbing,
             "limits": self._limits,
         }
         findings: list[Finding] = []
@@ -252,8 +252,8 @@ class Doctor:
         others = [name for name in LABEL_PREDICATES if name not in self._profile.shape.labels.predicates]
         said = "no label predicate of the profile is in use"
         if found := await self._used(others):
-            listed = ", ".join(f'"{predicate}"' for predicate in found)
-            return Finding("labels", Grade.WARNING, said, f"in its profile: [shape.labels] predicates = [{listed}]")
+            advice = f"in its profile: [shape.labels] predicates = [{_quoted(found)}]"
+            return Finding("labels", Grade.WARNING, said, advice)
         advice = "find the predicate that names things, and put it into its profile: [shape.labels] predicates"
         return Finding("labels", Grade.WARNING, f"{said}, nor another that is known", advice)
 
@@ -303,11 +303,18 @@ class Doctor:
             return Finding("neighbourhood", Grade.OK, said)
         return Finding("neighbourhood", Grade.WARNING, said, "are there other label predicates? See [shape.labels]")
 
-    async def _mediators(self) -> Finding:
+    async def _plumbing(self) -> Finding:
+        """What the edges seen are like: names that count as edges are the commonest fault of a new profile."""
         through = sum(edge.through is not None for edge in self._edges)
         qualified = sum(bool(edge.qualifiers) for edge in self._edges)
-        said = f"{through} of {len(self._edges)} edges lead through a mediator, {qualified} carry qualifiers"
-        return Finding("mediators", Grade.OK, said)
+        said = f"{through} of {len(self._edges)} seen lead through a mediator, {qualified} carry qualifiers"
+        labels = self._profile.shape.labels
+        naming = {*labels.predicates, *labels.aliases, labels.description}
+        names = sorted(naming & {edge.relation.value for edge in self._edges})
+        if not names:
+            return Finding("edges", Grade.OK, said)
+        advice = f"in its profile, add to [shape.edges] skip: {_quoted(names)}"
+        return Finding("edges", Grade.WARNING, f"{said}; names count as edges ({_brief(names)})", advice)
 
     # ---- the limits ----
 
@@ -352,6 +359,11 @@ def _named(rows: Sequence[Mapping[str, Term]], languages: Sequence[str]) -> list
             best[entity] = min(best.get(entity, ranked), ranked)
     ordered = sorted(best, key=lambda entity: best[entity][:2])
     return [Match(entity, best[entity][2], 1.0) for entity in ordered[:ENTITIES]]
+
+
+def _quoted(predicates: Sequence[str]) -> str:
+    """As they are written into TOML; none of them holds a quotation mark, since they have been asked for."""
+    return ", ".join(f'"{predicate}"' for predicate in predicates)
 
 
 def _brief(predicates: Sequence[str]) -> str:

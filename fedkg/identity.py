@@ -140,9 +140,9 @@ def parse(text: str, source: str) -> Identity:
     for template in table.template:
         if not (template.literal.count(PLACE) == template.iri.count(PLACE) == 1):
             raise ProfileError(f"{source}: template: {PLACE} must stand once in literal and iri: {template.literal!r}")
-    for text in (*table.links, *(text for known in table.template for text in (known.relation, known.iri))):
-        if not Iri(text).queryable:
-            raise ProfileError(f"{source}: not an IRI: {text!r}")
+    for iri in (*table.links, *(iri for known in table.template for iri in (known.relation, known.iri))):
+        if not Iri(iri).queryable:
+            raise ProfileError(f"{source}: not an IRI: {iri!r}")
     return Identity(table.links, table.template)
 
 

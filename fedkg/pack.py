@@ -24,10 +24,11 @@ from fedkg.store import Entry, Store
 __all__ = ["NAMESPACES", "SIZE_LIMIT", "Manifest", "export_pack", "import_pack"]
 
 FORMAT = 1
-NAMESPACES = frozenset({"neighbours", "labels", "searches", "embeddings"})
-"""What a pack may hold: what endpoints and embedders said, and nothing that is about this machine."""
+NAMESPACES = frozenset({"neighbours", "labels", "searches", "known", "embeddings"})
+"""What a pack may hold: what endpoints and embedders said, and nothing of how it went, such as sizes of batches."""
 SIZE_LIMIT = 1 << 30
 MANIFEST = "manifest.json"
+MANIFEST_LIMIT = 256 << 20
 MEMBER = re.compile("[0-9a-f]{64}")
 ENCRYPTED = 0x1
 AT_ONCE = 500
@@ -73,9 +74,9 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def export_pack(path: Path, store: Store, keys: Keys) -> Manifest:
-    """Writes these entries of the store as a pack; a file of that name is replaced once the pack is whole.
+    """Writes these entries of the store as a pack, apart from namespaces that no pack holds.
 
-    Raises PackError where one of them is not in the store any more, or the file cannot be written.
+    A file of that name is replaced once the pack is whole. Raises PackError where one of them is not in the store any more, or the file cannot be written.
     """
     part = path.with_name(f"{path.name}.part")
     try:
@@ -99,7 +100,7 @@ def import_pack(path: Path, store: Store, size_limit: int = SIZE_LIMIT) -> Manif
     store is untouched then.
     """
     with _opened(path) as archive:
-        manifest = _manifest(archive, size_limit)
+        manifest = _manifest(archive)
         _check(archive, manifest, size_limit)
         for item in manifest.entries:
             _value(archive, item)
@@ -130,10 +131,8 @@ def _written(archive: zipfile.ZipFile, store: Store, keys: Keys) -> Iterator[Ite
 
 
 def _portions(keys: Keys) -> Iterator[tuple[str, Sequence[str]]]:
-    """The keys in their order, some at a time. Raises PackError for a namespace that no pack holds."""
-    for namespace in sorted(keys):
-        if namespace not in NAMESPACES:
-            raise PackError(f"a pack holds no {namespace!r}")
+    """The keys that a pack may hold, in their order, some at a time."""
+    for namespace in sorted(NAMESPACES.intersection(keys)):
         ordered = sorted(keys[namespace])
         for start in range(0, len(ordered), AT_ONCE):
             yield namespace, ordered[start : start + AT_ONCE]
@@ -162,11 +161,13 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
         raise PackError(f"{path}: this is no whole pack: {error}") from error
 
 
-def _manifest(archive: zipfile.ZipFile, size_limit: int) -> Manifest:
+def _manifest(archive: zipfile.ZipFile) -> Manifest:
     names = archive.namelist()
     if names.count(MANIFEST) != 1:
         raise PackError(f"this is no pack: it has no {MANIFEST}")
-    data = _read(archive, MANIFEST, min(archive.getinfo(MANIFEST).file_size, size_limit))
+    data = _read(archive, MANIFEST, MANIFEST_LIMIT)
+    if len(data) > MANIFEST_LIMIT:
+        raise PackError(f"{MANIFEST} has more than {MANIFEST_LIMIT:,} bytes")
     try:
         manifest = decode(data, Manifest)
     except (msgspec.MsgspecError, RecursionError) as error:

@@ -15,7 +15,20 @@ from fedkg.dialects import Engine
 from fedkg.errors import ProfileError
 from fedkg.terms import Iri
 
-__all__ = ["IDENTITY", "Edges", "Labels", "Limits", "Lookup", "Mediators", "Profile", "Shape", "find", "load", "names", "parse"]
+__all__ = [
+    "IDENTITY",
+    "Edges",
+    "Labels",
+    "Limits",
+    "Lookup",
+    "Mediators",
+    "Profile",
+    "Shape",
+    "find",
+    "load",
+    "names",
+    "parse",
+]
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 IDENTITY = "identity"
@@ -200,9 +213,11 @@ def _shape_of(profile: Profile) -> Shape:
 
 def _check_iris(profile: Profile) -> None:
     """Raises ProfileError where a text that stands for an IRI, or for the beginning of some, is none."""
-    for url in profile.urls:
-        if not url.startswith(("http://", "https://")) or not Iri(url).queryable:
-            raise ProfileError(f"{profile.source}: urls: not an http URL: {url!r}")
+    api = [profile.lookup.url] if profile.lookup.url or profile.lookup.kind == "wikidata" else []
+    for key, urls in {"urls": profile.urls, "lookup.url": api}.items():
+        for url in urls:
+            if not url.startswith(("http://", "https://")) or not Iri(url).queryable:
+                raise ProfileError(f"{profile.source}: {key}: not an http URL: {url!r}")
     shape = msgspec.to_builtins(profile.shape)
     for table, values in {"": {key: shape.pop(key) for key in ("marker", "unknown")}, **shape}.items():
         for key, value in values.items():

@@ -226,7 +226,10 @@ class Conclusion(msgspec.Struct, frozen=True):
 
 
 class PathEdge(msgspec.Struct, frozen=True):
-    """An edge as the answer document shows it; `labels` maps a term's N-Triples text to its label."""
+    """An edge as the answer document shows it; `labels` maps a term's N-Triples text to its label.
+
+    A link between copies is an edge of its own here: no edge has a `same`.
+    """
 
     subject: Term
     relation: Iri
@@ -237,13 +240,14 @@ class PathEdge(msgspec.Struct, frozen=True):
     qualifiers: tuple[Qualifier, ...] = ()
     through: Through | None = None
     labels: dict[str, str] = {}
+    identifies: Iri | None = None
 
     @classmethod
     def of(cls, edge: Edge, names: Mapping[Term, str]) -> Self:
         """The edge with those of the names that stand on it."""
         labels = {term.text: names[term] for term in edge.terms if term in names}
         ends = (edge.subject, edge.relation, edge.object, edge.direction)
-        return cls(*ends, edge.endpoint, edge.retrieved_at, edge.qualifiers, edge.through, labels=labels)
+        return cls(*ends, edge.endpoint, edge.retrieved_at, edge.qualifiers, edge.through, labels, edge.identifies)
 
     @property
     def edge(self) -> Edge:
@@ -327,6 +331,10 @@ class Usage(msgspec.Struct, frozen=True):
         return Usage(**counts, by_kind={kind: count for kind, count in by_kind.items() if count})
 
 
+def _identifies_nothing(edge: Edge) -> bool:
+    return edge.identifies is None
+
+
 class Answer(msgspec.Struct, frozen=True):
     """The answer document: what `ask --json` prints and `verify` reads."""
 
@@ -341,7 +349,7 @@ class Answer(msgspec.Struct, frozen=True):
     settings: dict[str, Any] = {}
     version: int = DOCUMENT_VERSION
 
-    def unproven(self, identified: Callable[[Edge], bool] = lambda edge: not edge.identifies) -> tuple[AnswerValue, ...]:
+    def unproven(self, identified: Callable[[Edge], bool] = _identifies_nothing) -> tuple[AnswerValue, ...]:
         """The answers that no path of the document proves: edited by hand, or damaged. Labels are not looked at.
 
         `identified` says whether the object of an edge is an identifier of what the edge claims (`Identity.allows`);

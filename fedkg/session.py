@@ -5,7 +5,7 @@ import importlib.util
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -16,7 +16,7 @@ from fedkg import profiles
 from fedkg.calls.base import ReasoningModel
 from fedkg.calls.local import LocalModel
 from fedkg.calls.prompted import PromptedModel
-from fedkg.connect import Member, check_endpoint, connect
+from fedkg.connect import Member, check_endpoint, connect, hosted
 from fedkg.doctor import Doctor, Report
 from fedkg.embed import openai as openai_embeddings
 from fedkg.embed import sentence
@@ -25,9 +25,11 @@ from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.errors import FedkgError, InputError, ModelNameError, OfflineError, SettingsError
 from fedkg.events import Answered, Event
-from fedkg.federation import FederatedGraph
+from fedkg.federation.graph import FederatedGraph
 from fedkg.fetch.manners import Manners
 from fedkg.graph.base import Graph
+from fedkg.identity import Identity
+from fedkg.identity import load as load_identity
 from fedkg.llm import anthropic, openai
 from fedkg.llm.base import ChatModel
 from fedkg.llm.budget import Ledger
@@ -127,6 +129,11 @@ class Session:
             self._manners = open_manners(self.settings, self._files)
         return self._manners
 
+    @cached_property
+    def identity(self) -> Identity:
+        """What joins the copies of one entity: the bundled table and the user's own. Raises ProfileError."""
+        return load_identity(self.settings.profiles_dir)
+
     @property
     def similarity(self) -> Similarity:
         """The similarity of texts; heavy libraries load at its first use."""
@@ -214,6 +221,13 @@ class Session:
         known = [profiles.find(name, own) for name in profiles.names(own)]
         return [await Doctor(member, self.settings.languages, known).report() for member in self._members]
 
+    async def forget(self) -> list[str]:
+        """Forgets what is remembered of the endpoints' hosts: bans, pauses, failures, engines. Returns the endpoints' URLs."""
+        urls = hosted(self.settings)
+        for url in urls:
+            await self.manners.forget(url)
+        return [masked(url) for url in urls]
+
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Runs one of the session's coroutines to its end, for callers that are not asynchronous.
 
@@ -291,13 +305,21 @@ class Session:
 
     async def _connect(self) -> Graph:
         members = await connect(
-            self.settings.endpoints, self._wrappers, self.settings, self.meter, self.store, lambda: self.manners
+            self.settings.endpoints,
+            self._wrappers,
+            self.settings,
+            self.meter,
+            self.store,
+            manners=lambda: self.manners,
+            identity=self.identity,
         )
         for member in members:
             self._connections.push_async_callback(member.select.close)
+            if member.lookup:
+                self._connections.push_async_callback(member.lookup.close)
         self._members = members
         graphs = [member.graph for member in members]
-        return graphs[0] if len(graphs) == 1 else FederatedGraph(graphs)
+        return graphs[0] if len(graphs) == 1 else FederatedGraph(graphs, self.identity)
 
     async def _keep_labels(self) -> None:
         """Puts the labels that the walks have shown into the index on disk, if that can be done."""

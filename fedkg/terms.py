@@ -281,8 +281,8 @@ class Edge(msgspec.Struct, frozen=True):
         """All terms that the edge shows: subject, relation, object, qualifiers, and what stands for any of them."""
         said = (term for leg in self.qualifiers for term in (leg.relation, leg.value))
         via = (self.through.relation,) if self.through else ()
-        identified = (self.identifies,) if self.identifies else ()
-        return (self.subject, self.relation, self.object, *said, *via, *identified, *(self.same.terms if self.same else ()))
+        copies = (*((self.identifies,) if self.identifies else ()), *(self.same.terms if self.same else ()))
+        return (self.subject, self.relation, self.object, *said, *via, *copies)
 
     @property
     def walked(self) -> DirectedRelation:

@@ -17,7 +17,7 @@ LEVELS = {
     **dict.fromkeys(["fetch.base", "llm.base", "embed.base", "calls.base", "methods.base"], 2),
     **dict.fromkeys(["sparql", "fetch", "llm", "embed", "graph.base"], 3),
     **dict.fromkeys(["graph.batch", "graph.hubs"], 3.3),
-    **dict.fromkeys(["graph.names", "graph.near"], 3.5),  # the two halves that graph.endpoint is put together from
+    **dict.fromkeys(["graph.names", "graph.near", "graph.known"], 3.5),  # what graph.endpoint is put together from
     "graph.lookup": 3.6,  # by words, beside the exact names
     "graph.search": 3.7,  # entities by name, on top of the names
     **dict.fromkeys(["graph", "calls"], 4),
@@ -31,7 +31,10 @@ LEVELS = {
     "runs": 2.5,  # what was touched in the store
     "pack": 3,
     "recall": 4,
+    "identity": 2.5,  # reads the profiles' folder
     **dict.fromkeys(["federation", "steps"], 5),
+    "federation.flights": 4.5,
+    "federation.sources": 4.7,
     "methods": 6,
     "reason": 7,
     "connect": 7.5,  # the endpoints of a session

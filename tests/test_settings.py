@@ -4,7 +4,7 @@ import pytest
 
 from fedkg import settings
 from fedkg.errors import SettingsError
-from fedkg.settings import Settings, load, public
+from fedkg.settings import Settings, Ttl, load, public
 
 
 @pytest.fixture
@@ -50,8 +50,9 @@ def test_users_own_file_is_optional(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 
 def test_every_variable_reaches_its_key() -> None:
     """Each documented variable sets its setting; lists are split at commas, empty variables count as unset."""
-    made = load(environ=dict.fromkeys(settings.ENVIRONMENT, "a, b"))
-    for key in settings.ENVIRONMENT.values():
+    made = load(environ=dict.fromkeys(settings.ENVIRONMENT, "a, b") | {"FEDKG_MODE": "cached"})
+    assert made.mode == "cached"
+    for key in set(settings.ENVIRONMENT.values()) - {"mode"}:
         assert getattr(made, key) == (("a", "b") if key in settings.LISTS else "a, b")
     assert load(environ=dict.fromkeys(settings.ENVIRONMENT, "")) == Settings()
 
@@ -71,6 +72,10 @@ def test_unset_flags_change_nothing(file: Path) -> None:
         ("[search]\nalpha = nan", r"search\.alpha"),
         ("[search]\nform = 'triples'", r"search\.form"),
         ("[budget]\nseconds = -1", r"budget\.seconds"),
+        ("[ttl]\nneighbours = 0", r"ttl\.neighbours"),
+        ("[ttl]\nneighbors = 1", "unknown field `neighbors`.*ttl"),
+        ("mode = 'off'", "mode"),
+        ("cache_size = 0", "cache_size"),
         ("search = 3", r"search"),
         ("endpoints = 'wikidata'", r"Expected `array`.*endpoints"),
         ("model = ", "Invalid value"),
@@ -123,6 +128,11 @@ def test_public_settings_hide_person_and_machine() -> None:
     assert shown["endpoints"][:4] == ["wikidata", "graph.nt", "generic@graph.ttl", "generic@graph.nq"]
     assert shown["endpoints"][6] == "https://sparql.example.org/q?…"
     assert (shown["model"], shown["embedder"]) == ("openai:m@http://127.0.0.1:8000/v1", "st:model")
+
+
+def test_public_settings_do_not_tell_what_is_kept_how() -> None:
+    """An answer from the cache is the answer that filled it: how the cache was used is not part of the document."""
+    assert public(Settings(mode="offline", cache_size=1, ttl=Ttl(labels=1))) == public(Settings(refresh=True))
 
 
 def test_public_settings_keep_what_matters() -> None:

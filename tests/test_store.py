@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedkg.errors import SettingsError
-from fedkg.store import DiskStore, MemoryStore, Store
+from fedkg.store import DiskStore, Entry, MemoryStore, Store
 
 ROOT = Path(__file__).resolve().parents[1]
 KEYS = st.text(st.characters(), max_size=8)  # with lone surrogates, line breaks and NUL
@@ -96,15 +97,37 @@ def test_later_values_replace_earlier(store: Store) -> None:
     assert store.count() == {"a": 1}
 
 
-def test_values_expire(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After its seconds a value is gone; one without a limit stays."""
+def test_values_get_stale_and_stay(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After its seconds a value is fresh no more, and still there for whoever takes stale ones; one without a limit is fresh."""
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now)
     store.put_many("a", {"soon": b"x"}, seconds=10)
     store.put_many("a", {"ever": b"y"})
     assert set(store.get_many("a", ["soon", "ever"])) == {"soon", "ever"}
-    now, ticks = time.time(), time.monotonic()
     monkeypatch.setattr(time, "time", lambda: now + 11)
-    monkeypatch.setattr(time, "monotonic", lambda: ticks + 11)
     assert set(store.get_many("a", ["soon", "ever"])) == {"ever"}
+    ever = float("inf")
+    assert store.entries("a", ["soon", "ever"]) == {"soon": Entry(b"x", now, now + 10), "ever": Entry(b"y", now, ever)}
+
+
+def test_a_stale_value_is_none_to_an_update(store: Store) -> None:
+    """What is stale is not built upon."""
+    store.put_entries("a", {"k": Entry(b"old", 0.0, 1.0)})
+    assert store.update("a", "k", lambda value: value or b"new") == b"new"
+
+
+def test_entries_are_kept_as_they_are(store: Store) -> None:
+    """An entry from elsewhere keeps its times."""
+    entries = {"1": Entry(b"x", 5.0, 6.0), "2": Entry(b"", 0.0, float("inf"))}
+    store.put_entries("a", entries)
+    assert store.entries("a", ["1", "2", "3"]) == entries
+
+
+def test_single_entries_can_be_dropped(store: Store) -> None:
+    """Those that are named go, the others stay; one that is not there is no matter."""
+    store.put_many("a", {"1": b"x", "2": b"y"})
+    store.drop("a", ["1", "3"])
+    assert store.get_many("a", ["1", "2"]) == {"2": b"y"}
 
 
 def test_count_size_and_clear(store: Store) -> None:
@@ -168,7 +191,7 @@ def test_a_planted_file_name_is_neither_read_nor_deleted(disk: DiskStore, tmp_pa
     assert victim.read_text() == "private"
 
 
-@pytest.mark.parametrize("value", [b"no zlib", "text", 7, None])
+@pytest.mark.parametrize("value", [b"no zlib", zlib.compress(b"no header"), zlib.compress(b"fkg1"), "text", 7, None])
 def test_damaged_values_are_dropped(disk: DiskStore, tmp_path: Path, value: object) -> None:
     """What does not unpack is a miss, and gone."""
     plant(tmp_path, value=value)
@@ -216,32 +239,67 @@ def test_a_failing_cache_is_a_miss(disk: DiskStore, tmp_path: Path, caplog: pyte
     assert "read" in caplog.text
 
 
-def test_grows_to_its_limit_and_drops_the_oldest(tmp_path: Path) -> None:
-    """Beyond the limit the oldest entries go, never the one just written."""
+def test_grows_to_its_limit_and_drops_the_oldest(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Beyond the limit the oldest entries go until a tenth is free, never the one just written; what went is told."""
     store = DiskStore(tmp_path, size_limit=1 << 20)
     noise = random.Random(0)
+    largest = 0
     for number in range(200):
-        store.put_many("a", {str(number): noise.randbytes(20_000)})
-    kept = sorted(map(int, store.get_many("a", [str(number) for number in range(200)])))
-    assert kept[-1] == 199
-    assert len(kept) < 200
+        store.put_many("ab"[number % 2], {str(number): noise.randbytes(20_000)})
+        largest = max(largest, store.size())
+    kept = sorted(int(key) for namespace in "ab" for key in store.get_many(namespace, [str(n) for n in range(200)]))
     assert kept == list(range(kept[0], 200))
+    assert 25 < len(kept) < 60
+    assert largest <= 1 << 20
+    assert sum(store.evicted().values()) == kept[0]
+    assert set(store.evicted()) == {"a", "b"}
+    assert "the oldest entries went: " in caplog.text
     store.close()
 
 
-def test_two_processes_at_once(tmp_path: Path) -> None:
-    """Two processes that write and read the same folder at once lose nothing."""
+def test_nothing_goes_before_the_limit(disk: DiskStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stale entries stay as long as there is room."""
+    disk.put_many("a", {str(number): b"x" for number in range(50)}, seconds=1)
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 1e9)
+    disk.put_many("a", {"new": b"y"})
+    assert (disk.count(), disk.evicted()) == ({"a": 51}, {})
+
+
+def test_eight_processes_at_once(tmp_path: Path) -> None:
+    """Eight processes that write, read and count up the same keys at once lose nothing and read nothing that is half."""
     script = (
         "import sys; from pathlib import Path; from fedkg.store import DiskStore\n"
-        "store = DiskStore(Path(sys.argv[1]))\n"
-        "for n in range(100): store.put_many(sys.argv[2], {str(n): sys.argv[2].encode() * n})\n"
-        "assert len(store.get_many(sys.argv[2], [str(n) for n in range(100)])) == 100\n"
+        "store, own = DiskStore(Path(sys.argv[1])), sys.argv[2].encode()\n"
+        "keys = [str(n) for n in range(20)]\n"
+        "for n in range(40):\n"
+        "    store.put_many('same', {key: own * 5_000 for key in keys})\n"
+        "    values = store.get_many('same', keys)\n"
+        "    assert len(values) == 20 and all(v == v[:1] * 5_000 for v in values.values())\n"
+        "    store.put_many(sys.argv[2], {str(n): own})\n"
+        "    store.update('count', 'all', lambda v: str(int(v or 0) + 1).encode())\n"
+        "assert len(store.get_many(sys.argv[2], [str(n) for n in range(40)])) == 40\n"
     )
-    runs = [subprocess.Popen([sys.executable, "-c", script, tmp_path, name], cwd=ROOT) for name in ("a", "b")]
-    assert [run.wait(60) for run in runs] == [0, 0]
+    runs = [subprocess.Popen([sys.executable, "-c", script, tmp_path, name], cwd=ROOT) for name in "abcdefgh"]
+    assert [run.wait(100) for run in runs] == [0] * 8
     store = DiskStore(tmp_path)
-    assert store.count() == {"a": 100, "b": 100}
-    assert store.get_many("b", ["99"]) == {"99": b"b" * 99}
+    assert store.count() == {**dict.fromkeys("abcdefgh", 40), "count": 1, "same": 20}
+    assert store.get_many("count", ["all"]) == {"all": b"320"}
+    store.close()
+
+
+def test_processes_that_evict_at_once(tmp_path: Path) -> None:
+    """A full store that several processes write to stays in its bounds, and counts each entry that went once."""
+    script = (
+        "import random, sys; from pathlib import Path; from fedkg.store import DiskStore\n"
+        "store, noise = DiskStore(Path(sys.argv[1]), 1 << 20), random.Random(sys.argv[2])\n"
+        "for n in range(60): store.put_many('n', {f'{sys.argv[2]} {n}': noise.randbytes(20_000)})\n"
+    )
+    runs = [subprocess.Popen([sys.executable, "-c", script, tmp_path, name], cwd=ROOT) for name in "abcd"]
+    assert [run.wait(100) for run in runs] == [0] * 4
+    store = DiskStore(tmp_path, 1 << 20)
+    assert store.size() <= 1 << 20
+    assert store.count()["n"] + store.evicted()["n"] == 240
     store.close()
 
 

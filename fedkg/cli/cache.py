@@ -1,13 +1,18 @@
-"""`fedkg cache`: what is kept on disk, and how to get rid of it."""
+"""`fedkg cache`: what is kept on disk, how to get rid of it, and how to take it elsewhere."""
 
 import contextlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 import msgspec
 
 from fedkg.cli import options
+from fedkg.cli.show import plain
+from fedkg.errors import PackError
+from fedkg.pack import SIZE_LIMIT, export_pack, import_pack
 from fedkg.records import encode
+from fedkg.runs import Runs
 from fedkg.session import open_store
 from fedkg.settings import Settings
 from fedkg.store import DiskStore
@@ -19,26 +24,37 @@ INDEXES = "label indexes"
 
 @click.group()
 def cache() -> None:
-    """Show or clear what is kept on disk."""
+    """Show or clear what is kept on disk; export what runs touched as a pack, import a pack.
+
+    A pack holds all that a question's answer came from. Where it is imported, the same question gives the same document with
+    --mode offline: nobody is asked.
+    """
 
 
 @cache.command()
 @options.place
 @options.as_json
 def stats(file: str | None, as_json: bool, **flags: object) -> None:
-    """Show how many replies, labels, embeddings and label indexes are kept, and how much space they take."""
+    """Show how many replies, labels, embeddings and label indexes are kept, and how much space they take.
+
+    Beyond the limit (setting `cache_size`, in MB) the oldest entries go; how many have gone so far is shown too.
+    """
     settings = options.settings(file, flags)
     with contextlib.closing(_kept(settings)) as store:
-        entries, size = store.count(), store.size()
+        entries, size, limit, evicted = store.count(), store.size(), store.size_limit, store.evicted()
     if indexes := _indexes(settings):
         entries[INDEXES] = len(indexes)
         size += sum(index.stat().st_size for index in indexes)
     if as_json:
-        click.echo(encode({"folder": str(settings.cache_path), "bytes": size, "entries": entries}))
+        shown = {"folder": str(settings.cache_path), "bytes": size, "limit": limit, "evicted": evicted}
+        click.echo(encode({**shown, "entries": entries}))
         return
-    click.echo(f"{settings.cache_path}: {size / 1e6:.1f} MB")
+    click.echo(f"{settings.cache_path}: {size / 1e6:.1f} MB of {limit / 1e6:,.0f} MB")
     for namespace, count in entries.items():
         click.echo(f"  {namespace:14} {count}")
+    if evicted:
+        went = ", ".join(f"{count:,} {namespace}" for namespace, count in evicted.items())
+        click.echo(f"gone for want of room: {went}")
 
 
 @cache.command()
@@ -55,6 +71,61 @@ def clear(file: str | None, yes: bool, **flags: object) -> None:
         index.unlink()
         count += 1
     click.echo(f"{count} entries deleted.")
+
+
+@cache.command("runs")
+@options.place
+@options.as_json
+def every(file: str | None, as_json: bool, **flags: object) -> None:
+    """List the latest runs, the newest last: each command or session that touched the cache, and what it was asked."""
+    with contextlib.closing(_kept(options.settings(file, flags))) as store:
+        runs = Runs(store).all()
+    if as_json:
+        click.echo(encode(runs))
+        return
+    for run in runs:
+        click.echo(f"{run.id}  {run.at}  {run.entries:7,} entries  {plain('; '.join(run.asked))}")
+
+
+@cache.command("export")
+@click.argument("pack", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--run", "names", multiple=True, metavar="ID", help="A run that `cache runs` lists; several times.")
+@options.place
+def exported(pack: Path, names: tuple[str, ...], file: str | None, **flags: object) -> None:
+    """Write what the latest run touched, or the runs named with --run, as the file PACK.
+
+    It holds what endpoints said and the vectors of texts; neither folders of this machine, nor keys, nor who asked. The same
+    run gives the same bytes.
+    """
+    with contextlib.closing(_kept(options.settings(file, flags))) as store:
+        manifest = export_pack(pack, store, _touched(Runs(store), names))
+    click.echo(f"{len(manifest.entries)} entries written to {pack}.")
+
+
+@cache.command("import")
+@click.argument("pack", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--max-size", default=SIZE_LIMIT >> 20, type=click.IntRange(1), show_default=True, metavar="MB")
+@options.place
+def imported(pack: Path, max_size: int, file: str | None, **flags: object) -> None:
+    """Keep all that the file PACK holds, in the place of what is kept now; a damaged pack changes nothing.
+
+    A pack says what endpoints said: take it only from somebody whom you believe that.
+    """
+    with contextlib.closing(_kept(options.settings(file, flags))) as store:
+        manifest = import_pack(pack, store, max_size << 20)
+        Runs(store).add([f"import {pack.name}"], manifest.keys)
+    click.echo(f"{len(manifest.entries)} entries imported from {pack}.")
+
+
+def _touched(runs: Runs, names: Sequence[str]) -> dict[str, set[str]]:
+    """What the named runs, or else the latest one, touched. Raises PackError where there is none."""
+    if not names and not (latest := runs.all()[-1:]):
+        raise PackError("there is no run to export", hint="ask something first; with --no-cache nothing is noted")
+    touched: dict[str, set[str]] = {}
+    for name in names or [latest[0].id]:
+        for namespace, keys in runs.keys(name).items():
+            touched.setdefault(namespace, set()).update(keys)
+    return touched
 
 
 def _kept(settings: Settings) -> DiskStore:

@@ -1,4 +1,4 @@
-"""`fedkg endpoints`: which endpoints are known, what their profiles say, and whether they answer."""
+"""`fedkg endpoints`: which endpoints are known, what their profiles say, how they are, and what is remembered of them."""
 
 import click
 import msgspec
@@ -12,6 +12,8 @@ from fedkg.doctor import Grade, Report
 from fedkg.errors import InputError
 from fedkg.profiles import Profile
 from fedkg.records import encode
+from fedkg.session import Session
+from fedkg.settings import masked
 
 __all__ = ["endpoints"]
 
@@ -20,7 +22,7 @@ STYLES = {Grade.OK: "green", Grade.WARNING: "yellow", Grade.FAILED: "red"}
 
 @click.group()
 def endpoints() -> None:
-    """List, show and check endpoint profiles."""
+    """List, show and check endpoints, forget what is remembered of them."""
 
 
 @endpoints.command("list")
@@ -71,6 +73,23 @@ def check(spec: str | None, file: str | None, as_json: bool, **flags: object) ->
     else:
         _print(report)
     return 3 if report.grade is Grade.FAILED else 0
+
+
+@endpoints.command()
+@click.argument("spec")
+@options.profiles_dir
+@options.place
+def forget(spec: str, file: str | None, **flags: object) -> None:
+    """Forget what is remembered of the host that serves SPEC: a ban, a pause, failures, the engine that was detected.
+
+    The next request goes out at once: make sure that whoever asked for the pause agrees.
+    """
+    with Session(settings=options.settings(file, flags | {"endpoints": (spec,), "model": "local"})) as session:
+        urls = session.run(session.forget())
+    if not urls:
+        raise InputError(f"{masked(spec)[:100]!r} is no endpoint on the web", hint="of files nothing is remembered")
+    for url in urls:
+        click.echo(f"forgotten: {plain(url, 1_000)}")
 
 
 def _named(spec: str | None) -> str:

@@ -1,7 +1,7 @@
 """`fedkg search` and `fedkg neighbours`: what an endpoint knows of a name and of an entity."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 import click
 from rich.table import Table
@@ -12,7 +12,7 @@ from fedkg.cli.connect import opened
 from fedkg.cli.show import plain
 from fedkg.errors import QuestionError
 from fedkg.records import Gap, Match, Neighbourhood, PathEdge, encode
-from fedkg.terms import Direction, Edge, Term
+from fedkg.terms import Direction
 
 __all__ = ["neighbours", "search"]
 
@@ -44,8 +44,8 @@ def search(text: str, limit: int, meaning: bool, file: str | None, as_json: bool
         return 0 if found else 1
     out = show.console()
     if found:
-        # as wide as it gets: an IRI that is folded or cut cannot be copied
-        out.print(_candidates(found), width=WIDE, no_wrap=True)
+        out.width = WIDE  # an IRI that is folded or cut cannot be copied
+        out.print(_candidates(found))
     else:
         out.print(Text(f"Nothing is called {plain(text)!r}, and nothing similar is known."))
     return 0 if found else 1
@@ -63,7 +63,8 @@ def neighbours(
     """Show the edges of ENTITY, an IRI or a label."""
     with opened(options.settings(file, flags | NO_MODEL)) as session:
         match, found, names = session.run(session.neighbours(entity, WAYS[direction]))
-    edges = [_shown(edge, names) for near in found for edge in near.edges]
+    walked = dict.fromkeys(step for near in found for edge in near.edges for step in edge.walk)
+    edges = [PathEdge.of(edge, names) for edge in walked]
     gaps = [Gap(near.endpoint, f"{near.entity.value} ({near.direction})", why) for near in found if (why := _why(near))]
     if as_json:
         more = max(0, len(edges) - limit)
@@ -110,21 +111,3 @@ def _match(match: Match) -> Text:
 
 def _why(near: Neighbourhood) -> str:
     return near.failed or near.cut
-
-
-def _shown(edge: Edge, names: Mapping[Any, str]) -> PathEdge:
-    terms: list[Term] = [edge.subject, edge.relation, edge.object]
-    terms += [term for leg in edge.qualifiers for term in (leg.relation, leg.value)]
-    terms += [edge.through.relation] if edge.through else []
-    labels = {term.text: names[term] for term in terms if term in names}
-    return PathEdge(
-        edge.subject,
-        edge.relation,
-        edge.object,
-        edge.direction,
-        edge.endpoint,
-        edge.retrieved_at,
-        edge.qualifiers,
-        edge.through,
-        labels,
-    )

@@ -22,8 +22,8 @@ COMMANDS = {
     "search": ("fedkg.cli.look:search", "Find entities by label or alias."),
     "neighbours": ("fedkg.cli.look:neighbours", "Show the edges of an entity."),
     "verify": ("fedkg.cli.verify:verify", "Ask for every edge of a saved answer again."),
-    "endpoints": ("fedkg.cli.endpoints:endpoints", "List, show and check endpoint profiles."),
-    "cache": ("fedkg.cli.cache:cache", "Show or clear what is kept on disk."),
+    "endpoints": ("fedkg.cli.endpoints:endpoints", "List, show, check and forget endpoints."),
+    "cache": ("fedkg.cli.cache:cache", "Show, clear, export and import what is kept on disk."),
     "prompts": ("fedkg.cli.prompts:prompts", "List and show the prompts of the model's calls."),
     "eval": ("fedkg.cli.eval:evaluation", "Run benchmarks."),
 }

@@ -70,9 +70,10 @@ def answer(out: Console, said: Answer, *, everything: bool = False) -> None:
 def edge(shown: PathEdge, mark: str = "") -> Text:
     """One edge as a line, in the direction it was walked: `A → relation → B  (qualifiers)  [endpoint]`."""
     arrow = "→" if shown.direction == "out" else "←"
-    line = Text(f"{mark}{_name(shown.edge.start, shown.labels)}")
+    start, end = (shown.subject, shown.object) if shown.direction == "out" else (shown.object, shown.subject)
+    line = Text(f"{mark}{_node(start, shown)}")
     line.append(f" {arrow} {_relation(shown)} {arrow} ", "cyan")
-    line.append(_name(shown.edge.end, shown.labels))
+    line.append(_node(end, shown))
     if shown.qualifiers:
         said = (f"{_name(leg.relation, shown.labels)}: {_name(leg.value, shown.labels)}" for leg in shown.qualifiers)
         line.append(f"  ({'; '.join(said)})", "dim")
@@ -129,6 +130,13 @@ def _more(out: Console, count: int, most: int, what: str, *, everything: bool) -
 def _name(term: Term, labels: Mapping[str, str]) -> str:
     name = plain(labels.get(term.text) or own_name(term)).replace("→", "->").replace("←", "<-")
     return name or term.text
+
+
+def _node(term: Term, shown: PathEdge) -> str:
+    """The node's name; an identifier with the entity that it stands for."""
+    name = _name(term, shown.labels)
+    meant = shown.identifies if term == shown.object else None
+    return f"{name} = {_name(meant, shown.labels)}" if meant else name
 
 
 def _relation(shown: PathEdge) -> str:

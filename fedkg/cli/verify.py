@@ -11,7 +11,7 @@ from rich.text import Text
 from fedkg.cli import options, show
 from fedkg.cli.connect import opened
 from fedkg.errors import DocumentError, GraphFileError, ProfileError
-from fedkg.federation import FederatedGraph
+from fedkg.federation.graph import FederatedGraph
 from fedkg.records import Answer, decode_answer, encode
 from fedkg.session import Checked, Session
 
@@ -35,7 +35,7 @@ def verify(document: str, file: str | None, as_json: bool, **flags: object) -> i
     with opened(options.settings(file, flags)) as session:
         checked = session.run(_checked(session, answer, own=own))
     gone = sum(not check.holds for check in checked)
-    unproven = [value.value for value in answer.unproven()]
+    unproven = [value.value for value in answer.unproven(session.identity.allows)]
     if as_json:
         counts = {"question": answer.question, "holds": len(checked) - gone, "gone": gone, "unproven": unproven}
         click.echo(encode({**counts, "edges": checked}))

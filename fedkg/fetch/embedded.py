@@ -19,8 +19,9 @@ FORMATS = {
     ".ttl": pyoxigraph.RdfFormat.TURTLE,
     ".nq": pyoxigraph.RdfFormat.N_QUADS,
 }
-RESULTS = {"content-type": "application/sparql-results+json"}
-TEXT = {"content-type": "text/plain"}
+# the engine says who it is, as its server would
+RESULTS = {"content-type": "application/sparql-results+json", "server": "oxigraph"}
+TEXT = {"content-type": "text/plain", "server": "oxigraph"}
 # queries ask the default graph only; a fact that stands in several graphs is one fact
 MERGE_GRAPHS = "INSERT { ?s ?p ?o } WHERE { GRAPH ?g { ?s ?p ?o } }; DROP NAMED"
 

@@ -11,7 +11,7 @@ from http import HTTPStatus
 
 import msgspec
 
-from fedkg.errors import EndpointError, NotSparqlError, QueryRejectedError, RefusedError
+from fedkg.errors import EndpointError, InputError, NotSparqlError, QueryRejectedError, RefusedError
 from fedkg.fetch.base import Reply, Rows
 from fedkg.profiles import Limits
 from fedkg.sparql import results
@@ -55,9 +55,9 @@ class _Document(msgspec.Struct):
 
 
 def entity_search(text: str, language: str, limit: int) -> str:
-    """The request for items that are called like the text. Raises QueryRejectedError for a text that is too long."""
+    """The request for items that are called like the text. Raises InputError for a text that is too long."""
     if len(text) > LONGEST:
-        raise QueryRejectedError(f"the search takes no more than {LONGEST} characters")
+        raise InputError(f"the search takes no more than {LONGEST} characters")
     fields = {
         "action": "wbsearchentities",
         "format": "json",

@@ -8,6 +8,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from email.message import Message
 from typing import Any
 
@@ -16,12 +17,15 @@ from fedkg.fetch.base import Reply
 
 __all__ = ["WrapperTransport"]
 
+CHUNK = 1 << 16
+THREADS = 8
+
 
 class WrapperTransport:
     """A Transport over urllib, with the requests that a SPARQLWrapper object makes; the object itself is not changed.
 
-    `timeout` in seconds holds where the object has none of its own, `max_bytes` is the most bytes of one reply. Raises
-    ProfileError where the object is no SPARQLWrapper, or its endpoint no http URL.
+    `timeout` in seconds, for the whole reply, holds where the object has none of its own; `max_bytes` is the most bytes of
+    one reply. Raises ProfileError where the object is no SPARQLWrapper, or its endpoint no http URL.
     """
 
     def __init__(self, wrapper: Any, *, timeout: float = 60.0, max_bytes: int = 64_000_000) -> None:
@@ -31,16 +35,19 @@ class WrapperTransport:
         self._wrapper = wrapper
         self._timeout = wrapper.timeout or timeout
         self._max_bytes = max_bytes
+        # of its own: a service that stalls keeps its threads until they time out, and nobody else's
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="fedkg-wrapper")
 
     def __repr__(self) -> str:
         return f"WrapperTransport({self.name})"
 
     async def send(self, query: str) -> Reply:
         """The endpoint's reply, whatever its status. Raises UnreachableError, EndpointTimeoutError or TruncatedError."""
-        return await asyncio.to_thread(self._send, query)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._send, query)
 
     async def close(self) -> None:
-        """Nothing to free: urllib opens a connection per request."""
+        """Lets the threads end; urllib opens a connection per request."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _send(self, query: str) -> Reply:
         started = time.monotonic()
@@ -71,20 +78,25 @@ class WrapperTransport:
         return request
 
     def _exchange(self, request: urllib.request.Request) -> tuple[int, Message, bytes]:
+        end = time.monotonic() + self._timeout
         try:
             # __init__ has let http and https through only
             with urllib.request.urlopen(request, timeout=self._timeout) as response:  # noqa: S310
-                return response.status, response.headers, self._read(response)
+                return response.status, response.headers, self._read(response, end)
         except urllib.error.HTTPError as error:
             with error:
-                return error.code, error.headers, self._read(error)
+                return error.code, error.headers, self._read(error, end)
 
-    def _read(self, response: http.client.HTTPResponse | urllib.error.HTTPError) -> bytes:
-        body = response.read(self._max_bytes + 1)
-        # asked for a number of bytes, http.client does not complain where a body of known length broke off
-        if getattr(response, "length", None) and len(body) <= self._max_bytes:
-            raise http.client.IncompleteRead(body)
-        return body
+    def _read(self, response: http.client.HTTPResponse | urllib.error.HTTPError, end: float) -> bytes:
+        """The body, one byte more of it than allowed where it is longer; urllib's own timeout starts anew with each byte."""
+        length, body = getattr(response, "length", None), bytearray()
+        while len(body) != length and len(body) <= self._max_bytes and (chunk := response.read1(CHUNK)):
+            body += chunk
+            if time.monotonic() > end:
+                raise TimeoutError
+        if length is not None and len(body) < min(length, self._max_bytes):
+            raise http.client.IncompleteRead(bytes(body))
+        return bytes(body)
 
 
 def _shown(endpoint: str) -> str:

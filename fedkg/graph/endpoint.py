@@ -1,20 +1,24 @@
 """One SPARQL endpoint as a Graph."""
 
 import asyncio
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 import msgspec
 
 from fedkg.errors import EndpointError, OfflineError
 from fedkg.fetch.base import Select
 from fedkg.graph.base import Source, all_in_halves, chunks
+from fedkg.graph.known import Acquaintance, Known
 from fedkg.graph.names import Names
 from fedkg.graph.near import Neighbours
 from fedkg.graph.search import Search
+from fedkg.identity import Identity
 from fedkg.profiles import Profile
 from fedkg.records import Match, Neighbourhood
 from fedkg.sparql import build
-from fedkg.terms import Blank, Direction, Edge, Iri, Literal, Term
+from fedkg.terms import UNKNOWN, Blank, Direction, Edge, Iri, Literal, Term
 
 __all__ = ["SparqlGraph", "has_shape"]
 
@@ -24,9 +28,20 @@ LAST_RESORT = "en"
 
 
 class SparqlGraph:
-    """A Graph over one endpoint; `scan` says that all its labels may be read at once, as in a small graph in process."""
+    """A Graph over one endpoint; `scan` says that all its labels may be read at once, as in a small graph in process.
 
-    def __init__(self, source: Source, languages: Sequence[str] = ("en",), scan: bool = False) -> None:
+    `identity` is the table of identities where the endpoint is one of several: it then says its identity links too.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        languages: Sequence[str] = ("en",),
+        scan: bool = False,
+        identity: Identity | None = None,
+    ) -> None:
+        identity = identity or Identity()
+        source = dataclasses.replace(source, profile=identity.shown(source.profile))
         languages = tuple(dict.fromkeys((*languages, LAST_RESORT)))
         self.source = source
         self.name = source.name
@@ -34,13 +49,15 @@ class SparqlGraph:
         self.profile = source.profile
         self._select = source.select
         self._near = Neighbours(source)
+        self._known = Known(source, identity)
+        self._links = identity.relations
         self._names = Names(source, languages)
         self._search = Search(source, languages, self._names, scan)
 
     @property
     def hits(self) -> int:
-        """Neighbourhoods and labels that needed no request so far."""
-        return self._near.hits + self._names.hits
+        """Neighbourhoods, labels and acquaintances that needed no request so far."""
+        return self._near.hits + self._names.hits + self._known.hits
 
     @property
     def named(self) -> Mapping[Iri, str]:
@@ -49,8 +66,16 @@ class SparqlGraph:
 
     async def neighbours(self, entities: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
         """The edges of each entity in one direction, without the relations that are plumbing by their property type."""
-        found, plumbing = await asyncio.gather(self._near.get(entities, direction), self._names.plumbing())
+        found, plumbing = await asyncio.gather(self._near.get(entities, direction), self.plumbing())
         return [_without(near, plumbing) for near in found] if plumbing else found
+
+    async def known(self, entities: Sequence[Iri]) -> dict[Iri, Acquaintance]:
+        """What the endpoint knows of each entity: whether it says anything of it, and its identity links."""
+        return await self._known.get(entities)
+
+    async def plumbing(self) -> frozenset[Iri]:
+        """The relations that are plumbing by their property type, links aside."""
+        return await self._names.plumbing() - self._links
 
     async def labels(self, terms: Iterable[Term]) -> dict[Term, str]:
         """A name for every term; where the endpoint fails, local names."""
@@ -89,7 +114,8 @@ class SparqlGraph:
         """The transport belongs to whoever made it."""
 
     async def _holds(self, edges: Sequence[Edge]) -> dict[Edge, bool]:
-        rows = (await self._select.select(build.holds(edges), "verify")).rows
+        query = partial(build.holds, edges, self.profile.shape.unknown)
+        rows = (await self._select.select(query, "verify")).rows
         numbers = {term.value for row in rows if isinstance(term := row.get("i"), Literal)}
         return {edge: str(number) in numbers for number, edge in enumerate(edges)}
 
@@ -106,7 +132,7 @@ def _askable(edge: Edge) -> bool:
     through = edge.through
     if through and not (through.relation.queryable and isinstance(through.node, Iri | Blank)):
         return False
-    ends = edge.subject.queryable and edge.relation.queryable and edge.object.queryable
+    ends = edge.subject.queryable and edge.relation.queryable and (edge.object.queryable or edge.object == UNKNOWN)
     return isinstance(edge.subject, Iri) and ends
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from rapidfuzz import fuzz, utils
 
 from fedkg.dialects import Dialect
-from fedkg.errors import EndpointError, OfflineError, QueryRejectedError
+from fedkg.errors import EndpointError, FedkgError, InputError, QueryRejectedError
 from fedkg.fetch import mediawiki
 from fedkg.fetch.base import Rows
 from fedkg.graph.base import Source
@@ -49,7 +49,7 @@ class Lookup:
             return None
         try:
             rows = await self._ask(text)
-        except (EndpointError, OfflineError) as error:
+        except (EndpointError, InputError) as error:
             log.info("no look-up of %r at %s: %s", text[:100], self._source.name, error)
             await self._note(error)
             return None
@@ -59,7 +59,7 @@ class Lookup:
         kind = self._profile.lookup.kind
         if kind == "wikidata":
             if self._source.lookup is None:
-                raise QueryRejectedError("the web API is not connected")
+                raise InputError("the web API is not connected")
             asked = mediawiki.entity_search(text, self._languages[0], CANDIDATES)
             return await self._source.lookup.select(asked, "look-up")
 
@@ -73,9 +73,9 @@ class Lookup:
         kept = await asyncio.to_thread(self._source.store.get_many, SEARCHES, [self._barred])
         return bool(kept)
 
-    async def _note(self, error: EndpointError | OfflineError) -> None:
-        """Remembers for a day that the endpoint itself, which a status proves, takes no such query."""
-        rejected = isinstance(error, QueryRejectedError) and error.status and not REFUSED_TEXT.search(error.message)
+    async def _note(self, error: FedkgError) -> None:
+        """Remembers for a day that the endpoint takes no such query."""
+        rejected = isinstance(error, QueryRejectedError) and not REFUSED_TEXT.search(error.message)
         if rejected and self._profile.lookup.kind != "wikidata":
             put = self._source.store.put_many
             await asyncio.to_thread(put, SEARCHES, {self._barred: b"rejected"}, self._source.ttl.nothing * DAY)

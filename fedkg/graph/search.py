@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 import msgspec
@@ -153,7 +154,7 @@ class Search:
         branches = len(self._labels.predicates) + len(self._labels.aliases)
         if not every or not branches:
             return {text: [] for text in texts}
-        query = build.named(every, self._labels, self._languages, max(1, self._rows // branches))
+        query = partial(build.named, every, self._labels, self._languages, max(1, self._rows // branches))
         by_form: dict[str, list[_Found]] = {}
         for row in (await self._select.select(query, "search")).rows:
             if found := _found(row, len(self._labels.predicates), self._languages):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from fedkg.dialects import DIALECTS, GENERIC, Dialect
 from fedkg.profiles import Edges, Labels, Mediators, Shape
-from fedkg.terms import Blank, Direction, Edge, Iri, Literal, Term
+from fedkg.terms import UNKNOWN, XSD_STRING, Direction, Edge, Iri, Literal, Term
 
 __all__ = [
     "DIALECT_VERSION",
@@ -104,12 +104,13 @@ def catalogue(shape: Labels, languages: Sequence[str], property_type: str) -> st
     return f"SELECT ?e ?p ?l ?t WHERE {{ ?e {Iri(shape.property_of).n3()} ?p . {name} {kind} }} LIMIT {CATALOGUE_ROWS}"
 
 
-def named(names: Sequence[str], shape: Labels, languages: Sequence[str], limit: int) -> str:
+def named(names: Sequence[str], shape: Labels, languages: Sequence[str], limit: int, dialect: Dialect = GENERIC) -> str:
     """The entities with one of these labels or aliases: rows (e<n>, l<n>, d<n>), n counting label and alias predicates.
 
     `limit` bounds the rows of each predicate. d<n> is the description, where there is one.
     """
-    spelled = _list(Literal(name, language=tag) for name in names for tag in _tags(languages))
+    literals = (Literal(name, language=tag) for name in names for tag in _tags(languages))
+    spelled = " ".join(form for literal in literals for form in _forms(literal, dialect))
     branches = [
         f"SELECT ?e{number} ?l{number} ?d{number} WHERE {{ VALUES ?l{number} {{ {spelled} }}"
         f" ?e{number} {Iri(predicate).n3()} ?l{number} . {_described(number, shape, languages)} }} LIMIT {limit}"
@@ -141,13 +142,15 @@ def used(predicates: Sequence[Iri]) -> str:
     return f"SELECT * WHERE {{ {_union(branches)} }}"
 
 
-def holds(edges: Sequence[Edge], unknown: str = "") -> str:
+def holds(edges: Sequence[Edge], unknown: str = "", dialect: Dialect = GENERIC) -> str:
     """Which of the edges the endpoint still says: rows (i), the number of each that holds.
 
-    An object that is a blank node stands for a value that is not known; `unknown` is the prefix of IRIs that mean the same.
+    Where the object is `UNKNOWN`, any value that is not known will do; `unknown` is the prefix of IRIs that stand for one.
     """
     branches = [
-        f"VALUES ?i {{ {Literal(str(number)).n3()} }} {_pattern(edge, unknown)}" for number, edge in enumerate(edges)
+        f"VALUES ?i {{ {Literal(str(number)).n3()} }} {_pattern(edge, target)}"
+        for number, edge in enumerate(edges)
+        for target in _targets(edge.object, unknown, dialect)
     ]
     return f"SELECT DISTINCT ?i WHERE {{ {_union(branches)} }}"
 
@@ -168,7 +171,8 @@ def known(
     for number, relation in enumerate(forward):
         for place, terms in (("s", forward[relation]), ("o", backward[relation])):
             if terms:
-                values = f"VALUES ?{place}{number} {{ {_list(terms)} }}"
+                forms = " ".join(form for term in terms for form in _forms(term, dialect))
+                values = f"VALUES ?{place}{number} {{ {forms} }}"
                 branches.append(f"{values} ?s{number} {relation.n3()} ?o{number}")
     return f"SELECT * WHERE {{ {_union(branches)} }} LIMIT {limit}"
 
@@ -281,17 +285,20 @@ def _starts(variable: str, prefix: str) -> str:
     return f"STRSTARTS(STR({variable}), {Literal(prefix).n3()})"
 
 
-def _pattern(edge: Edge, unknown: str) -> str:
-    subject, relation, test = edge.subject.n3(), edge.relation.n3(), ""
-    if isinstance(edge.object, Blank):
-        kinds = ["isBlank(?u)", *([_starts("?u", unknown)] if unknown else [])]
-        target, test = "?u", f" FILTER({' || '.join(kinds)})"
-    else:
-        target = edge.object.n3()
+def _pattern(edge: Edge, target: str) -> str:
+    subject, relation = edge.subject.n3(), edge.relation.n3()
     if edge.through is None:
-        return f"{subject} {relation} {target} .{test}"
+        return f"{subject} {relation} {target}"
     node = edge.through.node.n3() if edge.through.node.queryable else "?m"
-    return f"{subject} {relation} {node} . {node} {edge.through.relation.n3()} {target} .{test}"
+    return f"{subject} {relation} {node} . {node} {edge.through.relation.n3()} {target}"
+
+
+def _targets(term: Term, unknown: str, dialect: Dialect) -> list[str]:
+    """What an edge to that term may end in: the forms of the term, or a variable with a condition."""
+    if term != UNKNOWN:
+        return [f"{form} ." for form in _forms(term, dialect)]
+    kinds = ["isBlank(?u)", *([_starts("?u", unknown)] if unknown else [])]
+    return [f"?u . FILTER({' || '.join(kinds)})"]
 
 
 def _triple(entity: Iri, predicate: str, other: str, direction: Direction) -> str:
@@ -304,3 +311,10 @@ def _union(branches: Iterable[str]) -> str:
 
 def _list(terms: Iterable[Term], separator: str = " ") -> str:
     return separator.join(term.n3() for term in terms)
+
+
+def _forms(term: Term, dialect: Dialect) -> list[str]:
+    """The term as it is written into a query; where the engine tells a plain string from one of type xsd:string, as both."""
+    plain = isinstance(term, Literal) and not (term.language or term.datatype)
+    typed = [f"{term.n3()}^^{Iri(XSD_STRING).n3()}"] if plain and dialect.typed_strings else []
+    return [term.n3(), *typed]

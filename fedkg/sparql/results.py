@@ -51,7 +51,7 @@ TIMED_OUT = re.compile(
     re.IGNORECASE,
 )
 REJECTED = re.compile(
-    r"syntax error|parse error|lexical error|MalformedQuery|invalid SPARQL|SP030|XM029|SECURITY|no permission",
+    r"syntax error|parse error|lexical error|MalformedQuery|invalid SPARQL|SP030|XM02[89]|FT370|SECURITY|no permission",
     re.IGNORECASE,
 )
 BANNED_UNTIL = re.compile(r"banned until (\d[^\s,;]*)", re.IGNORECASE)

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from fedkg.errors import QueryRejectedError
+from fedkg.errors import InputError
 from fedkg.profiles import Labels
 from fedkg.terms import Iri, Literal
 from fedkg.words import STOP_WORDS
@@ -40,12 +40,12 @@ def words(text: str) -> list[str]:
 def by_words(kind: str, text: str, shape: Labels, languages: Sequence[str], limit: int) -> str:
     """The entities that are called something with all words of the text: rows (e, l), l being the label or alias.
 
-    `kind` is a profile's `lookup.kind` that a query can serve: bif, qlever, mwapi. Raises QueryRejectedError, with no
-    status, where it is none, or where the text holds nothing to look for.
+    `kind` is a profile's `lookup.kind` that a query can serve: bif, qlever, mwapi. Raises InputError where it is none of
+    them, or where the text holds nothing to look for.
     """
     asked = words(text)
     if not asked or len(text) > LONGEST_TEXT:
-        raise QueryRejectedError("the text holds no words to look for, or too many")
+        raise InputError("the text holds no words to look for, or too many")
     match kind:
         case "bif":
             return _bif(asked, shape, languages, limit)
@@ -53,7 +53,7 @@ def by_words(kind: str, text: str, shape: Labels, languages: Sequence[str], limi
             return _qlever(asked, shape, languages, limit)
         case "mwapi":
             return _mwapi(text, languages, limit)
-    raise QueryRejectedError("this engine brings no search in labels along")
+    raise InputError("this engine brings no search in labels along")
 
 
 def about(entities: Sequence[Iri], shape: Labels, languages: Sequence[str], limit: int) -> str:

@@ -59,7 +59,7 @@ def compose(
     kind: Kind, found: Ends, verdict: str, names: Mapping[Term, str]
 ) -> tuple[tuple[AnswerValue, ...], tuple[Path, ...]]:
     """The answers, and the paths that prove them; `verdict` is the model's "yes" or "no", for questions of that kind."""
-    paths = tuple(Path(end.score, tuple(_shown(edge, names) for edge in end.walk)) for end in found.shown)
+    paths = tuple(Path(end.score, tuple(PathEdge.of(edge, names) for edge in end.walk)) for end in found.shown)
     by_term: dict[Term, list[int]] = {}
     for index, end in enumerate(found.shown):
         by_term.setdefault(end.tail, []).append(index)
@@ -68,22 +68,6 @@ def compose(
     if kind == "count" and not all(map(_is_number, by_term)):
         return (_count(found, paths),), paths
     return tuple(_value(term, names, tuple(indices)) for term, indices in by_term.items()), paths
-
-
-def _shown(edge: Edge, names: Mapping[Term, str]) -> PathEdge:
-    labels = {term.text: names[term] for term in edge.terms if term in names}
-    return PathEdge(
-        subject=edge.subject,
-        relation=edge.relation,
-        object=edge.object,
-        direction=edge.direction,
-        endpoint=edge.endpoint,
-        retrieved_at=edge.retrieved_at,
-        qualifiers=edge.qualifiers,
-        through=edge.through,
-        labels=labels,
-        identifies=edge.identifies,
-    )
 
 
 def _value(term: Term, names: Mapping[Term, str], indices: tuple[int, ...]) -> AnswerValue:

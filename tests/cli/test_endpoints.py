@@ -47,13 +47,15 @@ def test_show_prints_all_that_a_profile_says(cli: Cli, name: str) -> None:
 
 
 def test_check_of_the_sample(cli: Cli) -> None:
-    """An endpoint that answers is shown with profile, engine, a label, edges, latency and limits."""
+    """Each finding is a line with its grade, some edges follow, and the last line is the verdict."""
     result = cli("endpoints", "check", "sample")
-    assert result.exit_code == 0
-    for part in ("sample answers", "profile    sample, engine oxigraph", " ms; ", "http://www.wikidata.org/entity/Q"):
-        assert part in result.stdout
-    limits = profiles.find("sample").limits
-    assert f"{limits.batch} entities a request, {limits.rows} rows a reply" in result.stdout
+    lines = result.stdout.splitlines()
+    assert (result.exit_code, lines[0], lines[-1]) == (0, "sample, profile sample", "ready")
+    names = [line.split()[1] for line in lines if line.startswith("  ok ")]
+    assert names[:4] == ["reachable", "latency", "format", "engine"]
+    assert {"labels", "search", "neighbourhood", "edges", "limits"} <= set(names)
+    assert any(" → " in line and line.endswith("[sample]") for line in lines)
+    assert " requests in " in lines[-2]
 
 
 def test_check_of_a_file_names_the_shape_that_was_found(cli: Cli, graph: Path) -> None:
@@ -62,6 +64,7 @@ def test_check_of_a_file_names_the_shape_that_was_found(cli: Cli, graph: Path) -
     assert (shown["endpoint"], shown["profile"]) == ("kingdom.ttl", "generic")
     assert shown["labelled"]["label"]
     assert shown["latency"] <= shown["seconds"]
+    assert {finding["grade"] for finding in shown["findings"]} == {"ok"}
 
 
 def test_check_takes_no_further_endpoint(cli: Cli) -> None:
@@ -71,29 +74,65 @@ def test_check_takes_no_further_endpoint(cli: Cli) -> None:
     assert "No such option" in result.stderr
 
 
+def test_check_of_nothing(cli: Cli) -> None:
+    """Who names no endpoint is told how to name one."""
+    result = cli("endpoints", "check")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("error: no endpoint is named: `fedkg endpoints check SPEC`")
+    assert "fedkg endpoints list" in result.stderr
+
+
 def test_check_asks_past_the_cache(cli: Cli, served: Callable[..., Any]) -> None:
-    """Every check asks the endpoint itself, and leaves nothing behind."""
+    """Every check asks the endpoint itself, and leaves nothing that it said behind."""
     endpoint = served()
     first, second = (json.loads(cli("endpoints", "check", endpoint.url, "--json").stdout) for _ in range(2))
-    assert first["requests"] == second["requests"] == 2
-    assert endpoint.asked == 4
+    assert first["requests"] + second["requests"] == endpoint.asked
+    # who answers there may be asked the first time, and is remembered
+    assert 14 > first["requests"] >= second["requests"] > 5
     assert "neighbours" not in cli("cache", "stats").stdout
 
 
 def test_check_without_labels(cli: Cli, tmp_path: Path) -> None:
-    """A graph that names nothing answers as well, and the check says that no label was found."""
+    """A graph that names nothing answers as well, and the check says that no label was found, and what follows."""
     (tmp_path / "bare.nt").write_text("<http://a/b> <http://a/c> <http://a/d> .\n")
     result = cli("endpoints", "check", "bare.nt")
     assert result.exit_code == 0
-    assert "none found by the profile's predicates" in result.stdout
-    assert "edges      not tried" in result.stdout
+    assert "warning  labels" in result.stdout
+    assert "→ find the predicate that names things" in result.stdout
+    assert result.stdout.splitlines()[-1].startswith("usable, but look at: labels")
 
 
 def test_check_of_an_unreachable_endpoint(cli: Cli, dead: str) -> None:
     """Nothing there is exit code 3, with what was tried, how often and how long."""
     result = cli("endpoints", "check", dead)
-    error, tried, hint = result.stderr.splitlines()
-    assert (result.exit_code, result.stdout) == (3, "")
-    assert error.startswith(f"error: {dead}: no connection")
-    assert tried.startswith("tried: 4 requests in ")
-    assert hint.startswith("hint: ")
+    *_, tried, verdict = result.stdout.splitlines()
+    assert (result.exit_code, result.stderr) == (3, "")
+    assert verdict.startswith(f"not usable: {dead}: no connection")
+    assert tried.startswith("4 requests in ")
+    assert "→ check the URL and the network" in result.stdout
+
+
+def test_check_prints_nothing_that_steers_a_terminal(cli: Cli, tmp_path: Path) -> None:
+    """Labels come from outside."""
+    label = '<http://a/b> <http://www.w3.org/2000/01/rdf-schema#label> "Evil\\u001B[2Jname" .\n'
+    (tmp_path / "evil.nt").write_text(f"{label}<http://a/b> <http://a/c> <http://a/d> .\n")
+    shown = cli("endpoints", "check", "evil.nt").stdout
+    assert "\x1b" not in shown
+    assert "Evil" in shown
+
+
+def test_forget_asks_a_host_again(cli: Cli, dead: str) -> None:
+    """A host that failed again and again is left alone by every process, until that is forgotten."""
+    while json.loads(cli("endpoints", "check", dead, "--json").stdout)["requests"]:
+        pass
+    assert "left alone" in cli("endpoints", "check", dead).stdout
+    assert cli("endpoints", "forget", dead).stdout == f"forgotten: {dead}\n"
+    assert json.loads(cli("endpoints", "check", dead, "--json").stdout)["requests"]
+
+
+@pytest.mark.parametrize(("spec", "said"), [("sample", "no endpoint on the web"), ("nobody", "is no")])
+def test_forget_of_what_has_no_host(cli: Cli, spec: str, said: str) -> None:
+    """Of files nothing is remembered, and of what does not exist neither."""
+    result = cli("endpoints", "forget", spec)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert said in result.stderr

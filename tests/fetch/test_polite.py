@@ -1,13 +1,16 @@
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
+import msgspec
 import pytest
+import stamina
 from aiohttp import web
-from hypothesis import given
-from hypothesis import strategies as st
 
+from fedkg import deadline
+from fedkg.dialects import Dialect, Engine
 from fedkg.errors import (
     EndpointError,
     EndpointTimeoutError,
@@ -19,9 +22,12 @@ from fedkg.errors import (
 )
 from fedkg.fetch.base import FakeTransport, Reply, Transport
 from fedkg.fetch.http import HttpTransport
-from fedkg.fetch.polite import Clock, Meter, Polite
+from fedkg.fetch.manners import Clock, Manners, origin
+from fedkg.fetch.polite import Polite
+from fedkg.meter import Meter
 from fedkg.profiles import Limits
 from fedkg.records import Usage
+from fedkg.sparql.engines import PROBE
 from fedkg.sparql.results import accept
 
 JSON = "application/sparql-results+json"
@@ -40,14 +46,22 @@ class Hours:
     def __init__(self) -> None:
         self.time = 1000.0
         self.slept: list[float] = []
-        self.clock = Clock(now=lambda: self.time, sleep=self.sleep)
+        self.clock = Clock(now=lambda: self.time, sleep=self.sleep, wall=lambda: self.time)
 
     async def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
         self.time += seconds
+        await asyncio.sleep(0)
 
 
-def script(*replies: Reply | EndpointError) -> FakeTransport:
+async def shut_until(hours: Hours, instant: float) -> Manners:
+    """A memory in which the host of the Crowd is shut until then."""
+    manners = Manners(clock=hours.clock)
+    await manners.change(origin(Crowd.url), lambda host: msgspec.structs.replace(host, shut_until=instant))
+    return manners
+
+
+def script(*replies: Reply | EndpointError, url: str = "") -> FakeTransport:
     """A transport that gives these one after the other, the last one for ever."""
     left = list(replies)
 
@@ -57,14 +71,30 @@ def script(*replies: Reply | EndpointError) -> FakeTransport:
             raise reply
         return reply
 
-    return FakeTransport(answer)
+    return FakeTransport(answer, url)
 
 
-def polite(*transports: Transport, hours: Hours | None = None, meter: Meter | None = None, **limits: Any) -> Polite:
-    """A Polite called e over these transports, with time of its own."""
-    test = partial(accept, endpoint="e")
-    clock = (hours or Hours()).clock
-    return Polite(transports, test, endpoint="e", limits=Limits(**limits), meter=meter, clock=clock)
+def polite(
+    *transports: Transport,
+    hours: Hours | None = None,
+    meter: Meter | None = None,
+    manners: Manners | None = None,
+    engine: Engine = "virtuoso",
+    detects: bool = True,
+    **limits: Any,
+) -> Polite:
+    """A Polite called e over these transports, with time of its own, by default of an engine that is known."""
+    return Polite(
+        transports,
+        partial(accept, endpoint="e"),
+        endpoint="e",
+        limits=Limits(**limits),
+        meter=meter,
+        clock=(hours or Hours()).clock,
+        manners=manners,
+        engine=engine,
+        detects=detects,
+    )
 
 
 # ---- once more, or not ----
@@ -154,6 +184,53 @@ async def test_an_answer_that_says_no_is_an_answer() -> None:
     assert (await gentle.select("q")).boolean is True
 
 
+# ---- one tries first ----
+
+
+async def test_after_a_pause_one_request_goes_first() -> None:
+    """Of many that wait for a host that was shut one is sent; when it is answered, the others follow."""
+    hours, crowd = Hours(), Crowd()
+    gentle = polite(crowd, hours=hours, manners=await shut_until(hours, 1001.0), concurrency=9)
+    hours.time += 2
+    async with asyncio.TaskGroup() as tasks:
+        for _ in range(5):
+            tasks.create_task(gentle.select("q"))
+        await turns()
+        assert crowd.waiting == 1
+        crowd.open.set()
+    assert gentle.meter.usage().requests == 5
+
+
+async def test_who_gives_up_lets_another_find_out() -> None:
+    """A request on trial that is cancelled does not keep the others waiting."""
+    hours, crowd = Hours(), Crowd()
+    gentle = polite(crowd, hours=hours, manners=await shut_until(hours, 1001.0))
+    hours.time += 2
+    task = asyncio.create_task(gentle.select("q"))
+    await turns()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    crowd.open.set()
+    await gentle.select("q")
+    assert gentle.meter.usage().requests == 2
+
+
+async def test_the_error_budget_holds_for_all_urls_of_a_host() -> None:
+    """Rejected queries use up the budget of a minute; another URL of that host is then left alone, too."""
+    hours = Hours()
+    manners = Manners(clock=hours.clock)
+    one = polite(script(WRONG, url="http://h/one"), hours=hours, manners=manners, errors=3)
+    for _ in range(3):
+        with pytest.raises(QueryRejectedError):
+            await one.select("q")
+    other = polite(script(GOOD, url="http://h/two"), hours=hours, manners=manners)
+    with pytest.raises(RefusedError, match=r"another 60 s.*syntax error"):
+        await other.select("q")
+    hours.time += 60
+    assert (await other.select("q")).boolean is True
+
+
 # ---- several mirrors ----
 
 
@@ -209,6 +286,8 @@ def test_no_transport_at_all() -> None:
 
 class Crowd:
     """A transport that holds its replies back until it is told, and counts who is waiting."""
+
+    url = "http://crowd/sparql"
 
     def __init__(self) -> None:
         self.waiting = self.most = 0
@@ -294,6 +373,103 @@ async def test_a_cancelled_question_frees_its_slot() -> None:
     assert gentle.meter.usage().round_trips == 2
 
 
+# ---- until when ----
+
+
+async def test_a_queue_counts_against_the_time() -> None:
+    """Whoever waits for a slot is told so when his patience is over, and has asked nobody."""
+    crowd = Crowd()
+    gentle = polite(crowd, concurrency=1, patience=0.05)
+    said = await asyncio.gather(*(gentle.select("q", "edges") for _ in range(3)), return_exceptions=True)
+    assert [str(error) for error in said] == [
+        "e: no answer within 0.05 s: no whole reply",
+        "e: no answer within 0.05 s: waiting for a slot behind other requests",
+        "e: no answer within 0.05 s: waiting for a slot behind other requests",
+    ]
+    assert {type(error) for error in said} == {EndpointTimeoutError}
+    assert gentle.meter.usage().by_kind == {"edges": 1}
+
+
+async def test_half_of_what_is_left_of_a_question() -> None:
+    """A stalling endpoint takes half of the question's time, so that the others' answers can still be used."""
+    gentle = polite(Crowd())
+    with deadline.within(0.1):
+        with pytest.raises(EndpointTimeoutError, match=r"within 0\.0[45]"):
+            await gentle.select("q")
+        assert deadline.left() > 0.02
+
+
+async def test_a_pace_counts_against_the_time() -> None:
+    """Requests that the pace puts behind the end are not sent."""
+    gentle = polite(script(GOOD), interval=5.0, patience=0.1)
+    await gentle.select("q")
+    with pytest.raises(EndpointTimeoutError, match="waiting for the pace"):
+        await gentle.select("q")
+    assert gentle.meter.usage().requests == 1
+
+
+async def test_a_longer_wait_than_there_is_time_fails_at_once() -> None:
+    """Retry-After beyond the deadline is not slept through, neither by this request nor by the next."""
+    hours = Hours()
+    transport = script(BUSY, GOOD)
+    gentle = polite(transport, hours=hours)
+    with deadline.within(10):
+        for _ in range(2):
+            with pytest.raises(RefusedError) as caught:
+                await gentle.select("q")
+            assert caught.value.wait == 9
+    assert (len(transport.queries), hours.slept) == (1, [])
+
+
+async def test_two_stalls_in_a_row_shut_a_mirror_for_this_process() -> None:
+    """Later hops do not wait again; half a minute later they do."""
+    hours, crowd = Hours(), Crowd()
+    gentle = polite(crowd, hours=hours, patience=0.02)
+    for _ in range(2):
+        with pytest.raises(EndpointTimeoutError):
+            await gentle.select("q")
+    with pytest.raises(RefusedError, match="left alone for another 30 s: it has not replied in time"):
+        await gentle.select("q")
+    hours.time += 31
+    crowd.open.set()
+    await gentle.select("q")
+    assert gentle.meter.usage().requests == 3
+
+
+async def test_a_stall_between_answers_is_the_querys_own() -> None:
+    """What comes back in between says that the host is well, even where it says no."""
+    hours, crowd = Hours(), Crowd()
+    gentle = polite(crowd, hours=hours, patience=0.02)
+    for _ in range(3):
+        with pytest.raises(EndpointTimeoutError):
+            await gentle.select("q")
+        crowd.open.set()
+        await gentle.select("q")
+        crowd.open.clear()
+
+
+async def test_after_a_stall_the_other_mirror_goes_first() -> None:
+    """The mirror that kept silent is asked after the others."""
+    crowd, second = Crowd(), script(GOOD)
+    gentle = polite(crowd, second, patience=0.02)
+    with pytest.raises(EndpointTimeoutError):
+        await gentle.select("q")
+    await gentle.select("q")
+    assert len(second.queries) == 1
+
+
+async def test_daily_business_is_no_warning(caplog: pytest.LogCaptureFixture) -> None:
+    """That an endpoint is asked again is a line for those who debug; other retries of the program warn as ever."""
+    caplog.set_level("DEBUG")
+    await polite(script(DOWN, GOOD), retries=1).select("q")
+    assert [record.levelname for record in caplog.records if "again" in record.message] == ["DEBUG"]
+    with contextlib.suppress(OSError):
+        for attempt in stamina.retry_context(on=OSError, attempts=2):
+            with attempt:
+                raise OSError
+    assert {record.name for record in caplog.records if record.levelname == "WARNING"} == {"stamina"}
+
+
 def test_one_endpoint_serves_several_event_loops() -> None:
     """Slots and pace belong to the event loop: queues of one loop do not get stuck in another."""
     gentle = polite(script(GOOD), concurrency=1, interval=0.001)
@@ -303,6 +479,106 @@ def test_one_endpoint_serves_several_event_loops() -> None:
 
     assert [asyncio.run(several()) for _ in range(3)] == [4, 4, 4]
     assert len(gentle._gates) == 1
+
+
+# ---- who answers ----
+
+VIRTUOSO = msgspec.structs.replace(GOOD, headers={"content-type": JSON, "server": "Virtuoso/07.20"})
+QLEVER = Reply(400, {}, b'{"query": "", "status": "ERROR", "exception": "Invalid SPARQL query"}')
+URL = "http://h/sparql"
+
+
+def spoken(dialect: Dialect) -> str:
+    """A query that is the name of the engine it is made for."""
+    return dialect.engine
+
+
+async def test_what_replies_betray_is_believed_and_remembered() -> None:
+    """The first reply with a mark decides, for the next process as well; a mark in a good reply costs no request."""
+    manners = Manners()
+    transport = script(VIRTUOSO, GOOD, url=URL)
+    gentle = polite(transport, engine="generic", manners=manners)
+    for _ in range(2):
+        await gentle.select(spoken)
+    assert transport.queries == ["generic", "virtuoso"]
+    assert gentle.engines == {URL: "virtuoso"}
+    assert polite(script(GOOD, url=URL), engine="generic", manners=manners).engines == {URL: "virtuoso"}
+
+
+async def test_a_query_in_the_wrong_dialect_is_put_once_more() -> None:
+    """Where another engine answers than was believed, the rejected query is made again for it; a text cannot be."""
+    transport = script(QLEVER, GOOD, url=URL)
+    gentle = polite(transport, engine="virtuoso")
+    assert (await gentle.select(spoken)).boolean is True
+    assert transport.queries == ["virtuoso", "qlever"]
+    with pytest.raises(QueryRejectedError):
+        await polite(script(QLEVER, GOOD, url=URL)).select("text")
+
+
+async def test_a_query_that_stays_wrong_is_no_loop() -> None:
+    """One more request, whatever the replies betray."""
+    transport = script(QLEVER, url=URL)
+    with pytest.raises(QueryRejectedError):
+        await polite(transport, engine="virtuoso").select(spoken)
+    assert transport.queries == ["virtuoso", "qlever"]
+
+
+async def test_who_betrays_nothing_is_asked_once() -> None:
+    """The probe is sent once per URL and month, whatever comes of it, and counted as a kind of its own."""
+    hours = Hours()
+    manners = Manners(clock=hours.clock)
+    for probes in (1, 0):
+        transport = script(GOOD, url=URL)
+        gentle = polite(transport, engine="generic", manners=manners, hours=hours)
+        for _ in range(3):
+            await gentle.select("q", "edges")
+        assert transport.queries.count(PROBE) == probes
+        assert gentle.meter.usage().by_kind.get("engine", 0) == probes
+    hours.time += 31 * 86_400
+    late = script(GOOD, QLEVER, GOOD, url=URL)
+    gentle = polite(late, engine="generic", manners=manners, hours=hours)
+    for _ in range(2):
+        await gentle.select(spoken)
+    assert late.queries == ["generic", PROBE, "qlever"]
+
+
+@pytest.mark.parametrize("word", ["generic", "blazegraph"])
+async def test_a_profile_may_insist(word: Engine) -> None:
+    """With detects = false nothing is asked, and no reply changes the dialect."""
+    transport = script(VIRTUOSO, url=URL)
+    gentle = polite(transport, engine=word, detects=False)
+    for _ in range(2):
+        await gentle.select(spoken)
+    assert transport.queries == [word, word]
+
+
+async def test_mirrors_may_be_of_different_engines() -> None:
+    """Each mirror is asked in its own dialect."""
+    first, second = script(QLEVER, DOWN, url="http://one/"), script(VIRTUOSO, url="http://two/")
+    gentle = polite(first, second, engine="generic", retries=0)
+    await gentle.select(spoken)
+    assert (first.queries, second.queries) == (["generic", "qlever"], ["generic"])
+    assert gentle.engines == {"http://one/": "qlever", "http://two/": "virtuoso"}
+
+
+async def test_a_probe_that_hangs_costs_no_answer() -> None:
+    """What was answered before the question for the engine is returned, however long that takes."""
+
+    class Mute(FakeTransport):
+        async def send(self, query: str) -> Reply:
+            if query == PROBE:
+                await asyncio.Event().wait()
+            return await super().send(query)
+
+    gentle = polite(Mute(lambda _: GOOD, URL), engine="generic", patience=0.2)
+    assert (await gentle.select("q")).boolean is True
+
+
+async def test_what_runs_in_this_process_is_not_asked() -> None:
+    """A graph in memory has no URL, and no engine to be found out."""
+    transport = script(GOOD)
+    await polite(transport, engine="generic").select("q")
+    assert transport.queries == ["q"]
 
 
 # ---- what it cost ----
@@ -338,22 +614,6 @@ async def test_requests_in_flight_together_are_one_wave() -> None:
     assert gentle.meter.usage().requests == 10
 
 
-@given(st.lists(st.sampled_from(["edges", "labels", "search"])), st.integers(0, 5))
-def test_what_is_new_and_what_was_before_make_the_whole(kinds: list[str], before: int) -> None:
-    """`since` is the difference of two readings, kind by kind."""
-    meter = Meter()
-    readings = [meter.usage()]
-    for kind in kinds:
-        with meter.request(kind):
-            meter.received(2)
-        readings.append(meter.usage())
-    early = readings[min(before, len(kinds))]
-    new = meter.since(early)
-    assert new.requests + early.requests == len(kinds) == sum(new.by_kind.values()) + sum(early.by_kind.values())
-    assert new.bytes + early.bytes == 2 * len(kinds)
-    assert 0 not in new.by_kind.values()
-
-
 # ---- over a real connection ----
 
 
@@ -375,4 +635,4 @@ async def test_a_flaky_server_is_survived(serve: Callable[..., Awaitable[Any]]) 
     gentle = polite(HttpTransport(server.url), hours=hours, retries=3)
     assert (await gentle.select("ASK {}")).boolean is True
     await gentle.close()
-    assert (len(seen), hours.slept) == (3, [3.0])
+    assert (gentle.meter.usage().by_kind, hours.slept) == ({"": 3}, [3.0])

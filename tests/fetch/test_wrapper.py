@@ -1,4 +1,5 @@
 import asyncio
+import contextlib
 import socket
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -129,6 +130,17 @@ async def never(request: web.Request) -> web.StreamResponse:
     return web.Response()
 
 
+async def drip(request: web.Request) -> web.StreamResponse:
+    """A body that goes on for ever, a byte at a time."""
+    reply = web.StreamResponse(headers={"Content-Type": JSON})
+    await reply.prepare(request)
+    with contextlib.suppress(ConnectionError):
+        while True:
+            await reply.write(b" ")
+            await asyncio.sleep(0.01)
+    return reply
+
+
 async def long(_: web.Request) -> web.Response:
     """More than it should be."""
     return web.Response(body=b" " * 2000, content_type=JSON)
@@ -140,6 +152,7 @@ BREAKS: list[tuple[Any, type[EndpointError], str]] = [
     (half_error, UnreachableError, "IncompleteRead"),
     (no_reply, UnreachableError, "connection failed"),
     (never, EndpointTimeoutError, "within 0.3 s"),
+    (drip, EndpointTimeoutError, "within 0.3 s"),
     (long, TruncatedError, "more than 1000 bytes"),
 ]
 
@@ -148,7 +161,7 @@ BREAKS: list[tuple[Any, type[EndpointError], str]] = [
 async def test_a_reply_that_breaks(serve: Serve, handler: Any, error: type[EndpointError], says: str) -> None:
     """What breaks off, hangs or grows too long is the same error as with our own client."""
     server = await serve(handler)
-    timeout = 0.3 if handler is never else 20
+    timeout = 0.3 if error is EndpointTimeoutError else 20
     transport = WrapperTransport(sparqlwrapper.SPARQLWrapper(server.url), timeout=timeout, max_bytes=1000)
     with pytest.raises(error, match=says) as caught:
         await transport.send("ASK {}")

@@ -7,7 +7,7 @@ import pytest
 
 from fedkg.dialects import Query
 from fedkg.errors import EndpointError, UnreachableError
-from fedkg.federation import FederatedGraph
+from fedkg.federation.graph import FederatedGraph
 from fedkg.fetch.base import Rows
 from fedkg.graph.base import Graph, Source
 from fedkg.graph.endpoint import SparqlGraph

@@ -1,0 +1,1 @@
+"""Several endpoints as one graph."""

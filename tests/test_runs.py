@@ -1,0 +1,106 @@
+"""What a session notes of the cache, and what each mode lets it see."""
+
+import time
+
+import pytest
+
+from fedkg.errors import PackError
+from fedkg.runs import MOST, Recorder, Runs
+from fedkg.store import Entry, MemoryStore
+
+EVER = float("inf")
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    """A store with a stale, a fresh and a lasting value."""
+    store = MemoryStore()
+    now = time.time()
+    kept = {"stale": Entry(b"1", 1.0, 2.0), "fresh": Entry(b"2", 1.0, now + 900), "ever": Entry(b"3", 1.0, EVER)}
+    store.put_entries("n", kept)
+    return store
+
+
+KEYS = ["stale", "fresh", "ever", "none"]
+
+
+def test_live_sees_what_is_fresh(store: MemoryStore) -> None:
+    """A stale value is a miss."""
+    assert set(Recorder(store).get_many("n", KEYS)) == {"fresh", "ever"}
+
+
+@pytest.mark.parametrize("mode", ["cached", "offline"])
+def test_other_modes_see_what_is_stale_too(store: MemoryStore, mode: str) -> None:
+    """A stale value is better than a request, or than nothing."""
+    assert set(Recorder(store, mode).get_many("n", KEYS)) == {"stale", "fresh", "ever"}  # type: ignore[arg-type]  # it is one
+
+
+def test_refresh_sees_what_it_wrote_itself(store: MemoryStore) -> None:
+    """What was kept before is hidden, apart from what never gets stale; what comes now is kept and seen."""
+    recorder = Recorder(store, "cached", refresh=True)
+    assert set(recorder.get_many("n", KEYS)) == {"ever"}
+    recorder.put_many("n", {"fresh": b"new"}, 10)
+    assert recorder.get_many("n", KEYS) == {"fresh": b"new", "ever": b"3"}
+    assert set(recorder.entries("n", KEYS)) == {"fresh", "ever"}
+    assert store.get_many("n", ["fresh"]) == {"fresh": b"new"}
+
+
+def test_a_run_is_what_was_read_and_written(store: MemoryStore) -> None:
+    """Hits and writes are noted with their namespace; misses are not, nor what was not looked at."""
+    recorder = Recorder(store)
+    recorder.get_many("n", ["fresh", "none", "stale"])
+    recorder.put_many("m", {"b": b"", "a\ud800": b""})
+    recorder.update("k", "c", lambda _: b"x")
+    recorder.keep(["Who?"])
+    [run] = Runs(store).all()
+    assert (run.asked, run.entries) == (("Who?",), 4)
+    assert Runs(store).keys(run.id) == {"n": ["fresh"], "m": ["a\\ud800", "b"], "k": ["c"]}
+
+
+def test_a_run_that_touched_nothing_is_not_kept(store: MemoryStore) -> None:
+    """Looking for what is not there leaves no trace."""
+    recorder = Recorder(store)
+    recorder.get_many("n", ["none"])
+    recorder.keep(["Who?"])
+    assert Runs(store).all() == []
+
+
+def test_the_oldest_runs_are_forgotten() -> None:
+    """The last fifty stay, in their order, and nothing of the others."""
+    store = MemoryStore()
+    made = [Runs(store).add([f"question {number}"], {"n": ["k"]}) for number in range(MOST + 3)]
+    assert Runs(store).all() == made[3:]
+    assert store.count() == {"runs": MOST + 1}
+    with pytest.raises(PackError, match=made[0].id):
+        Runs(store).keys(made[0].id)
+
+
+def test_long_lists_of_questions_are_cut() -> None:
+    """A benchmark's thousand questions are not all shown."""
+    run = Runs(MemoryStore()).add(["x" * 1_000] * 1_000, {})
+    assert sum(map(len, run.asked)) <= 4_000
+
+
+@pytest.mark.parametrize("name", ["index", "20000101-000000-0000", ""])
+def test_a_run_that_is_not_known(store: MemoryStore, name: str) -> None:
+    """Names that no run has are bad input."""
+    Runs(store).add([], {"n": ["k"]})
+    with pytest.raises(PackError, match="no run is called"):
+        Runs(store).keys(name)
+
+
+def test_a_damaged_list_of_runs_is_empty(store: MemoryStore) -> None:
+    """What nobody can read is no run, and the next one starts a new list."""
+    store.put_many("runs", {"index": b"{"})
+    assert Runs(store).all() == []
+    run = Runs(store).add([], {})
+    assert Runs(store).all() == [run]
+
+
+def test_the_rest_is_the_store_s(store: MemoryStore) -> None:
+    """Counts, sizes and clearing are those of the store behind."""
+    recorder = Recorder(store)
+    recorder.put_entries("m", {"k": Entry(b"v", 1.0, EVER)})
+    recorder.drop("n", ["stale"])
+    assert (recorder.count(), recorder.size()) == ({"m": 1, "n": 2}, 3)
+    assert (recorder.clear("m"), recorder.clear()) == (1, 2)
