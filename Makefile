@@ -1,8 +1,12 @@
 # make demo: installs into .venv and answers three questions from the bundled sample. make test: runs the tests.
+# make engines: installs Virtuoso from Debian's packages where it can; tests that need it are skipped where it is absent.
 PYTHON ?= python3
 BIN := .venv/bin
+AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo -n)
+APT := $(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get -qq
+VIRTUOSO := virtuoso-opensource
 
-.PHONY: demo test check format lint types clean
+.PHONY: demo engines test check format lint types clean
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -11,6 +15,13 @@ BIN := .venv/bin
 
 demo: .venv/installed
 	$(BIN)/python -m fedkg.demo
+
+engines:
+	@if command -v virtuoso-t >/dev/null && command -v isql-vt >/dev/null; then echo "Virtuoso is installed"; \
+	elif $(APT) install -y --no-install-recommends $(VIRTUOSO) </dev/null \
+		|| { $(APT) update && $(APT) install -y --no-install-recommends $(VIRTUOSO) </dev/null; }; \
+	then echo "Virtuoso is installed now"; \
+	else echo "Virtuoso cannot be installed here; as root: apt-get install --no-install-recommends $(VIRTUOSO)"; fi
 
 test: .venv/installed
 	$(BIN)/python -m pytest

@@ -6,8 +6,6 @@ ten entities. All must find the same edges between entities.
 """
 
 import asyncio
-import json
-import re
 import statistics
 import tempfile
 import time
@@ -17,6 +15,7 @@ from typing import Any, TypeVar
 
 from engines import ENGINES, missing
 from graphs import RELATION, entities
+from guide import gold_chains, guide
 from proxy import Distance, distant
 from report import Report, options, require, spread
 from SPARQLWrapper import JSON, POST, SPARQLWrapper
@@ -25,7 +24,6 @@ from fedkg.bench import datasets
 from fedkg.bench.datasets import Question
 from fedkg.embed.base import Similarity
 from fedkg.graph.surroundings import Surroundings
-from fedkg.llm.base import Message, ScriptedModel
 from fedkg.records import Answer
 from fedkg.session import Session
 from fedkg.terms import Edge, Iri
@@ -33,12 +31,12 @@ from fedkg.terms import Edge, Iri
 GRAPH = "wikidata-codex-m.nt.gz"
 QUESTIONS, QUESTION_GRAPH = "pathquestion-3h.jsonl", "freebase-pathquestion.nt.gz"
 SECONDS = 0.1
-ENTITIES, TOG_ENTITIES, ASKED, HOPS, WIDTH, REPEATS = 100, 10, 20, 3, 4, 5
-MODELS = ("local", "scripted")
+ENTITIES, TOG_ENTITIES, ASKED, HOPS, REPEATS = 100, 10, 20, 3, 5
 TARGET = 1.5
 
 T = TypeVar("T")
 Triples = set[tuple[str, str, str]]
+Chains = dict[str, list[str]]
 
 
 def main() -> None:
@@ -48,6 +46,7 @@ def main() -> None:
     report = Report("latency", write=chosen.write)
     wanted = entities(chosen.data / GRAPH, ENTITIES + REPEATS)
     asked = datasets.questions(chosen.data / QUESTIONS, ASKED)
+    chains = gold_chains(chosen.data / QUESTIONS)
     for name, serve in ENGINES.items():
         if reason := missing(name):
             report.add(name, f"skipped: {reason}")
@@ -55,8 +54,8 @@ def main() -> None:
         with serve([chosen.data / GRAPH]) as url, distant(url, SECONDS) as far:
             report.add(f"{name}: neighbourhoods", neighbourhoods(far, wanted[:ENTITIES], wanted[ENTITIES:]))
         with serve([chosen.data / QUESTION_GRAPH]) as url, distant(url, 0.0) as near, distant(url, SECONDS) as far:
-            for model in MODELS:
-                report.add(f"{name}: questions, {model}", questions(near, far, asked, model))
+            report.add(f"{name}: questions, guided", questions(near, far, asked, chains))
+            report.add(f"{name}: questions, model local", questions(near, far, asked, {}))
     report.close()
 
 
@@ -179,57 +178,49 @@ def _is_edge(edge: tuple[str, str, str]) -> bool:
 # ---- three hops ----
 
 
-def questions(near: Distance, far: Distance, asked: Sequence[Question], model: str) -> dict[str, Any]:
+def questions(near: Distance, far: Distance, asked: Sequence[Question], chains: Chains) -> dict[str, Any]:
     """What cold questions wait for: their seconds at a distance less those of the same walk without one.
 
     The texts are embedded before, by a walk of its own, so that both sides compute the same.
     """
     with Session(f"freebase@{near.url}", cache=False) as session:
         similarity = session.similarity
-        first = [asyncio.run(answered(near.url, question, model, similarity)) for question in asked]
-        here = [asyncio.run(answered(near.url, question, model, similarity)) for question in asked]
-        there = [asyncio.run(answered(far.url, question, model, similarity)) for question in asked]
+        sides = [[answered(url, one, chains, similarity) for one in asked] for url in (near.url, near.url, far.url)]
+    new, here, there = sides
     waits = [far - near for (near, _), (far, _) in zip(here, there, strict=True)]
+    walks = [answer.usage for _, answer in there]
     return {
         "questions": len(asked),
-        "hops": HOPS,
         "similarity": similarity.name,
         "target": round((HOPS + 1) * SECONDS * TARGET, 2),
         "waiting": spread(waits),
+        "within target": sum(wait <= (HOPS + 1) * SECONDS * TARGET for wait in waits),
         "seconds at a distance": spread([seconds for seconds, _ in there]),
         "seconds without, texts embedded": spread([seconds for seconds, _ in here]),
-        "seconds without, texts new": spread([seconds for seconds, _ in first]),
-        "requests": spread([answer.usage.requests for _, answer in there]),
-        "round trips": spread([answer.usage.round_trips for _, answer in there]),
-        "steps of the first path": spread([len(answer.paths[0].edges) if answer.paths else 0 for _, answer in there]),
+        "seconds without, texts new": spread([seconds for seconds, _ in new]),
+        "requests": spread([usage.requests for usage in walks]),
+        "round trips": spread([usage.round_trips for usage in walks]),
+        "right answers": sum(_right(answer, one) for (_, answer), one in zip(there, asked, strict=True)),
         "same answers": [_values(answer) for _, answer in here] == [_values(answer) for _, answer in there],
     }
 
 
-async def answered(url: str, question: Question, model: str, similarity: Similarity) -> tuple[float, Answer]:
-    """The answer of a new session that knows nothing but embeddings, and its seconds."""
-    options: dict[str, Any] = {"cache": False, "similarity": similarity, "search.depth": HOPS}
-    chat = ScriptedModel(scripted) if model == "scripted" else None
-    async with Session(f"freebase@{url}", chat=chat, **options) as session:
-        started = time.monotonic()
-        answer = await session.ask(question.question, [topic.iri for topic in question.topic_entities])
-        return time.monotonic() - started, answer
+def answered(url: str, question: Question, chains: Chains, similarity: Similarity) -> tuple[float, Answer]:
+    """The answer of a new session that knows nothing but embeddings, and its seconds; without a chain nobody guides it."""
+
+    async def ask() -> tuple[float, Answer]:
+        chat = guide(chains[question.id]) if chains else None
+        options: dict[str, Any] = {"cache": False, "similarity": similarity, "search.depth": HOPS}
+        async with Session(f"freebase@{url}", chat=chat, **options) as session:
+            started = time.monotonic()
+            answer = await session.ask(question.question, [topic.iri for topic in question.topic_entities])
+            return time.monotonic() - started, answer
+
+    return asyncio.run(ask())
 
 
-def scripted(messages: Sequence[Message], call: str) -> str:
-    """What a model says that takes the first offers as they are ranked, finishes after three hops, and takes no time."""
-    said = messages[-1].content
-    if call == "plan":
-        plan = {"keywords": said.split(), "planning_steps": [], "declarative_statement": "", "kind": "entities"}
-        return json.dumps(plan | {"mentions": []})
-    offers = re.findall(r"^(\d+)\. (.*)$", said, re.MULTILINE)
-    if call == "answer":
-        return json.dumps({"paths": [{"path": int(offers[0][0]), "ends": []}], "verdict": ""})
-    picks = [
-        {"offer": int(number), "follows": True, "deducible": len(re.findall("[→←]", text)) >= 2 * HOPS}
-        for number, text in offers[:WIDTH]
-    ]
-    return json.dumps({"picks": picks})
+def _right(answer: Answer, question: Question) -> bool:
+    return {gold.key for gold in question.answers} <= set(_values(answer))
 
 
 def _values(answer: Answer) -> list[str]:

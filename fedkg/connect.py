@@ -232,7 +232,9 @@ class _Wiring:
         self._opened.push_async_callback(select.close)
         lookup = self._lookup(profile, name) if profile.lookup.url else None
         source = Source(name, identity, profile, select, self._store, self._settings.ttl, lookup)
-        return Member(SparqlGraph(source, self._settings.languages, scan=inside, identity=self._identity), select, lookup)
+        return Member(
+            SparqlGraph(source, self._settings.languages, scan=inside, identity=self._identity), select, lookup
+        )
 
     def _polite(self, profile: Profile, transports: Sequence[Transport], name: str) -> Polite:
         check = partial(accept, endpoint=name, known_cap=profile.limits.known_cap)

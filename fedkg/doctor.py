@@ -49,6 +49,11 @@ FEW = 0.5
 # after these it is not asked any further; after the others only if nothing at all was answered before
 GONE = (UnreachableError, RefusedError)
 HOPELESS = (NotSparqlError, EndpointTimeoutError)
+ADVICE = {
+    UnreachableError: "check the URL and the network, and whether the server is running",
+    RefusedError: "wait until then, and set a contact (FEDKG_CONTACT); `fedkg endpoints forget SPEC` asks again at once",
+    EndpointTimeoutError: "raise [limits] timeout in its profile, if it is known to be slow",
+}
 ESSENTIAL = {"reachable", "neighbourhood"}
 GENERIC = "generic"
 # how the acceptance test tells of a cap: the header of Virtuoso, and the profile's own known_cap
@@ -296,8 +301,8 @@ class Doctor:
             return Finding("neighbourhood", Grade.FAILED, why, "lower [limits] batch, or raise timeout, in its profile")
         nodes = {term for edge in self._edges for term in (edge.subject, edge.object) if isinstance(term, Iri)}
         named = len(nodes & self._graph.named.keys())
-        said = f"<{out.entity.value}> has {len(out.edges)} edges out and {len(into.edges)} in"
-        said += f"; {named} of {len(nodes)} nodes have a label"
+        said = f"edges of <{out.entity.value}>: {len(out.edges)} out, {len(into.edges)} in"
+        said += f"; of {len(nodes)} nodes {named} with a label"
         said += "".join(f"; {near.cut}" for near in (out, into) if near.cut)
         if named >= FEW * len(nodes):
             return Finding("neighbourhood", Grade.OK, said)
@@ -374,7 +379,8 @@ def _failed(name: str, error: EndpointError) -> Finding:
     """What the endpoint's error says, with the instant until which it wants to be left alone."""
     until = dt.datetime.now(dt.UTC) + dt.timedelta(seconds=error.wait)
     when = f"; not before {until:%Y-%m-%d %H:%M} UTC" if error.wait else ""
-    return Finding(name, Grade.FAILED, f"{error.message}{when}", error.hint)
+    advice = next((text for kind, text in ADVICE.items() if isinstance(error, kind)), error.hint)
+    return Finding(name, Grade.FAILED, f"{error.message}{when}", advice)
 
 
 def _verdict(findings: Sequence[Finding]) -> tuple[Grade, str]:

@@ -147,8 +147,8 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `PROFILE@WHERE`. file: an RDF file beside the profile, served in process. engine: what is believed to answer there (generic:
     not known). detects: what the replies betray of the engine counts more, and is remembered; false keeps to `engine`
     whatever they say. contact_required: whether its operator wants a contact in the User-Agent. like: another profile whose
-    shape this one has. authorities: prefixes of the IRIs that it has anything to say of; where several endpoints are asked
-    it is asked of no others (empty: it is found out by asking).
+    shape this one has, but for the keys that it gives itself. authorities: prefixes of the IRIs that it has anything to say
+    of; where several endpoints are asked it is asked of no others (empty: it is found out by asking).
     """
 
     name: str
@@ -199,16 +199,18 @@ def parse(text: str, source: str, name: str) -> Profile:
     except msgspec.ValidationError as error:
         raise ProfileError(f"{source}: {error}") from error
     _check_iris(profile)
-    return profile if not profile.like else msgspec.structs.replace(profile, shape=_shape_of(profile))
+    return profile if not profile.like else msgspec.structs.replace(profile, shape=_shape_of(profile, values))
 
 
-def _shape_of(profile: Profile) -> Shape:
-    if profile.shape != Shape():
-        raise ProfileError(f"{profile.source}: `like` and a shape of its own exclude each other")
+def _shape_of(profile: Profile, values: dict[str, Any]) -> Shape:
+    """The model's shape, with what the profile itself says of its own in place of it."""
     model = _files(folder("endpoints")).get(profile.like)
     if model is None or model == Path(profile.source):
         raise ProfileError(f"{profile.source}: like: no bundled profile is called {profile.like!r}")
-    return msgspec.structs.replace(load(model).shape, marker="")
+    shape = msgspec.to_builtins(msgspec.structs.replace(load(model).shape, marker=""))
+    for key, own in values.get("shape", {}).items():
+        shape[key] = {**shape[key], **own} if isinstance(own, dict) else own
+    return msgspec.convert(shape, Shape)
 
 
 def _check_iris(profile: Profile) -> None:

@@ -51,11 +51,11 @@ log = logging.getLogger(__name__)
 
 
 class Checked(msgspec.Struct, frozen=True):
-    """One edge that was asked for again, and whether its endpoint still says it."""
+    """One edge that was asked for again, and whether its endpoint still says it; None where it could not be asked."""
 
     path: int
     edge: Edge
-    holds: bool
+    holds: bool | None
 
 
 class Session:

@@ -59,8 +59,8 @@ class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Ttl(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How many days what an endpoint said counts as fresh, by kind; in the modes `cached` and `offline` it always does.
 
-    neighbours: the edges of an entity. labels: of an entity, also that there is none. catalogue: the relations with their
-    labels. searches: the entities of a name. nothing: that no entity has a name, who may have it tomorrow.
+    neighbours: the edges of an entity, and who knows it. labels: of an entity, also that there is none. catalogue: the relations with their
+    labels. searches: the entities of a name. nothing: that an entity is not known or a name not used, who may be tomorrow.
     """
 
     neighbours: Days = 7

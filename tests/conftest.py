@@ -15,9 +15,10 @@ from fedkg import profiles
 from fedkg.embed.base import HashingEmbedder
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.fetch import embedded
-from fedkg.fetch.polite import Meter, Polite
+from fedkg.fetch.polite import Polite
 from fedkg.graph.base import Source
 from fedkg.graph.endpoint import SparqlGraph
+from fedkg.meter import Meter
 from fedkg.sparql.results import accept
 from fedkg.store import MemoryStore
 

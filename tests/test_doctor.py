@@ -139,7 +139,7 @@ async def test_a_healthy_server_is_ready(
     assert found["labels"].said.startswith("by label; such as 'Person ")
     assert found["search"].said.startswith("'Person ")
     assert found["limits"].said == "the whole graph has 25 triples, fewer than the 61 rows asked for"
-    assert found["neighbourhood"].said.endswith("has 1 edges out and 1 in; 3 of 3 nodes have a label")
+    assert found["neighbourhood"].said.endswith(": 1 out, 1 in; of 3 nodes 3 with a label")
     assert report.labelled
     assert [edge.direction for edge in report.sample] == ["out", "in"]
     assert {edge.labels["<http://ex.org/knows>"] for edge in report.sample} == {"knows"}
@@ -168,7 +168,7 @@ async def test_a_graph_without_names(serve: Serve, examine: Examine) -> None:
     report = await examine(await serve(Endpoint("<http://ex.org/a> <http://ex.org/b> <http://ex.org/c> .")))
     assert "nor another that is known" in findings(report)["labels"].said
     assert report.labelled is None
-    assert "<http://ex.org/a> has 1 edges out" in findings(report)["neighbourhood"].said
+    assert "edges of <http://ex.org/a>: 1 out" in findings(report)["neighbourhood"].said
 
 
 async def test_labels_in_another_language(serve: Serve, examine: Examine) -> None:

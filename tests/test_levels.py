@@ -16,11 +16,14 @@ LEVELS = {
     **dict.fromkeys(["events", "prompts", "profiles", "store", "index"], 2),
     **dict.fromkeys(["fetch.base", "llm.base", "embed.base", "calls.base", "methods.base"], 2),
     **dict.fromkeys(["sparql", "fetch", "llm", "embed", "graph.base"], 3),
-    **dict.fromkeys(["graph.batch", "graph.hubs"], 3.3),
-    **dict.fromkeys(["graph.names", "graph.near", "graph.known"], 3.5),  # what graph.endpoint is put together from
+    **dict.fromkeys(["graph.batch", "graph.hubs", "graph.catalogue"], 3.3),
+    **dict.fromkeys(
+        ["graph.names", "graph.near", "graph.known", "graph.twins"], 3.5
+    ),  # what graph.endpoint is put together from
     "graph.lookup": 3.6,  # by words, beside the exact names
     "graph.search": 3.7,  # entities by name, on top of the names
     **dict.fromkeys(["graph", "calls"], 4),
+    "sparql.text": 3.1,  # shares the conditions of the other queries
     "fetch.mediawiki": 3.1,  # judges what is no reply of its own as that of a SPARQL endpoint
     "llm.wire": 2.5,  # what the vendors have in common
     "fetch.manners": 2.5,  # what is remembered of hosts, in a store

@@ -59,6 +59,9 @@ def test_profile_of_a_file_finds_it() -> None:
         ("urls = 'http://a/'", "Expected `array`.*urls"),
         ("urls = ['http://a/ b']", "urls: not an http URL"),
         ("urls = ['file:///etc/passwd']", "urls: not an http URL"),
+        ("[lookup]\nurl = 'ftp://a/'", "lookup.url: not an http URL"),
+        ("[lookup]\nkind = 'wikidata'", "lookup.url: not an http URL: ''"),
+        ("[lookup]\nkind = 'lucene'", "lookup.kind"),
         ("[shape.labels]\npredicates = ['http://a b']", r"shape\.labels\.predicates: not an IRI: 'http://a b'"),
         ("[shape.labels]\npredicates = ['']", r"shape\.labels\.predicates: not an IRI"),
         ("[shape.labels]\ndescription = 'label'", r"shape\.labels\.description: not an IRI"),
@@ -67,7 +70,7 @@ def test_profile_of_a_file_finds_it() -> None:
         ("[shape]\nmarker = 'a b'", r"shape\.marker: not an IRI"),
         ("like = 'nobody'", "like: no bundled profile is called 'nobody'"),
         ("like = '../endpoints/wikidata'", "like: no bundled profile"),
-        ("like = 'wikidata'\n[shape]\nmarker = 'http://a/'", "exclude each other"),
+        ("like = 'wikidata'\n[shape.labels]\nproperty_of = 'no iri'", "shape.labels.property_of"),
         ("title = ", "Invalid value"),
     ],
 )
@@ -94,6 +97,17 @@ def test_own_folder_comes_first(tmp_path: Path) -> None:
     assert mine.urls == ("http://127.0.0.1:7001/sparql",)
     assert mine.shape.labels == find("wikidata").shape.labels
     assert names(str(tmp_path)) == names()
+
+
+def test_like_may_be_changed_in_places() -> None:
+    """Keys of its own take the place of the model's; the others of their table stay."""
+    model, main = find("wikidata").shape, find("wikidata-scholarly").shape
+    assert (main.labels.property_of, main.labels.predicates) == ("", model.labels.predicates)
+    assert (main.mediators, main.edges, main.unknown) == (model.mediators, model.edges, model.unknown)
+    own = parse(
+        "like = 'wikidata'\n[shape]\nmarker = 'http://a/'\n[shape.edges]\nskip = ['http://b/']", "x.toml", "x"
+    ).shape
+    assert (own.marker, own.edges.skip, own.edges.only) == ("http://a/", ("http://b/",), model.edges.only)
 
 
 def test_a_bundled_profile_cannot_be_like_itself() -> None:

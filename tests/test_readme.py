@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fedkg.errors import FedkgError
-from fedkg.settings import ENVIRONMENT, Settings, public
+from fedkg.settings import ENVIRONMENT, Settings, Ttl, public
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -53,10 +53,11 @@ def test_the_python_example_runs(code: str) -> None:
 
 def test_settings_and_variables_are_all_told() -> None:
     """Every setting and every environment variable stands in the README, and nothing else of that look."""
-    told = set(re.findall(r"`((?:search|budget)\.\w+|\w+)`", README.partition("## Settings")[2].partition("## ")[0]))
+    told = set(re.findall(r"`((?:search|budget|ttl)\.\w+|\w+)`", README.partition("## Settings")[2].partition("## ")[0]))
     told |= set(re.findall(r"`(\w+)`, `\w+` \|", README))
     shown = public(Settings())
     nested = {f"{group}.{key}" for group in ("search", "budget") for key in shown[group]}
+    nested |= {f"ttl.{kind}" for kind in Ttl.__struct_fields__}
     assert nested <= told
     assert set(ENVIRONMENT) <= set(re.findall(r"FEDKG_\w+", README))
 

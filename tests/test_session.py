@@ -530,3 +530,105 @@ async def test_a_topic_may_be_given_as_text(pets: Path) -> None:
         events = [event async for event in session.events("Which pet has Ann?", "Ann")]
     assert [value.value for value in answer.answers] == ["Rex"]
     assert isinstance(events[-1], Answered)
+
+
+# ---- manners ----
+
+
+async def test_questions_at_once_have_counts_of_their_own(pets: Path) -> None:
+    """A question that is answered from the cache costs nothing, whatever another one asks for meanwhile."""
+    bob = PETS.replace("x/ann", "x/bob").replace('"Ann"', '"Bob"').replace("x/rex", "x/tom").replace('"Rex"', '"Tom"')
+    pets.write_text(PETS + bob, encoding="utf-8")
+    async with session_of(pets) as session:
+        await session.ask("Which pet has Ann?", ["http://x/ann"])
+        before = session.meter.usage().requests
+        ann, other = await asyncio.gather(
+            session.ask("Which pet has Ann?", ["http://x/ann"]), session.ask("Which pet has Bob?", ["http://x/bob"])
+        )
+        asked = session.meter.usage().requests - before
+    assert [answer.answers[0].value for answer in (ann, other)] == ["Rex", "Tom"]
+    assert (ann.usage.requests, ann.usage.round_trips, other.usage.requests) == (0, 0, asked)
+    assert asked > 0
+    assert ann.usage.cache_hits > 0
+
+
+async def test_a_ban_holds_for_the_next_session_without_a_cache(tmp_path: Path) -> None:
+    """Who keeps no replies is not asked again by whom it has banned; forgetting the ban asks again."""
+    asked: list[str] = []
+
+    async def ban(request: web.Request) -> web.Response:
+        asked.append(request.path)
+        return web.Response(status=403, text="You have been banned until 2999-01-01T00:00:00Z.")
+
+    app = web.Application()
+    app.router.add_post("/sparql", ban)
+    async with TestServer(app) as server:
+        for forgets, requests in ((False, 1), (False, 1), (True, 2)):
+            async with session_of(str(server.make_url("/sparql")), cache=False) as session:
+                if forgets:
+                    await session.manners.forget(str(server.make_url("/")))
+                with pytest.raises(EndpointError, match="banned"):
+                    await session.search("Ann")
+            assert len(asked) == requests
+    assert not (tmp_path / "cache" / "store").exists()
+
+
+async def test_manners_that_cannot_be_kept_hold_for_the_session(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A folder that cannot be used is a warning, not an error."""
+    (tmp_path / "file").write_text("")
+    async with session_of("http://127.0.0.1:9/sparql", cache=False, cache_dir=str(tmp_path / "file")) as session:
+        await session.graph()
+    assert "are not kept" in caplog.text
+
+
+async def test_files_have_no_manners(pets: Path, tmp_path: Path) -> None:
+    """Where nothing is asked over the network nothing is remembered of hosts."""
+    async with session_of(pets) as session:
+        assert await ask_about_pets(session) == ["Rex"]
+    assert not (tmp_path / "cache" / "manners").exists()
+
+
+async def test_an_endpoint_that_stalls_leaves_a_gap(pets: Path) -> None:
+    """One never replies, the other answers; the question ends within its time, and the gap is told."""
+
+    async def stall(_: web.Request) -> web.Response:
+        await asyncio.sleep(30)
+        return web.Response()
+
+    app = web.Application()
+    app.router.add_post("/sparql", stall)
+    async with TestServer(app) as server:
+        url = str(server.make_url("/sparql"))
+        async with session_of(pets, url, **{"budget.seconds": 2.0}) as session:
+            answer = await session.ask("Which pet has Ann?", ["http://x/ann"])
+    assert [value.value for value in answer.answers] == ["Rex"]
+    assert any(gap.endpoint == url and "no whole reply" in gap.reason for gap in answer.gaps)
+    assert answer.usage.spent == ""
+
+
+async def test_a_search_shows_candidates_of_both_kinds(pets: Path, tmp_path: Path) -> None:
+    """Exact names come first, then what the profile's own search finds; offline what was found is found again."""
+    asked: list[Any] = []
+
+    async def play(request: web.Request) -> web.Response:
+        asked.append(dict(await request.post()))
+        found = [
+            {"id": name, "concepturi": f"http://x/{name}", "label": name, "match": {"text": name}}
+            for name in ("rexy", "rex")
+        ]
+        return web.json_response({"search": found, "success": 1})
+
+    app = web.Application()
+    app.router.add_post("/w/api.php", play)
+    async with TestServer(app) as server:
+        lookup = f'[lookup]\nkind = "wikidata"\nurl = "{server.make_url("/w/api.php")}"\n'
+        text = f'file = "{pets}"\nauthorities = ["http://x/"]\n{lookup}'
+        (tmp_path / "petshop.toml").write_text(text, encoding="utf-8")
+        for mode in ("live", "offline"):
+            options = {"profiles_dir": str(tmp_path), "cache_dir": str(tmp_path / "kept"), "mode": mode}
+            async with session_of("petshop", **options) as session:
+                found = [(match.iri.value, match.score) for match in await session.search("Rex")]
+                assert found == [("http://x/rex", 1.0), ("http://x/rexy", pytest.approx(0.8 * 6 / 7))]
+        assert [form["search"] for form in asked] == ["Rex"]

@@ -120,7 +120,7 @@ async def _record(session: Session, question: Question) -> Record:
         gold=tuple(item.key for item in question.answers),
         score=score(None if error else answer, question.answers),
         edges=len(confirmed),
-        valid_edges=sum(confirmed),
+        valid_edges=confirmed.count(True),
         usage=answer.usage if answer else Usage(),
         error=error,
     )

@@ -87,7 +87,10 @@ def forget(spec: str, file: str | None, **flags: object) -> None:
     with Session(settings=options.settings(file, flags | {"endpoints": (spec,), "model": "local"})) as session:
         urls = session.run(session.forget())
     if not urls:
-        raise InputError(f"{masked(spec)[:100]!r} is no endpoint on the web", hint="of files nothing is remembered")
+        raise InputError(
+            f"{masked(spec)[:100]!r} is no profile or URL of an endpoint on the web",
+            hint="of files nothing is remembered",
+        )
     for url in urls:
         click.echo(f"forgotten: {plain(url, 1_000)}")
 

@@ -17,6 +17,9 @@ from fedkg.session import Checked, Session
 
 __all__ = ["print_checked", "verify"]
 
+COUNTS = {"holds": True, "gone": False, "unasked": None}
+MARKS = {True: ("holds  ", "green"), False: ("GONE   ", "bold red"), None: ("not asked  ", "bold red")}
+
 
 @click.command()
 @click.argument("document", metavar="FILE")
@@ -26,24 +29,23 @@ def verify(document: str, file: str | None, as_json: bool, **flags: object) -> i
     """Ask for every edge of the answer document FILE again (- is stdin).
 
     The endpoints are those that the document names, unless -e names others: who wrote the document decides whom this
-    command asks. Labels and qualifiers are not verified. Exit code 1: an edge no longer holds, or no path leads to an
-    answer.
+    command asks. Labels and qualifiers are not verified. Exit code 1: an edge no longer holds or could not be asked
+    for, or no path leads to an answer.
     """
     answer = _read(document)
     own = not flags["endpoints"]
     flags |= {"model": "local", "endpoints": _endpoints(answer) if own else flags["endpoints"]}
     with opened(options.settings(file, flags)) as session:
         checked = session.run(_checked(session, answer, own=own))
-    gone = sum(not check.holds for check in checked)
+    counts = {name: sum(check.holds is value for check in checked) for name, value in COUNTS.items()}
     unproven = [value.value for value in answer.unproven(session.identity.allows)]
     if as_json:
-        counts = {"question": answer.question, "holds": len(checked) - gone, "gone": gone, "unproven": unproven}
-        click.echo(encode({**counts, "edges": checked}))
+        click.echo(encode({"question": answer.question, **counts, "unproven": unproven, "edges": checked}))
     else:
         print_checked(answer, checked)
         for value in unproven:
             show.console().print(Text(f"No path of the document leads to its answer {show.plain(value)}.", "bold red"))
-    return 1 if gone or unproven else 0
+    return 0 if counts["holds"] == len(checked) and not unproven else 1
 
 
 def print_checked(answer: Answer, checked: Sequence[Checked]) -> None:
@@ -51,14 +53,18 @@ def print_checked(answer: Answer, checked: Sequence[Checked]) -> None:
     out = show.console()
     edges = [edge for path in answer.paths for edge in path.edges]
     for edge, check in zip(edges, checked, strict=True):
-        line = Text("holds  " if check.holds else "GONE   ", "green" if check.holds else "bold red")
+        line = Text(*MARKS[check.holds])
         out.print(line.append_text(show.edge(msgspec.structs.replace(edge, qualifiers=()))))
-    gone, asked = sum(not check.holds for check in checked), show.counted(len(checked), "edge")
+    told, asked = [check.holds for check in checked], show.counted(len(checked), "edge")
+    if gone := told.count(False):
+        out.print(Text(f"{gone} of {asked} no longer {'holds' if gone == 1 else 'hold'}.", "bold red"))
+    if unasked := told.count(None):
+        out.print(
+            Text(f"{unasked} of {asked} could not be asked for: no query can say it, or it is rejected.", "bold red")
+        )
     if not checked:
         out.print("The document shows no edges.")
-    elif gone:
-        out.print(Text(f"{gone} of {asked} no longer {'holds' if gone == 1 else 'hold'}.", "bold red"))
-    else:
+    elif all(told):
         out.print(Text("The one edge holds." if len(checked) == 1 else f"All {asked} hold.", "bold"))
 
 

@@ -94,15 +94,15 @@ class FederatedGraph:
         """The members' suggestions together, the best first."""
         return self._merge(await asyncio.gather(*(member.nearest(text, limit) for member in self.members)), limit)
 
-    async def holds(self, edges: Sequence[Edge]) -> list[bool]:
-        """Whether the member that said an edge still says it; edges of unknown members do not hold.
+    async def holds(self, edges: Sequence[Edge]) -> list[bool | None]:
+        """Whether the member that said an edge still says it; edges of unknown members do not hold, None as a member says.
 
         Nor does one whose literal identifies something else than the edge claims. Raises EndpointError where a member
         fails: what it would say is not known.
         """
         parts = await asyncio.gather(*(self._holds(member, edges) for member in self.members))
-        said = {edge for part in parts for edge in part}
-        return [edge in said and self._identity.allows(edge) for edge in edges]
+        said = {edge: holds for part in parts for edge, holds in part.items()}
+        return [said.get(edge, False) if self._identity.allows(edge) else False for edge in edges]
 
     async def close(self) -> None:
         """Closes all members."""
@@ -199,10 +199,9 @@ class FederatedGraph:
         return list(best.values())[:limit]
 
     @staticmethod
-    async def _holds(member: SparqlGraph, edges: Sequence[Edge]) -> list[Edge]:
+    async def _holds(member: SparqlGraph, edges: Sequence[Edge]) -> dict[Edge, bool | None]:
         own = [edge for edge in edges if edge.endpoint == member.name]
-        holds = await member.holds(own) if own else []
-        return [edge for edge, said in zip(own, holds, strict=True) if said]
+        return dict(zip(own, await member.holds(own) if own else [], strict=True))
 
 
 def _met(heard: tuple[Heard, ...]) -> Met:

@@ -24,7 +24,7 @@ from fedkg.meter import Meter
 from fedkg.profiles import Limits
 from fedkg.sparql import engines
 
-__all__ = ["Meter", "Polite"]
+__all__ = ["Polite"]
 
 PROBE_SECONDS = 10.0
 TELLING = (200, 400)

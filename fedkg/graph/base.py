@@ -74,8 +74,8 @@ class Graph(Protocol):
         """Entities with a similar label, among the labels that can be had without asking much."""
         ...
 
-    async def holds(self, edges: Sequence[Edge]) -> list[bool]:
-        """Whether the endpoint still says each edge. Raises EndpointError."""
+    async def holds(self, edges: Sequence[Edge]) -> list[bool | None]:
+        """Whether the endpoint still says each edge; None for one that could not be asked for. Raises EndpointError."""
         ...
 
     async def close(self) -> None:

@@ -7,13 +7,14 @@ from functools import partial
 
 import msgspec
 
-from fedkg.errors import EndpointError, OfflineError
+from fedkg.errors import EndpointError, OfflineError, QueryRejectedError
 from fedkg.fetch.base import Select
-from fedkg.graph.base import Source, all_in_halves, chunks
+from fedkg.graph.base import Source, chunks, in_halves
 from fedkg.graph.known import Acquaintance, Known
 from fedkg.graph.names import Names
 from fedkg.graph.near import Neighbours
 from fedkg.graph.search import Search
+from fedkg.graph.twins import Twins
 from fedkg.identity import Identity
 from fedkg.profiles import Profile
 from fedkg.records import Match, Neighbourhood
@@ -52,6 +53,7 @@ class SparqlGraph:
         self._known = Known(source, identity)
         self._links = identity.relations
         self._names = Names(source, languages)
+        self._twins = Twins(source)
         self._search = Search(source, languages, self._names, scan)
 
     @property
@@ -65,8 +67,12 @@ class SparqlGraph:
         return self._names.seen
 
     async def neighbours(self, entities: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
-        """The edges of each entity in one direction, without the relations that are plumbing by their property type."""
+        """The edges of each entity in one direction, without the relations that are plumbing by their property type.
+
+        An incoming edge that an outgoing one says already, by the twin of its relation, is left out.
+        """
         found, plumbing = await asyncio.gather(self._near.get(entities, direction), self.plumbing())
+        found = await self._twins.once(found, self._near.get) if direction == "in" else found
         return [_without(near, plumbing) for near in found] if plumbing else found
 
     async def known(self, entities: Sequence[Iri]) -> dict[Iri, Acquaintance]:
@@ -100,15 +106,18 @@ class SparqlGraph:
         except (EndpointError, OfflineError):
             return []
 
-    async def holds(self, edges: Sequence[Edge]) -> list[bool]:
-        """Whether the endpoint still says each edge; an edge that cannot be asked for does not hold.
+    async def holds(self, edges: Sequence[Edge]) -> list[bool | None]:
+        """Whether the endpoint still says each edge; None for one that could not be asked for.
 
-        Raises EndpointError.
+        No query can say it, or the endpoint rejects it alone, while it answers for others. Raises EndpointError.
         """
         askable = [edge for edge in dict.fromkeys(edges) if _askable(edge)]
-        parts = await asyncio.gather(*(all_in_halves(part, self._holds) for part in chunks(askable, HOLDS_BATCH)))
-        said = {edge for part in parts for edge, holds in part.items() if holds}
-        return [edge in said for edge in edges]
+        parts = await asyncio.gather(*(in_halves(part, self._holds) for part in chunks(askable, HOLDS_BATCH)))
+        said = {edge: holds for found, _ in parts for edge, holds in found.items()}
+        for error in (error for _, failed in parts for error in failed.values()):
+            if not said or not isinstance(error, QueryRejectedError):
+                raise error
+        return [said.get(edge) for edge in edges]
 
     async def close(self) -> None:
         """The transport belongs to whoever made it."""

@@ -5,16 +5,15 @@ Labels come in batches, those of relations by one catalogue where there is one; 
 
 import asyncio
 import hashlib
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 import msgspec
 
-from fedkg.errors import EndpointError
 from fedkg.graph.base import Source, chunks, in_halves
+from fedkg.graph.catalogue import Catalogue
 from fedkg.meter import count
-from fedkg.records import decode, encode
+from fedkg.records import encode
 from fedkg.settings import DAY
 from fedkg.sparql import build
 from fedkg.terms import Iri, Literal, Term, own_name
@@ -22,7 +21,6 @@ from fedkg.terms import Iri, Literal, Term, own_name
 __all__ = ["Names", "Ranked", "best_label"]
 
 LABELS = "labels"
-CATALOGUE_PAUSE = 300.0
 PROPERTY_TYPE = "http://wikiba.se/ontology#propertyType"
 
 
@@ -52,9 +50,8 @@ class Names:
         self._languages = tuple(languages)
         what = (source.identity, build.DIALECT_VERSION, self._shape.labels, self._languages)
         self.key = hashlib.blake2s(encode(what), digest_size=12).hexdigest()
-        self._catalogue: dict[Iri, Property] | None = None
-        self._asked_again_at = float("-inf")
-        self._lock = asyncio.Lock()
+        read = dict[str, Property], _by_iri
+        self._catalogue = Catalogue(source, LABELS, f"{self.key} catalogue", self._ask_catalogue, read)
 
     async def labels(self, terms: Iterable[Term]) -> dict[Term, str]:
         """A name for every term; IRIs without a label, or whose label cannot be had, get their local name."""
@@ -68,16 +65,8 @@ class Names:
         return {term: found.get(term) or own_name(term) for term in wanted}
 
     async def catalogue(self) -> Mapping[Iri, Property]:
-        """The relations that the endpoint describes by property entities: asked once, kept for weeks.
-
-        Empty where the endpoint fails: it is asked again some minutes later, not at every hop.
-        """
-        if not self._shape.labels.property_of:
-            return {}
-        if self._catalogue is None:
-            async with self._lock:
-                await self._open_catalogue()
-        return self._catalogue or {}
+        """The relations that the endpoint describes by property entities; empty where it fails."""
+        return (await self._catalogue.get() or {}) if self._shape.labels.property_of else {}
 
     async def plumbing(self) -> frozenset[Iri]:
         """The relations whose property type the profile skips."""
@@ -117,22 +106,7 @@ class Names:
                 best[entity] = min(best.get(entity, ranked), ranked)
         return {entity: best[entity][2] if entity in best else "" for entity in batch}
 
-    async def _open_catalogue(self) -> None:
-        if self._catalogue is not None or time.monotonic() < self._asked_again_at:
-            return
-        key = f"{self.key} catalogue"
-        kept = await asyncio.to_thread(self._store.get_many, LABELS, [key])
-        try:
-            known = _read_catalogue(kept.get(key, b""))
-            self._catalogue = known if known is not None else await self._ask_catalogue()
-        except EndpointError:
-            self._asked_again_at = time.monotonic() + CATALOGUE_PAUSE
-            return
-        if known is None:
-            value = encode({iri.value: entry for iri, entry in self._catalogue.items()})
-            await asyncio.to_thread(self._store.put_many, LABELS, {key: value}, self._ttl.catalogue * DAY)
-
-    async def _ask_catalogue(self) -> dict[Iri, Property]:
+    async def _ask_catalogue(self) -> dict[str, Property]:
         query = build.catalogue(self._shape.labels, self._languages, PROPERTY_TYPE)
         best: dict[Iri, tuple[Ranked, str, str]] = {}
         for row in (await self._select.select(query, "catalogue")).rows:
@@ -140,7 +114,7 @@ class Names:
             if isinstance(relation, Iri):
                 named = (best_label({"l0": row["l"]}, self._languages) if "l" in row else None) or (99, 99, "")
                 best[relation] = min(best.get(relation, (named, entity, kind)), (named, entity, kind))
-        return {iri: Property(label, entity, kind) for iri, ((_, _, label), entity, kind) in best.items()}
+        return {iri.value: Property(label, entity, kind) for iri, ((_, _, label), entity, kind) in best.items()}
 
     def _truthy(self, relation: Iri) -> Iri:
         """The relation that the catalogue knows a qualifier's or claim's predicate by."""
@@ -168,9 +142,5 @@ def _value(term: Term | None) -> str:
     return term.value if isinstance(term, Iri) else ""
 
 
-def _read_catalogue(value: bytes) -> dict[Iri, Property] | None:
-    """The kept catalogue; None where there is none, or one that cannot be read."""
-    try:
-        return {Iri(iri): known for iri, known in decode(value, dict[str, Property]).items()}
-    except msgspec.MsgspecError:
-        return None
+def _by_iri(said: dict[str, Property]) -> dict[Iri, Property]:
+    return {Iri(iri): known for iri, known in said.items()}

@@ -26,8 +26,10 @@ __all__ = [
     "labels",
     "named",
     "neighbours",
+    "pairs",
     "room",
     "scan_labels",
+    "spoken",
     "subjects",
     "used",
 ]
@@ -41,7 +43,7 @@ CATALOGUE_ROWS = 200_000
 
 def room(shape: Shape) -> int:
     """The most entities of one neighbour query, such that each can have branches of its own in every dialect."""
-    around = len(_around(_Start("", "?s", ""), "out", shape))
+    around = len(_around(_Start("", "?s", ""), "out", shape, 1))
     return min(dialect.branches for dialect in DIALECTS.values() if dialect.inline) // around
 
 
@@ -54,7 +56,7 @@ def neighbours(
     the mediator's leg w. Wikidata statements, both ways: (s, c, m, o, q, v): claim c, main value o, qualifier (q, v).
     """
     starts = _starts_from("?s" if direction == "out" else "?o", entities, dialect)
-    branches = [branch for start in starts for branch in _around(start, direction, shape)]
+    branches = [branch for start in starts for branch in _around(start, direction, shape, limit)]
     if dialect.inline:
         # else a branch is evaluated in full before the LIMIT of the whole query
         branches = [f"SELECT * WHERE {{ {branch} }} LIMIT {limit}" for branch in branches]
@@ -64,11 +66,12 @@ def neighbours(
 def hub_relations(entity: Iri, direction: Direction, shape: Shape, limit: int, dialect: Dialect = GENERIC) -> str:
     """The relations of a hub: rows (p); where the engine reads every edge to find them, those of its first edges only.
 
-    The plumbing is left out of the relations, not of the edges: a condition on each of a million edges takes seconds.
+    The plumbing is left out of the relations, not of the edges: a condition on each of a million edges takes seconds. The
+    LIMIT inside keeps an optimizer from moving it there.
     """
     triple = _triple(entity, "?p", "?x", direction)
     edges = triple if dialect.skims else f"{{ SELECT ?p WHERE {{ {triple} }} LIMIT {HUB_SAMPLE} }}"
-    relations = f"{{ SELECT DISTINCT ?p WHERE {{ {edges} }} }}"
+    relations = f"{{ SELECT DISTINCT ?p WHERE {{ {edges} }} LIMIT {CATALOGUE_ROWS} }}"
     return f"SELECT ?p WHERE {{ {relations} {_edge_filter('?p', shape.edges)} }} LIMIT {limit}"
 
 
@@ -90,7 +93,7 @@ def labels(entities: Sequence[Iri], shape: Labels, languages: Sequence[str], dia
     # with a constant predicate VALUES cost no engine much
     starts = _starts_from("?e", entities, dialect if len(entities) <= most else GENERIC)
     branches = [
-        f"{start.before}{start.term} {Iri(predicate).n3()} ?l{number} . {_spoken(f'?l{number}', languages)}{start.after}"
+        f"{start.before}{start.term} {Iri(predicate).n3()} ?l{number} . {spoken(f'?l{number}', languages)}{start.after}"
         for start in starts
         for number, predicate in enumerate(shape.predicates)
     ]
@@ -99,9 +102,14 @@ def labels(entities: Sequence[Iri], shape: Labels, languages: Sequence[str], dia
 
 def catalogue(shape: Labels, languages: Sequence[str], property_type: str) -> str:
     """Every relation with its property entity, and that entity's label and type: rows (e, p, l, t)."""
-    name = f"OPTIONAL {{ ?e {Iri(shape.predicates[0]).n3()} ?l . {_spoken('?l', languages)} }}"
+    name = f"OPTIONAL {{ ?e {Iri(shape.predicates[0]).n3()} ?l . {spoken('?l', languages)} }}"
     kind = f"OPTIONAL {{ ?e {Iri(property_type).n3()} ?t }}"
     return f"SELECT ?e ?p ?l ?t WHERE {{ ?e {Iri(shape.property_of).n3()} ?p . {name} {kind} }} LIMIT {CATALOGUE_ROWS}"
+
+
+def pairs(predicate: str) -> str:
+    """What that predicate joins: rows (s, o)."""
+    return f"SELECT ?s ?o WHERE {{ ?s {Iri(predicate).n3()} ?o }} LIMIT {CATALOGUE_ROWS}"
 
 
 def named(names: Sequence[str], shape: Labels, languages: Sequence[str], limit: int, dialect: Dialect = GENERIC) -> str:
@@ -200,11 +208,11 @@ def _starts_from(variable: str, entities: Sequence[Iri], dialect: Dialect) -> li
     return [_Start(f"VALUES {variable} {{ {_list(entities)} }} ", variable, "")]
 
 
-def _around(start: _Start, direction: Direction, shape: Shape) -> list[str]:
+def _around(start: _Start, direction: Direction, shape: Shape, limit: int) -> list[str]:
     """The branches that lead from one start to its edges."""
     subject, target = (start.term, "?o") if direction == "out" else ("?s", start.term)
     plain = f"{start.before}{subject} ?p {target} . {_edge_filter('?p', shape.edges)}"
-    mediated = _mediated(start, direction, shape)
+    mediated = _mediated(start, direction, shape, limit)
     statements = _statements(start.before, subject, target, shape.mediators)
     return [f"{branch}{start.after}" for branch in (plain, *mediated, *statements)]
 
@@ -214,20 +222,27 @@ def _known(start: _Start, links: Sequence[Iri]) -> list[str]:
     besides = f" FILTER(?p NOT IN ({_list(links, ', ')}))" if links else ""
     triples = [f"{pattern}{besides}" for pattern in (f"{start.term} ?p ?o", f"?s ?p {start.term}")]
     if start.after:
-        return [f"{{ SELECT ?p WHERE {{ {triple} }} LIMIT 1 }}{start.after}" for triple in triples]
+        one = (f"{{ SELECT ?p WHERE {{ {triple} }} LIMIT 1 }}" for triple in triples)
+        return [f"SELECT ?e WHERE {{ {found}{start.after} }}" for found in one]
     return [f"{start.before}FILTER EXISTS {{ {triple} }}" for triple in triples]
 
 
-def _mediated(start: _Start, direction: Direction, shape: Shape) -> list[str]:
-    """Mediators first, in a group of their own: else their legs may be read before it is known that they are any."""
+def _mediated(start: _Start, direction: Direction, shape: Shape, limit: int) -> list[str]:
+    """Mediators first, in a query of their own: else their legs may be read before it is known that they are any.
+
+    They are looked for among `limit` edges. Where there are more, the plain edges alone fill the reply, and it counts as
+    cut; without the bound, an engine that begins with this branch looks at each of a hub's million edges.
+    """
     test = _mediator_test(shape.mediators)
     if not test:
         return []
-    first, leg = _edge_filter("?p", shape.edges), _edge_filter("?q", shape.edges)
+    edge, leg = _edge_filter("?p", shape.edges), _edge_filter("?q", shape.edges)
     if direction == "out":
-        return [f"{{ {start.before}{start.term} ?p ?m . {first} {test} }} ?m ?q ?v . {leg}"]
-    last = _edge_filter("?w", shape.edges)
-    return [f"{{ {start.before}?m ?w {start.term} . {last} {test} }} ?s ?p ?m . {first} ?m ?q ?v . {leg}"]
+        first, rest = f"{start.term} ?p ?m . {edge}", ""
+    else:
+        first, rest = f"?m ?w {start.term} . {_edge_filter('?w', shape.edges)}", f"?s ?p ?m . {edge} "
+    nodes = f"{{ SELECT * WHERE {{ {start.before}{first} }} LIMIT {limit} }} {test}"
+    return [f"{{ {nodes} }} {rest}?m ?q ?v . {leg}"]
 
 
 def _mediator_test(mediators: Mediators) -> str:
@@ -269,10 +284,10 @@ def _edge_filter(variable: str, edges: Edges) -> str:
 def _described(number: int, shape: Labels, languages: Sequence[str]) -> str:
     if not shape.description:
         return ""
-    return f"OPTIONAL {{ ?e{number} {Iri(shape.description).n3()} ?d{number} . {_spoken(f'?d{number}', languages)} }}"
+    return f"OPTIONAL {{ ?e{number} {Iri(shape.description).n3()} ?d{number} . {spoken(f'?d{number}', languages)} }}"
 
 
-def _spoken(variable: str, languages: Sequence[str]) -> str:
+def spoken(variable: str, languages: Sequence[str]) -> str:
     """The condition that a literal is in one of the languages, for all of them, or in none."""
     return f"FILTER(LANG({variable}) IN ({_list((Literal(tag) for tag in _tags(languages)), ', ')}))"
 

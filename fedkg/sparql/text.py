@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from fedkg.errors import InputError
 from fedkg.profiles import Labels
+from fedkg.sparql.build import spoken
 from fedkg.terms import Iri, Literal
 from fedkg.words import STOP_WORDS
 
@@ -60,11 +61,11 @@ def about(entities: Sequence[Iri], shape: Labels, languages: Sequence[str], limi
     """What the entities are: rows (e, d) with a description, and (e, t, l<n>) with the label of a type."""
     values = f"VALUES ?e {{ {' '.join(entity.n3() for entity in entities)} }}"
     branches = (
-        [f"{values} ?e {Iri(shape.description).n3()} ?d . {_spoken('?d', languages)}"] if shape.description else []
+        [f"{values} ?e {Iri(shape.description).n3()} ?d . {spoken('?d', languages)}"] if shape.description else []
     )
     if shape.type:
         branches += [
-            f"{values} ?e {Iri(shape.type).n3()} ?t . ?t {Iri(predicate).n3()} ?l{number} . {_spoken(f'?l{number}', languages)}"
+            f"{values} ?e {Iri(shape.type).n3()} ?t . ?t {Iri(predicate).n3()} ?l{number} . {spoken(f'?l{number}', languages)}"
             for number, predicate in enumerate(shape.predicates)
         ]
     union = " UNION ".join(f"{{ {branch} }}" for branch in branches)
@@ -79,7 +80,7 @@ def _bif(asked: Sequence[str], shape: Labels, languages: Sequence[str], limit: i
     expression = Literal(" AND ".join(f"'{_prefix(word)}'" for word in asked))
     named = ", ".join(Iri(predicate).n3() for predicate in _predicates(shape))
     triples = f"?e ?p ?l . ?l <bif:contains> {expression.n3()} ."
-    return _shortest(f"{triples} FILTER(?p IN ({named})) {_spoken('?l', languages)}", limit)
+    return _shortest(f"{triples} FILTER(?p IN ({named})) {spoken('?l', languages)}", limit)
 
 
 def _qlever(asked: Sequence[str], shape: Labels, languages: Sequence[str], limit: int) -> str:
@@ -88,7 +89,7 @@ def _qlever(asked: Sequence[str], shape: Labels, languages: Sequence[str], limit
         f"?t <{QLEVER}contains-word> {Literal(' '.join(map(_prefix, asked))).n3()} . ?t <{QLEVER}contains-entity> ?l ."
     )
     branches = [
-        f"{{ {found} ?e {Iri(predicate).n3()} ?l . {_spoken('?l', languages)} }}" for predicate in _predicates(shape)
+        f"{{ {found} ?e {Iri(predicate).n3()} ?l . {spoken('?l', languages)} }}" for predicate in _predicates(shape)
     ]
     return _shortest(" UNION ".join(branches), limit)
 
@@ -127,9 +128,3 @@ def _letter(word: str) -> bool:
 
 def _predicates(shape: Labels) -> list[str]:
     return list(dict.fromkeys((*shape.predicates, *shape.aliases)))
-
-
-def _spoken(variable: str, languages: Sequence[str]) -> str:
-    """The condition that a literal is in one of the languages, for all of them, or in none."""
-    tags = dict.fromkeys((*(tag.lower() for tag in languages), "mul", ""))
-    return f"FILTER(LANG({variable}) IN ({', '.join(Literal(tag).n3() for tag in tags)}))"

@@ -5,6 +5,7 @@ links to one of them, or, where none is good enough, to nothing.
 """
 
 import asyncio
+import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -198,9 +199,10 @@ def _distinct(matches: Iterable[Match]) -> list[Match]:
 
 
 async def _unknown(graph: Graph, message: str, names: Sequence[str]) -> TopicError:
+    found = (await graph.lookup(names, CANDIDATES)).values() if names else ()
     parts = await asyncio.gather(*(graph.nearest(name) for name in names))
-    near = {match.iri: match for match in sorted((match for part in parts for match in part), key=_by_score)}
-    shown = ", ".join(f"{match.label} <{match.iri.value}>" for match in list(near.values())[:MOST_HINTS])
+    near = _distinct(sorted(itertools.chain(*found, *parts), key=_by_score))
+    shown = ", ".join(f"{match.label} <{match.iri.value}>" for match in near[:MOST_HINTS])
     return TopicError(message, asked=", ".join(names), hint=f"nearest labels: {shown}" if shown else "")
 
 

@@ -1,9 +1,13 @@
 import json
+import secrets
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import Result
+
+from fedkg.store import DiskStore
 
 Cli = Callable[..., Result]
 
@@ -29,10 +33,94 @@ def test_stats(cli: Cli, home: Path) -> None:
     assert entries(cli)["neighbours"] == 2
 
 
+def test_stats_tell_the_limit_and_what_went(cli: Cli, tmp_path: Path, home: Path) -> None:
+    """The size that is allowed is shown, and how many entries of which kind have gone for want of room."""
+    assert "MB of 4,295 MB" in cli("cache", "stats").stdout
+    assert "gone" not in cli("cache", "stats").stdout
+    (tmp_path / "small.toml").write_text("cache_size = 1")
+    store = DiskStore(home / "cache", 1 << 20)
+    store.put_many("labels", {str(number): secrets.token_bytes(20_000) for number in range(80)})
+    store.close()
+    shown = json.loads(cli("cache", "stats", "--json", "--settings", "small.toml").stdout)
+    assert (shown["limit"], shown["bytes"] <= 1 << 20) == (1 << 20, True)
+    assert shown["evicted"]["labels"] + shown["entries"]["labels"] == 80 + 5
+    assert f"{shown['evicted']['labels']} labels" in cli("cache", "stats").stdout.splitlines()[-1]
+
+
 def test_stats_of_another_folder(cli: Cli, tmp_path: Path) -> None:
     """--cache-dir looks elsewhere."""
     shown = json.loads(cli("cache", "stats", "--json", "--cache-dir", tmp_path / "new").stdout)
     assert (shown["folder"], shown["entries"]) == (str(tmp_path / "new"), {})
+
+
+def test_runs(cli: Cli, graph: Path) -> None:
+    """Each command that touched the cache is listed with what it was asked, the latest last."""
+    assert cli("ask", "What is the capital of Ruritania?", "-e", graph).exit_code == 0
+    runs = json.loads(cli("cache", "runs", "--json").stdout)
+    asked = [["neighbours http://ex.org/rudolf"], ["What is the capital of Ruritania?"]]
+    assert [run["asked"] for run in runs] == asked
+    assert all(run["entries"] > 0 for run in runs)
+    lines = cli("cache", "runs").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == [run["id"] for run in runs]
+    assert lines[1].endswith("What is the capital of Ruritania?")
+
+
+def test_a_pack_answers_elsewhere(cli: Cli, tmp_path: Path, served: Callable[..., Any]) -> None:
+    """Export, import, and the same document offline, with the server gone; what is not in the pack is an error that says so."""
+    server, there = served(), ("--cache-dir", tmp_path / "there")
+    question = ("ask", "What is the capital of Ruritania?", "-e", server.url, "--json")
+    assert cli(*question).exit_code == 0
+    warm = json.loads(cli(*question).stdout)
+    assert cli("cache", "export", "one.pack").stdout.endswith("entries written to one.pack.\n")
+    requests = server.asked
+    assert "entries imported from one.pack" in cli("cache", "import", "one.pack", *there).stdout
+    offline = json.loads(cli(*question, "--mode", "offline", *there).stdout)
+    assert offline | {"usage": {}} == warm | {"usage": {}}
+    other = cli("ask", "Who is the spouse of Rudolf V?", "-e", server.url, "--mode", "offline", *there)
+    assert (other.exit_code, other.stdout, server.asked) == (2, "", requests)
+    assert "is not asked in offline mode" in other.stderr
+    assert "asked: SELECT" in other.stderr
+    assert "hint: run it once without --mode offline, or import a pack" in other.stderr
+
+
+def test_an_imported_pack_is_a_run(cli: Cli, tmp_path: Path) -> None:
+    """It can be exported again, to the same bytes; so can runs by name, several as one pack."""
+    cli("cache", "export", "one.pack")
+    there = ("--cache-dir", tmp_path / "there")
+    cli("cache", "import", "one.pack", *there)
+    [run] = json.loads(cli("cache", "runs", "--json", *there).stdout)
+    assert run["asked"] == ["import one.pack"]
+    cli("cache", "export", "two.pack", "--run", run["id"], "--run", run["id"], *there)
+    assert (tmp_path / "two.pack").read_bytes() == (tmp_path / "one.pack").read_bytes()
+
+
+def test_what_cannot_be_exported_or_imported(cli: Cli, tmp_path: Path) -> None:
+    """An unknown run, no run at all, a file that is no pack, one that is too large: bad input, and nothing is written."""
+    assert cli("cache", "export", "x.pack", "--run", "yesterday").exit_code == 2
+    empty = cli("cache", "export", "x.pack", "--cache-dir", tmp_path / "new")
+    assert (empty.exit_code, "there is no run" in empty.stderr) == (2, True)
+    assert not (tmp_path / "x.pack").exists()
+    cli("cache", "export", "one.pack")
+    (tmp_path / "bad.pack").write_bytes((tmp_path / "one.pack").read_bytes()[:-40])
+    bad = cli("cache", "import", "bad.pack", "--cache-dir", tmp_path / "new")
+    assert (bad.exit_code, "no whole pack" in bad.stderr) == (2, True)
+    assert entries_of(cli, tmp_path / "new") == {}
+
+
+def entries_of(cli: Cli, folder: Path) -> dict[str, int]:
+    """What another cache holds."""
+    found: dict[str, int] = json.loads(cli("cache", "stats", "--json", "--cache-dir", folder).stdout)["entries"]
+    return found
+
+
+def test_the_mode_may_come_from_the_environment(cli: Cli, graph: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """FEDKG_MODE sets it, and one that is none is bad input; a refresh asks again what is kept."""
+    monkeypatch.setenv("FEDKG_MODE", "sometimes")
+    assert cli("neighbours", "http://ex.org/rudolf", "-e", graph).exit_code == 2
+    monkeypatch.setenv("FEDKG_MODE", "offline")
+    refused = cli("neighbours", "http://ex.org/rudolf", "-e", graph, "--refresh")
+    assert (refused.exit_code, "nothing can be refreshed" in refused.stderr) == (2, True)
+    assert cli("neighbours", "http://ex.org/rudolf", "-e", graph).exit_code == 0
 
 
 @pytest.mark.parametrize(

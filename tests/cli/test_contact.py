@@ -41,8 +41,8 @@ def typed(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
             def readline(self) -> str:
                 return f"{left.pop(0)}\n" if left else ""
 
-        monkeypatch.setattr(contact.sys, "stdin", Terminal())
-        monkeypatch.setattr(contact.sys.stderr, "isatty", lambda: True)
+        monkeypatch.setattr("sys.stdin", Terminal())
+        monkeypatch.setattr("sys.stderr.isatty", lambda: True)
         return left
 
     return type_in

@@ -130,7 +130,7 @@ def test_forget_asks_a_host_again(cli: Cli, dead: str) -> None:
     assert json.loads(cli("endpoints", "check", dead, "--json").stdout)["requests"]
 
 
-@pytest.mark.parametrize(("spec", "said"), [("sample", "no endpoint on the web"), ("nobody", "is no")])
+@pytest.mark.parametrize(("spec", "said"), [("sample", "is no profile or URL"), ("nobody", "is no")])
 def test_forget_of_what_has_no_host(cli: Cli, spec: str, said: str) -> None:
     """Of files nothing is remembered, and of what does not exist neither."""
     result = cli("endpoints", "forget", spec)

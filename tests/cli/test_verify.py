@@ -60,6 +60,20 @@ def test_as_json(cli: Cli, document: Path, graph: Path) -> None:
     }
 
 
+def test_an_edge_that_cannot_be_asked_for(cli: Cli, document: Path) -> None:
+    """It is told apart from one that is gone, and it is no proof either: exit code 1."""
+    shown = json.loads(document.read_text())
+    shown["paths"][0]["edges"][0]["object"] = "<http://ex.org/no query>"
+    document.write_text(json.dumps(shown))
+    result = cli("verify", document)
+    assert result.exit_code == 1
+    assert [line.split("  ")[0] for line in result.stdout.splitlines()[:2]] == ["not asked", "holds"]
+    assert "1 of 2 edges could not be asked for" in result.stdout
+    assert "GONE" not in result.stdout
+    counts = json.loads(cli("verify", document, "--json").stdout)
+    assert (counts["holds"], counts["gone"], counts["unasked"]) == (1, 0, 1)
+
+
 def test_another_endpoint(cli: Cli, document: Path, tmp_path: Path, graph: Path) -> None:
     """-e asks another endpoint than the document's."""
     copy = tmp_path / "folder" / "copy.ttl"

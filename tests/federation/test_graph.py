@@ -3,18 +3,22 @@
 import asyncio
 from collections.abc import Callable
 
+import msgspec
 import pytest
 
 from fedkg.dialects import Query
 from fedkg.errors import EndpointError, UnreachableError
 from fedkg.federation.graph import FederatedGraph
-from fedkg.fetch.base import Rows
-from fedkg.graph.base import Graph, Source
+from fedkg.fetch.base import Reply, Rows
+from fedkg.graph.base import Source
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.surroundings import Surroundings
+from fedkg.meter import Meter
 from fedkg.profiles import Limits, Profile
+from fedkg.records import Beam, Candidate, Neighbourhood
 from fedkg.store import MemoryStore
-from fedkg.terms import Edge, Iri, Literal, Term
+from fedkg.terms import Direction, Edge, Iri, Literal, Term
+from tests.federation.conftest import TABLE, MakeMember
 
 MakeGraph = Callable[..., SparqlGraph]
 A, B, C = (Iri(f"http://x/{name}") for name in "abc")
@@ -138,8 +142,192 @@ async def test_members_are_asked_at_the_same_time() -> None:
             """Notes it."""
             waiting.append(f"{self.name} closed")
 
-    members: list[Graph] = [Slow("one"), Slow("two")]  # type: ignore[list-item]  # only what is asked here
+    members: list[SparqlGraph] = [Slow("one"), Slow("two")]  # type: ignore[list-item]  # only what is asked here
     graph = FederatedGraph(members)
     assert await graph.holds([Edge(A, P, B, "out", name) for name in ("one", "two")]) == [True, True]
     await graph.close()
     assert waiting[2:] == ["one closed", "two closed"]
+
+
+LINKED = "wd:Q1 owl:sameAs y:1 ."
+Q1, Y1 = Iri("http://www.wikidata.org/entity/Q1"), Iri("http://y/1")
+BOTH: tuple[Direction, ...] = ("out", "in")
+
+
+def says(found: list[Neighbourhood]) -> set[tuple[str, str, str, str, bool]]:
+    """The edges in short: subject, relation, object, who said it, whether over a link."""
+    return {
+        (edge.subject.text, edge.relation.local_name, edge.object.text, edge.endpoint, edge.same is not None)
+        for near in found
+        for edge in near.edges
+    }
+
+
+@pytest.mark.parametrize(
+    ("link", "where", "declared"),
+    [
+        (":a owl:sameAs y:1 .", "near", True),
+        (":a owl:sameAs y:1 .", "near", False),
+        ("y:1 owl:sameAs :a .", "near", True),
+        ("y:1 owl:sameAs :a .", "near", False),
+        (":a owl:sameAs y:1 .", "far", True),
+        (":a owl:sameAs y:1 .", "far", False),
+        ("y:1 skos:exactMatch :a .", "far", True),
+        ("y:1 skos:exactMatch :a .", "far", False),
+        (':a r:id "ID:1" .', "near", True),
+        (':a r:id "ID:1" .', "near", False),
+        # whoever declares authorities tells no identifiers of other things
+        (':a r:id "ID:1" .', "far", False),
+    ],
+)
+async def test_copies_are_joined_from_both_sides(member: MakeMember, link: str, where: str, *, declared: bool) -> None:
+    """Whoever says the link, in whichever direction, in whatever form: each copy has the other's edges."""
+    near, far = (link if where == name else "" for name in ("near", "far"))
+    one = member(f":a r:p :b . {near}", "near", *(["http://x/"] if declared else []))
+    two = member(f"y:1 r:q y:2 . {far}", "far", *(["http://y/"] if declared else []))
+    graph = FederatedGraph([one, two], TABLE)
+    own, other = ("<http://x/a>", "p", "<http://x/b>", "near"), ("<http://y/1>", "q", "<http://y/2>", "far")
+    assert says(await graph.neighbours([A], "out")) == {(*own, False), (*other, True)}
+    assert says(await graph.neighbours([Y1], "out")) == {(*own, True), (*other, False)}
+    assert says(await graph.neighbours([Iri("http://y/2")], "in")) == {(*other, False)}
+
+
+async def test_a_walk_over_a_link_shows_it(member: MakeMember) -> None:
+    """The path's first edge is the link with its own endpoint, and every edge can be asked for again where it was said."""
+    graph = FederatedGraph([member(':a r:id "ID:1" .', "near"), member("y:1 r:q y:2 .", "far")], TABLE)
+    (edge,) = [edge for near in await graph.neighbours([A], "out") for edge in near.edges]
+    step = Candidate(0, edge.walked, (edge,))
+    walk = Beam(A).extend(step).walks(edge.end)
+    assert [(part.start, part.end, part.endpoint) for part in walk] == [(A, Y1, "near"), (Y1, edge.end, "far")]
+    assert walk[0].object == Literal("ID:1")
+    assert await graph.holds(walk) == [True, True]
+    forged = msgspec.structs.replace(walk[0], identifies=Iri("http://y/other"))
+    assert await graph.holds([forged]) == [False]
+
+
+async def test_links_are_one_deep(member: MakeMember) -> None:
+    """A copy's copy is not joined."""
+    chain = member(":a owl:sameAs :b . :b owl:sameAs :c . :b r:p :d . :c r:p :e .", "chain")
+    graph = FederatedGraph([chain, member(":x r:p :y .", "other")], TABLE)
+    assert {edge[2] for edge in says(await graph.neighbours([A], "out"))} == {"<http://x/d>"}
+
+
+async def test_joins_are_no_steps(member: MakeMember) -> None:
+    """Neither links nor identifiers are offered, nor what leads from one copy to the other; what is no link stays."""
+    one = member(':a owl:sameAs y:1 ; r:id "ID:1", "other" ; r:p y:1, :b .', "one")
+    graph = FederatedGraph([one, member("y:1 r:knows :a, y:2 .", "two")], TABLE)
+    found = says([near for way in BOTH for near in await graph.neighbours([A], way)])
+    assert {(edge[1], edge[2]) for edge in found} == {("p", "<http://x/b>"), ("knows", "<http://y/2>")}
+
+
+async def test_a_hop_is_two_requests_and_a_probe(member: MakeMember, meters: dict[str, Meter]) -> None:
+    """Whatever is met: no more than one probe and two neighbour requests each; none when all is known."""
+    links = " ".join(f":{n} owl:sameAs y:{n} . :{n} r:p :b ." for n in range(20))
+    store = MemoryStore()
+    graph = FederatedGraph([member(links, "one", store=store), member("y:1 r:p y:9 .", "two", store=store)], TABLE)
+    around = Surroundings(graph)
+    frontier = [Iri(f"http://x/{n}") for n in range(20)]
+    await around.fetch(frontier)
+    assert {name: meter.usage().by_kind for name, meter in meters.items()} == dict.fromkeys(
+        ("one", "two"), {"neighbours": 2, "probe": 1}
+    )
+    await Surroundings(graph).fetch(frontier)
+    assert [meter.usage().requests for meter in meters.values()] == [3, 3]
+    assert {edge.object.text for edge in around.edges(frontier[1])} == {"<http://x/b>", "<http://y/9>"}
+
+
+async def test_many_copies_are_probed_before_they_are_asked_for(member: MakeMember, meters: dict[str, Meter]) -> None:
+    """More copies than fit into a batch: one grouped probe tells which are known, and only these are asked for."""
+    links = " ".join(f":{n} owl:sameAs y:{n}, y:{n}a, y:{n}b ." for n in range(30))
+    graph = FederatedGraph([member(links, "one"), member("y:1 r:p y:2 . y:1b r:p y:3 .", "two")], TABLE)
+    around = Surroundings(graph)
+    await around.fetch(Iri(f"http://x/{n}") for n in range(30))
+    assert meters["two"].usage().by_kind == {"neighbours": 2, "probe": 2}
+    assert "neighbours" not in meters["one"].usage().by_kind, "it says nothing but links"
+    assert {edge.object.text for edge in around.edges(Iri("http://x/1"))} == {"<http://y/2>", "<http://y/3>"}
+
+
+async def test_two_graphs_of_wikidata_need_no_probe(member: MakeMember, meters: dict[str, Meter]) -> None:
+    """Main and scholarly: articles here, authors there, relations named and told apart by the one that has the catalogue."""
+    catalogue = """
+        wd:P50 wikibase:directClaim wdt:P50 ; rdfs:label "author"@en ; wikibase:propertyType wikibase:WikibaseItem .
+        wd:P698 wikibase:directClaim wdt:P698 ; rdfs:label "PubMed ID"@en ; wikibase:propertyType wikibase:ExternalId .
+    """
+    home = "http://www.wikidata.org/"
+    main = member(f'wd:Q1 rdfs:label "Ada"@en ; wdt:P19 wd:Q3 . {catalogue}', "main", home, profile="wikidata")
+    article = 'wd:Q2 rdfs:label "On engines"@en ; wdt:P50 wd:Q1 ; wdt:P698 "123" .'
+    scholarly = member(article, "scholarly", home, profile="wikidata")
+    graph = FederatedGraph([main, scholarly], TABLE)
+    around = Surroundings(graph)
+    await around.fetch([Q1])
+    assert {(edge.relation.local_name, edge.endpoint) for edge in around.edges(Q1)} == {("P19", "main"), ("P50", "scholarly")}
+    await around.fetch([Iri("http://www.wikidata.org/entity/Q2")])
+    assert [edge.relation.local_name for edge in around.edges(Iri("http://www.wikidata.org/entity/Q2"))] == ["P50"]
+    assert (await graph.labels([Iri("http://www.wikidata.org/prop/direct/P50")])).popitem()[1] == "author"
+    for meter in meters.values():
+        assert meter.usage().by_kind["neighbours"] == 4
+        assert "probe" not in meter.usage().by_kind
+
+
+async def test_who_declares_other_things_is_not_asked(member: MakeMember, meters: dict[str, Meter]) -> None:
+    """A stranger's edges and labels are nobody's business but those who claim it, or who claim nothing."""
+    one = member(":a r:p :b .", "one", "http://x/")
+    two = member('y:1 rdfs:label "Y"@en . :a r:q :c ; rdfs:label "stray"@en .', "two", "http://y/")
+    graph = FederatedGraph([one, two], TABLE)
+    assert {edge[3] for edge in says(await graph.neighbours([A], "out"))} == {"one"}
+    assert (await graph.labels([A]))[A] == "a"
+    assert meters["two"].usage().by_kind == {"probe": 1}, "it may have a copy"
+
+
+async def test_a_copys_label_serves(member: MakeMember) -> None:
+    """An entity that nobody names is called what its copy is called, once the copy is known."""
+    graph = FederatedGraph([member(":a owl:sameAs y:1 .", "one"), member('y:1 rdfs:label "Ada"@en ; r:p y:2 .', "two")], TABLE)
+    assert (await graph.labels([A]))[A] == "a"
+    await graph.neighbours([A], "out")
+    assert (await graph.labels([A, Y1])) == {A: "Ada", Y1: "Ada"}
+
+
+async def test_known_copies_are_one_match(member: MakeMember) -> None:
+    """A search names an entity once, under the IRI of the first member, as far as copies are known."""
+    one = member(':a owl:sameAs y:1 ; rdfs:label "Ada"@en .', "one")
+    graph = FederatedGraph([one, member('y:1 rdfs:label "Ada"@en ; r:p y:2 .', "two")], TABLE)
+    assert [match.iri for match in (await graph.search(["Ada"]))["Ada"]] == [A, Y1]
+    await graph.neighbours([A], "out")
+    assert [match.iri for match in (await graph.search(["Ada"]))["Ada"]] == [A]
+
+
+async def test_a_probe_that_fails_is_a_gap(
+    member: MakeMember, faults: dict[str, Callable[[str], Reply | None]]
+) -> None:
+    """What a member could not be asked is not taken for a "no", and is asked again."""
+    graph = FederatedGraph([member(":a r:p :b .", "one"), member(":a r:q :c .", "two")], TABLE)
+    faults["two"] = lambda _: Reply(500, {}, b"down")
+    around = Surroundings(graph)
+    await around.fetch([A])
+    assert {gap.endpoint for gap in around.gaps(set())} == {"two"}
+    assert not around.complete(A, "out")
+    assert {edge.endpoint for edge in around.edges(A)} == {"one"}
+    del faults["two"]
+    assert {edge[3] for edge in says(await graph.neighbours([A], "out"))} == {"one", "two"}
+
+
+async def test_a_copy_that_cannot_be_had_is_a_gap(
+    member: MakeMember, faults: dict[str, Callable[[str], Reply | None]]
+) -> None:
+    """The entity's own record says that its copy's edges are missing."""
+    one, two = member(f"{LINKED} wd:Q1 r:p wd:Q2 .", "one", "http://www.wikidata.org/"), member("y:1 r:q y:2 .", "two")
+    faults["two"] = lambda query: Reply(500, {}, b"down") if "?c ?m ?w" in query else None
+    found = await FederatedGraph([one, two], TABLE).neighbours([Q1], "out")
+    assert [(near.entity, near.endpoint, bool(near.edges), near.complete) for near in found] == [
+        (Q1, "one", True, True),
+        (Q1, "two", False, False),
+    ]
+    assert "500" in found[1].failed or "down" in found[1].failed
+
+
+async def test_a_hub_of_links_is_cut_and_says_so(member: MakeMember) -> None:
+    """Of very many copies some are looked at, and the record is not complete."""
+    links = " ".join(f":a owl:sameAs y:{n} ." for n in range(150))
+    graph = FederatedGraph([member(links, "one"), member("y:1 r:p y:2 .", "two")], TABLE)
+    found = await graph.neighbours([A], "out")
+    assert all(not near.complete and near.cut == "only 100 of its 150 copies were looked at" for near in found)

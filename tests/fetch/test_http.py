@@ -159,6 +159,15 @@ async def drip(request: web.Request) -> web.StreamResponse:
     return reply
 
 
+async def trickle(request: web.Request) -> web.StreamResponse:
+    """A body that never ends, a little at a time."""
+    reply = web.StreamResponse(headers={"Content-Type": JSON})
+    await reply.prepare(request)
+    while True:
+        await reply.write(b" ")
+        await asyncio.sleep(0.01)
+
+
 async def flood(request: web.Request) -> web.StreamResponse:
     """A body without an end."""
     reply = web.StreamResponse(headers={"Content-Type": JSON})
@@ -188,6 +197,7 @@ BREAKS = [
     (no_reply, UnreachableError, "hung up"),
     (never, EndpointTimeoutError, "within 0.3 s"),
     (drip, EndpointTimeoutError, "within 0.3 s"),
+    (trickle, EndpointTimeoutError, "within 0.3 s"),
     (flood, TruncatedError, "more than 100000 bytes"),
     (bomb, TruncatedError, "more than 100000 bytes"),
 ]

@@ -148,6 +148,20 @@ def test_the_origin_of_a_url(url: str, said: str) -> None:
     assert origin(url) == said
 
 
+def test_after_a_ban_one_failure_is_a_pause() -> None:
+    """Whatever shut the host: the request that finds out speaks for all others."""
+    later = NOW + 3601
+    assert after(RefusedError("ban", status=403, wait=3600)).tried(later, 60).failed(DOWN, later, 20).shut(later) == 30
+
+
+def test_errors_that_lie_apart_are_within_the_budget() -> None:
+    """Failures of different minutes neither shut a host nor put it on trial."""
+    host = Host()
+    for minute in range(9):
+        host = host.failed(WRONG, NOW + 60 * minute, 2)
+    assert host.shut_until == 0
+
+
 # ---- kept ----
 
 

@@ -213,7 +213,7 @@ async def test_who_gives_up_lets_another_find_out() -> None:
         await task
     crowd.open.set()
     await gentle.select("q")
-    assert gentle.meter.usage().requests == 2
+    assert (gentle.meter.usage().requests, hours.slept) == (2, [])
 
 
 async def test_the_error_budget_holds_for_all_urls_of_a_host() -> None:
@@ -414,11 +414,31 @@ async def test_a_longer_wait_than_there_is_time_fails_at_once() -> None:
     transport = script(BUSY, GOOD)
     gentle = polite(transport, hours=hours)
     with deadline.within(10):
-        for _ in range(2):
-            with pytest.raises(RefusedError) as caught:
+        for says in ("^e answered 429", "^e is left alone for another 9 s"):
+            with pytest.raises(RefusedError, match=says) as caught:
                 await gentle.select("q")
             assert caught.value.wait == 9
     assert (len(transport.queries), hours.slept) == (1, [])
+
+
+async def test_waiting_as_asked_is_no_stall() -> None:
+    """The time that an endpoint asked for is told as such, and says nothing against it."""
+
+    async def forever(_: float) -> None:
+        await asyncio.Event().wait()
+
+    transport = script(RefusedError("e is busy", wait=0.001))
+    gentle = Polite(
+        [transport],
+        partial(accept, endpoint="e"),
+        endpoint="e",
+        limits=Limits(patience=0.02),
+        clock=Clock(sleep=forever),
+    )
+    for _ in range(4):
+        with pytest.raises(EndpointTimeoutError, match="the endpoint asked to wait: e is busy"):
+            await gentle.select("q")
+    assert len(transport.queries) == 4
 
 
 async def test_two_stalls_in_a_row_shut_a_mirror_for_this_process() -> None:

@@ -23,10 +23,16 @@ from fedkg.errors import (
 )
 from fedkg.fetch.http import HttpTransport
 from fedkg.fetch.polite import Polite
-from fedkg.profiles import Limits
+from fedkg.graph.base import Source
+from fedkg.graph.endpoint import SparqlGraph
+from fedkg.profiles import Limits, Profile
+from fedkg.records import Neighbourhood
 from fedkg.sparql.results import accept
+from fedkg.store import MemoryStore
+from fedkg.terms import Iri, Literal
 
 JSON, PLAIN, HTML = "application/sparql-results+json", "text/plain", "text/html"
+XML = "application/sparql-results+xml"
 SECRET = "SELECT ?secret WHERE { <http://ex.org/secret> ?p ?o }"
 ROW = {"x": {"type": "literal", "value": "1"}}
 GOOD = json.dumps({"head": {"vars": ["x"]}, "results": {"bindings": [ROW, ROW]}}).encode()
@@ -64,9 +70,12 @@ def in_one_hour() -> dt.datetime:
 
 
 CUT = GOOD[:-20]
+FULL = json.dumps({"head": {"vars": ["x"]}, "results": {"bindings": [ROW] * 3}}).encode()
 OOM = "Tried to allocate 6.9 GB, but only 6.7 GB were available"
 EXPORT = b"\n !!!!>># An error has occurred while exporting the query result. "
 ANYTIME = b"Virtuoso S1TAT Error Query did not complete due to ANYTIME timeout.\n\nSPARQL query:\n" + SECRET.encode()
+# eight failures end a batch; a few more requests are on their way by then, and one asks for the engine
+MOST_REQUESTS = 16
 RETRY, RESHAPE, STOP = (Action.RETRY, Action.RESHAPE, Action.STOP)
 CLASS_OF = {
     EndpointTimeoutError: RESHAPE,
@@ -124,6 +133,7 @@ SHAPES = [
     Shape("qlever memory", 500, "application/json", qlever(OOM), EndpointTimeoutError, "6.9 GB"),
     Shape("qlever memory, old", 400, "application/json", qlever(OOM), EndpointTimeoutError, "6.9 GB"),
     Shape("qlever, unknown trouble", 500, "application/json", qlever("assertion"), EndpointTimeoutError, "assertion"),
+    Shape("qlever, same query id twice", 409, "application/json", qlever("Query ID already in use"), QueryRejectedError, "ID"),
     Shape("qlever timeout parameter", 403, PLAIN, b"User submitted timeout was higher", QueryRejectedError, "higher"),
     Shape("qlever export timeout", 200, JSON, CUT + EXPORT + b"Operation timed out.", EndpointTimeoutError, "timed out"),
     Shape("qlever export error", 200, JSON, CUT + EXPORT + b"Assertion failed", TruncatedError, "Assertion failed"),
@@ -148,6 +158,11 @@ SHAPES = [
     Shape("virtuoso anytime 200", 200, JSON, GOOD, TruncatedError, "S1TAT", {"X-SQL-State": "S1TAT"}),
     Shape("virtuoso anytime, header", 200, JSON, GOOD, TruncatedError, "anytime", {"X-SPARQL-Anytime": "timeout=1"}),
     Shape("virtuoso row cap", 200, JSON, GOOD, TruncatedError, "maxrows: 2", {"X-SPARQL-MaxRows": "2"}),
+    Shape("virtuoso row cap, xml", 200, XML, b"<sparql><head/><results/></sparql>", TruncatedError, "maxrows", {"X-SPARQL-MaxRows": "2"}),
+    Shape("virtuoso row cap, silent", 200, JSON, FULL, TruncatedError, "3 rows"),
+    Shape("virtuoso sponging", 500, PLAIN, b"Virtuoso 42000 Error SQ070:SECURITY: Must have select privileges", QueryRejectedError, "SQ070"),
+    Shape("virtuoso after a cut GET", 400, PLAIN, b"Virtuoso 37000 Error SP030: SPARQL compiler, line 1: syntax error at '<http'", QueryRejectedError, "SP030"),
+    Shape("virtuoso no xml", 406, PLAIN, b"Not Acceptable", NotSparqlError, "Not Acceptable"),
     Shape("virtuoso rights", 500, PLAIN, b"42000 Error SR186:SECURITY: No permission", QueryRejectedError, "SR186"),
     Shape("virtuoso full text", 500, PLAIN, b"37000 Error XM029: Free-text expression", QueryRejectedError, "XM029"),
     # the others
@@ -156,7 +171,13 @@ SHAPES = [
     Shape("fuseki timeout", 503, PLAIN, b"Query timed out", EndpointTimeoutError, "timed out"),
     Shape("rdf4j timeout", 500, PLAIN, b"org.eclipse.rdf4j.query.QueryInterruptedException: too long", EndpointTimeoutError, "too long"),
     Shape("corese error as 200", 200, PLAIN, b"Error: something went wrong", NotSparqlError, "went wrong"),
+    Shape("oxigraph headers", 400, PLAIN, b"The headers size must fit in 8kb", QueryRejectedError, "8kb"),
+    Shape("graphdb partial", 500, PLAIN, b"Query evaluation timed out", EndpointTimeoutError, "timed out"),
+    Shape("mesh timeout", 502, HTML, page("502 Proxy Error"), UnreachableError, "Proxy Error"),
     Shape("cut body", 200, JSON, CUT, TruncatedError, "breaks off"),
+    Shape("cut in an escape", 200, JSON, GOOD[:-12] + b"\\U0001", TruncatedError, "breaks off"),
+    Shape("NaN", 200, JSON, GOOD.replace(b'"1"', b"NaN"), TruncatedError, "breaks off"),
+    Shape("two results", 200, JSON, GOOD + GOOD, TruncatedError, "breaks off"),
     Shape("uniprot empty 400", 400, PLAIN, b"", QueryRejectedError, "400"),
     # gateways and pages
     Shape("bad gateway", 502, HTML, page("502 Proxy Error"), UnreachableError, "Proxy Error"),
@@ -166,7 +187,10 @@ SHAPES = [
     Shape("unknown 500", 500, PLAIN, b"oops", UnreachableError, "oops"),
     Shape("login page", 200, HTML, page("Please sign in"), NotSparqlError, "Please sign in"),
     Shape("page called JSON", 200, JSON, b"<!DOCTYPE html><p>Query form</p>", NotSparqlError, "Query form"),
-    Shape("xml results", 200, "application/sparql-results+xml", b"<sparql/>", NotSparqlError, "+xml instead"),
+    Shape("xml without results", 200, XML, b"<sparql/>", NotSparqlError, "XML of another shape"),
+    Shape("xml that breaks off", 200, XML, b"<?xml version='1.0'?><sparql><head/><results><result>", TruncatedError, "breaks off"),
+    Shape("xml with entities", 200, XML, b"<!DOCTYPE sparql [<!ENTITY a 'a'>]><sparql>&a;</sparql>", NotSparqlError, "XML that is no"),
+    Shape("xml of something else", 200, "text/xml", b"<rss><channel/></rss>", NotSparqlError, "the root is <rss>"),
     Shape("csv results", 200, "text/csv", b"x\n1\n", NotSparqlError, "text/csv instead"),
     Shape("empty", 200, JSON, b"", NotSparqlError, "an empty body"),
     Shape("other JSON", 200, "application/json", b'{"head": {}, "rows": 1}', NotSparqlError, "JSON without results"),
@@ -188,7 +212,9 @@ async def test_each_known_misbehaviour_becomes_its_class(serve: Callable[..., Aw
 
     server = await serve(misbehave)
     transport = HttpTransport(server.url)
-    polite = Polite([transport], partial(accept, endpoint="bad"), endpoint="bad", limits=Limits(retries=0, timeout=20))
+    polite = Polite(
+        [transport], partial(accept, endpoint="bad", known_cap=3), endpoint="bad", limits=Limits(retries=0, timeout=20)
+    )
     with pytest.raises(EndpointError) as caught:
         await polite.select(SECRET, "edges")
     await polite.close()
@@ -207,15 +233,64 @@ async def test_each_known_misbehaviour_becomes_its_class(serve: Callable[..., Aw
     assert error.hint
 
 
-async def test_a_good_reply_passes(serve: Callable[..., Awaitable[Any]]) -> None:
-    """The same body that fails above in other company is accepted where nothing is wrong with it."""
+ODD = [
+    ("as it should be", JSON, GOOD, "1"),
+    ("plain json with a charset", "application/json; charset=utf-8", GOOD, "1"),
+    ("virtuoso, a raw control character", JSON, GOOD.replace(b'"1"', b'"a\x01\tb"'), "a\x01\tb"),
+    ("virtuoso, an eight-digit escape", JSON, GOOD.replace(b'"1"', b'"\\U0001B000"'), "\U0001b000"),
+    ("virtuoso, half a character", JSON, GOOD.replace(b'"1"', b'"a\\uD83D"'), "a\ufffd"),
+    ("virtuoso, its old name of a type", JSON, GOOD.replace(b'"literal"', b'"typed-literal"'), "1"),
+    ("a byte order mark", JSON, b"\xef\xbb\xbf" + GOOD, "1"),
+    ("not quite UTF-8", JSON, GOOD.replace(b'"1"', b'"a\xff"'), "a\ufffd"),
+    ("qlever, with its meta data", JSON, GOOD[:-1] + b', "meta": {"query-time-ms": 3}}', "1"),
+    ("a topic of its own", JSON, GOOD.replace(b'"1"', b'"java.util.concurrent. at length"'), "java.util.concurrent. at length"),
+    ("xml instead of json", XML, b"<sparql><head/><results>" + b"<result><binding name='x'><literal>1</literal></binding></result>" * 2 + b"</results></sparql>", "1"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "value"), [odd[1:] for odd in ODD], ids=[odd[0].replace(" ", "-") for odd in ODD]
+)
+async def test_what_is_odd_but_whole_is_accepted(
+    serve: Callable[..., Awaitable[Any]], kind: str, body: bytes, value: str
+) -> None:
+    """A reply with all its rows is read, whatever its writer thinks of the standard."""
 
     async def behave(_: web.Request) -> web.Response:
-        return web.Response(body=GOOD, content_type=JSON)
+        return web.Response(body=body, headers={"Content-Type": kind})
 
     server = await serve(behave)
     transport = HttpTransport(server.url)
-    rows = accept(await transport.send("SELECT"), endpoint="good", known_cap=3, limit=3)
+    rows = accept(await transport.send("SELECT"), endpoint="odd", known_cap=3).rows
     await transport.close()
-    assert [repr(row["x"]) for row in rows.rows] == ['"1"', '"1"']
-    assert rows.bytes == len(GOOD)
+    assert [row["x"] for row in rows] == [Literal(value)] * 2
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name.replace(" ", "-"))
+async def test_asking_for_less_ends_in_a_marked_gap(serve: Callable[..., Awaitable[Any]], shape: Shape) -> None:
+    """However an endpoint misbehaves, a batch ends after few requests, says what happened, and leaves nothing behind."""
+    well, store = False, MemoryStore()
+
+    async def misbehave(_: web.Request) -> web.Response:
+        if well:
+            return web.Response(body=b'{"head": {}, "results": {"bindings": []}}', headers={"Content-Type": JSON})
+        return web.Response(status=shape.status, body=shape.body, headers={"Content-Type": shape.kind, **shape.headers})
+
+    server = await serve(misbehave)
+    batch, limits = [Iri(f"http://x/{number}") for number in range(16)], Limits(retries=0, timeout=20, known_cap=3)
+
+    async def neighbours() -> list[Neighbourhood]:
+        transport = HttpTransport(server.url)
+        polite = Polite([transport], partial(accept, endpoint="bad", known_cap=3), endpoint="bad", limits=limits)
+        found = await SparqlGraph(Source("bad", "bad", Profile("bad", limits=limits), polite, store)).neighbours(
+            batch, "out"
+        )
+        await polite.close()
+        return found
+
+    for near in await neighbours():
+        assert (near.complete, near.edges) == (False, ())
+        assert near.failed.startswith("bad")
+    assert len(server.asked) <= MOST_REQUESTS
+    well = True
+    assert [(near.complete, near.failed) for near in await neighbours()] == [(True, "")] * len(batch)

@@ -12,9 +12,10 @@ from fedkg import profiles
 from fedkg.fetch.base import FakeTransport, Reply, Transport
 from fedkg.fetch.embedded import EmbeddedTransport, load
 from fedkg.fetch.http import HttpTransport
-from fedkg.fetch.polite import Meter, Polite
+from fedkg.fetch.polite import Polite
 from fedkg.graph.base import Source
 from fedkg.graph.endpoint import SparqlGraph
+from fedkg.meter import Meter
 from fedkg.profiles import Limits, Profile
 from fedkg.sparql.results import accept
 from fedkg.store import MemoryStore, Store

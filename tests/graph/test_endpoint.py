@@ -9,14 +9,15 @@ from fedkg.dialects import Query
 from fedkg.errors import EndpointError, EndpointTimeoutError, QueryRejectedError, UnreachableError
 from fedkg.fetch.base import Reply, Rows
 from fedkg.fetch.embedded import EmbeddedTransport
-from fedkg.fetch.polite import Meter
 from fedkg.graph.base import FAILURES, all_in_halves, chunks, in_halves
 from fedkg.graph.endpoint import SparqlGraph, has_shape
+from fedkg.meter import Meter
 from fedkg.terms import Blank, Edge, Iri, Literal, Through
 
 Wire = Callable[..., SparqlGraph]
 Faults = list[Callable[[str], Reply | None]]
 TIMEOUT = Reply(500, {"content-type": "text/plain"}, b"Virtuoso S1T00 Error SR171: Transaction timed out")
+REJECTED = Reply(400, {"content-type": "text/plain"}, b"Virtuoso 37000 Error SP030: syntax error")
 A, B, M = (Iri(f"http://x/{name}") for name in "abm")
 P, Q = Iri("http://x/r/p"), Iri("http://x/r/q")
 FACTS = ':a r:p :b, "1"^^xsd:integer, :m ; r:q [ r:q :b ] . :m r:q :b .'
@@ -51,7 +52,7 @@ async def test_what_was_fetched_holds(make: Wire, meter: Meter) -> None:
     assert meter.usage().by_kind == {"neighbours": 1, "verify": 3}
 
 
-async def test_an_edge_that_no_query_can_say_does_not_hold(make: Wire, meter: Meter) -> None:
+async def test_an_edge_that_no_query_can_say_is_not_asked_for(make: Wire, meter: Meter) -> None:
     """A document from anywhere may hold anything: it is not sent, and it harms no honest edge beside it."""
     odd = Iri('http://x/"odd"> ?p ?o } #')
     hostile = [
@@ -65,8 +66,23 @@ async def test_an_edge_that_no_query_can_say_does_not_hold(make: Wire, meter: Me
         edge(A, P, B, Through(Blank("x"), odd)),
         edge(A, P, B, Through(Literal("x"), Q)),
     ]
-    assert await make(FACTS).holds([*hostile, edge(A, P, B)]) == [False] * len(hostile) + [True]
+    assert await make(FACTS).holds([*hostile, edge(A, P, B)]) == [None] * len(hostile) + [True]
     assert meter.usage().requests == 1
+
+
+async def test_an_edge_that_only_the_engine_rejects(make: Wire, faults: Faults) -> None:
+    """It is not known whether it holds; the honest edges beside it are asked for again without it."""
+    evil = edge(A, P, Iri("http://x/evil"))
+    faults.append(lambda query: REJECTED if "evil" in query else None)
+    gone = edge(A, P, A)
+    assert await make(FACTS).holds([edge(A, P, B), evil, gone]) == [True, None, False]
+
+
+async def test_an_endpoint_that_rejects_everything_has_said_nothing(make: Wire, faults: Faults) -> None:
+    """That is the endpoint's failure, not the edges'."""
+    faults.append(lambda query: REJECTED)
+    with pytest.raises(QueryRejectedError):
+        await make(FACTS).holds([edge(A, P, B), edge(A, P, A)])
 
 
 async def test_verification_that_fails_says_so(make: Wire, faults: Faults) -> None:

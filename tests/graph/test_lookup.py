@@ -15,9 +15,10 @@ from fedkg.fetch import mediawiki
 from fedkg.fetch.base import FakeTransport, Reply
 from fedkg.fetch.embedded import EmbeddedTransport
 from fedkg.fetch.http import HttpTransport
-from fedkg.fetch.polite import Meter, Polite
+from fedkg.fetch.polite import Polite
 from fedkg.graph.base import Source
 from fedkg.graph.endpoint import SparqlGraph
+from fedkg.meter import Meter
 from fedkg.profiles import Limits, Lookup, Profile
 from fedkg.records import Match
 from fedkg.sparql.results import accept

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from fedkg.errors import EndpointError
 from fedkg.fetch.base import Reply
 from fedkg.fetch.embedded import EmbeddedTransport
-from fedkg.fetch.polite import Meter
 from fedkg.graph import names as module
 from fedkg.graph.endpoint import SparqlGraph
+from fedkg.meter import Meter
 from fedkg.profiles import Limits
 from fedkg.records import Match
 from fedkg.store import DiskStore, MemoryStore

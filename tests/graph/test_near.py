@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from fedkg.fetch.base import Reply
 from fedkg.fetch.embedded import EmbeddedTransport
-from fedkg.fetch.polite import Meter
 from fedkg.graph import hubs as module
 from fedkg.graph.base import FAILURES
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.near import NAMESPACE, NO_QUERY
+from fedkg.meter import Meter
 from fedkg.profiles import Limits
 from fedkg.records import Neighbourhood
 from fedkg.store import DiskStore, MemoryStore, Store

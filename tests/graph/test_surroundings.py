@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from fedkg.fetch.base import Reply
-from fedkg.fetch.polite import Meter
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.surroundings import Surroundings, frontier
+from fedkg.meter import Meter
 from fedkg.profiles import Limits
 from fedkg.records import Beam, Candidate
 from fedkg.terms import DirectedRelation, Edge, Iri, Literal

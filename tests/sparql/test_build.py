@@ -8,10 +8,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fedkg import profiles
+from fedkg.dialects import DIALECTS, GENERIC, Dialect
 from fedkg.errors import TermError
 from fedkg.profiles import Edges, Labels, Mediators, Shape
 from fedkg.sparql import build
-from fedkg.terms import Blank, Direction, Edge, Iri, Literal, Term, Through
+from fedkg.terms import UNKNOWN, Blank, Direction, Edge, Iri, Literal, Term, Through
 
 RDFS_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 BARE = Shape(mediators=Mediators(blank=False))
@@ -76,26 +77,93 @@ def pairs(found: Iterable[dict[str, str]], *names: str) -> list[tuple[str, ...]]
     return sorted(tuple(row[name].removeprefix("http://x/") for name in names) for row in whole)
 
 
-def all_queries(shape: Shape) -> list[str]:
+def all_queries(shape: Shape, dialect: Dialect) -> list[str]:
     """One query of each kind for a shape."""
     edges = [
         Edge(A, P, Literal("1", language="en"), "out", "x"),
         Edge(A, P, B, "in", "x", through=Through(Blank("b"), Q)),
+        Edge(A, P, UNKNOWN, "out", "x"),
     ]
-    hub = [build.hub_relations(A, way, shape, 5) for way in DIRECTIONS]
+    hub = [build.hub_relations(A, way, shape, 5, dialect) for way in DIRECTIONS]
     hub += [build.hub_tails(A, [P, Q], way, 5) for way in DIRECTIONS]
-    near = [build.neighbours([A, B], way, shape, 9) for way in DIRECTIONS]
-    names = [build.labels([A, B], shape.labels, ("de", "en")), build.named(["A", "B"], shape.labels, ("en",), 9)]
+    near = [build.neighbours([A, B], way, shape, 9, dialect) for way in DIRECTIONS]
+    names = [build.labels([A, B], shape.labels, ("de", "en"), dialect)]
+    names += [build.named(["A", "B"], shape.labels, ("en",), 9, dialect)]
     names += [build.scan_labels(shape.labels, 9), build.used([A, P])]
     names += [build.catalogue(shape.labels, ("en",), "http://x/type")] if shape.labels.property_of else []
-    return [*near, *hub, *names, build.holds(edges), build.contains(P.value)]
+    return [*near, *hub, *names, build.holds(edges, shape.unknown, dialect), build.contains(P.value)]
 
 
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=lambda dialect: dialect.engine)
 @pytest.mark.parametrize("name", profiles.names())
-def test_every_shape_of_every_profile_is_sparql(name: str) -> None:
+def test_every_shape_of_every_profile_is_sparql(name: str, dialect: Dialect) -> None:
     """An engine of its own reads every query that a bundled profile leads to, and finds nothing in an empty graph."""
-    for query in all_queries(profiles.find(name).shape):
+    for query in all_queries(profiles.find(name).shape, dialect):
         assert rows(pyoxigraph.Store(), query) == [], query
+
+
+def test_an_inlined_entity_is_a_constant_in_every_branch() -> None:
+    """QLever gets a bounded branch for each entity and no variable where the entity is known, but a column with its name."""
+    shape = Shape(
+        mediators=Mediators(blank=True, claim="http://x/P", statement="http://x/ps/P", qualifier="http://x/pq/P")
+    )
+    for way, known in zip(DIRECTIONS, ("?s", "?o"), strict=True):
+        query = build.neighbours([A, B], way, shape, 9, DIALECTS["qlever"])
+        branches = query.partition("WHERE")[2].split(" UNION ")
+        assert len(branches) == 2 * 3
+        for branch in branches:
+            assert branch.count(f"VALUES {known} {{") == branch.count(known) == 1, branch
+            assert branch.count("LIMIT 9") >= 1
+
+
+def test_a_lone_entity_is_a_constant_everywhere() -> None:
+    """One entity needs no VALUES to join with on any engine; several share one list on those that can plan with it."""
+    for dialect in DIALECTS.values():
+        assert f"{A.n3()} ?p ?o" in build.neighbours([A], "out", BARE, 9, dialect)
+        assert f"?s ?p {A.n3()}" in build.neighbours([A], "in", BARE, 9, dialect)
+    shared = build.neighbours([A, B], "out", BARE, 9, GENERIC)
+    assert f"VALUES ?s {{ {A.n3()} {B.n3()} }} ?s ?p ?o" in shared
+
+
+def test_there_is_room_for_a_batch_in_every_dialect() -> None:
+    """A batch of the size that is advised has no more branches than an engine that wants one for each entity can bear."""
+    for name in profiles.names():
+        shape = profiles.find(name).shape
+        batch = [Iri(f"http://x/{number}") for number in range(build.room(shape))]
+        assert batch
+        for dialect in DIALECTS.values():
+            for way in DIRECTIONS:
+                assert build.neighbours(batch, way, shape, 9, dialect).count(" UNION ") < dialect.branches
+
+
+def test_many_labels_share_a_list_in_every_dialect() -> None:
+    """A constant predicate is planned well with VALUES, so a large batch of labels does not become hundreds of branches."""
+    many = [Iri(f"http://x/{number}") for number in range(400)]
+    for dialect in DIALECTS.values():
+        assert build.labels(many, Labels(), ("en",), dialect).count("VALUES") == 1
+
+
+def test_statements_that_were_said_in_error_do_not_count() -> None:
+    """A statement of deprecated rank gives no qualifiers, whatever else says the same; without such a key it does."""
+    text = """@prefix w: <http://x/w/> . @prefix ps: <http://x/ps/> . @prefix pq: <http://x/pq/> . @prefix t: <http://x/t/> .
+    :a t:P1 :b ; w:P1 :s1, :s2 . :s1 ps:P1 :b ; pq:P2 "1990" ; :rank :normal . :s2 ps:P1 :b ; pq:P2 "1066" ; :rank :low ."""
+    ranked = Mediators(
+        False, (), "", "http://x/w/", "http://x/ps/", "http://x/pq/", "http://x/t/", "http://x/rank", "http://x/low"
+    )
+    plain = Mediators(False, (), "", "http://x/w/", "http://x/ps/", "http://x/pq/", "http://x/t/")
+    for mediators, years in ((ranked, ["1990"]), (plain, ["1066", "1990"])):
+        for start, way in ((A, DIRECTIONS[0]), (B, DIRECTIONS[1])):
+            for dialect in DIALECTS.values():
+                query = build.neighbours([start, C], way, Shape(mediators=mediators), 99, dialect)
+                assert pairs(rows(turtle(text), query), "v") == [(year,) for year in years]
+
+
+def test_a_value_that_is_not_known_holds_where_any_is_said() -> None:
+    """Blank nodes and IRIs under the prefix stand for it, plain IRIs and literals do not."""
+    store = turtle(':a :p [] ; :q :b, "x" . :b :p :genid.1 . :c :p "x" .')
+    edges = [Edge(start, relation, UNKNOWN, "out", "x") for start, relation in ((A, P), (A, Q), (B, P), (C, P))]
+    assert pairs(rows(store, build.holds(edges, "http://x/genid.")), "i") == [("0",), ("2",)]
+    assert pairs(rows(store, build.holds(edges)), "i") == [("0",)]
 
 
 def test_neighbours_in_one_direction() -> None:
@@ -254,13 +322,14 @@ def test_any_iri_is_refused_or_stays_one_iri(text: str) -> None:
             build.neighbours([hostile], "out", BARE, 9)
         return
     query = build.neighbours([hostile], "out", BARE, 9)
+    several = build.neighbours([C, hostile], "out", BARE, 9, DIALECTS["qlever"])
     try:
         store = graph((hostile, P, B), (Iri("other:decoy"), P, C))
     except ValueError:  # stricter than the grammar of a query: then the query is refused as well
         with pytest.raises(SyntaxError):
             rows(graph((A, P, C)), query)
         return
-    assert [row["o"] for row in rows(store, query)] == [B.value]
+    assert [[row["o"] for row in rows(store, asked)] for asked in (query, several)] == [[B.value]] * 2
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=6))

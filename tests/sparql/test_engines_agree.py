@@ -116,9 +116,11 @@ def near(shape: Shape) -> dict[str, Callable[[Dialect], str]]:
         for name, group in groups.items()
         for way in WAYS
     }
-    return found | {
-        f"labels {name}": partial(build.labels, group, LABELS, ("en", "de")) for name, group in groups.items()
-    }
+    for name, group in groups.items():
+        found[f"labels {name}"] = partial(build.labels, group, LABELS, ("en", "de"))
+        forward, backward = {X_P: group, X_Q: [A]}, {X_P: group, X_Q: [Literal("colour", language="en-gb")]}
+        found[f"known {name}"] = partial(build.known, [*group, Iri("http://x/nobody")], forward, backward, 500)
+    return found
 
 
 def others(shape: Shape) -> dict[str, Callable[[Dialect], str]]:

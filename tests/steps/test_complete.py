@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from fedkg.fetch.polite import Meter
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.surroundings import Surroundings
+from fedkg.meter import Meter
 from fedkg.records import Beam, Candidate
 from fedkg.steps.complete import complete
 from fedkg.terms import DirectedRelation, Edge, Iri

@@ -1,7 +1,7 @@
 """Linking on real graphs: topics by IRI and label, mentions, n-grams, and what is said where nothing matches."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from fedkg import profiles
 from fedkg.errors import TermError, TopicError
-from fedkg.fetch.polite import Meter
 from fedkg.graph.endpoint import SparqlGraph
+from fedkg.meter import Meter
 from fedkg.records import Match, Plan
 from fedkg.session import Session
 from fedkg.steps import link
@@ -155,6 +155,119 @@ def test_the_number_of_ngrams_is_bounded() -> None:
     assert len(ngrams("word " * 400)) <= 10
     long = ngrams(" ".join(f"w{number}" for number in range(300)) + " Marie Curie")
     assert (len(long), long[0]) == (link.MOST_NGRAMS, "Marie Curie")
+
+
+# ---- several candidates, and none that is good enough ----
+
+BERLINS = """
+@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> . @prefix dcterms: <http://purl.org/dc/terms/> .
+:b1 rdfs:label "Berlin"@en ; dcterms:description "capital of Germany"@en ; rdf:type :city .
+:b22 rdfs:label "Berlin"@en ; dcterms:description "album by Lou Reed"@en ; rdf:type :album, :work .
+:b333 rdfs:label "Berlin"@en ; rdf:type :ship . :b4 rdfs:label "Berlin Wall"@en . :lou rdfs:label "Lou Reed"@en .
+:city rdfs:label "city"@en . :album rdfs:label "album"@en . :work rdfs:label "work"@en . :ship rdfs:label "ship"@en .
+"""
+
+
+@pytest.fixture
+def berlins(make_graph: MakeGraph) -> SparqlGraph:
+    """Three things of one name."""
+    return make_graph(BERLINS)
+
+
+@pytest.mark.parametrize(
+    ("question", "topic"),
+    [
+        ("Who lives in Berlin?", "b1"),
+        ("Which songs are on the album Berlin?", "b22"),
+        ("Who made the work Berlin?", "b1"),
+        ("Who built the ship called Berlin?", "b333"),
+        ("Is Berlin the capital city of Germany, or a ship?", "b1"),
+    ],
+)
+async def test_of_equal_names_the_question_chooses(berlins: SparqlGraph, question: str, topic: str) -> None:
+    """By the words that it shares with description and type; else it is the first, the one with the shortest IRI."""
+    assert names(await link.from_question(berlins, question, NO_PLAN)) == [topic]
+    assert names(await link.from_question(berlins, question, Plan((), mentions=("berlin",)))) == [topic]
+    assert names(await link.given(berlins, ["Berlin"], question)) == [topic]
+
+
+async def test_only_an_ambiguous_name_costs_another_request(berlins: SparqlGraph, meter: Meter) -> None:
+    """One entity of that name is taken as it is; of several it is asked once what they are."""
+    await link.from_question(berlins, "Who saw Lou Reed?", NO_PLAN)
+    assert meter.usage().by_kind == {"search": 2}, "one for the names, one that tells relations apart"
+    await link.from_question(berlins, "Who saw Berlin and Lou Reed?", NO_PLAN)
+    assert meter.usage().by_kind == {"search": 5}
+
+
+def match(name: str, score: float, description: str = "") -> Match:
+    """A candidate."""
+    return Match(Iri(f"http://x/{name}"), name, score, description)
+
+
+def test_a_mention_links_to_its_best_candidate_or_to_nothing() -> None:
+    """A better name beats a better description, a likeness below the threshold is none."""
+    linked = link.choose(
+        "Which city lies beside the river Main?",
+        {
+            "Main": [
+                match("a", 1.0, "a river"),
+                match("b", 1.0, "a city beside a river"),
+                match("c", 0.9, "city beside"),
+            ],
+            "Mayn": [match("d", link.LINKS, "a river")],
+            "M": [match("e", link.LINKS - 0.01, "a river")],
+            "N": [],
+        },
+    )
+    assert {mention: (chosen.label, chosen.mention) for mention, chosen in linked.items()} == {
+        "Main": ("b", "Main"),
+        "Mayn": ("d", "Mayn"),
+    }
+
+
+@pytest.fixture
+def looked_up(titles: SparqlGraph, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The mentions that `titles` was asked to look up; it finds Marie Curie, more or less alike."""
+    asked: list[str] = []
+    scores = {"Mary Curie": 0.74, "Mary Currie": 0.7, "Curie": 0.4}
+
+    async def lookup(texts: Sequence[str], limit: int = 10) -> Mapping[str, list[Match]]:
+        asked.extend(texts)
+        return {text: [match("curie", scores[text])] if text in scores else [] for text in texts}
+
+    monkeypatch.setattr(titles, "lookup", lookup)
+    return asked
+
+
+async def test_a_mention_that_nothing_is_called_is_looked_up(titles: SparqlGraph, looked_up: list[str]) -> None:
+    """Those that match exactly are not; what stays without an entity is said."""
+    said: list[str] = []
+    plan = Plan((), mentions=("Mary Curie", "Stanley Kubrick", "nobody"))
+    found = await link.from_question(titles, "Did Mary Curie meet Stanley Kubrick?", plan, said.append)
+    assert [(found.label, found.mention) for found in found] == [
+        ("curie", "Mary Curie"),
+        ("Stanley Kubrick", "Stanley Kubrick"),
+    ]
+    assert looked_up == ["Mary Curie", "nobody"]
+    assert said == ["no entity of test is known by the name 'nobody'; the walk starts without it"]
+
+
+async def test_a_question_s_own_names_are_looked_up_last(titles: SparqlGraph, looked_up: list[str]) -> None:
+    """Where no part of it is a name as it stands; what is not alike enough is a suggestion, not a topic."""
+    said: list[str] = []
+    assert names(await link.from_question(titles, "Who met Mary Currie?", NO_PLAN, said.append)) == ["curie"]
+    assert looked_up[0] == "Mary Currie"
+    looked_up.clear()
+    with pytest.raises(TopicError, match="no entity of test"):
+        await link.from_question(titles, "Who met Curie?", Plan((), mentions=("Curie",)), said.append)
+    assert (set(looked_up), said) == ({"Curie"}, [])
+
+
+async def test_a_topic_that_is_given_has_to_match(titles: SparqlGraph, looked_up: list[str]) -> None:
+    """Whoever names an entity means that one: what is like it is suggested and does not take its place."""
+    with pytest.raises(TopicError, match="'Curie'") as caught:
+        await link.given(titles, ["Curie"], "Who met Curie?")
+    assert (looked_up, "<http://x/curie>" in caught.value.hint) == (["Curie"], True)
 
 
 @given(st.text(max_size=80))

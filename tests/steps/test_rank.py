@@ -7,9 +7,9 @@ import pytest
 
 from fedkg.embed.base import Matrix
 from fedkg.embed.lazy import LazySimilarity
-from fedkg.fetch.polite import Meter
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.surroundings import Surroundings, frontier
+from fedkg.meter import Meter
 from fedkg.records import Beam, Candidate
 from fedkg.settings import Search
 from fedkg.steps.rank import PathRag, Ranking, expand
@@ -118,9 +118,23 @@ async def test_lookahead_is_prefetch(films: SparqlGraph, meter: Meter) -> None:
     assert meter.usage().by_kind["neighbours"] == before == 4
 
 
-async def test_where_all_candidates_are_offered_nothing_is_fetched_ahead(films: SparqlGraph, meter: Meter) -> None:
-    """The lookahead decides who enters the top n; where all enter there is nothing to decide."""
+async def test_a_next_hop_that_fits_one_batch_is_fetched_beside_the_labels(films: SparqlGraph, meter: Meter) -> None:
+    """Whoever is chosen, its edges are there then: two requests that the next step would have waited for."""
     await ranked(films, Exact({}), Beam(KONG), limit=10, ahead=True)
+    assert meter.usage().by_kind["neighbours"] == 4
+
+
+async def test_where_all_candidates_are_offered_a_larger_next_hop_is_not_fetched(
+    films: SparqlGraph, meter: Meter
+) -> None:
+    """The lookahead decides who enters the top n; where all enter there is nothing to decide."""
+    await ranked(films, Exact({}), Beam(KONG), limit=10, ahead=True, frontier=2)
+    assert meter.usage().by_kind["neighbours"] == 2
+
+
+async def test_the_last_hop_fetches_nothing_ahead(films: SparqlGraph, meter: Meter) -> None:
+    """There is no next step that would ask for it."""
+    await ranked(films, Exact({}), Beam(KONG), limit=10, ahead=False)
     assert meter.usage().by_kind["neighbours"] == 2
 
 

@@ -1,0 +1,71 @@
+"""What an endpoint says once for all of its graph: asked for once, kept for weeks, by all processes."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from fedkg.errors import EndpointError
+from fedkg.graph.base import Source
+from fedkg.records import decode, encode
+from fedkg.settings import DAY
+
+__all__ = ["Catalogue"]
+
+PAUSE = 300.0
+
+T = TypeVar("T")
+K = TypeVar("K")
+
+
+class Catalogue(Generic[K, T]):
+    """A table that `ask` gets as plain data of the type `kind`, and `read` makes usable.
+
+    Where the endpoint fails there is none, and it is asked again some minutes later, not at every hop.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        namespace: str,
+        key: str,
+        ask: Callable[[], Awaitable[K]],
+        read: tuple[Any, Callable[[K], T]],
+    ) -> None:
+        self._store = source.store
+        self._seconds = source.ttl.catalogue * DAY
+        self._namespace = namespace
+        self._key = key
+        self._ask = ask
+        self._kind, self._read = read
+        self._found: T | None = None
+        self._asked_again_at = float("-inf")
+        self._lock = asyncio.Lock()
+
+    async def get(self) -> T | None:
+        """The table; None where the endpoint did not give it."""
+        if self._found is None:
+            async with self._lock:
+                await self._open()
+        return self._found
+
+    async def _open(self) -> None:
+        if self._found is not None or time.monotonic() < self._asked_again_at:
+            return
+        kept = await asyncio.to_thread(self._store.get_many, self._namespace, [self._key])
+        try:
+            self._found = self._read(decode(kept.get(self._key, b""), self._kind))
+        except msgspec.MsgspecError:
+            # there is none, or one that nobody can read
+            await self._fill()
+
+    async def _fill(self) -> None:
+        try:
+            said = await self._ask()
+        except EndpointError:
+            self._asked_again_at = time.monotonic() + PAUSE
+            return
+        self._found = self._read(said)
+        await asyncio.to_thread(self._store.put_many, self._namespace, {self._key: encode(said)}, self._seconds)

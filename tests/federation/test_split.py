@@ -1,0 +1,78 @@
+"""The law of federation: a graph that lies in two parts, under two sets of names, is the graph that it was."""
+
+import asyncio
+from functools import partial
+
+import pyoxigraph
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fedkg import profiles
+from fedkg.federation.graph import FederatedGraph
+from fedkg.fetch.embedded import EmbeddedTransport
+from fedkg.fetch.polite import Polite
+from fedkg.graph.base import Source
+from fedkg.graph.endpoint import SparqlGraph
+from fedkg.graph.surroundings import Surroundings
+from fedkg.profiles import Profile
+from fedkg.sparql.results import accept
+from fedkg.store import MemoryStore
+from fedkg.terms import Iri, Term
+from tests.federation.conftest import SAME, TABLE
+
+NODES = range(5)
+NAMES = st.sampled_from(NODES)
+# subject, relation, object, and the part that it lies in
+TRIPLES = st.lists(st.tuples(NAMES, st.sampled_from("pq"), NAMES, st.booleans()), max_size=12)
+# for every node whether the first part says the link, and whether it does so from its own copy on
+LINKS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=len(NODES), max_size=len(NODES))
+
+
+def name(node: int, *, far: bool) -> str:
+    """The IRI of a node in one of the parts."""
+    return f"http://{'y' if far else 'x'}/{node}"
+
+
+def graph(lines: list[str], called: str, authorities: tuple[str, ...] = ()) -> SparqlGraph:
+    """A graph in process."""
+    store = pyoxigraph.Store()
+    store.load(input="\n".join(lines).encode(), format=pyoxigraph.RdfFormat.N_TRIPLES)
+    select = Polite([EmbeddedTransport(store, called)], partial(accept, endpoint=called), endpoint=called, detects=False)
+    profile = Profile(called, authorities=authorities, shape=profiles.find("generic").shape)
+    return SparqlGraph(Source(called, called, profile, select, MemoryStore()), identity=TABLE)
+
+
+def seen(around: Surroundings, entity: Iri) -> set[tuple[str, str, str]]:
+    """The entity's edges without who said them, in the first part's names; a loop is no step."""
+
+    def near(term: Term) -> str:
+        return term.text.replace("//y/", "//x/")
+
+    edges = ((near(edge.subject), edge.relation.value, near(edge.object)) for edge in around.edges(entity))
+    return {edge for edge in edges if edge[0] != edge[2]}
+
+
+async def fetched(whole: FederatedGraph | SparqlGraph, far: bool) -> list[set[tuple[str, str, str]]]:
+    """The edges of every node, asked for at once under the names of one part."""
+    around, entities = Surroundings(whole), [Iri(name(node, far=far)) for node in NODES]
+    await around.fetch(entities)
+    return [seen(around, entity) for entity in entities]
+
+
+@given(TRIPLES, LINKS, st.sampled_from(["none", "one", "both"]), st.booleans())
+def test_a_split_graph_has_the_edges_of_the_whole(
+    triples: list[tuple[int, str, int, bool]], links: list[tuple[bool, bool]], declared: str, far: bool
+) -> None:
+    """Whoever says the links, and whoever declares authorities: every node has all its edges under either name."""
+    parts: dict[bool, list[str]] = {True: [], False: []}
+    for subject, relation, target, part in triples:
+        parts[part].append(f"<{name(subject, far=part)}> <http://r/{relation}> <{name(target, far=part)}> .")
+    for node, (first, from_first) in enumerate(links):
+        ends = name(node, far=False), name(node, far=True)
+        here, there = ends if from_first else ends[::-1]
+        parts[not first].append(f"<{here}> <{SAME}> <{there}> .")
+    one = graph(parts[False], "one", ("http://x/",) if declared != "none" else ())
+    two = graph(parts[True], "two", ("http://y/",) if declared == "both" else ())
+    lines = [f"<{name(s, far=False)}> <http://r/{r}> <{name(o, far=False)}> ." for s, r, o, _ in triples]
+    expected = asyncio.run(fetched(graph(lines, "whole"), far=False))
+    assert asyncio.run(fetched(FederatedGraph([one, two], TABLE), far)) == expected

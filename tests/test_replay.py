@@ -1,0 +1,193 @@
+"""The law of packs: what was answered once is answered alike elsewhere, from the pack alone, with nobody asked."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from fedkg.bench import datasets
+from fedkg.connect import Member
+from fedkg.data import folder
+from fedkg.errors import MissingExtraError, OfflineError, SettingsError
+from fedkg.fetch.offline import Offline
+from fedkg.pack import export_pack, import_pack
+from fedkg.records import Answer, Status
+from fedkg.runs import Runs
+from fedkg.session import Session, open_store
+from fedkg.settings import Settings
+from fedkg.store import DiskStore
+
+ServeFiles = Callable[..., AbstractContextManager[str]]
+KING = "Who is the spouse of the director of King Kong?"
+NOBODY = "Who is the spouse of Zaphod Beeblebrox?"
+PETS = """
+<http://x/ann> <http://www.w3.org/2000/01/rdf-schema#label> "Ann"@en .
+<http://x/ann> <http://x/has_pet> <http://x/rex> .
+<http://x/rex> <http://www.w3.org/2000/01/rdf-schema#label> "Rex"@en .
+"""
+
+
+async def asked(endpoint: Any, cache: Path, question: str, topics: Any = (), **options: Any) -> Answer:
+    """One question in a session of its own, with its cache in that folder."""
+    async with Session(endpoint, cache_dir=str(cache), **{"embedder": "bm25", **options}) as session:
+        return await session.ask(question, topics)
+
+
+def moved(here: Path, there: Path) -> Path:
+    """Packs the latest run of one cache, puts it into the other one, which is empty; the pack."""
+    pack = here.with_suffix(".pack")
+    source, target = (open_store(Settings(cache_dir=str(place))) for place in (here, there))
+    assert isinstance(source, DiskStore)
+    assert isinstance(target, DiskStore)
+    runs = Runs(source)
+    export_pack(pack, source, runs.keys(runs.all()[-1].id))
+    import_pack(pack, target)
+    source.close()
+    target.close()
+    return pack
+
+
+def document(answer: Answer) -> bytes:
+    """The document as it is printed, apart from the time that it took."""
+    usage = msgspec.structs.replace(answer.usage, seconds=0.0)
+    return msgspec.structs.replace(answer, usage=usage).to_json()
+
+
+@pytest.mark.parametrize("embedder", ["bm25", "minilm"])
+@pytest.mark.parametrize("warm_first", [True, False])
+async def test_the_sample_offline(tmp_path: Path, embedder: str, warm_first: bool) -> None:
+    """The document of a warm run, byte for byte, from the pack of a warm or of a cold run; also the vectors come along."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    try:
+        cold = await asked("sample", here, KING, embedder=embedder)
+    except MissingExtraError as error:
+        pytest.skip(str(error))
+    if not warm_first:
+        moved(here, there)
+    warm = await asked("sample", here, KING, embedder=embedder)
+    if warm_first:
+        moved(here, there)
+    offline = await asked("sample", there, KING, embedder=embedder, mode="offline")
+    assert (cold.usage.requests > 0, warm.usage.requests, offline.usage.labels_embedded) == (True, 0, 0)
+    assert offline.status is Status.ANSWERED
+    assert document(offline) == document(warm)
+
+
+async def test_a_copy_of_the_file_is_the_same_graph(tmp_path: Path) -> None:
+    """Where a file lies and when it was written is no matter; another content is another graph."""
+    here, there = tmp_path / "a" / "pets.nt", tmp_path / "b" / "pets.nt"
+    for file in (here, there):
+        file.parent.mkdir()
+        file.write_text(PETS)
+    await asked(here, tmp_path / "cache", "Which pet has Ann?", ["Ann"])
+    assert (await asked(there, tmp_path / "cache", "Which pet has Ann?", ["Ann"])).usage.requests == 0
+    there.write_text(PETS.replace("Rex", "Max"))
+    other = await asked(there, tmp_path / "cache", "Which pet has Ann?", ["Ann"])
+    assert [value.value for value in other.answers] == ["Max"]
+
+
+async def test_a_server_that_is_gone(data: Path, oxigraph: ServeFiles, tmp_path: Path) -> None:
+    """Over HTTP from a real engine: the server is stopped, the cache is another one, the documents are the same."""
+    questions = datasets.questions(data / "pathquestion-2h.jsonl", 5)
+    options: dict[str, Any] = {"search.depth": 3, "cache_dir": str(tmp_path / "here"), "embedder": "bm25"}
+    with oxigraph([data / "freebase-pathquestion.nt.gz"]) as url:
+        endpoint = f"freebase@{url}"
+        for _ in range(2):
+            async with Session(endpoint, **options) as session:
+                warm = [await session.ask(q.question, [topic.iri for topic in q.topic_entities]) for q in questions]
+    moved(tmp_path / "here", tmp_path / "there")
+    options |= {"cache_dir": str(tmp_path / "there"), "mode": "offline"}
+    async with Session(endpoint, **options) as session:
+        for question, known in zip(questions, warm, strict=True):
+            answer = await session.ask(question.question, [topic.iri for topic in question.topic_entities])
+            assert document(answer) == document(known)
+        with pytest.raises(OfflineError, match="is not asked"):
+            await session.ask("Who is the spouse of Peter Jackson?", ["Peter Jackson"])
+
+
+async def test_linking_over_http_offline(oxigraph: ServeFiles, tmp_path: Path) -> None:
+    """Topics that are looked for in the question, also those that nobody is called, are in the pack too."""
+    sample = tmp_path / "sample.nt"
+    sample.write_bytes(ntriples(folder("sample") / "graph.ttl"))
+    for number, question in enumerate((KING, "What is the capital of New Zealand?")):
+        here, there = tmp_path / f"here{number}", tmp_path / f"there{number}"
+        with oxigraph([sample]) as url:
+            endpoint = f"sample@{url}"
+            await asked(endpoint, here, question)
+            warm = await asked(endpoint, here, question)
+        moved(here, there)
+        assert document(await asked(endpoint, there, question, mode="offline")) == document(warm)
+        with pytest.raises(OfflineError, match="search"):
+            await asked(endpoint, there, NOBODY, mode="offline")
+
+
+def ntriples(turtle: Path) -> bytes:
+    """The file as N-Triples."""
+    import pyoxigraph  # noqa: PLC0415  # only here
+
+    store = pyoxigraph.Store()
+    store.load(path=str(turtle))
+    return store.dump(format=pyoxigraph.RdfFormat.N_TRIPLES, from_graph=pyoxigraph.DefaultGraph()) or b""
+
+
+async def test_what_failed_is_not_in_the_pack(tmp_path: Path) -> None:
+    """An endpoint that was down left nothing: offline that is no gap and no "none", but said."""
+    dead, topic = "http://127.0.0.1:9/sparql", "<http://x/ann>"
+    failed = await asked(dead, tmp_path / "here", "Which pet has Ann?", [topic], **{"budget.seconds": 20.0})
+    assert failed.status is Status.FAILED
+    with pytest.raises(OfflineError, match=r"127\.0\.0\.1.* is not asked in offline mode") as caught:
+        await asked(dead, tmp_path / "here", "Which pet has Ann?", [topic], mode="offline")
+    assert "<http://x/ann>" in caught.value.asked
+
+
+async def test_nothing_offline_can_ask(tmp_path: Path) -> None:
+    """Each endpoint that is not a file is an Offline; no contact is wanted, since nobody is asked."""
+    settings: dict[str, Any] = {"mode": "offline", "cache_dir": str(tmp_path), "embedder": "bm25"}
+    async with Session("wikidata", "https://example.org/sparql", "sample", **settings) as session:
+        await session.graph()
+        members: list[Member] = list(session._members)
+        assert [isinstance(member.select, Offline) for member in members] == [True, True, False]
+        assert all(isinstance(member.lookup, Offline) for member in members if member.lookup)
+
+
+def test_models_are_not_asked_offline() -> None:
+    """A language model is somebody who would be asked; nothing can be refreshed by asking nobody."""
+    with pytest.raises(OfflineError, match="openai:m"):
+        Session("sample", model="openai:m@http://127.0.0.1:9/v1", mode="offline")
+    with pytest.raises(SettingsError, match="refreshed"):
+        Session("sample", mode="offline", refresh=True)
+
+
+async def test_a_pack_holds_no_secrets(oxigraph: ServeFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither contact, keys and passwords nor folders of this machine, in names or contents."""
+    monkeypatch.setenv("OPENAI_API_KEY", "k3y-s3cret")
+    monkeypatch.setenv("FEDKG_CONTACT", "c0ntact@example.org")
+    graph = tmp_path / "f0lder" / "pets.nt"
+    graph.parent.mkdir()
+    graph.write_text(PETS)
+    here = tmp_path / "f0lder" / "cache"
+    with oxigraph([graph]) as url:
+        endpoints = (graph, url.replace("http://", "http://us3r:pa55@") + "?token=t0ken")
+        async with Session(*endpoints, cache_dir=str(here), embedder="bm25") as session:
+            answer = await session.ask("Which pet has Ann?", ["Ann"])
+    assert (answer.status, answer.gaps) == (Status.ANSWERED, ())
+    pack = moved(here, tmp_path / "there").read_bytes()
+    assert b"rex" in pack
+    for secret in ("k3y-s3cret", "c0ntact", "f0lder", "us3r", "pa55", "t0ken", str(tmp_path)):
+        assert secret.encode() not in pack
+
+
+async def test_stale_entries_are_used_where_nobody_shall_be_bothered(tmp_path: Path) -> None:
+    """Live asks again for what is stale, cached does not, refresh asks for everything, and the next one has it."""
+    whole = (await asked("sample", tmp_path / "other", KING)).usage.requests
+    ttl = {"ttl.neighbours": 1e-9, "ttl.labels": 1e-9, "ttl.searches": 1e-9, "ttl.nothing": 1e-9, "ttl.catalogue": 1e-9}
+    cold = (await asked("sample", tmp_path, KING, **ttl)).usage.requests
+    again = (await asked("sample", tmp_path, KING, **ttl)).usage.requests
+    cached = (await asked("sample", tmp_path, KING, mode="cached", **ttl)).usage.requests
+    refreshed = (await asked("sample", tmp_path, KING, mode="cached", refresh=True)).usage.requests
+    after = (await asked("sample", tmp_path, KING)).usage.requests
+    assert cold >= whole > 0
+    assert (again, cached, refreshed, after) == (cold, 0, whole, 0)
