@@ -221,7 +221,7 @@ class Doctor:
 
     async def _shape(self) -> Finding:
         """Which of the known shapes the graph has, told by the predicates that give them away."""
-        own = [profile.name for profile in self._known if profile.shape == self._profile.shape]
+        own = [profile.name for profile in self._known if profile.shape.marker == self._profile.shape.marker]
         if own or self._profile.name != GENERIC:
             return Finding("shape", Grade.OK, f"as the profile {(own or [self._profile.name])[0]} says")
         found = await self._used([profile.shape.marker for profile in self._known])

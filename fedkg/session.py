@@ -3,6 +3,7 @@
 import asyncio
 import importlib.util
 import logging
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack
 from functools import cached_property, partial
@@ -27,7 +28,7 @@ from fedkg.errors import FedkgError, InputError, ModelNameError, OfflineError, S
 from fedkg.events import Answered, Event
 from fedkg.federation.graph import FederatedGraph
 from fedkg.fetch.manners import Manners
-from fedkg.graph.base import Graph
+from fedkg.graph.base import Graph, chunks
 from fedkg.identity import Identity
 from fedkg.identity import load as load_identity
 from fedkg.llm import anthropic, openai
@@ -46,6 +47,10 @@ from fedkg.terms import Direction, Edge, Term
 __all__ = ["Checked", "Session", "open_manners", "open_store"]
 
 T = TypeVar("T")
+
+# who closes a session waits for its labels to be embedded, but not for long
+KEEP_SECONDS = 10.0
+KEEP_LABELS = 200
 
 log = logging.getLogger(__name__)
 
@@ -322,13 +327,20 @@ class Session:
         return graphs[0] if len(graphs) == 1 else FederatedGraph(graphs, self.identity)
 
     async def _keep_labels(self) -> None:
-        """Puts the labels that the walks have shown into the index on disk, if that can be done."""
+        """Puts the labels that the walks have shown into the index on disk, if that can be done, as many as there is time for.
+
+        What a thread has begun cannot be interrupted, so they go in parts.
+        """
         shown, self._shown = self._shown, {}
         if not shown or not self.settings.cache:
             return
         try:
             if recall := self._recalled():
-                await recall.add(shown)
+                end = time.monotonic() + KEEP_SECONDS
+                for part in chunks(list(shown.items()), KEEP_LABELS):
+                    await recall.add(dict(part))
+                    if time.monotonic() >= end:
+                        break
                 await asyncio.to_thread(recall.save)
         except (FedkgError, ValueError, RuntimeError, OSError) as error:
             log.warning("the labels that were shown could not be kept: %s", error)

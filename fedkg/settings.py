@@ -59,8 +59,9 @@ class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Ttl(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How many days what an endpoint said counts as fresh, by kind; in the modes `cached` and `offline` it always does.
 
-    neighbours: the edges of an entity, and who knows it. labels: of an entity, also that there is none. catalogue: the relations with their
-    labels. searches: the entities of a name. nothing: that an entity is not known or a name not used, who may be tomorrow.
+    neighbours: the edges of an entity, and who knows it. labels: of an entity, also that there is none. catalogue: the
+    relations with their labels. searches: the entities of a name. nothing: that an entity is not known, or a name not used:
+    tomorrow they may be.
     """
 
     neighbours: Days = 7

@@ -124,6 +124,19 @@ async def test_events_come_in_order(films: SparqlGraph) -> None:
     assert kinds == [Planned, Linked, *[Fetched, Ranked, Chosen, Verified] * 2, Answered]
 
 
+async def test_a_name_that_links_to_nothing_is_told(films: SparqlGraph) -> None:
+    """The walk starts from the other topics, and the answer says which one is missing."""
+    player = Player("directed by", "spouse")
+
+    def play(messages: Sequence[Message], call: str) -> str:
+        return player(messages, call).replace('["King Kong"]', '["King Kong", "Nobody Known"]')
+
+    answer = await answer_of(run_of(films, play, f"{QUESTION} Or of Nobody Known?"))
+    assert [value.value for value in answer.answers] == ["Fran Walsh"]
+    (said,) = [text for text in answer.warnings if "Nobody Known" in text]
+    assert said.startswith("no entity of films is known by the name")
+
+
 async def test_a_topic_that_the_caller_names_is_not_looked_for(films: SparqlGraph) -> None:
     """Labels and IRIs are taken as topics; an unknown one is told with the nearest labels before any model call."""
     player = Player("spouse")

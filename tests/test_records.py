@@ -34,6 +34,7 @@ EDGE = st.builds(
     qualifiers=QUALIFIERS,
     through=st.none() | st.builds(Through, TERM, IRI),
     labels=st.dictionaries(TEXT, TEXT, max_size=2),
+    identifies=st.none() | IRI,
 )
 JSON = st.recursive(
     st.none() | st.booleans() | COUNT | TEXT, lambda inner: st.dictionaries(TEXT, inner, max_size=2), max_leaves=4
@@ -209,6 +210,29 @@ def test_a_forged_answer_is_found() -> None:
     year = AnswerValue("1999", term=Literal("2005"), grounded=True, paths=(0,))
     forged += [Answer("q", "entities", Status.ANSWERED, (value,), (walked("a", "c"),)) for value in (bare, year)]
     assert [len(document.unproven()) for document in forged] == [1] * 6
+
+
+def test_an_identifier_proves_only_what_the_table_says() -> None:
+    """A path over an identifier connects through what it stands for, if whoever has the table agrees."""
+    x, y, r, text = Iri("http://x/a"), Iri("http://x/b"), Iri("http://x/r"), Literal("7")
+    link = PathEdge(x, r, text, "out", "e", "t", identifies=y)
+    document = claimed("c", Path(1.0, (link, *walked("b", "c").edges)))
+    assert document.unproven(lambda edge: edge.identifies in {None, y}) == ()
+    assert len(document.unproven(lambda edge: edge.identifies is None)) == 1
+    assert len(document.unproven()) == 1, "without the table nothing identifies anything"
+    assert records.decode_answer(document.to_json()) == document
+    bare = Path(1.0, (PathEdge(x, r, text, "out", "e", "t"), *walked("b", "c").edges))
+    assert len(claimed("c", bare).unproven(lambda _: True)) == 1, "a literal leads nowhere by itself"
+
+
+def test_a_walk_over_a_copy_has_the_link_in_it() -> None:
+    """The link is an edge of the path, and to go back to the copy would be to go back."""
+    x, copy, b, r = (Iri(f"http://x/{name}") for name in ("x", "copy", "b", "r"))
+    link = Edge(x, r, copy, "out", "one")
+    edge = Edge(copy, r, b, "out", "two", same=link)
+    beam = Beam(x).extend(Candidate(0, edge.walked, (edge,)))
+    assert beam.walks(b) == edge.walk
+    assert beam.ancestors()[b] == {x, copy}
 
 
 @pytest.mark.parametrize(("value", "forged"), [("2", False), ("at least 2", False), ("4711", True), ("many", True)])

@@ -413,14 +413,17 @@ async def test_endpoints_that_are_called_alike_are_told_apart(pets: Path, tmp_pa
 
 
 async def test_labels_belong_to_the_graph_and_not_to_its_name(pets: Path, tmp_path: Path) -> None:
-    """What a file has shown is not found in another file of that name."""
-    other = tmp_path / "more" / "pets.nt"
+    """What a file has shown is not found in another file of that name, only in a copy of it."""
+    other, copy = tmp_path / "more" / "pets.nt", tmp_path / "copy.nt"
     other.parent.mkdir()
-    other.write_text(PETS, encoding="utf-8")
+    other.write_text(PETS.replace("Rex", "Max"), encoding="utf-8")
+    copy.write_text(PETS, encoding="utf-8")
     async with Session(pets, similarity=LazySimilarity(HashingEmbedder(), MemoryStore())) as session:
         await ask_about_pets(session)
     async with Session(other, similarity=LazySimilarity(HashingEmbedder(), MemoryStore())) as session:
         assert await session.similar("Rex") == []
+    async with Session(copy, similarity=LazySimilarity(HashingEmbedder(), MemoryStore())) as session:
+        assert (await session.similar("Rex"))[0].label == "Rex"
 
 
 async def test_a_url_with_a_password_goes_with_a_profile() -> None:
@@ -521,6 +524,22 @@ async def test_an_interrupted_session_keeps_no_labels(pets: Path, tmp_path: Path
     with pytest.raises(asyncio.CancelledError):
         await interrupted()
     assert not (tmp_path / "own" / "labels").exists()
+
+
+async def test_labels_are_kept_as_long_as_there_is_time(
+    pets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the time is over after the first part, that part is kept, and closing is not held up by the rest."""
+    monkeypatch.setattr("fedkg.session.KEEP_LABELS", 1)
+    kept = {}
+    for seconds in (0.0, 60.0):
+        monkeypatch.setattr("fedkg.session.KEEP_SECONDS", seconds)
+        options: dict[str, Any] = {"cache_dir": str(tmp_path / f"{seconds}")}
+        async with Session(pets, similarity=LazySimilarity(HashingEmbedder(), MemoryStore()), **options) as session:
+            await ask_about_pets(session)
+        async with Session(pets, similarity=LazySimilarity(HashingEmbedder(), MemoryStore()), **options) as session:
+            kept[seconds] = len(await session.similar("Rex"))
+    assert kept[0.0] == 1 < kept[60.0]
 
 
 async def test_a_topic_may_be_given_as_text(pets: Path) -> None:

@@ -208,3 +208,25 @@ def test_edge_knows_how_it_was_walked() -> None:
     back = Edge(a, P, b, "in", "e")
     assert (out.start, out.end, out.walked) == (a, b, DirectedRelation(P, "out", leg))
     assert (back.start, back.end, back.walked) == (b, a, DirectedRelation(P, "in"))
+
+
+def test_an_identifier_is_walked_as_what_it_stands_for() -> None:
+    """From the entity to the copy, and from the copy back; the literal is still what the endpoint said."""
+    a, copy, text = Iri("http://ex.org/a"), Iri("http://ex.org/copy"), Literal("7")
+    out, back = (Edge(a, P, text, way, "e", identifies=copy) for way in ("out", "in"))
+    assert (out.start, out.end) == (a, copy)
+    assert (back.start, back.end) == (copy, a)
+    assert set(out.terms) == {a, P, text, copy}
+
+
+def test_an_edge_of_a_copy_starts_where_the_link_does() -> None:
+    """As a walk it is two edges, the link first; its terms are those of both."""
+    a, copy, b, q = (Iri(f"http://ex.org/{name}") for name in ("a", "copy", "b", "q"))
+    link = Edge(copy, P, a, "in", "one")
+    edge = Edge(copy, q, b, "out", "two", same=link)
+    first, second = edge.walk
+    assert (edge.start, edge.end) == (a, b)
+    assert (first, second) == (link, Edge(copy, q, b, "out", "two"))
+    assert first.end == second.start
+    assert set(edge.terms) == {a, copy, b, P, q}
+    assert link.walk == (link,)

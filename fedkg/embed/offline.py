@@ -16,5 +16,7 @@ class OfflineEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Nothing. Raises OfflineError, which says what would have been asked."""
-        message = f"{self.name} is not asked in offline mode, and the cache does not hold its vector of {texts[0][:100]!r}"
+        message = (
+            f"{self.name} is not asked in offline mode, and the cache does not hold its vector of {texts[0][:100]!r}"
+        )
         raise OfflineError(message, asked=texts[0])

@@ -17,7 +17,7 @@ from fedkg.dialects import Engine
 from fedkg.errors import Action, EndpointError, TruncatedError
 from fedkg.store import Store
 
-__all__ = ["FAILURES", "LONG", "PAUSE", "Clock", "Host", "Manners", "Told", "origin"]
+__all__ = ["MOST_ERRORS", "PAUSE", "Clock", "Host", "Manners", "Told", "origin"]
 
 NAMESPACE = "manners"
 FRESH = 1.0
@@ -25,6 +25,8 @@ MINUTE = 60.0
 MONTH = 30 * 86_400.0
 WEEK = 7 * 86_400.0
 URLS = 50
+MOST_ERRORS = 1000
+"""Errors of a minute that are counted: a larger budget is none."""
 LONG = 60.0
 """A longer wait than these seconds is nothing to sit through: the caller is told instead."""
 FAILURES = 5
@@ -63,7 +65,7 @@ class Host(msgspec.Struct, frozen=True, omit_defaults=True):
     not_before: Instant = 0.0
     trial_until: Instant = 0.0
     failures: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 0
-    errors: Annotated[tuple[Instant, ...], msgspec.Meta(max_length=10_000)] = ()
+    errors: Annotated[tuple[Instant, ...], msgspec.Meta(max_length=MOST_ERRORS)] = ()
     why: Annotated[str, msgspec.Meta(max_length=500)] = ""
     engines: Annotated[dict[str, Told], msgspec.Meta(max_length=URLS)] = {}
 
@@ -99,8 +101,9 @@ class Host(msgspec.Struct, frozen=True, omit_defaults=True):
         host = host.answered(now) if error.status and error.action is not Action.RETRY else host
         if isinstance(error, TruncatedError):
             return host
-        errors = (*self.errors, now)[-budget:]
-        full = len(errors) == budget and errors[0] > now - MINUTE
+        late = tuple(at for at in self.errors if at > now - MINUTE)
+        errors = (*late, now)[-budget:] if budget <= MOST_ERRORS else ()
+        full = len(errors) == budget
         shut_until = max(host.shut_until, errors[0] + MINUTE) if full else host.shut_until
         return msgspec.structs.replace(host, errors=errors, shut_until=shut_until, why=error.message[:500])
 

@@ -6,7 +6,7 @@ from fedkg import deadline
 from fedkg.dialects import Engine
 from fedkg.errors import EndpointError, EndpointTimeoutError, RefusedError
 from fedkg.fetch.base import Reply, Transport
-from fedkg.fetch.manners import PAUSE, Clock, Host, Manners, origin
+from fedkg.fetch.manners import MOST_ERRORS, PAUSE, Clock, Host, Manners, origin
 from fedkg.sparql.engines import detect
 
 __all__ = ["Mirror", "Turn"]
@@ -19,7 +19,7 @@ TICK = 0.1
 """Seconds between two looks at whether the request that finds out has come back."""
 TRIAL = 60.0
 """Most seconds for which the others wait for that request."""
-UNBOUNDED = 10_000
+UNBOUNDED = MOST_ERRORS + 1
 
 
 class Turn(msgspec.Struct):

@@ -14,6 +14,8 @@ __all__ = ["SHOWN_ON_THE_WAY", "SHOWN_TAILS", "offer_beam", "offer_candidates", 
 
 SHOWN_ON_THE_WAY = 3
 SHOWN_TAILS = 40
+SHOWN_EDGES = 3
+"""Most edges to one tail whose qualifiers are shown."""
 
 
 def offer_candidates(
@@ -71,9 +73,10 @@ def _name(term: Term, names: Mapping[Term, str]) -> str:
 
 
 def _tail(beam: Beam, tail: Term, names: Mapping[Term, str]) -> str:
-    """The tail's label, with the qualifiers of the edge that leads to it."""
-    edge = next((edge for edge in beam.steps[-1].edges if edge.end == tail), None) if beam.steps else None
-    return _name(tail, names) + (_qualifiers(edge, names) if edge else "")
+    """The tail's label, with the qualifiers of each edge that leads to it: two terms of an office are told apart."""
+    edges = [edge for edge in beam.steps[-1].edges if edge.end == tail] if beam.steps else []
+    said = dict.fromkeys(_qualifiers(edge, names) for edge in edges[:SHOWN_EDGES])
+    return _name(tail, names) + "".join(said)
 
 
 def _qualifiers(edge: Edge, names: Mapping[Term, str]) -> str:

@@ -82,6 +82,9 @@ def test_asked_once_on_a_terminal(start: Callable[..., "subprocess.Popen[str]"],
         assert "contact" not in shown
         assert ("wants to know whom to write to" in said) == bool(lines)
     assert tomllib.loads(kept(home).read_text()) == {"contact": MAIL}
+    files = [path for path in (home / "cache").rglob("*") if path.is_file()]
+    assert files
+    assert not [path for path in files if MAIL.encode() in path.read_bytes()]
     assert stat.S_IMODE(kept(home).stat().st_mode) == 0o600
 
 

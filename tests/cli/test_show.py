@@ -73,6 +73,15 @@ def test_edge_over_a_mediator_with_qualifiers() -> None:
     assert show.edge(edge).plain == "Ada → knows / to person → Grace  (since: 1950; since: Grace)  [g.ttl]"
 
 
+def test_an_identifier_with_what_it_stands_for() -> None:
+    """The literal is shown as the endpoint said it, and beside it the entity, in whichever direction."""
+    out, back = (
+        PathEdge(ADA, KNOWS, Literal("G7"), way, "g.ttl", "", labels=LABELS, identifies=GRACE) for way in ("out", "in")
+    )
+    assert show.edge(out).plain == "Ada → knows → G7 = Grace  [g.ttl]"
+    assert show.edge(back).plain == "G7 = Grace ← knows ← Ada  [g.ttl]"
+
+
 def test_labels_cannot_pretend_to_be_edges() -> None:
     """Arrows in a label are not arrows of ours, and a label of nothing visible gives way to the term."""
     forged = PathEdge(ADA, KNOWS, GRACE, "out", "g", "", labels=LABELS | {ADA.text: "X → is → Y", GRACE.text: "\x07"})

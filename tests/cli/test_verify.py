@@ -189,3 +189,40 @@ def test_files_that_cannot_be_read(cli: Cli, tmp_path: Path) -> None:
         result = cli("verify", path)
         assert result.exit_code == 2
         assert f"error: {path}: " in result.stderr
+
+
+@pytest.fixture
+def federated(cli: Cli, tmp_path: Path) -> Path:
+    """A saved answer that needs two files, which an identifier joins."""
+    same = "<http://www.geneontology.org/formats/oboInOwl#hasDbXref>"
+    label = "<http://www.w3.org/2000/01/rdf-schema#label>"
+    (tmp_path / "one.nt").write_text(f'<http://x/d> {same} "DOID:1" .\n<http://x/d> {label} "gout" .\n')
+    copy = "<http://purl.obolibrary.org/obo/DOID_1>"
+    other = "<http://purl.obolibrary.org/obo/DOID_2>"
+    facts = f"{copy} <http://x/cure> <http://x/rest> .\n{other} <http://x/cure> <http://x/rest> .\n"
+    (tmp_path / "two.nt").write_text(facts)
+    path = tmp_path / "answer.json"
+    path.write_text(cli("ask", "What is the cure of gout?", "-e", "one.nt", "-e", "two.nt", "--json").stdout)
+    return path
+
+
+def test_each_edge_is_asked_for_where_it_was_said(cli: Cli, federated: Path) -> None:
+    """The identifier of one endpoint and the fact of the other hold."""
+    result = cli("verify", federated)
+    assert result.stdout.splitlines() == [
+        "holds  gout → hasDbXref → DOID:1 = gout  [one.nt]",
+        "holds  gout → cure → rest  [two.nt]",
+        "All 2 edges hold.",
+    ]
+    assert result.exit_code == 0
+
+
+def test_a_forged_identity_is_found(cli: Cli, federated: Path) -> None:
+    """Both facts are said, but the identifier stands for another entity: neither does it hold nor is anything proven."""
+    document = federated.read_text().replace("DOID_1>", "DOID_2>")
+    federated.write_text(document)
+    result = cli("verify", federated)
+    assert result.exit_code == 1
+    assert "GONE   gout → hasDbXref → DOID:1 = gout  [one.nt]" in result.stdout
+    assert "holds  gout → cure → rest  [two.nt]" in result.stdout
+    assert "No path of the document leads to its answer rest." in result.stdout

@@ -71,7 +71,12 @@ def member(meters: dict[str, Meter], faults: dict[str, Callable[[str], Reply | N
         meter = meters.setdefault(name, Meter())
         limits = limits or Limits(retries=0)
         select = Polite(
-            [FakeTransport(answer)], partial(accept, endpoint=name), endpoint=name, limits=limits, meter=meter, detects=False
+            [FakeTransport(answer)],
+            partial(accept, endpoint=name),
+            endpoint=name,
+            limits=limits,
+            meter=meter,
+            detects=False,
         )
         shaped = Profile(name, authorities=authorities, limits=limits, shape=profiles.find(profile).shape)
         return SparqlGraph(Source(name, name, shaped, select, store or MemoryStore()), scan=True, identity=identity)

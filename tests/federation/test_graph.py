@@ -10,6 +10,7 @@ from fedkg.dialects import Query
 from fedkg.errors import EndpointError, UnreachableError
 from fedkg.federation.graph import FederatedGraph
 from fedkg.fetch.base import Reply, Rows
+from fedkg.fetch.polite import Polite
 from fedkg.graph.base import Source
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.surroundings import Surroundings
@@ -260,7 +261,10 @@ async def test_two_graphs_of_wikidata_need_no_probe(member: MakeMember, meters: 
     graph = FederatedGraph([main, scholarly], TABLE)
     around = Surroundings(graph)
     await around.fetch([Q1])
-    assert {(edge.relation.local_name, edge.endpoint) for edge in around.edges(Q1)} == {("P19", "main"), ("P50", "scholarly")}
+    assert {(edge.relation.local_name, edge.endpoint) for edge in around.edges(Q1)} == {
+        ("P19", "main"),
+        ("P50", "scholarly"),
+    }
     await around.fetch([Iri("http://www.wikidata.org/entity/Q2")])
     assert [edge.relation.local_name for edge in around.edges(Iri("http://www.wikidata.org/entity/Q2"))] == ["P50"]
     assert (await graph.labels([Iri("http://www.wikidata.org/prop/direct/P50")])).popitem()[1] == "author"
@@ -281,7 +285,9 @@ async def test_who_declares_other_things_is_not_asked(member: MakeMember, meters
 
 async def test_a_copys_label_serves(member: MakeMember) -> None:
     """An entity that nobody names is called what its copy is called, once the copy is known."""
-    graph = FederatedGraph([member(":a owl:sameAs y:1 .", "one"), member('y:1 rdfs:label "Ada"@en ; r:p y:2 .', "two")], TABLE)
+    graph = FederatedGraph(
+        [member(":a owl:sameAs y:1 .", "one"), member('y:1 rdfs:label "Ada"@en ; r:p y:2 .', "two")], TABLE
+    )
     assert (await graph.labels([A]))[A] == "a"
     await graph.neighbours([A], "out")
     assert (await graph.labels([A, Y1])) == {A: "Ada", Y1: "Ada"}
@@ -331,3 +337,38 @@ async def test_a_hub_of_links_is_cut_and_says_so(member: MakeMember) -> None:
     graph = FederatedGraph([member(links, "one"), member("y:1 r:p y:2 .", "two")], TABLE)
     found = await graph.neighbours([A], "out")
     assert all(not near.complete and near.cut == "only 100 of its 150 copies were looked at" for near in found)
+
+
+async def test_who_never_answers_holds_nobody_up(member: MakeMember) -> None:
+    """A stalling member is a gap when its patience is over; the others' edges, and those of copies, are there."""
+
+    class Stalled:
+        """A transport that never answers."""
+
+        url = ""
+
+        async def send(self, query: str) -> Reply:
+            """Nothing, ever."""
+            return await asyncio.Future()
+
+        async def close(self) -> None:
+            """Nothing to free."""
+
+    limits = Limits(retries=0, patience=0.05)
+    select = Polite([Stalled()], lambda _: Rows(), endpoint="stalled", limits=limits)
+    stalled = SparqlGraph(Source("stalled", "stalled", Profile("stalled", limits=limits), select, MemoryStore()))
+    one, two = member(":a owl:sameAs y:1 ; r:p :b .", "one"), member("y:1 r:q y:2 .", "two")
+    around = Surroundings(FederatedGraph([stalled, one, two], TABLE))
+    await around.fetch([A])
+    assert {edge.endpoint for edge in around.edges(A)} == {"one", "two"}
+    assert {gap.endpoint for gap in around.gaps(set())} == {"stalled"}
+
+
+async def test_two_questions_share_what_is_under_way(member: MakeMember, meters: dict[str, Meter]) -> None:
+    """Both directions, and a second question at the same time, cost one probe."""
+    graph = FederatedGraph([member(":a r:p :b .", "one"), member(":c r:p :a .", "two")], TABLE)
+    first, second = Surroundings(graph), Surroundings(graph)
+    await asyncio.gather(first.fetch([A]), second.fetch([A]))
+    assert first.edges(A) == second.edges(A)
+    assert len(first.edges(A)) == 2
+    assert [meter.usage().by_kind["probe"] for meter in meters.values()] == [1, 1]

@@ -37,7 +37,9 @@ def graph(lines: list[str], called: str, authorities: tuple[str, ...] = ()) -> S
     """A graph in process."""
     store = pyoxigraph.Store()
     store.load(input="\n".join(lines).encode(), format=pyoxigraph.RdfFormat.N_TRIPLES)
-    select = Polite([EmbeddedTransport(store, called)], partial(accept, endpoint=called), endpoint=called, detects=False)
+    select = Polite(
+        [EmbeddedTransport(store, called)], partial(accept, endpoint=called), endpoint=called, detects=False
+    )
     profile = Profile(called, authorities=authorities, shape=profiles.find("generic").shape)
     return SparqlGraph(Source(called, called, profile, select, MemoryStore()), identity=TABLE)
 

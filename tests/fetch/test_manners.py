@@ -162,6 +162,12 @@ def test_errors_that_lie_apart_are_within_the_budget() -> None:
     assert host.shut_until == 0
 
 
+def test_a_budget_beyond_counting_is_none() -> None:
+    """What nobody will ever use up is not kept count of."""
+    host = after(*[WRONG] * 50, budget=1_000_000)
+    assert (host.errors, host.shut(NOW)) == ((), 0)
+
+
 # ---- kept ----
 
 

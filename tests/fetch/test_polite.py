@@ -10,7 +10,6 @@ import stamina
 from aiohttp import web
 
 from fedkg import deadline
-from fedkg.dialects import Dialect, Engine
 from fedkg.errors import (
     EndpointError,
     EndpointTimeoutError,
@@ -27,7 +26,6 @@ from fedkg.fetch.polite import Polite
 from fedkg.meter import Meter
 from fedkg.profiles import Limits
 from fedkg.records import Usage
-from fedkg.sparql.engines import PROBE
 from fedkg.sparql.results import accept
 
 JSON = "application/sparql-results+json"
@@ -79,11 +77,9 @@ def polite(
     hours: Hours | None = None,
     meter: Meter | None = None,
     manners: Manners | None = None,
-    engine: Engine = "virtuoso",
-    detects: bool = True,
     **limits: Any,
 ) -> Polite:
-    """A Polite called e over these transports, with time of its own, by default of an engine that is known."""
+    """A Polite called e over these transports, with time of its own; their engine is known."""
     return Polite(
         transports,
         partial(accept, endpoint="e"),
@@ -92,8 +88,7 @@ def polite(
         meter=meter,
         clock=(hours or Hours()).clock,
         manners=manners,
-        engine=engine,
-        detects=detects,
+        engine="virtuoso",
     )
 
 
@@ -499,106 +494,6 @@ def test_one_endpoint_serves_several_event_loops() -> None:
 
     assert [asyncio.run(several()) for _ in range(3)] == [4, 4, 4]
     assert len(gentle._gates) == 1
-
-
-# ---- who answers ----
-
-VIRTUOSO = msgspec.structs.replace(GOOD, headers={"content-type": JSON, "server": "Virtuoso/07.20"})
-QLEVER = Reply(400, {}, b'{"query": "", "status": "ERROR", "exception": "Invalid SPARQL query"}')
-URL = "http://h/sparql"
-
-
-def spoken(dialect: Dialect) -> str:
-    """A query that is the name of the engine it is made for."""
-    return dialect.engine
-
-
-async def test_what_replies_betray_is_believed_and_remembered() -> None:
-    """The first reply with a mark decides, for the next process as well; a mark in a good reply costs no request."""
-    manners = Manners()
-    transport = script(VIRTUOSO, GOOD, url=URL)
-    gentle = polite(transport, engine="generic", manners=manners)
-    for _ in range(2):
-        await gentle.select(spoken)
-    assert transport.queries == ["generic", "virtuoso"]
-    assert gentle.engines == {URL: "virtuoso"}
-    assert polite(script(GOOD, url=URL), engine="generic", manners=manners).engines == {URL: "virtuoso"}
-
-
-async def test_a_query_in_the_wrong_dialect_is_put_once_more() -> None:
-    """Where another engine answers than was believed, the rejected query is made again for it; a text cannot be."""
-    transport = script(QLEVER, GOOD, url=URL)
-    gentle = polite(transport, engine="virtuoso")
-    assert (await gentle.select(spoken)).boolean is True
-    assert transport.queries == ["virtuoso", "qlever"]
-    with pytest.raises(QueryRejectedError):
-        await polite(script(QLEVER, GOOD, url=URL)).select("text")
-
-
-async def test_a_query_that_stays_wrong_is_no_loop() -> None:
-    """One more request, whatever the replies betray."""
-    transport = script(QLEVER, url=URL)
-    with pytest.raises(QueryRejectedError):
-        await polite(transport, engine="virtuoso").select(spoken)
-    assert transport.queries == ["virtuoso", "qlever"]
-
-
-async def test_who_betrays_nothing_is_asked_once() -> None:
-    """The probe is sent once per URL and month, whatever comes of it, and counted as a kind of its own."""
-    hours = Hours()
-    manners = Manners(clock=hours.clock)
-    for probes in (1, 0):
-        transport = script(GOOD, url=URL)
-        gentle = polite(transport, engine="generic", manners=manners, hours=hours)
-        for _ in range(3):
-            await gentle.select("q", "edges")
-        assert transport.queries.count(PROBE) == probes
-        assert gentle.meter.usage().by_kind.get("engine", 0) == probes
-    hours.time += 31 * 86_400
-    late = script(GOOD, QLEVER, GOOD, url=URL)
-    gentle = polite(late, engine="generic", manners=manners, hours=hours)
-    for _ in range(2):
-        await gentle.select(spoken)
-    assert late.queries == ["generic", PROBE, "qlever"]
-
-
-@pytest.mark.parametrize("word", ["generic", "blazegraph"])
-async def test_a_profile_may_insist(word: Engine) -> None:
-    """With detects = false nothing is asked, and no reply changes the dialect."""
-    transport = script(VIRTUOSO, url=URL)
-    gentle = polite(transport, engine=word, detects=False)
-    for _ in range(2):
-        await gentle.select(spoken)
-    assert transport.queries == [word, word]
-
-
-async def test_mirrors_may_be_of_different_engines() -> None:
-    """Each mirror is asked in its own dialect."""
-    first, second = script(QLEVER, DOWN, url="http://one/"), script(VIRTUOSO, url="http://two/")
-    gentle = polite(first, second, engine="generic", retries=0)
-    await gentle.select(spoken)
-    assert (first.queries, second.queries) == (["generic", "qlever"], ["generic"])
-    assert gentle.engines == {"http://one/": "qlever", "http://two/": "virtuoso"}
-
-
-async def test_a_probe_that_hangs_costs_no_answer() -> None:
-    """What was answered before the question for the engine is returned, however long that takes."""
-
-    class Mute(FakeTransport):
-        async def send(self, query: str) -> Reply:
-            if query == PROBE:
-                await asyncio.Event().wait()
-            return await super().send(query)
-
-    gentle = polite(Mute(lambda _: GOOD, URL), engine="generic", patience=0.2)
-    assert (await gentle.select("q")).boolean is True
-
-
-async def test_what_runs_in_this_process_is_not_asked() -> None:
-    """A graph in memory has no URL, and no engine to be found out."""
-    transport = script(GOOD)
-    await polite(transport, engine="generic").select("q")
-    assert transport.queries == ["q"]
 
 
 # ---- what it cost ----

@@ -153,7 +153,7 @@ async def test_a_failing_catalogue_is_not_asked_at_every_hop(
         assert (await graph.labels([Iri(WD + "Q2")]))[Iri(WD + "Q2")] == "Two"
     assert meter.usage().by_kind["catalogue"] == 1
     faults.clear()
-    monkeypatch.setattr(graph._names, "_asked_again_at", 0.0)
+    monkeypatch.setattr(graph._names._catalogue, "_asked_again_at", 0.0)
     relation = Iri("http://www.wikidata.org/prop/direct/P36")
     assert (await graph.labels([relation]))[relation] == "capital"
     assert meter.usage().by_kind["catalogue"] == 2

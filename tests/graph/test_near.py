@@ -1,5 +1,6 @@
 """Neighbourhoods over real graphs in process: batches, bounds, failures and the cache, each with its count of requests."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fedkg import profiles
 from fedkg.fetch.base import Reply
 from fedkg.fetch.embedded import EmbeddedTransport
 from fedkg.graph import hubs as module
@@ -21,7 +23,7 @@ from fedkg.meter import Meter
 from fedkg.profiles import Limits
 from fedkg.records import Neighbourhood
 from fedkg.store import DiskStore, MemoryStore, Store
-from fedkg.terms import Blank, Direction, Edge, Iri, Literal
+from fedkg.terms import UNKNOWN, Blank, Direction, Edge, Iri, Literal
 
 Wire = Callable[..., SparqlGraph]
 Faults = list[Callable[[str], Reply | None]]
@@ -135,6 +137,31 @@ async def test_an_iri_that_no_query_can_carry_is_a_marked_gap(make: Wire, meter:
     assert (ends(found[1]), found[0].complete, store.count()) == (["b"], False, {NAMESPACE: 1})
     await graph.neighbours([Iri("not an iri")], "out")
     assert meter.usage().requests == 1
+
+
+async def test_two_who_want_the_same_ask_once(make: Wire, meter: Meter) -> None:
+    """The second waits for the first, also for a part of it; what the first did not bring it asks for itself."""
+    graph = make(":a r:p :b . :b r:p :c .")
+    wanted = [[iri("a"), iri("b")], [iri("b"), iri("c")], [iri("a")]]
+    found = await asyncio.gather(*(graph.neighbours(part, "out") for part in wanted))
+    assert [[near.entity for near in part] for part in found] == wanted
+    assert [ends(near) for part in found for near in part] == [["b"], ["c"], ["c"], [], ["b"]]
+    assert meter.usage().requests == 2
+
+
+async def test_who_waits_survives_who_gives_up(make: Wire, meter: Meter, faults: Faults) -> None:
+    """The first is cancelled, or fails: the second asks, and nobody waits for ever."""
+    graph = make(":a r:p :b .")
+    first = asyncio.ensure_future(graph.neighbours([iri("a")], "out"))
+    second = asyncio.ensure_future(graph.neighbours([iri("a")], "out"))
+    for _ in range(50):
+        await asyncio.sleep(0)
+    first.cancel()
+    assert ends((await second)[0]) == ["b"]
+    replies = iter([BROKEN])
+    faults.append(lambda query: next(replies, None))
+    failed, asked = await asyncio.gather(*(graph.neighbours([iri("b")], "out") for _ in range(2)))
+    assert ("503" in failed[0].failed, asked[0].failed) == (True, "")
 
 
 # ---- hubs and overflows ----
@@ -342,7 +369,7 @@ async def test_nodes_without_a_name_are_mediators_on_freebase(make: Wire, meter:
     assert [(edge.start, edge.end, edge.through and edge.through.node) for edge in into.edges] == [(actor, film, cvt)]
     assert {edge.end for edge in own.edges} == {actor, film, Literal("Kong", language="en")}
     assert all(edge.through is None for edge in own.edges)
-    assert meter.usage().requests == 2
+    assert meter.usage().by_kind == {"catalogue": 1, "neighbours": 2}
 
 
 async def test_statements_put_qualifiers_on_the_truthy_edge(make: Wire) -> None:
@@ -357,6 +384,36 @@ async def test_statements_put_qualifiers_on_the_truthy_edge(make: Wire) -> None:
         assert edge.relation.local_name == "P39"
         assert edge.through is None
         assert [leg.value.text for leg in edge.qualifiers] == ["<http://www.wikidata.org/entity/Q3>", '"1990"']
+
+
+@pytest.mark.parametrize("unknown", ["[]", "<http://www.wikidata.org/.well-known/genid/3f>"])
+async def test_an_unknown_value_is_an_answer_and_no_way_on(make: Wire, unknown: str) -> None:
+    """As a blank node (QLever) or an IRI of its own (the Query Service): one term, which the endpoint still says."""
+    graph = make(f"wd:Q1 wdt:P20 {unknown}, {unknown} ; wdt:P19 wd:Q2 .", profile="wikidata")
+    near = (await graph.neighbours([Iri("http://www.wikidata.org/entity/Q1")], "out"))[0]
+    assert [edge.end for edge in near.edges] == [Iri("http://www.wikidata.org/entity/Q2"), UNKNOWN]
+    assert (await graph.labels([UNKNOWN]))[UNKNOWN] == "unknown value"
+    assert await graph.holds(near.edges) == [True, True]
+    away = [
+        msgspec.structs.replace(edge, relation=Iri("http://www.wikidata.org/prop/direct/P1")) for edge in near.edges
+    ]
+    assert await graph.holds(away) == [False, False]
+
+
+async def test_two_statements_of_one_value_are_two_edges(make: Wire) -> None:
+    """Each term of an office keeps its own years, from either end; the bare fact is not there a third time."""
+    text = """
+    wd:Q1 wdt:P39 wd:Q2 ; p:P39 wds:s1, wds:s2, wds:s3 .
+    wds:s1 ps:P39 wd:Q2 ; pq:P580 "1940" ; pq:P582 "1945" . wds:s2 ps:P39 wd:Q2 ; pq:P580 "1951" . wds:s3 ps:P39 wd:Q2 .
+    """
+    graph = make(text, profile="wikidata")
+    for entity, way in (("Q1", BOTH[0]), ("Q2", BOTH[1])):
+        near = (await graph.neighbours([Iri(f"http://www.wikidata.org/entity/{entity}")], way))[0]
+        assert [[leg.value.text for leg in edge.qualifiers] for edge in near.edges] == [
+            ['"1940"', '"1945"'],
+            ['"1951"'],
+        ]
+        assert await graph.holds(near.edges) == [True, True]
 
 
 async def test_plumbing_is_skipped_by_property_type(make: Wire, meter: Meter) -> None:
@@ -388,6 +445,16 @@ WANTED = [iri(name[1:]) for name in NODES]
 LAW = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
 
 
+def _faulty(real: EmbeddedTransport, answer: Callable[[str], Reply | None]) -> EmbeddedTransport:
+    """The graph, with another reply where there is one."""
+
+    class Faulty(EmbeddedTransport):
+        def _run(self, query: str) -> Reply:
+            return answer(query) or super()._run(query)
+
+    return Faulty(real._store, real.name)
+
+
 def text_of(triples: list[tuple[str, str, str]]) -> str:
     """The triples as Turtle, and one that is always there."""
     return " ".join(f"{s} {p} {o} ." for s, p, o in [*triples, (":n0", "r:p", ":n1")])
@@ -408,6 +475,40 @@ async def test_a_neighbourhood_does_not_depend_on_its_batch(
     alone = [(await wire(real, limits=limits).neighbours([entity], way))[0] for entity in WANTED]
     assert list(map(timeless, together)) == list(map(timeless, alone))
     assert all(len(near.edges) <= 4 and not near.failed for near in together)
+
+
+REPLIES = st.lists(
+    st.one_of(
+        st.none(),
+        st.sampled_from([TIMEOUT, CUT, BROKEN, REJECTED, Reply(200, JSON, b"")]),
+        st.integers(0, 30).map(lambda count: rows(count, s="http://x/n0", p="http://x/r/p", o="http://x/n1")),
+        st.integers(0, 30).map(lambda count: rows(count, x0="http://x/n0")),
+        st.just(rows(1, p="http://x/r/p")),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@LAW
+@given(REPLIES, st.sampled_from(BOTH), st.integers(1, 8))
+async def test_whatever_an_endpoint_answers_it_ends(
+    turtle: Callable[[str], EmbeddedTransport], wire: Wire, replies: list[Reply | None], way: Direction, count: int
+) -> None:
+    """Any replies in any order, over and over: every entity is answered for, in a bounded number of requests."""
+    asked: list[str] = []
+
+    def answer(query: str) -> Reply | None:
+        asked.append(query)
+        return replies[len(asked) % len(replies)]
+
+    limits = Limits(batch=count, rows=20, relation=3, entity=8, retries=0, concurrency=1)
+    wanted = [iri(f"n{number}") for number in range(count)]
+    graph = wire(_faulty(turtle(":n0 r:p :n1 ."), answer), limits=limits)
+    found = await graph.neighbours(wanted, way)
+    assert [near.entity for near in found] == wanted
+    assert all(near.complete != bool(near.failed or near.cut) for near in found)
+    assert len(asked) <= 1 + 8 * count
 
 
 @LAW
@@ -433,6 +534,9 @@ async def test_both_directions_say_the_same(
 
 # ---- public graphs ----
 
+CVT_AND_PLAIN = ("freebase-fb15k237-cvt", "freebase-fb15k237")
+LOCAL = len("http://rdf.freebase.com/ns/")
+
 
 async def test_two_step_facts_of_freebase(public: Callable[[str], EmbeddedTransport], wire: Wire, meter: Meter) -> None:
     """On the public Freebase excerpt with mediators, each fact over a CVT is one edge, the same from both ends."""
@@ -448,6 +552,30 @@ async def test_two_step_facts_of_freebase(public: Callable[[str], EmbeddedTransp
     assert {edge for edge in timeless(out).edges if edge.end in tails and edge.through} <= back
     assert await graph.holds(mediated[:10]) == [True] * 10
     assert meter.usage().by_kind["neighbours"] <= 3
+
+
+async def test_collapsed_edges_are_the_two_step_relations(
+    public: Callable[[str], EmbeddedTransport], wire: Wire
+) -> None:
+    """The public excerpt has its two-step facts in two forms, with a node in the middle and as one relation: they agree."""
+    limits = Limits(rows=500_000, entity=500_000, retries=0)
+    cvt, plain = (wire(public(name), profile="freebase", limits=limits) for name in CVT_AND_PLAIN)
+    wanted = [
+        Iri(f"http://rdf.freebase.com/ns/m.{name}") for name in ("02mjmr", "0151w_", "014mlp", "013zdg", "09c7w0")
+    ]
+    plumbing = profiles.find("freebase").shape.edges.skip
+    for way in BOTH:
+        for one, other in zip(await cvt.neighbours(wanted, way), await plain.neighbours(wanted, way), strict=True):
+            steps = {
+                (edge.subject, f"{edge.relation.value}..{edge.through.relation.value[LOCAL:]}", edge.object)
+                for edge in one.edges
+                if edge.through and isinstance(edge.end, Iri)
+            }
+            said = {(edge.subject, edge.relation.value, edge.object) for edge in other.edges}
+            relations = {fact for fact in said if fact[1].partition("..")[0] not in plumbing}
+            assert {fact for fact in relations if ".." in fact[1] and fact[0] != fact[2]} == steps
+            direct = {(edge.subject, edge.relation.value, edge.object) for edge in one.edges if not edge.through}
+            assert {fact for fact in relations if ".." not in fact[1]} <= direct
 
 
 async def test_hubs_of_wikidata(public: Callable[[str], EmbeddedTransport], wire: Wire, meter: Meter) -> None:

@@ -91,6 +91,7 @@ def all_queries(shape: Shape, dialect: Dialect) -> list[str]:
     names += [build.named(["A", "B"], shape.labels, ("en",), 9, dialect)]
     names += [build.scan_labels(shape.labels, 9), build.used([A, P])]
     names += [build.catalogue(shape.labels, ("en",), "http://x/type")] if shape.labels.property_of else []
+    names += [build.known([A, B], links, links, 9, dialect) for links in ({}, {P: [A, B], Q: []})]
     return [*near, *hub, *names, build.holds(edges, shape.unknown, dialect), build.contains(P.value)]
 
 
@@ -267,6 +268,16 @@ def test_scan_used_and_contains() -> None:
     assert (pairs(found, "e", "l0"), pairs(found, "e", "l1")) == ([("a", "A")], [("b", "B")])
     assert [set(row) for row in rows(store, build.used([A, P, Q]))] == [{"x1"}]
     assert [bool(rows(store, build.contains(iri.value))) for iri in (P, Q)] == [True, False]
+
+
+def test_known_tells_strangers_and_links() -> None:
+    """Who stands in a triple that is no link, and the links from subjects and to objects, a literal among these."""
+    store = turtle(':a :other :b . :b :q :c . :d :q "1" .')
+    a, b, c, d = (Iri(f"http://x/{name}") for name in "abcd")
+    for dialect in DIALECTS.values():
+        found = rows(store, build.known([a, b, c, d], {P: [], Q: [b]}, {P: [], Q: [Literal("1")]}, 9, dialect))
+        assert set(pairs(found, "e")) == {("a",), ("b",)}
+        assert set(pairs(found, "s1", "o1")) == {("b", "c"), ("d", "1")}
 
 
 def test_holds_tells_every_kind_of_edge() -> None:
