@@ -1,12 +1,14 @@
 # make demo: installs into .venv and answers three questions from the bundled sample. make test: runs the tests.
 # make engines: installs Virtuoso from Debian's packages where it can; tests that need it are skipped where it is absent.
+# make bench: measures what README says under "Measured" (some minutes, needs the public data sets beside the project).
+# make comunica: compares the federation with Comunica, which npm installs for the run.
 PYTHON ?= python3
 BIN := .venv/bin
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo -n)
 APT := $(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get -qq
 VIRTUOSO := virtuoso-opensource
 
-.PHONY: demo engines test check format lint types clean
+.PHONY: demo engines test check format lint types bench comunica clean
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -38,6 +40,13 @@ types: .venv/installed
 	$(BIN)/mypy
 
 check: lint types test
+
+# each shows how long it took; BENCH=--write keeps the figures in eval/results/
+bench: .venv/installed
+	for name in latency hubs cache federation faults; do $(BIN)/python eval/$$name.py $(BENCH) || exit 1; done
+
+comunica: .venv/installed
+	$(BIN)/python eval/comunica.py $(BENCH)
 
 clean:
 	rm -rf .venv build dist

@@ -18,9 +18,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from graphs import ENTITY, edges
-from report import Report, options, require, spread
-
+from eval.graphs import ENTITY, edges
+from eval.report import Report, options, require, spread
 from fedkg.graph.base import Graph
 from fedkg.graph.surroundings import BOTH
 from fedkg.session import Session

@@ -15,10 +15,10 @@ from typing import Any
 
 import msgspec
 import stamina
-from engines import oxigraph
-from misbehaviour import HARMLESS, WAYS, Misbehaving
-from report import Report, options, require
 
+from eval.engines import oxigraph
+from eval.misbehaviour import HARMLESS, WAYS, Misbehaving
+from eval.report import Report, options, require
 from fedkg.bench import datasets
 from fedkg.bench.datasets import Question
 from fedkg.errors import EndpointError, FedkgError

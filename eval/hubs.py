@@ -13,9 +13,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from engines import ENGINES, missing
-from report import Report, options
-
+from eval.engines import ENGINES, missing
+from eval.report import Report, options
 from fedkg.session import Session
 from fedkg.terms import Iri
 

@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from engines import ENGINES, missing
-from graphs import RELATION, entities
-from guide import gold_chains, guide
-from proxy import Distance, distant
-from report import Report, options, require, spread
 from SPARQLWrapper import JSON, POST, SPARQLWrapper
 
+from eval.engines import ENGINES, missing
+from eval.graphs import RELATION, entities
+from eval.guide import gold_chains, guide
+from eval.proxy import Distance, distant
+from eval.report import Report, options, require, spread
 from fedkg.bench import datasets
 from fedkg.bench.datasets import Question
 from fedkg.embed.base import Similarity
@@ -167,8 +167,11 @@ def _select(url: str, query: str) -> Iterator[dict[str, str]]:
 
 
 def _triples(edges: Iterable[Edge]) -> Triples:
-    between = (edge for edge in edges if isinstance(edge.subject, Iri) and isinstance(edge.object, Iri))
-    return {(edge.subject.value, edge.relation.value, edge.object.value) for edge in between}
+    return {
+        (edge.subject.value, edge.relation.value, edge.object.value)
+        for edge in edges
+        if isinstance(edge.subject, Iri) and isinstance(edge.object, Iri)
+    }
 
 
 def _is_edge(edge: tuple[str, str, str]) -> bool:

@@ -15,7 +15,8 @@ from typing import Any
 
 import aiohttp
 from aiohttp import web
-from proxy import connected, loopback
+
+from eval.proxy import connected, loopback
 
 __all__ = ["HARMLESS", "WAYS", "Misbehaving"]
 

@@ -8,7 +8,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,7 @@ class Report:
         self._load = round(os.getloadavg()[0], 2)
         self.figures: dict[str, Any] = {}
 
-    def add(self, name: str, figures: Mapping[str, Any] | str) -> None:
+    def add(self, name: str, figures: Mapping[str, Any] | Sequence[Any] | str) -> None:
         """Shows and keeps some figures, or the reason why there are none."""
         self.figures[name] = figures
         print(f"{name}: {json.dumps(figures, indent=2, ensure_ascii=False)}", flush=True)

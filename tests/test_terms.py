@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fedkg.errors import TermError
-from fedkg.terms import Blank, DirectedRelation, Edge, Iri, Literal, Qualifier, Through, own_name, parse_term
+from fedkg.terms import UNKNOWN, Blank, DirectedRelation, Edge, Iri, Literal, Qualifier, Through, own_name, parse_term
 
 ANY_TEXT = st.text(st.characters())
 SURROGATES = st.text(st.characters(categories=["Cs", "L", "Po"]), min_size=1)
@@ -172,6 +172,7 @@ def test_local_name(iri: str, name: str) -> None:
         (Literal("+12"), "+12"),
         (Literal("Wien", language="de"), "Wien"),
         (Blank("b0"), "_:b0"),
+        (UNKNOWN, "unknown value"),
     ],
 )
 def test_own_name(term: Iri | Literal | Blank, name: str) -> None:

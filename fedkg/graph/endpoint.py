@@ -42,14 +42,13 @@ class SparqlGraph:
         identity: Identity | None = None,
     ) -> None:
         identity = identity or Identity()
-        source = dataclasses.replace(source, profile=identity.shown(source.profile))
         languages = tuple(dict.fromkeys((*languages, LAST_RESORT)))
         self.source = source
         self.name = source.name
         self.identity = source.identity
         self.profile = source.profile
         self._select = source.select
-        self._near = Neighbours(source)
+        self._near = Neighbours(dataclasses.replace(source, profile=identity.shown(source.profile)))
         self._known = Known(source, identity)
         self._links = identity.relations
         self._names = Names(source, languages)

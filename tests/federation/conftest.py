@@ -66,7 +66,8 @@ def member(meters: dict[str, Meter], faults: dict[str, Callable[[str], Reply | N
         real = EmbeddedTransport(graph, name)
 
         def answer(query: str) -> Reply:
-            return faults.get(name, lambda _: None)(query) or real._run(query)
+            fault = faults.get(name)
+            return (fault and fault(query)) or real._run(query)
 
         meter = meters.setdefault(name, Meter())
         limits = limits or Limits(retries=0)

@@ -229,9 +229,9 @@ async def test_a_hop_is_two_requests_and_a_probe(member: MakeMember, meters: dic
     around = Surroundings(graph)
     frontier = [Iri(f"http://x/{n}") for n in range(20)]
     await around.fetch(frontier)
-    assert {name: meter.usage().by_kind for name, meter in meters.items()} == dict.fromkeys(
-        ("one", "two"), {"neighbours": 2, "probe": 1}
-    )
+    assert {name: meter.usage().by_kind for name, meter in meters.items()} == {
+        name: {"neighbours": 2, "probe": 1} for name in ("one", "two")
+    }
     await Surroundings(graph).fetch(frontier)
     assert [meter.usage().requests for meter in meters.values()] == [3, 3]
     assert {edge.object.text for edge in around.edges(frontier[1])} == {"<http://x/b>", "<http://y/9>"}

@@ -1,6 +1,7 @@
 """Diseases on one engine, drugs on another: questions that only identity links can answer."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ def pair(oxigraph: ServeFiles, virtuoso: ServeFiles, request: pytest.FixtureRequ
 
 def ask(pair: tuple[str, str], question: str, topic: str, depth: int) -> Answer:
     """The answer of the local model, without a cache; every edge of it holds where it was said."""
-    options = {"model": "local", "embedder": "bm25", "cache": False, "search.depth": depth}
+    options: dict[str, Any] = {"model": "local", "embedder": "bm25", "cache": False, "search.depth": depth}
     with Session(*pair, **options) as session:
         answer = session.run(session.ask(question, topic))
         assert answer.unproven(session.identity.allows) == ()

@@ -159,6 +159,38 @@ async def test_a_failing_catalogue_is_not_asked_at_every_hop(
     assert meter.usage().by_kind["catalogue"] == 2
 
 
+async def test_labels_of_a_public_graph_in_other_languages(
+    public: Callable[[str], EmbeddedTransport], wire: Wire, meter: Meter
+) -> None:
+    """Wikidata types and properties as German, Spanish and Russian users read them; where a language is missing, the next."""
+    city, human = Iri(WD + "Q515"), Iri(WD + "Q5")
+    real, store = public("wikidata-codex-labels-multilingual"), MemoryStore()
+    expected = {("de", "en"): "Stadt", ("es",): "ciudad", ("ru", "de"): "город", ("cy", "de"): "Stadt", ("cy",): "Q515"}
+    for languages, name in expected.items():
+        for _ in range(2):
+            names = await wire(real, profile="wikidata", languages=languages, store=store).labels([city, human])
+            assert names[city] == name
+    assert meter.usage().by_kind == {"catalogue": 5, "labels": 5}, "a name that is missing is kept as missing"
+
+
+@pytest.mark.parametrize(
+    ("profile", "text", "name"),
+    [
+        ("uniprot", 'up:mnemonic "INS_HUMAN" ; up:fullName "Insulin"', "Insulin"),
+        ("uniprot", 'up:mnemonic "INS_HUMAN"', "INS_HUMAN"),
+        ("uniprot", 'up:scientificName "Homo sapiens" ; up:mnemonic "HUMAN"', "Homo sapiens"),
+        ("mesh", 'mesh:prefLabel "Aspirin"@en', "Aspirin"),
+        ("mesh", 'mesh:prefLabel "Aspirins"@en ; rdfs:label "Aspirin"@en', "Aspirin"),
+        ("freebase", 'rdfs:label "Film"@en ; ns:type.object.name "The Film"@en', "The Film"),
+        ("generic", 'skos:prefLabel "preferred"@en ; schema:name "name"', "preferred"),
+    ],
+)
+async def test_the_chain_of_label_predicates(make: Wire, profile: str, text: str, name: str) -> None:
+    """The first predicate of a profile's chain that names the entity."""
+    prefixes = "@prefix up: <http://purl.uniprot.org/core/> . @prefix mesh: <http://id.nlm.nih.gov/mesh/vocab#> . "
+    assert (await make(f"{prefixes} :a {text} .", profile=profile).labels([iri("a")]))[iri("a")] == name
+
+
 # ---- entities by label ----
 
 TITLES = """

@@ -23,7 +23,7 @@ from fedkg.meter import Meter
 from fedkg.profiles import Limits
 from fedkg.records import Neighbourhood
 from fedkg.store import DiskStore, MemoryStore, Store
-from fedkg.terms import UNKNOWN, Blank, Direction, Edge, Iri, Literal
+from fedkg.terms import UNKNOWN, Blank, Direction, Edge, Iri, Literal, Term
 
 Wire = Callable[..., SparqlGraph]
 Faults = list[Callable[[str], Reply | None]]
@@ -536,6 +536,7 @@ async def test_both_directions_say_the_same(
 
 CVT_AND_PLAIN = ("freebase-fb15k237-cvt", "freebase-fb15k237")
 LOCAL = len("http://rdf.freebase.com/ns/")
+MINTED = "<http://rdf.freebase.com/ns/m.cvt"
 
 
 async def test_two_step_facts_of_freebase(public: Callable[[str], EmbeddedTransport], wire: Wire, meter: Meter) -> None:
@@ -554,6 +555,15 @@ async def test_two_step_facts_of_freebase(public: Callable[[str], EmbeddedTransp
     assert meter.usage().by_kind["neighbours"] <= 3
 
 
+def stated(edge: Edge) -> tuple[Term, str, Term]:
+    """The triple that the entity itself stands in: a few topics of the excerpt have no name and are taken for mediators."""
+    if edge.through is None:
+        return edge.subject, edge.relation.value, edge.object
+    if edge.direction == "out":
+        return edge.subject, edge.relation.value, edge.through.node
+    return edge.through.node, edge.through.relation.value, edge.object
+
+
 async def test_collapsed_edges_are_the_two_step_relations(
     public: Callable[[str], EmbeddedTransport], wire: Wire
 ) -> None:
@@ -569,13 +579,12 @@ async def test_collapsed_edges_are_the_two_step_relations(
             steps = {
                 (edge.subject, f"{edge.relation.value}..{edge.through.relation.value[LOCAL:]}", edge.object)
                 for edge in one.edges
-                if edge.through and isinstance(edge.end, Iri)
+                if edge.through and edge.through.node.text.startswith(MINTED) and isinstance(edge.end, Iri)
             }
-            said = {(edge.subject, edge.relation.value, edge.object) for edge in other.edges}
+            said = {stated(edge) for edge in other.edges}
             relations = {fact for fact in said if fact[1].partition("..")[0] not in plumbing}
             assert {fact for fact in relations if ".." in fact[1] and fact[0] != fact[2]} == steps
-            direct = {(edge.subject, edge.relation.value, edge.object) for edge in one.edges if not edge.through}
-            assert {fact for fact in relations if ".." not in fact[1]} <= direct
+            assert {fact for fact in relations if ".." not in fact[1]} <= {stated(edge) for edge in one.edges}
 
 
 async def test_hubs_of_wikidata(public: Callable[[str], EmbeddedTransport], wire: Wire, meter: Meter) -> None:

@@ -1,7 +1,7 @@
 """Every query shape in every dialect on real engines: embedded Oxigraph, its server and Virtuoso give the same rows."""
 
 import gzip
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -118,7 +118,8 @@ def near(shape: Shape) -> dict[str, Callable[[Dialect], str]]:
     }
     for name, group in groups.items():
         found[f"labels {name}"] = partial(build.labels, group, LABELS, ("en", "de"))
-        forward, backward = {X_P: group, X_Q: [A]}, {X_P: group, X_Q: [Literal("colour", language="en-gb")]}
+        forward = {X_P: group, X_Q: [A]}
+        backward: dict[Iri, Sequence[Term]] = {X_P: group, X_Q: [Literal("colour", language="en-gb")]}
         found[f"known {name}"] = partial(build.known, [*group, Iri("http://x/nobody")], forward, backward, 500)
     return found
 

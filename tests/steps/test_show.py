@@ -43,6 +43,14 @@ def test_qualifiers_stand_behind_their_tail() -> None:
     assert path_text(beam, NAMES).endswith("Fran Walsh (since: 1987)")
 
 
+def test_several_edges_to_one_tail_keep_their_qualifiers_apart() -> None:
+    """Two statements of one fact stand behind the tail one after the other, three at most; equal ones once."""
+    steps = [step("kong", "spouse", "walsh", since=since) for since in ("1987", "walsh", "1987", "kong")]
+    group = Candidate(0, steps[0].relation, tuple(edge for one in steps for edge in one.edges))
+    said = "Fran Walsh (since: 1987) (since: Fran Walsh)"
+    assert path_text(KONG.extend(group), NAMES) == f"King Kong → spouse → {said}"
+
+
 def test_more_tails_than_shown_are_counted() -> None:
     """A group of five shows two and says that there are three more."""
     edges = tuple(step("kong", "starring", f"actor{n}").edges[0] for n in range(5))
