@@ -184,9 +184,16 @@ class _Wiring:
         return profiles.find(name, self._settings.profiles_dir)
 
     def _known_at(self, url: str) -> Profile | None:
-        """The profile of the host that the URL names, if there is one: its operator's limits hold for every path."""
-        known = (self._profile(name) for name in self._known)
-        return next((profile for profile in known if profile.urls and _host(url) == _host(profile.urls[0])), None)
+        """The profile of what is served at that URL; else that of its server, if there is one."""
+        server, path = _place(url)
+        near = [
+            (there[1] != path, choice, profile.name, profile)
+            for profile in map(self._profile, self._known)
+            for choice, own in enumerate(profile.urls)
+            if (there := _place(own))[0] == server
+        ]
+        elsewhere, _, _, profile = min(near, default=(False, 0, "", None))
+        return _operated(profile) if profile and elsewhere else profile
 
     def _unknown(self, spec: str) -> ProfileError:
         known = ", ".join(self._known)
@@ -292,15 +299,24 @@ def _moved(shape: Profile | None, host: Profile | None) -> Profile:
     return msgspec.structs.replace(base, shape=shape.shape) if shape else base
 
 
-def _host(url: str) -> str:
+def _operated(profile: Profile) -> Profile:
+    """Another graph on that profile's server: how its operator wants to be asked holds for it too, the shape does not."""
+    asked = {key: getattr(profile, key) for key in ("engine", "contact_required", "limits")}
+    return msgspec.structs.replace(profiles.find("generic"), **asked)
+
+
+def _place(url: str) -> tuple[tuple[str, int | None], str]:
+    """Server and path that a URL names, however it is written; over http and https it is the same graph."""
     try:
-        return (urlsplit(url).hostname or "").lower()
+        parts = urlsplit(url)
+        port = None if parts.port in {80, 443} else parts.port
     except ValueError:
-        return ""  # whoever opens the URL says what is wrong with it
+        return ("", None), ""  # whoever opens the URL says what is wrong with it
+    return ((parts.hostname or "").rstrip("."), port), f"{parts.path.rstrip('/')}?{parts.query}"
 
 
 def _is_wikimedia(url: str) -> bool:
-    host = _host(url)
+    (host, _), _ = _place(url)
     return any(host == domain or host.endswith(f".{domain}") for domain in WIKIMEDIA)
 
 

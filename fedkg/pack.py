@@ -24,7 +24,7 @@ from fedkg.store import Entry, Store
 __all__ = ["NAMESPACES", "SIZE_LIMIT", "Manifest", "export_pack", "import_pack"]
 
 FORMAT = 1
-NAMESPACES = frozenset({"neighbours", "labels", "searches", "known", "embeddings"})
+NAMESPACES = frozenset({"neighbours", "labels", "twins", "searches", "known", "embeddings"})
 """What a pack may hold: what endpoints and embedders said, and nothing of how it went, such as sizes of batches."""
 SIZE_LIMIT = 1 << 30
 MANIFEST = "manifest.json"

@@ -21,7 +21,8 @@ from fedkg.graph.base import Graph
 from fedkg.graph.surroundings import Surroundings, frontier
 from fedkg.methods import fidelis
 from fedkg.methods.base import Answering, Choosing, Completing, Deducing, Expanding, Expansion, Found, Need, Picking
-from fedkg.records import Answer, AnswerValue, Beam, Conclusion, Match, Offer, Pick, Plan, Status, Usage, Verdict
+from fedkg.missing import noted
+from fedkg.records import Answer, AnswerValue, Beam, Conclusion, Gap, Match, Offer, Pick, Plan, Status, Usage, Verdict
 from fedkg.settings import Settings, public
 from fedkg.steps import link
 from fedkg.steps.answer import compose, ends, terms
@@ -77,6 +78,7 @@ class Run:
         self._seen: tuple[Beam, ...] = ()
         self._happened: list[Event] = []
         self._warnings: list[str] = []
+        self._missed: dict[Gap, None] = {}
 
     async def events(self) -> AsyncIterator[Event]:
         """The walk as it happens; the last event holds the answer. Raises InputError, EndpointError and ModelError."""
@@ -243,7 +245,7 @@ class Run:
             status=self._status(answers, found, spent),
             answers=answers,
             paths=paths,
-            gaps=tuple(self._around.gaps(self._walked(found))),
+            gaps=(*self._around.gaps(self._walked(found)), *self._missed),
             usage=self._usage(spent),
             warnings=tuple(self._warnings),
             settings=public(self.settings),
@@ -258,7 +260,8 @@ class Run:
     async def _labels(self, shown: Sequence[Term]) -> Mapping[Term, str]:
         """The labels of what the document shows; those that a slow endpoint keeps back are not waited for long."""
         try:
-            return await asyncio.wait_for(self.graph.labels(shown), max(GRACE, self._left() or 0.0))
+            with noted(self._missed):
+                return await asyncio.wait_for(self.graph.labels(shown), max(GRACE, self._left() or 0.0))
         except TimeoutError:
             return {term: self.names.get(term) or own_name(term) for term in shown}
 
@@ -268,7 +271,7 @@ class Run:
         if self._plan.kind in self.model.abstains:
             self._warn(f"the model {self.model.name} does not answer questions of the kind {self._plan.kind}")
             return Status.ABSTAINED
-        if any(near.failed for near in self._around.all()):
+        if self._missed or any(near.failed for near in self._around.all()):
             return Status.FAILED
         return Status.NONE if found.exhausted and not spent else Status.NOT_FOUND
 
@@ -318,7 +321,7 @@ class Run:
     async def _within(self, work: Awaitable[T]) -> T:
         """The work's result, if it is there before the question's time is over. Raises BudgetError."""
         try:
-            with deadline.within(self._left()):
+            with deadline.within(self._left()), noted(self._missed):
                 return await asyncio.wait_for(work, self._left())
         except TimeoutError as error:
             message = f"the {self.settings.budget.seconds:g} seconds for this question are over"

@@ -36,8 +36,10 @@ ROOM = 0.9
 """The part of the limit that is left in use once the oldest entries have gone."""
 EVICTED = "evicted"
 """Counts, by namespace, of the entries that went for want of room; they do not go themselves."""
-AT_ONCE = 10_000
+AT_ONCE = 1_000
 """Most entries that go in one transaction, since others wait for it."""
+EVICTING = 0.5
+"""Seconds after which a write evicts no further: what is still too much goes with the next writes."""
 ROW = 150
 """Bytes that a row takes besides its value and, in table and index, its key."""
 HEADER = struct.Struct("<4sdd")
@@ -130,8 +132,8 @@ class DiskStore:
     """A Store in one folder; one folder may be shared by several processes.
 
     The file lies in `store/` inside `folder`, which only the user can enter (mode 0700); `folder` itself may be one that
-    others use too. Beyond `size_limit` bytes the oldest entries go until a tenth of it is free; the log says how many of
-    which namespace. A damaged file is moved aside, to `store.damaged/`. Raises SettingsError where the folder cannot be used.
+    others use too. Beyond `size_limit` bytes the oldest entries go until a tenth of it is free, as many at each write as go in
+    half a second; the log says how many of which namespace. A damaged file is moved aside, to `store.damaged/`. Raises SettingsError where the folder cannot be used.
     """
 
     def __init__(self, folder: Path, size_limit: int = SIZE_LIMIT) -> None:
@@ -226,11 +228,14 @@ class DiskStore:
             self._cache.set(_name(namespace, key), _pack(entry))
 
     def _evict(self) -> None:
-        """Drops the oldest entries. A file that shrinks less than expected is looked at again."""
+        """Drops the oldest entries, for some time. A file that shrinks less than expected is looked at again."""
         gone: Counter[str] = Counter()
+        end = time.monotonic() + EVICTING
         with contextlib.closing(sqlite3.connect(self._file, timeout=SECONDS, isolation_level=None)) as file:
             while (much := self.size() - ROOM * self.size_limit) > 0 and (rows := _oldest(file, much)):
                 gone.update(_delete(file, rows))
+                if time.monotonic() >= end:
+                    break
         self.update(EVICTED, EVICTED, lambda counts: json.dumps(Counter(json.loads(counts or b"{}")) + gone).encode())
         went = ", ".join(f"{count:,} {namespace}" for namespace, count in sorted(gone.items()))
         log.warning("the cache is full (%d MB): the oldest entries went: %s", self.size_limit >> 20, went)

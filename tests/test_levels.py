@@ -12,6 +12,7 @@ LEVELS = {
     **dict.fromkeys(["errors", "words", "deadline", "dialects", "readable"], 0),
     "terms": 0.5,  # terms raise errors
     "meter": 1.5,  # what a question costs, as a record
+    "missing": 1.5,  # what a question lacks, as records
     **dict.fromkeys(["settings", "records", "data"], 1),
     **dict.fromkeys(["events", "prompts", "profiles", "store", "index"], 2),
     **dict.fromkeys(["fetch.base", "llm.base", "embed.base", "calls.base", "methods.base"], 2),

@@ -14,12 +14,11 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 import fedkg
-from fedkg import profiles
 from fedkg.data import folder
 from fedkg.embed.base import HashingEmbedder, Matrix
 from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.embed.lazy import LazySimilarity
-from fedkg.errors import EndpointError, InputError, ModelNameError, ModelUnreachableError, ProfileError, SettingsError
+from fedkg.errors import EndpointError, InputError, ModelNameError, ModelUnreachableError, SettingsError
 from fedkg.events import Answered
 from fedkg.fetch import embedded
 from fedkg.llm.base import ScriptedModel
@@ -96,25 +95,6 @@ async def test_a_profile_s_shape_goes_with_another_place(pets: Path) -> None:
         assert await ask_about_pets(session) == ["Rex"]
 
 
-async def test_the_shape_moves_and_the_pace_stays(pets: Path) -> None:
-    """Freebase's shape on a file or on loopback is not slowed down to the public host's pace."""
-    public = profiles.find("freebase")
-    async with session_of(f"freebase@{pets}", "freebase@http://127.0.0.1:9/sparql") as session:
-        await session.graph()
-        here = [member.graph.profile for member in session._members]
-    assert all(profile.shape == public.shape and profile.limits.interval == 0.0 for profile in here)
-
-
-async def test_a_known_host_keeps_its_manners_under_any_url() -> None:
-    """The operator's limits hold, and a contact is needed, however the endpoint is written."""
-    async with session_of("https://query.wikidata.org/bigdata/namespace/wdq/sparql") as session:
-        with pytest.raises(SettingsError, match="whom to write to"):
-            await session.graph()
-    async with session_of("generic@https://query.wikidata.org/sparql", contact="me@example.org") as session:
-        await session.graph()
-        assert session._members[0].graph.profile.limits == profiles.find("wikidata-wdqs").limits
-
-
 async def test_the_shape_of_a_file_is_found_by_its_marker() -> None:
     """Wikidata's shape is recognised: statements become qualifiers, property entities name relations."""
     async with session_of(folder("sample") / "graph.ttl") as session:
@@ -139,39 +119,6 @@ async def test_several_endpoints_are_one_graph(pets: Path, tmp_path: Path) -> No
     assert [value.value for value in answer.answers] == ["Oslo"]
     assert [edge.endpoint for edge in answer.paths[0].edges] == ["pets.nt", "places.nt"]
     assert holds == [True, True]
-
-
-@pytest.mark.parametrize(
-    ("spec", "error", "says"),
-    [
-        ("wikidat", ProfileError, "known profiles"),
-        ("nowhere@http://127.0.0.1:9/", ProfileError, "nowhere"),
-        ("nowhere@http://user:secret@127.0.0.1:9/", ProfileError, "nowhere"),
-        ("missing.nt", InputError, "missing.nt"),
-        ("nowhere@missing.nt", InputError, "missing.nt"),
-        ("", ProfileError, "known profiles"),
-        ("generic@", ProfileError, "known profiles"),
-        ("a/\0.nt", ProfileError, "known profiles"),
-        ("x" * 300, ProfileError, "known profiles"),
-        ("folder/" + "x" * 300 + ".nt", ProfileError, "known profiles"),
-        ("http://[bad/sparql", InputError, "bad"),
-        ("generic", ProfileError, "no URL of its own"),
-        ("wikidata", SettingsError, "whom to write to"),
-    ],
-)
-async def test_what_is_no_endpoint_is_said(spec: str, error: type[Exception], says: str) -> None:
-    """Unknown names, missing files, shapes without a place, and a missing contact."""
-    async with session_of(spec) as session:
-        with pytest.raises(error, match=says) as caught:
-            await session.graph()
-    assert "secret" not in str(caught.value)
-
-
-async def test_no_endpoint_at_all_is_said() -> None:
-    """A session needs at least one."""
-    async with session_of() as session:
-        with pytest.raises(ProfileError, match="no endpoint"):
-            await session.graph()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import msgspec
 
 from fedkg.errors import EndpointError
 from fedkg.graph.base import Source
-from fedkg.records import decode, encode
+from fedkg.missing import miss
+from fedkg.records import Gap, decode, encode
 from fedkg.settings import DAY
 
 __all__ = ["Catalogue"]
@@ -23,7 +24,8 @@ K = TypeVar("K")
 class Catalogue(Generic[K, T]):
     """A table that `ask` gets as plain data of the type `kind`, and `read` makes usable.
 
-    Where the endpoint fails there is none, and it is asked again some minutes later, not at every hop.
+    Where the endpoint fails there is none, which is a gap of every question that wants it, and it is asked again some
+    minutes later, not at every hop.
     """
 
     def __init__(
@@ -34,6 +36,7 @@ class Catalogue(Generic[K, T]):
         ask: Callable[[], Awaitable[K]],
         read: tuple[Any, Callable[[K], T]],
     ) -> None:
+        self._name = source.name
         self._store = source.store
         self._seconds = source.ttl.catalogue * DAY
         self._namespace = namespace
@@ -41,6 +44,7 @@ class Catalogue(Generic[K, T]):
         self._ask = ask
         self._kind, self._read = read
         self._found: T | None = None
+        self._why = ""
         self._asked_again_at = float("-inf")
         self._lock = asyncio.Lock()
 
@@ -49,6 +53,8 @@ class Catalogue(Generic[K, T]):
         if self._found is None:
             async with self._lock:
                 await self._open()
+        if self._found is None:
+            miss(Gap(self._name, f"the table of {self._namespace}", self._why))
         return self._found
 
     async def _open(self) -> None:
@@ -64,7 +70,8 @@ class Catalogue(Generic[K, T]):
     async def _fill(self) -> None:
         try:
             said = await self._ask()
-        except EndpointError:
+        except EndpointError as error:
+            self._why = str(error)
             self._asked_again_at = time.monotonic() + PAUSE
             return
         self._found = self._read(said)

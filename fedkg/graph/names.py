@@ -5,6 +5,7 @@ Labels come in batches, those of relations by one catalogue where there is one; 
 
 import asyncio
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
@@ -13,7 +14,8 @@ import msgspec
 from fedkg.graph.base import Source, chunks, in_halves
 from fedkg.graph.catalogue import Catalogue
 from fedkg.meter import count
-from fedkg.records import encode
+from fedkg.missing import miss
+from fedkg.records import Gap, encode
 from fedkg.settings import DAY
 from fedkg.sparql import build
 from fedkg.terms import Iri, Literal, Term, own_name
@@ -41,6 +43,7 @@ class Names:
 
     def __init__(self, source: Source, languages: Sequence[str]) -> None:
         self.hits = 0
+        self._name = source.name
         self.seen: dict[Iri, str] = {}
         self._select = source.select
         self._shape = source.profile.shape
@@ -91,7 +94,9 @@ class Names:
 
     async def _ask(self, batch: Sequence[Iri]) -> dict[Iri, str]:
         """The labels of one batch, kept at once; those that the endpoint failed to give are left out and not kept."""
-        asked, _ = await in_halves(batch, self._select_labels)
+        asked, failed = await in_halves(batch, self._select_labels)
+        for reason, number in Counter(map(str, failed.values())).items():
+            miss(Gap(self._name, f"the labels of {number} terms", reason))
         values = {f"{self.key} {iri.value}": label.encode() for iri, label in asked.items()}
         await asyncio.to_thread(self._store.put_many, LABELS, values, self._ttl.labels * DAY)
         return asked

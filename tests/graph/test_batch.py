@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedkg.fetch.base import Reply
-from fedkg.fetch.polite import Meter
 from fedkg.graph.batch import NAMESPACE, BatchSize
 from fedkg.graph.endpoint import SparqlGraph
+from fedkg.meter import Meter
 from fedkg.profiles import Limits
 from fedkg.store import MemoryStore
 from fedkg.terms import Iri

@@ -10,9 +10,10 @@ import pytest
 
 from fedkg import profiles
 from fedkg.fetch.http import HttpTransport
-from fedkg.fetch.polite import Meter, Polite
+from fedkg.fetch.polite import Polite
 from fedkg.graph.base import Source
 from fedkg.graph.endpoint import SparqlGraph
+from fedkg.meter import Meter
 from fedkg.profiles import Limits, Profile
 from fedkg.records import Neighbourhood
 from fedkg.sparql.results import accept

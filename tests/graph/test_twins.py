@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from fedkg.fetch.base import Reply
 from fedkg.fetch.embedded import EmbeddedTransport
-from fedkg.fetch.polite import Meter
 from fedkg.graph.endpoint import SparqlGraph
+from fedkg.meter import Meter
 from fedkg.store import MemoryStore
 from fedkg.terms import Direction, Edge, Iri
 
