@@ -32,6 +32,7 @@ SETS = ("metaqa-1hop", "metaqa-2hop", "pathquestion-2h", "pathquestion-3h")
 RATE, EACH, PER_SESSION, DEPTH, SEED = 0.3, 250, 25, 3, 0
 CAP, SIZE = 200, 1_000_000
 WRONG = ("wrong", "crashed")
+VERDICTS = ("equal", "equal, marked", "other, marked", *WRONG)
 MISSING = ("there may be more",)
 PROFILE = f"""\
 title = "an endpoint that misbehaves"
@@ -94,7 +95,8 @@ async def compare(engine: str, asked: Sequence[Question], folder: Path, report: 
             server.requests = before
     verdicts = [judge(one, other) for one, other in zip(good, bad, strict=True)]
     report.add("limits", {"rate": RATE, "seed": SEED, "sets": SETS, "rows": CAP - 2, "known_cap": CAP})
-    report.add("questions", {"asked": len(asked), **Counter(verdicts)})
+    counts = Counter(verdicts)
+    report.add("questions", {"asked": len(asked), **{verdict: counts[verdict] for verdict in VERDICTS}})
     report.add("requests", {"calm": calm, "with failures": server.requests, **_played(server)})
     report.add("cache", msgspec.to_builtins(kept))
     report.add("wrong", [_shown(*row) for row in zip(asked, good, bad, verdicts, strict=True) if row[3] in WRONG])

@@ -226,7 +226,8 @@ class _Wiring:
         for known in self._known:
             profile = self._profile(known)
             if await has_shape(select, profile):
-                return _moved(profile, None)
+                # whose entities these are is not known: a file may have the relations of one graph and IRIs of its own
+                return msgspec.structs.replace(profiles.find("generic"), shape=profile.shape)
         return profiles.find("generic")
 
     def _connect(
@@ -294,9 +295,9 @@ def _open_file(path: Path) -> tuple[Transport, str]:
 
 
 def _moved(shape: Profile | None, host: Profile | None) -> Profile:
-    """A graph of one profile's shape at another place: what is said of pace and limits is the host's, not the shape's."""
+    """A graph of one profile's shape, with its IRIs, at another place: pace and limits are the host's."""
     base = host or profiles.find("generic")
-    return msgspec.structs.replace(base, shape=shape.shape) if shape else base
+    return msgspec.structs.replace(base, shape=shape.shape, authorities=shape.authorities) if shape else base
 
 
 def _operated(profile: Profile) -> Profile:

@@ -36,7 +36,7 @@ DIALECTS: dict[Engine, Dialect] = {
     "generic": GENERIC,
     "blazegraph": Dialect("blazegraph"),
     # VALUES are not pushed into a scan with free predicate: constants are index look-ups (ad-freiburg/qlever#3103, #3276)
-    "qlever": Dialect("qlever", inline=True, branches=100, skims=True, text="qlever"),
+    "qlever": Dialect("qlever", inline=True, branches=150, skims=True, text="qlever"),
     # each branch adds to the generated SQL, whose length is bounded (openlink/virtuoso-opensource#280)
     "virtuoso": Dialect("virtuoso", typed_strings=True, skims=True, text="bif"),
     "oxigraph": Dialect("oxigraph", branches=100),

@@ -17,7 +17,7 @@ import msgspec
 from fedkg.data import folder
 from fedkg.errors import ProfileError
 from fedkg.profiles import IDENTITY, Profile
-from fedkg.terms import Edge, Iri, Literal
+from fedkg.terms import Edge, Iri, Literal, Term
 
 __all__ = ["Identity", "Template", "load", "parse"]
 
@@ -69,12 +69,10 @@ class Identity:
 
     def links(self, edge: Edge) -> Iterator[Edge]:
         """The edge as a link to copies of its start: as it is, or once for each IRI that its literal stands for."""
-        if edge.through is not None:
-            return
         if isinstance(edge.object, Literal):
             for iri in self._identified(edge):
                 yield msgspec.structs.replace(edge, identifies=iri)
-        elif edge.relation.value in self.predicates and isinstance(edge.end, Iri) and edge.start != edge.end:
+        elif edge.through is None and edge.relation.value in self.predicates and _askable(edge.end) and edge.start != edge.end:
             yield edge
 
     def allows(self, edge: Edge) -> bool:
@@ -105,7 +103,7 @@ class Identity:
 
     def _identified(self, edge: Edge) -> list[Iri]:
         """The IRIs that the literal of an edge stands for."""
-        if not isinstance(edge.object, Literal) or not isinstance(edge.subject, Iri):
+        if not isinstance(edge.object, Literal) or not isinstance(edge.subject, Iri) or edge.through is not None:
             return []
         subject, value = edge.subject.value, edge.object.value
         known = self._by_relation.get(edge.relation.value, ())
@@ -153,6 +151,11 @@ def _read(path: Path) -> Identity:
         raise ProfileError(f"{path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise ProfileError(f"{path}: not UTF-8 text") from error
+
+
+def _askable(term: Term) -> bool:
+    """Whether the term can be the name of a copy: one that no query can carry is known to nobody."""
+    return isinstance(term, Iri) and term.queryable
 
 
 def _pattern(text: str) -> str:

@@ -25,7 +25,7 @@ from fedkg.missing import noted
 from fedkg.records import Answer, AnswerValue, Beam, Conclusion, Gap, Match, Offer, Pick, Plan, Status, Usage, Verdict
 from fedkg.settings import Settings, public
 from fedkg.steps import link
-from fedkg.steps.answer import compose, ends, terms
+from fedkg.steps.answer import Ends, Selection, compose, doubtful, ends, terms
 from fedkg.steps.complete import complete
 from fedkg.steps.rank import DEFAULT_CANDIDATES, PathRag
 from fedkg.steps.show import SHOWN_ON_THE_WAY, SHOWN_TAILS, offer_beam, offer_candidates, path_text
@@ -228,9 +228,9 @@ class Run:
 
     async def _answer(self, found: Found, spent: str) -> Answer:
         """The document: every answer stands on a path, every path on edges that an endpoint said."""
-        proven = ends(list(zip(found.beams, found.tails, strict=True)))
+        proven = await self._proven(list(zip(found.beams, found.tails, strict=True)))
         if spent and not proven.shown:
-            proven = ends([(beam, ()) for beam in self._seen if beam.steps])
+            proven = await self._proven([(beam, ()) for beam in self._seen if beam.steps])
         names = await self._labels(terms(proven))
         answers, paths = compose(self._plan.kind, proven, found.conclusion.verdict, names)
         answers = answers if found.beams or not spent else ()
@@ -257,13 +257,28 @@ class Run:
         starts = {edge.start for beam in beams for step in beam.steps for edge in step.edges}
         return starts | {tail for beam in self._seen for tail in beam.tails} | {match.iri for match in self._linked}
 
-    async def _labels(self, shown: Sequence[Term]) -> Mapping[Term, str]:
-        """The labels of what the document shows; those that a slow endpoint keeps back are not waited for long."""
+    async def _proven(self, chosen: Selection) -> Ends:
+        """The answering tails, and each entity once, whatever it is called."""
+        entities = doubtful(chosen)
         try:
-            with noted(self._missed):
-                return await asyncio.wait_for(self.graph.labels(shown), max(GRACE, self._left() or 0.0))
+            return ends(chosen, await self._in_grace(self.graph.links(entities)) if entities else ())
+        except TimeoutError:
+            self._warn("there was no time to find out whether some of the answers are one")
+            return ends(chosen)
+
+    async def _labels(self, shown: Sequence[Term]) -> Mapping[Term, str]:
+        """The labels of what the document shows."""
+        try:
+            return await self._in_grace(self.graph.labels(shown))
         except TimeoutError:
             return {term: self.names.get(term) or own_name(term) for term in shown}
+
+    async def _in_grace(self, work: Awaitable[T]) -> T:
+        """What the document needs at last; where the question's time is over it is not waited for long. Raises TimeoutError."""
+        left = self._left()
+        seconds = None if left is None else max(GRACE, left)
+        with deadline.within(seconds), noted(self._missed):
+            return await asyncio.wait_for(work, seconds)
 
     def _status(self, answers: Sequence[AnswerValue], found: Found, spent: str) -> Status:
         if answers:

@@ -93,7 +93,8 @@ class Plan(msgspec.Struct, frozen=True):
 class Neighbourhood(msgspec.Struct, frozen=True):
     """The edges of one entity in one direction, as one endpoint said them.
 
-    `complete` is False where something was left out, `cut` says what; `failed` is the endpoint's error, if it failed.
+    `complete` is False where something was left out, `cut` says what; `failed` is the endpoint's error, if it failed. `links`
+    lead to the entity's copies, which a federation joins.
     """
 
     entity: Iri
@@ -104,6 +105,7 @@ class Neighbourhood(msgspec.Struct, frozen=True):
     complete: bool = True
     cut: str = ""
     failed: str = ""
+    links: tuple[Edge, ...] = ()
 
 
 class Candidate(msgspec.Struct, frozen=True):

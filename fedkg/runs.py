@@ -17,6 +17,8 @@ __all__ = ["Keys", "Recorder", "Run", "Runs"]
 NAMESPACE = "runs"
 INDEX = "index"
 MOST = 50
+MOST_TOUCHED = 500_000
+"""Entries of one run beyond which they are not noted: their names alone would take a hundred megabytes."""
 ASKED = 20
 ASKED_LENGTH = 200
 
@@ -25,12 +27,15 @@ Keys = Mapping[str, Iterable[str]]
 
 
 class Run(msgspec.Struct, frozen=True):
-    """One session: its name, when it ended (UTC), what it was asked (the first of it), how many entries it touched."""
+    """One session: its name, when it ended (UTC), what it was asked (the first of it), how many entries it touched.
+
+    `entries` is None where they were more than are noted.
+    """
 
     id: str
     at: str
     asked: tuple[str, ...]
-    entries: int
+    entries: int | None
 
 
 class Runs:
@@ -46,11 +51,13 @@ class Runs:
     def add(self, asked: Sequence[str], keys: Keys) -> Run:
         """Remembers a run, and forgets the oldest one where there are too many."""
         touched = {namespace: sorted(own) for namespace, own in keys.items()}
+        entries = sum(map(len, touched.values()))
+        few = entries <= MOST_TOUCHED
         now = time.gmtime()
         name = f"{time.strftime('%Y%m%d-%H%M%S', now)}-{secrets.token_hex(2)}"
         shown = tuple(text[:ASKED_LENGTH] for text in asked[:ASKED])
-        run = Run(name, time.strftime("%Y-%m-%dT%H:%M:%SZ", now), shown, sum(map(len, touched.values())))
-        self._store.put_many(NAMESPACE, {run.id: encode(touched)})
+        run = Run(name, time.strftime("%Y-%m-%dT%H:%M:%SZ", now), shown, entries if few else None)
+        self._store.put_many(NAMESPACE, {run.id: encode(touched if few else None)})
         gone: list[Run] = []
 
         def appended(index: bytes | None) -> bytes:
@@ -63,11 +70,17 @@ class Runs:
         return run
 
     def keys(self, name: str) -> dict[str, list[str]]:
-        """What that run touched. Raises PackError where it is not known."""
+        """What that run touched. Raises PackError where that is not known."""
         value = self._store.get_many(NAMESPACE, [name]).get(name)
         if value is None or name == INDEX:
             raise PackError(f"no run is called {name[:100]!r}", hint="`fedkg cache runs` lists them")
-        return decode(value, dict[str, list[str]])
+        touched = decode(value, dict[str, list[str]] | None)
+        if touched is None:
+            raise PackError(
+                f"the run {name} touched more than {MOST_TOUCHED:,} entries, which are too many for a pack",
+                hint="ask in several runs, and name all of them with --run",
+            )
+        return touched
 
 
 class Recorder:
@@ -137,7 +150,7 @@ class Recorder:
         return entry.stored >= self._since or entry.fresh == float("inf")
 
     def _note(self, namespace: str, keys: Iterable[str]) -> None:
-        if noted := {table_key(key) for key in keys}:
+        if (noted := {table_key(key) for key in keys}) and sum(map(len, self._touched.values())) <= MOST_TOUCHED:
             self._touched[namespace] |= noted
 
 

@@ -187,6 +187,15 @@ async def test_none_not_found_and_failed_are_three_answers(
     assert [(gap.endpoint, gap.reason) for gap in answer.gaps] == [("broken", "no connection")]
 
 
+async def test_labels_that_cannot_be_had_are_a_gap(make_graph: Callable[..., SparqlGraph]) -> None:
+    """Without names the right relation is not found: that is no "none", and the document says what is missing."""
+    graph = make_graph(FILMS, name="nameless")
+    graph._names._select = Down()
+    answer = await answer_of(run_of(graph, Player("composed by")))
+    assert answer.status is Status.FAILED
+    assert {(gap.endpoint, gap.reason) for gap in answer.gaps} == {("nameless", "no connection")}
+
+
 class Down:
     """An endpoint that cannot be reached."""
 

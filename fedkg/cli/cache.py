@@ -77,14 +77,18 @@ def clear(file: str | None, yes: bool, **flags: object) -> None:
 @options.place
 @options.as_json
 def every(file: str | None, as_json: bool, **flags: object) -> None:
-    """List the latest runs, the newest last: each command or session that touched the cache, and what it was asked."""
+    """List the latest runs, the newest last: each command or session that touched the cache, and what it was asked.
+
+    A run of more than 500,000 entries is not noted entry by entry, and cannot be exported.
+    """
     with contextlib.closing(_kept(options.settings(file, flags))) as store:
         runs = Runs(store).all()
     if as_json:
         click.echo(encode(runs))
         return
     for run in runs:
-        click.echo(f"{run.id}  {run.at}  {run.entries:7,} entries  {plain('; '.join(run.asked))}")
+        touched = "too many" if run.entries is None else f"{run.entries:,}"
+        click.echo(f"{run.id}  {run.at}  {touched:>8} entries  {plain('; '.join(run.asked))}")
 
 
 @cache.command("export")

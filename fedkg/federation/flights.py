@@ -13,19 +13,20 @@ V = TypeVar("V")
 class Flights(Generic[K, V]):
     """Does `work` for keys, each once at a time; nothing is kept when it is done.
 
-    Whoever comes first does the work. Where that ends without a result, because its question was given up, those that
+    Whoever of an event loop comes first does the work. Where that ends without a result, because its question was given up, those that
     waited do it themselves.
     """
 
     def __init__(self, work: Callable[[Sequence[K]], Awaitable[Mapping[K, V]]]) -> None:
         self._work = work
-        self._under_way: dict[K, asyncio.Future[V]] = {}
+        self._under_way: dict[tuple[asyncio.AbstractEventLoop, K], asyncio.Future[V]] = {}
 
     async def get(self, keys: Sequence[K]) -> dict[K, V]:
         """The results by key, in the order of the keys. Raises what `work` raises."""
         found: dict[K, V] = {}
+        loop = asyncio.get_running_loop()
         while missing := [key for key in keys if key not in found]:
-            others = {key: self._under_way[key] for key in missing if key in self._under_way}
+            others = {key: self._under_way[loop, key] for key in missing if (loop, key) in self._under_way}
             if mine := list(dict.fromkeys(key for key in missing if key not in others)):
                 found |= await self._do(mine)
             if others:
@@ -36,7 +37,7 @@ class Flights(Generic[K, V]):
     async def _do(self, keys: Sequence[K]) -> dict[K, V]:
         loop = asyncio.get_running_loop()
         futures: dict[K, asyncio.Future[V]] = {key: loop.create_future() for key in keys}
-        self._under_way |= futures
+        self._under_way |= {(loop, key): future for key, future in futures.items()}
         try:
             done = await self._work(keys)
             for key, future in futures.items():
@@ -44,5 +45,5 @@ class Flights(Generic[K, V]):
             return {key: done[key] for key in keys}
         finally:
             for key, future in futures.items():
-                del self._under_way[key]
+                del self._under_way[loop, key]
                 future.cancel()  # without effect on those that have a result

@@ -8,6 +8,7 @@ Copies of an entity are joined one link deep, never further: what a copy's copy 
 """
 
 import asyncio
+import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,13 +21,16 @@ from fedkg.federation.flights import Flights
 from fedkg.federation.sources import Heard, Member
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.identity import Identity
-from fedkg.records import Match, Neighbourhood
+from fedkg.missing import miss
+from fedkg.records import Gap, Match, Neighbourhood
 from fedkg.terms import Direction, Edge, Iri, Term, own_name
 
 __all__ = ["FederatedGraph"]
 
-MOST_COPIES = 100
+MOST_COPIES = 50
 """Most copies of one entity that are joined; more are a hub of links, and said to be cut."""
+MOST_LABELS = 400
+"""IRIs of one request for labels; what is left of it is filled with copies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,8 @@ class FederatedGraph:
     async def labels(self, terms: Iterable[Term]) -> dict[Term, str]:
         """The first member's label that is more than the term's own name, else such a label of a copy that is known."""
         wanted = dict.fromkeys(terms)
-        every = dict.fromkeys((*wanted, *(copy for term in wanted for copy in self._copies.get(term, ()))))
+        copies = (copy for term in wanted for copy in self._copies.get(term, ()))
+        every = dict.fromkeys((*wanted, *itertools.islice(copies, max(0, MOST_LABELS - len(wanted)))))
         names = {term: own_name(term) for term in every}
         asked = [self._speaks_of(member, every) for member in self._sources]
         parts = (member.labels(own) for member, own in zip(self.members, asked, strict=True))
@@ -72,13 +77,19 @@ class FederatedGraph:
         return {term: self._named(term, names) for term in wanted}
 
     async def search(self, texts: Sequence[str], limit: int = 10) -> Mapping[str, list[Match]]:
-        """The members' matches together, the best first. Raises EndpointError only where all members fail."""
+        """The members' matches together, the best first; a member that fails is noted as missing.
+
+        Raises its EndpointError where nothing is found: what it would have said is not known.
+        """
         parts = await asyncio.gather(*(member.search(texts, limit) for member in self.members), return_exceptions=True)
-        found = [part for part in parts if not isinstance(part, BaseException)]
-        for part in parts:
-            if isinstance(part, BaseException) and (not found or not isinstance(part, EndpointError)):
+        said = [part for part in parts if not isinstance(part, BaseException)]
+        found = {text: self._merge([part[text] for part in said], limit) for text in texts}
+        for member, part in zip(self.members, parts, strict=True):
+            if isinstance(part, EndpointError) and any(found.values()):
+                miss(Gap(member.name, f"the search for {len(texts)} names", str(part)))
+            elif isinstance(part, BaseException):
                 raise part
-        return {text: self._merge([part[text] for part in found], limit) for text in texts}
+        return found
 
     async def lookup(self, texts: Sequence[str], limit: int = 10) -> Mapping[str, list[Match]]:
         """The members' candidates together, the best first."""
@@ -93,6 +104,11 @@ class FederatedGraph:
     async def nearest(self, text: str, limit: int = 5) -> list[Match]:
         """The members' suggestions together, the best first."""
         return self._merge(await asyncio.gather(*(member.nearest(text, limit) for member in self.members)), limit)
+
+    async def links(self, entities: Sequence[Iri]) -> list[Edge]:
+        """The identity links from one of these entities to another, as far as the members say them."""
+        parts = await asyncio.gather(*(source.links(entities) for source in self._sources))
+        return [link for part in parts for link in part if link.end in set(entities)]
 
     async def holds(self, edges: Sequence[Edge]) -> list[bool | None]:
         """Whether the member that said an edge still says it; edges of unknown members do not hold, None as a member says.
@@ -120,21 +136,34 @@ class FederatedGraph:
     async def _meet(self, entities: Sequence[Iri]) -> dict[Iri, Met]:
         """The first wave: what each member says of the entities by itself."""
         parts = await asyncio.gather(*(source.hear(entities) for source in self._sources))
-        met = {entity: _met(tuple(part[entity] for part in parts)) for entity in entities}
+        met = {entity: self._heard(tuple(part[entity] for part in parts)) for entity in entities}
         for entity, found in met.items():
             for link in found.links:
                 self._copies[entity][_copy(link)] = None
                 self._copies[_copy(link)][entity] = None
         return met
 
+    def _heard(self, heard: tuple[Heard, ...]) -> Met:
+        """One link to each copy, of several the one between IRIs, then the first member's; first those that can be asked for."""
+        every = sorted((link for said in heard for link in said.links), key=lambda link: link.identifies is not None)
+        links: dict[Iri, Edge] = {}
+        for link in every:
+            links.setdefault(_copy(link), link)
+        foreign = {copy: not any(source.may_know(copy) for source in self._sources) for copy in links}
+        most, asked = sorted(links, key=foreign.__getitem__)[:MOST_COPIES], len(links) - sum(foreign.values())
+        cut = f"only {MOST_COPIES} of its {asked:,} copies were looked at" if asked > MOST_COPIES else ""
+        return Met(heard, tuple(links[copy] for copy in most), cut)
+
     async def _ask(self, number: int, met: Mapping[Iri, Met], direction: Direction) -> dict[Iri, Neighbourhood]:
         """The second wave: the edges of one member, those of the first wave among them."""
         source = self._sources[number]
         heard = {entity: found.heard[number] for entity, found in met.items()}
         near = {entity: said.near[direction] for entity, said in heard.items() if direction in said.near}
+        if all(said.failed for said in heard.values()):
+            return near
         own = [entity for entity, said in heard.items() if said.known and entity not in near]
         copies = dict.fromkeys(_copy(link) for found in met.values() for link in found.links)
-        others = [copy for copy in copies if copy not in near and copy not in own]
+        others = [copy for copy in copies if copy not in heard]
         asked = own + await source.choose(others, source.graph.profile.limits.batch - len(own))
         found = await source.graph.neighbours(asked, direction) if asked else []
         return near | {part.entity: part for part in found}
@@ -170,6 +199,7 @@ class FederatedGraph:
             complete=not failed and not cut and all(part.complete for part in heard),
             cut=cut,
             failed=failed,
+            links=met.links,
         )
 
     def _speaks_of(self, source: Member, terms: Iterable[Term]) -> list[Term]:
@@ -186,14 +216,13 @@ class FederatedGraph:
 
     def _named(self, term: Term, names: Mapping[Term, str]) -> str:
         """The term's label, else that of its first copy that has one."""
-        alike = (same for same in (term, *self._copies.get(term, ())) if names[same] != own_name(same))
-        return names[next(alike, term)]
+        alike = (same for same in (term, *self._copies.get(term, ())) if same in names)
+        return names[next((same for same in alike if names[same] != own_name(same)), term)]
 
     def _merge(self, parts: Iterable[Iterable[Match]], limit: int) -> list[Match]:
-        """The best matches, one for each entity and its copies, as far as these are known."""
+        """The best matches, one for each entity and its copies, as far as these are known; of equal ones the shortest IRI first."""
         best: dict[Term, Match] = {}
-        # the sort is stable: of equal matches the first member's come first
-        for match in sorted((match for part in parts for match in part), key=lambda match: -match.score):
+        for match in sorted((match for part in parts for match in part), key=_worth):
             if not any(copy in best for copy in self._copies.get(match.iri, ())):
                 best.setdefault(match.iri, match)
         return list(best.values())[:limit]
@@ -204,20 +233,14 @@ class FederatedGraph:
         return dict(zip(own, await member.holds(own) if own else [], strict=True))
 
 
-def _met(heard: tuple[Heard, ...]) -> Met:
-    """One link to each copy, of several the one between IRIs, then the first member's."""
-    every = sorted((link for said in heard for link in said.links), key=lambda link: link.identifies is not None)
-    links: dict[Iri, Edge] = {}
-    for link in every:
-        links.setdefault(_copy(link), link)
-    cut = f"only {MOST_COPIES} of its {len(links):,} copies were looked at" if len(links) > MOST_COPIES else ""
-    return Met(heard, tuple(links.values())[:MOST_COPIES], cut)
-
-
 def _copy(link: Edge) -> Iri:
     """The copy that a link leads to."""
     assert isinstance(link.end, Iri), "a link leads from an IRI to another"
     return link.end
+
+
+def _worth(match: Match) -> tuple[float, int, str]:
+    return -match.score, len(match.iri.value), match.iri.value
 
 
 def _described(match: Match) -> tuple[bool, bool]:

@@ -5,6 +5,7 @@ whom it knows: one grouped query, whose answers are remembered, brings along the
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -12,7 +13,8 @@ from fedkg.federation.flights import Flights
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.known import Acquaintance
 from fedkg.identity import Identity
-from fedkg.records import Neighbourhood
+from fedkg.missing import miss
+from fedkg.records import Gap, Neighbourhood
 from fedkg.terms import Direction, Edge, Iri
 
 __all__ = ["Heard", "Member"]
@@ -45,6 +47,10 @@ class Member:
         """Whether the profile declares that the endpoint speaks of the IRI."""
         return iri.value.startswith(self.graph.profile.authorities)
 
+    def may_know(self, iri: Iri) -> bool:
+        """Whether the endpoint would be asked for the IRI."""
+        return not self.declared or self.claims(iri)
+
     async def hear(self, entities: Sequence[Iri]) -> dict[Iri, Heard]:
         """What the endpoint says at first: its edges at once where all entities are its own, else whom it knows.
 
@@ -59,6 +65,13 @@ class Member:
             for entity, found in told.items()
         }
 
+    async def links(self, entities: Sequence[Iri]) -> list[Edge]:
+        """The links from the entities to copies; where the endpoint fails to say them, that is noted as missing."""
+        told = await self._known.get(entities)
+        for reason, number in Counter(found.failed for found in told.values() if found.failed).items():
+            miss(Gap(self.graph.name, f"whether {number} answers are copies of others", reason))
+        return [link for found in told.values() for link in found.links]
+
     async def choose(self, copies: Sequence[Iri], room: int) -> list[Iri]:
         """The copies that the endpoint is asked for; where they do not fit into one batch, those that it knows."""
         if self.declared:
@@ -70,7 +83,12 @@ class Member:
     async def _at_home(self, entities: Sequence[Iri]) -> dict[Iri, Heard]:
         out, into = await asyncio.gather(self.graph.neighbours(entities, "out"), self.graph.neighbours(entities, "in"))
         return {
-            entity: Heard(True, self._links((*going.edges, *coming.edges)), {"out": going, "in": coming})
+            entity: Heard(
+                True,
+                self._links((*going.edges, *coming.edges)),
+                {"out": going, "in": coming},
+                going.failed or coming.failed,
+            )
             for entity, going, coming in zip(entities, out, into, strict=True)
         }
 

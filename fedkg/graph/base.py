@@ -74,6 +74,10 @@ class Graph(Protocol):
         """Entities with a similar label, among the labels that can be had without asking much."""
         ...
 
+    async def links(self, entities: Sequence[Iri]) -> list[Edge]:
+        """The identity links from one of these entities to another: which of them are one thing."""
+        ...
+
     async def holds(self, edges: Sequence[Edge]) -> list[bool | None]:
         """Whether the endpoint still says each edge; None for one that could not be asked for. Raises EndpointError."""
         ...

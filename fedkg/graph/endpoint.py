@@ -78,6 +78,10 @@ class SparqlGraph:
         """What the endpoint knows of each entity: whether it says anything of it, and its identity links."""
         return await self._known.get(entities)
 
+    async def links(self, entities: Sequence[Iri]) -> list[Edge]:
+        """None: within one graph each IRI is a thing of its own."""
+        return []
+
     async def plumbing(self) -> frozenset[Iri]:
         """The relations that are plumbing by their property type, links aside."""
         return await self._names.plumbing() - self._links

@@ -96,7 +96,7 @@ class Names:
         """The labels of one batch, kept at once; those that the endpoint failed to give are left out and not kept."""
         asked, failed = await in_halves(batch, self._select_labels)
         for reason, number in Counter(map(str, failed.values())).items():
-            miss(Gap(self._name, f"the labels of {number} terms", reason))
+            miss(Gap(self._name, f"{number} label{'s' if number > 1 else ''}", reason))
         values = {f"{self.key} {iri.value}": label.encode() for iri, label in asked.items()}
         await asyncio.to_thread(self._store.put_many, LABELS, values, self._ttl.labels * DAY)
         return asked

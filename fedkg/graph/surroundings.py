@@ -18,6 +18,7 @@ class Surroundings:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self._near: dict[tuple[Term, Direction], list[Neighbourhood]] = {}
+        self._copies: dict[Term, set[Term]] = {}
 
     async def fetch(self, nodes: Iterable[Term], directions: Sequence[Direction] = BOTH) -> None:
         """Fetches what is not there yet: one wave of requests, both directions at once."""
@@ -36,6 +37,10 @@ class Surroundings:
         """The node's edges of one relation and direction."""
         near = self._near.get((node, relation.direction), ())
         return [edge for part in near for edge in part.edges if edge.walked == relation]
+
+    def alike(self, nodes: Iterable[Term]) -> set[Term]:
+        """The nodes, and the copies of those whose edges were fetched."""
+        return {same for node in nodes for same in (node, *self._copies.get(node, ()))}
 
     def complete(self, node: Term, direction: Direction) -> bool:
         """Whether all edges of the node in that direction are there; a literal has none."""
@@ -60,6 +65,7 @@ class Surroundings:
         if missing:
             for near in await self.graph.neighbours(missing, direction):
                 self._near.setdefault((near.entity, direction), []).append(near)
+                self._copies.setdefault(near.entity, set()).update(link.end for link in near.links)
 
 
 def frontier(beams: Sequence[Beam], budget: int, around: Surroundings) -> list[list[Iri]]:

@@ -34,7 +34,7 @@ __all__ = [
     "used",
 ]
 
-DIALECT_VERSION = 3
+DIALECT_VERSION = 4
 """Raised whenever a query shape changes, so that cached neighbourhoods of the old shape are not used."""
 
 HUB_SAMPLE = 1_000_000
@@ -43,7 +43,8 @@ CATALOGUE_ROWS = 200_000
 
 def room(shape: Shape) -> int:
     """The most entities of one neighbour query, such that each can have branches of its own in every dialect."""
-    around = len(_around(_Start("", "?s", ""), "out", shape, 1))
+    ways: tuple[Direction, Direction] = ("out", "in")
+    around = max(len(_around(_Start("", "?x", ""), way, shape, 1)) for way in ways)
     return min(dialect.branches for dialect in DIALECTS.values() if dialect.inline) // around
 
 
@@ -52,8 +53,9 @@ def neighbours(
 ) -> str:
     """All edges of the entities in one direction: rows (s, p, o), and for mediators (s, p, m, …).
 
-    Collapsed nodes, outgoing: (s, p, m, q, v), one row per leg (q, v). Incoming: (s, p, m, w, o, q, v): the entity o hangs on
-    the mediator's leg w. Wikidata statements, both ways: (s, c, m, o, q, v): claim c, main value o, qualifier (q, v).
+    Collapsed nodes, outgoing: (s, p, m, q, v), one row per leg (q, v). Incoming: (s, p, m, w, o): the entity o hangs on the
+    mediator's leg w; and (m, q, v): its legs. Wikidata statements, both ways: (s, c, m, o, q, v): claim c, main value o,
+    qualifier (q, v).
     """
     starts = _starts_from("?s" if direction == "out" else "?o", entities, dialect)
     branches = [branch for start in starts for branch in _around(start, direction, shape, limit)]
@@ -212,9 +214,9 @@ def _around(start: _Start, direction: Direction, shape: Shape, limit: int) -> li
     """The branches that lead from one start to its edges."""
     subject, target = (start.term, "?o") if direction == "out" else ("?s", start.term)
     plain = f"{start.before}{subject} ?p {target} . {_edge_filter('?p', shape.edges)}"
-    mediated = _mediated(start, direction, shape, limit)
     statements = _statements(start.before, subject, target, shape.mediators)
-    return [f"{branch}{start.after}" for branch in (plain, *mediated, *statements)]
+    mediated = _mediated(start, direction, shape, limit)
+    return [*(f"{branch}{start.after}" for branch in (plain, *statements)), *mediated]
 
 
 def _known(start: _Start, links: Sequence[Iri]) -> list[str]:
@@ -236,13 +238,16 @@ def _mediated(start: _Start, direction: Direction, shape: Shape, limit: int) -> 
     test = _mediator_test(shape.mediators)
     if not test:
         return []
-    edge, leg = _edge_filter("?p", shape.edges), _edge_filter("?q", shape.edges)
+    edge, last, leg = (_edge_filter(variable, shape.edges) for variable in ("?p", "?w", "?q"))
+    first = f"{start.term} ?p ?m . {edge}" if direction == "out" else f"?m ?w {start.term} . {last}"
+    nodes = f"{{ {{ SELECT * WHERE {{ {start.before}{first} }} LIMIT {limit} }} {test} }}"
+    legs = f"?m ?q ?v . {leg}"
     if direction == "out":
-        first, rest = f"{start.term} ?p ?m . {edge}", ""
-    else:
-        first, rest = f"?m ?w {start.term} . {_edge_filter('?w', shape.edges)}", f"?s ?p ?m . {edge} "
-    nodes = f"{{ SELECT * WHERE {{ {start.before}{first} }} LIMIT {limit} }} {test}"
-    return [f"{{ {nodes} }} {rest}?m ?q ?v . {leg}"]
+        return [f"{nodes} {legs}{start.after}"]
+    # By themselves: joined with those who lead to it, the 600 legs of an entity without a name are 90,000 rows. A group of
+    # their own for the nodes and the LIMIT after it keep the engines from reading the whole graph for them.
+    led_to = f"{{ SELECT DISTINCT ?m WHERE {{ {nodes} ?s ?p ?m }} LIMIT {limit} }}"
+    return [f"{nodes} ?s ?p ?m . {edge}{start.after}", f"{led_to} {legs}"]
 
 
 def _mediator_test(mediators: Mediators) -> str:

@@ -96,11 +96,14 @@ def _collapse_outgoing(rows: Iterable[Row], said: Said) -> Iterator[Edge]:
 
 
 def _collapse_incoming(rows: Iterable[Row], said: Said) -> Iterator[Edge]:
-    """From (s, p, m, w, o, q, v): one edge from s over m to o, which hangs on the leg w, with m's other legs."""
-    for (subject, relation, node, last, target), legs in _legs(rows, ("s", "p", "m", "w", "o")).items():
+    """From (s, p, m, w, o) and the legs (m, q, v): one edge from s over m to o, which hangs on the leg w, with m's others."""
+    rows = list(rows)
+    legs = _legs((row for row in rows if "q" in row), ("m",))
+    for row in (row for row in rows if "q" not in row):
+        subject, node, target = row["s"], row["m"], row["o"]
         if subject != target:
-            others = _others(legs, subject, target)
-            yield Edge(subject, _iri(relation), target, *said, others, Through(node, _iri(last)))
+            others = _others(legs.get((node,), ()), subject, target)
+            yield Edge(subject, _iri(row["p"]), target, *said, others, Through(node, _iri(row["w"])))
 
 
 def _others(legs: Sequence[Qualifier], subject: Term, target: Term) -> tuple[Qualifier, ...]:

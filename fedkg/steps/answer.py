@@ -1,7 +1,7 @@
 """From walked beams to the answers and paths of a document."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -9,11 +9,14 @@ from fedkg.readable import NUMBERS
 from fedkg.records import MOST_PATHS, AnswerValue, Beam, Kind, Path, PathEdge
 from fedkg.terms import Edge, Iri, Literal, Term, own_name
 
-__all__ = ["End", "compose", "ends", "terms"]
+__all__ = ["End", "Ends", "Selection", "compose", "doubtful", "ends", "terms"]
+
+Selection = Sequence[tuple[Beam, Sequence[int]]]
+"""Beams, each with the numbers (from 1) of its tails that answer, none for all."""
 
 
 class End(msgspec.Struct, frozen=True):
-    """One answering tail, the walk that leads to it, and the score of its beam."""
+    """One answering tail, the walk that leads to it, over a link where that ends in a copy, and the score of its beam."""
 
     tail: Term
     walk: tuple[Edge, ...]
@@ -33,20 +36,31 @@ class Ends(msgspec.Struct, frozen=True):
         return self.total - len({end.tail for end in self.shown})
 
 
-def ends(chosen: Sequence[tuple[Beam, Sequence[int]]]) -> Ends:
-    """The answering tails of beams, each with the numbers (from 1) of its tails that answer, none for all.
+def doubtful(chosen: Selection) -> list[Iri]:
+    """The answering entities, where they may be copies of one another: within one endpoint each IRI is a thing of its own."""
+    found = _tails(chosen)
+    entities = {tail: None for _, tail in found if isinstance(tail, Iri)}
+    last = (edge for beam, _ in chosen for step in beam.steps[-1:] for edge in step.edges)
+    said = {edge.endpoint for edge in last if edge.end in entities}
+    return list(entities) if len(said) > 1 else []
+
+
+def ends(chosen: Selection, links: Sequence[Edge] = ()) -> Ends:
+    """The answering tails, of copies that one of the links joins a single one, with the walks to all of them.
 
     A tail that no walk leads to is left out: it would be an answer without a path.
     """
-    tails = [
-        (beam, tail)
-        for beam, numbers in chosen
-        for number, tail in enumerate(beam.tails, 1)
-        if not numbers or number in numbers
-    ]
-    found = (End(tail, walk, beam.score) for beam, tail in tails if (walk := beam.walks(tail)))
-    shown = tuple(itertools.islice(found, MOST_PATHS))
-    total = len({tail for _, tail in tails}) if len(shown) == MOST_PATHS else len({end.tail for end in shown})
+    found = _tails(chosen)
+    over = _joined([tail for _, tail in found], links)
+    walked = (
+        End(link.end if link else tail, (*walk, *((link,) if link else ())), beam.score)
+        for beam, tail in found
+        if (walk := beam.walks(tail))
+        for link in [over.get(tail)]
+    )
+    shown = tuple(itertools.islice(walked, MOST_PATHS))
+    every = {tail for _, tail in found} - over.keys()
+    total = len(every) if len(shown) == MOST_PATHS else len({end.tail for end in shown})
     return Ends(shown, total, all(beam.complete or numbers for beam, numbers in chosen))
 
 
@@ -68,6 +82,31 @@ def compose(
     if kind == "count" and not all(map(_is_number, by_term)):
         return (_count(found, paths),), paths
     return tuple(_value(term, names, tuple(indices)) for term, indices in by_term.items()), paths
+
+
+def _tails(chosen: Selection) -> list[tuple[Beam, Term]]:
+    """The answering tails, each with its beam."""
+    return [
+        (beam, tail)
+        for beam, numbers in chosen
+        for number, tail in enumerate(beam.tails, 1)
+        if not numbers or number in numbers
+    ]
+
+
+def _joined(entities: Iterable[Term], links: Sequence[Edge]) -> dict[Term, Edge]:
+    """The link from each entity that goes under another's name; the shortest IRI is the name, and no chain is closed."""
+    said: dict[Term, list[Edge]] = {}
+    for link in links:
+        said.setdefault(link.start, []).append(link)
+    over: dict[Term, Edge] = {}
+    kept: set[Term] = set()
+    for entity in sorted(set(entities), key=lambda term: (len(term.text), term.text)):
+        if link := next((link for link in said.get(entity, ()) if link.end in kept), None):
+            over[entity] = link
+        else:
+            kept.add(entity)
+    return over
 
 
 def _value(term: Term, names: Mapping[Term, str], indices: tuple[int, ...]) -> AnswerValue:

@@ -31,9 +31,9 @@ async def _complete(around: Surroundings, beam: Beam) -> Beam:
 
 
 def _edges(around: Surroundings, beam: Beam, nodes: Sequence[Iri], step: Candidate) -> tuple[Edge, ...]:
-    """The step's own edges first, then the others of its relation; none leads back."""
-    before = beam.ancestors()
+    """The step's own edges first, then the others of its relation; none leads back, under whatever name."""
+    back = {node: around.alike({node, *before}) for node, before in beam.ancestors().items()}
     own = [edge for edge in step.edges if edge.start in set(nodes)]
     others = [edge for node in nodes for edge in around.along(node, step.relation)]
-    forward = (edge for edge in own + others if edge.end not in before[edge.start] and edge.end != edge.start)
+    forward = (edge for edge in own + others if edge.end not in back[edge.start])
     return tuple(dict.fromkeys(forward))

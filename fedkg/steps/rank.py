@@ -122,12 +122,13 @@ class PathRag:
 def expand(
     around: Surroundings, form: Literal["groups", "pairs"], number: int, beam: Beam, nodes: Sequence[Term]
 ) -> list[Candidate]:
-    """The beam's next steps: its edges without those that lead back, by relation and direction."""
+    """The beam's next steps: its edges without those that lead back, under whatever name, by relation and direction."""
     ancestors = beam.ancestors()
     groups: dict[DirectedRelation, list[Edge]] = {}
     for node in nodes:
+        back = around.alike({node, *ancestors.get(node, ())})
         for edge in around.edges(node):
-            if edge.end not in ancestors.get(node, frozenset()) and edge.end != node:
+            if edge.end not in back:
                 groups.setdefault(edge.walked, []).append(edge)
     whole = {way: all(around.complete(tail, way) for tail in beam.tails) for way in BOTH}
     found = [

@@ -1,6 +1,7 @@
 """The law of federation: a graph that lies in two parts, under two sets of names, is the graph that it was."""
 
 import asyncio
+import itertools
 from functools import partial
 
 import pyoxigraph
@@ -15,9 +16,12 @@ from fedkg.graph.base import Source
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.surroundings import Surroundings
 from fedkg.profiles import Profile
+from fedkg.records import Beam, Candidate
 from fedkg.sparql.results import accept
+from fedkg.steps.answer import doubtful, ends
+from fedkg.steps.complete import complete
 from fedkg.store import MemoryStore
-from fedkg.terms import Iri, Term
+from fedkg.terms import DirectedRelation, Direction, Iri, Term
 from tests.federation.conftest import SAME, TABLE
 
 NODES = range(5)
@@ -26,6 +30,11 @@ NAMES = st.sampled_from(NODES)
 TRIPLES = st.lists(st.tuples(NAMES, st.sampled_from("pq"), NAMES, st.booleans()), max_size=12)
 # for every node whether the first part says the link, and whether it does so from its own copy on
 LINKS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=len(NODES), max_size=len(NODES))
+DECLARED = st.sampled_from(["none", "one", "both"])
+WAYS: st.SearchStrategy[Direction] = st.sampled_from(["out", "in"])
+CHAINS = st.lists(
+    st.builds(DirectedRelation, st.sampled_from("pq").map(lambda p: Iri(f"http://r/{p}")), WAYS), min_size=1, max_size=3
+)
 
 
 def name(node: int, *, far: bool) -> str:
@@ -61,11 +70,10 @@ async def fetched(whole: FederatedGraph | SparqlGraph, far: bool) -> list[set[tu
     return [seen(around, entity) for entity in entities]
 
 
-@given(TRIPLES, LINKS, st.sampled_from(["none", "one", "both"]), st.booleans())
-def test_a_split_graph_has_the_edges_of_the_whole(
-    triples: list[tuple[int, str, int, bool]], links: list[tuple[bool, bool]], declared: str, far: bool
-) -> None:
-    """Whoever says the links, and whoever declares authorities: every node has all its edges under either name."""
+def halves(
+    triples: list[tuple[int, str, int, bool]], links: list[tuple[bool, bool]], declared: str
+) -> tuple[FederatedGraph, SparqlGraph]:
+    """The graph in two parts that the links join, and the same graph whole, in the first part's names."""
     parts: dict[bool, list[str]] = {True: [], False: []}
     for subject, relation, target, part in triples:
         parts[part].append(f"<{name(subject, far=part)}> <http://r/{relation}> <{name(target, far=part)}> .")
@@ -76,5 +84,41 @@ def test_a_split_graph_has_the_edges_of_the_whole(
     one = graph(parts[False], "one", ("http://x/",) if declared != "none" else ())
     two = graph(parts[True], "two", ("http://y/",) if declared == "both" else ())
     lines = [f"<{name(s, far=False)}> <http://r/{r}> <{name(o, far=False)}> ." for s, r, o, _ in triples]
-    expected = asyncio.run(fetched(graph(lines, "whole"), far=False))
-    assert asyncio.run(fetched(FederatedGraph([one, two], TABLE), far)) == expected
+    return FederatedGraph([one, two], TABLE), graph(lines, "whole")
+
+
+@given(TRIPLES, LINKS, DECLARED, st.booleans())
+def test_a_split_graph_has_the_edges_of_the_whole(
+    triples: list[tuple[int, str, int, bool]], links: list[tuple[bool, bool]], declared: str, far: bool
+) -> None:
+    """Whoever says the links, and whoever declares authorities: every node has all its edges under either name."""
+    split, whole = halves(triples, links, declared)
+    assert asyncio.run(fetched(split, far)) == asyncio.run(fetched(whole, far=False))
+
+
+async def reached(whole: FederatedGraph | SparqlGraph, topic: str, chain: list[DirectedRelation]) -> list[str]:
+    """The answers at the end of the chain, in the first part's names; every walk to one of them connects."""
+    beam = Beam(Iri(topic), tuple(Candidate(0, relation, ()) for relation in chain))
+    (beam,) = await complete(Surroundings(whole), [beam])
+    chosen = [(beam, ())]
+    found = ends(chosen, await whole.links(doubtful(chosen)))
+    for end in found.shown:
+        assert (end.walk[0].start, end.walk[-1].end) == (beam.topic, end.tail)
+        assert all(before.end == after.start for before, after in itertools.pairwise(end.walk))
+    answers = {end.tail for end in found.shown}
+    assert found.total == len(answers)
+    return sorted(tail.text.replace("//y/", "//x/") for tail in answers)
+
+
+@given(TRIPLES, LINKS, DECLARED, st.booleans(), CHAINS)
+def test_a_split_graph_has_the_answers_of_the_whole(
+    triples: list[tuple[int, str, int, bool]],
+    links: list[tuple[bool, bool]],
+    declared: str,
+    far: bool,
+    chain: list[DirectedRelation],
+) -> None:
+    """Each answer once, whatever names it has, and none that leads back to where the walk was under another name."""
+    split, whole = halves(triples, links, declared)
+    expected = asyncio.run(reached(whole, name(0, far=False), chain))
+    assert asyncio.run(reached(split, name(0, far=far), chain)) == expected

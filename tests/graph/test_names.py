@@ -13,8 +13,9 @@ from fedkg.fetch.embedded import EmbeddedTransport
 from fedkg.graph import names as module
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.meter import Meter
+from fedkg.missing import noted
 from fedkg.profiles import Limits
-from fedkg.records import Match
+from fedkg.records import Gap, Match
 from fedkg.store import DiskStore, MemoryStore
 from fedkg.terms import Blank, Iri, Literal
 
@@ -104,8 +105,11 @@ async def test_a_label_batch_that_is_too_much_is_halved(make: Wire, meter: Meter
     text = " ".join(f':a{number} rdfs:label "A{number}" .' for number in range(16))
     graph = make(text)
     faults.append(lambda query: TIMEOUT if "<http://x/a3>" in query else None)
-    names = await graph.labels([iri(f"a{number}") for number in range(16)])
+    missed: dict[Gap, None] = {}
+    with noted(missed):
+        names = await graph.labels([iri(f"a{number}") for number in range(16)])
     assert [name for name in names.values() if name.islower()] == ["a3"]
+    assert [(gap.endpoint, gap.asked, "S1T00" in gap.reason) for gap in missed] == [("test", "1 label", True)]
     assert meter.usage().requests <= 9
     faults.clear()
     assert (await graph.labels([iri("a3")]))[iri("a3")] == "A3"
@@ -149,8 +153,11 @@ async def test_a_failing_catalogue_is_not_asked_at_every_hop(
     graph = make(PROPERTIES, profile="wikidata")
     faults.append(lambda query: TIMEOUT if "directClaim" in query else None)
     for entity in ("Q1", "Q2"):
-        await graph.neighbours([Iri(WD + entity)], "out")
-        assert (await graph.labels([Iri(WD + "Q2")]))[Iri(WD + "Q2")] == "Two"
+        missed: dict[Gap, None] = {}
+        with noted(missed):
+            await graph.neighbours([Iri(WD + entity)], "out")
+            assert (await graph.labels([Iri(WD + "Q2")]))[Iri(WD + "Q2")] == "Two"
+        assert [gap.asked for gap in missed] == ["the table of labels"], "every question lacks it, asked or not"
     assert meter.usage().by_kind["catalogue"] == 1
     faults.clear()
     monkeypatch.setattr(graph._names._catalogue, "_asked_again_at", 0.0)
