@@ -6,11 +6,13 @@ ten entities. All must find the same edges between entities.
 """
 
 import asyncio
+import contextlib
 import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 from SPARQLWrapper import JSON, POST, SPARQLWrapper
@@ -54,8 +56,9 @@ def main() -> None:
         with serve([chosen.data / GRAPH]) as url, distant(url, 0.0) as near, distant(url, SECONDS) as far:
             report.add(f"{name}: neighbourhoods", neighbourhoods(near, far, wanted[:ENTITIES], wanted[ENTITIES:]))
         with serve([chosen.data / QUESTION_GRAPH]) as url, distant(url, 0.0) as near, distant(url, SECONDS) as far:
-            report.add(f"{name}: questions, guided", questions(near, far, asked, chains))
-            report.add(f"{name}: questions, model local", questions(near, far, asked, {}))
+            with profiles(name, near=near.url, far=far.url) as folder:
+                report.add(f"{name}: questions, guided", questions(folder, asked, chains))
+                report.add(f"{name}: questions, model local", questions(folder, asked, {}))
     report.close()
 
 
@@ -187,14 +190,24 @@ def _is_edge(edge: tuple[str, str, str]) -> bool:
 # ---- three hops ----
 
 
-def questions(near: Distance, far: Distance, asked: Sequence[Question], chains: Chains) -> dict[str, Any]:
+@contextlib.contextmanager
+def profiles(engine: str, **urls: str) -> Iterator[str]:
+    """A folder with a profile for each URL, which says what runs there: nobody has to find that out."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, url in urls.items():
+            text = f'urls = ["{url}"]\nengine = "{engine}"\nlike = "freebase"\n'
+            (Path(folder) / f"{name}.toml").write_text(text)
+        yield folder
+
+
+def questions(folder: str, asked: Sequence[Question], chains: Chains) -> dict[str, Any]:
     """What cold questions wait for: their seconds at a distance less those of the same walk without one.
 
     The texts are embedded before, by a walk of its own, so that both sides compute the same.
     """
-    with Session(f"freebase@{near.url}", cache=False) as session:
+    with Session("near", profiles_dir=folder, cache=False) as session:
         similarity = session.similarity
-        sides = [[answered(url, one, chains, similarity) for one in asked] for url in (near.url, near.url, far.url)]
+        sides = [[answered(folder, end, one, chains, similarity) for one in asked] for end in ("near", "near", "far")]
     new, here, there = sides
     waits = [far - near for (near, _), (far, _) in zip(here, there, strict=True)]
     walks = [answer.usage for _, answer in there]
@@ -214,13 +227,15 @@ def questions(near: Distance, far: Distance, asked: Sequence[Question], chains: 
     }
 
 
-def answered(url: str, question: Question, chains: Chains, similarity: Similarity) -> tuple[float, Answer]:
+def answered(
+    folder: str, endpoint: str, question: Question, chains: Chains, similarity: Similarity
+) -> tuple[float, Answer]:
     """The answer of a new session that knows nothing but embeddings, and its seconds; without a chain nobody guides it."""
 
     async def ask() -> tuple[float, Answer]:
         chat = guide(chains[question.id]) if chains else None
-        options: dict[str, Any] = {"cache": False, "similarity": similarity, "search.depth": HOPS}
-        async with Session(f"freebase@{url}", chat=chat, **options) as session:
+        options: dict[str, Any] = {"profiles_dir": folder, "cache": False, "search.depth": HOPS}
+        async with Session(endpoint, chat=chat, similarity=similarity, **options) as session:
             started = time.monotonic()
             answer = await session.ask(question.question, [topic.iri for topic in question.topic_entities])
             return time.monotonic() - started, answer

@@ -72,7 +72,12 @@ class Identity:
         if isinstance(edge.object, Literal):
             for iri in self._identified(edge):
                 yield msgspec.structs.replace(edge, identifies=iri)
-        elif edge.through is None and edge.relation.value in self.predicates and _askable(edge.end) and edge.start != edge.end:
+        elif (
+            edge.through is None
+            and edge.relation.value in self.predicates
+            and _askable(edge.end)
+            and edge.start != edge.end
+        ):
             yield edge
 
     def allows(self, edge: Edge) -> bool:

@@ -7,7 +7,9 @@ entries give the same bytes. A pack comes from anywhere, so it is checked from e
 import hashlib
 import re
 import struct
+import time
 import zipfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -26,6 +28,8 @@ __all__ = ["NAMESPACES", "SIZE_LIMIT", "Manifest", "export_pack", "import_pack"]
 FORMAT = 1
 NAMESPACES = frozenset({"neighbours", "labels", "twins", "searches", "known", "embeddings"})
 """What a pack may hold: what endpoints and embedders said, and nothing of how it went, such as sizes of batches."""
+LASTING = frozenset({"embeddings"})
+"""What never gets stale. Of anything else a pack must not say so: it would be believed even by who asks for all of it again."""
 SIZE_LIMIT = 1 << 30
 MANIFEST = "manifest.json"
 MANIFEST_LIMIT = 256 << 20
@@ -34,6 +38,8 @@ ENCRYPTED = 0x1
 AT_ONCE = 500
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The first instant that a ZIP archive can name."""
+SKEW = 86_400.0
+"""Seconds that the clock of another machine may be ahead."""
 
 Instant = Annotated[float, msgspec.Meta(ge=0)]
 
@@ -76,13 +82,17 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def export_pack(path: Path, store: Store, keys: Keys) -> Manifest:
     """Writes these entries of the store as a pack, apart from namespaces that no pack holds.
 
-    A file of that name is replaced once the pack is whole. Raises PackError where one of them is not in the store any more, or the file cannot be written.
+    A file of that name is replaced once the pack is whole. Raises PackError where one of them is not in the store any more,
+    where they are too many, or the file cannot be written.
     """
     part = path.with_name(f"{path.name}.part")
     try:
         with zipfile.ZipFile(part, "w") as archive:
             manifest = Manifest(FORMAT, version("fedkg"), tuple(_written(archive, store, keys)))
-            archive.writestr(_member(MANIFEST), encode(manifest))
+            said = encode(manifest)
+            if len(said) > MANIFEST_LIMIT:
+                raise PackError(f"{len(manifest.entries):,} entries are too many for a pack", hint="export fewer runs")
+            archive.writestr(_member(MANIFEST), said)
         part.replace(path)
     except OSError as error:
         raise PackError(
@@ -179,18 +189,21 @@ def _manifest(archive: zipfile.ZipFile) -> Manifest:
 
 def _check(archive: zipfile.ZipFile, manifest: Manifest, size_limit: int) -> None:
     """Raises PackError unless the archive's members are those of the manifest, and no more than it may be."""
-    names, listed = archive.namelist(), {item.sha256 for item in manifest.entries}
-    for name in names:
+    names, listed = Counter(archive.namelist()), {item.sha256 for item in manifest.entries}
+    for name, number in names.items():
         if name != MANIFEST and name not in listed:
             raise PackError(f"the manifest does not list the member {name[:200]!r}")
-    if len(set(names)) != len(names):
-        raise PackError(f"the member {max(names, key=names.count)!r} is there twice")
+        if number > 1:
+            raise PackError(f"the member {name!r} is there twice")
     if missing := min(listed.difference(names), default=""):
         raise PackError(f"the member {missing} is missing")
     if len({item.place for item in manifest.entries}) != len(manifest.entries):
         raise PackError("the manifest lists an entry twice")
     if unknown := {item.namespace for item in manifest.entries} - NAMESPACES:
         raise PackError(f"a pack holds no {min(unknown)[:100]!r}")
+    for item in manifest.entries:
+        if item.stored > time.time() + SKEW or (item.fresh is None and item.namespace not in LASTING):
+            raise PackError(f"the times of {item.namespace} {item.key[:200]!r} cannot be right")
     if (size := sum(item.size for item in manifest.entries)) > size_limit:
         raise PackError(
             f"the pack's values have {size:,} bytes together; at most {size_limit:,} are taken",

@@ -52,12 +52,13 @@ class Runs:
         """Remembers a run, and forgets the oldest one where there are too many."""
         touched = {namespace: sorted(own) for namespace, own in keys.items()}
         entries = sum(map(len, touched.values()))
-        few = entries <= MOST_TOUCHED
         now = time.gmtime()
         name = f"{time.strftime('%Y%m%d-%H%M%S', now)}-{secrets.token_hex(2)}"
-        shown = tuple(text[:ASKED_LENGTH] for text in asked[:ASKED])
-        run = Run(name, time.strftime("%Y-%m-%dT%H:%M:%SZ", now), shown, entries if few else None)
-        self._store.put_many(NAMESPACE, {run.id: encode(touched if few else None)})
+        # a command line may hold bytes that are no text
+        shown = tuple(table_key(text[:ASKED_LENGTH]) for text in asked[:ASKED])
+        run = Run(name, time.strftime("%Y-%m-%dT%H:%M:%SZ", now), shown, entries if entries <= MOST_TOUCHED else None)
+        if run.entries is not None:
+            self._store.put_many(NAMESPACE, {run.id: encode(touched)})
         gone: list[Run] = []
 
         def appended(index: bytes | None) -> bytes:
@@ -71,16 +72,15 @@ class Runs:
 
     def keys(self, name: str) -> dict[str, list[str]]:
         """What that run touched. Raises PackError where that is not known."""
+        if any(run.id == name and run.entries is None for run in self.all()):
+            raise PackError(
+                f"the run {name} touched more than {MOST_TOUCHED:,} entries: too many for a pack",
+                hint="ask in several runs, and name each with --run",
+            )
         value = self._store.get_many(NAMESPACE, [name]).get(name)
         if value is None or name == INDEX:
             raise PackError(f"no run is called {name[:100]!r}", hint="`fedkg cache runs` lists them")
-        touched = decode(value, dict[str, list[str]] | None)
-        if touched is None:
-            raise PackError(
-                f"the run {name} touched more than {MOST_TOUCHED:,} entries, which are too many for a pack",
-                hint="ask in several runs, and name all of them with --run",
-            )
-        return touched
+        return decode(value, dict[str, list[str]])
 
 
 class Recorder:

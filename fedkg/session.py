@@ -181,9 +181,9 @@ class Session:
         with a similar label.
         """
         graph = await self.graph()
+        self._asked.append(f"search {text}")
         exact, alike = (await graph.search([text], limit))[text], (await graph.lookup([text], limit))[text]
         known = {match.iri for match in exact}
-        self._asked.append(f"search {text}")
         found = [*exact, *(match for match in alike if match.iri not in known)][:limit]
         return await graph.describe(found or await graph.nearest(text, limit))
 

@@ -21,7 +21,7 @@ __all__ = ["DAY", "ENVIRONMENT", "Budget", "Mode", "Search", "Settings", "Ttl", 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 Language = Annotated[str, msgspec.Meta(pattern="^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$")]
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
-Days = Annotated[float, msgspec.Meta(gt=0)]
+Days = Annotated[float, msgspec.Meta(gt=0, le=36_500)]
 Mode = Literal["live", "cached", "offline"]
 DAY = 86_400.0
 
@@ -61,7 +61,7 @@ class Ttl(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     neighbours: the edges of an entity, and who knows it. labels: of an entity, also that there is none. catalogue: the
     relations with their labels. searches: the entities of a name. nothing: that an entity is not known, or a name not used:
-    tomorrow they may be.
+    tomorrow they may be. At most a hundred years: what never gets stale could not be asked for again.
     """
 
     neighbours: Days = 7

@@ -41,7 +41,7 @@ ServeFiles = Callable[..., AbstractContextManager[str]]
 @pytest.fixture(autouse=True)
 def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No test sees the user's settings, keys or cache."""
-    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "FEDKG_CONTACT", "FEDKG_MODEL", "FEDKG_ENDPOINTS"):
+    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", *(name for name in os.environ if name.startswith("FEDKG_"))):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("FEDKG_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from fedkg import identity, profiles
 from fedkg.errors import ProfileError
 from fedkg.identity import Identity, Template
-from fedkg.terms import Edge, Iri, Literal, Term, Through
+from fedkg.terms import Blank, Edge, Iri, Literal, Term, Through
 
 SAME = "http://www.w3.org/2002/07/owl#sameAs"
 WD, WDT = "http://www.wikidata.org/entity/", "http://www.wikidata.org/prop/direct/"
@@ -65,6 +66,8 @@ def test_only_links_are_links() -> None:
         Edge(a, Iri(SAME), a, "out", "e"),
         Edge(a, Iri(SAME), b, "out", "e", through=through),
         Edge(a, Iri(SAME), Literal("b"), "out", "e"),
+        Edge(a, Iri(SAME), Blank("b"), "out", "e"),
+        Edge(a, Iri(SAME), Iri("http://x/what nobody can ask for"), "out", "e"),
         edge(f"{WDT}P486", Literal("D006261"), "http://x/no-item"),
     ]
     assert [link for other in others for link in BUNDLED.links(other)] == []
@@ -97,6 +100,8 @@ def test_a_claim_is_checked_against_the_table() -> None:
     )
     assert BUNDLED.allows(right)
     assert not BUNDLED.allows(wrong)
+    through = Through(Iri("http://x/m"), Iri("http://x/p"))
+    assert not BUNDLED.allows(msgspec.structs.replace(right, through=through)), "it is a mediator's, not the item's"
     assert not Identity().allows(right)
     assert BUNDLED.allows(edge("http://x/p", Literal("any")))
 

@@ -81,6 +81,31 @@ def test_long_lists_of_questions_are_cut() -> None:
     assert sum(map(len, run.asked)) <= 4_000
 
 
+def test_what_was_asked_may_be_no_text() -> None:
+    """A command line may hold bytes that are none; they are noted by their escapes."""
+    store = MemoryStore()
+    assert Runs(store).add(["search \udcff"], {"n": ["k"]}).asked == ("search \\udcff",)
+    assert len(Runs(store).all()) == 1
+
+
+def test_very_many_entries_are_not_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither in memory nor on disk, from the bound on; the run is listed, and says why it cannot be packed."""
+    monkeypatch.setattr("fedkg.runs.MOST_TOUCHED", 10)
+    for number, entries in ((10, 10), (30, None)):
+        store = MemoryStore()
+        recorder = Recorder(store)
+        for part in range(number):
+            recorder.put_many(f"n{part % 2}", {str(part): b""})
+        assert sum(map(len, recorder._touched.values())) <= 11
+        recorder.keep(["Who?"])
+        [run] = Runs(store).all()
+        assert run.entries == entries
+    assert store.count()["runs"] == 1
+    with pytest.raises(PackError, match="more than 10 entries") as caught:
+        Runs(store).keys(run.id)
+    assert "--run" in caught.value.hint
+
+
 @pytest.mark.parametrize("name", ["index", "20000101-000000-0000", ""])
 def test_a_run_that_is_not_known(store: MemoryStore, name: str) -> None:
     """Names that no run has are bad input."""

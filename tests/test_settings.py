@@ -73,6 +73,8 @@ def test_unset_flags_change_nothing(file: Path) -> None:
         ("[search]\nform = 'triples'", r"search\.form"),
         ("[budget]\nseconds = -1", r"budget\.seconds"),
         ("[ttl]\nneighbours = 0", r"ttl\.neighbours"),
+        ("[ttl]\nlabels = -1", r"ttl\.labels"),
+        ("[ttl]\nlabels = inf", r"ttl\.labels"),
         ("[ttl]\nneighbors = 1", "unknown field `neighbors`.*ttl"),
         ("mode = 'off'", "mode"),
         ("cache_size = 0", "cache_size"),

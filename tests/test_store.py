@@ -257,6 +257,23 @@ def test_grows_to_its_limit_and_drops_the_oldest(tmp_path: Path, caplog: pytest.
     store.close()
 
 
+def test_a_store_that_is_much_too_large_shrinks_by_and_by(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No single write waits until everything that is too much has gone; some writes later it has."""
+    monkeypatch.setattr("fedkg.store.AT_ONCE", 20)
+    monkeypatch.setattr("fedkg.store.EVICTING", 0.0)
+    noise = random.Random(0)
+    store = DiskStore(tmp_path)
+    store.put_many("a", {str(number): noise.randbytes(20_000) for number in range(200)})
+    store.size_limit = 1 << 20
+    gone = []
+    for number in range(20):
+        store.put_many("b", {str(number): b"x"})
+        gone.append(store.evicted().get("a", 0))
+    assert gone[:3] == [20, 40, 60]
+    assert (store.size() <= 1 << 20, store.count()["b"]) == (True, 20)
+    store.close()
+
+
 def test_nothing_goes_before_the_limit(disk: DiskStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stale entries stay as long as there is room."""
     disk.put_many("a", {str(number): b"x" for number in range(50)}, seconds=1)

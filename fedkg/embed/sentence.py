@@ -93,7 +93,8 @@ def _open(source: str, *, local: bool) -> Any:
 
     with _quiet():
         try:
-            return SentenceTransformer(source, device="cpu", local_files_only=True)
+            with _offline():
+                return SentenceTransformer(source, device="cpu", local_files_only=True)
         except (OSError, ValueError):
             if local:
                 raise
@@ -136,6 +137,19 @@ def _require(package: str, extra: str) -> None:
 def _missing(extra: str) -> MissingExtraError:
     install = f"pip install 'fedkg[{extra}]'"
     return MissingExtraError(f"this embedder needs fedkg[{extra}]: {install}", asked=extra, hint=install)
+
+
+@contextlib.contextmanager
+def _offline() -> Iterator[None]:
+    """Keeps the hub's own library from asking the hub for anything, which it does for local files, too."""
+    from huggingface_hub import constants as module  # noqa: PLC0415  # comes with sentence-transformers
+
+    constants: Any = module  # they are declared to be final
+    was, constants.HF_HUB_OFFLINE = constants.HF_HUB_OFFLINE, True
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE = was
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ else whom it knows; either way it tells which copies of them there are. Then the
 said yet, copies included. An endpoint that fails leaves a marked gap and stops nobody else.
 
 Copies of an entity are joined one link deep, never further: what a copy's copy is called is for the next hop to find out.
+Which answers are copies of one another is asked at the end, of those that several members said.
 """
 
 import asyncio
@@ -107,8 +108,8 @@ class FederatedGraph:
 
     async def links(self, entities: Sequence[Iri]) -> list[Edge]:
         """The identity links from one of these entities to another, as far as the members say them."""
-        parts = await asyncio.gather(*(source.links(entities) for source in self._sources))
-        return [link for part in parts for link in part if link.end in set(entities)]
+        parts, wanted = await asyncio.gather(*(source.links(entities) for source in self._sources)), set(entities)
+        return [link for part in parts for link in part if link.end in wanted]
 
     async def holds(self, edges: Sequence[Edge]) -> list[bool | None]:
         """Whether the member that said an edge still says it; edges of unknown members do not hold, None as a member says.

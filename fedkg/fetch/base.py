@@ -26,13 +26,12 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 class Rows(msgspec.Struct, frozen=True):
-    """An accepted result: one dict per solution, variable name to term; `boolean` for ASK.
+    """An accepted result: one dict per solution, variable name to term.
 
     `bytes` as received, `format` the media type that they came in.
     """
 
     rows: tuple[Mapping[str, Term], ...] = ()
-    boolean: bool | None = None
     bytes: int = 0
     format: str = ""
 

@@ -22,7 +22,8 @@ __all__ = ["HttpTransport"]
 
 CONNECT_SECONDS = 15.0
 CHUNK = 1 << 16
-ERROR_BYTES = 1 << 16
+ERROR_BYTES = 1 << 20
+"""Bytes of an error that are read: engines repeat the query before they say what is wrong."""
 REDIRECTS = 5
 # a 303 leads to another resource, not to the same one elsewhere
 MOVED = {301, 302, 307, 308}
@@ -151,7 +152,8 @@ def _parse(url: str) -> yarl.URL:
 
 def _headers(url: yarl.URL, contact: str, further: Mapping[str, str]) -> dict[str, str]:
     headers = {
-        "Accept": "application/sparql-results+json",
+        # XML says the same, and some services have nothing else
+        "Accept": "application/sparql-results+json, application/sparql-results+xml;q=0.5",
         "User-Agent": f"fedkg/{_version()}" + (f" (+{contact})" if contact else ""),
     }
     if url.user is not None:

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 from rapidfuzz import fuzz, process, utils
 
-from fedkg.errors import EndpointError, OfflineError, TermError
+from fedkg.errors import EndpointError, OfflineError, TermError, TruncatedError
 from fedkg.graph.base import Source, all_in_halves, chunks
 from fedkg.graph.lookup import ALIKE, SEARCHES, Lookup
 from fedkg.graph.names import Names, Ranked, best_label
@@ -150,16 +150,26 @@ class Search:
 
     async def _ask(self, texts: Sequence[str]) -> dict[str, list[Match]]:
         forms = {text: [form for form in spellings(text) if Literal(form).queryable] for text in texts}
-        every = list(dict.fromkeys(itertools.chain.from_iterable(forms.values())))
-        branches = len(self._labels.predicates) + len(self._labels.aliases)
-        if not every or not branches:
-            return {text: [] for text in texts}
-        query = partial(build.named, every, self._labels, self._languages, max(1, self._rows // branches))
-        by_form: dict[str, list[_Found]] = {}
-        for row in (await self._select.select(query, "search")).rows:
-            if found := _found(row, len(self._labels.predicates), self._languages):
-                by_form.setdefault(found.label, []).append(found)
+        by_form = await self._called(list(dict.fromkeys(itertools.chain.from_iterable(forms.values()))))
         return {text: list(_scored(spelled, by_form)) for text, spelled in forms.items()}
+
+    async def _called(self, names: Sequence[str]) -> dict[str, list["_Found"]]:
+        """Who is called so, by name. Names that fill a reply crowd out the others, which are asked for again without them."""
+        branches = len(self._labels.predicates) + len(self._labels.aliases)
+        if not names or not branches:
+            return {}
+        limit = max(1, self._rows // branches)
+        rows = (
+            await self._select.select(partial(build.named, names, self._labels, self._languages, limit), "search")
+        ).rows
+        called: dict[str, list[_Found]] = {}
+        for row in rows:
+            if found := _found(row, len(self._labels.predicates), self._languages):
+                called.setdefault(found.label, []).append(found)
+        common = {name for name, found in called.items() if len(found) * len(names) >= limit}
+        if len(rows) < limit or not common:
+            return called
+        return called | await self._called([name for name in names if name not in common])
 
     async def _about(self, entities: Sequence[Iri]) -> dict[Iri, "_About"]:
         """What the entities are, from the store, then from the endpoint in one request for all that fit into one."""
@@ -176,10 +186,13 @@ class Search:
         return known
 
     async def _ask_about(self, entities: Sequence[Iri]) -> dict[Iri, "_About"]:
-        query = queries.about(entities, self._labels, self._languages, self._rows)
+        query = queries.about(entities, self._labels, self._languages, self._rows + 1)
+        rows = (await self._select.select(query, "search")).rows
+        if len(rows) > self._rows:
+            raise TruncatedError(f"more than {self._rows:,} types and descriptions", asked="search")
         described: dict[Term, Ranked] = {}
         types: dict[Term, dict[Term, Ranked]] = {iri: {} for iri in entities}
-        for row in (await self._select.select(query, "search")).rows:
+        for row in rows:
             entity, kind = row.get("e"), row.get("t")
             if entity not in types:
                 continue

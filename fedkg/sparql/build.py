@@ -5,7 +5,7 @@ UNION), named variables, no BIND, constants in predicate position, one direction
 apart use variables of their own (`?x0`, `?x1`, …) instead of BIND.
 
 Where a query starts from entities that are known, the dialect says how they stand in it: all in one VALUES, or each as a
-constant in a branch of its own. The rows are the same.
+constant in a branch of its own. The rows are the same, but for how often the same one comes.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -19,7 +19,7 @@ PROBE = "SELECT ?s WHERE { ?s ?p }"
 """A query that is wrong in every engine: nothing is evaluated, and each complains in words of its own."""
 
 READ = 8192
-ERROR_BYTES = 1 << 16
+ERROR_BYTES = 1 << 20
 SERVERS: Mapping[str, Engine] = {"virtuoso": "virtuoso", "oxigraph": "oxigraph"}
 MEDIA: Mapping[str, Engine] = {"application/qlever-results+json": "qlever"}
 HEADERS: Mapping[str, Engine] = {

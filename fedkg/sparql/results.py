@@ -59,6 +59,8 @@ BANNED = re.compile(r"\bbanned\b", re.IGNORECASE)
 AGENT_POLICY = re.compile(r"user-agent policy", re.IGNORECASE)
 OVERLOADED = re.compile(r"overload", re.IGNORECASE)
 
+REFUSING = {403, 429, 503}
+"""Statuses of whoever turns clients away: elsewhere a word such as "banned" may be data."""
 GATEWAY = {502, 504, 520, 521, 522, 523, 524}
 TOO_LARGE = {408, 413, 414, 431}
 NO_ENDPOINT = {404, 405, 406, 410, 415}
@@ -68,12 +70,16 @@ HOUR, DAY, WEEK = 3600.0, 86_400.0, 604_800.0
 
 SHOWN = 200
 READ = 8192
-JAVA_LINE = re.compile(r"(?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error)\b[^\n]*")
+LONG = 1 << 20
+"""Characters in which an engine's message is looked for: it may come after a query of some hundred kilobytes."""
+# from the start of a dotted name only: else a text of a million dots would be searched a million times
+JAVA_LINE = re.compile(r"(?<![\w.])(?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error)\b[^\n]{0,8192}")
 JAVA_PREFIX = re.compile(r"^(?:.*\s)?(?:[a-z]\w*\.)+(?=[A-Z]\w*(?:Exception|Error)\b)")
 QUERY_ECHO = re.compile(r"SPARQL[ -]QUERY:|\b(?:SELECT|ASK|PREFIX|CONSTRUCT|DESCRIBE|VALUES|INSERT|DELETE)\s|\bdefine ")
 TITLE = re.compile(r"<title[^>]*>(.*?)</title", re.IGNORECASE | re.DOTALL)
 INVISIBLE_HTML = re.compile(r"<(script|style|head)\b.*?</\1\s*>|<[^>]*>", re.IGNORECASE | re.DOTALL)
 USER_INFO = re.compile(r"//[^/\s@]*@")
+URL_QUERY = re.compile(r"(?<=[\w/])\?[\w.~%-]+=[^\s<>\"']*")
 
 JSON_ESCAPE = re.compile(
     r"\\(?:U(?P<long>[0-9A-Fa-f]{8})"
@@ -98,7 +104,6 @@ class _Results(msgspec.Struct):
 class _Document(msgspec.Struct):
     head: dict[str, Any]
     results: _Results | None = None
-    boolean: bool | None = None
 
 
 DOCUMENT = msgspec.json.Decoder(_Document)
@@ -115,8 +120,6 @@ def accept(reply: Reply, *, endpoint: str, known_cap: int = 0, limit: int = 0) -
     _refuse_engine_text(reply, endpoint)
     _refuse_partial(reply, endpoint)
     document = _document(reply, endpoint)
-    if document.boolean is not None:
-        return Rows(boolean=document.boolean, bytes=len(reply.body), format=reply.content_type)
     if document.results is None:
         _unusable(reply, endpoint, f"{_format(reply)} without results")
     rows = tuple(_rows(document.results.bindings, endpoint))
@@ -165,7 +168,7 @@ def _refuse_engine_text(reply: Reply, endpoint: str) -> None:
         places.append(found.start())
     if not places:
         return
-    text = _without_query(_decode(body[min(places) :]))
+    text = _without_query(_decode(body[min(places) :][:LONG]))
     kind = _by_text(text) or TruncatedError
     raise _error(kind, reply, endpoint, f"broke off in the middle: {text[:SHOWN]}")
 
@@ -266,6 +269,9 @@ def _failure(reply: Reply, endpoint: str) -> EndpointError:
 def _kind(reply: Reply, said: str) -> type[EndpointError]:
     if reply.status in GATEWAY:
         return EndpointTimeoutError if reply.seconds >= SLOW_GATEWAY else UnreachableError
+    # QLever's 429 is a timeout, and it names no time to wait
+    if reply.status == HTTPStatus.TOO_MANY_REQUESTS and "retry-after" in reply.headers:
+        return RefusedError
     by_text = None if _is_page(reply) else _by_text(said)
     if by_text:
         return by_text
@@ -294,6 +300,8 @@ def _by_text(said: str) -> type[EndpointError] | None:
 
 
 def _refuses(reply: Reply, said: str) -> bool:
+    if reply.status not in REFUSING:
+        return False
     if reply.status == HTTPStatus.TOO_MANY_REQUESTS or BANNED.search(said) or AGENT_POLICY.search(said):
         return True
     busy = "retry-after" in reply.headers or OVERLOADED.search(said)
@@ -350,7 +358,7 @@ def _said(reply: Reply) -> str:
         text = _decode(reply.body[:READ])
         title = TITLE.search(text)
         return _clean(html.unescape(title[1] if title and title[1].strip() else INVISIBLE_HTML.sub(" ", text)))
-    return _without_query(_json_message(reply.body) or _decode(reply.body))
+    return _without_query(_json_message(reply.body)[:LONG] or _decode(reply.body[:LONG]))
 
 
 def _is_page(reply: Reply) -> bool:
@@ -379,9 +387,9 @@ def _without_query(text: str) -> str:
 
 
 def _clean(text: str) -> str:
-    """The text on one line, printable, without user names and passwords in URLs."""
+    """The text on one line, printable, without what URLs carry: user names, passwords, keys."""
     printable = "".join(char if char.isprintable() else " " for char in text)
-    return USER_INFO.sub("//", " ".join(printable.split()))
+    return URL_QUERY.sub("?…", USER_INFO.sub("//", " ".join(printable.split())))
 
 
 def _location(reply: Reply) -> str:

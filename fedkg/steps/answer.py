@@ -16,7 +16,7 @@ Selection = Sequence[tuple[Beam, Sequence[int]]]
 
 
 class End(msgspec.Struct, frozen=True):
-    """One answering tail, the walk that leads to it, over a link where that ends in a copy, and the score of its beam."""
+    """One answering tail, the walk that leads to it, at last over a link where it reached a copy, and its beam's score."""
 
     tail: Term
     walk: tuple[Edge, ...]
@@ -53,10 +53,9 @@ def ends(chosen: Selection, links: Sequence[Edge] = ()) -> Ends:
     found = _tails(chosen)
     over = _joined([tail for _, tail in found], links)
     walked = (
-        End(link.end if link else tail, (*walk, *((link,) if link else ())), beam.score)
+        End(over[tail].end, (*walk, over[tail]), beam.score) if tail in over else End(tail, walk, beam.score)
         for beam, tail in found
         if (walk := beam.walks(tail))
-        for link in [over.get(tail)]
     )
     shown = tuple(itertools.islice(walked, MOST_PATHS))
     every = {tail for _, tail in found} - over.keys()
@@ -102,8 +101,8 @@ def _joined(entities: Iterable[Term], links: Sequence[Edge]) -> dict[Term, Edge]
     over: dict[Term, Edge] = {}
     kept: set[Term] = set()
     for entity in sorted(set(entities), key=lambda term: (len(term.text), term.text)):
-        if link := next((link for link in said.get(entity, ()) if link.end in kept), None):
-            over[entity] = link
+        if named := next((link for link in said.get(entity, ()) if link.end in kept), None):
+            over[entity] = named
         else:
             kept.add(entity)
     return over

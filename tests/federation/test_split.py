@@ -26,8 +26,9 @@ from tests.federation.conftest import SAME, TABLE
 
 NODES = range(5)
 NAMES = st.sampled_from(NODES)
-# subject, relation, object, and the part that it lies in
-TRIPLES = st.lists(st.tuples(NAMES, st.sampled_from("pq"), NAMES, st.booleans()), max_size=12)
+# subject, relation, object, and the parts that say so: the first one, the second one or both
+SAID = st.sampled_from([(False,), (True,), (False, True)])
+TRIPLES = st.lists(st.tuples(NAMES, st.sampled_from("pq"), NAMES, SAID), max_size=12)
 # for every node whether the first part says the link, and whether it does so from its own copy on
 LINKS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=len(NODES), max_size=len(NODES))
 DECLARED = st.sampled_from(["none", "one", "both"])
@@ -35,6 +36,8 @@ WAYS: st.SearchStrategy[Direction] = st.sampled_from(["out", "in"])
 CHAINS = st.lists(
     st.builds(DirectedRelation, st.sampled_from("pq").map(lambda p: Iri(f"http://r/{p}")), WAYS), min_size=1, max_size=3
 )
+
+Triple = tuple[int, str, int, tuple[bool, ...]]
 
 
 def name(node: int, *, far: bool) -> str:
@@ -70,13 +73,12 @@ async def fetched(whole: FederatedGraph | SparqlGraph, far: bool) -> list[set[tu
     return [seen(around, entity) for entity in entities]
 
 
-def halves(
-    triples: list[tuple[int, str, int, bool]], links: list[tuple[bool, bool]], declared: str
-) -> tuple[FederatedGraph, SparqlGraph]:
+def halves(triples: list[Triple], links: list[tuple[bool, bool]], declared: str) -> tuple[FederatedGraph, SparqlGraph]:
     """The graph in two parts that the links join, and the same graph whole, in the first part's names."""
     parts: dict[bool, list[str]] = {True: [], False: []}
-    for subject, relation, target, part in triples:
-        parts[part].append(f"<{name(subject, far=part)}> <http://r/{relation}> <{name(target, far=part)}> .")
+    for subject, relation, target, said in triples:
+        for part in said:
+            parts[part].append(f"<{name(subject, far=part)}> <http://r/{relation}> <{name(target, far=part)}> .")
     for node, (first, from_first) in enumerate(links):
         ends = name(node, far=False), name(node, far=True)
         here, there = ends if from_first else ends[::-1]
@@ -89,7 +91,7 @@ def halves(
 
 @given(TRIPLES, LINKS, DECLARED, st.booleans())
 def test_a_split_graph_has_the_edges_of_the_whole(
-    triples: list[tuple[int, str, int, bool]], links: list[tuple[bool, bool]], declared: str, far: bool
+    triples: list[Triple], links: list[tuple[bool, bool]], declared: str, far: bool
 ) -> None:
     """Whoever says the links, and whoever declares authorities: every node has all its edges under either name."""
     split, whole = halves(triples, links, declared)
@@ -112,7 +114,7 @@ async def reached(whole: FederatedGraph | SparqlGraph, topic: str, chain: list[D
 
 @given(TRIPLES, LINKS, DECLARED, st.booleans(), CHAINS)
 def test_a_split_graph_has_the_answers_of_the_whole(
-    triples: list[tuple[int, str, int, bool]],
+    triples: list[Triple],
     links: list[tuple[bool, bool]],
     declared: str,
     far: bool,

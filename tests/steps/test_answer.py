@@ -6,7 +6,7 @@ import pytest
 
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.surroundings import Surroundings
-from fedkg.records import AnswerValue, Beam, Candidate, Kind, Path
+from fedkg.records import Answer, AnswerValue, Beam, Candidate, Kind, Path, Status
 from fedkg.steps import answer
 from fedkg.terms import DirectedRelation, Edge, Iri, Literal
 
@@ -88,6 +88,45 @@ async def test_the_same_answer_over_two_paths_is_one_answer(films: SparqlGraph) 
     answers, paths = await compose(films, "entities", [(beam, ()), (beam, ())], "")
     assert [value.paths for value in answers] == [(0, 1)]
     assert len(paths) == 2
+
+
+def said(subject: str, target: str, endpoint: str, relation: str = "to") -> Edge:
+    """What one of two endpoints says."""
+    ends = Iri(f"http://{subject}"), Iri(f"http://{target}")
+    return Edge(ends[0], Iri(f"http://r/{relation}"), ends[1], "out", endpoint)
+
+
+def test_copies_are_one_answer() -> None:
+    """Whatever comes first the shortest IRI is the answer; the walk to the copy goes on over the link; nothing is counted twice."""
+    edges = (said("x/a", "y/longer", "two"), said("x/a", "x/b", "one"), said("x/a", "x/c", "one"))
+    chosen = [(Beam(Iri("http://x/a")).extend(Candidate(0, edges[0].walked, edges)), ())]
+    assert set(answer.doubtful(chosen)) == {edge.end for edge in edges}
+    link = said("y/longer", "x/b", "two", "same")
+    found = answer.ends(chosen, [link])
+    assert [(end.tail.text, end.walk) for end in found.shown] == [
+        ("<http://x/b>", (edges[0], link)),
+        ("<http://x/b>", (edges[1],)),
+        ("<http://x/c>", (edges[2],)),
+    ]
+    (count,), paths = answer.compose("count", found, "", {})
+    assert (count.value, count.paths) == ("2", (0, 1, 2))
+    document = Answer("how many?", "count", Status.ANSWERED, (count,), paths)
+    assert document.unproven() == ()
+
+
+def test_chains_of_copies_are_not_closed() -> None:
+    """Of three in a row the ends are two answers: nobody said that they are one."""
+    edges = [said("x/a", f"y/{name}", "one") for name in ("b", "c", "d")]
+    links = [said("y/b", "y/c", "two"), said("y/c", "y/b", "two"), said("y/c", "y/d", "two"), said("y/d", "y/c", "two")]
+    found = answer.ends([(Beam(Iri("http://x/a")).extend(Candidate(0, edges[0].walked, tuple(edges))), ())], links)
+    assert {end.tail.text for end in found.shown} == {"<http://y/b>", "<http://y/d>"}
+    assert found.total == 2
+
+
+def test_one_endpoint_calls_a_thing_by_one_name() -> None:
+    """What one endpoint alone has said is not asked about."""
+    edges = tuple(said("x/a", name, "one") for name in ("x/b", "y/b"))
+    assert answer.doubtful([(Beam(Iri("http://x/a")).extend(Candidate(0, edges[0].walked, edges)), ())]) == []
 
 
 async def test_several_numbers_are_values_and_not_counted(make_graph: Callable[..., SparqlGraph]) -> None:

@@ -38,6 +38,19 @@ async def test_a_complete_chain_costs_no_request_again(make_graph: Callable[...,
     assert meter.usage().requests == before
 
 
+async def test_beams_wait_for_each_others_requests_only_once(
+    make_graph: Callable[..., SparqlGraph], meter: Meter
+) -> None:
+    """Each step of all beams is one wave of requests, whatever their directions and lengths."""
+    graph = make_graph(":a r:child :b . :b r:child :c, :d . :e r:child :a, :f . :f r:child :g .")
+    up = DirectedRelation(CHILD.relation, "in")
+    parent = Candidate(0, up, (Edge(Iri("http://x/e"), up.relation, A, "in", "test"),))
+    beams = [Beam(A).extend(one("a", "b")).extend(one("b", "c")), Beam(A).extend(parent).extend(one("e", "f")), Beam(A)]
+    wholes = await complete(Surroundings(graph), beams)
+    assert [[tail.text[-2] for tail in whole.tails] for whole in wholes] == [["c", "d"], ["f"], ["a"]]
+    assert meter.usage().round_trips == 2
+
+
 async def test_siblings_do_not_include_the_one_that_was_asked_for(make_graph: Callable[..., SparqlGraph]) -> None:
     """Up to the parent and down again leads to the siblings, never back to the start."""
     graph = make_graph(":p r:child :a, :b, :c .")

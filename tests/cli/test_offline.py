@@ -1,0 +1,87 @@
+"""Offline mode over all commands: whatever is asked for, no connection is opened and no name is looked up."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+ASK = ("ask", "Who is the spouse of Marie Curie?", "--topic", "http://www.wikidata.org/entity/Q7186")
+# the interpreter itself tells of every connection, also of those that a library of C code opens by its sockets
+SCRIPT = """
+import json, sys
+asked, codes = [], []
+sys.addaudithook(lambda event, _: event in EVENTS and asked.append(event))
+EVENTS = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto", "socket.sendmsg"}
+from fedkg.cli.main import main
+for command in json.loads(sys.argv[1]):
+    try:
+        main(command, prog_name="fedkg")
+    except SystemExit as end:
+        codes.append(end.code or 0)
+print(json.dumps([codes, asked]))
+"""
+
+
+def run(*commands: Sequence[str]) -> tuple[list[int], list[str]]:
+    """The exit codes of the commands, one after the other in one process, and how it turned to the network."""
+    line = [sys.executable, "-c", SCRIPT, json.dumps(commands)]
+    done = subprocess.run(line, capture_output=True, text=True, check=True, timeout=120)
+    assert "Traceback" not in done.stderr
+    codes, asked = json.loads(done.stdout.splitlines()[-1])
+    return codes, asked
+
+
+@pytest.mark.parametrize(
+    "endpoints",
+    [
+        ("wikidata",),
+        ("https://host.example/sparql",),
+        ("freebase@http://127.0.0.1:9/sparql", "sample"),
+        ("dbpedia", "wikidata-scholarly"),
+    ],
+)
+def test_what_is_not_kept_is_not_asked_for(endpoints: tuple[str, ...]) -> None:
+    """Each command that would ask an endpoint ends with bad input instead."""
+    options = [*(part for name in endpoints for part in ("-e", name)), "--mode", "offline"]
+    commands = (
+        ASK,
+        ("ask", "Who is the spouse of Marie Curie?"),
+        ("search", "Marie Cury"),
+        ("neighbours", "Marie Curie"),
+    )
+    assert run(*((*command, *options) for command in commands)) == ([2] * 4, [])
+
+
+def test_a_document_of_elsewhere_is_not_verified(tmp_path: Path) -> None:
+    """Its edges are somebody else's to confirm; those of a file are read."""
+    codes, _ = run((*ASK, "-e", "sample", "--mode", "offline"))
+    assert codes == [0]
+    line = [sys.executable, "-m", "fedkg", *ASK, "-e", "sample", "--json"]
+    document = subprocess.run(line, capture_output=True, text=True, check=True).stdout
+    for name in ("sample", "wikidata"):
+        (tmp_path / name).write_text(document.replace('"sample"', f'"{name}"'))
+    assert run(*(("verify", str(tmp_path / name), "--mode", "offline") for name in ("sample", "wikidata"))) == (
+        [0, 2],
+        [],
+    )
+
+
+def test_neither_models_nor_embedders_nor_the_doctor_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even with a key; what a pack would hold is said to be missing."""
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    offline = ("-e", "sample", "--mode", "offline")
+    commands = (
+        (*ASK, *offline, "--model", "openai:m@http://127.0.0.1:9/v1"),
+        (*ASK, *offline, "--embedder", "openai"),
+        ("endpoints", "check", "wikidata", "--mode", "offline"),
+    )
+    assert run(*commands) == ([2] * 3, [])
+
+
+def test_what_the_others_would_not_tell() -> None:
+    """Without the mode the same question does turn to the network."""
+    codes, asked = run(("search", "Marie Curie", "-e", "http://127.0.0.1:9/sparql"))
+    assert (codes, "socket.connect" in asked) == ([3], True)
