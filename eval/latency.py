@@ -55,10 +55,14 @@ def main() -> None:
             continue
         with serve([chosen.data / GRAPH]) as url, distant(url, 0.0) as near, distant(url, SECONDS) as far:
             report.add(f"{name}: neighbourhoods", neighbourhoods(near, far, wanted[:ENTITIES], wanted[ENTITIES:]))
-        with serve([chosen.data / QUESTION_GRAPH]) as url, distant(url, 0.0) as near, distant(url, SECONDS) as far:
-            with profiles(name, near=near.url, far=far.url) as folder:
-                report.add(f"{name}: questions, guided", questions(folder, asked, chains))
-                report.add(f"{name}: questions, model local", questions(folder, asked, {}))
+        with (
+            serve([chosen.data / QUESTION_GRAPH]) as url,
+            distant(url, 0.0) as near,
+            distant(url, SECONDS) as far,
+            profiles(name, near=near.url, far=far.url) as folder,
+        ):
+            report.add(f"{name}: questions, guided", questions(folder, asked, chains))
+            report.add(f"{name}: questions, model local", questions(folder, asked, {}))
     report.close()
 
 

@@ -19,7 +19,6 @@ from fedkg.errors import (
     EndpointError,
     EndpointTimeoutError,
     InputError,
-    NotSparqlError,
     RefusedError,
     TruncatedError,
     UnreachableError,
@@ -46,9 +45,8 @@ SHOWN = 5
 SLOW = 2.0
 # the share of nodes with a label below which proofs and prompts are hard to read
 FEW = 0.5
-# after these it is not asked any further; after the others only if nothing at all was answered before
+# after these it is not asked any further, whatever was answered before
 GONE = (UnreachableError, RefusedError)
-HOPELESS = (NotSparqlError, EndpointTimeoutError)
 ADVICE = {
     UnreachableError: "check the URL and the network, and whether the server is running",
     RefusedError: "wait until then, and set a contact (FEDKG_CONTACT); `fedkg endpoints forget SPEC` asks again at once",
@@ -166,7 +164,7 @@ class Doctor:
                 findings.append(await look())
             except EndpointError as error:
                 findings.append(_failed(name, error))
-                if isinstance(error, GONE) or (isinstance(error, HOPELESS) and not self._times):
+                if isinstance(error, GONE) or not self._times:
                     break
         return tuple(findings)
 
@@ -187,14 +185,14 @@ class Doctor:
             await self._timed()
         return _speed(self._times)
 
-    async def _timed(self) -> list[Iri]:
+    async def _timed(self) -> list[Term]:
         """Some subjects of the graph; how long that took is kept."""
         started = time.monotonic()
         reply = await self._select.select(build.subjects(ENTITIES), "check")
         self._times.append(time.monotonic() - started)
         self._format = reply.format
-        subjects = [term for row in reply.rows if isinstance(term := row.get("s"), Iri) and term.queryable]
-        self._entities = list(dict.fromkeys(subjects))
+        subjects = [term for row in reply.rows if (term := row.get("s"))]
+        self._entities = list(dict.fromkeys(term for term in subjects if isinstance(term, Iri) and term.queryable))
         return subjects
 
     async def _media(self) -> Finding:
@@ -286,8 +284,8 @@ class Doctor:
         """The edges of whichever of some entities has the most, both ways."""
         entities = [match.iri for match in self._named] or self._entities
         if not entities:
-            said = "not tried: no entity with an IRI was seen"
-            return Finding("neighbourhood", Grade.WARNING, said, "a graph of blank nodes alone cannot be walked")
+            said = "no entity with an IRI was seen"
+            return Finding("neighbourhood", Grade.FAILED, said, "a graph of blank nodes alone cannot be walked")
         out = max(await self._graph.neighbours(entities[:ENTITIES], "out"), key=lambda near: len(near.edges))
         into = (await self._graph.neighbours([out.entity], "in"))[0]
         self._edges = [*out.edges, *into.edges]
@@ -304,6 +302,9 @@ class Doctor:
         said = f"edges of <{out.entity.value}>: {len(out.edges)} out, {len(into.edges)} in"
         said += f"; of {len(nodes)} nodes {named} with a label"
         said += "".join(f"; {near.cut}" for near in (out, into) if near.cut)
+        if not self._edges:
+            advice = "does its profile skip too much? See [shape.edges]"
+            return Finding("neighbourhood", Grade.WARNING, "none of some entities has an edge", advice)
         if named >= FEW * len(nodes):
             return Finding("neighbourhood", Grade.OK, said)
         return Finding("neighbourhood", Grade.WARNING, said, "are there other label predicates? See [shape.labels]")
@@ -331,8 +332,11 @@ class Doctor:
         except TruncatedError as error:
             cap = next((int(number) for match in CAP.finditer(error.message) for number in match.groups() if number), 0)
             return self._capped(cap, Grade.WARNING, error.message)
-        if rows >= wanted:
-            return Finding("limits", Grade.OK, f"{rows} rows come when {wanted} are asked for")
+        if rows > wanted:
+            said = f"{rows} rows come when {wanted} are asked for: it does not keep to a LIMIT"
+            return Finding("limits", Grade.WARNING, said, "lower [limits] batch and concurrency in its profile")
+        if rows == wanted:
+            return Finding("limits", Grade.OK, f"{rows} rows come when as many are asked for")
         if (await self._select.select(build.subjects(1, rows), "check")).rows:
             return self._capped(rows, Grade.FAILED, f"it cuts at {rows} rows without a word; {wanted} were asked for")
         return Finding(

@@ -92,7 +92,9 @@ async def test_the_shape_moves_and_the_pace_stays(file: Path) -> None:
     specs = (f"freebase@{file}", "freebase@http://127.0.0.1:9/sparql")
     for found in ([await profile(spec) for spec in specs], [one.graph.profile for one in await members(*specs)]):
         assert all(here.shape == public.shape and here.limits == GENERIC.limits for here in found)
-        assert all(here.authorities == public.authorities for here in found), "they are about IRIs, wherever these are served"
+        assert all(here.authorities == public.authorities for here in found), (
+            "they are about IRIs, wherever these are served"
+        )
 
 
 async def test_another_shape_keeps_the_manners_of_the_server() -> None:

@@ -311,6 +311,49 @@ async def test_an_empty_default_graph(serve: Serve, examine: Examine) -> None:
     assert report.verdict == "not usable: it answers, but its default graph is empty"
 
 
+@pytest.mark.parametrize(
+    ("status", "text", "media", "advice"),
+    [
+        (401, "who are you?", "text/plain", "does the endpoint need a user name and a password?"),
+        (200, '{"head":{"vars":["s"]},"results":{"bindings":[', JSON, "smaller batches"),
+    ],
+)
+async def test_who_answers_nothing_is_not_asked_for_more(  # noqa: PLR0917  # fixtures and parameters
+    serve: Serve, examine: Examine, status: int, text: str, media: str, advice: str
+) -> None:
+    """Where the smallest request fails there is nothing to say of the graph, nor of the form of results."""
+
+    async def reply(_: web.BaseRequest) -> web.StreamResponse:
+        return web.Response(status=status, text=text, content_type=media)
+
+    report = await examine(await serve(reply))
+    [finding] = report.findings
+    assert report.verdict == f"not usable: {finding.said}"
+    assert advice in finding.advice
+
+
+async def test_a_graph_of_blank_nodes(serve: Serve, examine: Examine) -> None:
+    """It is not empty, but nobody can walk it."""
+    report = await examine(await serve(Endpoint("_:a <http://ex.org/b> _:c .")))
+    assert findings(report)["reachable"].grade is Grade.OK
+    assert report.verdict == "not usable: no entity with an IRI was seen"
+
+
+async def test_an_endpoint_that_says_the_same_whatever_it_is_asked(serve: Serve, examine: Examine) -> None:
+    """More rows than were asked for, and none that is an edge."""
+
+    class Deaf(Endpoint):
+        async def reply(self, query: str) -> web.StreamResponse:
+            return await super().reply(
+                "SELECT ?s ?p ?o { VALUES ?n { " + "1 " * 70 + "} BIND(<http://ex.org/a> AS ?s) }"
+            )
+
+    found = findings(await examine(await serve(Deaf(""))))
+    assert (found["limits"].grade, found["neighbourhood"].grade) == (Grade.WARNING, Grade.WARNING)
+    assert "does not keep to a LIMIT" in found["limits"].said
+    assert found["neighbourhood"].said == "none of some entities has an edge"
+
+
 async def test_a_known_shape_at_an_unknown_place(serve: Serve) -> None:
     """A bare URL whose graph looks like Wikidata's: the shape is named, and how to say so."""
     wikidata = "<http://www.wikidata.org/entity/P31> <http://wikiba.se/ontology#directClaim> <http://ex.org/knows> .\n"

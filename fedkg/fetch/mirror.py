@@ -14,19 +14,22 @@ __all__ = ["Mirror", "Turn"]
 REST = 300.0
 """Seconds for which a mirror that failed is asked only after the others."""
 STALLS = 2
-"""So many requests without a reply, and no answer in between, shut a mirror for this process."""
+"""So many waves of requests without a reply, and no answer in between, shut a mirror for this process."""
+PATIENT = 2.0
+"""So many times as long as a reply takes of late a request has to wait before its silence says anything."""
 TICK = 0.1
 """Seconds between two looks at whether the request that finds out has come back."""
-TRIAL = 60.0
-"""Most seconds for which the others wait for that request."""
+TRIAL = 10.0
+"""Most seconds for which the others wait for that request: who sent it may have ended without a word."""
 UNBOUNDED = MOST_ERRORS + 1
 
 
 class Turn(msgspec.Struct):
-    """One query on its way: what it is waiting for, and the mirror that has it (None: it has not been sent)."""
+    """One query on its way: what it is waiting for, and the mirror that has it since when (None: it has not been sent)."""
 
     doing: str = "waiting for a slot behind other requests"
     asked: "Mirror | None" = None
+    since: float = 0.0
 
 
 class Mirror:
@@ -46,7 +49,8 @@ class Mirror:
         self._detects = detects
         self._probed = not self.url
         self._stalls = 0
-        self._stalled_until = self._rest_until = float("-inf")
+        self._slowest = self._fastest = 0.0
+        self._stalled_at = self._stalled_until = self._rest_until = float("-inf")
 
     # ---- may it be asked? ----
 
@@ -63,8 +67,12 @@ class Mirror:
     async def enter(self, turn: Turn, endpoint: str) -> bool:
         """Waits until it may be asked; whether this is the request that finds out whether it is back.
 
-        Raises RefusedError, with the time that is left, where it is shut or wants a longer wait than there is time for.
+        Raises RefusedError, with the time that is left, where it is shut or wants a longer wait than there is time for;
+        EndpointTimeoutError where even the fastest of its replies took longer than there is time.
         """
+        if (left := deadline.left()) < self._fastest:
+            message = f"{endpoint} is not asked: its replies take {self._fastest:.3g} s, and {left:.3g} s are left"
+            raise EndpointTimeoutError(message, endpoint=endpoint)
         while True:
             host, now = await self._manners.host(self._origin), self._clock.wall()
             delay = host.delay(now)
@@ -96,21 +104,39 @@ class Mirror:
         now = self._clock.wall()
         await self._manners.change(self._origin, lambda host: host.answered(now))
 
-    async def failed(self, error: EndpointError, budget: int) -> None:
+    async def failed(self, error: EndpointError, turn: Turn, budget: int) -> None:
         """Notes an error; `budget` failed requests a minute are left to all processes together."""
         if isinstance(error, EndpointTimeoutError) and not error.status:
-            self.stalled()
+            self._stalled(turn)
         elif error.status:
             self._stalls = 0
         now, most = self._clock.wall(), budget if self.url else UNBOUNDED
         await self._manners.change(self._origin, lambda host: host.failed(error, now, most))
 
-    def stalled(self) -> None:
-        """Notes that our time was over before its reply was there: that may be the query's fault, twice in a row not."""
+    def asked(self, turn: Turn) -> None:
+        """Notes that a request goes out."""
+        turn.doing, turn.asked, turn.since = "no whole reply", self, self._clock.now()
+
+    def replied(self, reply: Reply) -> None:
+        """Notes how long a reply takes of late, at most and at least."""
+        self._slowest = max(reply.seconds, self._slowest / 2)
+        self._fastest = min(reply.seconds, self._fastest * 2) if self._fastest else reply.seconds
+
+    def given_up(self, turn: Turn) -> None:
+        """Notes that whoever asked had no more time; where he had hardly any, that says nothing."""
+        if self._clock.now() - turn.since >= PATIENT * self._slowest:
+            self._stalled(turn)
         self.rest()
+
+    def _stalled(self, turn: Turn) -> None:
+        """Notes a silence: that may be the query's fault, twice in a row not. Requests that went out together are one."""
+        self.rest()
+        if turn.since < self._stalled_at:
+            return
         self._stalls += 1
+        self._stalled_at = self._clock.now()
         if self._stalls >= STALLS:
-            self._stalled_until = self._clock.now() + PAUSE
+            self._stalled_until = self._stalled_at + PAUSE
 
     def rest(self) -> None:
         """Lets the others go first for a while."""

@@ -26,7 +26,11 @@ from fedkg.sparql import engines
 
 __all__ = ["Polite"]
 
+SHARE = 1 / 3
+"""The part of what is left of a question that one request may take: two that stall leave time for what others say."""
 PROBE_SECONDS = 10.0
+LARGE = 1 << 18
+"""A reply of more bytes takes so long to read that nobody else should have to wait for it."""
 TELLING = (200, 400)
 """Statuses of hosts that are well: others are not asked for their engine."""
 
@@ -82,17 +86,17 @@ class Polite:
         """The accepted rows of `query`, from the first mirror that gives them; `kind` is what the meter counts it as.
 
         Raises the EndpointError of the last mirror, after as many retries as the limits allow; EndpointTimeoutError, with
-        what the time went to, after the limits' patience or half of what is left until the question's deadline: then
+        what the time went to, after the limits' patience or a third of what is left until the question's deadline: then
         there is time for what others have to say.
         """
-        seconds, turn = min(self._limits.patience, deadline.left() / 2), Turn()
+        seconds, turn = min(self._limits.patience, SHARE * deadline.left()), Turn()
         try:
             with deadline.within(seconds):
                 async with asyncio.timeout(seconds):
                     return await self._first(query, kind, turn)
         except TimeoutError as error:
             if turn.asked:
-                turn.asked.stalled()
+                turn.asked.given_up(turn)
             message = f"{self.endpoint}: no answer within {seconds:.3g} s: {turn.doing}"
             raise EndpointTimeoutError(message, endpoint=self.endpoint, asked=kind) from error
 
@@ -136,7 +140,7 @@ class Polite:
         except EndpointError as error:
             turn.asked = None
             error.endpoint, error.asked = self.endpoint, error.asked or kind
-            await mirror.failed(error, self._limits.errors)
+            await mirror.failed(error, turn, self._limits.errors)
             raise
         finally:
             if trial:
@@ -148,11 +152,16 @@ class Polite:
         believed = mirror.engine
         reply = await self._reply(mirror, query, kind, turn)
         try:
-            return self._accept(reply)
+            return await self._accepted(reply)
         except QueryRejectedError:
             if isinstance(query, str) or mirror.engine == believed:
                 raise
-        return self._accept(await self._reply(mirror, query, kind, turn))
+        return await self._accepted(await self._reply(mirror, query, kind, turn))
+
+    async def _accepted(self, reply: Reply) -> Rows:
+        if len(reply.body) < LARGE:
+            return self._accept(reply)
+        return await asyncio.to_thread(self._accept, reply)
 
     async def _reply(self, mirror: Mirror, query: Query, kind: str, turn: Turn) -> Reply:
         """The reply to the query in the mirror's dialect, and what it betrays of the engine."""
@@ -176,7 +185,7 @@ class Polite:
             turn.doing = "waiting for the pace that the profile sets"
             await pace.acquire()
         seconds = self._limits.timeout
-        turn.doing, turn.asked = "no whole reply", mirror
+        mirror.asked(turn)
         with self.meter.request(kind):
             try:
                 async with asyncio.timeout(seconds):
@@ -185,6 +194,7 @@ class Polite:
                 message = f"{self.endpoint}: no whole reply within {seconds:g} s"
                 raise EndpointTimeoutError(message, endpoint=self.endpoint) from error
         turn.asked = None
+        mirror.replied(reply)
         self.meter.received(len(reply.body))
         return reply
 

@@ -70,8 +70,9 @@ class SparqlGraph:
 
         An incoming edge that an outgoing one says already, by the twin of its relation, is left out.
         """
-        found, plumbing = await asyncio.gather(self._near.get(entities, direction), self.plumbing())
-        found = await self._twins.once(found, self._near.get) if direction == "in" else found
+        near = self._near.get(entities, direction)
+        once = self._twins.once(near, self._near.get) if direction == "in" else near
+        found, plumbing = await asyncio.gather(once, self.plumbing())
         return [_without(near, plumbing) for near in found] if plumbing else found
 
     async def known(self, entities: Sequence[Iri]) -> dict[Iri, Acquaintance]:

@@ -48,8 +48,9 @@ class Surroundings:
         return not isinstance(node, Iri) or (near is not None and all(part.complete for part in near))
 
     def all(self) -> list[Neighbourhood]:
-        """Everything that was fetched."""
-        return [near for parts in self._near.values() for near in parts]
+        """Everything that was fetched, in an order that does not depend on which direction came first."""
+        kept = sorted(self._near.items(), key=lambda item: BOTH.index(item[0][1]))
+        return [near for _, parts in kept for near in parts]
 
     def gaps(self, walked: set[Term]) -> list[Gap]:
         """What endpoints failed to say, each reason once per endpoint, and what was cut of the nodes walked through."""

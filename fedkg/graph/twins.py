@@ -5,6 +5,7 @@ they are each other's reverse. An incoming edge goes only where its twin is ther
 of which one half is stated stays.
 """
 
+import asyncio
 import hashlib
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
@@ -35,12 +36,15 @@ class Twins:
         key = hashlib.blake2s(encode((source.identity, self._inverse)), digest_size=12).hexdigest()
         self._catalogue = Catalogue(source, NAMESPACE, key, self._ask, (list[tuple[str, str]], _pairs))
 
-    async def once(self, incoming: list[Neighbourhood], get: Get) -> list[Neighbourhood]:
+    async def once(self, asked: Awaitable[list[Neighbourhood]], get: Get) -> list[Neighbourhood]:
         """The incoming edges but for those whose twin is an outgoing one; `get` fetches these for nodes that may have any."""
-        pairs = (await self._catalogue.get() or {}) if self._inverse else {}
+        incoming, pairs = await asyncio.gather(asked, self._table())
         doubled = [near.entity for near in incoming if any(True for edge in near.edges for _ in _turned(edge, pairs))]
         outgoing = {near.entity: near for near in await get(doubled, "out")} if doubled else {}
         return [_without(near, outgoing[near.entity], pairs) if near.entity in outgoing else near for near in incoming]
+
+    async def _table(self) -> Pairs:
+        return (await self._catalogue.get() or {}) if self._inverse else {}
 
     async def _ask(self) -> list[tuple[str, str]]:
         rows = (await self._select.select(build.pairs(self._inverse), "catalogue")).rows

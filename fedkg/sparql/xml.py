@@ -18,8 +18,6 @@ HEAD = ["sparql", "head"]
 RESULTS = ["sparql", "results"]
 RESULT = [*RESULTS, "result"]
 BINDING = [*RESULT, "binding"]
-BOOLEAN = ["sparql", "boolean"]
-BOOLEANS = {"true": True, "false": False}
 LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
@@ -81,8 +79,6 @@ class _Reader:
             self._row[self._variable]["value"] = "".join(self._text)
         elif self._path == RESULT:
             self.value["results"]["bindings"].append(self._row)
-        elif self._path == BOOLEAN:
-            self.value["boolean"] = BOOLEANS.get("".join(self._text).strip())
         elif self._path == HEAD:
             self.value["head"] = {}
         self._path.pop()

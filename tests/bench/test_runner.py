@@ -2,6 +2,8 @@
 
 import gzip
 import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,23 @@ async def test_a_run_scores_every_question(data: Path, tmp_path: Path) -> None:
     assert document["summary"]["benchmark"] == "metaqa-1hop"
     assert len(document["records"]) == 8
     assert str(data) not in json.dumps(document), "a result names no folder of this machine"
+
+
+async def test_a_run_is_repeated_without_its_endpoint(
+    data: Path, tmp_path: Path, oxigraph: Callable[..., AbstractContextManager[str]]
+) -> None:
+    """Offline, from what was kept: the same scores, and no edge that anybody has confirmed."""
+    runs = []
+    with oxigraph([data / "freebase-pathquestion.nt.gz"]) as url:
+        for mode in ("live", "cached"):
+            settings = settings_for(tmp_path, endpoints=[f"freebase@{url}"], mode=mode)
+            runs.append(await run(settings, "pathquestion-2h", data, limit=5))
+    settings = settings_for(tmp_path, endpoints=[f"freebase@{url}"], mode="offline")
+    offline = await run(settings, "pathquestion-2h", data, limit=5)
+    live, cached = runs
+    assert (live.summary.errors, live.summary.path_validity, offline.summary.path_validity) == (0, 1.0, None)
+    assert [(one.answers, one.score) for one in offline.records] == [(one.answers, one.score) for one in live.records]
+    assert [one.usage.cache_hits for one in offline.records] == [one.usage.cache_hits for one in cached.records]
 
 
 async def test_a_question_that_fails_is_a_record_that_counts_as_wrong(data: Path, tmp_path: Path) -> None:

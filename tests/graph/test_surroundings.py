@@ -41,6 +41,16 @@ async def test_edges_by_relation_and_direction(make: Wire) -> None:
     assert around.along(A, DirectedRelation(P, "out", P)) == around.edges(B) == []
 
 
+async def test_what_was_fetched_has_an_order_of_its_own(make: Wire, faults: Faults) -> None:
+    """Which direction fails first is chance; the document says it in one order."""
+    faults.append(lambda query: BROKEN)
+    around = Surroundings(make(FACTS))
+    await around.fetch([A], ["in"])
+    await around.fetch([A], ["out"])
+    assert [near.direction for near in around.all()] == ["out", "in"]
+    assert around.gaps(set())[0].asked == "http://x/a (out), http://x/a (in)"
+
+
 async def test_gaps_name_who_what_and_why(make: Wire, faults: Faults) -> None:
     """A failure is a gap wherever it was; a cut only where the walk went through; equal reasons stand together."""
     text = " ".join(f":a r:p :t{number} ." for number in range(9))
