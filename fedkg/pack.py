@@ -159,6 +159,8 @@ def _member(name: str) -> zipfile.ZipInfo:
 @contextmanager
 def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
     """The archive; whatever is wrong with it as an archive is a PackError."""
+    if path.exists() and not path.is_file():
+        raise PackError(f"{path}: this is no regular file")  # of a device or a pipe there may be no end
     try:
         with zipfile.ZipFile(path) as archive:
             yield archive

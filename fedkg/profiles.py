@@ -60,7 +60,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     entity: Positive = 2_000
     max_bytes: Positive = 64_000_000
     patience: Annotated[float, msgspec.Meta(gt=0)] = 120.0
-    errors: Positive = 20
+    errors: Positive = 40
 
 
 class Labels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -17,7 +17,7 @@ from fedkg import profiles
 from fedkg.calls.base import ReasoningModel
 from fedkg.calls.local import LocalModel
 from fedkg.calls.prompted import PromptedModel
-from fedkg.connect import Member, check_endpoint, connect, hosted
+from fedkg.connect import Member, check_endpoint, connect
 from fedkg.doctor import Doctor, Report
 from fedkg.embed import openai as openai_embeddings
 from fedkg.embed import sentence
@@ -35,6 +35,7 @@ from fedkg.llm import anthropic, openai
 from fedkg.llm.base import ChatModel
 from fedkg.llm.budget import Ledger
 from fedkg.meter import Meter
+from fedkg.places import hosted
 from fedkg.reason import Run
 from fedkg.recall import Recall
 from fedkg.records import Answer, Match, Neighbourhood, Usage

@@ -36,6 +36,7 @@ LEVELS = {
     "pack": 3,
     "recall": 4,
     "identity": 2.5,  # reads the profiles' folder
+    "places": 2.5,  # where profiles are served
     **dict.fromkeys(["federation", "steps"], 5),
     "federation.flights": 4.5,
     "federation.sources": 4.7,

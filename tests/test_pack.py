@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import sqlite3
 import zipfile
 from collections.abc import Callable
@@ -274,6 +275,13 @@ def test_what_is_no_pack(tmp_path: Path, content: bytes) -> None:
     """Other files are bad input."""
     (tmp_path / "x").write_bytes(content)
     refused(tmp_path / "x", "no whole pack|has no manifest")
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
+def test_what_is_no_file(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    """A folder, or a pipe that nobody may ever write to, is not opened."""
+    make(tmp_path / "x")
+    refused(tmp_path / "x", "no regular file")
 
 
 def test_a_pack_that_is_not_there(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def stats(file: str | None, as_json: bool, **flags: object) -> None:
         shown = {"folder": str(settings.cache_path), "bytes": size, "limit": limit, "evicted": evicted}
         click.echo(encode({**shown, "entries": entries}))
         return
-    click.echo(f"{settings.cache_path}: {size / 1e6:.1f} MB of {limit / 1e6:,.0f} MB")
+    click.echo(f"{settings.cache_path}: {size / (1 << 20):.1f} MB of {limit >> 20:,} MB")
     for namespace, count in entries.items():
         click.echo(f"  {namespace:14} {count}")
     if evicted:

@@ -14,8 +14,8 @@ import click
 import msgspec
 
 from fedkg.cli.show import plain
-from fedkg.connect import wants_contact
 from fedkg.errors import SettingsError
+from fedkg.places import wants_contact
 from fedkg.settings import Settings, user_file
 
 __all__ = ["contacted"]

@@ -53,8 +53,8 @@ class EmbeddedTransport:
     def _answer(self, query: str) -> tuple[int, dict[str, str], bytes]:
         try:
             result = self._store.query(query)
-            if isinstance(result, pyoxigraph.QueryTriples):
-                return 400, TEXT, b"only SELECT and ASK queries have rows"
+            if not isinstance(result, pyoxigraph.QuerySolutions):
+                return 400, TEXT, b"only SELECT queries have rows"
             return 200, RESULTS, cast("bytes", result.serialize(format=pyoxigraph.QueryResultsFormat.JSON))
         except SyntaxError as error:
             return 400, TEXT, f"syntax error: {error}".encode()

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from email.message import Message
 from typing import Any
 
+from fedkg import deadline
 from fedkg.errors import EndpointTimeoutError, ProfileError, TruncatedError, UnreachableError
 from fedkg.fetch.base import Reply
 
@@ -19,13 +20,14 @@ __all__ = ["WrapperTransport"]
 
 CHUNK = 1 << 16
 THREADS = 8
+LEAST_SECONDS = 0.01
 
 
 class WrapperTransport:
     """A Transport over urllib, with the requests that a SPARQLWrapper object makes; the object itself is not changed.
 
-    `timeout` in seconds, for the whole reply, holds where the object has none of its own; `max_bytes` is the most bytes of
-    one reply. Raises ProfileError where the object is no SPARQLWrapper, or its endpoint no http URL.
+    `timeout` in seconds, for the whole reply, holds where the object has none of its own, and never longer than the deadline
+    of whoever asks; `max_bytes` is the most bytes of one reply. Raises ProfileError where the object is no SPARQLWrapper, or its endpoint no http URL.
     """
 
     def __init__(self, wrapper: Any, *, timeout: float = 60.0, max_bytes: int = 64_000_000) -> None:
@@ -43,18 +45,20 @@ class WrapperTransport:
 
     async def send(self, query: str) -> Reply:
         """The endpoint's reply, whatever its status. Raises UnreachableError, EndpointTimeoutError or TruncatedError."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._send, query)
+        # a thread cannot be cancelled: one that outlived whoever asked would keep the program from ending
+        seconds = max(LEAST_SECONDS, min(self._timeout, deadline.left()))
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._send, query, seconds)
 
     async def close(self) -> None:
         """Lets the threads end; urllib opens a connection per request."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _send(self, query: str) -> Reply:
+    def _send(self, query: str, seconds: float) -> Reply:
         started = time.monotonic()
         try:
-            status, headers, body = self._exchange(self._request(query))
+            status, headers, body = self._exchange(self._request(query), seconds)
         except TimeoutError as error:
-            message = f"{self.name}: no whole reply within {self._timeout:g} s"
+            message = f"{self.name}: no whole reply within {seconds:.3g} s"
             raise EndpointTimeoutError(message, endpoint=self.name) from error
         except (OSError, http.client.HTTPException) as error:
             # URLError is an OSError; its reason may quote the URL, so only the kind of the cause is shown
@@ -77,11 +81,11 @@ class WrapperTransport:
         request: urllib.request.Request = wrapper._createRequest()  # noqa: SLF001
         return request
 
-    def _exchange(self, request: urllib.request.Request) -> tuple[int, Message, bytes]:
-        end = time.monotonic() + self._timeout
+    def _exchange(self, request: urllib.request.Request, seconds: float) -> tuple[int, Message, bytes]:
+        end = time.monotonic() + seconds
         try:
             # __init__ has let http and https through only
-            with urllib.request.urlopen(request, timeout=self._timeout) as response:  # noqa: S310
+            with urllib.request.urlopen(request, timeout=seconds) as response:  # noqa: S310
                 return response.status, response.headers, self._read(response, end)
         except urllib.error.HTTPError as error:
             with error:

@@ -90,20 +90,27 @@ class Graph(Protocol):
 class Patience:
     """How many more requests of one batch may fail before the rest of the batch is given up.
 
-    `reshaped` tells whether the batch was too much at once.
+    `reshaped` tells whether the batch was too much at once, `most` how many items at once were answered, `fewest` how many
+    were too much (0: none).
     """
 
     def __init__(self, failures: int = FAILURES) -> None:
         self.left = failures
         self.reshaped = False
+        self.most = self.fewest = 0
 
-    def lasts(self, error: EndpointError) -> bool:
-        """Whether to ask for less after this error, which it counts.
+    def fits(self, count: int) -> None:
+        """Notes that so many items at once were answered."""
+        self.most = max(self.most, count)
+
+    def lasts(self, error: EndpointError, count: int) -> bool:
+        """Whether to ask for less after this error for so many items, which it counts.
 
         A rejected query may have been rejected for one of its terms: engines differ in what they take for an IRI.
         """
         self.left -= 1
-        self.reshaped = self.reshaped or error.action is Action.RESHAPE
+        if error.action is Action.RESHAPE:
+            self.reshaped, self.fewest = True, min(count, self.fewest or count)
         return self.left > 0 and (error.action is Action.RESHAPE or isinstance(error, QueryRejectedError))
 
 
@@ -121,7 +128,7 @@ async def in_halves(
     try:
         return dict(await ask(items)), {}
     except EndpointError as error:
-        if not patience.lasts(error) or len(items) < 2:
+        if not patience.lasts(error, len(items)) or len(items) < 2:
             return {}, dict.fromkeys(items, error)
     parts = await asyncio.gather(*(in_halves(part, ask, patience) for part in halves(items)))
     return parts[0][0] | parts[1][0], parts[0][1] | parts[1][1]

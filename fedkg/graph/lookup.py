@@ -83,7 +83,8 @@ class Lookup:
 
 def likeness(text: str, name: str) -> float:
     """How much two names are spelled alike, 0..1, whatever their case, marks and order of words."""
-    clean = utils.default_process
+    # of a name that is nothing but marks none may be left out: "!!!" is a band, "???" is another one
+    clean = utils.default_process if utils.default_process(text) else None
     alike = max(fuzz.ratio(text, name, processor=clean), fuzz.token_sort_ratio(text, name, processor=clean))
     return ALIKE * alike / 100
 

@@ -109,7 +109,10 @@ class Neighbours:
         found = await self._ask(batch, direction, patience)
         await self._save(found)
         if patience.reshaped or not all(near.failed for near in found):
-            await self._sizes[direction].learn(len(batch), fits=not patience.reshaped)
+            too_much = 2 * patience.most or patience.fewest or len(batch)
+            await self._sizes[direction].learn(
+                too_much if patience.reshaped else len(batch), fits=not patience.reshaped
+            )
         return found
 
     async def _ask(self, batch: Sequence[Iri], direction: Direction, patience: Patience) -> list[Neighbourhood]:
@@ -117,11 +120,12 @@ class Neighbours:
         try:
             reply = await self._select.select(query, "neighbours")
             if len(reply.rows) <= self._limits.rows:
+                patience.fits(len(batch))
                 return self._read(batch, direction, reply)
             hubs, parts = self._apart(batch, direction, reply, patience)
         except EndpointError as error:
             alone = len(batch) == 1
-            if not patience.lasts(error) or (alone and error.action is not Action.RESHAPE):
+            if not patience.lasts(error, len(batch)) or (alone and error.action is not Action.RESHAPE):
                 return [self._gap(entity, direction, str(error)) for entity in batch]
             hubs, parts = (batch, []) if alone else ([], halves(batch))
         whole = (self._ask(part, direction, patience) for part in parts)

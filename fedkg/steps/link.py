@@ -155,7 +155,8 @@ async def _described(graph: Graph, found: Mapping[str, Sequence[Match]]) -> dict
 
 def _best(matches: Sequence[Match]) -> list[Match]:
     """The matches with the best score."""
-    return [match for match in matches if match.score == max(match.score for match in matches)]
+    best = max((match.score for match in matches), default=0.0)
+    return [match for match in matches if match.score == best]
 
 
 def _evidence(match: Match) -> set[str]:

@@ -35,7 +35,7 @@ def test_stats(cli: Cli, home: Path) -> None:
 
 def test_stats_tell_the_limit_and_what_went(cli: Cli, tmp_path: Path, home: Path) -> None:
     """The size that is allowed is shown, and how many entries of which kind have gone for want of room."""
-    assert "MB of 4,295 MB" in cli("cache", "stats").stdout
+    assert "MB of 4,096 MB" in cli("cache", "stats").stdout
     assert "gone" not in cli("cache", "stats").stdout
     (tmp_path / "small.toml").write_text("cache_size = 1")
     store = DiskStore(home / "cache", 1 << 20)
@@ -63,6 +63,25 @@ def test_runs(cli: Cli, graph: Path) -> None:
     lines = cli("cache", "runs").stdout.splitlines()
     assert [line.split()[0] for line in lines] == [run["id"] for run in runs]
     assert lines[1].endswith("What is the capital of Ruritania?")
+
+
+def test_names_that_are_no_text(cli: Cli, graph: Path, tmp_path: Path) -> None:
+    """Bytes on the command line that are no UTF-8 are noted by their escapes, in what was asked and in a pack's name."""
+    assert cli("search", "\udcff", "-e", graph).exit_code == 1
+    cli("cache", "export", "one.pack")
+    (tmp_path / "one.pack").rename(tmp_path / "\udcff.pack")
+    assert cli("cache", "import", "\udcff.pack").exit_code == 0
+    asked = [run["asked"][0] for run in json.loads(cli("cache", "runs", "--json").stdout)]
+    assert asked[1:] == ["search \\udcff", "import \\udcff.pack"]
+
+
+def test_a_run_that_is_too_large_says_so(cli: Cli, graph: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is listed, and cannot be exported."""
+    monkeypatch.setattr("fedkg.runs.MOST_TOUCHED", 1)
+    assert cli("neighbours", "http://ex.org/flavia", "-e", graph).exit_code == 0
+    assert "too many entries  neighbours" in cli("cache", "runs").stdout.splitlines()[-1]
+    result = cli("cache", "export", "one.pack")
+    assert (result.exit_code, "touched more than 1 entries" in result.stderr) == (2, True)
 
 
 def test_a_pack_answers_elsewhere(cli: Cli, tmp_path: Path, served: Callable[..., Any]) -> None:

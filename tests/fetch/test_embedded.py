@@ -87,17 +87,24 @@ def people(triples: Path) -> EmbeddedTransport:
     return load(str(triples))
 
 
-async def test_rows_and_booleans_are_sparql_json(people: EmbeddedTransport) -> None:
-    """SELECT and ASK pass the same acceptance test as an endpoint's reply."""
+async def test_rows_are_sparql_json(people: EmbeddedTransport) -> None:
+    """A SELECT passes the same acceptance test as an endpoint's reply."""
     reply = await people.send("SELECT ?o { <http://ex.org/grace> ?p ?o }")
     year = Literal("1906", "http://www.w3.org/2001/XMLSchema#gYear")
     assert accept(reply, endpoint="p").rows == ({"o": year},)
     assert reply.seconds > 0
-    assert accept(await people.send("ASK { ?s ?p 5 }"), endpoint="p").boolean is False
 
 
 @pytest.mark.parametrize(
-    "query", ["SELEC", "", "CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }", "INSERT DATA { <a:b> <a:b> 1 }", "DROP ALL"]
+    "query",
+    [
+        "SELEC",
+        "",
+        "ASK { ?s ?p ?o }",
+        "CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }",
+        "INSERT DATA { <a:b> <a:b> 1 }",
+        "DROP ALL",
+    ],
 )
 async def test_what_is_no_query_is_rejected(people: EmbeddedTransport, query: str) -> None:
     """Syntax errors, other kinds of queries and updates get status 400, and the graph stays as it is."""

@@ -55,7 +55,7 @@ async def test_a_query_is_a_posted_form(serve: Serve) -> None:
     (asked,) = server.asked
     assert (asked.method, asked.form) == ("POST", {"query": query})
     assert asked.path.endswith("/sparql?default-graph-uri=http://g")
-    assert asked.headers["accept"] == JSON
+    assert asked.headers["accept"] == f"{JSON}, application/sparql-results+xml;q=0.5"
     assert asked.headers["user-agent"].startswith("fedkg/")
     assert asked.headers["user-agent"].endswith("(+me@ex.org)")
     assert asked.headers["content-type"] == "application/x-www-form-urlencoded"
@@ -224,11 +224,11 @@ async def test_a_huge_error_page_is_read_in_part(serve: Serve) -> None:
     """A status that is an error keeps its meaning however long its page is."""
 
     async def huge(_: web.Request) -> web.Response:
-        return web.Response(status=400, body=b"x" * 1_000_000)
+        return web.Response(status=400, body=b"x" * 3_000_000)
 
     server = await serve(huge)
     reply = await once(server.url)
-    assert (reply.status, len(reply.body)) == (400, 65_536)
+    assert (reply.status, len(reply.body)) == (400, 1 << 20)
 
 
 async def test_nobody_listens() -> None:
@@ -432,7 +432,6 @@ async def test_the_real_oxigraph_answers(oxigraph_url: str) -> None:
     """Rows, a rejected query and a timeout of a real engine come out as they should."""
     rows = accept(await once(oxigraph_url, "SELECT ?o { <http://ex.org/ada> ?p ?o } ORDER BY ?o"), endpoint="o")
     assert {repr(row["o"]) for row in rows.rows} == {"<http://ex.org/grace>", '"Ada"@en'}
-    assert accept(await once(oxigraph_url, "ASK { ?s ?p ?o }"), endpoint="o").boolean is True
     wrong = await once(oxigraph_url, "SELECT nonsense")
     with pytest.raises(EndpointError, match="answered 400: error at"):
         accept(wrong, endpoint="o")

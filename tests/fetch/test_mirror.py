@@ -2,19 +2,21 @@ import asyncio
 from functools import partial
 from typing import Any
 
+import msgspec
 import pytest
 
 from fedkg.dialects import Dialect, Engine
 from fedkg.errors import QueryRejectedError
 from fedkg.fetch.base import FakeTransport, Reply
-from fedkg.fetch.manners import Clock, Manners
+from fedkg.fetch.manners import Clock, Manners, origin
+from fedkg.fetch.mirror import Mirror, Turn
 from fedkg.fetch.polite import Polite
 from fedkg.profiles import Limits
 from fedkg.sparql.engines import PROBE
 from fedkg.sparql.results import accept
 
 JSON = {"content-type": "application/sparql-results+json"}
-BODY = b'{"head": {}, "boolean": true}'
+BODY = b'{"head": {}, "results": {"bindings": []}}'
 GOOD = Reply(200, JSON, BODY)
 VIRTUOSO = Reply(200, {**JSON, "server": "Virtuoso/07.20"}, BODY)
 QLEVER = Reply(400, {}, b'{"query": "", "status": "ERROR", "exception": "Invalid SPARQL query"}')
@@ -56,7 +58,7 @@ async def test_a_query_in_the_wrong_dialect_is_put_once_more() -> None:
     """Where another engine answers than was believed, the rejected query is made again for it; a text cannot be."""
     transport = script(QLEVER, GOOD)
     gentle = polite(transport, engine="virtuoso")
-    assert (await gentle.select(spoken)).boolean is True
+    assert (await gentle.select(spoken)).bytes == len(BODY)
     assert transport.queries == ["virtuoso", "qlever"]
     with pytest.raises(QueryRejectedError):
         await polite(script(QLEVER, GOOD)).select("text")
@@ -118,7 +120,25 @@ async def test_a_probe_that_hangs_costs_no_answer() -> None:
             return await super().send(query)
 
     gentle = polite(Mute(lambda _: GOOD, URL), engine="generic", patience=0.2)
-    assert (await gentle.select("q")).boolean is True
+    assert (await gentle.select("q")).bytes == len(BODY)
+
+
+async def test_who_died_while_it_tried_holds_the_others_for_ten_seconds() -> None:
+    """A process that claimed to find out whether a host is back, and said no more, is waited for as long as a reply takes."""
+    wall = [1e9]
+
+    async def sleep(seconds: float) -> None:
+        wall[0] += seconds
+
+    clock = Clock(now=lambda: wall[0], sleep=sleep, wall=lambda: wall[0])
+    manners = Manners(clock=clock)
+    await manners.change(origin(URL), lambda host: msgspec.structs.replace(host, shut_until=wall[0]))
+    dead = Mirror(script(GOOD), manners, clock, "virtuoso", detects=False)
+    assert await dead.enter(Turn(), "e") is True
+    gentle = polite(script(GOOD), manners=manners, clock=clock, engine="virtuoso")
+    await gentle.select("q")
+    assert wall[0] - 1e9 == pytest.approx(10, abs=0.2)
+    assert not manners.known(origin(URL)).on_trial(wall[0])
 
 
 async def test_what_runs_in_this_process_is_not_asked() -> None:

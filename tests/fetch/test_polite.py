@@ -1,5 +1,6 @@
 import asyncio
 import contextlib
+import threading
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
@@ -19,7 +20,7 @@ from fedkg.errors import (
     TruncatedError,
     UnreachableError,
 )
-from fedkg.fetch.base import FakeTransport, Reply, Transport
+from fedkg.fetch.base import FakeTransport, Reply, Rows, Transport
 from fedkg.fetch.http import HttpTransport
 from fedkg.fetch.manners import Clock, Manners, origin
 from fedkg.fetch.polite import Polite
@@ -29,7 +30,7 @@ from fedkg.records import Usage
 from fedkg.sparql.results import accept
 
 JSON = "application/sparql-results+json"
-BODY = b'{"head": {}, "boolean": true}'
+BODY = b'{"head": {}, "results": {"bindings": []}}'
 GOOD = Reply(200, {"content-type": JSON}, BODY)
 BUSY = Reply(429, {"content-type": "text/plain", "retry-after": "9"}, b"slow down")
 BANNED = Reply(403, {"content-type": "text/plain"}, b"You are banned.")
@@ -98,7 +99,7 @@ def polite(
 @pytest.mark.parametrize("trouble", [DOWN, UnreachableError("gone"), RefusedError("busy"), BUSY])
 async def test_what_may_pass_is_tried_again(trouble: Reply | EndpointError) -> None:
     """Broken connections, lost gateways and throttling are retried as often as the limits say, then raised."""
-    assert (await polite(script(trouble, trouble, GOOD), retries=2).select("q")).boolean is True
+    assert (await polite(script(trouble, trouble, GOOD), retries=2).select("q")).bytes == len(BODY)
     transport = script(trouble)
     with pytest.raises((UnreachableError, RefusedError)):
         await polite(transport, retries=2).select("q")
@@ -147,7 +148,7 @@ async def test_no_more_waiting_than_a_minute() -> None:
         await gentle.select("q")
     assert (caught.value.wait, caught.value.endpoint) == (41, "e")
     hours.time += 41
-    assert (await gentle.select("q")).boolean is True
+    assert (await gentle.select("q")).bytes == len(BODY)
     assert (len(transport.queries), hours.slept) == (2, [])
 
 
@@ -176,7 +177,7 @@ async def test_an_answer_that_says_no_is_an_answer() -> None:
     gentle = polite(transport, retries=4)
     with pytest.raises(QueryRejectedError):
         await gentle.select("q")
-    assert (await gentle.select("q")).boolean is True
+    assert (await gentle.select("q")).bytes == len(BODY)
 
 
 # ---- one tries first ----
@@ -223,7 +224,7 @@ async def test_the_error_budget_holds_for_all_urls_of_a_host() -> None:
     with pytest.raises(RefusedError, match=r"another 60 s.*syntax error"):
         await other.select("q")
     hours.time += 60
-    assert (await other.select("q")).boolean is True
+    assert (await other.select("q")).bytes == len(BODY)
 
 
 # ---- several mirrors ----
@@ -385,11 +386,11 @@ async def test_a_queue_counts_against_the_time() -> None:
     assert gentle.meter.usage().by_kind == {"edges": 1}
 
 
-async def test_half_of_what_is_left_of_a_question() -> None:
-    """A stalling endpoint takes half of the question's time, so that the others' answers can still be used."""
+async def test_a_third_of_what_is_left_of_a_question() -> None:
+    """A stalling endpoint takes a third of the question's time, so that the others' answers can still be used."""
     gentle = polite(Crowd())
-    with deadline.within(0.1):
-        with pytest.raises(EndpointTimeoutError, match=r"within 0\.0[45]"):
+    with deadline.within(0.3):
+        with pytest.raises(EndpointTimeoutError, match=r"within 0\.(1|09)"):
             await gentle.select("q")
         assert deadline.left() > 0.02
 
@@ -451,6 +452,60 @@ async def test_two_stalls_in_a_row_shut_a_mirror_for_this_process() -> None:
     assert gentle.meter.usage().requests == 3
 
 
+async def test_requests_that_go_out_together_stall_once() -> None:
+    """Both directions of a hub may be too much; the smaller requests that follow are still sent."""
+    hours, crowd = Hours(), Crowd()
+    gentle = polite(crowd, hours=hours, patience=0.02)
+    for wave in (4, 8):
+        hours.time += 1
+        waiting = [asyncio.create_task(gentle.select("q")) for _ in range(4)]
+        await turns()
+        hours.time += 1
+        said = await asyncio.gather(*waiting, return_exceptions=True)
+        assert {type(error) for error in said} == {EndpointTimeoutError}
+        assert gentle.meter.usage().requests == wave
+    with pytest.raises(RefusedError, match="has not replied in time"):
+        await gentle.select("q")
+
+
+class Unhurried(FakeTransport):
+    """A transport whose replies take `seconds` by its own account, and that never replies to "slow"."""
+
+    seconds = 3.0
+
+    async def send(self, query: str) -> Reply:
+        if query == "slow":
+            await asyncio.Event().wait()
+        return msgspec.structs.replace(await super().send(query), seconds=self.seconds)
+
+
+async def test_having_hardly_any_time_says_nothing_against_an_endpoint() -> None:
+    """Who gives up after less time than the replies take has no reason to leave the endpoint alone."""
+    transport = Unhurried(lambda _: GOOD)
+    transport.seconds = 0.02
+    gentle = polite(transport, patience=0.03)
+    for _ in range(4):
+        await gentle.select("q")
+        for _ in range(3):
+            with pytest.raises(EndpointTimeoutError):
+                await gentle.select("slow")
+
+
+async def test_a_reply_that_cannot_come_in_time_is_not_asked_for() -> None:
+    """Where even the fastest reply took longer than there is time, the others have that time."""
+    transport = Unhurried(lambda _: GOOD)
+    gentle = polite(transport)
+    await gentle.select("q")
+    with (
+        deadline.within(6),
+        pytest.raises(EndpointTimeoutError, match=r"e is not asked: its replies take 3 s, and 2 s"),
+    ):
+        await gentle.select("q")
+    with deadline.within(12):
+        await gentle.select("q")
+    assert len(transport.queries) == 2
+
+
 async def test_a_stall_between_answers_is_the_querys_own() -> None:
     """What comes back in between says that the host is well, even where it says no."""
     hours, crowd = Hours(), Crowd()
@@ -476,6 +531,7 @@ async def test_after_a_stall_the_other_mirror_goes_first() -> None:
 async def test_daily_business_is_no_warning(caplog: pytest.LogCaptureFixture) -> None:
     """That an endpoint is asked again is a line for those who debug; other retries of the program warn as ever."""
     caplog.set_level("DEBUG")
+    caplog.set_level("DEBUG", logger="stamina")  # the command line silences it
     await polite(script(DOWN, GOOD), retries=1).select("q")
     assert [record.levelname for record in caplog.records if "again" in record.message] == ["DEBUG"]
     with contextlib.suppress(OSError):
@@ -529,6 +585,20 @@ async def test_requests_in_flight_together_are_one_wave() -> None:
     assert gentle.meter.usage().requests == 10
 
 
+async def test_a_large_reply_keeps_nobody_waiting() -> None:
+    """While it is read the event loop goes on: other endpoints have deadlines, too."""
+    others = threading.Event()
+
+    def check(reply: Reply) -> Rows:
+        assert others.wait(20), "the event loop stood still"
+        return accept(reply, endpoint="e")
+
+    large = Reply(200, GOOD.headers, BODY + b" " * 500_000)
+    gentle = Polite([script(large)], check, endpoint="e")
+    asyncio.get_running_loop().call_later(0.05, others.set)
+    assert (await gentle.select("q")).bytes == len(large.body)
+
+
 # ---- over a real connection ----
 
 
@@ -548,6 +618,6 @@ async def test_a_flaky_server_is_survived(serve: Callable[..., Awaitable[Any]]) 
     server = await serve(flaky)
     hours = Hours()
     gentle = polite(HttpTransport(server.url), hours=hours, retries=3)
-    assert (await gentle.select("ASK {}")).boolean is True
+    assert (await gentle.select("ASK {}")).bytes == len(BODY)
     await gentle.close()
     assert (gentle.meter.usage().by_kind, hours.slept) == ({"": 3}, [3.0])

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from fedkg import deadline
 from fedkg.errors import (
     EndpointError,
     EndpointTimeoutError,
@@ -175,6 +176,13 @@ async def test_the_time_limit_of_the_object_wins(serve: Serve) -> None:
     wrapper.setTimeout(1)
     with pytest.raises(EndpointTimeoutError, match="within 1 s"):
         await WrapperTransport(wrapper, timeout=100).send("ASK {}")
+
+
+async def test_nobody_is_waited_for_longer_than_whoever_asks_has_time(serve: Serve) -> None:
+    """The thread ends with the deadline: it cannot be cancelled, and the program would wait for it at its end."""
+    server = await serve(never)
+    with deadline.within(0.2), pytest.raises(EndpointTimeoutError, match=r"within 0\.(2|19\d*) s"):
+        await WrapperTransport(sparqlwrapper.SPARQLWrapper(server.url), timeout=100).send("ASK {}")
 
 
 async def test_nobody_listens() -> None:

@@ -82,3 +82,13 @@ async def test_an_endpoint_is_not_asked_for_too_much_again(
     assert [near.failed for near in found if near.failed] == []
     most = [query.split("}")[0].count("<http://x/a") for query in asked]
     assert most[0] <= 2 * can, "the second process has learned from the first"
+
+
+async def test_a_batch_that_was_given_up_teaches_the_most(
+    make: Wire, faults: list[Callable[[str], Reply | None]]
+) -> None:
+    """Where not even the smallest parts were answered, the next batch begins below them; it does not fail in the same way."""
+    faults.append(lambda query: TIMEOUT if query.split(".")[0].count("<http://x/a") > 3 else None)
+    graph = make(TEXT, store=MemoryStore(), limits=Limits(retries=0, concurrency=1))
+    found = await graph.neighbours(WANTED, "out")
+    assert [bool(near.failed) for near in found] == [number < 50 for number in range(200)]

@@ -18,6 +18,7 @@ from fedkg.fetch.http import HttpTransport
 from fedkg.fetch.polite import Polite
 from fedkg.graph.base import Source
 from fedkg.graph.endpoint import SparqlGraph
+from fedkg.graph.lookup import likeness
 from fedkg.meter import Meter
 from fedkg.profiles import Limits, Lookup, Profile
 from fedkg.records import Match
@@ -142,6 +143,23 @@ async def test_a_candidate_says_what_it_is(full_text: str, meter: Meter) -> None
         assert 0.6 < curie.score <= 0.8 < exact.score < 1
     finally:
         await select.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "least", "most"),
+    [
+        ("curie, MARIE", "Marie Curie", 0.8, 0.8),
+        ("Marie Cury", "Marie Curie", 0.6, 0.8),
+        ("Marie Cury", "Marie", 0, 0.6),
+        ("!!!", "!!!", 0.8, 0.8),
+        ("!!!", "???", 0, 0),
+        ("!!!", "Chk", 0, 0),
+        ("Chk", "!!!", 0, 0),
+    ],
+)
+def test_names_that_are_alike(text: str, name: str, least: float, most: float) -> None:
+    """Case, marks and order are no matter; a name of marks alone is like no other one."""
+    assert least <= likeness(text, name) <= most
 
 
 # ---- where there is no search, or a failing one ----

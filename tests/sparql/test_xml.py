@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 import pyoxigraph
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from fedkg.errors import EndpointError, EndpointTimeoutError, NotSparqlError, TruncatedError
@@ -70,7 +70,8 @@ GOOD = in_xml([ROW, ROW])
 @given(BINDINGS)
 @example([{"o": {"type": "literal", "value": ' \r\n "<&>" 😀'}}])
 def test_a_result_is_the_same_in_both_forms(bindings: list[dict[str, Term]]) -> None:
-    """However a result is written down, its rows are equal."""
+    """However a result is written down, its rows are equal; what an engine writes where it breaks off is in none."""
+    assume(not any(mark in in_json(bindings) for mark in (b"!!!!>>#", b"SPARQL-QUERY: queryStr=")))
     assert rows_of(in_xml(bindings)).rows == rows_of(in_json(bindings), JSON).rows
 
 
@@ -82,13 +83,6 @@ def test_every_media_type_of_xml_is_read(kind: str) -> None:
     )
     for body in (GOOD, GOOD.partition(b"\n")[2], b"\xef\xbb\xbf" + GOOD, prefixed):
         assert rows_of(body, kind).rows == rows_of(in_json([ROW, ROW]), JSON).rows
-
-
-@pytest.mark.parametrize(("text", "answer"), [("true", True), (" false ", False)])
-def test_ask_gives_a_boolean(text: str, answer: bool) -> None:
-    """The reply to ASK has no rows and a boolean."""
-    body = f'<sparql xmlns="{NAMESPACE}"><head/><boolean>{text}</boolean></sparql>'.encode()
-    assert (rows_of(body).boolean, rows_of(body).rows) == (answer, ())
 
 
 def test_a_cap_counts_in_xml_too() -> None:
@@ -116,7 +110,7 @@ BAD: list[tuple[str, bytes, type[EndpointError], str]] = [
     ("error", b"<error>Query timed out</error>", EndpointTimeoutError, "timed out"),
     ("no results", b"<sparql><head/></sparql>", NotSparqlError, "XML without results"),
     ("no head", b"<sparql><results/></sparql>", NotSparqlError, "XML of another shape"),
-    ("maybe", b"<sparql><head/><boolean>maybe</boolean></sparql>", NotSparqlError, "without results"),
+    ("yes", b"<sparql><head/><boolean>true</boolean></sparql>", NotSparqlError, "without results"),
     ("two terms", GOOD.replace(b"</uri>", b"</uri><uri>x</uri>"), NotSparqlError, "unknown type"),
     ("a triple", GOOD.replace(b"uri>", b"triple>"), NotSparqlError, "unknown type 'triple'"),
     ("no XML", b"nothing", NotSparqlError, "no XML"),
