@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from fedkg import deadline
 from fedkg.errors import Action, EndpointError, QueryRejectedError
 from fedkg.fetch.base import Select
 from fedkg.profiles import Profile
@@ -17,6 +18,8 @@ __all__ = ["FAILURES", "Graph", "Patience", "Source", "all_in_halves", "chunks",
 
 FAILURES = 8
 """Requests of one batch that may fail: enough to find the one of fifty that is too much, too few to wear out a host."""
+
+SHARE = 1 / 3
 
 T = TypeVar("T")
 K = TypeVar("K")
@@ -88,14 +91,16 @@ class Graph(Protocol):
 
 
 class Patience:
-    """How many more requests of one batch may fail before the rest of the batch is given up.
+    """How many more requests of one batch may fail, and until when, before the rest of the batch is given up.
 
+    A batch may take a third of what is left of the question: one endpoint that fails slowly must not use up the time for all.
     `reshaped` tells whether the batch was too much at once, `most` how many items at once were answered, `fewest` how many
     were too much (0: none).
     """
 
     def __init__(self, failures: int = FAILURES) -> None:
         self.left = failures
+        self._least = (1 - SHARE) * deadline.left()
         self.reshaped = False
         self.most = self.fewest = 0
 
@@ -111,7 +116,8 @@ class Patience:
         self.left -= 1
         if error.action is Action.RESHAPE:
             self.reshaped, self.fewest = True, min(count, self.fewest or count)
-        return self.left > 0 and (error.action is Action.RESHAPE or isinstance(error, QueryRejectedError))
+        lasts = self.left > 0 and deadline.left() >= self._least
+        return lasts and (error.action is Action.RESHAPE or isinstance(error, QueryRejectedError))
 
 
 def halves(items: Sequence[K]) -> list[Sequence[K]]:
