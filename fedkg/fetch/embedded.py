@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import time
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, cast
 
@@ -19,6 +20,7 @@ FORMATS = {
     ".ttl": pyoxigraph.RdfFormat.TURTLE,
     ".nq": pyoxigraph.RdfFormat.N_QUADS,
 }
+THREADS = 4
 # the engine says who it is, as its server would
 RESULTS = {"content-type": "application/sparql-results+json", "server": "oxigraph"}
 TEXT = {"content-type": "text/plain", "server": "oxigraph"}
@@ -33,6 +35,8 @@ class EmbeddedTransport:
         self.name = name
         self.url = ""
         self._store = store
+        # of its own: a query cannot be stopped, and must not keep the cache or another endpoint waiting
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="fedkg-graph")
 
     def __len__(self) -> int:
         """How many triples the graph has."""
@@ -40,10 +44,11 @@ class EmbeddedTransport:
 
     async def send(self, query: str) -> Reply:
         """The result as SPARQL JSON with status 200; 400 for a query that is wrong, 500 for one that fails."""
-        return await asyncio.to_thread(self._run, query)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, query)
 
     async def close(self) -> None:
-        """Nothing to free."""
+        """Lets the threads end."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _run(self, query: str) -> Reply:
         started = time.monotonic()

@@ -1,5 +1,6 @@
 import asyncio
 import gzip
+import threading
 from pathlib import Path
 
 import pytest
@@ -147,3 +148,15 @@ async def test_the_same_graph_for_many_at_once(people: EmbeddedTransport) -> Non
     """Queries side by side get the same rows."""
     replies = await asyncio.gather(*(people.send(ALL) for _ in range(20)))
     assert {len(accept(reply, endpoint="p").rows) for reply in replies} == {3}
+
+
+async def test_queries_that_take_long_keep_nobody_else_waiting(
+    people: EmbeddedTransport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They have threads of their own: what others do in threads, such as a look into the cache, goes on."""
+    release = threading.Event()
+    monkeypatch.setattr(people, "_run", lambda _: release.wait(20))
+    many = [asyncio.create_task(people.send("SELECT")) for _ in range(50)]
+    await asyncio.sleep(0)
+    await asyncio.wait_for(asyncio.to_thread(release.set), 10)
+    assert all(await asyncio.gather(*many))

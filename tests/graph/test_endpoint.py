@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from fedkg import profiles
+from fedkg import deadline, profiles
 from fedkg.dialects import Query
 from fedkg.errors import EndpointError, EndpointTimeoutError, QueryRejectedError, UnreachableError
 from fedkg.fetch.base import Reply, Rows
@@ -153,6 +153,22 @@ async def test_patience_ends() -> None:
     for endpoint, most in ((slow, 2 * FAILURES), (down, 1)):
         found, failed = await in_halves(range(400), endpoint.ask)
         assert (found, len(failed), endpoint.requests <= most) == ({}, 400, True)
+
+
+async def test_patience_ends_with_a_third_of_the_questions_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each failure may take long: a batch is not cut up further once its share of the time is gone."""
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+
+    class Slow(Endpoint):
+        async def ask(self, items: Sequence[int]) -> dict[int, str]:
+            now[0] += 20
+            return await super().ask(items)
+
+    endpoint = Slow(EndpointTimeoutError("slow"), *range(50))
+    with deadline.within(100):
+        await in_halves(range(50), endpoint.ask)
+    assert endpoint.requests == 3
 
 
 async def test_all_or_an_error() -> None:
