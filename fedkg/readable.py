@@ -27,6 +27,7 @@ POINT = re.compile(r"(?:<([^<>]*)>\s*)?POINT\s*\(\s*([-+\d.eE]+)\s+([-+\d.eE]+)\
 DURATION = re.compile(r"(-?)P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
 UNITS = ("year", "month", "day", "hour", "minute", "second")
 MONTHS = "January February March April May June July August September October November December".split()
+LAST_DAY = 31
 LONGEST = 40
 DEGREES = 5  # decimals: about a metre
 # longitude comes first in this reference system, as it does where none is named
@@ -35,7 +36,11 @@ GLOBES = "http://www.wikidata.org/entity/"
 
 
 def readable(value: str, datatype: str) -> str:
-    """The text of a literal with that value and datatype IRI."""
+    """The text of a literal with that value and datatype IRI; the value itself where nothing would be left of it."""
+    return _text(value, datatype) or value
+
+
+def _text(value: str, datatype: str) -> str:
     if datatype in DATES:
         return _date(value)
     if datatype in NUMBERS:
@@ -58,7 +63,7 @@ def _date(value: str) -> str:
     sign, year, month, day = match.groups()
     if not sign and int(year):
         return "-".join(filter(None, (year if month else str(int(year)), month, day)))
-    if month and not 1 <= int(month) <= len(MONTHS):
+    if (month and not 1 <= int(month) <= len(MONTHS)) or (day and not 1 <= int(day) <= LAST_DAY):
         return value
     said = (str(int(day)) if day else "", MONTHS[int(month) - 1] if month else "", f"{int(year) + 1} BC")
     return " ".join(filter(None, said))

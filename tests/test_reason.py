@@ -91,7 +91,7 @@ def run_of(graph: SparqlGraph, play: Any, question: str = QUESTION, topics: Sequ
     model = PromptedModel(chat, ledger, made.budget)
 
     def cost() -> Usage:
-        return Usage(model_calls=ledger.total.calls, cache_hits=graph.hits)
+        return Usage(model_calls=ledger.total.calls)
 
     return Run(question, graph, model, LazySimilarity(HashingEmbedder(), MemoryStore()), made, cost, topics)
 

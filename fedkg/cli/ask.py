@@ -37,10 +37,12 @@ def ask(question: str, topics: tuple[str, ...], file: str | None, as_json: bool,
 
     The model `local` scores all candidates itself: with it --beam, --candidates, --alpha and --no-verifier have no effect.
     """
-    with opened(options.settings(file, flags)) as session, watched(verbose=verbose) as on_event:
-        answer = session.run(session.ask(question, topics, on_event))
-    if as_json:
-        click.echo(answer.to_json())
-    else:
-        show.answer(show.console(), answer, everything=verbose)
+    with opened(options.settings(file, flags)) as session:
+        with watched(verbose=verbose) as on_event:
+            answer = session.run(session.ask(question, topics, on_event))
+        # before the session closes: that waits for labels to be embedded and kept, and the question had a time limit
+        if as_json:
+            click.echo(answer.to_json())
+        else:
+            show.answer(show.console(), answer, everything=verbose)
     return exit_code(answer)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from fedkg import deadline
@@ -44,7 +44,7 @@ class Source:
     profile: Profile
     select: Select
     store: Store
-    ttl: Ttl = Ttl()
+    ttl: Ttl = field(default_factory=Ttl)
     lookup: Select | None = None
 
 

@@ -56,11 +56,6 @@ class SparqlGraph:
         self._search = Search(source, languages, self._names, scan)
 
     @property
-    def hits(self) -> int:
-        """Neighbourhoods, labels and acquaintances that needed no request so far."""
-        return self._near.hits + self._names.hits + self._known.hits
-
-    @property
     def named(self) -> Mapping[Iri, str]:
         """The labels seen so far: names that the graph gives, no local names."""
         return self._names.seen
@@ -70,10 +65,8 @@ class SparqlGraph:
 
         An incoming edge that an outgoing one says already, by the twin of its relation, is left out.
         """
-        near = self._near.get(entities, direction)
-        once = self._twins.once(near, self._near.get) if direction == "in" else near
-        found, plumbing = await asyncio.gather(once, self.plumbing())
-        return [_without(near, plumbing) for near in found] if plumbing else found
+        shown = self._shown(entities, direction)
+        return await (self._twins.once(shown, self._shown) if direction == "in" else shown)
 
     async def known(self, entities: Sequence[Iri]) -> dict[Iri, Acquaintance]:
         """What the endpoint knows of each entity: whether it says anything of it, and its identity links."""
@@ -125,6 +118,11 @@ class SparqlGraph:
 
     async def close(self) -> None:
         """The transport belongs to whoever made it."""
+
+    async def _shown(self, entities: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
+        """The edges without plumbing, those that twins say included."""
+        found, plumbing = await asyncio.gather(self._near.get(entities, direction), self.plumbing())
+        return [_without(near, plumbing) for near in found] if plumbing else found
 
     async def _holds(self, edges: Sequence[Edge]) -> dict[Edge, bool]:
         query = partial(build.holds, edges, self.profile.shape.unknown)

@@ -32,7 +32,8 @@ class Hubs:
     async def get(self, entity: Iri, direction: Direction, at: str) -> Neighbourhood:
         """The relations, then some tails of each; mediators are not looked into. Raises EndpointError.
 
-        One tail more than is shown is asked for, so that it is known which relations have more.
+        One tail more than is shown is asked for, so that it is known which relations have more. Without any relation it is
+        still cut: those that were found may all be plumbing, and others lie behind what was looked at.
         """
         relations = await self._relations(entity, direction)
         per = self._per(len(relations))
@@ -42,7 +43,7 @@ class Hubs:
             self._edges(near, relation, ends[relation][:per]) for relation in relations
         )
         more = sum(len(tails) > per for tails in ends.values())
-        return self._cut(near, sorted(found, key=edges.sort_key), per, len(relations), more) if relations else near
+        return self._cut(near, sorted(found, key=edges.sort_key), per, len(relations), more)
 
     def bounded(self, whole: Neighbourhood) -> Neighbourhood:
         """The neighbourhood, cut where it has more edges than an entity may have."""

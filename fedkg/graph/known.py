@@ -42,11 +42,10 @@ class Acquaintance(msgspec.Struct, frozen=True):
 
 
 class Known:
-    """Asks one endpoint whom it knows, and remembers it; `hits` counts entities that needed no request."""
+    """Asks one endpoint whom it knows, and remembers it."""
 
     def __init__(self, source: Source, identity: Identity) -> None:
         self.name = source.name
-        self.hits = 0
         self._select = source.select
         self._store = source.store
         self._identity = identity
@@ -59,7 +58,6 @@ class Known:
         """What the endpoint knows of each entity; one request for a hundred that it was not asked for yet."""
         wanted = list(dict.fromkeys(entities))
         kept = await self._load(wanted)
-        self.hits += len(kept)
         count("cache_hits", len(kept))
         missing = [entity for entity in wanted if entity not in kept and entity.queryable]
         parts = await asyncio.gather(*(self._fetch(part) for part in chunks(missing, BATCH)))

@@ -11,6 +11,7 @@ from functools import partial
 
 import msgspec
 
+from fedkg.errors import TruncatedError
 from fedkg.graph.base import Source, chunks, in_halves
 from fedkg.graph.catalogue import Catalogue
 from fedkg.meter import count
@@ -25,7 +26,6 @@ __all__ = ["Names", "Ranked", "best_label"]
 LABELS = "labels"
 PROPERTY_TYPE = "http://wikiba.se/ontology#propertyType"
 
-
 Ranked = tuple[int, int, str]
 """A label with its rank before it: language, then predicate; the least is the best."""
 
@@ -39,10 +39,9 @@ class Property(msgspec.Struct, frozen=True):
 
 
 class Names:
-    """The labels of one endpoint; `hits` counts labels that needed no request, `seen` holds all labels so far."""
+    """The labels of one endpoint; `seen` holds all labels so far."""
 
     def __init__(self, source: Source, languages: Sequence[str]) -> None:
-        self.hits = 0
         self._name = source.name
         self.seen: dict[Iri, str] = {}
         self._select = source.select
@@ -85,7 +84,6 @@ class Names:
         """Labels from the store, then from the endpoint; "" where it has none, which is kept too."""
         keys = {f"{self.key} {iri.value}": iri for iri in entities}
         kept = await asyncio.to_thread(self._store.get_many, LABELS, list(keys))
-        self.hits += len(kept)
         count("cache_hits", len(kept))
         found = {keys[key]: value.decode(errors="replace") for key, value in kept.items()}
         missing = [iri for iri in entities if iri not in found]
@@ -102,8 +100,11 @@ class Names:
         return asked
 
     async def _select_labels(self, batch: Sequence[Iri]) -> dict[Iri, str]:
+        """The best label of each, "" for none. Raises EndpointError, also where the reply may have been cut silently."""
         query = partial(build.labels, batch, self._shape.labels, self._languages)
         rows = (await self._select.select(query, "labels")).rows
+        if len(rows) > self._limits.rows:
+            raise TruncatedError(f"more than {self._limits.rows:,} labels", endpoint=self._name, asked="labels")
         best: dict[Term, Ranked] = {}
         for row in rows:
             entity, ranked = row.get("e"), best_label(row, self._languages)

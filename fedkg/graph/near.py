@@ -37,11 +37,10 @@ NO_QUERY = "no query can carry this IRI"
 
 
 class Neighbours:
-    """Fetches and keeps the neighbourhoods of one endpoint; `hits` counts those that needed no request."""
+    """Fetches and keeps the neighbourhoods of one endpoint."""
 
     def __init__(self, source: Source) -> None:
         self.name = source.name
-        self.hits = 0
         self._select = source.select
         self._shape = shape = source.profile.shape
         self._limits = limits = source.profile.limits
@@ -63,7 +62,6 @@ class Neighbours:
         """
         wanted = list(dict.fromkeys(entities))
         kept = await self._load(wanted, direction)
-        self.hits += len(kept)
         count("cache_hits", len(kept))
         loop = asyncio.get_running_loop()
         missing = [(loop, direction, entity) for entity in wanted if entity not in kept and entity.queryable]

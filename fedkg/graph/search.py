@@ -86,7 +86,6 @@ class Search:
         """What was found before, and what is found now; that nothing is called so is kept for a shorter time."""
         keys = {f"{self._names.key} {way} {limit} {text}": text for text in texts}
         kept = await asyncio.to_thread(self._store.get_many, SEARCHES, list(keys))
-        self._names.hits += len(kept)
         count("cache_hits", len(kept))
         read = {keys[key]: _read(value, list[Match]) for key, value in kept.items()}
         known = {text: matches for text, matches in read.items() if matches is not None}

@@ -48,7 +48,8 @@ def _nodes(beam: Beam) -> list[Iri]:
 def _edges(around: Surroundings, beam: Beam, nodes: Sequence[Iri], step: Candidate) -> tuple[Edge, ...]:
     """The step's own edges first, then the others of its relation; none leads back, under whatever name."""
     back = {node: around.alike({node, *before}) for node, before in beam.ancestors().items()}
-    own = [edge for edge in step.edges if edge.start in set(nodes)]
+    here = set(nodes)
+    own = [edge for edge in step.edges if edge.start in here]
     others = [edge for node in nodes for edge in around.along(node, step.relation)]
     forward = (edge for edge in own + others if edge.end not in back[edge.start])
     return tuple(dict.fromkeys(forward))

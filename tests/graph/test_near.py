@@ -22,6 +22,7 @@ from fedkg.graph.near import NAMESPACE, NO_QUERY
 from fedkg.meter import Meter
 from fedkg.profiles import Limits
 from fedkg.records import Neighbourhood
+from fedkg.sparql import build
 from fedkg.store import DiskStore, MemoryStore, Store
 from fedkg.terms import UNKNOWN, Blank, Direction, Edge, Iri, Literal, Term
 
@@ -101,9 +102,10 @@ async def test_a_cached_entity_costs_nothing(make: Wire, meter: Meter, tmp_path:
     assert meter.usage().requests == 2
     store.close()
     fresh = make(text, store=(again := DiskStore(tmp_path)))
-    kept = await fresh.neighbours([iri("a"), iri("nobody"), iri("b")], "out")
+    with meter.own():
+        kept = await fresh.neighbours([iri("a"), iri("nobody"), iri("b")], "out")
     assert [timeless(near) for near in kept[:2]] == first
-    assert (meter.usage().requests, fresh.hits) == (2, 3)
+    assert (meter.usage().requests, meter.usage().cache_hits) == (2, 3)
     await fresh.neighbours([iri("a")], "in")
     assert meter.usage().requests == 3
     again.close()
@@ -229,6 +231,14 @@ async def test_a_cap_that_is_not_announced_is_no_trap(make: Wire, meter: Meter) 
     assert [(near.failed, near.complete) for near in found] == [("", False), ("", True)]
     assert len(found[0].edges) == 40
     assert meter.usage().requests <= 2 + 2 + 4
+
+
+async def test_a_hub_whose_relations_do_not_show_is_not_whole(make: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the edges that are looked at for relations are all plumbing, there may be others behind them."""
+    monkeypatch.setattr(build, "HUB_SAMPLE", 0)
+    near = (await make(hub("h", 3, 10), limits=SMALL).neighbours([iri("h")], "in"))[0]
+    assert (near.edges, near.complete, near.failed) == ((), False, "")
+    assert "0 relations" in near.cut
 
 
 async def test_a_hub_is_kept_with_its_mark(make: Wire, meter: Meter) -> None:

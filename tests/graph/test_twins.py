@@ -3,10 +3,12 @@
 import itertools
 from collections.abc import Callable
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fedkg import profiles
 from fedkg.fetch.base import Reply
 from fedkg.fetch.embedded import EmbeddedTransport
 from fedkg.graph.endpoint import SparqlGraph
@@ -83,6 +85,18 @@ async def test_without_the_twins_both_edges_are_shown(make: Wire, faults: list[C
     assert await edges(make(TWINS + NAMES + BOOK, profile="freebase"), "book") == both
     faults[:] = [lambda query: TIMEOUT if f"{ns('book').text} ?p" in query else None]
     assert await edges(make(TWINS + NAMES + BOOK, profile="freebase"), "book") == both[1:]
+
+
+async def test_a_twin_that_is_plumbing_takes_no_fact_along(make: Wire) -> None:
+    """What is left out by its property type cannot stand for the edge that says the same."""
+    known = profiles.find("freebase")
+    kind = "http://rdf.freebase.com/ns/kind"
+    labels = msgspec.structs.replace(known.shape.labels, property_of="http://rdf.freebase.com/ns/describes")
+    edges_of = msgspec.structs.replace(known.shape.edges, skip_property_types=(kind,))
+    shape = msgspec.structs.replace(known.shape, labels=labels, edges=edges_of)
+    text = f" ns:m.about ns:describes ns:book.book.author ; wikibase:propertyType <{kind}> ."
+    graph = make(TWINS + NAMES + BOOK + text, profile=msgspec.structs.replace(known, shape=shape))
+    assert await edges(graph, "book") == [("in", "book.author.works")]
 
 
 FACTS = st.lists(st.sampled_from([*itertools.permutations(["book", "author", "other"], 2)]), max_size=6)
