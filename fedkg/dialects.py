@@ -18,8 +18,9 @@ class Dialect(msgspec.Struct, frozen=True):
     """How queries are put to one engine.
 
     inline: a known term stands in the pattern itself, one branch each, instead of in VALUES. branches: most branches of one
-    UNION. typed_strings: a literal of type xsd:string is another term than the same one without a type. skims: an entity's distinct relations are read off an index, whatever the number of its edges. text: which search
-    in labels the engine brings along ("" for none).
+    UNION. typed_strings: a literal of type xsd:string is another term than the same one without a type. skims: an entity's
+    distinct relations are read off an index, whatever the number of its edges. text: which search in labels the engine brings
+    along ("" for none).
     """
 
     engine: Engine = "generic"

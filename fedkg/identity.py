@@ -22,6 +22,7 @@ from fedkg.terms import Edge, Iri, Literal, Term
 __all__ = ["Identity", "Template", "load", "parse"]
 
 PLACE = "$1"
+HINT = "docs/endpoints.md says what an identity.toml may hold"
 IDENTIFIER = r"([A-Za-z0-9](?:[A-Za-z0-9_.:-]*[A-Za-z0-9])?)"
 """What may stand in place of `$1`: nothing that could end an IRI or mean something else in one."""
 
@@ -139,13 +140,15 @@ def parse(text: str, source: str) -> Identity:
     try:
         table = msgspec.convert(tomllib.loads(text), _Table, strict=True)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise ProfileError(f"{source}: {error}") from error
+        raise ProfileError(f"{source}: {error}", hint=HINT) from error
     for template in table.template:
         if not (template.literal.count(PLACE) == template.iri.count(PLACE) == 1):
-            raise ProfileError(f"{source}: template: {PLACE} must stand once in literal and iri: {template.literal!r}")
+            raise ProfileError(
+                f"{source}: template: {PLACE} must stand once in literal and iri: {template.literal!r}", hint=HINT
+            )
     for iri in (*table.links, *(iri for known in table.template for iri in (known.relation, known.iri))):
         if not Iri(iri).queryable:
-            raise ProfileError(f"{source}: not an IRI: {iri!r}")
+            raise ProfileError(f"{source}: not an IRI: {iri!r}", hint=HINT)
     return Identity(table.links, table.template)
 
 

@@ -34,6 +34,8 @@ Positive = Annotated[int, msgspec.Meta(ge=1)]
 IDENTITY = "identity"
 """The file beside the profiles that is none of them: the table of identities."""
 RDFS_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
+NAMES_HINT = "`fedkg endpoints list` shows them"
+KEYS_HINT = "docs/endpoints.md lists every key"
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -176,7 +178,7 @@ def find(name: str, own: str = "") -> Profile:
     for place in _folders(own):
         if path := _files(place).get(name):
             return load(path)
-    raise ProfileError(f"no endpoint profile is called {name[:100]!r}; known: {', '.join(names(own))}")
+    raise ProfileError(f"no endpoint profile is called {name[:100]!r}; known: {', '.join(names(own))}", hint=NAMES_HINT)
 
 
 def load(path: Path) -> Profile:
@@ -197,7 +199,7 @@ def parse(text: str, source: str, name: str) -> Profile:
     except tomllib.TOMLDecodeError as error:
         raise ProfileError(f"{source}: {error}", hint="it must be TOML") from error
     except msgspec.ValidationError as error:
-        raise ProfileError(f"{source}: {error}") from error
+        raise ProfileError(f"{source}: {error}", hint=KEYS_HINT) from error
     _check_iris(profile)
     return profile if not profile.like else msgspec.structs.replace(profile, shape=_shape_of(profile, values))
 
@@ -219,13 +221,14 @@ def _check_iris(profile: Profile) -> None:
     for key, urls in {"urls": profile.urls, "lookup.url": api}.items():
         for url in urls:
             if not url.startswith(("http://", "https://")) or not Iri(url).queryable:
-                raise ProfileError(f"{profile.source}: {key}: not an http URL: {url!r}")
+                raise ProfileError(f"{profile.source}: {key}: not an http URL: {url!r}", hint=KEYS_HINT)
     shape = msgspec.to_builtins(profile.shape)
     for table, values in {"": {key: shape.pop(key) for key in ("marker", "unknown")}, **shape}.items():
         for key, value in values.items():
             if wrong := [text for text in _texts(value) if not Iri(text).queryable]:
                 raise ProfileError(
-                    f"{profile.source}: {'.'.join(filter(None, ('shape', table, key)))}: not an IRI: {wrong[0]!r}"
+                    f"{profile.source}: {'.'.join(filter(None, ('shape', table, key)))}: not an IRI: {wrong[0]!r}",
+                    hint=KEYS_HINT,
                 )
 
 

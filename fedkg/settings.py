@@ -60,8 +60,9 @@ class Ttl(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How many days what an endpoint said counts as fresh, by kind; in the modes `cached` and `offline` it always does.
 
     neighbours: the edges of an entity, and who knows it. labels: of an entity, also that there is none. catalogue: the
-    relations with their labels. searches: the entities of a name. nothing: that an entity is not known, or a name not used:
-    tomorrow they may be. At most a hundred years: what never gets stale could not be asked for again.
+    relations with their labels. searches: the entities of a name. nothing: that an entity is not known, a name not used,
+    or all edges at once too much for the endpoint: tomorrow it may be otherwise. At most a hundred years: what never gets
+    stale could not be asked for again.
     """
 
     neighbours: Days = 7

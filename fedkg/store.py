@@ -133,7 +133,8 @@ class DiskStore:
 
     The file lies in `store/` inside `folder`, which only the user can enter (mode 0700); `folder` itself may be one that
     others use too. Beyond `size_limit` bytes the oldest entries go until a tenth of it is free, as many at each write as go in
-    half a second; the log says how many of which namespace. A damaged file is moved aside, to `store.damaged/`. Raises SettingsError where the folder cannot be used.
+    half a second; the log says how many of which namespace. A damaged file is moved aside, to `store.damaged/`. Raises
+    SettingsError where the folder cannot be used.
     """
 
     def __init__(self, folder: Path, size_limit: int = SIZE_LIMIT) -> None:

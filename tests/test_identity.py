@@ -147,8 +147,9 @@ def test_the_users_own_table_adds_to_the_bundled_one(tmp_path: Path) -> None:
 )
 def test_a_table_that_does_not_fit_is_refused(text: str) -> None:
     """The error names the file."""
-    with pytest.raises(ProfileError, match=r"own\.toml"):
+    with pytest.raises(ProfileError, match=r"own\.toml") as caught:
         identity.parse(text, "own.toml")
+    assert "docs/endpoints.md" in caught.value.hint
 
 
 def test_a_table_that_cannot_be_read_is_refused(tmp_path: Path) -> None:

@@ -83,6 +83,17 @@ def test_errors_name_file_and_key(tmp_path: Path, text: str, said: str) -> None:
     assert str(path) in str(caught.value)
 
 
+def test_a_wrong_key_points_to_where_keys_are_listed(tmp_path: Path) -> None:
+    """The list of known profiles helps against a wrong name only."""
+    (tmp_path / "mine.toml").write_text("limit = 3")
+    with pytest.raises(ProfileError) as wrong:
+        find("mine", str(tmp_path))
+    with pytest.raises(ProfileError) as unknown:
+        find("nobody")
+    assert "docs/endpoints.md" in wrong.value.hint
+    assert "endpoints list" in unknown.value.hint
+
+
 @pytest.mark.parametrize("name", ["nobody", "", "../endpoints/wikidata", "/etc/passwd", "x" * 500])
 def test_unknown_names_list_the_known(name: str) -> None:
     """A name without a profile, or one that would leave the folder, is refused with the names that exist."""

@@ -48,6 +48,8 @@ def search(text: str, limit: int, meaning: bool, file: str | None, as_json: bool
         out.print(_candidates(found))
     else:
         out.print(Text(f"Nothing is called {plain(text)!r}, and nothing similar is known."))
+        if not meaning:
+            out.print(Text("hint: --meaning looks among all labels that earlier walks have shown", "dim"))
     return 0 if found else 1
 
 

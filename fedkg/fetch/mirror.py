@@ -79,7 +79,10 @@ class Mirror:
             if (wait := max(self.shut, delay)) and (self.shut or delay > deadline.left()):
                 why = host.why if host.shut(now) or delay else "it has not replied in time"
                 raise RefusedError(
-                    f"{endpoint} is left alone for another {wait:.0f} s: {why}", endpoint=endpoint, wait=wait
+                    f"{endpoint} is left alone for another {wait:.0f} s: {why}",
+                    hint="wait; `fedkg endpoints forget SPEC` asks again at once, for when the reason is gone",
+                    endpoint=endpoint,
+                    wait=wait,
                 )
             if delay:
                 turn.doing = f"the endpoint asked to wait: {host.why}"

@@ -46,7 +46,7 @@ class Neighbours:
         self._limits = limits = source.profile.limits
         self._store = source.store
         self._hubs = Hubs(source)
-        self._seconds = source.ttl.neighbours * DAY
+        self._ttl = source.ttl
         bounds = (limits.rows, limits.relation, limits.entity)
         what = (source.identity, build.DIALECT_VERSION, shape.edges, shape.mediators, shape.unknown, bounds)
         self._key = hashlib.blake2s(encode(what), digest_size=12).hexdigest()
@@ -102,10 +102,15 @@ class Neighbours:
         return found
 
     async def _batch(self, batch: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
-        """One batch; it is kept at once, so that an interrupted walk does not ask for it again."""
+        """One batch; it is kept at once, so that an interrupted walk does not ask for it again.
+
+        A hub that is one because the endpoint failed over it alone may be none tomorrow, and is kept for a shorter time.
+        """
         patience = Patience()
         found = await self._ask(batch, direction, patience)
-        await self._save(found)
+        cut = [near for near in found if near.cut]
+        await self._save([near for near in found if not near.cut], self._ttl.neighbours)
+        await self._save(cut, self._ttl.nothing if patience.fewest == 1 else self._ttl.neighbours)
         if patience.reshaped or not all(near.failed for near in found):
             too_much = 2 * patience.most or patience.fewest or len(batch)
             await self._sizes[direction].learn(
@@ -169,11 +174,11 @@ class Neighbours:
                 found[keys[key]] = _unpack(value, keys[key], direction, self.name)
         return found
 
-    async def _save(self, found: Iterable[Neighbourhood]) -> None:
+    async def _save(self, found: Iterable[Neighbourhood], days: float) -> None:
         """Failures are never kept; a hub's bounded neighbourhood is, with its mark."""
         values = {f"{self._key} {near.direction} {near.entity.value}": _pack(near) for near in found if not near.failed}
         if values:
-            await asyncio.to_thread(self._store.put_many, NAMESPACE, values, self._seconds)
+            await asyncio.to_thread(self._store.put_many, NAMESPACE, values, days * DAY)
 
 
 class _Kept(msgspec.Struct, array_like=True):

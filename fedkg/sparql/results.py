@@ -10,7 +10,7 @@ import email.utils
 import html
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any, NoReturn
 
@@ -79,6 +79,7 @@ QUERY_ECHO = re.compile(r"SPARQL[ -]QUERY:|\b(?:SELECT|ASK|PREFIX|CONSTRUCT|DESC
 TITLE = re.compile(r"<title[^>]*>(.*?)</title", re.IGNORECASE | re.DOTALL)
 INVISIBLE_HTML = re.compile(r"<(script|style|head)\b.*?</\1\s*>|<[^>]*>", re.IGNORECASE | re.DOTALL)
 USER_INFO = re.compile(r"//[^/\s@]*@")
+VARIABLE = re.compile(r"\w{1,50}")
 URL_QUERY = re.compile(r"(?<=[\w/])\?[\w.~%-]+=[^\s<>\"']*")
 
 JSON_ESCAPE = re.compile(
@@ -130,6 +131,7 @@ def accept(reply: Reply, *, endpoint: str, known_cap: int = 0, limit: int = 0) -
 
 
 def _rows(bindings: list[dict[str, _Binding]], endpoint: str) -> Iterator[Mapping[str, Term]]:
+    _check_names({name for binding in bindings for name in binding}, endpoint)
     iris: dict[str, Iri] = {}
     for binding in bindings:
         row: dict[str, Term] = {}
@@ -140,6 +142,13 @@ def _rows(bindings: list[dict[str, _Binding]], endpoint: str) -> Iterator[Mappin
             else:
                 row[name] = _term(value, endpoint)
         yield row
+
+
+def _check_names(names: Iterable[str], endpoint: str) -> None:
+    for name in names:
+        if not VARIABLE.fullmatch(name):
+            message = f"{endpoint} sent a variable that no query has: {_clean(name)[:40]!r}"
+            raise NotSparqlError(message, endpoint=endpoint, status=HTTPStatus.OK)
 
 
 def _iri(text: str, endpoint: str) -> Iri:

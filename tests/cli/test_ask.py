@@ -3,11 +3,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import Result
 
 from fedkg.cli.ask import exit_code
 from fedkg.records import Answer, Status, Usage, decode_answer
+from fedkg.session import Session
 
 Cli = Callable[..., Result]
 CAPITAL = "What is the capital of Ruritania?"
@@ -102,6 +104,20 @@ def test_spent_budget(cli: Cli, graph: Path) -> None:
     assert "the budget of seconds is spent" in result.stdout
     shown = json.loads(cli("ask", CAPITAL, "-e", graph, "--timeout", "0.000001", "--json").stdout)
     assert shown["usage"]["spent"] == "seconds"
+
+
+def test_the_answer_is_shown_before_the_session_closes(cli: Cli, graph: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Closing may wait for labels to be kept; whoever set a time limit reads the answer before that."""
+
+    def close(session: Session) -> None:
+        click.echo("closing")
+        session_close(session)
+
+    session_close = Session.close
+    monkeypatch.setattr(Session, "close", close)
+    for more in ((), ("--json",)):
+        lines = cli("ask", CAPITAL, "-e", graph, *more).stdout.splitlines()
+        assert (len(lines) > 1, lines[-1]) == (True, "closing")
 
 
 def test_unreachable_endpoint(cli: Cli, dead: str) -> None:

@@ -41,7 +41,8 @@ def test_search_for_something_similar(cli: Cli) -> None:
 
 def test_search_that_finds_nothing(cli: Cli) -> None:
     """Nothing found is exit code 1, with a sentence or an empty list."""
-    assert cli("search", "qqqqqqqq", "-e", "sample").exit_code == 1
+    plain = cli("search", "qqqqqqqq", "-e", "sample")
+    assert (plain.exit_code, "hint: --meaning" in plain.stdout) == (1, True)
     result = cli("search", "qqqqqqqq", "-e", "sample", "--json")
     assert (result.exit_code, result.stdout) == (1, "[]\n")
 

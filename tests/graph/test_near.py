@@ -22,6 +22,7 @@ from fedkg.graph.near import NAMESPACE, NO_QUERY
 from fedkg.meter import Meter
 from fedkg.profiles import Limits
 from fedkg.records import Neighbourhood
+from fedkg.settings import DAY
 from fedkg.sparql import build
 from fedkg.store import DiskStore, MemoryStore, Store
 from fedkg.terms import UNKNOWN, Blank, Direction, Edge, Iri, Literal, Term
@@ -248,6 +249,27 @@ async def test_a_hub_is_kept_with_its_mark(make: Wire, meter: Meter) -> None:
     again = (await make(hub("h", 3, 10), limits=SMALL, store=store).neighbours([iri("h")], "in"))[0]
     assert timeless(again) == timeless(first)
     assert meter.usage().requests == 3
+
+
+async def test_a_hub_for_want_of_strength_is_kept_for_a_day(
+    make: Wire, faults: Faults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An endpoint that was busy may give all edges tomorrow; a hub by its number of edges stays one for a week."""
+    store, kept = MemoryStore(), {}
+
+    def put_many(namespace: str, values: dict[str, bytes], seconds: float) -> None:
+        """Notes how long."""
+        kept.update({key.split()[-1]: seconds / DAY for key in values if namespace == NAMESPACE})
+
+    monkeypatch.setattr(store, "put_many", put_many)
+    faults.append(
+        lambda query: TIMEOUT if "<http://x/a> ?p" in query and "?s ?p ?o" in query.partition("WHERE")[0] else None
+    )
+    graph = make(hub("h", 3, 10) + ":a r:p :b . :b r:p :c .", limits=SMALL, store=store)
+    for name in ("a", "b", "h"):
+        near = (await graph.neighbours([iri(name)], "out"))[0]
+        assert (near.failed, bool(near.cut)) == ("", name != "b")
+    assert kept == {"http://x/a": 1, "http://x/b": 7, "http://x/h": 7}
 
 
 async def test_an_endpoint_that_ignores_limits_does_not_loop(make: Wire, meter: Meter, faults: Faults) -> None:

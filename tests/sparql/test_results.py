@@ -112,6 +112,15 @@ def test_malformed_bindings_are_refused(binding: Any) -> None:
     assert caught.value.message.isprintable()
 
 
+@pytest.mark.parametrize("name", ["", "l" + "9" * 5_000, "x y", "x\n"])
+def test_a_name_that_no_variable_has_is_refused(name: str) -> None:
+    """Whoever reads rows relies on short names: their numbers become integers."""
+    with pytest.raises(NotSparqlError) as caught:
+        rows_of(document({name: {"type": "literal", "value": "x"}}))
+    assert caught.value.message.isprintable()
+    assert len(caught.value.message) < 200
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [
