@@ -52,7 +52,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     concurrency: Positive = 4
     interval: Annotated[float, msgspec.Meta(ge=0)] = 0.0
-    timeout: Annotated[float, msgspec.Meta(gt=0)] = 60.0
+    timeout: Annotated[float, msgspec.Meta(gt=0)] = 30.0
     retries: Annotated[int, msgspec.Meta(ge=0)] = 3
     rows: Positive = 9_998
     known_cap: Annotated[int, msgspec.Meta(ge=0)] = 0

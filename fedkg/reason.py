@@ -76,6 +76,7 @@ class Run:
         self._linked: list[Match] = []
         self.names: dict[Term, str] = {}
         self._seen: tuple[Beam, ...] = ()
+        self._considered = 0
         self._happened: list[Event] = []
         self._warnings: list[str] = []
         self._missed: dict[Gap, None] = {}
@@ -153,6 +154,7 @@ class Run:
         self._happened.append(self._fetched(need.depth))
         ranking = await self._rag.rank(need.beams, nodes, self._limit, lookahead=not need.last)
         self.names |= ranking.labels
+        self._considered += len(ranking.candidates)
         self._linked = [self._named(match) for match in self._linked]
         if need.depth == 1:
             self._check_topics()
@@ -288,7 +290,9 @@ class Run:
             return Status.ABSTAINED
         if self._missed or any(near.failed for near in self._around.all()):
             return Status.FAILED
-        return Status.NONE if found.exhausted and not spent else Status.NOT_FOUND
+        # a likeness that is too small is no judgement that the graph says none
+        judged = not (self.model.exhaustive and self._considered)
+        return Status.NONE if found.exhausted and judged and not spent else Status.NOT_FOUND
 
     @property
     def _limit(self) -> int | None:

@@ -15,6 +15,7 @@ from fedkg.calls.local import LocalModel
 from fedkg.calls.prompted import PromptedModel
 from fedkg.dialects import Query
 from fedkg.embed.base import HashingEmbedder
+from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.errors import ModelUnreachableError, QuestionError, TopicError, UnreachableError
 from fedkg.events import Answered, Chosen, Event, Fetched, Linked, Planned, Ranked, Verified, Warned
@@ -185,6 +186,13 @@ async def test_none_not_found_and_failed_are_three_answers(
     answer = await answer_of(run_of(broken, Player("directed by")))
     assert answer.status is Status.FAILED
     assert [(gap.endpoint, gap.reason) for gap in answer.gaps] == [("broken", "no connection")]
+
+
+async def test_a_likeness_judges_nothing(films: SparqlGraph) -> None:
+    """A model that only compares texts and finds nothing alike has not found out that the graph says none."""
+    words = Bm25Similarity()
+    run = Run("Who composed King Kong?", films, LocalModel(words), words, Settings(), Usage, ["King Kong"])
+    assert (await answer_of(run)).status is Status.NOT_FOUND
 
 
 async def test_labels_that_cannot_be_had_are_a_gap(make_graph: Callable[..., SparqlGraph]) -> None:

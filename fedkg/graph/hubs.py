@@ -89,7 +89,7 @@ class Hubs:
         return max(1, min(limits.relation, limits.entity // max(1, relations), limits.rows - 1))
 
     def _cut(self, near: Neighbourhood, kept: Sequence[Edge], per: int, relations: int, more: int) -> Neighbourhood:
-        cut = f"a hub: at most {per} edges of each of {relations} relations, {more} of which have more"
+        cut = f"a hub: at most {per} edges a relation; {more} of {relations} relations have more"
         return msgspec.structs.replace(near, edges=tuple(kept[: self._limits.entity]), complete=False, cut=cut)
 
 

@@ -82,7 +82,7 @@ async def test_a_hub_is_bounded_and_says_so(connect: Connect, meter: Meter, prof
     async with asyncio.timeout(60):
         near = (await graph.neighbours([HUB], "in"))[0]
     assert relations(near) == sorted(["a", *(f"z{number}" for number in range(RARE))])
-    assert near.cut == "a hub: at most 153 edges of each of 13 relations, 1 of which have more"
+    assert near.cut == "a hub: at most 153 edges a relation; 1 of 13 relations have more"
     assert (near.complete, near.failed, len(near.edges)) == (False, "", 153 + 12 * EDGES // 1_000)
     assert (meter.usage().by_kind["neighbours"], meter.usage().bytes < 5_000_000) == (3, True)
 

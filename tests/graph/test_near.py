@@ -176,7 +176,7 @@ async def test_a_hub_that_comes_whole_is_bounded(make: Wire, meter: Meter, way: 
     graph = make(hub("h", 3, 5), limits=SMALL)
     near = (await graph.neighbours([iri("h")], way))[0]
     assert (near.complete, near.failed) == (False, "")
-    assert near.cut == "a hub: at most 2 edges of each of 3 relations, 3 of which have more"
+    assert near.cut == "a hub: at most 2 edges a relation; 3 of 3 relations have more"
     assert [edge.end for edge in near.edges] == [iri(f"h_{r}_{t}") for r in range(3) for t in range(2)]
     assert meter.usage().requests == 1
 
@@ -186,7 +186,7 @@ async def test_a_hub_that_overflows_is_asked_for_its_relations(make: Wire, meter
     """Three requests: all edges (too many), the relations, some tails of each."""
     graph = make(hub("h", 3, 10), limits=SMALL)
     near = (await graph.neighbours([iri("h")], way))[0]
-    assert near.cut == "a hub: at most 2 edges of each of 3 relations, 3 of which have more"
+    assert near.cut == "a hub: at most 2 edges a relation; 3 of 3 relations have more"
     assert (len(near.edges), near.complete) == (6, False)
     assert meter.usage().by_kind == {"neighbours": 3}
 

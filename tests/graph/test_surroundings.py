@@ -64,7 +64,7 @@ async def test_gaps_name_who_what_and_why(make: Wire, faults: Faults) -> None:
     cut, _ = around.gaps({A})
     assert (cut.asked, cut.reason) == (
         "http://x/a (out)",
-        "a hub: at most 4 edges of each of 1 relations, 1 of which have more",
+        "a hub: at most 4 edges a relation; 1 of 1 relations have more",
     )
     assert not around.complete(A, "out")
 
