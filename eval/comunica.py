@@ -105,9 +105,9 @@ def install(folder: Path) -> Path:
 
 
 def version(program: Path) -> str:
-    """The version that Comunica says it has."""
-    said = subprocess.run([str(program), "--version"], check=True, capture_output=True, text=True).stdout
-    found = re.search(r"Comunica Engine\s*\|\s*(\S+)", said)
+    """The version that Comunica says it has; some releases say it as an error."""
+    said = subprocess.run([str(program), "--version"], check=False, capture_output=True, text=True)
+    found = re.search(r"Comunica Engine\s*\|\s*(\S+)", said.stdout + said.stderr)
     return found[1] if found else "unknown"
 
 
