@@ -16,7 +16,7 @@ LEVELS = {
     **dict.fromkeys(["settings", "records", "data"], 1),
     **dict.fromkeys(["events", "prompts", "profiles", "store", "index"], 2),
     **dict.fromkeys(["fetch.base", "llm.base", "embed.base", "calls.base", "methods.base"], 2),
-    **dict.fromkeys(["sparql", "fetch", "llm", "embed", "graph.base"], 3),
+    **dict.fromkeys(["sparql", "fetch", "llm", "embed", "graph.base", "graph.kept"], 3),
     **dict.fromkeys(["graph.batch", "graph.hubs", "graph.catalogue"], 3.3),
     **dict.fromkeys(
         ["graph.names", "graph.near", "graph.known", "graph.twins"], 3.5

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Protocol, TypeVar
 
 from fedkg import deadline
@@ -14,7 +15,7 @@ from fedkg.settings import Ttl
 from fedkg.store import Store
 from fedkg.terms import Direction, Edge, Iri, Term
 
-__all__ = ["FAILURES", "Graph", "Patience", "Source", "all_in_halves", "chunks", "halves", "in_halves"]
+__all__ = ["FAILURES", "Graph", "Patience", "Source", "all_in_halves", "chunks", "halves", "in_halves", "now"]
 
 FAILURES = 8
 """Requests of one batch that may fail: enough to find the one of fifty that is too much, too few to wear out a host."""
@@ -24,6 +25,11 @@ SHARE = 1 / 3
 T = TypeVar("T")
 K = TypeVar("K")
 V = TypeVar("V")
+
+
+def now() -> str:
+    """The time as edges carry it: UTC, ISO 8601, whole seconds."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def chunks(items: Sequence[T], size: int) -> list[Sequence[T]]:

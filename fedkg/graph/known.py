@@ -4,17 +4,15 @@ One grouped query tells both; the answer is kept for each entity by itself, also
 """
 
 import asyncio
-import contextlib
-import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from functools import partial
 
 import msgspec
 
-from fedkg.errors import TermError, TruncatedError
-from fedkg.graph.base import Source, chunks, in_halves
+from fedkg.errors import TruncatedError
+from fedkg.graph.base import Source, chunks, in_halves, now
+from fedkg.graph.kept import digest, load
 from fedkg.identity import Identity
 from fedkg.meter import count
 from fedkg.records import decode, encode
@@ -52,7 +50,7 @@ class Known:
         self._rows = source.profile.limits.rows
         self._ttl = source.ttl
         what = (source.identity, build.DIALECT_VERSION, identity.predicates, identity.templates)
-        self._key = hashlib.blake2s(encode(what), digest_size=12).hexdigest()
+        self._key = digest(what)
 
     async def get(self, entities: Sequence[Iri]) -> dict[Iri, Acquaintance]:
         """What the endpoint knows of each entity; one request for a hundred that it was not asked for yet."""
@@ -83,7 +81,7 @@ class Known:
         self, rows: Iterable[Mapping[str, Term]], relations: Sequence[Iri], batch: frozenset[Iri]
     ) -> dict[Iri, list[Edge]]:
         """The links by the entity that they start from, in an order of their own."""
-        at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        at = now()
         found: dict[Iri, set[Edge]] = defaultdict(set)
         for row in rows:
             for number, relation in enumerate(relations):
@@ -97,13 +95,7 @@ class Known:
 
     async def _load(self, entities: Sequence[Iri]) -> dict[Iri, Acquaintance]:
         keys = {f"{self._key} {entity.value}": entity for entity in entities}
-        values = await asyncio.to_thread(self._store.get_many, NAMESPACE, list(keys))
-        found = {}
-        for key, value in values.items():
-            # what the cache holds and nobody can read is a miss
-            with contextlib.suppress(msgspec.MsgspecError, TermError):
-                found[keys[key]] = decode(value, _Kept).read(self.name)
-        return found
+        return await load(self._store, NAMESPACE, keys, lambda value, _: decode(value, _Kept).read(self.name))
 
     async def _save(self, found: Mapping[Iri, Acquaintance]) -> None:
         """What is unknown today may be said tomorrow: it is kept for a shorter time."""

@@ -4,7 +4,6 @@ Labels come in batches, those of relations by one catalogue where there is one; 
 """
 
 import asyncio
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -14,9 +13,10 @@ import msgspec
 from fedkg.errors import TruncatedError
 from fedkg.graph.base import Source, chunks, in_halves
 from fedkg.graph.catalogue import Catalogue
+from fedkg.graph.kept import digest
 from fedkg.meter import count
 from fedkg.missing import miss
-from fedkg.records import Gap, encode
+from fedkg.records import Gap
 from fedkg.settings import DAY
 from fedkg.sparql import build
 from fedkg.terms import Iri, Literal, Term, own_name
@@ -51,7 +51,7 @@ class Names:
         self._ttl = source.ttl
         self._languages = tuple(languages)
         what = (source.identity, build.DIALECT_VERSION, self._shape.labels, self._languages)
-        self.key = hashlib.blake2s(encode(what), digest_size=12).hexdigest()
+        self.key = digest(what)
         read = dict[str, Property], _by_iri
         self._catalogue = Catalogue(source, LABELS, f"{self.key} catalogue", self._ask_catalogue, read)
 

@@ -9,19 +9,18 @@ What an entity's neighbourhood is does not depend on the batch that it came in.
 
 import asyncio
 import contextlib
-import hashlib
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from functools import partial
 
 import msgspec
 
-from fedkg.errors import Action, EndpointError, TermError
+from fedkg.errors import Action, EndpointError
 from fedkg.fetch.base import Rows
-from fedkg.graph.base import Patience, Source, halves
+from fedkg.graph.base import Patience, Source, halves, now
 from fedkg.graph.batch import BatchSize
 from fedkg.graph.hubs import Hubs
+from fedkg.graph.kept import digest, load
 from fedkg.meter import count
 from fedkg.records import Neighbourhood, decode, encode
 from fedkg.settings import DAY
@@ -49,7 +48,7 @@ class Neighbours:
         self._ttl = source.ttl
         bounds = (limits.rows, limits.relation, limits.entity)
         what = (source.identity, build.DIALECT_VERSION, shape.edges, shape.mediators, shape.unknown, bounds)
-        self._key = hashlib.blake2s(encode(what), digest_size=12).hexdigest()
+        self._key = digest(what)
         most = min(limits.batch, build.room(shape))
         ways: tuple[Direction, Direction] = ("out", "in")
         self._sizes = {way: BatchSize(source.store, f"{self._key} {way}", most) for way in ways}
@@ -136,7 +135,7 @@ class Neighbours:
         return [near for part in found for near in part]
 
     def _read(self, batch: Sequence[Iri], direction: Direction, reply: Rows) -> list[Neighbourhood]:
-        at = _now()
+        at = now()
         found = edges.from_rows(reply.rows, (direction, self.name, at), self._shape)
         whole = [Neighbourhood(entity, direction, tuple(found.get(entity, ())), self.name, at) for entity in batch]
         return [self._hubs.bounded(near) for near in whole]
@@ -157,22 +156,18 @@ class Neighbours:
 
     async def _hub(self, entity: Iri, direction: Direction) -> list[Neighbourhood]:
         try:
-            return [await self._hubs.get(entity, direction, _now())]
+            return [await self._hubs.get(entity, direction, now())]
         except EndpointError as error:
             return [self._gap(entity, direction, str(error))]
 
     def _gap(self, entity: Iri, direction: Direction, reason: str) -> Neighbourhood:
-        return Neighbourhood(entity, direction, (), self.name, _now(), complete=False, failed=reason)
+        return Neighbourhood(entity, direction, (), self.name, now(), complete=False, failed=reason)
 
     async def _load(self, entities: Sequence[Iri], direction: Direction) -> dict[Iri, Neighbourhood]:
         keys = {f"{self._key} {direction} {entity.value}": entity for entity in entities}
-        values = await asyncio.to_thread(self._store.get_many, NAMESPACE, list(keys))
-        found = {}
-        for key, value in values.items():
-            # what the cache holds and nobody can read is a miss
-            with contextlib.suppress(msgspec.MsgspecError, TermError):
-                found[keys[key]] = _unpack(value, keys[key], direction, self.name)
-        return found
+        return await load(
+            self._store, NAMESPACE, keys, lambda value, entity: _unpack(value, entity, direction, self.name)
+        )
 
     async def _save(self, found: Iterable[Neighbourhood], days: float) -> None:
         """Failures are never kept; a hub's bounded neighbourhood is, with its mark."""
@@ -202,7 +197,3 @@ def _unpack(value: bytes, entity: Iri, direction: Direction, name: str) -> Neigh
         subject, target = (entity, end) if direction == "out" else (end, entity)
         found.append(Edge(subject, relation, target, direction, name, kept.retrieved_at, qualifiers, through))
     return Neighbourhood(entity, direction, tuple(found), name, kept.retrieved_at, kept.complete, kept.cut)
-
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

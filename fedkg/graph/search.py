@@ -9,8 +9,9 @@ from typing import NamedTuple, TypeVar
 import msgspec
 from rapidfuzz import fuzz, process, utils
 
-from fedkg.errors import EndpointError, OfflineError, TermError, TruncatedError
+from fedkg.errors import EndpointError, OfflineError, TruncatedError
 from fedkg.graph.base import Source, all_in_halves, chunks
+from fedkg.graph.kept import load
 from fedkg.graph.lookup import ALIKE, SEARCHES, Lookup
 from fedkg.graph.names import Names, Ranked, best_label
 from fedkg.meter import count
@@ -85,10 +86,8 @@ class Search:
     ) -> dict[str, list[Match]]:
         """What was found before, and what is found now; that nothing is called so is kept for a shorter time."""
         keys = {f"{self._names.key} {way} {limit} {text}": text for text in texts}
-        kept = await asyncio.to_thread(self._store.get_many, SEARCHES, list(keys))
-        count("cache_hits", len(kept))
-        read = {keys[key]: _read(value, list[Match]) for key, value in kept.items()}
-        known = {text: matches for text, matches in read.items() if matches is not None}
+        known = await load(self._store, SEARCHES, keys, lambda value, _: decode(value, list[Match]))
+        count("cache_hits", len(known))
         found = await find([text for text in keys.values() if text not in known], limit)
         for some, days in ((True, self._ttl.searches), (False, self._ttl.nothing)):
             values = {
@@ -173,9 +172,7 @@ class Search:
     async def _about(self, entities: Sequence[Iri]) -> dict[Iri, "_About"]:
         """What the entities are, from the store, then from the endpoint in one request for all that fit into one."""
         keys = {f"{self._names.key} about {iri.value}": iri for iri in entities}
-        kept = await asyncio.to_thread(self._store.get_many, SEARCHES, list(keys))
-        read = {keys[key]: _read(value, _About) for key, value in kept.items()}
-        known = {iri: about for iri, about in read.items() if about is not None}
+        known = await load(self._store, SEARCHES, keys, lambda value, _: decode(value, _About))
         missing = [iri for iri in entities if iri not in known]
         for part in chunks(missing, ENTITIES_PER_REQUEST) if self._labels.type or self._labels.description else ():
             found = await all_in_halves(part, self._ask_about)
@@ -279,11 +276,3 @@ def _first(labels: Iterable[Ranked]) -> str:
 def _with(match: Match, about: _About) -> Match:
     description = match.description or about.description
     return msgspec.structs.replace(match, description=description, type=match.type or about.type)
-
-
-def _read(value: bytes, kind: type[T]) -> T | None:
-    """What was kept; None where it cannot be read."""
-    try:
-        return decode(value, kind)
-    except (msgspec.MsgspecError, TermError):
-        return None

@@ -6,7 +6,6 @@ of which one half is stated stays.
 """
 
 import asyncio
-import hashlib
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 
@@ -14,7 +13,8 @@ import msgspec
 
 from fedkg.graph.base import Source
 from fedkg.graph.catalogue import Catalogue
-from fedkg.records import Neighbourhood, encode
+from fedkg.graph.kept import digest
+from fedkg.records import Neighbourhood
 from fedkg.sparql import build
 from fedkg.terms import Direction, Edge, Iri, Term, Through
 
@@ -33,7 +33,7 @@ class Twins:
     def __init__(self, source: Source) -> None:
         self._inverse = source.profile.shape.edges.inverse
         self._select = source.select
-        key = hashlib.blake2s(encode((source.identity, self._inverse)), digest_size=12).hexdigest()
+        key = digest((source.identity, self._inverse))
         self._catalogue = Catalogue(source, NAMESPACE, key, self._ask, (list[tuple[str, str]], _pairs))
 
     async def once(self, asked: Awaitable[list[Neighbourhood]], get: Get) -> list[Neighbourhood]:
