@@ -34,6 +34,7 @@ from fedkg.identity import load as load_identity
 from fedkg.llm import anthropic, openai
 from fedkg.llm.base import ChatModel
 from fedkg.llm.budget import Ledger
+from fedkg.loops import PerLoop
 from fedkg.meter import Meter
 from fedkg.places import hosted
 from fedkg.reason import Run
@@ -97,7 +98,7 @@ class Session:
         self._recall: Recall | None = None
         self._shown: dict[Term, str] = {}
         self._asked: list[str] = []
-        self._connecting: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
+        self._connecting = PerLoop(asyncio.Lock)
         self._runner: asyncio.Runner | None = None
         self._closed = False
         self._connections = AsyncExitStack()
@@ -111,7 +112,7 @@ class Session:
         """The endpoints as one graph; connected on first use. Raises InputError after `aclose`."""
         self._check_open()
         if self._graph is None:
-            async with self._lock():
+            async with self._connecting.here():
                 # another task may have connected while this one waited
                 self._graph = self._graph or await self._connect()
         return self._graph
@@ -301,13 +302,6 @@ class Session:
     def _check_open(self) -> None:
         if self._closed:
             raise InputError("the session is closed", hint="make a new Session; what it fetched is in the cache")
-
-    def _lock(self) -> asyncio.Lock:
-        """One connects, the others wait; a lock belongs to its event loop."""
-        loop = asyncio.get_running_loop()
-        if self._connecting is None or self._connecting[0] is not loop:
-            self._connecting = loop, asyncio.Lock()
-        return self._connecting[1]
 
     async def _connect(self) -> Graph:
         members = await connect(

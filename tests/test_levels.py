@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1] / "fedkg"
 # a module's level is that of its longest dotted prefix here
 LEVELS = {
-    **dict.fromkeys(["errors", "words", "deadline", "dialects", "readable"], 0),
+    **dict.fromkeys(["errors", "words", "deadline", "loops", "dialects", "readable"], 0),
     "terms": 0.5,  # terms raise errors
     "meter": 1.5,  # what a question costs, as a record
     "missing": 1.5,  # what a question lacks, as records

@@ -20,6 +20,7 @@ from fedkg.errors import Action, EndpointError, EndpointTimeoutError, QueryRejec
 from fedkg.fetch.base import Reply, Rows, Transport
 from fedkg.fetch.manners import Clock, Manners
 from fedkg.fetch.mirror import Mirror, Turn
+from fedkg.loops import PerLoop
 from fedkg.meter import Meter
 from fedkg.profiles import Limits
 from fedkg.sparql import engines
@@ -75,7 +76,7 @@ class Polite:
         clock = clock or Clock()
         manners = manners or Manners(clock=clock)
         self._mirrors = [Mirror(transport, manners, clock, engine, detects=detects) for transport in transports]
-        self._gates: dict[asyncio.AbstractEventLoop, tuple[asyncio.Semaphore, AsyncLimiter | None]] = {}
+        self._gates = PerLoop(self._gate)
 
     @property
     def engines(self) -> Mapping[str, Engine]:
@@ -107,7 +108,7 @@ class Polite:
 
     async def _first(self, query: Query, kind: str, turn: Turn) -> Rows:
         """The rows from the first mirror that gives them; those that failed lately go last."""
-        slots, _ = self._gate()
+        slots, _ = self._gates.here()
         async with slots:
             for mirror in (waiting := sorted(self._mirrors, key=lambda mirror: mirror.resting)):
                 try:
@@ -181,7 +182,7 @@ class Polite:
         turn.asked = None
 
     async def _send(self, mirror: Mirror, text: str, kind: str, turn: Turn) -> Reply:
-        if pace := self._gate()[1]:
+        if pace := self._gates.here()[1]:
             turn.doing = "waiting for the pace that the profile sets"
             await pace.acquire()
         seconds = self._limits.timeout
@@ -199,12 +200,6 @@ class Polite:
         return reply
 
     def _gate(self) -> tuple[asyncio.Semaphore, AsyncLimiter | None]:
-        """Slots and pace of the running event loop: neither may be shared between loops."""
-        loop = asyncio.get_running_loop()
-        for old in tuple(self._gates):
-            if old.is_closed():
-                self._gates.pop(old, None)
-        if loop not in self._gates:
-            pace = AsyncLimiter(1, self._limits.interval) if self._limits.interval else None
-            self._gates[loop] = (asyncio.Semaphore(self._limits.concurrency), pace)
-        return self._gates[loop]
+        """Slots and pace, for one event loop."""
+        pace = AsyncLimiter(1, self._limits.interval) if self._limits.interval else None
+        return asyncio.Semaphore(self._limits.concurrency), pace

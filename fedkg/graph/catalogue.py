@@ -9,6 +9,7 @@ import msgspec
 
 from fedkg.errors import EndpointError
 from fedkg.graph.base import Source
+from fedkg.loops import PerLoop
 from fedkg.missing import miss
 from fedkg.records import Gap, decode, encode
 from fedkg.settings import DAY
@@ -46,23 +47,16 @@ class Catalogue(Generic[K, T]):
         self._found: T | None = None
         self._why = ""
         self._asked_again_at = float("-inf")
-        self._asking: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
+        self._asking = PerLoop(asyncio.Lock)
 
     async def get(self) -> T | None:
         """The table; None where the endpoint did not give it."""
         if self._found is None:
-            async with self._lock():
+            async with self._asking.here():
                 await self._open()
         if self._found is None:
             miss(Gap(self._name, f"the table of {self._namespace}", self._why))
         return self._found
-
-    def _lock(self) -> asyncio.Lock:
-        """One asks, the others wait; a lock belongs to its event loop."""
-        loop = asyncio.get_running_loop()
-        if self._asking is None or self._asking[0] is not loop:
-            self._asking = loop, asyncio.Lock()
-        return self._asking[1]
 
     async def _open(self) -> None:
         if self._found is not None or time.monotonic() < self._asked_again_at:
