@@ -25,12 +25,16 @@ __all__ = [
     "Gap",
     "Kind",
     "Match",
+    "Mention",
+    "ModelCall",
     "Neighbourhood",
     "Offer",
     "Path",
     "PathEdge",
     "Pick",
     "Plan",
+    "Recalled",
+    "RelationPath",
     "Status",
     "Usage",
     "Verdict",
@@ -80,7 +84,8 @@ class Match(msgspec.Struct, frozen=True):
 class Plan(msgspec.Struct, frozen=True):
     """What the plan call says of a question (FiDeLiS v4, appendix C.1): keywords K, steps w, the declarative statement q'.
 
-    `statement` keeps the text *placeholder* where the answer goes; `mentions` are the entities that the question names.
+    `statement` keeps the text *placeholder* where the answer goes; `mentions` are the entities that the question names;
+    `options` are what a question of the kind `choice` offers, in its order.
     """
 
     keywords: tuple[str, ...]
@@ -88,6 +93,7 @@ class Plan(msgspec.Struct, frozen=True):
     statement: str = ""
     kind: Kind = "entities"
     mentions: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
 
 
 class Neighbourhood(msgspec.Struct, frozen=True):
@@ -191,7 +197,7 @@ class Offer(msgspec.Struct, frozen=True):
 
     number: int
     text: str
-    relations: tuple[str, ...]
+    relations: tuple[str, ...] = ()
     tails: tuple[str, ...] = ()
     more: int = 0
     score: float = 0.0
@@ -218,13 +224,40 @@ class Conclusion(msgspec.Struct, frozen=True):
     """What the answer call says: which offered paths answer the question.
 
     `tails` maps a path's number to the numbers of its tails that answer (empty: all of them). `verdict` is "yes" or
-    "no" for yes/no questions and claims. `note` is said with the answer, as a warning.
+    "no" for yes/no questions and claims, `option` the number (from 1) of the right one for a choice, 0 for none. `note` is
+    said with the answer, as a warning.
     """
 
     paths: tuple[int, ...] = ()
     tails: dict[int, tuple[int, ...]] = {}
     verdict: Literal["yes", "no", ""] = ""
+    option: int = 0
     note: str = ""
+
+
+class Mention(msgspec.Struct, frozen=True):
+    """A name in a question, and the entities that are called so, the best first."""
+
+    text: str
+    matches: tuple[Match, ...]
+
+
+class RelationPath(msgspec.Struct, frozen=True):
+    """A planned chain of relations, by the numbers of the offered ones, with its weight in 0..1 (EPERM, evidence path finder)."""
+
+    relations: tuple[int, ...]
+    weight: float = 1.0
+
+
+class Recalled(msgspec.Struct, frozen=True):
+    """What a model answers from its memory alone: never grounded.
+
+    `values` are its answers in its own words, `verdict` and `option` as in a Conclusion.
+    """
+
+    values: tuple[str, ...] = ()
+    verdict: Literal["yes", "no", ""] = ""
+    option: int = 0
 
 
 class PathEdge(msgspec.Struct, frozen=True):
@@ -296,6 +329,29 @@ class AnswerValue(msgspec.Struct, frozen=True):
     paths: tuple[int, ...] = ()
 
 
+class ModelCall(msgspec.Struct, frozen=True):
+    """One call of a model: a line of the ledger.
+
+    `template` is the version and digest of its wording, `model` VENDOR:MODEL; tokens as the vendor counts them (`cached` are
+    part of `tokens_in`, `reasoning` of `tokens_out`); wall-clock `seconds`; `retries` after failures; `price` in US dollars,
+    None where the price table does not know the model; `replayed`: the reply was kept from an earlier time, with the tokens
+    that it cost then; `error` is the class of what it ended with.
+    """
+
+    call: str
+    template: str = ""
+    model: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cached: int = 0
+    reasoning: int = 0
+    seconds: float = 0.0
+    retries: int = 0
+    price: float | None = None
+    replayed: bool = False
+    error: str = ""
+
+
 class Gap(msgspec.Struct, frozen=True):
     """Something that is missing from the walk: who left it out, what it was, and why."""
 
@@ -338,7 +394,7 @@ def _identifies_nothing(edge: Edge) -> bool:
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """The answer document: what `ask --json` prints and `verify` reads."""
+    """The answer document: what `ask --json` prints and `verify` reads. `ledger` has the model's calls in their order."""
 
     question: str
     kind: Kind
@@ -349,6 +405,7 @@ class Answer(msgspec.Struct, frozen=True):
     usage: Usage = Usage()
     warnings: tuple[str, ...] = ()
     settings: dict[str, Any] = {}
+    ledger: tuple[ModelCall, ...] = ()
     version: int = DOCUMENT_VERSION
 
     def unproven(self, identified: Callable[[Edge], bool] = _identifies_nothing) -> tuple[AnswerValue, ...]:

@@ -37,6 +37,7 @@ from fedkg.llm.budget import Ledger
 from fedkg.loops import PerLoop
 from fedkg.meter import Meter
 from fedkg.places import hosted
+from fedkg.prompts import Wordings
 from fedkg.reason import Run
 from fedkg.recall import Recall
 from fedkg.records import Answer, Match, Neighbourhood, Usage
@@ -140,6 +141,12 @@ class Session:
     def identity(self) -> Identity:
         """What joins the copies of one entity: the bundled table and the user's own. Raises ProfileError."""
         return load_identity(self.settings.profiles_dir)
+
+    @cached_property
+    def wordings(self) -> Wordings:
+        """The prompts: the bundled ones and the user's own. Raises PromptError."""
+        vendor = self._chat.name.partition(":")[0] if self._chat else ""
+        return Wordings(self.settings.prompts_dir, vendor)
 
     @property
     def similarity(self) -> Similarity:
@@ -351,7 +358,7 @@ class Session:
     def _model(self, ledger: Ledger) -> ReasoningModel:
         if self._chat is None:
             return LocalModel(self.similarity)
-        return PromptedModel(self._chat, ledger, self.settings.budget, self.settings.prompts_dir)
+        return PromptedModel(self._chat, ledger, self.settings.budget, self.wordings)
 
 
 async def _step(walk: AsyncIterator[Event], meter: Meter) -> Event | None:

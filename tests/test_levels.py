@@ -24,6 +24,8 @@ LEVELS = {
     "graph.lookup": 3.6,  # by words, beside the exact names
     "graph.search": 3.7,  # entities by name, on top of the names
     **dict.fromkeys(["graph", "calls"], 4),
+    "calls.reading": 3.7,  # what models write
+    "calls.replies": 3.8,  # what it becomes
     "sparql.text": 3.1,  # shares the conditions of the other queries
     "fetch.mediawiki": 3.1,  # judges what is no reply of its own as that of a SPARQL endpoint
     "llm.wire": 2.5,  # what the vendors have in common

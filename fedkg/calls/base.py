@@ -5,26 +5,36 @@ picks: a number that was not offered does not come back.
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
-from fedkg.records import Conclusion, Kind, Offer, Pick, Plan, Verdict
+from fedkg.records import Conclusion, Kind, Mention, Offer, Pick, Plan, Recalled, RelationPath, Verdict
 
-__all__ = ["ReasoningModel"]
+__all__ = ["ReasoningModel", "Style"]
+
+Style = Literal["io", "few-shot", "cot"]
+"""How a model is asked without a graph: for the answer alone, with examples, or to think before it answers."""
 
 
 class ReasoningModel(Protocol):
-    """What the search asks of a model.
+    """What a method asks of a model.
 
     `exhaustive` says that offers cost nothing, so that all candidates are offered instead of the best few;
-    `abstains` are the kinds of question that it cannot answer.
+    `abstains` are the kinds of question that it cannot answer. Every call raises ModelError and BudgetError.
     """
 
     name: str
     exhaustive: bool
     abstains: frozenset[Kind]
 
-    async def plan(self, question: str) -> Plan:
-        """Keywords, steps, declarative statement, kind and mentions of a question (FiDeLiS v4, appendix C.1)."""
+    async def plan(self, question: str, kind: Kind | None = None, options: Sequence[str] = ()) -> Plan:
+        """Keywords, steps, declarative statement, kind and mentions of a question (FiDeLiS v4, appendix C.1).
+
+        Whoever asks may say the kind, and the options of a choice; else they are found out.
+        """
+        ...
+
+    async def link(self, question: str, mentions: Sequence[Mention]) -> dict[str, int]:
+        """For each mention's text the number (from 1) of the match that is meant; 0 where none is, missing where unsaid."""
         ...
 
     async def beam(
@@ -37,15 +47,47 @@ class ReasoningModel(Protocol):
         """For each path whether its last step follows, and whether the statement is deducible (appendix C.2)."""
         ...
 
-    async def choose(self, question: str, plan: Plan, offers: Sequence[Offer], width: int) -> tuple[Pick, ...]:
+    async def choose(
+        self, question: str, plan: Plan, offers: Sequence[Offer], width: int, kept: Sequence[Offer] = ()
+    ) -> tuple[Pick, ...]:
         """`beam` for all paths and `deductive` in one: at most `width` offers, each verified; none where nothing leads on.
 
-        An offer's text starts with the path that it extends.
+        An offer's text starts with the path that it extends; `kept` are paths that were walked before and lead no further.
         """
+        ...
+
+    async def adequacy(self, question: str, plan: Plan, paths: Sequence[Offer]) -> bool:
+        """Whether these paths together are enough to answer (appendix C.3; the check of Think-on-Graph)."""
+        ...
+
+    async def score_relations(
+        self, question: str, plan: Plan, path: Offer | None, offers: Sequence[Offer]
+    ) -> tuple[float, ...]:
+        """For each offered relation in 0..1 how much it helps to answer (EPERM, subgraph retriever; Think-on-Graph)."""
+        ...
+
+    async def score_entities(self, question: str, plan: Plan, offers: Sequence[Offer]) -> tuple[float, ...]:
+        """For each offered entity, shown with its path or surroundings, in 0..1 how much it helps (EPERM; Think-on-Graph)."""
+        ...
+
+    async def relation_paths(
+        self, question: str, plan: Plan, relations: Sequence[Offer], depth: int, most: int
+    ) -> tuple[RelationPath, ...]:
+        """At most `most` weighted chains of at most `depth` of the offered relations (EPERM, plan generator; RoG)."""
         ...
 
     async def answer(self, question: str, plan: Plan, paths: Sequence[Offer]) -> Conclusion:
         """Which of the walked paths, and which of their tails, answer the question (appendix C.5)."""
+        ...
+
+    async def inductive(
+        self, question: str, plan: Plan, paths: Sequence[Offer], hypotheses: Sequence[str]
+    ) -> Conclusion:
+        """As `answer`, over paths each with the hypothesis that it led to (GCR section 4.4)."""
+        ...
+
+    async def model_only(self, question: str, kind: Kind, options: Sequence[str] = (), style: Style = "io") -> Recalled:
+        """The answer from the model's memory, without a graph."""
         ...
 
     async def close(self) -> None:

@@ -18,7 +18,7 @@ from fedkg.errors import (
     ModelReplyError,
     ModelUnreachableError,
 )
-from fedkg.llm.base import Completion, Message
+from fedkg.llm.base import Capability, Completion, Message, Request
 from fedkg.llm.wire import TIMEOUT, TRIES, Vendor
 
 __all__ = ["AnthropicModel", "connect"]
@@ -74,6 +74,7 @@ class AnthropicModel:
         self._model = model
         self._timeout = timeout
         self._structured = True
+        self.capability = Capability("native", context=200_000, output=MAX_TOKENS, prompt_cache="markers")
         self._mask = key
         # without redirects: the SDK would send the key to wherever they point
         client = sdk.DefaultAsyncHttpxClient(follow_redirects=False)
@@ -81,16 +82,16 @@ class AnthropicModel:
             api_key=key, base_url=base_url or None, timeout=timeout, max_retries=0, http_client=client
         )
 
-    async def complete(self, messages: Sequence[Message], schema: dict[str, Any], name: str) -> Completion:
-        """The reply to `messages`, in native structured output where the model has it.
+    async def complete(self, request: Request) -> Completion:
+        """The reply to the request, in native structured output where the model has it.
 
         Raises ModelUnreachableError, ModelRefusedError, and ModelReplyError where the reply was cut or is none.
         """
-        with VENDOR.mapped(f"{self.name}: {name}", self._mask):
+        with VENDOR.mapped(f"{self.name}: {request.call}", self._mask):
             async for attempt in stamina.retry_context(on=VENDOR.wait, attempts=TRIES, timeout=None):
                 with attempt:
-                    body = await self._send(messages, schema)
-        return _completion(body, f"{self.name}: {name}")
+                    body = await self._send(request.messages, request.schema)
+        return _completion(body, f"{self.name}: {request.call}")
 
     async def close(self) -> None:
         """Frees connections."""

@@ -5,7 +5,26 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
-__all__ = ["ChatModel", "Completion", "Message", "ScriptedModel"]
+__all__ = ["Capability", "ChatModel", "Completion", "Message", "Request", "ScriptedModel"]
+
+
+class Capability(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a model can do, as its vendor documents it; the defaults are what is safe to expect of an unknown one.
+
+    structured: whether the service itself holds replies to a schema (`native`), or only the prompt asks for it
+    (`instruction`). logprobs: log-probabilities of the reply's tokens. grammar: constraints on each token. system: a system
+    role of its own. context: tokens of prompt and reply together; output: most tokens of a reply. prompt_cache: `none`,
+    `automatic`, or by `markers` in the request; cache_from: tokens that a prefix needs at least to be cached.
+    """
+
+    structured: Literal["native", "instruction"] = "instruction"
+    logprobs: bool = False
+    grammar: bool = False
+    system: bool = True
+    context: int = 8_192
+    output: int = 2_048
+    prompt_cache: Literal["none", "automatic", "markers"] = "none"
+    cache_from: int = 1_024
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -15,22 +34,43 @@ class Message(msgspec.Struct, frozen=True):
     content: str
 
 
+class Request(msgspec.Struct, frozen=True):
+    """One call as it goes to a model.
+
+    `call` is its name, `schema` the JSON schema that the reply is asked to fit, `template` the version and digest of the
+    wording ("" where there is none).
+    """
+
+    call: str
+    messages: tuple[Message, ...]
+    schema: dict[str, Any]
+    template: str = ""
+
+
 class Completion(msgspec.Struct, frozen=True):
-    """A model's reply: its text, and tokens as the vendor counts them (`cached` are part of `tokens_in`)."""
+    """A model's reply: its text, and tokens as the vendor counts them.
+
+    `cached` are part of `tokens_in`, `reasoning` of `tokens_out`. `retries` is how often the request was sent again;
+    `replayed` whether the reply was kept from an earlier time, with the tokens that it cost then.
+    """
 
     text: str
     tokens_in: int = 0
     tokens_out: int = 0
     cached: int = 0
+    reasoning: int = 0
+    retries: int = 0
+    replayed: bool = False
 
 
 class ChatModel(Protocol):
-    """A language model behind some vendor's wire."""
+    """A language model behind some vendor's wire; `name` is VENDOR:MODEL or VENDOR:MODEL@URL."""
 
     name: str
+    capability: Capability
 
-    async def complete(self, messages: Sequence[Message], schema: dict[str, Any], name: str) -> Completion:
-        """The reply to `messages`, asked to fit the JSON `schema` called `name`. Raises ModelError."""
+    async def complete(self, request: Request) -> Completion:
+        """The reply to the request. Raises ModelError."""
         ...
 
     async def close(self) -> None:
@@ -39,19 +79,22 @@ class ChatModel(Protocol):
 
 
 class ScriptedModel:
-    """A ChatModel driven by a list of replies or a function; keeps what it was asked."""
+    """A ChatModel driven by a list of replies or a function of messages and call; keeps what it was asked."""
 
     name = "scripted"
 
-    def __init__(self, replies: Sequence[str] | Callable[[Sequence[Message], str], str]) -> None:
+    def __init__(
+        self, replies: Sequence[str] | Callable[[Sequence[Message], str], str], capability: Capability | None = None
+    ) -> None:
+        self.capability = capability or Capability(context=200_000)
         self._reply = replies if callable(replies) else _in_turn(replies)
         self.asked: list[tuple[Sequence[Message], str]] = []
 
-    async def complete(self, messages: Sequence[Message], schema: dict[str, Any], name: str) -> Completion:
+    async def complete(self, request: Request) -> Completion:
         """The next reply; tokens are counted as characters / 4."""
-        self.asked.append((messages, name))
-        text = self._reply(messages, name)
-        return Completion(text, sum(len(m.content) for m in messages) // 4, len(text) // 4)
+        self.asked.append((request.messages, request.call))
+        text = self._reply(request.messages, request.call)
+        return Completion(text, sum(len(m.content) for m in request.messages) // 4, len(text) // 4)
 
     async def close(self) -> None:
         """Nothing to free."""

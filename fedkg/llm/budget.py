@@ -1,13 +1,11 @@
 """What model calls cost: a Ledger counts them, a BudgetedModel starts none beyond the budget."""
 
 import time
-from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 
 from fedkg.errors import BudgetError
-from fedkg.llm.base import ChatModel, Completion, Message
+from fedkg.llm.base import ChatModel, Completion, Request
 from fedkg.settings import Budget
 
 __all__ = ["BudgetedModel", "Ledger", "Spend"]
@@ -65,32 +63,30 @@ class Ledger:
 class BudgetedModel:
     """A ChatModel that enters every call into a ledger and starts none once the budget of calls or tokens is spent.
 
-    `versions` maps call names to the template versions that the ledger shows. Seconds are the caller's to enforce: a
+    Seconds are the caller's to enforce: a
     model's reply can be waited for, or not, only from outside.
     """
 
-    def __init__(
-        self, model: ChatModel, budget: Budget, ledger: Ledger, versions: dict[str, str] | None = None
-    ) -> None:
+    def __init__(self, model: ChatModel, budget: Budget, ledger: Ledger) -> None:
         self.name = model.name
+        self.capability = model.capability
         self._model = model
         self._budget = budget
         self._ledger = ledger
-        self._versions = versions or {}
 
-    async def complete(self, messages: Sequence[Message], schema: dict[str, Any], name: str) -> Completion:
+    async def complete(self, request: Request) -> Completion:
         """The model's reply. Raises BudgetError, before anything is sent, where the budget is spent."""
         if spent := self._ledger.spent(self._budget):
             limit = getattr(self._budget, spent)
             raise BudgetError(
-                f"the budget of {limit} model {spent} is spent", budget=spent, asked=f"{self.name}: {name}"
+                f"the budget of {limit} model {spent} is spent", budget=spent, asked=f"{self.name}: {request.call}"
             )
-        version = self._versions.get(name, "")
+        name, version = request.call, request.template
         # counted before it is sent: calls that run side by side must see each other
         self._ledger.add(name, version, Spend(calls=1))
         reply, started = Completion(""), time.perf_counter()
         try:
-            reply = await self._model.complete(messages, schema, name)
+            reply = await self._model.complete(request)
         finally:
             seconds = time.perf_counter() - started
             self._ledger.add(name, version, Spend(0, reply.tokens_in, reply.tokens_out, reply.cached, seconds))

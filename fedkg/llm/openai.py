@@ -18,7 +18,7 @@ from fedkg.errors import (
     ModelReplyError,
     ModelUnreachableError,
 )
-from fedkg.llm.base import Completion, Message
+from fedkg.llm.base import Capability, Completion, Message, Request
 from fedkg.llm.wire import TIMEOUT, TRIES, Vendor
 from fedkg.prompts import line
 
@@ -91,6 +91,7 @@ class OpenAIModel:
         self._model = model
         self._timeout = timeout
         self._left_out: set[str] = set()
+        self.capability = Capability("native", context=128_000 if not base_url else 8_192, prompt_cache="automatic")
         self._mask = key
         # without redirects: the SDK would send prompts to wherever they point
         client = sdk.DefaultAsyncHttpxClient(follow_redirects=False)
@@ -103,16 +104,16 @@ class OpenAIModel:
             http_client=client,
         )
 
-    async def complete(self, messages: Sequence[Message], schema: dict[str, Any], name: str) -> Completion:
-        """The reply to `messages`, in native structured output where the server has it.
+    async def complete(self, request: Request) -> Completion:
+        """The reply to the request, in native structured output where the server has it.
 
         Raises ModelUnreachableError, ModelRefusedError, and ModelReplyError where the reply was cut or is none.
         """
-        with VENDOR.mapped(f"{self.name}: {name}", self._mask):
+        with VENDOR.mapped(f"{self.name}: {request.call}", self._mask):
             async for attempt in stamina.retry_context(on=VENDOR.wait, attempts=TRIES, timeout=None):
                 with attempt:
-                    body = await self._send(messages, schema, name)
-        return _completion(body, f"{self.name}: {name}")
+                    body = await self._send(request.messages, request.schema, request.call)
+        return _completion(body, f"{self.name}: {request.call}")
 
     async def close(self) -> None:
         """Frees connections."""

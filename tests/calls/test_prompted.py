@@ -9,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedkg.calls.base import ReasoningModel
-from fedkg.calls.prompted import CALLS, PromptedModel, extract
+from fedkg.calls.prompted import PromptedModel
+from fedkg.calls.reading import extract
 from fedkg.errors import BudgetError, ModelReplyError, PromptError
 from fedkg.llm.base import ScriptedModel
 from fedkg.llm.budget import Ledger
+from fedkg.prompts import Wordings, names
 from fedkg.records import Conclusion, Offer, Pick, Plan, Verdict
 from fedkg.settings import Budget
 
@@ -325,7 +327,7 @@ def test_own_templates_are_used_and_a_broken_one_is_found_at_once(tmp_path: Path
     """The user's folder is read when the model is made, not in the middle of a question."""
     (tmp_path / "choose").mkdir()
     with pytest.raises(PromptError, match=r"system\.j2 is missing"):
-        PromptedModel(ScriptedModel([]), own=str(tmp_path))
+        PromptedModel(ScriptedModel([]), wordings=Wordings(str(tmp_path)))
 
 
 async def test_closing_closes_the_chat_model() -> None:
@@ -429,6 +431,6 @@ async def test_no_plan_mentions_what_the_question_does_not(question: str, mentio
 
 def test_every_call_has_a_template() -> None:
     """The calls of the protocol and those with templates are the same."""
-    assert set(CALLS) == {
+    assert {name.replace("-", "_") for name in names()} == {
         name for name, value in vars(ReasoningModel).items() if callable(value) and name[0] != "_"
     } - {"close"}

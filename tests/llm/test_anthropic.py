@@ -3,7 +3,7 @@
 from typing import Any
 
 from fedkg.llm.anthropic import AnthropicModel
-from fedkg.llm.base import Message
+from fedkg.llm.base import Message, Request
 
 SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
 TURNS = (Message("user", "Which?"), Message("assistant", "[1]"), Message("user", "Again."))
@@ -13,8 +13,8 @@ async def sent(wire: Any, key: str, *messages: Message, replies: Any) -> list[di
     """The bodies of the requests that the messages lead to."""
     wire.replies = replies
     model = AnthropicModel("m", key, wire.url)
-    await model.complete(messages, SCHEMA, "plan")
-    await model.complete(messages, SCHEMA, "plan")
+    await model.complete(Request("plan", messages, SCHEMA))
+    await model.complete(Request("plan", messages, SCHEMA))
     await model.close()
     return [asked.body for asked in wire.asked]
 
@@ -54,7 +54,7 @@ async def test_the_text_is_put_together_from_the_text_blocks(wire: Any, key: str
     blocks = [{"type": "text", "text": '{"a"'}, {"type": "thinking", "thinking": "no"}, {"type": "text", "text": ":1}"}]
     wire.replies = [wire.said({"content": blocks, "stop_reason": "end_turn"})]
     model = AnthropicModel("m", key, wire.url)
-    completion = await model.complete(TURNS, SCHEMA, "plan")
+    completion = await model.complete(Request("plan", TURNS, SCHEMA))
     await model.close()
     assert completion.text == '{"a":1}'
     assert completion.tokens_in == 0
@@ -65,6 +65,6 @@ async def test_tokens_written_to_the_cache_are_part_of_the_input(wire: Any, key:
     usage = {"input_tokens": 3, "output_tokens": 2, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 40}
     wire.replies = [wire.said({**reply(), "usage": usage})]
     model = AnthropicModel("m", key, wire.url)
-    completion = await model.complete(TURNS, SCHEMA, "plan")
+    completion = await model.complete(Request("plan", TURNS, SCHEMA))
     await model.close()
     assert (completion.tokens_in, completion.tokens_out, completion.cached) == (43, 2, 0)

@@ -1,15 +1,13 @@
 """The ledger counts every call; the budget stops the next one."""
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fedkg.errors import BudgetError, ModelUnreachableError
-from fedkg.llm.base import Completion, Message, ScriptedModel
+from fedkg.llm.base import Capability, Completion, Message, Request, ScriptedModel
 from fedkg.llm.budget import BudgetedModel, Ledger, Spend
 from fedkg.settings import Budget
 
@@ -22,8 +20,9 @@ class Failing:
     """A model that cannot be reached."""
 
     name = "failing"
+    capability = Capability()
 
-    async def complete(self, messages: Sequence[Message], schema: dict[str, Any], name: str) -> Completion:
+    async def complete(self, request: Request) -> Completion:
         raise ModelUnreachableError("no")
 
     async def close(self) -> None:
@@ -36,7 +35,7 @@ class Gate(Failing):
     def __init__(self) -> None:
         self.opened = asyncio.Event()
 
-    async def complete(self, messages: Sequence[Message], schema: dict[str, Any], name: str) -> Completion:
+    async def complete(self, request: Request) -> Completion:
         await self.opened.wait()
         return Completion("{}", 1, 1)
 
@@ -44,15 +43,15 @@ class Gate(Failing):
 async def ask(model: BudgetedModel, *calls: str) -> None:
     """Calls the model once for each name."""
     for call in calls:
-        await model.complete(ASK, {}, call)
+        await model.complete(Request(call, ASK, {}))
 
 
 async def test_calls_are_counted_by_name_and_version() -> None:
     """Each call is entered under its name and template version, "" where no version was told; replies pass through."""
     ledger = Ledger()
-    model = BudgetedModel(ScriptedModel(["1234", "12345678", "{}"]), Budget(), ledger, {"plan": "1-abc"})
+    model = BudgetedModel(ScriptedModel(["1234", "12345678", "{}"]), Budget(), ledger)
     assert model.name == "scripted"
-    assert (await model.complete(ASK, {}, "plan")).text == "1234"
+    assert (await model.complete(Request("plan", ASK, {}, "1-abc"))).text == "1234"
     await ask(model, "choose", "choose")
     by_call = ledger.by_call()
     assert list(by_call) == [("choose", ""), ("plan", "1-abc")]

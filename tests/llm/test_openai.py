@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from fedkg.errors import ModelNameError, ModelRefusedError, ModelReplyError
-from fedkg.llm.base import Completion, Message
+from fedkg.llm.base import Completion, Message, Request
 from fedkg.llm.openai import OpenAIModel, connect
 
 SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
@@ -18,7 +18,7 @@ async def ask(wire: Any, *replies: Any, times: int = 1) -> Completion:
     wire.replies = list(replies)
     model = connect("local/model:8b", f"{wire.url}/v1", {})
     try:
-        return [await model.complete(TURNS, SCHEMA, "plan") for _ in range(times)][-1]
+        return [await model.complete(Request("plan", TURNS, SCHEMA)) for _ in range(times)][-1]
     finally:
         await model.close()
 

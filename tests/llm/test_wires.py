@@ -17,7 +17,7 @@ from fedkg.errors import (
     ModelReplyError,
     ModelUnreachableError,
 )
-from fedkg.llm.base import ChatModel, Completion, Message
+from fedkg.llm.base import ChatModel, Completion, Message, Request
 
 MESSAGES = (Message("system", "Reply in JSON."), Message("user", "Which?"))
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}
@@ -38,7 +38,7 @@ async def ask(vendor: Any, wire: Any, *replies: Any, **more: Any) -> Completion:
     """The completion that the replies lead to."""
     wire.replies = list(replies)
     async with model(vendor, wire.url, **more) as made:
-        return await made.complete(MESSAGES, SCHEMA, "choose")
+        return await made.complete(Request("choose", MESSAGES, SCHEMA))
 
 
 def said(wire: Any, status: int, body: Any = None, **headers: str) -> Any:
@@ -110,7 +110,7 @@ async def test_a_closed_port_is_unreachable(vendor: Any) -> None:
     """No connection is ModelUnreachableError."""
     async with model(vendor, "http://127.0.0.1:1") as made:
         with pytest.raises(ModelUnreachableError):
-            await made.complete(MESSAGES, SCHEMA, "choose")
+            await made.complete(Request("choose", MESSAGES, SCHEMA))
 
 
 async def test_a_silent_service_times_out(vendor: Any, wire: Any) -> None:
@@ -217,7 +217,7 @@ async def test_connect_takes_key_and_url_from_the_environment(vendor: Any, wire:
     environ = {vendor.variable: f" {key}\n", f"{vendor.name.upper()}_BASE_URL": url}
     wire.replies = [said(wire, 200, vendor.reply("{}"))]
     made = vendor.module.connect("m", environ=environ)
-    assert (await made.complete(MESSAGES, SCHEMA, "plan")).text == "{}"
+    assert (await made.complete(Request("plan", MESSAGES, SCHEMA))).text == "{}"
     await made.close()
 
 
