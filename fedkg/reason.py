@@ -22,7 +22,21 @@ from fedkg.graph.surroundings import Surroundings, frontier
 from fedkg.methods import fidelis
 from fedkg.methods.base import Answering, Choosing, Completing, Deducing, Expanding, Expansion, Found, Need, Picking
 from fedkg.missing import noted
-from fedkg.records import Answer, AnswerValue, Beam, Conclusion, Gap, Match, Offer, Pick, Plan, Status, Usage, Verdict
+from fedkg.records import (
+    Answer,
+    AnswerValue,
+    Beam,
+    Conclusion,
+    Gap,
+    Kind,
+    Match,
+    Offer,
+    Pick,
+    Plan,
+    Status,
+    Usage,
+    Verdict,
+)
 from fedkg.settings import Settings, public
 from fedkg.steps import link
 from fedkg.steps.answer import Ends, Selection, compose, doubtful, ends, terms
@@ -66,6 +80,8 @@ class Run:
     settings: Settings
     cost: Callable[[], Usage]
     topics: Sequence[str] = ()
+    kind: Kind | None = None
+    options: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         """Sets up what the walk remembers; `names` are the labels that it has shown. Raises QuestionError."""
@@ -102,7 +118,7 @@ class Run:
         """Plan and link; topics that the caller named are looked up before the model is paid."""
         self._linked = await link.given(self.graph, self.topics, self.question)
         try:
-            self._plan = await self.model.plan(self.question)
+            self._plan = await self.model.plan(self.question, self.kind, self.options)
         except ModelReplyError as error:
             self._plan = Plan(content_words(self.question))
             self._warn(f"planned by content words: {error}")

@@ -40,7 +40,7 @@ from fedkg.places import hosted
 from fedkg.prompts import Wordings
 from fedkg.reason import Run
 from fedkg.recall import Recall
-from fedkg.records import Answer, Match, Neighbourhood, Usage
+from fedkg.records import Answer, Kind, Match, Neighbourhood, Usage
 from fedkg.runs import Recorder
 from fedkg.settings import Settings, load, masked
 from fedkg.steps import link
@@ -157,13 +157,15 @@ class Session:
                 self._files.callback(self._similarity.close)
         return self._similarity
 
-    async def events(self, question: str, topics: str | Sequence[str] = ()) -> AsyncIterator[Event]:
-        """The walk of one question as it happens; the last event is Answered."""
+    async def events(
+        self, question: str, topics: str | Sequence[str] = (), kind: Kind | None = None, options: Sequence[str] = ()
+    ) -> AsyncIterator[Event]:
+        """The walk of one question as it happens; the last event is Answered. The arguments are those of `ask`."""
         graph, ledger, meter = await self.graph(), Ledger(), Meter()
         self._asked.append(question)
         topics = [topics] if topics and isinstance(topics, str) else topics
         cost = partial(_cost, meter, ledger)
-        run = Run(question, graph, self._model(ledger), self.similarity, self.settings, cost, topics)
+        run = Run(question, graph, self._model(ledger), self.similarity, self.settings, cost, topics, kind, options)
         walk = run.events()
         try:
             while event := await _step(walk, meter):
@@ -172,11 +174,20 @@ class Session:
             self._shown |= run.names
 
     async def ask(
-        self, question: str, topics: str | Sequence[str] = (), on_event: Callable[[Event], None] = lambda _: None
+        self,
+        question: str,
+        topics: str | Sequence[str] = (),
+        on_event: Callable[[Event], None] = lambda _: None,
+        *,
+        kind: Kind | None = None,
+        options: Sequence[str] = (),
     ) -> Answer:
-        """The answer to one question; `topics` are labels or IRIs (one, or several) of the entities where the walk starts."""
+        """The answer to one question; `topics` are labels or IRIs (one, or several) of the entities where the walk starts.
+
+        `kind` says what is asked for where the question leaves that open; `options` are those of a multiple choice.
+        """
         answer: Answer | None = None
-        async for event in self.events(question, topics):
+        async for event in self.events(question, topics, kind, options):
             on_event(event)
             if isinstance(event, Answered):
                 answer = event.answer

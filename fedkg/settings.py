@@ -49,11 +49,12 @@ class Search(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What one question may cost: model calls, tokens (in and out together) and wall-clock seconds; None = no limit."""
+    """What may be spent: model calls, tokens (in and out together), US dollars and wall-clock seconds; None = no limit."""
 
     calls: Positive | None = None
     tokens: Positive | None = None
-    seconds: Seconds | None = 300.0
+    money: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    seconds: Seconds | None = None
 
 
 class Ttl(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -80,6 +81,9 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     contact: mail address or URL that goes into the User-Agent. cache_dir: where replies and embeddings are kept;
     cache=False keeps them in memory only; cache_size: megabytes beyond which the oldest go. mode: `live` asks for what is
     missing or stale, `cached` for what is missing, `offline` for nothing. refresh: what was kept before is asked for again.
+    replies: whether model replies are kept and used again (None: in `eval` only; offline they always are used). models_dir:
+    folder of the user's own `capabilities.toml` and `prices.toml`. context: tokens that the model takes, where its record is
+    wrong. budget: for one question; run: for all questions of a session together.
     """
 
     endpoints: tuple[str, ...] = ()
@@ -92,10 +96,14 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cache_size: Positive = 4096
     mode: Mode = "live"
     refresh: bool = False
+    replies: bool | None = None
+    context: Positive | None = None
+    models_dir: str = ""
     prompts_dir: str = ""
     profiles_dir: str = ""
     search: Search = Search()
-    budget: Budget = Budget()
+    budget: Budget = Budget(seconds=300.0)
+    run: Budget = Budget()
     ttl: Ttl = Ttl()
 
     @property
@@ -112,11 +120,23 @@ ENVIRONMENT = {
     "FEDKG_MODE": "mode",
     "FEDKG_ENDPOINTS": "endpoints",
     "FEDKG_LANGUAGES": "languages",
+    "FEDKG_MODELS_DIR": "models_dir",
     "FEDKG_PROMPTS_DIR": "prompts_dir",
     "FEDKG_PROFILES_DIR": "profiles_dir",
 }
 LISTS = {"endpoints", "languages"}
-PRIVATE = ("contact", "cache_dir", "cache_size", "mode", "refresh", "ttl", "prompts_dir", "profiles_dir")
+PRIVATE = (
+    "contact",
+    "cache_dir",
+    "cache_size",
+    "mode",
+    "refresh",
+    "ttl",
+    "replies",
+    "models_dir",
+    "prompts_dir",
+    "profiles_dir",
+)
 USER = re.compile(r"(?<=//)[^/?#]*@")
 QUERY = re.compile(r"(//[^?#]*)[?#].*", re.DOTALL)
 # an absolute path, or one from the home, this or the parent folder; on its own or after `KIND:` or `PROFILE@`

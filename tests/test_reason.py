@@ -20,7 +20,7 @@ from fedkg.embed.lazy import LazySimilarity
 from fedkg.errors import ModelUnreachableError, QuestionError, TopicError, UnreachableError
 from fedkg.events import Answered, Chosen, Event, Fetched, Linked, Planned, Ranked, Verified, Warned
 from fedkg.graph.endpoint import SparqlGraph
-from fedkg.llm.base import Completion, Message, Request, ScriptedModel
+from fedkg.llm.base import Capability, Completion, Message, Request, ScriptedModel
 from fedkg.llm.budget import Ledger
 from fedkg.reason import LONGEST_QUESTION, Run, check_question
 from fedkg.records import Answer, Kind, Status, Usage, decode_answer
@@ -264,6 +264,7 @@ async def test_the_deadline_ends_the_run(films: SparqlGraph) -> None:
 
     class Stuck:
         name = "stuck"
+        capability = Capability()
 
         async def complete(self, request: Request) -> Completion:
             await asyncio.Event().wait()

@@ -53,9 +53,9 @@ class LocalModel:
     def __init__(self, similarity: Similarity) -> None:
         self._similarity = similarity
 
-    async def plan(self, question: str) -> Plan:
+    async def plan(self, question: str, kind: Kind | None = None, options: Sequence[str] = ()) -> Plan:
         """Content words as keywords; the kind by the question's first words; mentions are left to the linking step."""
-        return Plan(content_words(question) or (question,), kind=_kind(question))
+        return Plan(content_words(question) or (question,), kind=kind or _kind(question), options=tuple(options))
 
     async def beam(
         self, question: str, plan: Plan, path: Offer | None, offers: Sequence[Offer], width: int
@@ -67,7 +67,9 @@ class LocalModel:
         """Everything follows and nothing finishes: the answer call compares the chains of all depths."""
         return tuple(Verdict(path.number, follows=True, finishes=False) for path in paths)
 
-    async def choose(self, question: str, plan: Plan, offers: Sequence[Offer], width: int) -> tuple[Pick, ...]:
+    async def choose(
+        self, question: str, plan: Plan, offers: Sequence[Offer], width: int, kept: Sequence[Offer] = ()
+    ) -> tuple[Pick, ...]:
         """The `width` best chains; none where none is better than the best chain that it extends."""
         chains = [_chain(offer) for offer in offers]
         walked = [chain.before() for chain in chains if len(chain.relations) > 1]
