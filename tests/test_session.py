@@ -240,6 +240,7 @@ async def test_events_end_with_the_answer() -> None:
         "usage",
         "warnings",
         "settings",
+        "ledger",
     } == set(document)
 
 
