@@ -2,13 +2,13 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from fedkg.llm.base import Message, ScriptedModel
 
-__all__ = ["gold_chains", "guide"]
+__all__ = ["WIDTH", "gold_chains", "guide"]
 
 OFFER = re.compile(r"^(\d+)\. (.*)$", re.MULTILINE)
 ARROW = re.compile(r" [→←] ")
@@ -27,24 +27,48 @@ def guide(chain: Sequence[str]) -> ScriptedModel:
     def reply(messages: Sequence[Message], call: str) -> str:
         said = messages[-1].content
         if call == "plan":
-            return json.dumps(_plan(re.sub("</?question>", "", said)))
-        offers = [(int(number), ARROW.split(text)[1::2]) for number, text in OFFER.findall(said)]
-        right = [number for number, walked in offers if walked == list(chain[: len(walked)])]
-        picked = right or [number for number, _ in offers[:WIDTH]]
-        if call == "answer":
-            return json.dumps({"paths": [{"path": number, "ends": []} for number in picked[:1]], "verdict": ""})
-        arrived = {number for number, walked in offers if walked == list(chain)}
-        picks = [{"offer": number, "follows": True, "deducible": number in arrived} for number in picked]
-        return json.dumps({"picks": picks})
+            return json.dumps(_plan(re.sub("</?question>", "", said), chain))
+        walks = [(int(number), ARROW.split(text)[1::2]) for number, text in OFFER.findall(said)]
+        right = [number for number, walked in walks if walked == list(chain[: len(walked)])]
+        arrived = {number for number, walked in walks if walked == list(chain)}
+        return json.dumps(REPLIES[call]([number for number, _ in walks], right, arrived))
 
     return ScriptedModel(reply)
 
 
-def _plan(question: str) -> dict[str, Any]:
+def _beam(offered: list[int], right: list[int], arrived: set[int]) -> dict[str, Any]:
+    return {"picks": (right or offered)[:WIDTH]}
+
+
+def _choose(offered: list[int], right: list[int], arrived: set[int]) -> dict[str, Any]:
+    picked = (right or offered)[:WIDTH]
+    return {"picks": [{"offer": number, "follows": True, "deducible": number in arrived} for number in picked]}
+
+
+def _deductive(offered: list[int], right: list[int], arrived: set[int]) -> dict[str, Any]:
+    kept = right or offered
+    verdicts = [{"path": number, "follows": number in kept, "deducible": number in arrived} for number in offered]
+    return {"verdicts": verdicts}
+
+
+def _answer(offered: list[int], right: list[int], arrived: set[int]) -> dict[str, Any]:
+    return {"paths": [{"path": number, "ends": []} for number in (right or offered)[:1]], "verdict": ""}
+
+
+REPLIES: dict[str, Callable[[list[int], list[int], set[int]], dict[str, Any]]] = {
+    "answer": _answer,
+    "beam": _beam,
+    "choose": _choose,
+    "deductive": _deductive,
+}
+
+
+def _plan(question: str, chain: Sequence[str]) -> dict[str, Any]:
+    """A plan as long as a model's; its keywords are the question's own words, so that the ranking is told nothing new."""
     return {
         "keywords": question.split(),
-        "planning_steps": [],
-        "declarative_statement": "",
+        "planning_steps": [f"from there by {relation} to what it leads to" for relation in chain],
+        "declarative_statement": f"*placeholder* is the answer to: {question}",
         "kind": "entities",
         "mentions": [],
     }

@@ -8,7 +8,7 @@ from typing import Literal
 
 __all__ = ["Folder", "folder"]
 
-Folder = Literal["endpoints", "prompts", "sample", "eval"]
+Folder = Literal["endpoints", "models", "prompts", "sample", "eval"]
 
 PACKAGE = Path(__file__).resolve().parent
 

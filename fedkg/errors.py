@@ -23,10 +23,17 @@
     │   ├── NotSparqlError          the reply is no SPARQL result
     │   └── QueryRejectedError      the endpoint does not accept the query
     ├── ModelError                  a language model did not answer as it should (exit code 3)
-    │   ├── ModelUnreachableError   no connection, overload, or a timeout
-    │   ├── ModelRefusedError       key, quota, rate or content policy
-    │   └── ModelReplyError         a reply that does not fit its schema
-    └── BudgetError                 calls, tokens or seconds are spent (exit code 4)
+    │   ├── ModelUnreachableError   no connection, or a timeout
+    │   │   └── ModelOverloadedError    the service has too much to do
+    │   ├── ModelRefusedError       the service does not accept the request
+    │   │   ├── ModelAuthError          a wrong key, or one without the right to this
+    │   │   ├── ModelQuotaError         the account's money or quota is spent
+    │   │   ├── ModelRateError          too many requests or tokens a minute
+    │   │   ├── ModelContextError       prompt and reply are longer than the model's context
+    │   │   ├── ModelDeclinedError      the model declines to answer
+    │   │   └── ModelFilteredError      a content filter stopped request or reply
+    │   └── ModelReplyError         a reply that is malformed, cut, or does not fit its schema
+    └── BudgetError                 calls, tokens, money or seconds are spent (exit code 4)
 
 Each error says what was being asked (`asked`), whether the same request may work later (`retryable`) and what a
 person can do (`hint`).
@@ -46,8 +53,15 @@ __all__ = [
     "GraphFileError",
     "InputError",
     "MissingExtraError",
+    "ModelAuthError",
+    "ModelContextError",
+    "ModelDeclinedError",
     "ModelError",
+    "ModelFilteredError",
     "ModelNameError",
+    "ModelOverloadedError",
+    "ModelQuotaError",
+    "ModelRateError",
     "ModelRefusedError",
     "ModelReplyError",
     "ModelUnreachableError",
@@ -232,38 +246,92 @@ class QueryRejectedError(EndpointError):
 
 
 class ModelError(FedkgError):
-    """Raised when a language model did not answer as it should."""
+    """Raised when a language model did not answer as it should.
+
+    `wait` is the seconds that the service asked to wait (0.0 where it did not say), `retries` how often the request was sent
+    again before this was raised, `tokens_in` and `tokens_out` what the service counted for the failed call all the same.
+    """
 
     exit_code = 3
+    wait: float = 0.0
+    retries: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
 
 
 class ModelUnreachableError(ModelError):
-    """Raised when the model's service cannot be reached, is overloaded or too slow."""
+    """Raised when the model's service cannot be reached, breaks, or is too slow."""
 
     retryable = True
     default_hint = "check the base URL and the service's status; the finished hops stay cached"
 
 
-class ModelRefusedError(ModelError):
-    """Raised when the service refuses: a wrong key, a spent quota, a rate limit, a content policy."""
+class ModelOverloadedError(ModelUnreachableError):
+    """Raised when the model's service says that it has too much to do."""
 
-    default_hint = "check the key, its quota and the model's name"
+    default_hint = "try again in some minutes; the finished hops stay cached"
+
+
+class ModelRefusedError(ModelError):
+    """Raised when the service does not accept the request, for a reason that has no class of its own below."""
+
+    default_hint = "check the model's name and the base URL"
+
+
+class ModelAuthError(ModelRefusedError):
+    """Raised when the service does not accept the key, or the key has no right to this model."""
+
+    default_hint = (
+        "check the key: ANTHROPIC_API_KEY or OPENAI_API_KEY; for a server that is named by @URL it is FEDKG_MODEL_KEY"
+    )
+
+
+class ModelQuotaError(ModelRefusedError):
+    """Raised when the account's credit, quota or spending limit is used up."""
+
+    default_hint = "add credit or raise the limit in the vendor's console; the finished hops stay cached"
+
+
+class ModelRateError(ModelRefusedError):
+    """Raised when the service takes no more requests or tokens for now; `wait` says for how long."""
+
+    retryable = True
+    default_hint = "wait a minute, or ask fewer questions at once; the finished hops stay cached"
+
+
+class ModelContextError(ModelRefusedError):
+    """Raised when prompt and reply together are longer than what the model takes."""
+
+    default_hint = "say in the setting `context`, or in capabilities.toml, how many tokens the model takes"
+
+
+class ModelDeclinedError(ModelRefusedError):
+    """Raised when the model itself declines to answer."""
+
+    default_hint = "rephrase the question, or use another model"
+
+
+class ModelFilteredError(ModelRefusedError):
+    """Raised when a content filter of the service stopped the request or the reply."""
+
+    default_hint = "rephrase the question, or use another model"
 
 
 class ModelReplyError(ModelError):
-    """Raised when a reply does not fit its schema after one repair."""
+    """Raised when a reply is malformed or cut, or does not fit its schema after one repair."""
 
     default_hint = "a stronger model, or one with native structured output, follows schemas better"
 
 
 class BudgetError(FedkgError):
-    """Raised when the budget of calls, tokens or seconds is spent; what was found until then is returned.
+    """Raised when a budget of calls, tokens, money or seconds is spent; what was found until then is returned.
 
-    `budget` names what is spent: "calls", "tokens" or "seconds".
+    `budget` names what is spent: "calls", "tokens", "money" or "seconds"; "run calls" and so on where it is that of the
+    whole run.
     """
 
     exit_code = 4
-    default_hint = "raise --max-calls, --max-tokens or --timeout"
+    default_hint = "raise --max-calls, --max-tokens, --max-money or --timeout, or in a run --run-calls and so on"
 
     def __init__(self, message: str, *, budget: str = "", asked: str = "", hint: str = "") -> None:
         super().__init__(message, asked=asked, hint=hint)

@@ -26,8 +26,8 @@ from fedkg.store import Entry, Store
 __all__ = ["NAMESPACES", "SIZE_LIMIT", "Manifest", "export_pack", "import_pack"]
 
 FORMAT = 1
-NAMESPACES = frozenset({"neighbours", "labels", "twins", "searches", "known", "embeddings"})
-"""What a pack may hold: what endpoints and embedders said, and nothing of how it went, such as sizes of batches."""
+NAMESPACES = frozenset({"neighbours", "labels", "twins", "searches", "known", "embeddings", "replies"})
+"""What a pack may hold: what endpoints, embedders and models said, and nothing of how it went, such as sizes of batches."""
 LASTING = frozenset({"embeddings"})
 """What never gets stale. Of anything else a pack must not say so: it would be believed even by who asks for all of it again."""
 SIZE_LIMIT = 1 << 30

@@ -1,4 +1,4 @@
-"""Prompt templates: one folder per call under `prompts/`, or in the user's own folder.
+"""Prompt templates: one folder per call under `prompts/`; files in the user's own folder take the place of the bundled ones.
 
 A call's folder holds `system.j2` (what never changes, so that vendors can cache it), `user.j2` (the question and the
 data), `schema.json` (JSON schema of the reply), `meta.toml` (version, paper section, what the reply is) and, where it has
@@ -7,10 +7,10 @@ examples, `examples.toml`. Another wording is another file and no code: `system.
 one vendor, `system.KIND.VENDOR.j2` for both.
 
 An example is what `user.j2` makes of its values, with the reply to that: so it always looks like the task. The examples of
-the question's kind follow the system text.
+the question's kind follow the system text. Both are made once, without any value of a question.
 
-Templates run in a sandbox. They can include what lies in the folder `shared` and nothing else. Whatever an expression prints
-is one bounded line: text from a graph cannot leave the place that the template gives it.
+Templates run in a sandbox. They can include what lies in the folder `shared`, by its name, and nothing else. Whatever an
+expression prints is one bounded line: text from a graph cannot leave the place that the template gives it.
 """
 
 import hashlib
@@ -18,10 +18,11 @@ import json
 import re
 import tomllib
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import jinja2
 import jinja2.meta
@@ -31,11 +32,17 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from fedkg.data import folder
 from fedkg.errors import PromptError
 from fedkg.records import Kind, Offer, Plan
+from fedkg.tokens import estimate
 
-__all__ = ["SHARED", "Example", "Line", "Meta", "Template", "Wordings", "line", "load", "names"]
+__all__ = ["OFFERED", "SHARED", "Example", "Line", "Meta", "Template", "Wordings", "line", "load", "names", "variants"]
 
 NAME = re.compile(r"[a-z][a-z0-9_-]*")
+KINDS: tuple[Kind, ...] = get_args(Kind)
 NEEDED = ("system.j2", "user.j2", "schema.json", "meta.toml")
+_KIND = rf"(\.({'|'.join(KINDS)}))?"
+FILE = re.compile(rf"(system|user){_KIND}(\.{NAME.pattern})?\.j2|schema{_KIND}\.json|(meta|examples)\.toml")
+HOLDS = f"a prompt folder holds {', '.join(NEEDED)} and may hold examples.toml, system.KIND.j2, user.VENDOR.j2, …"
+ENDINGS = (".j2", ".json", ".toml")
 SHARED = "shared"
 """The folder of what several templates include."""
 # format and control characters, lone surrogates; line separators count as white space and become blanks
@@ -49,8 +56,6 @@ DELIMITERS = str.maketrans({"<": "‹", ">": "›", "`": "'"})
 TILDES = re.compile(r"~{3,}")
 # what a template can run into, apart from Jinja's own errors, when an expression does not fit its value
 FAULTS = (jinja2.TemplateError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-
-
 OFFERED = ("offers", "paths", "kept", "relations")
 """The values of a template that are lists of offers."""
 
@@ -69,12 +74,16 @@ def line(text: object, limit: int = 200) -> Line:
     """
     raw = str(text)
     head = raw[: 20 * limit]  # a label of a megabyte is not worth reading to its end
-    seen = "".join(char for char in head if char.isspace() or unicodedata.category(char) not in DROPPED)
+    seen = head if head.isprintable() else "".join(filter(_drawn, head))
     folded = " ".join(INVISIBLE.sub("", seen).split()).translate(DELIMITERS)
     plain = TILDES.sub("~~", folded)
     if len(plain) <= limit and len(head) == len(raw):
         return Line(plain)
     return Line(plain[: max(0, limit - 1)].rstrip() + "…")
+
+
+def _drawn(char: str) -> bool:
+    return char.isspace() or unicodedata.category(char) not in DROPPED
 
 
 class Meta(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -103,43 +112,52 @@ class Examples(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Template:
     """A call's wording and reply schema.
 
-    `digest` is the head of the SHA-256 over everything that it was made of, so two wordings under one version number are
-    still told apart; `source` is its folder.
+    `digest` is the head of the SHA-256 over the text of all `files` that it was made of, so two wordings under one version
+    number are still told apart. `system` is the system text with the `examples`: the same whatever is asked.
     """
 
     call: str
     meta: Meta
     digest: str
     schema: dict[str, Any]
-    source: Path
+    files: tuple[Path, ...]
     examples: tuple[Example, ...]
-    _parts: tuple[tuple[Path, jinja2.Template], ...] = field(repr=False)
+    system: str
+    _user: tuple[Path, jinja2.Template] = field(repr=False)
 
     @property
     def version(self) -> str:
         """The version with the digest, such as `1-3f2a9c01d4e5`."""
         return f"{self.meta.version}-{self.digest}"
 
+    @cached_property
+    def tokens(self) -> int:
+        """Estimated tokens of what is the same in every call: system text and schema."""
+        return estimate(self.system) + estimate(json.dumps(self.schema))
+
     def render(self, **values: object) -> tuple[str, str]:
-        """The system text, with the examples, and the user text.
+        """The system text, and the user text with these values; `left_out` is 0 where it is not given.
 
         Raises PromptError where the template needs a value that it is not given.
         """
-        (path, system), user = self._parts
-        shown = [f"{_render(*user, _values(one.shown))}\n{one.reply.strip()}" for one in self.examples]
-        told = "\n\n".join(["Examples", *shown]) if shown else ""
-        return "\n\n".join(filter(None, [_render(path, system, values), told])), _render(*user, values)
+        path, user = self._user
+        try:
+            return self.system, _render(user, values)
+        except FAULTS as error:
+            raise PromptError(f"{path}: {error}") from error
 
 
 class Wordings:
     """The templates of one vendor and one user's folder, each read once.
 
-    Making one reads all plain ones: a folder that cannot be used is said before anything is asked. Raises PromptError.
+    Making one reads them all: a file that cannot be used is said before anything is asked. Raises PromptError.
     """
 
     def __init__(self, own: str = "", vendor: str = "") -> None:
         self._own, self._vendor = own, vendor
-        self._known: dict[tuple[str, Kind | None], Template] = {(name, None): self._load(name) for name in names(own)}
+        self._known: dict[tuple[str, Kind | None], Template] = {
+            (name, kind): self._load(name, kind) for name in names(own) for kind in (None, *variants(name, own))
+        }
 
     def get(self, call: str, kind: Kind | None = None) -> Template:
         """The template of a call, for that kind of question. Raises PromptError."""
@@ -157,34 +175,39 @@ def names(own: str = "") -> list[str]:
     return sorted({path.name for path in found if NAME.fullmatch(path.name)} - {SHARED})
 
 
-def load(call: str, own: str = "", vendor: str = "", kind: Kind | None = None) -> Template:
-    """The template of a call: from the folder `own` where that has the call, else the bundled one.
+def variants(call: str, own: str = "") -> list[Kind]:
+    """The kinds of question for which a call has files of their own. Raises PromptError."""
+    marks = {mark for name in _files(call, own) for mark in name.split(".")[1:-1]}
+    return [kind for kind in KINDS if kind in marks]
 
-    Without `kind` it has the examples of all kinds. Raises PromptError, naming the file, where the call is unknown, its
-    folder incomplete or a file malformed.
+
+def load(call: str, own: str = "", vendor: str = "", kind: Kind | None = None) -> Template:
+    """The template of a call: each file from the folder `own` where that has it, else the bundled one.
+
+    Without `kind` it has the examples that are for all kinds. Raises PromptError, naming the file, where the call is
+    unknown, a file missing or malformed, or the system text asks for a value.
     """
     if not NAME.fullmatch(call) or call == SHARED or (vendor and not NAME.fullmatch(vendor)):
         raise PromptError(f"not the name of a call and vendor: {line(call, 60)!r}, {line(vendor, 60)!r}")
-    place = next((place / call for place in _folders(own) if (place / call).is_dir()), None)
-    if place is None:
-        raise PromptError(f"no prompt is called {call!r}", hint=f"known: {', '.join(names(own))}")
-    if missing := [name for name in NEEDED if not (place / name).is_file()]:
-        raise PromptError(f"{place}: {missing[0]} is missing", hint=f"a prompt folder holds {', '.join(NEEDED)}")
-    parts = [_chosen(place, part, ".j2", vendor, kind) for part in ("system", "user")]
-    files = [*parts, _chosen(place, "schema", ".json", "", kind), place / "meta.toml", place / "examples.toml"]
-    texts = [_read(path) if path.is_file() else "" for path in files]
-    environment = _environment(_shared(own))
-    compiled = tuple((path, _compile(environment, path, text)) for path, text in zip(parts, texts[:2], strict=True))
-    included = [text for part in texts[:2] for text in _included(environment, part)]
-    examples = _examples(files[4], texts[4])
+    files = _files(call, own)
+    system, user = (_chosen(files, part, ".j2", vendor, kind) for part in ("system", "user"))
+    schema, meta, examples = _chosen(files, "schema", ".json", "", kind), files["meta.toml"], files.get("examples.toml")
+    texts = {path: _read(path) for path in (system, user, schema, meta, examples) if path}
+    included = _included({path: texts[path] for path in (system, user)}, _shared(own))
+    texts |= included
+    environment = _environment({path.name: text for path, text in included.items()})
+    compiled = {path: _compile(environment, path, texts[path]) for path in (*included, system, user)}
+    shown = _examples(examples, texts[examples], kind) if examples else ()
+    told = _told(examples, compiled[user], shown) if examples else ()
     return Template(
         call=call,
-        meta=_meta(files[3], texts[3]),
-        digest=hashlib.sha256(json.dumps([*texts, *included]).encode()).hexdigest()[:12],
-        schema=_schema(files[2], texts[2]),
-        source=place,
-        examples=tuple(one for one in examples if not (kind and one.kinds) or kind in one.kinds),
-        _parts=compiled,
+        meta=_meta(meta, texts[meta]),
+        digest=hashlib.sha256(json.dumps(list(texts.values())).encode()).hexdigest()[:12],
+        schema=_schema(schema, texts[schema]),
+        files=tuple(texts),
+        examples=shown,
+        system="\n\n".join(filter(None, [_stable(system, compiled[system]), *told])),
+        _user=(user, compiled[user]),
     )
 
 
@@ -207,22 +230,46 @@ def _environment(shared: Mapping[str, str]) -> ImmutableSandboxedEnvironment:
     return environment
 
 
-def _shared(own: str) -> dict[str, str]:
+def _shared(own: str) -> dict[str, Path]:
     """What templates may include, by file name; the user's own files first."""
-    found = [path for place in reversed(_folders(own)) for path in sorted((place / SHARED).glob("*.j2"))]
-    return {path.name: _read(path) for path in found}
+    return {path.name: path for place in reversed(_folders(own)) for path in (place / SHARED).glob("*.j2")}
 
 
-def _included(environment: jinja2.Environment, text: str) -> list[str]:
-    """The texts that a template includes, and what these include."""
-    found: dict[str, str] = {}
-    left = [text]
+def _included(templates: Mapping[Path, str], shared: Mapping[str, Path]) -> dict[Path, str]:
+    """The files that these templates include, and what those include, in the order of their names."""
+    found: dict[Path, str] = {}
+    left = dict(templates)
     while left:
-        for name in jinja2.meta.find_referenced_templates(environment.parse(left.pop())):
-            if name and name not in found and isinstance(environment.loader, jinja2.DictLoader):
-                found[name] = environment.loader.mapping.get(name, "")
-                left.append(found[name])
-    return [found[name] for name in sorted(found)]
+        path, text = left.popitem()
+        for name in _includes(path, text):
+            if name not in shared:
+                raise PromptError(f"{path}: it can only include, by name, what lies in {SHARED!r}: {line(name)}")
+            if shared[name] not in found:
+                found[shared[name]] = left[shared[name]] = _read(shared[name])
+    return dict(sorted(found.items(), key=lambda item: item[0].name))
+
+
+def _includes(path: Path, text: str) -> list[str]:
+    try:
+        # a name that is an expression is none
+        return [name or "?" for name in jinja2.meta.find_referenced_templates(_environment({}).parse(text))]
+    except jinja2.TemplateSyntaxError as error:
+        raise PromptError(f"{path}:{error.lineno}: {error.message}") from error
+
+
+def _files(call: str, own: str) -> dict[str, Path]:
+    """The files of a call by name: the user's own take the place of the bundled ones. Raises PromptError."""
+    places = [place / call for place in reversed(_folders(own)) if (place / call).is_dir()]
+    if not places:
+        raise PromptError(f"no prompt is called {call!r}", hint=f"known: {', '.join(names(own))}")
+    found = {path.name: path for place in places for path in sorted(place.iterdir()) if path.suffix in ENDINGS}
+    for name, path in found.items():
+        # a file under a mistaken name would silently not be used
+        if not FILE.fullmatch(name):
+            raise PromptError(f"{path}: no file of a prompt is called so", hint=HOLDS)
+    if missing := [name for name in NEEDED if name not in found]:
+        raise PromptError(f"{places[-1]}: {missing[0]} is missing", hint=HOLDS)
+    return found
 
 
 def _folders(own: str) -> list[Path]:
@@ -231,11 +278,11 @@ def _folders(own: str) -> list[Path]:
     return ([Path(own)] if own else []) + [folder("prompts")]
 
 
-def _chosen(place: Path, part: str, suffix: str, vendor: str, kind: str | None) -> Path:
+def _chosen(files: Mapping[str, Path], part: str, suffix: str, vendor: str, kind: str | None) -> Path:
     """The file that fits kind and vendor best; a kind may have another reply, so it counts for more."""
     special = [(part, kind, vendor), (part, kind), (part, vendor)]
-    named = [place / (".".join(map(str, parts)) + suffix) for parts in special if all(parts)]
-    return next((path for path in named if path.is_file()), place / f"{part}{suffix}")
+    named = [".".join(map(str, marks)) + suffix for marks in special if all(marks)]
+    return files[next((name for name in named if name in files), part + suffix)]
 
 
 def _read(path: Path) -> str:
@@ -264,11 +311,24 @@ def _schema(path: Path, text: str) -> dict[str, Any]:
     return schema
 
 
-def _examples(path: Path, text: str) -> tuple[Example, ...]:
+def _examples(path: Path, text: str, kind: Kind | None) -> tuple[Example, ...]:
+    """The examples for that kind of question."""
     try:
-        return msgspec.convert(tomllib.loads(text), Examples, strict=True).examples
+        every = msgspec.convert(tomllib.loads(text), Examples, strict=True).examples
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise PromptError(f"{path}: {error}") from error
+    return tuple(one for one in every if not one.kinds or kind in one.kinds)
+
+
+def _told(path: Path, user: jinja2.Template, examples: Sequence[Example]) -> list[str]:
+    """The examples as the system text shows them: each like the task, with its reply."""
+    told = ["Examples"] if examples else []
+    for one in examples:
+        try:
+            told.append(f"{_render(user, _values(one.shown))}\n{one.reply.strip()}")
+        except (*FAULTS, msgspec.ValidationError) as error:
+            raise PromptError(f"{path}: the example with the reply {line(one.reply, 80)}: {error}") from error
+    return told
 
 
 def _values(shown: Mapping[str, Any]) -> dict[str, object]:
@@ -277,7 +337,7 @@ def _values(shown: Mapping[str, Any]) -> dict[str, object]:
     for name, value in shown.items():
         if name == "plan":
             made[name] = msgspec.convert({"keywords": (), **value}, Plan)
-        elif isinstance(value, list) and value and name in OFFERED:
+        elif name in OFFERED:
             made[name] = [_offer(number, item) for number, item in enumerate(value, 1)]
     return made
 
@@ -293,8 +353,14 @@ def _compile(environment: jinja2.Environment, path: Path, text: str) -> jinja2.T
         raise PromptError(f"{path}:{error.lineno}: {error.message}") from error
 
 
-def _render(path: Path, template: jinja2.Template, values: dict[str, object]) -> str:
+def _stable(path: Path, system: jinja2.Template) -> str:
+    """The system text, which is given no values, so that nothing of a question can enter it."""
     try:
-        return template.render(values).strip()
+        return _render(system, {})
     except FAULTS as error:
-        raise PromptError(f"{path}: {error}") from error
+        hint = "the system text is the same for every question; what changes goes into user.j2"
+        raise PromptError(f"{path}: {error}", hint=hint) from error
+
+
+def _render(template: jinja2.Template, values: Mapping[str, object]) -> str:
+    return template.render({"left_out": 0, **values}).strip()

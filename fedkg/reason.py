@@ -5,9 +5,10 @@ ranking, with a warning in the answer. A spent budget does: the answer then hold
 """
 
 import asyncio
+import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import msgspec
@@ -19,6 +20,7 @@ from fedkg.errors import BudgetError, ModelReplyError, QuestionError, TopicError
 from fedkg.events import Answered, Chosen, Event, Fetched, Linked, Planned, Ranked, Verified, Warned
 from fedkg.graph.base import Graph
 from fedkg.graph.surroundings import Surroundings, frontier
+from fedkg.llm.ledger import Ledger
 from fedkg.methods import fidelis
 from fedkg.methods.base import Answering, Choosing, Completing, Deducing, Expanding, Expansion, Found, Need, Picking
 from fedkg.missing import noted
@@ -82,12 +84,15 @@ class Run:
     topics: Sequence[str] = ()
     kind: Kind | None = None
     options: Sequence[str] = ()
+    ledger: Ledger = field(default_factory=Ledger)
 
     def __post_init__(self) -> None:
         """Sets up what the walk remembers; `names` are the labels that it has shown. Raises QuestionError."""
         self.question = check_question(self.question)
         self._around = Surroundings(self.graph)
         self._started, self._before = time.monotonic(), self.cost()
+        own, run = self.settings.budget.seconds or math.inf, self.ledger.account.left
+        self._time, self._clock = min((own, "seconds"), (run, "run seconds"))
         self._plan = Plan(())
         self._linked: list[Match] = []
         self.names: dict[Term, str] = {}
@@ -267,6 +272,7 @@ class Run:
             usage=self._usage(spent),
             warnings=tuple(self._warnings),
             settings=public(self.settings),
+            ledger=self.ledger.calls,
         )
 
     def _walked(self, found: Found) -> set[Term]:
@@ -350,8 +356,7 @@ class Run:
 
     def _left(self) -> float | None:
         """Seconds until the question's time is over; None where it has no end."""
-        seconds = self.settings.budget.seconds
-        return None if seconds is None else seconds - (time.monotonic() - self._started)
+        return None if self._time == math.inf else self._time - (time.monotonic() - self._started)
 
     async def _within(self, work: Awaitable[T]) -> T:
         """The work's result, if it is there before the question's time is over. Raises BudgetError."""
@@ -359,5 +364,7 @@ class Run:
             with deadline.within(self._left()), noted(self._missed):
                 return await asyncio.wait_for(work, self._left())
         except TimeoutError as error:
-            message = f"the {self.settings.budget.seconds:g} seconds for this question are over"
-            raise BudgetError(message, budget="seconds", asked=self.question) from error
+            limits = {"seconds": self.settings.budget.seconds, "run seconds": self.settings.run.seconds}
+            whose = "question" if self._clock == "seconds" else "run"
+            message = f"the {limits[self._clock]:g} seconds for this {whose} are over"
+            raise BudgetError(message, budget=self._clock, asked=self.question) from error

@@ -15,6 +15,9 @@ from fedkg.terms import DirectedRelation, Direction, Edge, Iri, Qualifier, Term,
 
 __all__ = [
     "DOCUMENT_VERSION",
+    "FEWEST_OPTIONS",
+    "JUDGED",
+    "MOST_OPTIONS",
     "MOST_PATHS",
     "QUALIFIERS",
     "Answer",
@@ -53,6 +56,11 @@ QUALIFIERS = 3
 T = TypeVar("T")
 
 Kind = Literal["entities", "literal", "count", "yesno", "claim", "choice"]
+JUDGED: frozenset[Kind] = frozenset({"yesno", "claim", "choice"})
+"""Kinds whose answer is a judgement on several paths together, yes, no or an option, and not the end of a path."""
+
+FEWEST_OPTIONS, MOST_OPTIONS = 2, 20
+"""How many options a multiple choice has."""
 
 
 class Status(StrEnum):
@@ -318,7 +326,8 @@ class AnswerValue(msgspec.Struct, frozen=True):
     """One answer: `value` is what a person reads, `iri` the entity (or None), `term` the graph's own term.
 
     `grounded` is True where the value is a node or literal at the end of a shown path, or the number of such; a verdict
-    is a judgement on its paths and is not. `paths` are indices into the paths.
+    or an option is a judgement on its paths and is not. `paths` are indices into the paths. Of an option `value` is the text
+    and `label` its number.
     """
 
     value: str
@@ -332,8 +341,8 @@ class AnswerValue(msgspec.Struct, frozen=True):
 class ModelCall(msgspec.Struct, frozen=True):
     """One call of a model: a line of the ledger.
 
-    `template` is the version and digest of its wording, `model` VENDOR:MODEL; tokens as the vendor counts them (`cached` are
-    part of `tokens_in`, `reasoning` of `tokens_out`); wall-clock `seconds`; `retries` after failures; `price` in US dollars,
+    `template` is the version and digest of its wording, `model` VENDOR:MODEL; tokens as the vendor counts them (`cached` and
+    `written`, read from its prompt cache and put into it, are parts of `tokens_in`, `reasoning` of `tokens_out`); wall-clock `seconds`; `retries` after failures; `price` in US dollars,
     None where the price table does not know the model; `replayed`: the reply was kept from an earlier time, with the tokens
     that it cost then; `error` is the class of what it ended with.
     """
@@ -350,6 +359,7 @@ class ModelCall(msgspec.Struct, frozen=True):
     price: float | None = None
     replayed: bool = False
     error: str = ""
+    written: int = 0
 
 
 class Gap(msgspec.Struct, frozen=True):
@@ -365,8 +375,9 @@ class Usage(msgspec.Struct, frozen=True):
 
     `requests` to endpoints, by kind in `by_kind`; `round_trips` = waves of requests that were waited for one after the
     other; `bytes` received; `cache_hits` = neighbourhoods and labels that needed no request; `labels_embedded`;
-    `model_calls`; tokens as the vendor counts them; wall-clock `seconds`; `spent` names the budget that ended the run
-    ("" where none did).
+    `model_calls`; tokens as the vendor counts them (`cached` are part of `tokens_in`); wall-clock `seconds`; `spent` names
+    the budget that ended the question: "calls", "tokens", "money" or "seconds", "run calls" and so on where it was that of
+    the whole run, "" where none did. `price` of the model calls in US dollars, None where it is not known.
     """
 
     requests: int = 0
@@ -380,13 +391,16 @@ class Usage(msgspec.Struct, frozen=True):
     seconds: float = 0.0
     by_kind: dict[str, int] = {}
     spent: str = ""
+    cached: int = 0
+    price: float | None = None
 
     def since(self, before: "Usage") -> "Usage":
         """The counts that came on top of `before`; time and budget are not counts."""
         old, new = msgspec.structs.asdict(before), msgspec.structs.asdict(self)
         counts = {name: new[name] - old[name] for name in old if isinstance(old[name], int)}
         by_kind = {kind: count - before.by_kind.get(kind, 0) for kind, count in sorted(self.by_kind.items())}
-        return Usage(**counts, by_kind={kind: count for kind, count in by_kind.items() if count})
+        price = None if self.price is None or before.price is None else self.price - before.price
+        return Usage(**counts, by_kind={kind: count for kind, count in by_kind.items() if count}, price=price)
 
 
 def _identifies_nothing(edge: Edge) -> bool:
@@ -421,8 +435,8 @@ class Answer(msgspec.Struct, frozen=True):
         own = [self.paths[index] for index in value.paths if 0 <= index < len(self.paths)]
         if not all(identified(shown.edge) for path in own for shown in path.edges):
             return False
-        if self.kind in ("yesno", "claim"):
-            return not value.grounded and all(path.end for path in own)
+        if self.kind in JUDGED:
+            return not value.grounded and bool(own) and all(path.end for path in own)
         if value.term is None:
             return self.kind == "count" and _counts(value.value, own)
         said = value.iri == value.term.value if isinstance(value.term, Iri) else value.value == own_name(value.term)

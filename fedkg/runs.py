@@ -126,8 +126,10 @@ class Recorder:
         return value
 
     def drop(self, namespace: str, keys: Iterable[str]) -> None:
-        """Forgets these."""
-        self._store.drop(namespace, keys)
+        """Forgets these; the run has not touched them, then."""
+        gone = list(keys)
+        self._store.drop(namespace, gone)
+        self._touched[namespace] -= {table_key(key) for key in gone}
 
     def count(self) -> dict[str, int]:
         """Entries by namespace."""
@@ -143,7 +145,7 @@ class Recorder:
 
     def keep(self, asked: Sequence[str]) -> None:
         """Remembers what was touched as a run, where anything was; `asked` is what the run is known by."""
-        if self._touched:
+        if any(self._touched.values()):
             Runs(self._store).add(asked, self._touched)
 
     def _shows(self, entry: Entry) -> bool:

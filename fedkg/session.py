@@ -3,10 +3,11 @@
 import asyncio
 import importlib.util
 import logging
+import os
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -24,16 +25,19 @@ from fedkg.embed import sentence
 from fedkg.embed.base import Embedder, Similarity
 from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.embed.lazy import LazySimilarity
-from fedkg.errors import FedkgError, InputError, ModelNameError, OfflineError, SettingsError
+from fedkg.errors import FedkgError, InputError, ModelNameError, SettingsError
 from fedkg.events import Answered, Event
 from fedkg.federation.graph import FederatedGraph
 from fedkg.fetch.manners import Manners
 from fedkg.graph.base import Graph, chunks
 from fedkg.identity import Identity
 from fedkg.identity import load as load_identity
-from fedkg.llm import anthropic, openai
-from fedkg.llm.base import ChatModel
-from fedkg.llm.budget import Ledger
+from fedkg.llm import anthropic, openai, prices
+from fedkg.llm.base import Capability, ChatModel
+from fedkg.llm.kept import KeptModel
+from fedkg.llm.ledger import Account, Ledger, Spend
+from fedkg.llm.offline import OfflineModel
+from fedkg.llm.prices import Price
 from fedkg.loops import PerLoop
 from fedkg.meter import Meter
 from fedkg.places import hosted
@@ -54,6 +58,8 @@ T = TypeVar("T")
 # who closes a session waits for its labels to be embedded, but not for long
 KEEP_SECONDS = 10.0
 KEEP_LABELS = 200
+CHAT_MODELS: Mapping[str, Callable[[str, str], ChatModel]] = {"anthropic": anthropic.connect, "openai": openai.connect}
+"""By vendor, what makes a model of its name and the URL of its server."""
 
 log = logging.getLogger(__name__)
 
@@ -104,10 +110,12 @@ class Session:
         self._closed = False
         self._connections = AsyncExitStack()
         self._files = ExitStack()
-        self._chat = chat
+        self._chat, self._source = chat, ""
         if chat is None and self.settings.model != "local":
-            self._chat = _chat(self.settings)
+            self._chat, self._source = _chat(self.settings), _source(self.settings.model)
             self._connections.push_async_callback(self._chat.close)
+        self._account = Account(self.settings.run)
+        self._prices = self._priced()
 
     async def graph(self) -> Graph:
         """The endpoints as one graph; connected on first use. Raises InputError after `aclose`."""
@@ -161,11 +169,17 @@ class Session:
         self, question: str, topics: str | Sequence[str] = (), kind: Kind | None = None, options: Sequence[str] = ()
     ) -> AsyncIterator[Event]:
         """The walk of one question as it happens; the last event is Answered. The arguments are those of `ask`."""
-        graph, ledger, meter = await self.graph(), Ledger(), Meter()
+        self._account.begin()
+        graph, meter = await self.graph(), Meter()
+        ledger = Ledger(self._prices, self._account, self._source)
         self._asked.append(question)
         topics = [topics] if topics and isinstance(topics, str) else topics
-        cost = partial(_cost, meter, ledger)
-        run = Run(question, graph, self._model(ledger), self.similarity, self.settings, cost, topics, kind, options)
+        model, settings = self._model(ledger), self.settings
+
+        def cost() -> Usage:
+            return _cost(meter, ledger.total)
+
+        run = Run(question, graph, model, self.similarity, settings, cost, topics, kind, options, ledger)
         walk = run.events()
         try:
             while event := await _step(walk, meter):
@@ -193,6 +207,15 @@ class Session:
                 answer = event.answer
         assert answer is not None, "a run ends with its answer"
         return answer
+
+    def usage(self) -> Usage:
+        """What all questions of the session together have really cost so far: kept replies cost nothing again."""
+        return _cost(self.meter, self._account.total)
+
+    @property
+    def spent(self) -> str:
+        """What of the budget of all questions together (`run`) is spent, so that a further one finds nothing; "" if none."""
+        return self._account.spent
 
     async def search(self, text: str, limit: int = 10) -> list[Match]:
         """The candidates for that text, the best first, with what they are: description and type.
@@ -366,10 +389,24 @@ class Session:
             self._recall = Recall(folder, graph, self.similarity)
         return self._recall
 
+    def _priced(self) -> tuple[Price, ...]:
+        """The price table. Raises SettingsError where money is limited and the model has no price: nothing could hold it."""
+        if self._chat is None:
+            return ()
+        table, name = prices.load(self.settings.models_dir), self._source or masked(self._chat.name)
+        limited = self.settings.budget.money is not None or self.settings.run.money is not None
+        if limited and not prices.find(name, table):
+            hint = f"write one into {prices.PRICES} in a folder that the setting models_dir names, or limit calls and tokens"
+            raise SettingsError(f"no budget in money can hold: the price of {name} is not known", hint=hint)
+        return table
+
     def _model(self, ledger: Ledger) -> ReasoningModel:
         if self._chat is None:
             return LocalModel(self.similarity)
-        return PromptedModel(self._chat, ledger, self.settings.budget, self.wordings)
+        if not self.settings.keeps_replies:
+            return PromptedModel(self._chat, ledger, self.settings.budget, self.wordings)
+        kept = KeptModel(self._chat, self.store, self._source)
+        return PromptedModel(kept, ledger, self.settings.budget, self.wordings, kept.forget)
 
 
 async def _step(walk: AsyncIterator[Event], meter: Meter) -> Event | None:
@@ -378,11 +415,15 @@ async def _step(walk: AsyncIterator[Event], meter: Meter) -> Event | None:
         return await anext(walk, None)
 
 
-def _cost(meter: Meter, ledger: Ledger) -> Usage:
-    """What a question has cost so far, with its model calls."""
-    calls = ledger.total
+def _cost(meter: Meter, spend: Spend) -> Usage:
+    """What was asked of endpoints and of the model, as one usage."""
     return msgspec.structs.replace(
-        meter.usage(), model_calls=calls.calls, tokens_in=calls.tokens_in, tokens_out=calls.tokens_out
+        meter.usage(),
+        model_calls=spend.calls,
+        tokens_in=spend.tokens_in,
+        tokens_out=spend.tokens_out,
+        cached=spend.cached,
+        price=spend.price,
     )
 
 
@@ -434,17 +475,29 @@ def open_manners(settings: Settings, files: ExitStack) -> Manners:
 
 
 def _chat(settings: Settings) -> ChatModel:
-    """The chat model that the settings name. Raises ModelNameError, naming the variable where a key is missing."""
-    name = settings.model
+    """The chat model that the settings name; offline one that asks nobody.
+
+    Raises ModelNameError, naming the variable where a key is missing.
+    """
+    vendor, model, url = _named(settings.model)
     if settings.mode == "offline":
-        raise OfflineError(f"the model {masked(name)} is not asked in offline mode", hint="--model local needs nobody")
+        return OfflineModel(f"{vendor}:{model}", Capability())
+    return CHAT_MODELS[vendor](model, url)
+
+
+def _source(name: str) -> str:
+    """Under which name a model's replies are kept: with the URL of its server, since two may call two models alike."""
+    vendor, model, url = _named(name)
+    return masked(f"{vendor}:{model}@{url}" if url else name)
+
+
+def _named(name: str) -> tuple[str, str, str]:
+    """Vendor, model, and the URL of its server, "" for the vendor's own. Raises ModelNameError."""
     vendor, _, rest = name.partition(":")
     model, _, url = rest.partition("@")
-    if vendor == "anthropic" and model:
-        return anthropic.connect(model, url)
-    if vendor == "openai" and model:
-        return openai.connect(model, url)
-    raise ModelNameError(f"no model is called {name[:100]!r}")
+    if vendor not in CHAT_MODELS or not model:
+        raise ModelNameError(f"no model is called {name[:100]!r}")
+    return vendor, model, url or os.environ.get(f"{vendor.upper()}_BASE_URL", "")
 
 
 def _similarity(settings: Settings, store: Store) -> Similarity:

@@ -81,7 +81,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     contact: mail address or URL that goes into the User-Agent. cache_dir: where replies and embeddings are kept;
     cache=False keeps them in memory only; cache_size: megabytes beyond which the oldest go. mode: `live` asks for what is
     missing or stale, `cached` for what is missing, `offline` for nothing. refresh: what was kept before is asked for again.
-    replies: whether model replies are kept and used again (None: in `eval` only; offline they always are used). models_dir:
+    replies: whether model replies are kept and used again (None: in `eval` and mode `cached`; offline they always are). models_dir:
     folder of the user's own `capabilities.toml` and `prices.toml`. context: tokens that the model takes, where its record is
     wrong. budget: for one question; run: for all questions of a session together.
     """
@@ -110,6 +110,11 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def cache_path(self) -> Path:
         """The folder of the cache."""
         return Path(self.cache_dir) if self.cache_dir else user_cache_path("fedkg")
+
+    @property
+    def keeps_replies(self) -> bool:
+        """Whether model replies are kept and used again; by default where nobody shall be asked for what is kept."""
+        return self.mode == "offline" or (self.mode == "cached" if self.replies is None else self.replies)
 
 
 ENVIRONMENT = {

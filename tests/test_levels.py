@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1] / "fedkg"
 # a module's level is that of its longest dotted prefix here
 LEVELS = {
-    **dict.fromkeys(["errors", "words", "deadline", "loops", "dialects", "readable"], 0),
+    **dict.fromkeys(["errors", "words", "deadline", "loops", "dialects", "readable", "tokens"], 0),
     "terms": 0.5,  # terms raise errors
     "meter": 1.5,  # what a question costs, as a record
     "missing": 1.5,  # what a question lacks, as records
@@ -28,6 +28,8 @@ LEVELS = {
     "calls.replies": 3.8,  # what it becomes
     "sparql.text": 3.1,  # shares the conditions of the other queries
     "fetch.mediawiki": 3.1,  # judges what is no reply of its own as that of a SPARQL endpoint
+    "llm.prices": 2.5,  # what calls cost, as data
+    "llm.ledger": 2.7,  # what they did cost
     "llm.wire": 2.5,  # what the vendors have in common
     "fetch.manners": 2.5,  # what is remembered of hosts, in a store
     "fetch.mirror": 2.7,  # one place where an endpoint is served, with that memory

@@ -21,7 +21,7 @@ from fedkg.errors import ModelUnreachableError, QuestionError, TopicError, Unrea
 from fedkg.events import Answered, Chosen, Event, Fetched, Linked, Planned, Ranked, Verified, Warned
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.llm.base import Capability, Completion, Message, Request, ScriptedModel
-from fedkg.llm.budget import Ledger
+from fedkg.llm.ledger import Ledger
 from fedkg.reason import LONGEST_QUESTION, Run, check_question
 from fedkg.records import Answer, Kind, Status, Usage, decode_answer
 from fedkg.settings import Budget, Search, Settings

@@ -93,7 +93,7 @@ async def run(
 
 
 def _settings(settings: Settings, definition: Definition, data: Path) -> Settings:
-    """The settings with the benchmark's depth and, where none is given, its graph."""
+    """The settings with the benchmark's depth and, where none is given, its graph; model replies are kept unless told not to be."""
     graph = data / definition.graph
     if not settings.endpoints and not graph.is_file():
         raise DatasetError(
@@ -101,7 +101,8 @@ def _settings(settings: Settings, definition: Definition, data: Path) -> Setting
         )
     endpoints = settings.endpoints or (f"{definition.profile}@{graph}",)
     search = msgspec.structs.replace(settings.search, depth=definition.depth)
-    return msgspec.structs.replace(settings, endpoints=endpoints, search=search)
+    replies = settings.replies is not False
+    return msgspec.structs.replace(settings, endpoints=endpoints, search=search, replies=replies)
 
 
 async def _record(session: Session, question: Question) -> Record:

@@ -63,7 +63,10 @@ class ReasoningModel(Protocol):
     async def score_relations(
         self, question: str, plan: Plan, path: Offer | None, offers: Sequence[Offer]
     ) -> tuple[float, ...]:
-        """For each offered relation in 0..1 how much it helps to answer (EPERM, subgraph retriever; Think-on-Graph)."""
+        """For each offered relation in 0..1 how much it helps to answer (EPERM, subgraph retriever; Think-on-Graph).
+
+        An offer's text is its step alone, such as `→ author →` or `← author ←`, or with the path before it.
+        """
         ...
 
     async def score_entities(self, question: str, plan: Plan, offers: Sequence[Offer]) -> tuple[float, ...]:
@@ -73,7 +76,10 @@ class ReasoningModel(Protocol):
     async def relation_paths(
         self, question: str, plan: Plan, relations: Sequence[Offer], depth: int, most: int
     ) -> tuple[RelationPath, ...]:
-        """At most `most` weighted chains of at most `depth` of the offered relations (EPERM, plan generator; RoG)."""
+        """At most `most` weighted chains of at most `depth` of the offered relations, best first (EPERM, plan generator; RoG).
+
+        A relation's text is its step alone, such as `→ author →` or `← author ←`.
+        """
         ...
 
     async def answer(self, question: str, plan: Plan, paths: Sequence[Offer]) -> Conclusion:
@@ -83,7 +89,7 @@ class ReasoningModel(Protocol):
     async def inductive(
         self, question: str, plan: Plan, paths: Sequence[Offer], hypotheses: Sequence[str]
     ) -> Conclusion:
-        """As `answer`, over paths each with the hypothesis that it led to (GCR section 4.4)."""
+        """As `answer`, over paths each with the hypothesis that it led to, in their order (GCR section 4.4)."""
         ...
 
     async def model_only(self, question: str, kind: Kind, options: Sequence[str] = (), style: Style = "io") -> Recalled:

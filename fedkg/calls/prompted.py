@@ -4,16 +4,18 @@ Nothing in a reply is believed: see `reading` and `replies`. What cannot be used
 therefore pick badly, but it cannot bring in anything that it was not shown.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from fedkg.calls import replies
+from fedkg.calls.base import Style
 from fedkg.calls.reading import extract
 from fedkg.errors import ModelReplyError
 from fedkg.llm.base import ChatModel, Message, Request
-from fedkg.llm.budget import BudgetedModel, Ledger
+from fedkg.llm.budget import BudgetedModel
+from fedkg.llm.ledger import Ledger
 from fedkg.prompts import Template, Wordings, line
-from fedkg.records import Conclusion, Kind, Offer, Pick, Plan, Verdict
+from fedkg.records import Conclusion, Kind, Mention, Offer, Pick, Plan, Recalled, RelationPath, Verdict
 from fedkg.settings import Budget
 
 __all__ = ["PromptedModel"]
@@ -25,11 +27,16 @@ ECHO = 4_000
 T = TypeVar("T")
 
 
+async def _nothing(_requests: Sequence[Request]) -> None:
+    """Where no replies are kept there are none to forget."""
+
+
 class PromptedModel:
     """A ReasoningModel over a chat model and the templates.
 
     Every call goes into `ledger` under its template's version; `budget` bounds the calls. All calls raise ModelError where
-    the model fails or replies unusably twice, and BudgetError.
+    the model fails or replies unusably twice, and BudgetError. `forget` is told the requests of a call that came to nothing, so
+    that no kept reply makes that last.
     """
 
     exhaustive: bool = False
@@ -41,19 +48,21 @@ class PromptedModel:
         ledger: Ledger | None = None,
         budget: Budget | None = None,
         wordings: Wordings | None = None,
+        forget: Callable[[Sequence[Request]], Awaitable[None]] = _nothing,
     ) -> None:
         self.name = model.name
         self.ledger = ledger or Ledger()
         self._wordings = wordings or Wordings(vendor=model.name.partition(":")[0])
         self._model = BudgetedModel(model, budget or Budget(), self.ledger)
+        self._forget = forget
 
     async def plan(self, question: str, kind: Kind | None = None, options: Sequence[str] = ()) -> Plan:
         """The question's keywords, steps, statement, kind and mentions; only what stands in the question is a mention."""
 
         def read(reply: object) -> Plan:
-            return replies.plan(reply, question)
+            return replies.plan(reply, question, kind, options)
 
-        return await self._ask("plan", read, kind, question=question)
+        return await self._ask("plan", read, kind, question=question, kind=kind, options=options)
 
     async def beam(
         self, question: str, plan: Plan, path: Offer | None, offers: Sequence[Offer], width: int
@@ -90,33 +99,100 @@ class PromptedModel:
         """Which paths and ends answer the question; an empty Conclusion where these paths do not, or none are given."""
 
         def read(reply: object) -> Conclusion:
-            return replies.conclusion(reply, plan.kind, paths)
+            return replies.conclusion(reply, plan.kind, paths, plan.options)
 
         shown = {"question": question, "plan": plan, "paths": paths}
         return await self._ask("answer", read, plan.kind, **shown) if paths else Conclusion()
+
+    async def link(self, question: str, mentions: Sequence[Mention]) -> dict[str, int]:
+        """For each mention's text the number of the candidate that is meant, 0 for none; no call where nothing is open."""
+
+        def read(reply: object) -> dict[str, int]:
+            return replies.links(reply, mentions)
+
+        return await self._ask("link", read, None, question=question, mentions=mentions) if mentions else {}
+
+    async def adequacy(self, question: str, plan: Plan, paths: Sequence[Offer]) -> bool:
+        """Whether the paths together are enough to answer; none are never, without a call."""
+        shown = {"question": question, "plan": plan, "paths": paths}
+        return await self._ask("adequacy", replies.adequate, plan.kind, **shown) if paths else False
+
+    async def score_relations(
+        self, question: str, plan: Plan, path: Offer | None, offers: Sequence[Offer]
+    ) -> tuple[float, ...]:
+        """A score in 0..1 for each offer, in their order; no call where nothing is offered."""
+
+        def read(reply: object) -> tuple[float, ...]:
+            return replies.scores(reply, offers, "relation")
+
+        shown = {"question": question, "plan": plan, "path": path, "offers": offers}
+        return await self._ask("score-relations", read, plan.kind, **shown) if offers else ()
+
+    async def score_entities(self, question: str, plan: Plan, offers: Sequence[Offer]) -> tuple[float, ...]:
+        """A score in 0..1 for each offer, in their order; no call where nothing is offered."""
+
+        def read(reply: object) -> tuple[float, ...]:
+            return replies.scores(reply, offers, "entity")
+
+        shown = {"question": question, "plan": plan, "offers": offers}
+        return await self._ask("score-entities", read, plan.kind, **shown) if offers else ()
+
+    async def relation_paths(
+        self, question: str, plan: Plan, relations: Sequence[Offer], depth: int, most: int
+    ) -> tuple[RelationPath, ...]:
+        """At most `most` chains of the offered relations, the heaviest first; no call where none are offered."""
+
+        def read(reply: object) -> tuple[RelationPath, ...]:
+            return replies.relation_paths(reply, relations, depth, most)
+
+        shown = {"question": question, "plan": plan, "relations": relations, "depth": depth, "most": most}
+        return await self._ask("relation-paths", read, plan.kind, **shown) if relations else ()
+
+    async def inductive(
+        self, question: str, plan: Plan, paths: Sequence[Offer], hypotheses: Sequence[str]
+    ) -> Conclusion:
+        """Which paths and ends answer, weighed together; an empty Conclusion where these paths do not, or none are given."""
+
+        def read(reply: object) -> Conclusion:
+            return replies.conclusion(reply, plan.kind, paths)
+
+        shown = {"question": question, "plan": plan, "paths": paths, "hypotheses": hypotheses}
+        return await self._ask("inductive", read, plan.kind, **shown) if paths else Conclusion()
+
+    async def model_only(self, question: str, kind: Kind, options: Sequence[str] = (), style: Style = "io") -> Recalled:
+        """The model's own answer; `few-shot` shows it examples, `cot` lets it think first."""
+
+        def read(reply: dict[str, Any]) -> Recalled:
+            return replies.recalled(reply, kind, options)
+
+        shown = {"question": question, "plan": Plan((), kind=kind, options=tuple(options)), "style": style}
+        return await self._ask("model-only", read, kind, examples=style == "few-shot", **shown)
 
     async def close(self) -> None:
         """Closes the chat model."""
         await self._model.close()
 
-    async def _ask(self, call: str, read: Callable[[object], T], kind: Kind | None, **values: object) -> T:
+    async def _ask(self, call: str, read: Callable[[object], T], kind: Kind | None, /, **values: object) -> T:
         """What `read` makes of the reply; an unusable reply is sent back once."""
         template = self._wordings.get(call, kind)
         system, user = template.render(**values)
         task = [Message("system", system), Message("user", user)]
-        text = await self._reply(template, task)
+        first = _request(template, task)
+        text = (await self._model.complete(first)).text
         try:
             return read(extract(text))
         except ModelReplyError as fault:
             # vendors refuse empty turns
             echo = Message("assistant", text.strip()[:ECHO] or "(nothing)")
             task += [echo, Message("user", REPAIR.format(fault=line(fault, 300)))]
-        text = await self._reply(template, task)
+        repair = _request(template, task)
+        text = (await self._model.complete(repair)).text
         try:
             return read(extract(text))
         except ModelReplyError as fault:
+            await self._forget([first, repair])
             raise ModelReplyError(f"{self.name}: two unusable replies to `{call}`: {fault}", asked=call) from fault
 
-    async def _reply(self, template: Template, task: Sequence[Message]) -> str:
-        request = Request(template.call, tuple(task), template.schema, template.version)
-        return (await self._model.complete(request)).text
+
+def _request(template: Template, task: Sequence[Message]) -> Request:
+    return Request(template.call, tuple(task), template.schema, template.version)

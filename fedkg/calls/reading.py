@@ -7,7 +7,7 @@ refused with a ModelReplyError, whose text the model is shown.
 import contextlib
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
 import msgspec
@@ -15,7 +15,7 @@ import msgspec
 from fedkg.errors import ModelReplyError
 from fedkg.prompts import line
 
-__all__ = ["Flag", "Numbered", "Whole", "entries", "extract", "fit", "flag", "numbers", "renamed", "texts"]
+__all__ = ["Flag", "Numbered", "Share", "Whole", "entries", "extract", "fit", "flag", "numbers", "renamed", "texts"]
 
 REPLY = 200_000
 """Characters beyond which no reply is sensible."""
@@ -31,6 +31,10 @@ class Whole(int):
 
 class Flag(int):
     """A verdict in a reply: a boolean, also written "yes", "No" or "true"."""
+
+
+class Share(float):
+    """A score or weight in a reply: a number from 0 to 1, also written "0.8"."""
 
 
 class Numbered(msgspec.Struct):
@@ -72,7 +76,7 @@ def extract(text: str) -> dict[str, Any]:
 def fit(reply: object, kind: type[T]) -> T:
     """The reply as that record. Raises ModelReplyError."""
     try:
-        return msgspec.convert(reply, kind)
+        return msgspec.convert(reply, kind, dec_hook=_lenient)
     except msgspec.ValidationError as error:
         raise ModelReplyError(f"its JSON does not fit: {error}") from error
 
@@ -93,9 +97,20 @@ def _whole(value: object) -> Whole:
     return Whole(value)
 
 
+def _share(value: object) -> Share:
+    if isinstance(value, str) and re.fullmatch(r"[01](\.[0-9]{1,20})?", value):
+        return _share(float(value))
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise ValueError("no number from 0 to 1")
+    return Share(value)
+
+
+READ: dict[type, Callable[[object], object]] = {Flag: flag, Share: _share, Whole: _whole}
+
+
 def _lenient(kind: type, value: object) -> object:
-    """A Flag or a Whole from how models write them."""
-    return flag(value) if kind is Flag else _whole(value)
+    """A Flag, Share or Whole from how models write them."""
+    return READ[kind](value)
 
 
 def entries(listed: list[Any], kind: type[Entry], offered: Collection[int]) -> list[Entry]:

@@ -2,23 +2,47 @@
 
 import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
 
-from fedkg.calls.reading import Flag, Numbered, entries, fit, flag, numbers, renamed, texts
+from fedkg.calls.reading import Flag, Numbered, Share, Whole, entries, fit, flag, numbers, renamed, texts
 from fedkg.errors import ModelReplyError
 from fedkg.prompts import line
-from fedkg.records import Conclusion, Kind, Offer, Pick, Plan, Verdict
+from fedkg.records import (
+    FEWEST_OPTIONS,
+    JUDGED,
+    MOST_OPTIONS,
+    Conclusion,
+    Kind,
+    Mention,
+    Offer,
+    Pick,
+    Plan,
+    Recalled,
+    RelationPath,
+    Verdict,
+)
 
-__all__ = ["conclusion", "plan", "step_picks", "verdicts", "verified_picks"]
+__all__ = [
+    "adequate",
+    "conclusion",
+    "links",
+    "plan",
+    "recalled",
+    "relation_paths",
+    "scores",
+    "step_picks",
+    "verdicts",
+    "verified_picks",
+]
 
 # bounds on what a reply may bring in; all far above what a sensible reply holds
-KEYWORDS, STEPS, MENTIONS = 30, 12, 20
+KEYWORDS, STEPS, MENTIONS, RECALLED = 30, 12, 20, 50
 PLACEHOLDER = re.compile(r"[*\[<{]*\bplaceholder\b[*\]>}]*", re.IGNORECASE)
 # kinds whose answer is yes or no
-JUDGED = ("yesno", "claim")
+YES_NO = ("yesno", "claim")
 
 
 class Judged(Numbered):
@@ -34,6 +58,25 @@ class Cited(Numbered):
     ends: list[Any] = []
 
 
+class Linked(Numbered):
+    """A mention with the candidate that it means, 0 for none."""
+
+    candidate: Whole
+
+
+class Scored(Numbered):
+    """An offer with its score."""
+
+    score: Share
+
+
+class Weighted(msgspec.Struct):
+    """A chain of relations with its weight."""
+
+    relations: list[Whole]
+    weight: Share
+
+
 class PlanReply(msgspec.Struct):
     """The reply to `plan`."""
 
@@ -42,6 +85,7 @@ class PlanReply(msgspec.Struct):
     kind: Kind
     planning_steps: list[Any] = []
     mentions: list[Any] = []
+    options: list[Any] = []
 
 
 class PicksReply(msgspec.Struct):
@@ -56,11 +100,42 @@ class VerdictsReply(msgspec.Struct):
     verdicts: list[Any]
 
 
+class LinksReply(msgspec.Struct):
+    """The reply to `link`."""
+
+    links: list[Any]
+
+
+class AdequacyReply(msgspec.Struct):
+    """The reply to `adequacy`."""
+
+    adequate: Flag
+
+
+class ScoresReply(msgspec.Struct):
+    """The reply to `score-relations` and `score-entities`."""
+
+    scores: list[Any]
+
+
+class PlansReply(msgspec.Struct):
+    """The reply to `relation-paths`."""
+
+    plans: list[Any]
+
+
+class RecalledReply(msgspec.Struct):
+    """The reply to `model-only`, where it is no verdict or option; its reasoning is not read."""
+
+    answers: list[Any]
+
+
 class AnswerReply(msgspec.Struct):
-    """The reply to `answer`."""
+    """The reply to `answer`: paths with their ends, or the numbers of those that a verdict or an option rests on."""
 
     paths: list[Any]
     verdict: Any = ""
+    option: Any = 0
 
 
 def step_picks(reply: object, offers: Sequence[Offer], width: int) -> tuple[Pick, ...]:
@@ -84,9 +159,9 @@ def verdicts(reply: object, paths: Sequence[Offer]) -> tuple[Verdict, ...]:
     return tuple(Verdict(path.number, *passed.get(path.number, (False, False))) for path in paths)
 
 
-def plan(reply: object, question: str) -> Plan:
-    """The plan; only what stands in the question is a mention."""
-    read = fit(reply, PlanReply)
+def plan(reply: object, question: str, kind: Kind | None = None, options: Sequence[str] = ()) -> Plan:
+    """The plan, of the kind and with the options that were given; only what was asked is a mention or an option."""
+    read = fit({**reply, "kind": kind} if kind and isinstance(reply, dict) else reply, PlanReply)
     keywords = texts(read.keywords, KEYWORDS)
     if not keywords:
         raise ModelReplyError("it has no keywords")
@@ -95,31 +170,59 @@ def plan(reply: object, question: str) -> Plan:
         steps=texts(read.planning_steps, STEPS),
         statement=_statement(read.declarative_statement, read.kind),
         kind=read.kind,
-        mentions=_mentions(read.mentions, question),
+        mentions=_mentions(read.mentions, " ".join([question, *options])),
+        options=tuple(options) or (_options(read.options, question) if read.kind == "choice" else ()),
     )
 
 
 def _statement(text: str, kind: Kind) -> str:
     """The statement with its placeholder; one without would carry the model's own answer into the verification."""
     statement = PLACEHOLDER.sub("*placeholder*", text)
-    if kind not in JUDGED and "*placeholder*" not in statement:
+    if kind not in YES_NO and "*placeholder*" not in statement:
         raise ModelReplyError("its declarative_statement lacks the text *placeholder* where the answer goes")
     return str(line(statement, 4_000))
 
 
 def _mentions(listed: list[Any], question: str) -> tuple[str, ...]:
     """What the question really names: a mention from elsewhere would start the search at the model's own guess."""
-    asked = " ".join(question.split()).casefold()
-    texts = (" ".join(item.split()) for item in listed if isinstance(item, str))
-    mentions = tuple(dict.fromkeys(text for text in texts if text and text.casefold() in asked))[:MENTIONS]
+    mentions = _copied(listed, question)[:MENTIONS]
     if listed and not mentions:
         raise ModelReplyError("its mentions are not copied from the question")
     return mentions
 
 
-def conclusion(reply: object, kind: Kind, paths: Sequence[Offer]) -> Conclusion:
-    """Which paths and ends answer; without evidence there is no verdict."""
+def _options(listed: list[Any], question: str) -> tuple[str, ...]:
+    """The options that stand in the question."""
+    options = _copied(listed, question)
+    if not FEWEST_OPTIONS <= len(options) <= MOST_OPTIONS:
+        raise ModelReplyError("its options are not two or more that are copied from the question")
+    return options
+
+
+def _copied(listed: list[Any], source: str) -> tuple[str, ...]:
+    """Those of the listed texts that the source has, whatever their case, each once."""
+    asked = " ".join(source.split()).casefold()
+    texts = (" ".join(item.split()) for item in listed if isinstance(item, str))
+    return tuple(dict.fromkeys(text for text in texts if text and text.casefold() in asked))
+
+
+def conclusion(reply: object, kind: Kind, paths: Sequence[Offer], options: Sequence[str] = ()) -> Conclusion:
+    """Which paths and ends answer; or the verdict or the option, and the paths that it rests on."""
     read = fit(reply, AnswerReply)
+    return _judgement(read, kind, paths, options) if kind in JUDGED else _ends(read, paths)
+
+
+def _judgement(read: AnswerReply, kind: Kind, paths: Sequence[Offer], options: Sequence[str]) -> Conclusion:
+    """Without evidence there is no verdict and no option, and without these there is no answer."""
+    cited = [item.get("path") if isinstance(item, dict) else item for item in read.paths]
+    evidence = tuple(numbers(cited, _offered(paths)))
+    option = _option(read.option, options) if kind == "choice" else 0
+    verdict = _verdict(read.verdict) if kind in YES_NO else ""
+    return Conclusion(evidence, {}, verdict, option) if evidence and (verdict or option) else Conclusion()
+
+
+def _ends(read: AnswerReply, paths: Sequence[Offer]) -> Conclusion:
+    """The paths that answer, each with those of its ends that do."""
     tails = {path.number: len(path.tails) for path in paths}
     cited = {int(entry.number): entry.ends for entry in entries(renamed(read.paths, "path"), Cited, tails)}
     ends: dict[int, tuple[int, ...]] = {}
@@ -129,10 +232,7 @@ def conclusion(reply: object, kind: Kind, paths: Sequence[Offer]) -> Conclusion:
             ends[number] = tuple(numbers(listed, range(1, tails[number] + 1)))
     if cited and not ends:
         raise ModelReplyError("none of the ends that it names was offered")
-    verdict = _verdict(read.verdict) if kind in JUDGED else ""
-    if kind in JUDGED and not (verdict and ends):
-        return Conclusion()  # without evidence there is no verdict, and without a verdict no answer
-    return Conclusion(tuple(ends), {number: some for number, some in ends.items() if some}, verdict)
+    return Conclusion(tuple(ends), {number: some for number, some in ends.items() if some})
 
 
 def _verdict(value: object) -> Literal["yes", "no", ""]:
@@ -151,3 +251,72 @@ def _offered(offers: Sequence[Offer]) -> set[int]:
 def _finishes(entry: Judged) -> bool:
     """Local and global verification together: C_global alone does not finish a path (FiDeLiS v4 section 3.2)."""
     return bool(entry.follows and entry.deducible)
+
+
+def links(reply: object, mentions: Sequence[Mention]) -> dict[str, int]:
+    """The candidates of `link` by the mentions' texts; a candidate that a mention does not have is left out."""
+    listed = entries(renamed(fit(reply, LinksReply).links, "mention"), Linked, range(1, len(mentions) + 1))
+    named = [(mentions[entry.number - 1], int(entry.candidate)) for entry in listed]
+    meant = {mention.text: number for mention, number in named if 0 <= number <= len(mention.matches)}
+    if listed and not meant:
+        raise ModelReplyError("none of the candidates that it names was offered")
+    return meant
+
+
+def adequate(reply: object) -> bool:
+    """The verdict of `adequacy`."""
+    return bool(fit(reply, AdequacyReply).adequate)
+
+
+def scores(reply: object, offers: Sequence[Offer], key: str) -> tuple[float, ...]:
+    """The scores of the offers in their order, 0.0 for those that the reply leaves out; `key` is what it calls an offer."""
+    listed = entries(renamed(fit(reply, ScoresReply).scores, key), Scored, _offered(offers))
+    said = {int(entry.number): float(entry.score) for entry in listed}
+    return tuple(said.get(offer.number, 0.0) for offer in offers)
+
+
+def relation_paths(reply: object, relations: Sequence[Offer], depth: int, most: int) -> tuple[RelationPath, ...]:
+    """At most `most` chains of `relation-paths`, the heaviest first.
+
+    A chain with a relation that was not offered, or with too many, is left out: what remains of it would lead elsewhere.
+    """
+    offered, listed = _offered(relations), fit(reply, PlansReply).plans
+    weights: dict[tuple[int, ...], float] = {}
+    for item in listed:
+        with contextlib.suppress(ModelReplyError):
+            chain = fit(item, Weighted)
+            numbers = tuple(int(number) for number in chain.relations)
+            if 0 < len(numbers) <= depth and offered.issuperset(numbers):
+                weights[numbers] = max(float(chain.weight), weights.get(numbers, 0.0))
+    if listed and not weights:
+        raise ModelReplyError(
+            f"none of its plans has a weight from 0 to 1 and 1 to {depth} relations that were offered"
+        )
+    best = sorted(weights, key=lambda numbers: -weights[numbers])[:most]
+    return tuple(RelationPath(numbers, weights[numbers]) for numbers in best)
+
+
+def recalled(reply: dict[str, Any], kind: Kind, options: Sequence[str]) -> Recalled:
+    """What `model-only` answers, by the kind of question; nothing where the model does not know."""
+    if kind in YES_NO:
+        return Recalled(verdict=_verdict(_said(reply, "verdict")))
+    if kind == "choice":
+        return Recalled(option=_option(_said(reply, "option"), options))
+    answers = fit(reply, RecalledReply).answers
+    # a count may come as a number
+    values = texts([str(item) if type(item) is int else item for item in answers], RECALLED)
+    if answers and not values:
+        raise ModelReplyError("none of its answers is a text")
+    return Recalled(values)
+
+
+def _said(reply: Mapping[str, Any], key: str) -> Any:
+    if key not in reply:
+        raise ModelReplyError(f"it has no {key}")
+    return reply[key]
+
+
+def _option(value: object, options: Sequence[str]) -> int:
+    """The number of the option, 0 for none of them."""
+    [number] = numbers([value], range(len(options) + 1))
+    return number

@@ -94,6 +94,12 @@ connection = _all(
 
 model = _all(
     click.option("--model", metavar="NAME", help="local, anthropic:MODEL, openai:MODEL or openai:MODEL@URL."),
+    click.option(
+        "--replies/--no-replies",
+        "replies",
+        default=None,
+        help="Keep the model's replies and use them again; `eval` does, `ask` only where it is told to.",
+    ),
     click.option("--embedder", metavar="NAME", help="auto, minilm, bm25, openai:MODEL or st:NAME_OR_FOLDER."),
     prompts_dir,
 )

@@ -1,11 +1,14 @@
 """The seam to language models: messages and a JSON schema go in, text with its token counts comes out."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 import msgspec
 
 __all__ = ["Capability", "ChatModel", "Completion", "Message", "Request", "ScriptedModel"]
+
+
+Positive = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class Capability(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -21,10 +24,10 @@ class Capability(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     logprobs: bool = False
     grammar: bool = False
     system: bool = True
-    context: int = 8_192
-    output: int = 2_048
+    context: Positive = 8_192
+    output: Positive = 2_048
     prompt_cache: Literal["none", "automatic", "markers"] = "none"
-    cache_from: int = 1_024
+    cache_from: Positive = 1_024
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -50,8 +53,8 @@ class Request(msgspec.Struct, frozen=True):
 class Completion(msgspec.Struct, frozen=True):
     """A model's reply: its text, and tokens as the vendor counts them.
 
-    `cached` are part of `tokens_in`, `reasoning` of `tokens_out`. `retries` is how often the request was sent again;
-    `replayed` whether the reply was kept from an earlier time, with the tokens that it cost then.
+    `cached` (read from the vendor's prompt cache) and `written` (put into it) are parts of `tokens_in`, `reasoning` of
+    `tokens_out`. `retries` is how often the request was sent again; `replayed` whether the reply was kept from an earlier time, with the tokens that it cost then.
     """
 
     text: str
@@ -61,6 +64,7 @@ class Completion(msgspec.Struct, frozen=True):
     reasoning: int = 0
     retries: int = 0
     replayed: bool = False
+    written: int = 0
 
 
 class ChatModel(Protocol):

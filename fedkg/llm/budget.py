@@ -1,4 +1,4 @@
-"""What model calls cost: a Ledger counts them, a BudgetedModel starts none beyond the budget."""
+"""A model that keeps to its budgets: every call goes into a ledger, and none is started once a budget is spent."""
 
 import time
 
@@ -6,65 +6,20 @@ import msgspec
 
 from fedkg.errors import BudgetError
 from fedkg.llm.base import ChatModel, Completion, Request
-from fedkg.settings import Budget
+from fedkg.llm.ledger import Ledger, exhausted
+from fedkg.records import ModelCall
+from fedkg.settings import Budget, masked
 
-__all__ = ["BudgetedModel", "Ledger", "Spend"]
+__all__ = ["BudgetedModel"]
 
-
-class Spend(msgspec.Struct, frozen=True):
-    """What calls cost: tokens as the vendor counts them (`cached` are part of `tokens_in`), wall-clock `seconds`.
-
-    A call counts from its start, so a failed one is a call with no tokens.
-    """
-
-    calls: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    cached: int = 0
-    seconds: float = 0.0
-
-    @property
-    def tokens(self) -> int:
-        """Tokens in and out together."""
-        return self.tokens_in + self.tokens_out
-
-    def __add__(self, other: "Spend") -> "Spend":
-        ours, theirs = msgspec.structs.astuple(self), msgspec.structs.astuple(other)
-        return Spend(*(mine + more for mine, more in zip(ours, theirs, strict=True)))
-
-
-class Ledger:
-    """Counts model calls by call name and template version; one ledger serves one question."""
-
-    def __init__(self) -> None:
-        self._spends: dict[tuple[str, str], Spend] = {}
-
-    @property
-    def total(self) -> Spend:
-        """Everything so far."""
-        return sum(self._spends.values(), start=Spend())
-
-    def by_call(self) -> dict[tuple[str, str], Spend]:
-        """A snapshot: (call name, template version) to what these calls cost; the version is "" where none was told."""
-        return dict(sorted(self._spends.items()))
-
-    def add(self, call: str, version: str, spend: Spend) -> None:
-        """Enters what a call cost."""
-        self._spends[call, version] = self._spends.get((call, version), Spend()) + spend
-
-    def spent(self, budget: Budget) -> str:
-        """Which part of the budget allows no further call: "calls", "tokens", or "" where one is still allowed."""
-        total = self.total
-        if budget.calls is not None and total.calls >= budget.calls:
-            return "calls"
-        return "tokens" if budget.tokens is not None and total.tokens >= budget.tokens else ""
+UNITS = {"calls": "{:,} model calls", "tokens": "{:,} model tokens", "money": "${:g}", "seconds": "{:g} seconds"}
 
 
 class BudgetedModel:
-    """A ChatModel that enters every call into a ledger and starts none once the budget of calls or tokens is spent.
+    """A ChatModel that enters every call into a ledger, and starts none once the question's budget or the run's is spent.
 
-    Seconds are the caller's to enforce: a
-    model's reply can be waited for, or not, only from outside.
+    The run's budget is that of the ledger's account. The seconds of a question are the caller's to enforce: a model's reply
+    can be waited for, or not, only from outside.
     """
 
     def __init__(self, model: ChatModel, budget: Budget, ledger: Ledger) -> None:
@@ -75,23 +30,48 @@ class BudgetedModel:
         self._ledger = ledger
 
     async def complete(self, request: Request) -> Completion:
-        """The model's reply. Raises BudgetError, before anything is sent, where the budget is spent."""
-        if spent := self._ledger.spent(self._budget):
-            limit = getattr(self._budget, spent)
-            raise BudgetError(
-                f"the budget of {limit} model {spent} is spent", budget=spent, asked=f"{self.name}: {request.call}"
-            )
-        name, version = request.call, request.template
-        # counted before it is sent: calls that run side by side must see each other
-        self._ledger.add(name, version, Spend(calls=1))
-        reply, started = Completion(""), time.perf_counter()
+        """The model's reply. Raises BudgetError, before anything is sent, where a budget is spent."""
+        self._check(request)
+        call = ModelCall(request.call, request.template, self._ledger.model or masked(self.name))
+        # entered before it is sent: calls that run side by side must see each other
+        line, started = self._ledger.begin(call), time.perf_counter()
         try:
             reply = await self._model.complete(request)
+        except BaseException as error:
+            call = msgspec.structs.replace(call, error=type(error).__name__)
+            raise
+        else:
+            call = _charged(call, reply)
+            return reply
         finally:
-            seconds = time.perf_counter() - started
-            self._ledger.add(name, version, Spend(0, reply.tokens_in, reply.tokens_out, reply.cached, seconds))
-        return reply
+            self._ledger.end(line, msgspec.structs.replace(call, seconds=time.perf_counter() - started))
 
     async def close(self) -> None:
         """Closes the model behind."""
         await self._model.close()
+
+    def _check(self, request: Request) -> None:
+        asked = f"{self.name}: {request.call}"
+        if spent := exhausted(self._budget, self._ledger.total):
+            raise _spent(self._budget, spent, "", asked)
+        if spent := self._ledger.account.spent:
+            raise _spent(self._ledger.account.budget, spent, "run ", asked)
+
+
+def _spent(budget: Budget, part: str, whose: str, asked: str) -> BudgetError:
+    limit = UNITS[part].format(getattr(budget, part))
+    return BudgetError(f"the {whose}budget of {limit} is spent", budget=whose + part, asked=asked)
+
+
+def _charged(call: ModelCall, reply: Completion) -> ModelCall:
+    """The call with what its reply cost."""
+    return msgspec.structs.replace(
+        call,
+        tokens_in=reply.tokens_in,
+        tokens_out=reply.tokens_out,
+        cached=reply.cached,
+        written=reply.written,
+        reasoning=reply.reasoning,
+        retries=reply.retries,
+        replayed=reply.replayed,
+    )

@@ -13,7 +13,7 @@ from fedkg.calls.prompted import PromptedModel
 from fedkg.calls.reading import extract
 from fedkg.errors import BudgetError, ModelReplyError, PromptError
 from fedkg.llm.base import ScriptedModel
-from fedkg.llm.budget import Ledger
+from fedkg.llm.ledger import Ledger
 from fedkg.prompts import Wordings, names
 from fedkg.records import Conclusion, Offer, Pick, Plan, Verdict
 from fedkg.settings import Budget

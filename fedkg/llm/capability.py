@@ -1,0 +1,71 @@
+"""What a model can do, from data: `models/capabilities.toml`, and the user's own file of that name laid over it."""
+
+import tomllib
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from fedkg.data import folder
+from fedkg.errors import SettingsError
+from fedkg.llm.base import Capability
+
+__all__ = ["FILE", "find"]
+
+FILE = "capabilities.toml"
+HINT = "models/capabilities.toml says which keys there are; docs/models.md shows an example"
+
+
+class Record(Capability, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What one table of the file says; `names` are patterns of VENDOR:MODEL or VENDOR:MODEL@URL."""
+
+    names: tuple[str, ...]
+
+
+class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole file."""
+
+    model: list[dict[str, Any]] = []
+
+
+def find(name: str, own: str = "", context: int | None = None) -> Capability:
+    """What is known of the model VENDOR:MODEL[@URL]; the safe defaults of Capability where no record fits.
+
+    `own` is the folder of the user's file, `context` the tokens that the user knows better. Raises SettingsError, naming file
+    and key, for a file that does not fit.
+    """
+    known: dict[str, Any] = {}
+    for place in (folder("models") / FILE, Path(own) / FILE if own else None):
+        if place and place.is_file():
+            for values in _fitting(place, name):
+                known |= values
+    found = Capability(**known | ({"context": context} if context else {}))
+    # a reply may take half of a small context: without this, nothing would be left of it for the prompt
+    return msgspec.structs.replace(found, output=max(1, min(found.output, found.context // 2)))
+
+
+def _fitting(path: Path, name: str) -> Iterator[dict[str, Any]]:
+    """What the records that fit the name say, in their order; every record of the file is checked."""
+    for number, table in enumerate(_tables(path), start=1):
+        try:
+            record = msgspec.convert(table, Record, strict=True)
+        except msgspec.ValidationError as error:
+            raise SettingsError(f"{path}: model {number}: {error}", hint=HINT) from error
+        if any(_fits(pattern, name) for pattern in record.names):
+            yield {key: value for key, value in table.items() if key != "names"}
+
+
+def _tables(path: Path) -> list[dict[str, Any]]:
+    try:
+        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), File, strict=True).model
+    except OSError as error:
+        raise SettingsError(f"{path}: {error.strerror}", hint="make it a readable TOML file") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+        raise SettingsError(f"{path}: {error}", hint=HINT) from error
+
+
+def _fits(pattern: str, name: str) -> bool:
+    """A pattern without @ is for the vendor's own service only: a server elsewhere may call any model anything."""
+    return ("@" in pattern) == ("@" in name) and fnmatchcase(name, pattern)

@@ -1,0 +1,87 @@
+"""What it means that a model's service failed, in one place for all wires.
+
+The code in the service's reply says it best, then its words, then the HTTP status; where there is no reply, the class of
+the SDK's exception. Codes are those that the vendors document; words are matched where no code tells the case.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fedkg.errors import (
+    ModelAuthError,
+    ModelContextError,
+    ModelDeclinedError,
+    ModelError,
+    ModelFilteredError,
+    ModelOverloadedError,
+    ModelQuotaError,
+    ModelRateError,
+    ModelReplyError,
+    ModelUnreachableError,
+)
+
+__all__ = ["kind", "wait", "worded"]
+
+CODES: Mapping[str, type[ModelError]] = {
+    # Anthropic, "Errors": error.type
+    "authentication_error": ModelAuthError,
+    "permission_error": ModelAuthError,
+    "billing_error": ModelQuotaError,
+    "rate_limit_error": ModelRateError,
+    "request_too_large": ModelContextError,
+    "overloaded_error": ModelOverloadedError,
+    "timeout_error": ModelUnreachableError,
+    "api_error": ModelUnreachableError,
+    # Anthropic, the same page: error.details.error_code, of 400, 402 and 429
+    "enforced_spend_limit_reached": ModelQuotaError,
+    "contract_spend_limit_reached": ModelQuotaError,
+    "linked_organization_spend_limit_reached": ModelQuotaError,
+    "linked_organization_billing_unavailable": ModelQuotaError,
+    "ramp_limit_exceeded": ModelRateError,
+    "organization_on_hold": ModelAuthError,
+    # OpenAI, "Error codes": error.code, and error.type where several codes share it
+    "invalid_api_key": ModelAuthError,
+    "insufficient_quota": ModelQuotaError,
+    "billing_not_active": ModelQuotaError,
+    "billing_hard_limit_reached": ModelQuotaError,
+    "rate_limit_exceeded": ModelRateError,
+    "server_is_overloaded": ModelOverloadedError,
+    "slow_down": ModelOverloadedError,
+    "context_length_exceeded": ModelContextError,
+    "string_above_max_length": ModelContextError,
+    # OpenAI and Azure OpenAI: a filter on the prompt
+    "content_filter": ModelFilteredError,
+    "content_policy_violation": ModelFilteredError,
+    "invalid_prompt": ModelFilteredError,
+    # llama.cpp, ggml-org/llama.cpp pull request 15780
+    "exceed_context_size_error": ModelContextError,
+}
+WORDS: tuple[tuple[re.Pattern[str], type[ModelError]], ...] = (
+    # Anthropic: "prompt is too long: 208656 tokens > 200000 maximum", "input length and `max_tokens` exceed context limit";
+    # OpenAI and vLLM: "This model's maximum context length is …"; llama.cpp: "the request exceeds the available context
+    # size"; llama-cpp-python: "Requested tokens (2285) exceed context window of 2048"; Ollama: "the input length exceeds
+    # the context length", where it does not cut the prompt without a word
+    (
+        re.compile(
+            r"prompt is too long|maximum context length|exceed(s|ed)? (the |max )?(available )?context (size|length|window|limit)",
+            re.IGNORECASE,
+        ),
+        ModelContextError,
+    ),
+    # Anthropic, with type invalid_request_error: "Your credit balance is too low …", "You have reached your specified API
+    # usage limits"
+    (re.compile(r"credit balance is too low|reached your specified (API|workspace API) usage limits"), ModelQuotaError),
+    # Anthropic, with type invalid_request_error
+    (re.compile(r"output blocked by content filtering policy", re.IGNORECASE), ModelFilteredError),
+)
+STATUSES: Mapping[int, type[ModelError]] = {
+    401: ModelAuthError,
+    402: ModelQuotaError,
+    403: ModelAuthError,
+    408: ModelUnreachableError,
+    413: ModelContextError,
+    429: ModelRateError,
+    503: ModelOverloadedError,
+    529: ModelOverloadedError,
+}

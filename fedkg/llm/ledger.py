@@ -1,0 +1,142 @@
+"""What model calls cost: the ledger of one question, and the account that the questions of one run share."""
+
+import math
+import time
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from fedkg.llm.prices import Price, price
+from fedkg.records import ModelCall
+from fedkg.settings import Budget
+
+__all__ = ["Account", "Ledger", "Spend", "by_call", "exhausted"]
+
+
+class Spend(msgspec.Struct, frozen=True):
+    """What calls cost: tokens as the vendor counts them, wall-clock `seconds`, `price` in US dollars.
+
+    `cached` are part of `tokens_in`, `reasoning` of `tokens_out`. The price is None where that of any call is not known. A
+    call counts from its start; what a failed one cost no wire tells: it is a call with no tokens.
+    """
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cached: int = 0
+    reasoning: int = 0
+    seconds: float = 0.0
+    price: float | None = 0.0
+
+    @classmethod
+    def of(cls, call: ModelCall) -> "Spend":
+        """What that one call cost."""
+        counts = (call.tokens_in, call.tokens_out, call.cached, call.reasoning, call.seconds)
+        return cls(1, *counts, call.price)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens in and out together."""
+        return self.tokens_in + self.tokens_out
+
+    def __add__(self, other: "Spend") -> "Spend":
+        return Spend(
+            self.calls + other.calls,
+            self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out,
+            self.cached + other.cached,
+            self.reasoning + other.reasoning,
+            self.seconds + other.seconds,
+            None if self.price is None or other.price is None else self.price + other.price,
+        )
+
+
+STARTED, TAKEN_BACK = Spend(calls=1), Spend(calls=-1)
+
+
+class Account:
+    """A budget that the questions of a run share, with what was really spent of it: a kept reply costs nothing again."""
+
+    def __init__(self, budget: Budget | None = None) -> None:
+        self.budget = budget or Budget()
+        self.total = Spend()
+        self._ends = math.inf
+
+    def begin(self) -> None:
+        """Starts the run's time, with its first question."""
+        if self._ends == math.inf and self.budget.seconds is not None:
+            self._ends = time.monotonic() + self.budget.seconds
+
+    @property
+    def left(self) -> float:
+        """Seconds until the run's time is over; infinity where it has no end or has not begun."""
+        return self._ends - time.monotonic()
+
+    @property
+    def spent(self) -> str:
+        """Which part of the budget allows nothing more: "calls", "tokens", "money", "seconds"; "" where there is none."""
+        return exhausted(self.budget, self.total) or ("seconds" if self.left <= 0 else "")
+
+    def add(self, spend: Spend) -> None:
+        """Enters what was spent."""
+        self.total += spend
+
+
+class Ledger:
+    """The model calls of one question, in the order of their start, priced by a table.
+
+    What they really cost goes into `account`, too. Totals are kept up to date: to ask for them is no work. `model` is what
+    the table knows the model by, with the URL of its server; without it its name counts.
+    """
+
+    def __init__(self, prices: Sequence[Price] = (), account: Account | None = None, model: str = "") -> None:
+        self.account = account or Account()
+        self.model = model
+        self.total = Spend()
+        self._prices = prices
+        self._calls: list[ModelCall] = []
+
+    @property
+    def calls(self) -> tuple[ModelCall, ...]:
+        """A line for each call, also for those that failed and those that are not back yet."""
+        return tuple(self._calls)
+
+    def by_call(self) -> dict[tuple[str, str], Spend]:
+        """As `by_call` of all lines."""
+        return by_call(self._calls)
+
+    def begin(self, call: ModelCall) -> int:
+        """Enters a call that starts; the number of its line. It counts from here on, for whoever asks before it is back."""
+        self._calls.append(call)
+        self.total += STARTED
+        self.account.add(STARTED)
+        return len(self._calls) - 1
+
+    def end(self, line: int, call: ModelCall) -> None:
+        """Replaces the line by what the call has become, and prices it."""
+        self._calls[line] = call = msgspec.structs.replace(call, price=price(call, self._prices))
+        cost = TAKEN_BACK + Spend.of(call)
+        self.total += cost
+        self.account.add(TAKEN_BACK if call.replayed else cost)
+
+
+def by_call(calls: Iterable[ModelCall]) -> dict[tuple[str, str], Spend]:
+    """What the calls cost by (name, template), in the order in which they were first made."""
+    spends: dict[tuple[str, str], Spend] = {}
+    for call in calls:
+        key = (call.call, call.template)
+        spends[key] = spends.get(key, Spend()) + Spend.of(call)
+    return spends
+
+
+def exhausted(budget: Budget, total: Spend) -> str:
+    """Which part of the budget allows no further call: "calls", "tokens", "money", or "" where one is still allowed.
+
+    Where a price is not known, no budget of money can hold: nothing more is spent.
+    """
+    limits = (
+        ("calls", budget.calls, total.calls),
+        ("tokens", budget.tokens, total.tokens),
+        ("money", budget.money, total.price),
+    )
+    return next((name for name, limit, used in limits if limit is not None and (used is None or used >= limit)), "")

@@ -1,0 +1,95 @@
+"""What model calls cost in US dollars, by a dated table that users can edit: `models/prices.toml`.
+
+A model that no entry names has no price (None), which is never taken for 0.
+"""
+
+import datetime
+import re
+import tomllib
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from fedkg.data import folder
+from fedkg.errors import SettingsError
+from fedkg.records import ModelCall
+
+__all__ = ["PRICES", "Price", "find", "load", "parse", "price"]
+
+PRICES = "prices.toml"
+HINT = "models/prices.toml shows how prices are written"
+MILLION = 1_000_000
+DATED = re.compile(r"-(?:\d{8}|\d{4}-\d{2}-\d{2})$")
+
+Dollars = Annotated[float, msgspec.Meta(ge=0)]
+
+
+class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An entry of the table, in US dollars per million tokens: `cost_in` of the prompt, `cost_out` of the reply.
+
+    `models` are names as `--model` takes them, also with `*`. `cached` and `written` are for what of the prompt came out of
+    the vendor's cache and went into it (None: as `cost_in`), `up_to` is the longest prompt in tokens for which the entry holds.
+    """
+
+    models: tuple[str, ...]
+    date: datetime.date
+    cost_in: Dollars = msgspec.field(name="in")
+    cost_out: Dollars = msgspec.field(name="out")
+    cached: Dollars | None = None
+    written: Dollars | None = None
+    up_to: int | None = None
+
+    def fits(self, model: str, prompt: int) -> bool:
+        """Whether the entry holds for a prompt of so many tokens to that model; with a date at its end it is the same."""
+        names = (model, DATED.sub("", model))
+        named = any(fnmatchcase(name, pattern) for name in names for pattern in self.models)
+        return named and (self.up_to is None or prompt <= self.up_to)
+
+    def of(self, call: ModelCall) -> float:
+        """What the call costs by this entry."""
+        cached = self.cost_in if self.cached is None else self.cached
+        written = self.cost_in if self.written is None else self.written
+        plain = max(0, call.tokens_in - call.cached - call.written)
+        prompt = plain * self.cost_in + call.cached * cached + call.written * written
+        return (prompt + call.tokens_out * self.cost_out) / MILLION
+
+
+class _Table(msgspec.Struct, forbid_unknown_fields=True):
+    price: tuple[Price, ...] = ()
+
+
+def find(model: str, table: Sequence[Price], prompt: int = 0) -> Price | None:
+    """The first entry that holds for a prompt of so many tokens to the model of that name; None where none does."""
+    return next((entry for entry in table if entry.fits(model, prompt)), None)
+
+
+def price(call: ModelCall, table: Sequence[Price]) -> float | None:
+    """What the call costs in US dollars; None where the table does not know it."""
+    entry = find(call.model, table, call.tokens_in)
+    return entry.of(call) if entry else None
+
+
+def load(own: str = "") -> tuple[Price, ...]:
+    """The bundled table, behind that of the user's own folder where it has one. Raises SettingsError, naming file and key."""
+    files = [Path(own) / PRICES, folder("models") / PRICES] if own else [folder("models") / PRICES]
+    return tuple(entry for file in files if file.is_file() for entry in _read(file))
+
+
+def parse(text: str, source: str) -> tuple[Price, ...]:
+    """The entries that TOML text holds, in its order; `source` is named in errors. Raises SettingsError."""
+    try:
+        return msgspec.convert(tomllib.loads(text), _Table, strict=True).price
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise SettingsError(f"{source}: {error}", hint=HINT) from error
+
+
+def _read(file: Path) -> tuple[Price, ...]:
+    try:
+        return parse(file.read_text(encoding="utf-8"), str(file))
+    except OSError as error:
+        raise SettingsError(f"{file}: {error.strerror}", hint=HINT) from error
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{file}: not UTF-8 text", hint=HINT) from error
