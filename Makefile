@@ -1,4 +1,5 @@
 # make demo: installs into .venv and answers three questions from the bundled sample. make test: runs the tests.
+# make cassettes: records tests/cassettes/ anew, from servers on loopback; needed where a request has changed.
 # make engines: installs Virtuoso from Debian's packages where it can; tests that need it are skipped where it is absent.
 # make bench: measures what README says under "Measured" (some minutes, needs the public data sets beside the project).
 # make comunica: compares the federation with Comunica, which npm installs for the run.
@@ -8,7 +9,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo -n)
 APT := $(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get -qq
 VIRTUOSO := virtuoso-opensource
 
-.PHONY: demo engines test check format lint types bench comunica clean
+.PHONY: demo engines test cassettes check format lint types bench comunica clean
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -27,6 +28,9 @@ engines:
 
 test: .venv/installed
 	$(BIN)/python -m pytest
+
+cassettes: .venv/installed
+	RECORD_CASSETTES=1 $(BIN)/python -m pytest tests/llm/test_cassettes.py tests/fetch/test_cassettes.py
 
 format: .venv/installed
 	$(BIN)/ruff format .

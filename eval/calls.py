@@ -6,6 +6,7 @@ how they do. The model's replies are as long as a real one's, its plan tells the
 """
 
 import asyncio
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from eval.report import Report, options, require
 from fedkg.bench import datasets
 from fedkg.bench.datasets import Question
 from fedkg.embed.base import Similarity
+from fedkg.estimate import Cost
 from fedkg.llm.base import Capability, ChatModel, Completion, Request
 from fedkg.records import Answer
 from fedkg.session import Session
@@ -26,14 +28,13 @@ from fedkg.tokens import estimate
 QUESTIONS, GRAPH = "pathquestion-2h.jsonl", "freebase-pathquestion.nt.gz"
 ASKED = 50
 HOPS = 2
-EXAMPLES = "\n\nExamples\n\n"
+EXAMPLES = re.compile(r"\n\nExamples?\n\n")
 PLAN_AND_ANSWER = 2
 TARGETS = {"calls, most": "depth + 2", "calls, mean": 4.0, "tokens, mean": 1_800}
 VARIANTS = {
     "fused, 30 pairs": Search(form="pairs", candidates=30),
     "fused, 10 groups": Search(form="groups", candidates=10),
     "fused, 30 pairs, depth 2": Search(form="pairs", candidates=30, depth=HOPS),
-    "fused, 10 groups, depth 2": Search(form="groups", candidates=10, depth=HOPS),
     "paper, 30 pairs": Search(form="pairs", candidates=30, call_plan="paper"),
     "paper, 10 groups": Search(form="groups", candidates=10, call_plan="paper"),
 }
@@ -54,6 +55,21 @@ class Sent(NamedTuple):
         return self.system + self.examples + self.user + self.reply
 
 
+class Walked(NamedTuple):
+    """A question with what was estimated as typical, its calls, and its answer."""
+
+    question: Question
+    foreseen: Cost
+    sent: list[Sent]
+    answer: Answer
+
+    @property
+    def right(self) -> bool:
+        """Whether all gold answers are among the answers."""
+        found = {value.iri or value.value for value in self.answer.answers}
+        return {gold.key for gold in self.question.answers} <= found
+
+
 class Tally:
     """A ChatModel that hands every request on to `guide` and keeps how large it was."""
 
@@ -68,8 +84,8 @@ class Tally:
         """The guide's reply, with the estimate of its tokens."""
         said = await self.guide.complete(request)
         system, *rest = [message.content for message in request.messages]
-        told, _, examples = system.partition(EXAMPLES)
-        sizes = [estimate(part) for part in (told, examples, "\n".join(rest), said.text)]
+        told, *examples = EXAMPLES.split(system, maxsplit=1)
+        sizes = [estimate(part) for part in (told, "".join(examples), "\n".join(rest), said.text)]
         self.sent.append(Sent(request.call, *sizes))
         return Completion(said.text, sum(sizes[:3]), sizes[3])
 
@@ -86,43 +102,50 @@ def main() -> None:
     chains = gold_chains(chosen.data / QUESTIONS)
     with Session("none", cache=False, embedder="minilm") as session:
         for name, search in VARIANTS.items():
-            sent, answers = asyncio.run(walked(chosen.data / GRAPH, asked, chains, search, session.similarity))
-            report.add(name, figures(asked, sent, answers, search))
+            walks = asyncio.run(walked(chosen.data / GRAPH, asked, chains, search, session.similarity))
+            report.add(name, figures(walks, search))
     report.add("targets", TARGETS)
     report.close()
 
 
 async def walked(
     graph: Path, asked: Sequence[Question], chains: Mapping[str, list[str]], search: Search, similarity: Similarity
-) -> tuple[list[list[Sent]], list[Answer]]:
-    """For each question its calls and its answer."""
-    tally, calls, answers = Tally(), [], []
+) -> list[Walked]:
+    """For each question what was estimated, its calls, and its answer."""
+    tally, found = Tally(), []
     fields = {f"search.{name}": getattr(search, name) for name in search.__struct_fields__}
     options: dict[str, Any] = {"cache": False, **fields}
     async with Session(f"freebase@{graph}", chat=tally, similarity=similarity, **options) as session:
         for question in asked:
             tally.guide, tally.sent = guide(chains[question.id]), []
-            answers.append(await session.ask(question.question, [topic.iri for topic in question.topic_entities]))
-            calls.append(tally.sent)
-    return calls, answers
+            topics = [topic.iri for topic in question.topic_entities]
+            foreseen = await session.estimate(question.question, topics)
+            answer = await session.ask(question.question, topics)
+            found.append(Walked(question, foreseen.typical, tally.sent, answer))
+    return found
 
 
-def figures(
-    asked: Sequence[Question], sent: Sequence[Sequence[Sent]], answers: Sequence[Answer], search: Search
-) -> dict[str, Any]:
-    """Calls and tokens per question, and where the tokens go per call."""
-    calls = [len(own) for own in sent]
-    tokens = [sum(one.tokens for one in own) for own in sent]
+def figures(walks: Sequence[Walked], search: Search) -> dict[str, Any]:
+    """Calls and tokens per question, what the estimate said of them, and where the tokens go per call."""
+    calls = [len(walk.sent) for walk in walks]
+    tokens = [sum(one.tokens for one in walk.sent) for walk in walks]
+    requests = [walk.answer.usage.requests for walk in walks]
+    said = [walk.foreseen for walk in walks]
     return {
-        "questions": len(asked),
-        "right": sum(_right(answer, question) for question, answer in zip(asked, answers, strict=True)),
+        "questions": len(walks),
+        "right": sum(walk.right for walk in walks),
         "calls, mean": round(fmean(calls), 2),
         "calls, most": max(calls),
         "calls, bound": bound(search),
         "within bound": max(calls) <= bound(search),
         "tokens, mean": round(fmean(tokens)),
         "tokens, most": max(tokens),
-        "per call": _by_call([one for own in sent for one in own]),
+        "estimate (typical) to actual": {
+            "calls": _ratio([cost.calls for cost in said], calls),
+            "tokens": _ratio([cost.tokens_in + cost.tokens_out for cost in said], tokens),
+            "requests": _ratio([cost.requests for cost in said], requests),
+        },
+        "per call": _by_call([one for walk in walks for one in walk.sent]),
     }
 
 
@@ -132,7 +155,7 @@ def bound(search: Search) -> int:
     return per_depth * search.depth + PLAN_AND_ANSWER
 
 
-def _by_call(sent: Sequence[Sent]) -> dict[str, dict[str, float]]:
+def _by_call(sent: Sequence[Sent]) -> dict[str, dict[str, int]]:
     """The mean tokens of each kind of call, by part, and how many there were."""
     grouped: dict[str, list[Sent]] = defaultdict(list)
     for one in sent:
@@ -144,8 +167,8 @@ def _by_call(sent: Sequence[Sent]) -> dict[str, dict[str, float]]:
     }
 
 
-def _right(answer: Answer, question: Question) -> bool:
-    return {gold.key for gold in question.answers} <= {value.iri or value.value for value in answer.answers}
+def _ratio(said: Sequence[float], actual: Sequence[float]) -> float:
+    return round(fmean(said) / fmean(actual), 2)
 
 
 if __name__ == "__main__":

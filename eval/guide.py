@@ -4,14 +4,15 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fedkg.llm.base import Message, ScriptedModel
 
-__all__ = ["WIDTH", "gold_chains", "guide"]
+__all__ = ["gold_chains", "guide"]
 
 OFFER = re.compile(r"^(\d+)\. (.*)$", re.MULTILINE)
 ARROW = re.compile(r" [→←] ")
+QUESTION = re.compile("<question>(.*?)</question>")
 WIDTH = 4
 
 
@@ -27,35 +28,49 @@ def guide(chain: Sequence[str]) -> ScriptedModel:
     def reply(messages: Sequence[Message], call: str) -> str:
         said = messages[-1].content
         if call == "plan":
-            return json.dumps(_plan(re.sub("</?question>", "", said), chain))
-        walks = [(int(number), ARROW.split(text)[1::2]) for number, text in OFFER.findall(said)]
-        right = [number for number, walked in walks if walked == list(chain[: len(walked)])]
-        arrived = {number for number, walked in walks if walked == list(chain)}
-        return json.dumps(REPLIES[call]([number for number, _ in walks], right, arrived))
+            return json.dumps(_plan(QUESTION.findall(said)[0], chain))
+        return json.dumps(REPLIES[call](_seen(said, chain)))
 
     return ScriptedModel(reply)
 
 
-def _beam(offered: list[int], right: list[int], arrived: set[int]) -> dict[str, Any]:
-    return {"picks": (right or offered)[:WIDTH]}
+class Seen(NamedTuple):
+    """The numbers of what was offered: all, those on the way (else the first few), and those at its end."""
+
+    offered: list[int]
+    picked: list[int]
+    arrived: set[int]
 
 
-def _choose(offered: list[int], right: list[int], arrived: set[int]) -> dict[str, Any]:
-    picked = (right or offered)[:WIDTH]
-    return {"picks": [{"offer": number, "follows": True, "deducible": number in arrived} for number in picked]}
+def _seen(said: str, chain: Sequence[str]) -> Seen:
+    walks = [(int(number), ARROW.split(text)[1::2]) for number, text in OFFER.findall(said)]
+    offered = [number for number, _ in walks]
+    right = [number for number, walked in walks if walked == list(chain[: len(walked)])]
+    return Seen(offered, (right or offered)[:WIDTH], {number for number, walked in walks if walked == list(chain)})
 
 
-def _deductive(offered: list[int], right: list[int], arrived: set[int]) -> dict[str, Any]:
-    kept = right or offered
-    verdicts = [{"path": number, "follows": number in kept, "deducible": number in arrived} for number in offered]
+def _beam(seen: Seen) -> dict[str, Any]:
+    return {"picks": seen.picked}
+
+
+def _choose(seen: Seen) -> dict[str, Any]:
+    picks = [{"offer": number, "follows": True, "deducible": number in seen.arrived} for number in seen.picked]
+    return {"picks": picks}
+
+
+def _deductive(seen: Seen) -> dict[str, Any]:
+    verdicts = [
+        {"path": number, "follows": number in seen.picked, "deducible": number in seen.arrived}
+        for number in seen.offered
+    ]
     return {"verdicts": verdicts}
 
 
-def _answer(offered: list[int], right: list[int], arrived: set[int]) -> dict[str, Any]:
-    return {"paths": [{"path": number, "ends": []} for number in (right or offered)[:1]], "verdict": ""}
+def _answer(seen: Seen) -> dict[str, Any]:
+    return {"paths": [{"path": number, "ends": []} for number in seen.picked[:1]], "verdict": ""}
 
 
-REPLIES: dict[str, Callable[[list[int], list[int], set[int]], dict[str, Any]]] = {
+REPLIES: dict[str, Callable[[Seen], dict[str, Any]]] = {
     "answer": _answer,
     "beam": _beam,
     "choose": _choose,

@@ -18,9 +18,9 @@ import json
 import re
 import tomllib
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -34,7 +34,20 @@ from fedkg.errors import PromptError
 from fedkg.records import Kind, Offer, Plan
 from fedkg.tokens import estimate
 
-__all__ = ["OFFERED", "SHARED", "Example", "Line", "Meta", "Template", "Wordings", "line", "load", "names", "variants"]
+__all__ = [
+    "OFFERED",
+    "SHARED",
+    "Example",
+    "Line",
+    "Meta",
+    "Template",
+    "Wordings",
+    "line",
+    "load",
+    "names",
+    "values",
+    "variants",
+]
 
 NAME = re.compile(r"[a-z][a-z0-9_-]*")
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -52,7 +65,7 @@ INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
 )
 # the delimiters of our own prompts, replaced by characters that look alike
-DELIMITERS = str.maketrans({"<": "‹", ">": "›", "`": "'"})
+DELIMITERS = {"<": "‹", ">": "›", "`": "'"}
 TILDES = re.compile(r"~{3,}")
 # what a template can run into, apart from Jinja's own errors, when an expression does not fit its value
 FAULTS = (jinja2.TemplateError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
@@ -75,8 +88,9 @@ def line(text: object, limit: int = 200) -> Line:
     raw = str(text)
     head = raw[: 20 * limit]  # a label of a megabyte is not worth reading to its end
     seen = head if head.isprintable() else "".join(filter(_drawn, head))
-    folded = " ".join(INVISIBLE.sub("", seen).split()).translate(DELIMITERS)
-    plain = TILDES.sub("~~", folded)
+    plain = TILDES.sub("~~", " ".join(INVISIBLE.sub("", seen).split()))
+    for delimiter, alike in DELIMITERS.items():  # several times as fast as one translation
+        plain = plain.replace(delimiter, alike)
     if len(plain) <= limit and len(head) == len(raw):
         return Line(plain)
     return Line(plain[: max(0, limit - 1)].rstrip() + "…")
@@ -113,7 +127,8 @@ class Template:
     """A call's wording and reply schema.
 
     `digest` is the head of the SHA-256 over the text of all `files` that it was made of, so two wordings under one version
-    number are still told apart. `system` is the system text with the `examples`: the same whatever is asked.
+    number are still told apart. `system` is the system text: the `instructions`, and the `examples`, each like the task and
+    with its reply. It is the same whatever is asked.
     """
 
     call: str
@@ -122,8 +137,15 @@ class Template:
     schema: dict[str, Any]
     files: tuple[Path, ...]
     examples: tuple[Example, ...]
-    system: str
+    instructions: str
     _user: tuple[Path, jinja2.Template] = field(repr=False)
+    system: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Makes the system text. Raises PromptError for an example that does not fit."""
+        told = [f"{self._example(one)}\n{one.reply.strip()}" for one in self.examples]
+        parts = [self.instructions, *(["Examples", *told] if told else [])]
+        object.__setattr__(self, "system", "\n\n".join(filter(None, parts)))
 
     @property
     def version(self) -> str:
@@ -145,6 +167,13 @@ class Template:
             return self.system, _render(user, values)
         except FAULTS as error:
             raise PromptError(f"{path}: {error}") from error
+
+    def _example(self, one: Example) -> str:
+        try:
+            return _render(self._user[1], values(one.shown))
+        except (*FAULTS, PromptError) as error:
+            path = next(path for path in self.files if path.name == "examples.toml")
+            raise PromptError(f"{path}: the example with the reply {line(one.reply, 80)}: {error}") from error
 
 
 class Wordings:
@@ -193,22 +222,35 @@ def load(call: str, own: str = "", vendor: str = "", kind: Kind | None = None) -
     system, user = (_chosen(files, part, ".j2", vendor, kind) for part in ("system", "user"))
     schema, meta, examples = _chosen(files, "schema", ".json", "", kind), files["meta.toml"], files.get("examples.toml")
     texts = {path: _read(path) for path in (system, user, schema, meta, examples) if path}
-    included = _included({path: texts[path] for path in (system, user)}, _shared(own))
-    texts |= included
-    environment = _environment({path.name: text for path, text in included.items()})
-    compiled = {path: _compile(environment, path, texts[path]) for path in (*included, system, user)}
-    shown = _examples(examples, texts[examples], kind) if examples else ()
-    told = _told(examples, compiled[user], shown) if examples else ()
+    shared = _shared(own)
+    environment = _environment(tuple((path.name, text) for path, text in shared.items()))
+    texts |= _included(environment, {path: texts[path] for path in (system, user)}, shared)
     return Template(
         call=call,
         meta=_meta(meta, texts[meta]),
         digest=hashlib.sha256(json.dumps(list(texts.values())).encode()).hexdigest()[:12],
         schema=_schema(schema, texts[schema]),
         files=tuple(texts),
-        examples=shown,
-        system="\n\n".join(filter(None, [_stable(system, compiled[system]), *told])),
-        _user=(user, compiled[user]),
+        examples=_examples(examples, texts[examples], kind) if examples else (),
+        instructions=_stable(system, _compile(environment, system, texts[system])),
+        _user=(user, _compile(environment, user, texts[user])),
     )
+
+
+def values(shown: Mapping[str, Any]) -> dict[str, object]:
+    """What a template is given, from texts and tables: offers are numbered from 1, a plan needs no keywords.
+
+    Raises PromptError where they do not fit.
+    """
+    made: dict[str, object] = dict(shown)
+    try:
+        if "plan" in shown:
+            made["plan"] = msgspec.convert({"keywords": (), **shown["plan"]}, Plan)
+        for name in shown.keys() & set(OFFERED):
+            made[name] = [_offer(number, item) for number, item in enumerate(shown[name], 1)]
+    except (msgspec.ValidationError, TypeError) as error:
+        raise PromptError(f"these are no values of a prompt: {error}") from error
+    return made
 
 
 def _printed(value: object) -> object:
@@ -216,9 +258,11 @@ def _printed(value: object) -> object:
     return value if isinstance(value, Line | int | float) else line(value)
 
 
-def _environment(shared: Mapping[str, str]) -> ImmutableSandboxedEnvironment:
+@lru_cache(maxsize=16)
+def _environment(shared: tuple[tuple[str, str], ...]) -> ImmutableSandboxedEnvironment:
+    """Where templates run that include these texts, each under its name."""
     environment = ImmutableSandboxedEnvironment(
-        loader=jinja2.DictLoader(shared),
+        loader=jinja2.DictLoader(dict(shared)),
         undefined=jinja2.StrictUndefined,
         autoescape=False,  # prompts are no HTML; `line` neutralises what could break them
         finalize=_printed,
@@ -230,31 +274,34 @@ def _environment(shared: Mapping[str, str]) -> ImmutableSandboxedEnvironment:
     return environment
 
 
-def _shared(own: str) -> dict[str, Path]:
-    """What templates may include, by file name; the user's own files first."""
-    return {path.name: path for place in reversed(_folders(own)) for path in (place / SHARED).glob("*.j2")}
+def _shared(own: str) -> dict[Path, str]:
+    """What templates may include; the user's own files take the place of the bundled ones of their names."""
+    found = {path.name: path for place in reversed(_folders(own)) for path in sorted((place / SHARED).glob("*.j2"))}
+    return {path: _read(path) for path in found.values()}
 
 
-def _included(templates: Mapping[Path, str], shared: Mapping[str, Path]) -> dict[Path, str]:
+def _included(
+    environment: jinja2.Environment, templates: Mapping[Path, str], shared: Mapping[Path, str]
+) -> dict[Path, str]:
     """The files that these templates include, and what those include, in the order of their names."""
+    known = {path.name: path for path in shared}
     found: dict[Path, str] = {}
     left = dict(templates)
     while left:
         path, text = left.popitem()
-        for name in _includes(path, text):
-            if name not in shared:
+        _compile(environment, path, text)
+        for name in _includes(environment, text):
+            if name not in known:
                 raise PromptError(f"{path}: it can only include, by name, what lies in {SHARED!r}: {line(name)}")
-            if shared[name] not in found:
-                found[shared[name]] = left[shared[name]] = _read(shared[name])
+            if known[name] not in found:
+                found[known[name]] = left[known[name]] = shared[known[name]]
     return dict(sorted(found.items(), key=lambda item: item[0].name))
 
 
-def _includes(path: Path, text: str) -> list[str]:
-    try:
-        # a name that is an expression is none
-        return [name or "?" for name in jinja2.meta.find_referenced_templates(_environment({}).parse(text))]
-    except jinja2.TemplateSyntaxError as error:
-        raise PromptError(f"{path}:{error.lineno}: {error.message}") from error
+@lru_cache(maxsize=512)
+def _includes(environment: jinja2.Environment, text: str) -> tuple[str, ...]:
+    """The names that a template includes; a name that is an expression is none."""
+    return tuple(name or "?" for name in jinja2.meta.find_referenced_templates(environment.parse(text)))
 
 
 def _files(call: str, own: str) -> dict[str, Path]:
@@ -320,37 +367,20 @@ def _examples(path: Path, text: str, kind: Kind | None) -> tuple[Example, ...]:
     return tuple(one for one in every if not one.kinds or kind in one.kinds)
 
 
-def _told(path: Path, user: jinja2.Template, examples: Sequence[Example]) -> list[str]:
-    """The examples as the system text shows them: each like the task, with its reply."""
-    told = ["Examples"] if examples else []
-    for one in examples:
-        try:
-            told.append(f"{_render(user, _values(one.shown))}\n{one.reply.strip()}")
-        except (*FAULTS, msgspec.ValidationError) as error:
-            raise PromptError(f"{path}: the example with the reply {line(one.reply, 80)}: {error}") from error
-    return told
-
-
-def _values(shown: Mapping[str, Any]) -> dict[str, object]:
-    """The values of an example: offers as texts or tables, numbered from 1, and a plan as a table."""
-    made: dict[str, object] = dict(shown)
-    for name, value in shown.items():
-        if name == "plan":
-            made[name] = msgspec.convert({"keywords": (), **value}, Plan)
-        elif name in OFFERED:
-            made[name] = [_offer(number, item) for number, item in enumerate(value, 1)]
-    return made
-
-
 def _offer(number: int, item: Any) -> Offer:
     return msgspec.convert({"number": number, **(item if isinstance(item, dict) else {"text": item})}, Offer)
 
 
 def _compile(environment: jinja2.Environment, path: Path, text: str) -> jinja2.Template:
     try:
-        return environment.from_string(text)
+        return _compiled(environment, text)
     except jinja2.TemplateSyntaxError as error:
         raise PromptError(f"{path}:{error.lineno}: {error.message}") from error
+
+
+@lru_cache(maxsize=512)
+def _compiled(environment: jinja2.Environment, text: str) -> jinja2.Template:
+    return environment.from_string(text)
 
 
 def _stable(path: Path, system: jinja2.Template) -> str:

@@ -9,14 +9,14 @@ import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import msgspec
 
 from fedkg import deadline
 from fedkg.calls.base import ReasoningModel
 from fedkg.embed.base import Similarity
-from fedkg.errors import BudgetError, ModelReplyError, QuestionError, TopicError
+from fedkg.errors import BudgetError, ModelContextError, ModelError, ModelReplyError, QuestionError, TopicError
 from fedkg.events import Answered, Chosen, Event, Fetched, Linked, Planned, Ranked, Verified, Warned
 from fedkg.graph.base import Graph
 from fedkg.graph.surroundings import Surroundings, frontier
@@ -25,6 +25,9 @@ from fedkg.methods import fidelis
 from fedkg.methods.base import Answering, Choosing, Completing, Deducing, Expanding, Expansion, Found, Need, Picking
 from fedkg.missing import noted
 from fedkg.records import (
+    FEWEST_OPTIONS,
+    JUDGED,
+    MOST_OPTIONS,
     Answer,
     AnswerValue,
     Beam,
@@ -32,6 +35,7 @@ from fedkg.records import (
     Gap,
     Kind,
     Match,
+    Mention,
     Offer,
     Pick,
     Plan,
@@ -44,13 +48,17 @@ from fedkg.steps import link
 from fedkg.steps.answer import Ends, Selection, compose, doubtful, ends, terms
 from fedkg.steps.complete import complete
 from fedkg.steps.rank import DEFAULT_CANDIDATES, PathRag
-from fedkg.steps.show import SHOWN_ON_THE_WAY, SHOWN_TAILS, offer_beam, offer_candidates, path_text
+from fedkg.steps.show import SHOWN_TAILS, offer_beam, offer_candidates, path_text
 from fedkg.terms import Term, own_name
 from fedkg.words import content_words, without
 
-__all__ = ["LONGEST_QUESTION", "Run", "check_question"]
+__all__ = ["LONGEST_OPTION", "LONGEST_QUESTION", "Run", "check_options", "check_question"]
 
-LONGEST_QUESTION = 2_000
+LONGEST_QUESTION = 4_000
+"""Characters; cases that end in a question, as in medical examinations, have up to 2,700."""
+LONGEST_OPTION = 500
+UNUSABLE = (ModelReplyError, ModelContextError)
+"""What one call can end with and the search goes on, by its own ranking."""
 GRACE = 1.0
 """Seconds for the last labels where the question's time is over: most are there already."""
 EXHAUSTIVE_WIDTH = 12
@@ -71,9 +79,40 @@ def check_question(question: str) -> str:
     return text
 
 
+def check_options(kind: Kind | None, options: Sequence[str]) -> tuple[Kind | None, tuple[str, ...]]:
+    """The kind and the options, each in one line; options make a choice. Raises QuestionError where they do not fit."""
+    if kind is not None and kind not in get_args(Kind):
+        raise QuestionError(f"no kind of question is called {kind!r}", hint=f"kinds: {', '.join(get_args(Kind))}")
+    if not options:
+        return kind, ()
+    if kind not in (None, "choice"):
+        raise QuestionError(f"a question of the kind {kind} has no options", hint="options are those of a choice")
+    lines = tuple(" ".join(option.split()) for option in options)
+    if fault := _fault(lines):
+        raise QuestionError(fault, hint=f"give {FEWEST_OPTIONS} to {MOST_OPTIONS} different options")
+    return "choice", lines
+
+
+def _fault(options: Sequence[str]) -> str:
+    """What is wrong with the options; empty where nothing is."""
+    if not FEWEST_OPTIONS <= len(options) <= MOST_OPTIONS:
+        return f"{len(options)} {'option is' if len(options) == 1 else 'options are'} no choice"
+    if not all(options):
+        return "an option is empty"
+    if len({option.casefold() for option in options}) < len(options):
+        return "an option is given twice"
+    longest = max(map(len, options))
+    if longest > LONGEST_OPTION:
+        return f"an option has {longest:,} characters; at most {LONGEST_OPTION:,} are taken"
+    return ""
+
+
 @dataclass
 class Run:
-    """One question on its way to an answer. `cost` tells the session's usage so far; the run reports the difference."""
+    """One question on its way to an answer. `cost` tells the session's usage so far; the run reports the difference.
+
+    `ledger` is the one that the model's calls go into; the time of its account bounds that of the question.
+    """
 
     question: str
     graph: Graph
@@ -89,6 +128,7 @@ class Run:
     def __post_init__(self) -> None:
         """Sets up what the walk remembers; `names` are the labels that it has shown. Raises QuestionError."""
         self.question = check_question(self.question)
+        self.kind, self.options = check_options(self.kind, self.options)
         self._around = Surroundings(self.graph)
         self._started, self._before = time.monotonic(), self.cost()
         own, run = self.settings.budget.seconds or math.inf, self.ledger.account.left
@@ -124,14 +164,23 @@ class Run:
         self._linked = await link.given(self.graph, self.topics, self.question)
         try:
             self._plan = await self.model.plan(self.question, self.kind, self.options)
-        except ModelReplyError as error:
-            self._plan = Plan(content_words(self.question))
+        except UNUSABLE as error:
+            self._plan = Plan(content_words(self.question), kind=self.kind or "entities", options=tuple(self.options))
             self._warn(f"planned by content words: {error}")
         self._happened.append(Planned(self._plan))
         if not self._linked and self._plan.kind not in self.model.abstains:
-            self._linked = await link.from_question(self.graph, self.question, self._plan, self._warn)
+            self._linked = await link.from_question(self.graph, self.question, self._plan, self._warn, self._tell_apart)
         self._happened.append(Linked(tuple(self._linked)))
         self.names |= {match.iri: match.label for match in self._linked if match.mention}
+
+    async def _tell_apart(self, mentions: Sequence[Mention]) -> Mapping[str, int]:
+        """Which entities the model takes the mentions for; where it fails they stay as they were chosen without it."""
+        try:
+            return await self.model.link(self.question, mentions)
+        except UNUSABLE as error:
+            names = ", ".join(repr(mention.text[:100]) for mention in mentions)
+            self._warn(f"which entity is meant by {names} was chosen by names alone: {error}")
+            return {}
 
     async def _walk(self) -> AsyncIterator[Event]:
         """Serves the method until it is done; what it found is in `_found`."""
@@ -141,7 +190,7 @@ class Run:
         if self.model.exhaustive:
             search = msgspec.structs.replace(search, beam=EXHAUSTIVE_WIDTH)
         self._rag = PathRag(self._around, self.similarity, self._query, search)
-        walk = fidelis.search([match.iri for match in self._linked], search)
+        walk = fidelis.search([match.iri for match in self._linked], search, together=self._plan.kind in JUDGED)
         reply: Any = None
         while True:
             try:
@@ -195,9 +244,10 @@ class Run:
     async def _choose(self, need: Choosing) -> tuple[Pick, ...]:
         tails = self.settings.search.tails
         offers = offer_candidates(need.beams, need.candidates, self.names, self._linked, tails)
+        kept = [offer_beam(number, beam, self.names, self._linked, tails) for number, beam in enumerate(need.kept, 1)]
         try:
-            picks = await self.model.choose(self.question, self._plan, offers, need.width)
-        except ModelReplyError as error:
+            picks = await self.model.choose(self.question, self._plan, offers, need.width, kept)
+        except UNUSABLE as error:
             picks = self._best(len(offers), need.width, error)
         self._happened.append(Chosen(need.depth, tuple(offers[pick.number - 1].text for pick in picks)))
         self._verified(need.depth, offers, picks)
@@ -209,7 +259,7 @@ class Run:
         path = offer_beam(1, need.beam, self.names, self._linked) if need.beam.steps else None
         try:
             picks = await self.model.beam(self.question, self._plan, path, offers, need.width)
-        except ModelReplyError as error:
+        except UNUSABLE as error:
             picks = self._best(len(offers), need.width, error)
         self._happened.append(Chosen(need.depth, tuple(offers[pick.number - 1].text for pick in picks)))
         return picks
@@ -219,7 +269,7 @@ class Run:
         offers = [offer_beam(n, beam, self.names, self._linked, tails) for n, beam in enumerate(need.beams, 1)]
         try:
             verdicts = await self.model.deductive(self.question, self._plan, offers)
-        except ModelReplyError as error:
+        except UNUSABLE as error:
             self._warn(f"not verified at depth {need.depth}: {error}")
             verdicts = tuple(Verdict(offer.number, follows=True, finishes=False) for offer in offers)
         self._verified(need.depth, offers, verdicts)
@@ -235,13 +285,15 @@ class Run:
         self._seen = need.beams
         tails = [tail for beam in need.beams for tail in beam.tails[:SHOWN_TAILS]]
         self.names |= await self.graph.labels(tail for tail in tails if tail not in self.names)
+        # where ends are picked they are listed below the path; one stands in it to tell what they are
+        in_line = None if self._plan.kind in JUDGED else 1
         offers = [
-            offer_beam(number, beam, self.names, self._linked, in_line=SHOWN_ON_THE_WAY)
+            offer_beam(number, beam, self.names, self._linked, in_line=in_line)
             for number, beam in enumerate(need.beams, 1)
         ]
         try:
             conclusion = await self.model.answer(self.question, self._plan, offers)
-        except ModelReplyError as error:
+        except UNUSABLE as error:
             conclusion = Conclusion(note=f"no answer was chosen: {error}")
         if conclusion.note:
             self._warn(conclusion.note)
@@ -255,11 +307,13 @@ class Run:
         if spent and not proven.shown:
             proven = await self._proven([(beam, ()) for beam in self._seen if beam.steps])
         names = await self._labels(terms(proven))
-        answers, paths = compose(self._plan.kind, proven, found.conclusion.verdict, names)
+        answers, paths = compose(self._plan, proven, found.conclusion, names)
         answers = answers if found.beams or not spent else ()
         for beam in found.beams:
             if not beam.complete:
                 self._warn(f"there may be more: not every edge of {path_text(beam, self.names)} was fetched")
+        if self.model.left_out:
+            self._warn(f"{self.model.left_out:,} offers had no room in the model's context: it was not shown them")
         if proven.cut:
             self._warn(f"the document shows {len(proven.shown):,} answers and leaves out {proven.cut:,}")
         return Answer(
@@ -308,13 +362,15 @@ class Run:
         if answers:
             return Status.ANSWERED
         if self._plan.kind in self.model.abstains:
-            self._warn(f"the model {self.model.name} does not answer questions of the kind {self._plan.kind}")
+            what = f"questions of the kind {self._plan.kind}, which take a judgement"
+            self._warn(f"the model {self.model.name} does not answer {what}; name a language model with --model")
             return Status.ABSTAINED
         if self._missed or any(near.failed for near in self._around.all()):
             return Status.FAILED
         # a likeness that is too small is no judgement that the graph says none
         judged = not (self.model.exhaustive and self._considered)
-        return Status.NONE if found.exhausted and judged and not spent else Status.NOT_FOUND
+        seen = found.exhausted and judged and not self.model.left_out
+        return Status.NONE if seen and not spent else Status.NOT_FOUND
 
     @property
     def _limit(self) -> int | None:
@@ -333,7 +389,7 @@ class Run:
         label = self.names.get(match.iri, match.label)
         return match if match.mention else msgspec.structs.replace(match, label=label, mention=label)
 
-    def _best(self, offered: int, width: int, error: ModelReplyError) -> tuple[Pick, ...]:
+    def _best(self, offered: int, width: int, error: ModelError) -> tuple[Pick, ...]:
         self._warn(f"chosen by Path-RAG's ranking: {error}")
         return tuple(Pick(number) for number in range(1, min(offered, width) + 1))
 

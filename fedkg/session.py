@@ -3,11 +3,10 @@
 import asyncio
 import importlib.util
 import logging
-import os
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -26,23 +25,27 @@ from fedkg.embed.base import Embedder, Similarity
 from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.errors import FedkgError, InputError, ModelNameError, SettingsError
+from fedkg.estimate import Asked, Estimate, estimate
 from fedkg.events import Answered, Event
 from fedkg.federation.graph import FederatedGraph
 from fedkg.fetch.manners import Manners
 from fedkg.graph.base import Graph, chunks
 from fedkg.identity import Identity
 from fedkg.identity import load as load_identity
-from fedkg.llm import anthropic, openai, prices
-from fedkg.llm.base import Capability, ChatModel
+from fedkg.llm import capability, prices
+from fedkg.llm.anthropic import AnthropicModel
+from fedkg.llm.base import ChatModel
 from fedkg.llm.kept import KeptModel
 from fedkg.llm.ledger import Account, Ledger, Spend
 from fedkg.llm.offline import OfflineModel
+from fedkg.llm.openai import OpenAIModel
 from fedkg.llm.prices import Price
+from fedkg.llm.wire import WireModel
 from fedkg.loops import PerLoop
 from fedkg.meter import Meter
 from fedkg.places import hosted
 from fedkg.prompts import Wordings
-from fedkg.reason import Run
+from fedkg.reason import Run, check_question
 from fedkg.recall import Recall
 from fedkg.records import Answer, Kind, Match, Neighbourhood, Usage
 from fedkg.runs import Recorder
@@ -58,8 +61,7 @@ T = TypeVar("T")
 # who closes a session waits for its labels to be embedded, but not for long
 KEEP_SECONDS = 10.0
 KEEP_LABELS = 200
-CHAT_MODELS: Mapping[str, Callable[[str, str], ChatModel]] = {"anthropic": anthropic.connect, "openai": openai.connect}
-"""By vendor, what makes a model of its name and the URL of its server."""
+CHAT_MODELS: Mapping[str, type[WireModel]] = {"anthropic": AnthropicModel, "openai": OpenAIModel}
 
 log = logging.getLogger(__name__)
 
@@ -110,9 +112,9 @@ class Session:
         self._closed = False
         self._connections = AsyncExitStack()
         self._files = ExitStack()
-        self._chat, self._source = chat, ""
+        self._chat = chat
         if chat is None and self.settings.model != "local":
-            self._chat, self._source = _chat(self.settings), _source(self.settings.model)
+            self._chat = _chat(self.settings)
             self._connections.push_async_callback(self._chat.close)
         self._account = Account(self.settings.run)
         self._prices = self._priced()
@@ -171,7 +173,7 @@ class Session:
         """The walk of one question as it happens; the last event is Answered. The arguments are those of `ask`."""
         self._account.begin()
         graph, meter = await self.graph(), Meter()
-        ledger = Ledger(self._prices, self._account, self._source)
+        ledger = Ledger(self._prices, self._account)
         self._asked.append(question)
         topics = [topics] if topics and isinstance(topics, str) else topics
         model, settings = self._model(ledger), self.settings
@@ -207,6 +209,15 @@ class Session:
                 answer = event.answer
         assert answer is not None, "a run ends with its answer"
         return answer
+
+    async def estimate(
+        self, question: str, topics: str | Sequence[str] = (), *, kind: Kind | None = None, options: Sequence[str] = ()
+    ) -> Estimate:
+        """What `ask` would cost with these arguments. Nobody is asked; in offline mode no key is needed either."""
+        await self.graph()
+        asked = Asked(check_question(question), bool(topics), kind, tuple(options))
+        ends = len(self._members)
+        return await estimate(asked, self.settings, self._chat, self.wordings, self._prices, endpoints=ends)
 
     def usage(self) -> Usage:
         """What all questions of the session together have really cost so far: kept replies cost nothing again."""
@@ -393,7 +404,7 @@ class Session:
         """The price table. Raises SettingsError where money is limited and the model has no price: nothing could hold it."""
         if self._chat is None:
             return ()
-        table, name = prices.load(self.settings.models_dir), self._source or masked(self._chat.name)
+        table, name = prices.load(self.settings.models_dir), masked(self._chat.name)
         limited = self.settings.budget.money is not None or self.settings.run.money is not None
         if limited and not prices.find(name, table):
             hint = f"write one into {prices.PRICES} in a folder that the setting models_dir names, or limit calls and tokens"
@@ -405,7 +416,7 @@ class Session:
             return LocalModel(self.similarity)
         if not self.settings.keeps_replies:
             return PromptedModel(self._chat, ledger, self.settings.budget, self.wordings)
-        kept = KeptModel(self._chat, self.store, self._source)
+        kept = KeptModel(self._chat, self.store)
         return PromptedModel(kept, ledger, self.settings.budget, self.wordings, kept.forget)
 
 
@@ -479,25 +490,15 @@ def _chat(settings: Settings) -> ChatModel:
 
     Raises ModelNameError, naming the variable where a key is missing.
     """
-    vendor, model, url = _named(settings.model)
-    if settings.mode == "offline":
-        return OfflineModel(f"{vendor}:{model}", Capability())
-    return CHAT_MODELS[vendor](model, url)
-
-
-def _source(name: str) -> str:
-    """Under which name a model's replies are kept: with the URL of its server, since two may call two models alike."""
-    vendor, model, url = _named(name)
-    return masked(f"{vendor}:{model}@{url}" if url else name)
-
-
-def _named(name: str) -> tuple[str, str, str]:
-    """Vendor, model, and the URL of its server, "" for the vendor's own. Raises ModelNameError."""
-    vendor, _, rest = name.partition(":")
+    vendor, _, rest = settings.model.partition(":")
     model, _, url = rest.partition("@")
     if vendor not in CHAT_MODELS or not model:
-        raise ModelNameError(f"no model is called {name[:100]!r}")
-    return vendor, model, url or os.environ.get(f"{vendor.upper()}_BASE_URL", "")
+        raise ModelNameError(f"no model is called {settings.model[:100]!r}")
+    find = partial(capability.find, own=settings.models_dir, context=settings.context)
+    if settings.mode == "offline":
+        name = CHAT_MODELS[vendor].named(model, url)
+        return OfflineModel(name, find(name))
+    return CHAT_MODELS[vendor].connect(model, url, find=find)
 
 
 def _similarity(settings: Settings, store: Store) -> Similarity:

@@ -1,14 +1,18 @@
 """What every test may use: real graphs in process, and the place of the public data sets."""
 
 import os
+import re
 import textwrap
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
+import vcr
+from vcr.persisters.filesystem import FilesystemPersister
 
 from eval import engines
 from fedkg import profiles
@@ -34,7 +38,17 @@ hypothesis.settings.register_profile("local", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
 
+CASSETTES = Path(__file__).parent / "cassettes"
+RECORDING = bool(os.environ.get("RECORD_CASSETTES"))
+LOOPBACK = (
+    "# Recorded from a server on loopback, which said what a test told it: no service out in the world has said this.\n"
+)
+
+READ = {"content-type", "server"}
+"""Headers of a reply: the second betrays the engine of an endpoint."""
+
 MakeGraph = Callable[..., SparqlGraph]
+Recorded = Callable[..., AbstractContextManager[None]]
 ServeFiles = Callable[..., AbstractContextManager[str]]
 
 
@@ -99,3 +113,60 @@ def make_graph(tmp_path: Path, meter: Meter) -> MakeGraph:
 def hashing() -> LazySimilarity:
     """A similarity without a model: shared words count."""
     return LazySimilarity(HashingEmbedder(), MemoryStore())
+
+
+class Labelled(FilesystemPersister):  # type: ignore[misc]  # vcrpy ships no types
+    """Writes cassettes that say where they come from."""
+
+    @staticmethod
+    def save_cassette(cassette_path: str, cassette_dict: dict[str, Any], serializer: Any) -> None:
+        FilesystemPersister.save_cassette(cassette_path, cassette_dict, serializer)
+        path = Path(cassette_path)
+        path.write_text(LOOPBACK + path.read_text(encoding="utf-8"), encoding="utf-8")
+
+
+@pytest.fixture
+def recording() -> bool:
+    """Whether cassettes are recorded anew (`make cassettes`), from servers that the tests start for that."""
+    return RECORDING
+
+
+@pytest.fixture
+def recorded() -> Recorded:
+    """A context manager that plays tests/cassettes/NAME.yaml: nobody is asked, and all of it has to be played."""
+    return _recorded
+
+
+@contextmanager
+def _recorded(name: str, folder: Path = CASSETTES, *, record: bool = RECORDING) -> Iterator[None]:
+    path = folder / f"{name}.yaml"
+    if record:
+        path.unlink(missing_ok=True)
+    machine = vcr.VCR(
+        record_mode="once" if record else "none",
+        match_on=["method", "host", "path", "body"],
+        before_record_request=_without_secrets,
+        before_record_response=_good,
+        decode_compressed_response=True,
+    )
+    machine.register_persister(Labelled)
+    with machine.use_cassette(str(path)) as cassette:
+        yield
+    if not record:
+        assert len(cassette), f"{path} holds nothing"
+        assert cassette.all_played, f"{path} was not played to its end"
+
+
+def _without_secrets(request: Any) -> Any:
+    """The request with its content type for all headers; loopback servers have another port each time."""
+    request.headers = {name: value for name, value in request.headers.items() if name.lower() == "content-type"}
+    request.uri = re.sub(r"(//127\.0\.0\.1):\d+", r"\1", request.uri)
+    return request
+
+
+def _good(response: Any) -> Any:
+    """The response with the headers that are read; None, so that it is not recorded, for any but a good one."""
+    if response["status"]["code"] // 100 != 2:
+        return None
+    headers = {name: value for name, value in response["headers"].items() if name.lower() in READ}
+    return response | {"headers": headers}

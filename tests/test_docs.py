@@ -1,10 +1,17 @@
-"""What docs/endpoints.md says is so: its example is followed on a real server, its tables are those of the code."""
+"""What the documents in docs/ say is so: their examples are followed, their tables are those of the code."""
 
+import contextlib
+import itertools
+import json
+import os
 import re
 import shlex
+import threading
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -12,25 +19,80 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from fedkg import identity, profiles
+from fedkg import identity, profiles, reason
 from fedkg.cli.main import main
-from fedkg.errors import EndpointError
+from fedkg.errors import EndpointError, ModelError
+from fedkg.llm import capability, prices
+from fedkg.llm.base import Capability
+from fedkg.llm.prices import Price
+from fedkg.llm.wire import MODEL_KEY, WireModel
 from fedkg.profiles import Profile
+from fedkg.records import ModelCall
+from fedkg.session import CHAT_MODELS
+from fedkg.settings import Budget
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENT = (ROOT / "docs" / "endpoints.md").read_text(encoding="utf-8")
-URL = "http://127.0.0.1:7878/query"
+DOCS = ROOT / "docs"
+ENDPOINTS, MODELS = ((DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("endpoints", "models"))
+URL, MODEL_URL, OLLAMA = "http://127.0.0.1:7878/query", "http://127.0.0.1:8000", "http://127.0.0.1:11434"
 
 
-def blocks(language: str) -> list[str]:
-    """The document's code blocks in that language, in their order."""
-    return re.findall(rf"```{language}\n(.*?)```", DOCUMENT, re.DOTALL)
+def blocks(text: str, language: str) -> list[str]:
+    """The code blocks in that language, in their order."""
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
 
-def transcripts() -> list[tuple[str, list[str]]]:
-    """Each command of the document, with the lines that it is shown to print."""
-    found = (re.findall(r"(?m)^\$ fedkg (.*)\n((?:(?!\$ ).*\n)*)", block) for block in blocks("console"))
+def transcripts(text: str) -> list[tuple[str, list[str]]]:
+    """Each command that is shown, with the lines that it is shown to print."""
+    found = (re.findall(r"(?m)^\$ (.*)\n((?:(?!\$ ).*\n)*)", block) for block in blocks(text, "console"))
     return [(command, shown.splitlines()) for block in found for command, shown in block]
+
+
+def sections(text: str) -> dict[str, str]:
+    """The document's sections by their headings."""
+    return dict(part.split("\n", 1) for part in re.split(r"(?m)^## ", text)[1:])
+
+
+def rows(text: str) -> dict[str, list[str]]:
+    """The rows of the tables in a text, by what stands in code marks in the first cell."""
+    cells = ([cell.strip() for cell in row.split(" | ")] for row in re.findall(r"(?m)^\| (`.*) \|$", text))
+    return {first.strip("`"): rest for first, *rest in cells}
+
+
+def run(command: str) -> tuple[int, str]:
+    """The exit code of a command and what it prints; what stands before it is its environment."""
+    words = shlex.split(command)
+    place = words.index("fedkg")
+    variables = dict(word.split("=", 1) for word in words[:place])
+    result = CliRunner().invoke(main, words[place + 1 :], env=variables)
+    assert isinstance(result.exception, SystemExit | None), result.exc_info
+    return result.exit_code, result.output
+
+
+def follow(text: str, change: Callable[[str], str]) -> None:
+    """Saves the files of a text, and types its commands: each ends as it is shown, and prints the lines that are shown."""
+    for name, content in re.findall(r"[Ss]ave this as `([\w./-]+)`[^`]*```\w+\n(.*?)```", text, re.DOTALL):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(content, encoding="utf-8")
+    steps = [*transcripts(text), ("", [])]
+    for (command, shown), (then, code) in itertools.pairwise(steps):
+        if command == "echo $?":
+            continue
+        ended, printed = run(change(command))
+        assert ended == int(code[0] if then == "echo $?" else 0), (command, printed)
+        check_shown([change(line) for line in shown], printed)
+
+
+def check_shown(lines: list[str], printed: str) -> None:
+    """The lines stand in what was printed, in their order; what is printed may go on where a line ends."""
+    said = iter(" ".join(line.split()) for line in printed.splitlines())
+    for line in filter(None, lines):
+        assert any(one.startswith(" ".join(line.split()).removesuffix(" …")) for one in said), (line, printed)
+
+
+def programs(text: str) -> list[tuple[str, str]]:
+    """Each Python program of a text, with what the block behind it says that it prints."""
+    return re.findall(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?", text, re.DOTALL)
 
 
 def keys(prefix: str, kind: type[msgspec.Struct]) -> Iterator[tuple[str, Any]]:
@@ -44,37 +106,89 @@ def keys(prefix: str, kind: type[msgspec.Struct]) -> Iterator[tuple[str, Any]]:
 
 
 @pytest.fixture
-def books(
-    oxigraph: Callable[..., AbstractContextManager[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[str]:
-    """The document's graph on a real server, its profile in the folder `profiles`; the server's URL."""
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to follow a document in, without proxies; BM25 needs no weights."""
+    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("FEDKG_EMBEDDER", "bm25")
     monkeypatch.chdir(tmp_path)
-    [graph], [profile, *_] = blocks("ntriples"), blocks("toml")
-    (tmp_path / "books.nt").write_text(graph)
-    (tmp_path / "profiles").mkdir()
-    with oxigraph([tmp_path / "books.nt"]) as url:
-        (tmp_path / "profiles" / "books.toml").write_text(profile.replace(URL, url))
+    return tmp_path
+
+
+@pytest.fixture
+def books(oxigraph: Callable[..., AbstractContextManager[str]], here: Path) -> Iterator[str]:
+    """The document's graph on a real server, its profile in the folder `profiles`; the server's URL."""
+    [graph], [profile, *_] = blocks(ENDPOINTS, "ntriples"), blocks(ENDPOINTS, "toml")
+    (here / "books.nt").write_text(graph)
+    (here / "profiles").mkdir()
+    with oxigraph([here / "books.nt"]) as url:
+        (here / "profiles" / "books.toml").write_text(profile.replace(URL, url))
         yield url
 
 
-@pytest.mark.parametrize(("command", "shown"), transcripts())
-def test_the_example_is_followed(books: str, command: str, shown: list[str]) -> None:
+@contextlib.contextmanager
+def served(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """The handler on a free port of this machine; its URL."""
+    server = HTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def trick() -> dict[str, Any]:
+    """What the program `trick.py` defines, as it stands in the document."""
+    [program] = (code for code, _ in programs(MODELS) if "class Wire" in code)
+    names: dict[str, Any] = {"__name__": "trick"}
+    exec(program, names)
+    return names
+
+
+@pytest.fixture
+def model(here: Path, trick: dict[str, Any]) -> Iterator[str]:
+    """The document's model on a free port; its URL without /v1."""
+    with served(trick["Wire"]) as url:
+        yield url
+
+
+@pytest.fixture
+def ollama(trick: dict[str, Any]) -> Iterator[str]:
+    """The same trick on Ollama's own wire."""
+
+    class Chat(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            assert (self.path, asked["stream"], asked["options"]["num_ctx"]) == ("/api/chat", False, 8192)
+            text = json.dumps(trick["reply"](asked["format"], asked["messages"][-1]["content"]))
+            said = {"message": {"content": text}, "done_reason": "stop", "prompt_eval_count": 9, "eval_count": 3}
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.end_headers()
+            self.wfile.write(json.dumps(said).encode())
+
+    with served(Chat) as url:
+        yield url
+
+
+@pytest.mark.parametrize(("command", "shown"), transcripts(ENDPOINTS))
+def test_an_endpoint_is_added_as_told(books: str, command: str, shown: list[str]) -> None:
     """Each command, as it stands there, prints the lines that the document shows, in their order."""
-    result = CliRunner().invoke(main, shlex.split(command.replace(URL, books)))
-    assert result.exit_code == 0, result.output
-    printed = iter(result.stdout.splitlines())
-    for line in filter(None, shown):
-        assert any(said.startswith(line.replace(URL, books)) for said in printed), (line, result.stdout)
+    code, output = run(command.replace(URL, books))
+    assert code == 0, output
+    check_shown([line.replace(URL, books) for line in shown], output)
 
 
 def test_the_example_goes_from_an_examination_to_an_answer() -> None:
     """The document shows the doctor before and after the profile was written, and a question."""
-    assert [command.split()[0] for command, _ in transcripts()] == ["endpoints", "endpoints", "ask"]
+    assert [command.split()[1] for command, _ in transcripts(ENDPOINTS)] == ["endpoints", "endpoints", "ask"]
 
 
 def test_every_key_is_told_with_its_default() -> None:
     """The tables name every key of a profile, and nothing else, with the default that the code has."""
-    told = dict(re.findall(r"(?m)^\| `([\w.]+)` \| (`[^|]*`|the file's name) \|", DOCUMENT))
+    told = dict(re.findall(r"(?m)^\| `([\w.]+)` \| (`[^|]*`|the file's name) \|", ENDPOINTS))
     assert told.pop("name") == "the file's name"
     known = dict(keys("", Profile))
     del known["name"]
@@ -83,25 +197,123 @@ def test_every_key_is_told_with_its_default() -> None:
 
 def test_the_examples_in_toml_fit() -> None:
     """A profile and a table of identities, as they stand in the document, are accepted."""
-    for block in blocks("toml"):
+    for block in blocks(ENDPOINTS, "toml"):
         assert profiles.parse(block, "docs/endpoints.md", "books").shape.labels.predicates
-    assert [identity.parse(block, "docs/endpoints.md") for block in blocks("text")]
+    assert [identity.parse(block, "docs/endpoints.md") for block in blocks(ENDPOINTS, "text")]
 
 
-def test_every_error_is_told() -> None:
+def test_every_error_of_an_endpoint_is_told() -> None:
     """The table of errors names each class that an endpoint's failure may become, and says what happens by itself."""
-    table = DOCUMENT.partition("## What errors mean")[2]
+    table = sections(ENDPOINTS)["What errors mean"]
     told = dict(re.findall(r"(?m)^\|[^|]*\| `(\w+)`[^|]*\| ([^|]*) \|", table))
     assert told.keys() == {kind.__name__ for kind in EndpointError.__subclasses__()}
     for kind in EndpointError.__subclasses__():
         assert ("reshape" in told[kind.__name__]) == (kind.action.name == "RESHAPE")
 
 
-def test_what_the_document_names_exists() -> None:
-    """Sections that the contents lead to, and files of the project."""
-    headings = {
-        re.sub(r"[^\w -]", "", line.lower()).replace(" ", "-") for line in re.findall(r"(?m)^##+ (.*)", DOCUMENT)
+@pytest.mark.parametrize("heading", [name for name, text in sections(MODELS).items() if transcripts(text)])
+def test_the_commands_about_models_do_what_is_shown(model: str, heading: str) -> None:
+    """Section by section, with the files that it has the reader save."""
+    follow(sections(MODELS)[heading], lambda text: text.replace(MODEL_URL, model))
+
+
+@pytest.mark.parametrize(("program", "printed"), [pair for pair in programs(MODELS) if pair[1]])
+def test_the_programs_about_models_print_what_is_shown(model: str, ollama: str, program: str, printed: str) -> None:
+    """A run with a budget, and a vendor of one's own, on servers of this machine."""
+    out = StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(program.replace(MODEL_URL, model).replace(OLLAMA, ollama), {"__name__": "__main__"})
+    assert [line.rstrip() for line in out.getvalue().splitlines()] == printed.splitlines()
+
+
+def test_every_name_of_a_model_is_told_with_its_variables() -> None:
+    """Each vendor of the command line, with the variables of its key and its URL."""
+    told = rows(sections(MODELS)["Choose a model"])
+    assert {name.partition(":")[0] for name in told} == {"local", *CHAT_MODELS}
+    for name, kind in CHAT_MODELS.items():
+        assert told[f"{name}:MODEL"][1:] == [f"`{kind.vendor.key}`", f"`{kind.vendor.url}`"]
+        assert MODEL_KEY in told[f"{name}:MODEL@URL"][1]
+
+
+def test_every_part_of_a_budget_is_told_with_its_flags() -> None:
+    """For a question and for a run."""
+    told = rows(sections(MODELS)["Set a budget"])
+    assert tuple(told) == Budget.__struct_fields__
+    helps = {name: run(f"fedkg {name} --help")[1] for name in ("ask", "eval run")}
+    for part, (question, whole, _) in told.items():
+        for text, prefix, command in ((question, "budget", "ask"), (whole, "run", "eval run")):
+            flag, setting = re.findall(r"`([^`]*)`", text)[:2]
+            assert setting == f"{prefix}.{part}"
+            assert flag in helps[command]
+
+
+def test_every_field_of_the_ledger_is_told() -> None:
+    """The table has the fields of a line, and the example is one; its tokens are priced as the table has them."""
+    text = sections(MODELS)["Read the ledger"]
+    [example] = blocks(text, "json")
+    call = msgspec.json.decode(example, type=ModelCall)
+    assert set(rows(text)) == set(ModelCall.__struct_fields__) == set(json.loads(example))
+    assert prices.price(call, prices.load()) == pytest.approx(call.price)
+
+
+def test_every_key_of_a_price_is_told() -> None:
+    """As TOML has them."""
+    assert set(rows(sections(MODELS)["The price table"])) == set(Price.__struct_encode_fields__)
+
+
+def test_every_key_of_a_capability_record_is_told_with_its_default() -> None:
+    """The table says what is expected of an unknown model."""
+    told = {
+        key: json.loads(default.strip("`"))
+        for key, (default, _) in rows(sections(MODELS)["What a model can do"]).items()
     }
-    assert set(re.findall(r"\(#([\w-]+)\)", DOCUMENT)) <= headings
-    for path in re.findall(r"`(endpoints/[\w.]+)`", DOCUMENT):
-        assert (ROOT / path).exists()
+    assert told == msgspec.to_builtins(Capability())
+
+
+def test_the_own_record_counts(tmp_path: Path) -> None:
+    """The file of the document is accepted and laid over the bundled record."""
+    [own] = blocks(sections(MODELS)["What a model can do"], "toml")
+    (tmp_path / capability.FILE).write_text(own)
+    name = "openai:qwen3-8b@http://127.0.0.1:8000/v1"
+    before, after = capability.find(name), capability.find(name, str(tmp_path))
+    assert (after.context, after.output) == (32_768, 4_096)
+    assert after.structured == before.structured == "native"
+
+
+def test_every_error_of_a_model_is_told() -> None:
+    """Each class below ModelError: whether it is tried again, whether the question goes on, what a person can do."""
+    told = rows(sections(MODELS)["What errors mean"])
+    known = {kind.__name__: kind for kind in _below(ModelError)}
+    assert told.keys() == known.keys()
+    for name, (_, again, question, hint) in told.items():
+        assert again == ("yes" if known[name].retryable else "no")
+        assert question.startswith("goes on") == (known[name] in reason.UNUSABLE)
+        assert hint == known[name].default_hint
+
+
+def _below(kind: type[ModelError]) -> Iterator[type[ModelError]]:
+    for sub in kind.__subclasses__():
+        yield sub
+        yield from _below(sub)
+
+
+def test_what_a_vendor_has_to_write_is_told() -> None:
+    """The steps to a vendor of the command line name what a WireModel leaves open."""
+    text = sections(MODELS)["Add a vendor"]
+    assert WireModel.__abstractmethods__ | {"vendor", "reply"} <= set(re.findall(r"`(\w+)`", text))
+
+
+@pytest.mark.parametrize("document", sorted(DOCS.glob("*.md")), ids=lambda path: path.name)
+def test_what_a_document_names_exists(document: Path) -> None:
+    """Sections that links lead to, and files and folders of the project."""
+    text = document.read_text(encoding="utf-8")
+    for name, anchor in re.findall(r"\]\(([\w./]*)#([\w-]+)\)", text):
+        assert anchor in _anchors((document.parent / name if name else document).read_text(encoding="utf-8"))
+    for name in re.findall(r"\]\(([\w./]+)(?:#[\w-]+)?\)", text):
+        assert (document.parent / name).exists()
+    for path in re.findall(r"`((?:endpoints|models|prompts|fedkg|tests|eval|cache)/[\w./-]*)`", text):
+        assert (ROOT / path).exists(), path
+
+
+def _anchors(text: str) -> set[str]:
+    return {re.sub(r"[^\w -]", "", line.lower()).replace(" ", "-") for line in re.findall(r"(?m)^##+ (.*)", text)}

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[1] / "fedkg"
 # a module's level is that of its longest dotted prefix here
 LEVELS = {
     **dict.fromkeys(["errors", "words", "deadline", "loops", "dialects", "readable", "tokens"], 0),
-    "terms": 0.5,  # terms raise errors
+    **dict.fromkeys(["terms", "retries"], 0.5),  # terms raise errors, and errors are what is tried again
     "meter": 1.5,  # what a question costs, as a record
     "missing": 1.5,  # what a question lacks, as records
     **dict.fromkeys(["settings", "records", "data"], 1),
@@ -25,12 +25,14 @@ LEVELS = {
     "graph.search": 3.7,  # entities by name, on top of the names
     **dict.fromkeys(["graph", "calls"], 4),
     "calls.reading": 3.7,  # what models write
-    "calls.replies": 3.8,  # what it becomes
+    "calls.room": 3.7,  # what they can take
+    **dict.fromkeys(["calls.replies", "calls.scores"], 3.8),  # what it becomes
     "sparql.text": 3.1,  # shares the conditions of the other queries
     "fetch.mediawiki": 3.1,  # judges what is no reply of its own as that of a SPARQL endpoint
-    "llm.prices": 2.5,  # what calls cost, as data
+    "llm.prices": 2.6,  # what calls cost, as data
     "llm.ledger": 2.7,  # what they did cost
-    "llm.wire": 2.5,  # what the vendors have in common
+    "llm.wire": 2.7,  # what the vendors have in common
+    **dict.fromkeys(["llm.faults", "llm.capability"], 2.5),  # what their failures mean, and what their models can do
     "fetch.manners": 2.5,  # what is remembered of hosts, in a store
     "fetch.mirror": 2.7,  # one place where an endpoint is served, with that memory
     "sparql.engines": 2.5,  # whoever asks an endpoint looks at how it answers
@@ -46,6 +48,7 @@ LEVELS = {
     "federation.sources": 4.7,
     "methods": 6,
     "reason": 7,
+    "estimate": 7,  # what a question costs, before it is asked
     "connect": 7.5,  # the endpoints of a session
     "doctor": 7.7,  # examines one of them
     "session": 8,

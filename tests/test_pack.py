@@ -183,6 +183,7 @@ def test_a_store_that_cannot_be_written(pack: Path, tmp_path: Path) -> None:
         ({"path": "/etc"}, "unknown field"),
         ({"fresh": None}, "times of labels 'k1'"),
         ({"stored": 1e11}, "times of labels 'k1'"),
+        ({"namespace": "replies", "fresh": None}, "times of replies 'k1'"),
         ({"fresh": 10**400}, "fresh|range|number"),
     ],
 )

@@ -1,20 +1,26 @@
 """The law of packs: what was answered once is answered alike elsewhere, from the pack alone, with nobody asked."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from click.testing import CliRunner
 
 from fedkg.bench import datasets
+from fedkg.cli.main import main
 from fedkg.connect import Member
 from fedkg.data import folder
 from fedkg.errors import MissingExtraError, OfflineError, SettingsError
 from fedkg.fetch.offline import Offline
 from fedkg.pack import export_pack, import_pack
-from fedkg.records import Answer, Status
+from fedkg.records import Answer, Status, decode_answer
 from fedkg.runs import Runs
 from fedkg.session import Session, open_store
 from fedkg.settings import Settings
@@ -30,9 +36,9 @@ PETS = """
 """
 
 
-async def asked(endpoint: Any, cache: Path, question: str, topics: Any = (), **options: Any) -> Answer:
+async def asked(endpoint: Any, place: Path, question: str, topics: Any = (), **options: Any) -> Answer:
     """One question in a session of its own, with its cache in that folder."""
-    async with Session(endpoint, cache_dir=str(cache), **{"embedder": "bm25", **options}) as session:
+    async with Session(endpoint, cache_dir=str(place), **{"embedder": "bm25", **options}) as session:
         return await session.ask(question, topics)
 
 
@@ -51,9 +57,10 @@ def moved(here: Path, there: Path) -> Path:
 
 
 def document(answer: Answer) -> bytes:
-    """The document as it is printed, apart from the time that it took."""
+    """The document as it is printed, apart from the time that it took and from where the model's replies came from."""
     usage = msgspec.structs.replace(answer.usage, seconds=0.0)
-    return msgspec.structs.replace(answer, usage=usage).to_json()
+    ledger = tuple(msgspec.structs.replace(call, seconds=0.0, replayed=False) for call in answer.ledger)
+    return msgspec.structs.replace(answer, usage=usage, ledger=ledger).to_json()
 
 
 @pytest.mark.parametrize("embedder", ["bm25", "minilm"])
@@ -153,10 +160,140 @@ async def test_nothing_offline_can_ask(tmp_path: Path) -> None:
         assert all(isinstance(member.lookup, Offline) for member in members if member.lookup)
 
 
-def test_models_are_not_asked_offline() -> None:
-    """A language model is somebody who would be asked; nothing can be refreshed by asking nobody."""
-    with pytest.raises(OfflineError, match="openai:m"):
-        Session("sample", model="openai:m@http://127.0.0.1:9/v1", mode="offline")
+@contextmanager
+def model_server(asked: list[str]) -> Iterator[str]:
+    """The base URL of an OpenAI-wire server on loopback that finds the spouse of a director; `asked` gets its prompts.
+
+    One reply fits all calls: its parts are those that the calls read.
+    """
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            asked.append(body["messages"][-1]["content"])
+            message = {"role": "assistant", "content": json.dumps(played(asked[-1]))}
+            usage = {"prompt_tokens": 1_000 + len(asked), "completion_tokens": 7}
+            reply = {"choices": [{"index": 0, "finish_reason": "stop", "message": message}], "usage": usage}
+            said = json.dumps(reply).encode()
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(said)))
+            self.end_headers()
+            self.wfile.write(said)
+
+        def log_message(self, *_: object) -> None:
+            """Nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+        server.shutdown()
+
+
+def played(prompt: str) -> dict[str, Any]:
+    """What the model says to any of the calls: first the director, then the spouse, then that this is the answer."""
+    offers = re.findall(r"(?m)^(\d+)\. .*[→←] (director|spouse) [→←]", prompt)
+    wanted = "spouse" if any(name == "spouse" for _, name in offers) and "director →" in prompt else "director"
+    picks = [int(number) for number, name in offers if name == wanted][:1]
+    return {
+        "keywords": ["director", "spouse"],
+        "planning_steps": ["find the director", "find the spouse"],
+        "declarative_statement": "*placeholder* is the spouse of the director of King Kong.",
+        "kind": "entities",
+        "mentions": ["King Kong"],
+        "options": [],
+        "links": [{"mention": 1, "candidate": 1}],
+        "picks": [{"offer": number, "follows": True, "deducible": wanted == "spouse"} for number in picks],
+        "paths": [{"path": 1, "ends": []}],
+    }
+
+
+@pytest.mark.parametrize("served", [False, True])
+async def test_a_run_with_a_model_replays_without_it(oxigraph: ServeFiles, tmp_path: Path, served: bool) -> None:
+    """Model and engine are gone, there is no key: the same document, with the tokens that it cost at first."""
+    sample, prompts, here = tmp_path / "sample.nt", list[str](), tmp_path / "here"
+    sample.write_bytes(ntriples(folder("sample") / "graph.ttl"))
+    with oxigraph([sample]) as url, model_server(prompts) as base:
+        endpoint = f"sample@{url}" if served else "sample"
+        options: dict[str, Any] = {"model": f"openai:m@{base}", "replies": True}
+        cold = await asked(endpoint, here, KING, **options)
+        calls = len(prompts)
+        warm = await asked(endpoint, here, KING, **options)
+    assert ([value.value for value in cold.answers], len(prompts)) == (["Fran Walsh"], calls)
+    assert [call.replayed for call in warm.ledger] == [True] * calls
+    assert (warm.usage.tokens_in, warm.usage.tokens_out) == (cold.usage.tokens_in, cold.usage.tokens_out)
+    assert cold.usage.tokens_out == 7 * calls
+    moved(here, tmp_path / "there")
+    options = {"model": options["model"], "mode": "offline", "replies": False}
+    offline = await asked(endpoint, tmp_path / "there", KING, **options)
+    assert document(offline) == document(warm)
+    with pytest.raises(OfflineError, match=r"openai:m.* is not asked in offline mode.*call `plan`"):
+        await asked(endpoint, tmp_path / "there", "Who directed King Kong?", ["King Kong"], **options)
+
+
+async def test_another_model_or_server_has_other_replies(tmp_path: Path) -> None:
+    """A model of the same name at another URL is another one, also where the URL comes from the environment."""
+    with model_server([]) as base:
+        await asked("sample", tmp_path, KING, model=f"openai:m@{base}", replies=True)
+    for other in ("openai:m@http://127.0.0.1:9/v1", f"openai:n@{base}", "openai:m"):
+        with pytest.raises(OfflineError, match="is not asked in offline mode"):
+            await asked("sample", tmp_path, KING, model=other, mode="offline")
+
+
+async def test_replies_are_kept_where_that_is_wanted(tmp_path: Path) -> None:
+    """Not by itself; where it is said, or in mode cached unless it is said otherwise; never on disk without a cache."""
+    prompts: list[str] = []
+    with model_server(prompts) as base:
+
+        async def cost(**options: Any) -> int:
+            before = len(prompts)
+            await asked("sample", tmp_path, KING, model=f"openai:m@{base}", **options)
+            return len(prompts) - before
+
+        calls = await cost()
+        assert calls > 2
+        assert await cost(replies=True, cache=False) == calls
+        assert [await cost(), await cost(replies=False, mode="cached")] == [calls, calls]
+        assert [await cost(mode="cached"), await cost(replies=True), await cost(mode="cached")] == [calls, 0, 0]
+        assert [await cost(), await cost(replies=False)] == [calls, calls]
+        assert [await cost(replies=True, refresh=True), await cost(replies=True)] == [calls, 0]
+
+
+async def test_a_run_without_its_replies_says_so(tmp_path: Path) -> None:
+    """Its pack holds none, and offline the hint names what was left out."""
+    with model_server([]) as base:
+        await asked("sample", tmp_path / "here", KING, model=f"openai:m@{base}")
+    moved(tmp_path / "here", tmp_path / "there")
+    with pytest.raises(OfflineError) as caught:
+        await asked("sample", tmp_path / "there", KING, model=f"openai:m@{base}", mode="offline")
+    assert "only where it was asked with --replies" in caught.value.hint
+
+
+def test_the_command_line_replays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`ask --replies`, export, import, `ask --mode offline`: the same document; the export says what it holds."""
+    monkeypatch.setenv("OPENAI_API_KEY", "k3y-s3cret")
+    monkeypatch.setenv("FEDKG_EMBEDDER", "bm25")
+
+    def run(*arguments: str) -> str:
+        done = CliRunner().invoke(main, [*arguments], prog_name="fedkg")
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    pack, there = str(tmp_path / "p"), ("--cache-dir", str(tmp_path / "there"))
+    with model_server([]) as base:
+        ask = ("ask", KING, "-e", "sample", "--model", f"openai:m@{base}", "--json")
+        run(*ask, "--replies")
+        warm = decode_answer(run(*ask, "--replies"))
+    said = run("cache", "export", pack)
+    run("cache", "import", pack, *there)
+    monkeypatch.delenv("OPENAI_API_KEY")
+    assert document(decode_answer(run(*ask, "--mode", "offline", *there))) == document(warm)
+    assert re.search(rf"  replies +{len(warm.ledger)}\n", said)
+    assert b"k3y-s3cret" not in Path(pack).read_bytes()
+
+
+def test_nothing_can_be_refreshed_offline() -> None:
+    """That would be to ask nobody."""
     with pytest.raises(SettingsError, match="refreshed"):
         Session("sample", mode="offline", refresh=True)
 

@@ -57,6 +57,23 @@ def test_a_run_is_what_was_read_and_written(store: MemoryStore) -> None:
     assert Runs(store).keys(run.id) == {"n": ["fresh"], "m": ["a\\ud800", "b"], "k": ["c"]}
 
 
+def test_what_a_run_has_dropped_is_no_part_of_it(store: MemoryStore) -> None:
+    """Otherwise its pack could not be written."""
+    recorder = Recorder(store)
+    recorder.put_many("n", {"a\ud800": b"", "b": b""})
+    recorder.get_many("n", ["fresh"])
+    recorder.drop("n", iter(["a\ud800", "fresh", "none"]))
+    recorder.keep(["Who?"])
+    [run] = Runs(store).all()
+    assert Runs(store).keys(run.id) == {"n": ["b"]}
+    assert set(store.entries("n", KEYS)) == {"stale", "ever"}
+    gone = Recorder(store)
+    gone.put_many("n", {"c": b""})
+    gone.drop("n", ["c"])
+    gone.keep(["Who?"])
+    assert Runs(store).all() == [run]
+
+
 def test_a_run_that_touched_nothing_is_not_kept(store: MemoryStore) -> None:
     """Looking for what is not there leaves no trace."""
     recorder = Recorder(store)

@@ -35,9 +35,11 @@ class Record(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """Means over all questions, errors counted as wrong.
+    """Means over all questions that were asked, errors counted as wrong.
 
-    `path_validity` is the share of shown edges that hold; None where no edge was shown.
+    `path_validity` is the share of shown edges that hold; None where no edge was shown. `tokens` in and out together and
+    `price` in US dollars of one question, kept replies at what they cost at first; None where no price is known. `unasked`
+    are the questions that the run's budget left no room for.
     """
 
     benchmark: str
@@ -49,8 +51,11 @@ class Summary(msgspec.Struct, frozen=True):
     path_validity: float | None
     requests: float
     model_calls: float
+    tokens: float
+    price: float | None
     labels_embedded: float
     seconds: float
+    unasked: int
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -76,8 +81,9 @@ async def run(
 ) -> Result:
     """The result of one benchmark with these settings; the graph is the benchmark's own where no endpoint is given.
 
-    Topic entities are the gold ones. `on_progress` is called with the finished records and their final number. Raises
-    InputError where benchmark, data or settings do not fit; a question that fails otherwise is a record with an error.
+    Topic entities are the gold ones. `on_progress` is called with the finished records and their final number. Where the
+    budget of the run is spent, no further question is asked. Raises InputError where benchmark, data or settings do not
+    fit; a question that fails otherwise is a record with an error.
     """
     definition = datasets.find(name)
     asked = datasets.questions(data / definition.questions, limit, seed)
@@ -86,10 +92,12 @@ async def run(
     async with Session(settings=settings) as session:
         await session.graph()
         for question in asked:
+            if session.spent:
+                break
             records.append(await _record(session, question))
             on_progress(records, len(asked))
     version = importlib.metadata.version("fedkg")
-    return Result(_summary(name, records), tuple(records), public(settings), seed, limit, version)
+    return Result(_summary(name, records, len(asked)), tuple(records), public(settings), seed, limit, version)
 
 
 def _settings(settings: Settings, definition: Definition, data: Path) -> Settings:
@@ -107,7 +115,7 @@ def _settings(settings: Settings, definition: Definition, data: Path) -> Setting
 
 async def _record(session: Session, question: Question) -> Record:
     answer: Answer | None = None
-    error, confirmed = "", []
+    error, confirmed, before = "", [], session.usage()
     try:
         answer = await session.ask(question.question, [topic.iri for topic in question.topic_entities])
         confirmed = await _confirmed(session, answer)
@@ -122,7 +130,7 @@ async def _record(session: Session, question: Question) -> Record:
         score=score(None if error else answer, question.answers),
         edges=len(confirmed),
         valid_edges=confirmed.count(True),
-        usage=answer.usage if answer else Usage(),
+        usage=answer.usage if answer else session.usage().since(before),
         error=error,
     )
 
@@ -135,7 +143,7 @@ async def _confirmed(session: Session, answer: Answer) -> list[bool | None]:
         return []
 
 
-def _summary(name: str, records: Sequence[Record]) -> Summary:
+def _summary(name: str, records: Sequence[Record], wanted: int) -> Summary:
     edges = sum(record.edges for record in records)
     return Summary(
         benchmark=name,
@@ -147,9 +155,17 @@ def _summary(name: str, records: Sequence[Record]) -> Summary:
         path_validity=round(sum(record.valid_edges for record in records) / edges, 4) if edges else None,
         requests=mean(record.usage.requests for record in records),
         model_calls=mean(record.usage.model_calls for record in records),
+        tokens=mean(record.usage.tokens_in + record.usage.tokens_out for record in records),
+        price=_price([record.usage.price for record in records]),
         labels_embedded=mean(record.usage.labels_embedded for record in records),
         seconds=mean(record.usage.seconds for record in records),
+        unasked=wanted - len(records),
     )
+
+
+def _price(prices: Sequence[float | None]) -> float | None:
+    known = [price for price in prices if price is not None]
+    return round(sum(known) / len(known), 6) if known and len(known) == len(prices) else None
 
 
 def as_json(result: Result) -> bytes:

@@ -19,12 +19,14 @@ class ReasoningModel(Protocol):
     """What a method asks of a model.
 
     `exhaustive` says that offers cost nothing, so that all candidates are offered instead of the best few;
-    `abstains` are the kinds of question that it cannot answer. Every call raises ModelError and BudgetError.
+    `abstains` are the kinds of question that it cannot answer; `left_out` counts the offers that it had no room for and did
+    not look at. Every call raises ModelError and BudgetError.
     """
 
     name: str
     exhaustive: bool
     abstains: frozenset[Kind]
+    left_out: int
 
     async def plan(self, question: str, kind: Kind | None = None, options: Sequence[str] = ()) -> Plan:
         """Keywords, steps, declarative statement, kind and mentions of a question (FiDeLiS v4, appendix C.1).

@@ -4,12 +4,14 @@ It plans by content words, scores whole relation chains against the question, st
 question than a shorter one, and answers with the tails of the best chain. What it cannot do, it abstains from.
 """
 
+import itertools
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from fedkg.calls.base import Style
 from fedkg.embed.base import Similarity
-from fedkg.records import Conclusion, Kind, Offer, Pick, Plan, Verdict
+from fedkg.records import Conclusion, Kind, Mention, Offer, Pick, Plan, Recalled, RelationPath, Verdict
 from fedkg.words import content_words, without
 
 __all__ = ["LocalModel"]
@@ -21,6 +23,8 @@ YES_NO = re.compile(
 COUNT = re.compile(r"\s*how many\b", re.IGNORECASE)
 HOP_PENALTY = 0.03
 """Taken off a chain's score per relation: a longer text shares more with any question, said or not."""
+PAIRED = 12
+"""Relations that are tried in pairs: the best ones, since all pairs of a hundred would be ten thousand texts."""
 LITERAL = re.compile(r"\s*(when|how (tall|high|long|old|far|large|big|much))\b", re.IGNORECASE)
 
 
@@ -48,6 +52,7 @@ class LocalModel:
 
     name = "local"
     exhaustive = True
+    left_out = 0
     abstains: frozenset[Kind] = frozenset({"yesno", "claim", "choice"})
 
     def __init__(self, similarity: Similarity) -> None:
@@ -56,6 +61,10 @@ class LocalModel:
     async def plan(self, question: str, kind: Kind | None = None, options: Sequence[str] = ()) -> Plan:
         """Content words as keywords; the kind by the question's first words; mentions are left to the linking step."""
         return Plan(content_words(question) or (question,), kind=kind or _kind(question), options=tuple(options))
+
+    async def link(self, question: str, mentions: Sequence[Mention]) -> dict[str, int]:
+        """Nothing: what descriptions and question have in common has been looked at before."""
+        return {}
 
     async def beam(
         self, question: str, plan: Plan, path: Offer | None, offers: Sequence[Offer], width: int
@@ -80,6 +89,31 @@ class LocalModel:
         best = sorted(range(len(new)), key=lambda index: -new[index])[:width]
         return tuple(Pick(offers[index].number) for index in best)
 
+    async def adequacy(self, question: str, plan: Plan, paths: Sequence[Offer]) -> bool:
+        """Whether the best chain resembles the question enough for an answer that is no guess."""
+        conclusion = await self.answer(question, plan, paths)
+        return bool(conclusion.paths) and not conclusion.note
+
+    async def score_relations(
+        self, question: str, plan: Plan, path: Offer | None, offers: Sequence[Offer]
+    ) -> tuple[float, ...]:
+        """The scores of the chains that the relations end, what is below 0 as 0."""
+        return tuple(map(_share, await self._scores(question, [_chain(offer) for offer in offers])))
+
+    async def score_entities(self, question: str, plan: Plan, offers: Sequence[Offer]) -> tuple[float, ...]:
+        """How much what is shown of each entity resembles the question, what is below 0 as 0."""
+        return tuple(map(_share, await self._similarity.scores(question, [offer.text for offer in offers])))
+
+    async def relation_paths(
+        self, question: str, plan: Plan, relations: Sequence[Offer], depth: int, most: int
+    ) -> tuple[RelationPath, ...]:
+        """The single relations and the pairs of the best ones, by how much they resemble the question."""
+        single = await self._weighted(question, [(relation,) for relation in relations])
+        pairs = itertools.product([chain[0] for _, chain in single[:PAIRED]], repeat=2) if depth > 1 else ()
+        # scored once more together: lexical scores compare within one call only
+        both = await self._weighted(question, [*(chain for _, chain in single), *pairs])
+        return tuple(RelationPath(tuple(one.number for one in chain), weight) for weight, chain in both[:most])
+
     async def answer(self, question: str, plan: Plan, paths: Sequence[Offer]) -> Conclusion:
         """All tails of the best chain; nothing where even that does not resemble the question."""
         chains = [_chain(path) for path in paths]
@@ -94,8 +128,25 @@ class LocalModel:
         )
         return Conclusion((paths[best].number,), note=note)
 
+    async def inductive(
+        self, question: str, plan: Plan, paths: Sequence[Offer], hypotheses: Sequence[str]
+    ) -> Conclusion:
+        """As `answer`: a hypothesis says nothing that the path's relations do not."""
+        return await self.answer(question, plan, paths)
+
+    async def model_only(self, question: str, kind: Kind, options: Sequence[str] = (), style: Style = "io") -> Recalled:
+        """Nothing: it remembers nothing of the world."""
+        return Recalled()
+
     async def close(self) -> None:
         """Nothing to free."""
+
+    async def _weighted(
+        self, question: str, chains: Sequence[tuple[Offer, ...]]
+    ) -> list[tuple[float, tuple[Offer, ...]]]:
+        """The chains of relations with their scores, the best first."""
+        score = await self._scores(question, [Chain(chain[0].topic, tuple(map(_name, chain))) for chain in chains])
+        return sorted(zip(map(_share, score), chains, strict=True), key=lambda found: -found[0])
 
     async def _scores(self, question: str, chains: Sequence[Chain]) -> list[float]:
         """The score of each chain.
@@ -114,7 +165,17 @@ class LocalModel:
 
 
 def _chain(offer: Offer) -> Chain:
-    return Chain(offer.topic, offer.relations)
+    """The chain that an offer shows; of a relation that is offered alone, its name."""
+    return Chain(offer.topic, offer.relations or (_name(offer),))
+
+
+def _name(relation: Offer) -> str:
+    """A relation's name without its arrows."""
+    return relation.text.strip("→← ")
+
+
+def _share(score: float) -> float:
+    return min(1.0, max(0.0, float(score)))
 
 
 def _kind(question: str) -> Kind:

@@ -5,11 +5,13 @@ therefore pick badly, but it cannot bring in anything that it was not shown.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVar
+from dataclasses import replace
+from typing import Any, TypeVar
 
-from fedkg.calls import replies
+from fedkg.calls import replies, scores
 from fedkg.calls.base import Style
 from fedkg.calls.reading import extract
+from fedkg.calls.room import fitted, room
 from fedkg.errors import ModelReplyError
 from fedkg.llm.base import ChatModel, Message, Request
 from fedkg.llm.budget import BudgetedModel
@@ -21,8 +23,8 @@ from fedkg.settings import Budget
 __all__ = ["PromptedModel"]
 
 REPAIR = "That reply cannot be used: {fault}. Do the same task again. Reply with one JSON object as described, and nothing else."
-ECHO = 4_000
-"""Characters of an unusable reply that the model is shown again."""
+ECHO = 1_500
+"""Characters of an unusable reply that the model is shown again; with the repair they fit into what `room` holds back."""
 
 T = TypeVar("T")
 
@@ -35,7 +37,8 @@ class PromptedModel:
     """A ReasoningModel over a chat model and the templates.
 
     Every call goes into `ledger` under its template's version; `budget` bounds the calls. All calls raise ModelError where
-    the model fails or replies unusably twice, and BudgetError. `forget` is told the requests of a call that came to nothing, so
+    the model fails or replies unusably twice, or takes no prompt of this length, and BudgetError. Offers that there is no room
+    for are not shown, the last ones first; `left_out` counts them. `forget` is told the requests of a call that came to nothing, so
     that no kept reply makes that last.
     """
 
@@ -55,11 +58,12 @@ class PromptedModel:
         self._wordings = wordings or Wordings(vendor=model.name.partition(":")[0])
         self._model = BudgetedModel(model, budget or Budget(), self.ledger)
         self._forget = forget
+        self.left_out = 0
 
     async def plan(self, question: str, kind: Kind | None = None, options: Sequence[str] = ()) -> Plan:
         """The question's keywords, steps, statement, kind and mentions; only what stands in the question is a mention."""
 
-        def read(reply: object) -> Plan:
+        def read(reply: object, _shown: Sequence[Any]) -> Plan:
             return replies.plan(reply, question, kind, options)
 
         return await self._ask("plan", read, kind, question=question, kind=kind, options=options)
@@ -69,118 +73,133 @@ class PromptedModel:
     ) -> tuple[Pick, ...]:
         """At most `width` of the offers, best first, unverified; no call where nothing is offered."""
 
-        def read(reply: object) -> tuple[Pick, ...]:
-            return replies.step_picks(reply, offers, width)
+        def read(reply: object, shown: Sequence[Any]) -> tuple[Pick, ...]:
+            return replies.step_picks(reply, shown, width)
 
-        shown = {"question": question, "plan": plan, "path": path, "offers": offers, "width": width}
-        return await self._ask("beam", read, plan.kind, **shown) if offers else ()
+        values = {"question": question, "plan": plan, "path": path, "offers": offers, "width": width}
+        return await self._ask("beam", read, plan.kind, **values) if offers else ()
 
     async def deductive(self, question: str, plan: Plan, paths: Sequence[Offer]) -> tuple[Verdict, ...]:
         """A verdict on each path, in the order of the paths; a path that the reply leaves out has failed both."""
 
-        def read(reply: object) -> tuple[Verdict, ...]:
-            return replies.verdicts(reply, paths)
+        def read(reply: object, shown: Sequence[Any]) -> tuple[Verdict, ...]:
+            return replies.verdicts(reply, shown)
 
-        shown = {"question": question, "plan": plan, "paths": paths}
-        return await self._ask("deductive", read, plan.kind, **shown) if paths else ()
+        values = {"question": question, "plan": plan, "paths": paths}
+        return await self._ask("deductive", read, plan.kind, **values) if paths else ()
 
     async def choose(
         self, question: str, plan: Plan, offers: Sequence[Offer], width: int, kept: Sequence[Offer] = ()
     ) -> tuple[Pick, ...]:
         """At most `width` of the offers, best first, each verified; no call where nothing is offered."""
 
-        def read(reply: object) -> tuple[Pick, ...]:
-            return replies.verified_picks(reply, offers, width)
+        def read(reply: object, shown: Sequence[Any]) -> tuple[Pick, ...]:
+            return replies.verified_picks(reply, shown, width)
 
-        shown = {"question": question, "plan": plan, "offers": offers, "width": width, "kept": kept}
-        return await self._ask("choose", read, plan.kind, **shown) if offers else ()
+        values = {"question": question, "plan": plan, "offers": offers, "width": width, "kept": kept}
+        return await self._ask("choose", read, plan.kind, **values) if offers else ()
 
     async def answer(self, question: str, plan: Plan, paths: Sequence[Offer]) -> Conclusion:
         """Which paths and ends answer the question; an empty Conclusion where these paths do not, or none are given."""
 
-        def read(reply: object) -> Conclusion:
-            return replies.conclusion(reply, plan.kind, paths, plan.options)
+        def read(reply: object, shown: Sequence[Any]) -> Conclusion:
+            return replies.conclusion(reply, plan.kind, shown, plan.options)
 
-        shown = {"question": question, "plan": plan, "paths": paths}
-        return await self._ask("answer", read, plan.kind, **shown) if paths else Conclusion()
+        values = {"question": question, "plan": plan, "paths": paths}
+        return await self._ask("answer", read, plan.kind, **values) if paths else Conclusion()
 
     async def link(self, question: str, mentions: Sequence[Mention]) -> dict[str, int]:
         """For each mention's text the number of the candidate that is meant, 0 for none; no call where nothing is open."""
 
-        def read(reply: object) -> dict[str, int]:
-            return replies.links(reply, mentions)
+        def read(reply: object, shown: Sequence[Any]) -> dict[str, int]:
+            return scores.links(reply, shown)
 
         return await self._ask("link", read, None, question=question, mentions=mentions) if mentions else {}
 
     async def adequacy(self, question: str, plan: Plan, paths: Sequence[Offer]) -> bool:
         """Whether the paths together are enough to answer; none are never, without a call."""
-        shown = {"question": question, "plan": plan, "paths": paths}
-        return await self._ask("adequacy", replies.adequate, plan.kind, **shown) if paths else False
+
+        def read(reply: object, _shown: Sequence[Any]) -> bool:
+            return scores.adequate(reply)
+
+        values = {"question": question, "plan": plan, "paths": paths}
+        return await self._ask("adequacy", read, plan.kind, **values) if paths else False
 
     async def score_relations(
         self, question: str, plan: Plan, path: Offer | None, offers: Sequence[Offer]
     ) -> tuple[float, ...]:
         """A score in 0..1 for each offer, in their order; no call where nothing is offered."""
 
-        def read(reply: object) -> tuple[float, ...]:
-            return replies.scores(reply, offers, "relation")
+        def read(reply: object, shown: Sequence[Any]) -> tuple[float, ...]:
+            return _padded(scores.scored(reply, shown, "relation"), offers)
 
-        shown = {"question": question, "plan": plan, "path": path, "offers": offers}
-        return await self._ask("score-relations", read, plan.kind, **shown) if offers else ()
+        values = {"question": question, "plan": plan, "path": path, "offers": offers}
+        return await self._ask("score-relations", read, plan.kind, **values) if offers else ()
 
     async def score_entities(self, question: str, plan: Plan, offers: Sequence[Offer]) -> tuple[float, ...]:
         """A score in 0..1 for each offer, in their order; no call where nothing is offered."""
 
-        def read(reply: object) -> tuple[float, ...]:
-            return replies.scores(reply, offers, "entity")
+        def read(reply: object, shown: Sequence[Any]) -> tuple[float, ...]:
+            return _padded(scores.scored(reply, shown, "entity"), offers)
 
-        shown = {"question": question, "plan": plan, "offers": offers}
-        return await self._ask("score-entities", read, plan.kind, **shown) if offers else ()
+        values = {"question": question, "plan": plan, "offers": offers}
+        return await self._ask("score-entities", read, plan.kind, **values) if offers else ()
 
     async def relation_paths(
         self, question: str, plan: Plan, relations: Sequence[Offer], depth: int, most: int
     ) -> tuple[RelationPath, ...]:
         """At most `most` chains of the offered relations, the heaviest first; no call where none are offered."""
 
-        def read(reply: object) -> tuple[RelationPath, ...]:
-            return replies.relation_paths(reply, relations, depth, most)
+        def read(reply: object, shown: Sequence[Any]) -> tuple[RelationPath, ...]:
+            return scores.relation_paths(reply, shown, depth, most)
 
-        shown = {"question": question, "plan": plan, "relations": relations, "depth": depth, "most": most}
-        return await self._ask("relation-paths", read, plan.kind, **shown) if relations else ()
+        values = {"question": question, "plan": plan, "relations": relations, "depth": depth, "most": most}
+        return await self._ask("relation-paths", read, plan.kind, **values) if relations else ()
 
     async def inductive(
         self, question: str, plan: Plan, paths: Sequence[Offer], hypotheses: Sequence[str]
     ) -> Conclusion:
         """Which paths and ends answer, weighed together; an empty Conclusion where these paths do not, or none are given."""
 
-        def read(reply: object) -> Conclusion:
-            return replies.conclusion(reply, plan.kind, paths)
+        def read(reply: object, shown: Sequence[Any]) -> Conclusion:
+            return replies.conclusion(reply, plan.kind, shown, plan.options)
 
-        shown = {"question": question, "plan": plan, "paths": paths, "hypotheses": hypotheses}
-        return await self._ask("inductive", read, plan.kind, **shown) if paths else Conclusion()
+        values = {"question": question, "plan": plan, "paths": paths, "hypotheses": hypotheses}
+        return await self._ask("inductive", read, plan.kind, **values) if paths else Conclusion()
 
     async def model_only(self, question: str, kind: Kind, options: Sequence[str] = (), style: Style = "io") -> Recalled:
         """The model's own answer; `few-shot` shows it examples, `cot` lets it think first."""
 
-        def read(reply: dict[str, Any]) -> Recalled:
+        def read(reply: dict[str, Any], _shown: Sequence[Any]) -> Recalled:
             return replies.recalled(reply, kind, options)
 
-        shown = {"question": question, "plan": Plan((), kind=kind, options=tuple(options)), "style": style}
-        return await self._ask("model-only", read, kind, examples=style == "few-shot", **shown)
+        values = {"question": question, "plan": Plan((), kind=kind, options=tuple(options)), "style": style}
+        return await self._ask("model-only", read, kind, style == "few-shot", **values)
 
     async def close(self) -> None:
         """Closes the chat model."""
         await self._model.close()
 
-    async def _ask(self, call: str, read: Callable[[object], T], kind: Kind | None, /, **values: object) -> T:
-        """What `read` makes of the reply; an unusable reply is sent back once."""
+    async def _ask(
+        self,
+        call: str,
+        read: Callable[[dict[str, Any], Sequence[Any]], T],
+        kind: Kind | None,
+        examples: bool = True,
+        /,
+        **values: object,
+    ) -> T:
+        """What `read` makes of the reply and of the offers that were shown; an unusable reply is sent back once."""
         template = self._wordings.get(call, kind)
-        system, user = template.render(**values)
-        task = [Message("system", system), Message("user", user)]
+        if not examples:
+            template = replace(template, examples=())
+        prompt = fitted(template, values, room(self._model.capability))
+        self.left_out += prompt.left_out
+        task = [Message("system", prompt.system), Message("user", prompt.user)]
         first = _request(template, task)
         text = (await self._model.complete(first)).text
         try:
-            return read(extract(text))
+            return read(extract(text), prompt.shown)
         except ModelReplyError as fault:
             # vendors refuse empty turns
             echo = Message("assistant", text.strip()[:ECHO] or "(nothing)")
@@ -188,7 +207,7 @@ class PromptedModel:
         repair = _request(template, task)
         text = (await self._model.complete(repair)).text
         try:
-            return read(extract(text))
+            return read(extract(text), prompt.shown)
         except ModelReplyError as fault:
             await self._forget([first, repair])
             raise ModelReplyError(f"{self.name}: two unusable replies to `{call}`: {fault}", asked=call) from fault
@@ -196,3 +215,8 @@ class PromptedModel:
 
 def _request(template: Template, task: Sequence[Message]) -> Request:
     return Request(template.call, tuple(task), template.schema, template.version)
+
+
+def _padded(scores: tuple[float, ...], offers: Sequence[Offer]) -> tuple[float, ...]:
+    """A score for every offer: 0.0 for those that were not shown."""
+    return scores + (0.0,) * (len(offers) - len(scores))

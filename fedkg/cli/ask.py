@@ -1,11 +1,15 @@
 """`fedkg ask`: a question's answer with its proof."""
 
+from typing import get_args
+
 import click
 
 from fedkg.cli import options, show
 from fedkg.cli.connect import opened
+from fedkg.cli.estimate import estimated
+from fedkg.cli.estimate import show as show_estimate
 from fedkg.cli.progress import watched
-from fedkg.records import Answer, Status
+from fedkg.records import Answer, Kind, Status, encode
 
 __all__ = ["ask", "exit_code"]
 
@@ -23,23 +27,46 @@ def exit_code(answer: Answer) -> int:
 @click.option(
     "--topic", "topics", multiple=True, metavar="LABEL|IRI", help="Entity where the walk starts; several times."
 )
+@click.option(
+    "--kind",
+    type=click.Choice(get_args(Kind)),
+    help="What is asked for: things, a value, how many, yes or no, whether a claim is right, one of the options; "
+    "otherwise the model finds it out.",
+)
+@click.option("--option", "choices", multiple=True, metavar="TEXT", help="One of the options of a choice; several times.")
 @click.option("--depth", "search__depth", type=int, metavar="N", help="Most steps of a path.")
 @options.connection
 @options.model
 @options.search
 @options.budget
 @options.as_json
-@click.option("-v", "--verbose", is_flag=True, help="Show each event of the walk on stderr.")
-def ask(question: str, topics: tuple[str, ...], file: str | None, as_json: bool, verbose: bool, **flags: object) -> int:
+@click.option("--dry-run", is_flag=True, help="Only estimate calls, tokens, requests and price; nobody is asked.")
+@click.option("-v", "--verbose", is_flag=True, help="Show each event of the walk on stderr, and the ledger of the model's calls.")
+def ask(  # noqa: PLR0917  # click gives all of them by name
+    question: str,
+    topics: tuple[str, ...],
+    kind: Kind | None,
+    choices: tuple[str, ...],
+    file: str | None,
+    as_json: bool,
+    dry_run: bool,
+    verbose: bool,
+    **flags: object,
+) -> int:
     """Answer QUESTION from the endpoints, with a proof.
 
     Exit codes: 0 answered, 1 no answer found, 2 bad input, 3 an endpoint or the model failed, 4 the budget is spent.
 
     The model `local` scores all candidates itself: with it --beam, --candidates, --alpha and --no-verifier have no effect.
     """
-    with opened(options.settings(file, flags)) as session:
+    settings = options.settings(file, flags)
+    if dry_run:
+        said = estimated(settings, question, topics, kind, choices)
+        click.echo(encode(said)) if as_json else show_estimate(show.console(), said)
+        return 0
+    with opened(settings) as session:
         with watched(verbose=verbose) as on_event:
-            answer = session.run(session.ask(question, topics, on_event))
+            answer = session.run(session.ask(question, topics, on_event, kind=kind, options=choices))
         # before the session closes: that waits for labels to be embedded and kept, and the question had a time limit
         if as_json:
             click.echo(answer.to_json())

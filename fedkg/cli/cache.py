@@ -1,7 +1,7 @@
 """`fedkg cache`: what is kept on disk, how to get rid of it, and how to take it elsewhere."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -50,8 +50,7 @@ def stats(file: str | None, as_json: bool, **flags: object) -> None:
         click.echo(encode({**shown, "entries": entries}))
         return
     click.echo(f"{settings.cache_path}: {size / (1 << 20):.1f} MB of {limit >> 20:,} MB")
-    for namespace, count in entries.items():
-        click.echo(f"  {namespace:14} {count}")
+    _list(entries)
     if evicted:
         went = ", ".join(f"{count:,} {namespace}" for namespace, count in evicted.items())
         click.echo(f"gone for want of room: {went}")
@@ -98,11 +97,12 @@ def every(file: str | None, as_json: bool, **flags: object) -> None:
 def exported(pack: Path, names: tuple[str, ...], file: str | None, **flags: object) -> None:
     """Write what the latest run touched, or the runs named with --run, as the file PACK.
 
-    It holds what endpoints said and the vectors of texts; neither folders of this machine, nor keys, nor who asked. The same
-    run gives the same bytes.
+    It holds what endpoints said, the vectors of texts, and the model's replies where it was asked with --replies; neither
+    folders of this machine, nor keys, nor who asked. The same run gives the same bytes.
     """
     with contextlib.closing(_kept(options.settings(file, flags))) as store:
         manifest = export_pack(pack, store, _touched(Runs(store), names))
+    _list({namespace: len(keys) for namespace, keys in manifest.keys.items()})
     click.echo(f"{len(manifest.entries)} entries written to {pack}.")
 
 
@@ -130,6 +130,11 @@ def _touched(runs: Runs, names: Sequence[str]) -> dict[str, set[str]]:
         for namespace, keys in runs.keys(name).items():
             touched.setdefault(namespace, set()).update(keys)
     return touched
+
+
+def _list(entries: Mapping[str, int]) -> None:
+    for namespace, count in entries.items():
+        click.echo(f"  {namespace:14} {count}")
 
 
 def _kept(settings: Settings) -> DiskStore:

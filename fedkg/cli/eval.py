@@ -8,9 +8,10 @@ import click
 import msgspec
 
 from fedkg.bench import runner
-from fedkg.bench.runner import Record, Summary
+from fedkg.bench.runner import Record, Result, Summary
 from fedkg.bench.scores import mean
 from fedkg.cli import options
+from fedkg.cli.ask import BUDGET_SPENT
 from fedkg.cli.connect import interruptible
 from fedkg.cli.contact import contacted
 from fedkg.cli.draft import drafted, write
@@ -42,13 +43,15 @@ def evaluation() -> None:
 @options.model
 @options.search
 @options.budget
+@options.run_budget
 def run(  # noqa: PLR0917  # click gives all of them by name
     name: str, data: Path, limit: int | None, seed: int, out: Path | None, file: str | None, **flags: object
 ) -> int:
     """Run the benchmark NAME and print its scores.
 
     The graph is the benchmark's own unless -e names an endpoint; topic entities are the gold ones. Exit code 3: every
-    question failed.
+    question failed. Exit code 4: the budget of the whole run (--run-…) was spent; the questions that were asked until then
+    are scored, the others are counted.
 
     With the model `local` --beam, --candidates, --alpha and --no-verifier have no effect: it scores all candidates itself.
 
@@ -65,6 +68,12 @@ def run(  # noqa: PLR0917  # click gives all of them by name
     _print(result.summary, err=to_stdout)
     if to_stdout:
         click.echo(runner.as_json(result))
+    return _exit_code(result)
+
+
+def _exit_code(result: Result) -> int:
+    if result.summary.unasked or any(record.usage.spent.startswith("run ") for record in result.records):
+        return BUDGET_SPENT
     return 3 if all(record.error or record.status == Status.FAILED for record in result.records) else 0
 
 
@@ -81,5 +90,6 @@ def _progress(
 
 def _print(summary: Summary, *, err: bool) -> None:
     for key, value in msgspec.structs.asdict(summary).items():
-        shown = "-" if value is None else f"{value:.4f}" if isinstance(value, float) else value
+        digits = 6 if key == "price" else 4
+        shown = "-" if value is None else f"{value:.{digits}f}" if isinstance(value, float) else value
         click.echo(f"{key:16} {shown}", err=err)

@@ -17,6 +17,7 @@ __all__ = [
     "place",
     "profiles_dir",
     "prompts_dir",
+    "run_budget",
     "search",
     "settings",
     "settings_file",
@@ -123,8 +124,17 @@ search = _all(
 budget = _all(
     click.option("--max-calls", "budget__calls", type=int, metavar="N", help="Most model calls of one question."),
     click.option("--max-tokens", "budget__tokens", type=int, metavar="N", help="Most tokens of one question."),
+    click.option("--max-money", "budget__money", type=float, metavar="USD", help="Most US dollars for one question."),
     click.option("--timeout", "budget__seconds", type=float, metavar="SECONDS", help="Most time for one question."),
 )
 """What one question may cost."""
+
+run_budget = _all(
+    click.option("--run-calls", "run__calls", type=int, metavar="N", help="Most model calls of the whole run."),
+    click.option("--run-tokens", "run__tokens", type=int, metavar="N", help="Most tokens of the whole run."),
+    click.option("--run-money", "run__money", type=float, metavar="USD", help="Most US dollars for the whole run."),
+    click.option("--run-seconds", "run__seconds", type=float, metavar="SECONDS", help="Most time for the whole run."),
+)
+"""What all questions of a run together may cost."""
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")

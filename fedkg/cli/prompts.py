@@ -1,18 +1,31 @@
 """`fedkg prompts`: the wording of the model's calls."""
 
+import difflib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
 import click
 
 from fedkg import prompts as templates
 from fedkg.cli import options
 from fedkg.cli.show import plain
-from fedkg.records import encode
+from fedkg.errors import PromptError
+from fedkg.prompts import Template
+from fedkg.records import Kind, encode
+from fedkg.tokens import estimate
 
 __all__ = ["prompts"]
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+kind_of_question = click.option("--kind", type=click.Choice(KINDS), help="The wording for this kind of question.")
+vendor_of_model = click.option("--vendor", default="", metavar="NAME", help="The wording for this vendor's models.")
 
 
 @click.group()
 def prompts() -> None:
-    """List and show the prompts of the model's calls."""
+    """List, show, render and compare the prompts of the model's calls."""
 
 
 @prompts.command("list")
@@ -22,21 +35,121 @@ def prompts() -> None:
 def every(file: str | None, as_json: bool, **flags: object) -> None:
     """List the calls with the version of their wording."""
     own = options.settings(file, flags).prompts_dir
-    known = [templates.load(call, own) for call in templates.names(own)]
+    wordings = templates.Wordings(own)  # with those of single kinds: a file that cannot be used is said here
+    known = [wordings.get(call) for call in templates.names(own)]
     if as_json:
-        click.echo(encode([{"call": one.call, "version": one.version, "returns": one.meta.returns} for one in known]))
+        said = [
+            {"call": one.call, "version": one.version, "paper": one.meta.paper, "returns": one.meta.returns}
+            for one in known
+        ]
+        click.echo(encode(said))
         return
     for one in known:
-        click.echo(f"{one.call:10} {one.version:16} {plain(one.meta.returns)}")
+        click.echo(f"{one.call:16} {one.version:16} {plain(one.meta.returns)}")
+        click.echo(f"{'':33} {plain(one.meta.paper)}")
 
 
 @prompts.command("show")
 @click.argument("call")
+@kind_of_question
+@vendor_of_model
 @options.settings_file
 @options.prompts_dir
-def one(call: str, file: str | None, **flags: object) -> None:
-    """Show the files of the prompt CALL."""
-    template = templates.load(call, options.settings(file, flags).prompts_dir)
-    click.echo(f"# {template.call}, version {template.version}, {template.source}")
-    for part in sorted(path for path in template.source.iterdir() if path.is_file()):
-        click.echo(f"\n## {part.name}\n{part.read_text(encoding='utf-8').rstrip()}")
+def one(call: str, kind: Kind | None, vendor: str, file: str | None, **flags: object) -> None:
+    """Show the files that the prompt CALL is made of, with what they include."""
+    template = templates.load(call, options.settings(file, flags).prompts_dir, vendor, kind)
+    click.echo(f"# {template.call}, version {template.version}")
+    for path in template.files:
+        click.echo(f"\n## {path}\n{path.read_text(encoding='utf-8').rstrip()}")
+
+
+@prompts.command()
+@click.argument("call")
+@kind_of_question
+@vendor_of_model
+@click.option(
+    "--values", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE", help="Values (JSON)."
+)
+@click.option("--example", type=click.IntRange(1), default=1, metavar="N", help="The values of this example instead.")
+@options.settings_file
+@options.prompts_dir
+@options.as_json
+def render(
+    call: str,
+    kind: Kind | None,
+    vendor: str,
+    file: str | None,
+    *,
+    values: Path | None,
+    example: int,
+    as_json: bool,
+    **flags: object,
+) -> None:
+    """Print the messages of CALL as they are sent, with an estimate of their tokens."""
+    own = options.settings(file, flags).prompts_dir
+    template = templates.load(call, own, vendor, kind)
+    shown = _read(values) if values else _shown(call, own, kind, example)
+    system, user = template.render(**templates.values(shown))
+    if as_json:
+        messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
+        tokens = template.tokens + estimate(user)
+        click.echo(
+            encode({"template": template.version, "messages": messages, "schema": template.schema, "tokens": tokens})
+        )
+        return
+    click.echo(f"# {template.call}, version {template.version}: about {template.tokens + estimate(user):,} tokens")
+    for role, text in (("system", system), ("user", user)):
+        click.echo(f"\n## {role}, about {estimate(text):,} tokens\n{text}")
+
+
+@prompts.command()
+@click.argument("call")
+@kind_of_question
+@vendor_of_model
+@options.settings_file
+@options.prompts_dir
+def diff(call: str, kind: Kind | None, vendor: str, file: str | None, **flags: object) -> None:
+    """Compare CALL with what is bundled; without a folder of one's own, its wording for a kind or vendor with the plain one.
+
+    The exit code is 0 where they are the same, 1 where they differ.
+    """
+    own = options.settings(file, flags).prompts_dir
+    usual = templates.load(call, "", vendor, kind) if own else templates.load(call)
+    lines = list(_differences(usual, templates.load(call, own, vendor, kind)))
+    for line in lines:
+        click.echo(line)
+    click.get_current_context().exit(1 if lines else 0)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        shown = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise PromptError(f"{path}: {error}", hint="values are a JSON object") from error
+    if not isinstance(shown, dict):
+        raise PromptError(f"{path}: values are a JSON object")
+    return shown
+
+
+def _shown(call: str, own: str, kind: Kind | None, number: int) -> dict[str, Any]:
+    """The values of an example: of those for that kind, or where there are none, of any."""
+    every = next((found for one in (kind, *KINDS) if (found := templates.load(call, own, kind=one).examples)), ())
+    if number > len(every):
+        raise PromptError(f"`{call}` has {len(every)} such examples", hint="give the values: --values FILE")
+    return every[number - 1].shown
+
+
+def _differences(old: Template, new: Template) -> Iterator[str]:
+    """The unified diff of the files of two templates; files are compared that have the same part in both."""
+    before, after = ({_part(path): path for path in one.files} for one in (old, new))
+    for part in dict.fromkeys([*before, *after]):
+        paths = [side.get(part) for side in (before, after)]
+        one, other = (path.read_text(encoding="utf-8").splitlines() if path else [] for path in paths)
+        names = [str(path or "/dev/null") for path in paths]
+        yield from difflib.unified_diff(one, other, names[0], names[1], lineterm="")
+
+
+def _part(path: Path) -> str:
+    """What a file is in its template: a variant is the same part as the plain file."""
+    stem = path.name if path.parent.name == templates.SHARED else path.name.split(".")[0]
+    return f"{path.parent.name}/{stem}"

@@ -9,19 +9,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
-from fedkg.records import Answer, AnswerValue, Gap, Path, PathEdge, Status, Usage
+from fedkg.llm.ledger import by_call
+from fedkg.records import JUDGED, Answer, AnswerValue, Gap, Kind, ModelCall, Path, PathEdge, Status, Usage
 from fedkg.terms import Iri, Term, own_name
 
-__all__ = ["answer", "console", "counted", "edge", "gaps", "plain", "usage"]
+__all__ = ["answer", "console", "counted", "dollars", "edge", "gaps", "plain", "usage"]
 
 ANSI = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b\]|\x9d)[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|\x1b[@-_]")
 # control characters, line separators, half characters, and what changes the direction of writing
 UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
-LABEL = 200
+LABEL, OPTION = 200, 500
 MOST_ANSWERS = 50
 MOST_PATHS = 20
+WIDE = 1_000  # a table that is folded cannot be read
+SMALLEST = 0.0001
+"""US dollars; less is not told in figures."""
 SENTENCES = {
     Status.ANSWERED: "Answered.",
     Status.NONE: "No answer: the graph has none.",
@@ -53,7 +58,7 @@ def plain(text: str, limit: int = LABEL) -> str:
 def answer(out: Console, said: Answer, *, everything: bool = False) -> None:
     """Prints the answers, each path as a proof, the status, gaps, warnings and the usage."""
     for value in said.answers if everything else said.answers[:MOST_ANSWERS]:
-        out.print(_value(value))
+        out.print(_value(value, said.kind))
     _more(out, len(said.answers), MOST_ANSWERS, "answers", everything=everything)
     for number, path in enumerate(said.paths if everything else said.paths[:MOST_PATHS], 1):
         _proof(out, number, path)
@@ -64,7 +69,9 @@ def answer(out: Console, said: Answer, *, everything: bool = False) -> None:
     gaps(out, said.gaps)
     for warning in said.warnings:
         out.print(Text(f"warning: {plain(warning, 1_000)}", "yellow"))
-    out.print(Text(usage(said.usage), "dim"))
+    out.print(Text(usage(said.usage, sum(call.replayed for call in said.ledger)), "dim"))
+    if everything and said.ledger:
+        out.print(_ledger(said.ledger), width=WIDE)
 
 
 def edge(shown: PathEdge, mark: str = "") -> Text:
@@ -87,19 +94,27 @@ def gaps(out: Console, missing: Iterable[Gap]) -> None:
         out.print(Text(f"gap: {plain(gap.endpoint)}: {plain(gap.asked, 500)}: {plain(gap.reason, 500)}", "yellow"))
 
 
-def usage(cost: Usage) -> str:
-    """What a question cost, in one line."""
+def usage(cost: Usage, replayed: int = 0) -> str:
+    """What a question cost, in one line; `replayed` of its model calls were answered by kept replies, at no cost now."""
     parts = [
         f"{counted(cost.requests, 'request')} in {counted(cost.round_trips, 'round trip')}",
         f"{cost.bytes / 1000:.1f} kB",
         counted(cost.cache_hits, "cache hit"),
         f"{counted(cost.labels_embedded, 'label')} embedded",
-        counted(cost.model_calls, "model call"),
+        counted(cost.model_calls, "model call") + (f" ({replayed} replayed)" if replayed else ""),
     ]
     if cost.model_calls:
-        parts.append(f"{cost.tokens_in} + {cost.tokens_out} tokens")
+        cached = f" ({cost.cached} cached)" if cost.cached else ""
+        parts += [f"{cost.tokens_in} + {cost.tokens_out} tokens{cached}", dollars(cost.price)]
     spent = f"; the budget of {cost.spent} is spent" if cost.spent else ""
     return f"{', '.join(parts)}, {cost.seconds:.1f} s{spent}"
+
+
+def dollars(price: float | None) -> str:
+    """An amount of money; small ones are not rounded to nothing."""
+    if price is None:
+        return "price unknown"
+    return f"${price:.4f}" if price == 0 or price >= SMALLEST else f"less than ${SMALLEST}"
 
 
 def counted(number: int, what: str) -> str:
@@ -107,13 +122,28 @@ def counted(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def _value(value: AnswerValue) -> Text:
-    line = Text(plain(value.value), "bold green")
+def _value(value: AnswerValue, kind: Kind) -> Text:
+    number = f"{plain(value.label)}. " if kind == "choice" else ""
+    line = Text(f"{number}{plain(value.value, OPTION)}", "bold green")
     if value.iri:
         line.append(f"  <{plain(value.iri, 500)}>", "dim")
-    if not value.grounded:
+    if kind in JUDGED:
+        line.append("  (judged from these paths, not grounded in the graph)", "yellow")
+    elif not value.grounded:
         line.append("  (not grounded in the graph)", "yellow")
     return line
+
+
+def _ledger(calls: Sequence[ModelCall]) -> Table:
+    """One line for each call and template; cached tokens are part of those in, reasoning of those out."""
+    table = Table("call", "template", box=None, pad_edge=False, padding=(0, 2, 0, 0), style="dim")
+    for figure in ("calls", "in", "cached", "out", "reasoning", "s", "price"):
+        table.add_column(figure, justify="right")
+    for (call, template), spend in by_call(calls).items():
+        counts = (spend.calls, spend.tokens_in, spend.cached, spend.tokens_out, spend.reasoning)
+        cells = (call, template, *map(str, counts), f"{spend.seconds:.1f}", dollars(spend.price))
+        table.add_row(*(Text(plain(cell)) for cell in cells))
+    return table
 
 
 def _proof(out: Console, number: int, path: Path) -> None:

@@ -10,9 +10,7 @@ import contextlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
 
-import stamina
 from aiolimiter import AsyncLimiter
-from stamina import instrumentation
 
 from fedkg import deadline
 from fedkg.dialects import DIALECTS, Engine, Query
@@ -23,6 +21,7 @@ from fedkg.fetch.mirror import Mirror, Turn
 from fedkg.loops import PerLoop
 from fedkg.meter import Meter
 from fedkg.profiles import Limits
+from fedkg.retries import retrying
 from fedkg.sparql import engines
 
 __all__ = ["Polite"]
@@ -36,14 +35,6 @@ TELLING = (200, 400)
 """Statuses of hosts that are well: others are not asked for their engine."""
 
 log = logging.getLogger(__name__)
-
-
-def _quiet(hook: instrumentation.RetryHook) -> instrumentation.RetryHook:
-    """The hook for everybody else's retries: that an endpoint is asked again is daily business, no warning."""
-    return lambda details: None if isinstance(details.caused_by, EndpointError) else hook(details)
-
-
-instrumentation.set_on_retry_hooks(map(_quiet, instrumentation.get_on_retry_hooks()))
 
 
 class Polite:
@@ -127,8 +118,7 @@ class Polite:
             log.debug("%s", turn.doing)
             return not mirror.shut and error.wait < deadline.left()
 
-        attempts = stamina.retry_context(on=worth_it, attempts=self._limits.retries + 1, timeout=None)
-        async for attempt in attempts:
+        async for attempt in retrying(worth_it, self._limits.retries + 1):
             with attempt:
                 return await self._once(mirror, query, kind, turn)
         raise AssertionError("the last attempt returns or raises")

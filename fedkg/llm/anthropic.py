@@ -1,52 +1,39 @@
-"""Anthropic's Messages API as a ChatModel, with native structured output.
+"""Anthropic's Messages API as a ChatModel: structured output, and marks for the prompt cache where they pay."""
 
-The SDK sends and retries nothing by itself here; its replies are read from their bytes and checked, because it would hand
-on whatever came with status 200. What its exceptions become is in VENDOR, applied by its `mapped` alone.
-"""
-
-import asyncio
-import os
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
-import stamina
 
 from fedkg.errors import (
+    ModelAuthError,
+    ModelContextError,
+    ModelDeclinedError,
     ModelError,
     ModelRefusedError,
     ModelReplyError,
     ModelUnreachableError,
 )
-from fedkg.llm.base import Capability, Completion, Message, Request
-from fedkg.llm.wire import TIMEOUT, TRIES, Vendor
+from fedkg.llm.base import Completion, Request
+from fedkg.llm.wire import CUT, Count, Vendor, WireModel
+from fedkg.tokens import estimate
 
 __all__ = ["AnthropicModel", "connect"]
 
-MAX_TOKENS = 8_192  # replies are small; this leaves room for thinking
-VENDOR = Vendor(
-    name="anthropic",
-    key="ANTHROPIC_API_KEY",
-    base="AnthropicError",
-    errors={
-        "AnthropicError": ModelError,
-        "CredentialsError": ModelRefusedError,
-        "APIConnectionError": ModelUnreachableError,
-        "APIResponseValidationError": ModelReplyError,
-        "APIStatusError": ModelRefusedError,
-        "RequestTimeoutError": ModelUnreachableError,
-        "InternalServerError": ModelUnreachableError,
-    },
-)
+
+class Details(msgspec.Struct):
+    """What the output went into."""
+
+    thinking_tokens: Count | None = None
 
 
 class Usage(msgspec.Struct):
     """Tokens as the service counts them; what the cache gave or took is not part of `input_tokens`."""
 
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_read_input_tokens: int | None = None
-    cache_creation_input_tokens: int | None = None
+    input_tokens: Count = 0
+    output_tokens: Count = 0
+    cache_read_input_tokens: Count | None = None
+    cache_creation_input_tokens: Count | None = None
+    output_tokens_details: Details | None = None
 
 
 class Block(msgspec.Struct):
@@ -64,85 +51,59 @@ class Reply(msgspec.Struct):
     usage: Usage = msgspec.field(default_factory=Usage)
 
 
-class AnthropicModel:
+class AnthropicModel(WireModel):
     """A ChatModel over Anthropic's service, or over another one that speaks its wire at `base_url` (without /v1)."""
 
-    def __init__(self, model: str, key: str = "", base_url: str = "", timeout: float = TIMEOUT) -> None:
-        sdk = VENDOR.sdk()
-        key = VENDOR.checked(model, key, base_url, required=True)
-        self.name = f"anthropic:{model}"
-        self._model = model
-        self._timeout = timeout
-        self._structured = True
-        self.capability = Capability("native", context=200_000, output=MAX_TOKENS, prompt_cache="markers")
-        self._mask = key
-        # without redirects: the SDK would send the key to wherever they point
-        client = sdk.DefaultAsyncHttpxClient(follow_redirects=False)
-        self._client = sdk.AsyncAnthropic(
-            api_key=key, base_url=base_url or None, timeout=timeout, max_retries=0, http_client=client
-        )
-
-    async def complete(self, request: Request) -> Completion:
-        """The reply to the request, in native structured output where the model has it.
-
-        Raises ModelUnreachableError, ModelRefusedError, and ModelReplyError where the reply was cut or is none.
-        """
-        with VENDOR.mapped(f"{self.name}: {request.call}", self._mask):
-            async for attempt in stamina.retry_context(on=VENDOR.wait, attempts=TRIES, timeout=None):
-                with attempt:
-                    body = await self._send(request.messages, request.schema)
-        return _completion(body, f"{self.name}: {request.call}")
-
-    async def close(self) -> None:
-        """Frees connections."""
-        await self._client.close()
-
-    async def _send(self, messages: Sequence[Message], schema: dict[str, Any]) -> bytes:
-        """The body of a reply with a good status; a model without structured output is asked once more without it."""
-        request = _request(self._model, messages)
-        if self._structured:
-            request["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
-        try:
-            async with asyncio.timeout(self._timeout):
-                raw = await self._client.messages.with_raw_response.create(**request)
-                return bytes(raw.http_response.content)
-        except VENDOR.sdk().BadRequestError as error:
-            if not self._structured or "output_config" not in str(error):
-                raise
-            self._structured = False
-        return await self._send(messages, schema)
-
-
-def connect(model: str, base_url: str = "", environ: Mapping[str, str] = os.environ) -> AnthropicModel:
-    """The model of that name with the key from ANTHROPIC_API_KEY; `base_url` or else ANTHROPIC_BASE_URL leads elsewhere.
-
-    Raises ModelNameError where the key is not set, MissingExtraError where the SDK is not installed.
-    """
-    return AnthropicModel(model, environ.get(VENDOR.key, ""), base_url or environ.get("ANTHROPIC_BASE_URL", ""))
-
-
-def _request(model: str, messages: Sequence[Message]) -> dict[str, Any]:
-    """The request's arguments; the system text, the same for every question, is marked for the prompt cache."""
-    system = "\n\n".join(message.content for message in messages if message.role == "system")
-    turns = [{"role": message.role, "content": message.content} for message in messages if message.role != "system"]
-    request: dict[str, Any] = {"model": model, "max_tokens": MAX_TOKENS, "messages": turns}
-    if system:
-        request["system"] = [{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}]
-    return request
-
-
-def _completion(body: bytes, asked: str) -> Completion:
-    try:
-        reply = msgspec.json.decode(body, type=Reply)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise ModelReplyError(f"{asked}: the reply is none of the Messages API: {error}", asked=asked) from error
-    if reply.stop_reason == "refusal":
-        raise ModelRefusedError(f"{asked}: the model declines to answer", asked=asked, hint="rephrase the question")
-    if reply.stop_reason in ("max_tokens", "model_context_window_exceeded"):
-        raise ModelReplyError(f"{asked}: the reply was cut ({reply.stop_reason})", asked=asked)
-    text = "".join(block.text for block in reply.content if block.type == "text")
-    used = reply.usage
-    cached = used.cache_read_input_tokens or 0
-    return Completion(
-        text, used.input_tokens + cached + (used.cache_creation_input_tokens or 0), used.output_tokens, cached
+    reply = Reply
+    vendor = Vendor(
+        name="anthropic",
+        home="https://api.anthropic.com",
+        key="ANTHROPIC_API_KEY",
+        url="ANTHROPIC_BASE_URL",
+        client="AsyncAnthropic",
+        resource="messages",
+        base="AnthropicError",
+        classes={
+            "AnthropicError": ModelError,
+            "CredentialsError": ModelAuthError,
+            "APIConnectionError": ModelUnreachableError,
+            "APIResponseValidationError": ModelReplyError,
+            "APIStatusError": ModelRefusedError,
+        },
+        optional={"output_config": ("output_config",)},
     )
+
+    def _arguments(self, request: Request) -> dict[str, Any]:
+        can, messages = self.capability, self._messages(request)
+        system = "\n\n".join(message.content for message in messages if message.role == "system")
+        turns = [{"role": turn.role, "content": turn.content} for turn in messages if turn.role != "system"]
+        sent: dict[str, Any] = {"model": self._model, "max_tokens": can.output, "messages": turns}
+        if system:
+            sent["system"] = [{"type": "text", "text": system}]
+        # the system text is the same for every question; a mark on less than the service caches costs and gives nothing
+        if can.prompt_cache == "markers" and estimate(system) >= can.cache_from:
+            sent["system"][0]["cache_control"] = {"type": "ephemeral"}
+        if can.structured == "native":
+            sent["output_config"] = {"format": {"type": "json_schema", "schema": request.schema}}
+        return sent
+
+    def _completion(self, reply: Reply) -> Completion:
+        text = "".join(block.text for block in reply.content if block.type == "text")
+        used = reply.usage
+        cached, written = used.cache_read_input_tokens or 0, used.cache_creation_input_tokens or 0
+        thought = used.output_tokens_details.thinking_tokens if used.output_tokens_details else 0
+        tokens_in = used.input_tokens + cached + written
+        return Completion(text, tokens_in, used.output_tokens, cached, thought or 0, written=written)
+
+    def _fault(self, reply: Reply, asked: str) -> ModelError | None:
+        match reply.stop_reason:
+            case "refusal":
+                return ModelDeclinedError(f"{asked}: the model declines to answer", asked=asked)
+            case "max_tokens":
+                return ModelReplyError(f"{asked}: the reply was cut (max_tokens)", asked=asked, hint=CUT)
+            case "model_context_window_exceeded":
+                return ModelContextError(f"{asked}: prompt and reply are longer than the model's context", asked=asked)
+        return None
+
+
+connect = AnthropicModel.connect

@@ -4,7 +4,7 @@ import time
 
 import msgspec
 
-from fedkg.errors import BudgetError
+from fedkg.errors import BudgetError, ModelError
 from fedkg.llm.base import ChatModel, Completion, Request
 from fedkg.llm.ledger import Ledger, exhausted
 from fedkg.records import ModelCall
@@ -38,7 +38,7 @@ class BudgetedModel:
         try:
             reply = await self._model.complete(request)
         except BaseException as error:
-            call = msgspec.structs.replace(call, error=type(error).__name__)
+            call = _failed(call, error)
             raise
         else:
             call = _charged(call, reply)
@@ -61,6 +61,13 @@ class BudgetedModel:
 def _spent(budget: Budget, part: str, whose: str, asked: str) -> BudgetError:
     limit = UNITS[part].format(getattr(budget, part))
     return BudgetError(f"the {whose}budget of {limit} is spent", budget=whose + part, asked=asked)
+
+
+def _failed(call: ModelCall, error: BaseException) -> ModelCall:
+    """The call with what it ended with; a reply that is of no use was paid for, too."""
+    if isinstance(error, ModelError):
+        call = _charged(call, Completion("", error.tokens_in, error.tokens_out, retries=error.retries))
+    return msgspec.structs.replace(call, error=type(error).__name__)
 
 
 def _charged(call: ModelCall, reply: Completion) -> ModelCall:

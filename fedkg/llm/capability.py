@@ -12,7 +12,7 @@ from fedkg.data import folder
 from fedkg.errors import SettingsError
 from fedkg.llm.base import Capability
 
-__all__ = ["FILE", "find"]
+__all__ = ["FILE", "find", "fits"]
 
 FILE = "capabilities.toml"
 HINT = "models/capabilities.toml says which keys there are; docs/models.md shows an example"
@@ -53,7 +53,7 @@ def _fitting(path: Path, name: str) -> Iterator[dict[str, Any]]:
             record = msgspec.convert(table, Record, strict=True)
         except msgspec.ValidationError as error:
             raise SettingsError(f"{path}: model {number}: {error}", hint=HINT) from error
-        if any(_fits(pattern, name) for pattern in record.names):
+        if any(fits(pattern, name) for pattern in record.names):
             yield {key: value for key, value in table.items() if key != "names"}
 
 
@@ -66,6 +66,9 @@ def _tables(path: Path) -> list[dict[str, Any]]:
         raise SettingsError(f"{path}: {error}", hint=HINT) from error
 
 
-def _fits(pattern: str, name: str) -> bool:
-    """A pattern without @ is for the vendor's own service only: a server elsewhere may call any model anything."""
+def fits(pattern: str, name: str) -> bool:
+    """Whether the pattern fits the model's name.
+
+    One without @ is for the vendor's own service only: a server elsewhere may call any model anything.
+    """
     return ("@" in pattern) == ("@" in name) and fnmatchcase(name, pattern)

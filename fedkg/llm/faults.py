@@ -11,13 +11,11 @@ from typing import Any
 from fedkg.errors import (
     ModelAuthError,
     ModelContextError,
-    ModelDeclinedError,
     ModelError,
     ModelFilteredError,
     ModelOverloadedError,
     ModelQuotaError,
     ModelRateError,
-    ModelReplyError,
     ModelUnreachableError,
 )
 
@@ -85,3 +83,45 @@ STATUSES: Mapping[int, type[ModelError]] = {
     503: ModelOverloadedError,
     529: ModelOverloadedError,
 }
+
+
+def kind(error: Exception, classes: Mapping[str, type[ModelError]]) -> type[ModelError]:
+    """What an exception of an SDK becomes; `classes` says it by class name, the nearest class above that is listed wins."""
+    if isinstance(error, TimeoutError):
+        return ModelUnreachableError
+    by_class = next(classes[cls.__name__] for cls in type(error).__mro__ if cls.__name__ in classes)
+    status = getattr(error, "status_code", None)
+    if not isinstance(status, int) or status < 300:
+        return by_class
+    coded = (CODES[code] for code in _codes(getattr(error, "body", None)) if code in CODES)
+    return next(coded, None) or worded(str(error)) or _by_status(status) or by_class
+
+
+def worded(text: str) -> type[ModelError] | None:
+    """What the words of a service tell; None where they tell nothing."""
+    return next((found for pattern, found in WORDS if pattern.search(text)), None)
+
+
+def wait(error: Exception) -> float:
+    """The seconds that the service asked to wait, in a Retry-After header; 0.0 where it did not, or in no way we read."""
+    try:
+        asked = float(error.response.headers["retry-after"])  # type: ignore[attr-defined]  # or AttributeError
+    except (AttributeError, KeyError, ValueError):
+        return 0.0
+    return asked if asked > 0 else 0.0
+
+
+def _by_status(status: int) -> type[ModelError] | None:
+    return STATUSES.get(status) or (ModelUnreachableError if status >= 500 else None)
+
+
+def _codes(body: object) -> Iterator[str]:
+    """The codes in the body of an error, the most specific first; the SDKs hand on the whole body, or what is in `error`."""
+    error = _within(body, "error") or body
+    for said in (_within(_within(error, "details"), "error_code"), _within(error, "code"), _within(error, "type")):
+        if isinstance(said, str):
+            yield said
+
+
+def _within(value: object, key: str) -> Any:
+    return value.get(key) if isinstance(value, dict) else None

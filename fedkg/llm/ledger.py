@@ -17,7 +17,7 @@ class Spend(msgspec.Struct, frozen=True):
     """What calls cost: tokens as the vendor counts them, wall-clock `seconds`, `price` in US dollars.
 
     `cached` are part of `tokens_in`, `reasoning` of `tokens_out`. The price is None where that of any call is not known. A
-    call counts from its start; what a failed one cost no wire tells: it is a call with no tokens.
+    call counts from its start; one that failed cost what the service said of it, which is mostly nothing.
     """
 
     calls: int = 0

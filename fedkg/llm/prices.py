@@ -3,11 +3,10 @@
 A model that no entry names has no price (None), which is never taken for 0.
 """
 
-import datetime
+import datetime as dt
 import re
 import tomllib
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +14,7 @@ import msgspec
 
 from fedkg.data import folder
 from fedkg.errors import SettingsError
+from fedkg.llm.capability import fits
 from fedkg.records import ModelCall
 
 __all__ = ["PRICES", "Price", "find", "load", "parse", "price"]
@@ -30,12 +30,12 @@ Dollars = Annotated[float, msgspec.Meta(ge=0)]
 class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An entry of the table, in US dollars per million tokens: `cost_in` of the prompt, `cost_out` of the reply.
 
-    `models` are names as `--model` takes them, also with `*`. `cached` and `written` are for what of the prompt came out of
+    `names` are patterns of VENDOR:MODEL or VENDOR:MODEL@URL, as for capabilities. `cached` and `written` are for what of the prompt came out of
     the vendor's cache and went into it (None: as `cost_in`), `up_to` is the longest prompt in tokens for which the entry holds.
     """
 
-    models: tuple[str, ...]
-    date: datetime.date
+    names: tuple[str, ...]
+    date: dt.date
     cost_in: Dollars = msgspec.field(name="in")
     cost_out: Dollars = msgspec.field(name="out")
     cached: Dollars | None = None
@@ -44,8 +44,7 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def fits(self, model: str, prompt: int) -> bool:
         """Whether the entry holds for a prompt of so many tokens to that model; with a date at its end it is the same."""
-        names = (model, DATED.sub("", model))
-        named = any(fnmatchcase(name, pattern) for name in names for pattern in self.models)
+        named = any(fits(pattern, name) for pattern in self.names for name in (model, DATED.sub("", model)))
         return named and (self.up_to is None or prompt <= self.up_to)
 
     def of(self, call: ModelCall) -> float:

@@ -1,35 +1,70 @@
-"""What the vendors' wires have in common: their SDKs' names for things, when to try again, whose fault an error is."""
+"""What the vendors' wires have in common: keys and URLs, requests with their retries, replies read from their bytes.
 
+The SDKs send and retry nothing by themselves here. Their replies are checked, because they would hand on whatever came
+with status 200; what their exceptions become is said in `faults`.
+"""
+
+import asyncio
 import contextlib
 import importlib
+import logging
+import os
 import re
-from collections.abc import Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from types import ModuleType
+from typing import Annotated, Any, ClassVar, Self
 
-from fedkg.errors import MissingExtraError, ModelError, ModelNameError, ModelUnreachableError
+import msgspec
+
+from fedkg import deadline
+from fedkg.errors import MissingExtraError, ModelError, ModelNameError, ModelReplyError
+from fedkg.llm import capability, faults
+from fedkg.llm.base import Capability, Completion, Message, Request
+from fedkg.loops import PerLoop
 from fedkg.prompts import line
+from fedkg.retries import LONGEST, retrying
+from fedkg.settings import masked
 
-__all__ = ["TIMEOUT", "TRIES", "Vendor"]
+__all__ = ["CUT", "MODEL_KEY", "Count", "Vendor", "WireModel", "headed"]
 
 TIMEOUT = 120.0  # seconds for one try
 TRIES = 3
 PATIENCE = 30.0  # seconds; a service that asks for a longer wait is not waited for
+CONCURRENCY = 4  # requests to one model at once; more would only wait for the vendor's rate limit
+MODEL_KEY = "FEDKG_MODEL_KEY"
+"""The variable of the key for a server that is named by @URL: the vendor's own key is nobody else's business."""
+CUT = "raise `output` in your capabilities.toml, or use a model that writes less"
 URL = re.compile(r"https?://[A-Za-z0-9._\[\]:-]+(/[\x21-\x7e]*)?")
+UNFIT = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
+Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 32)]
+"""Tokens on a wire: a service that counts below zero would never reach a budget."""
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Vendor:
-    """A vendor's SDK: `name` of its package and extra, the variable of its `key`, and what its exceptions become.
+    """A vendor's SDK and what it calls things.
 
-    `errors` is by class name, since the SDK may not be installed; the most specific class that is listed wins. `base` is
-    the SDK's most general exception.
+    `name` is that of its package and extra, `home` the URL of its own service, `key` and `url` the variables of its key and of
+    another URL; `client` and `resource` lead to the requests. `base` is the SDK's most general exception, `classes` what
+    exceptions without an HTTP status become, by class name, since the SDK may not be installed. `optional` are arguments
+    that a service may not know, with the words by which its complaint is recognised.
     """
 
     name: str
+    home: str
     key: str
+    url: str
+    client: str
+    resource: str
     base: str
-    errors: Mapping[str, type[ModelError]]
+    classes: Mapping[str, type[ModelError]]
+    optional: Mapping[str, Sequence[str]]
 
     def sdk(self) -> ModuleType:
         """The SDK. Raises MissingExtraError, naming the extra."""
@@ -40,31 +75,23 @@ class Vendor:
                 f"models named {self.name}:… need a further package", hint=f"pip install 'fedkg[{self.name}]'"
             ) from error
 
-    def checked(self, model: str, key: str, base_url: str, *, required: bool) -> str:
+    def called(self, model: str, base_url: str) -> str:
+        """The model's name: VENDOR:MODEL, with @URL where it is served elsewhere, without anything secret."""
+        where = "" if base_url.rstrip("/") in ("", self.home) else f"@{base_url.rstrip('/')}"
+        return masked(f"{self.name}:{model}{where}")
+
+    def checked(self, model: str, key: str, base_url: str) -> str:
         """The key without white space around it. Raises ModelNameError where model, key or URL cannot be used."""
         key = key.strip()
         if not model.strip():
             raise ModelNameError(f"{self.name}: names no model")
-        if required and not key:
+        if not (key or base_url):
             raise ModelNameError(f"{self.name}:{model} needs a key: {self.key} is not set")
         if not (key.isascii() and key.isprintable()):
-            raise ModelNameError(f"{self.key} holds characters that no key has")
+            raise ModelNameError(f"{self.key} or {MODEL_KEY} holds characters that no key has")
         if base_url and not URL.fullmatch(base_url):
             raise ModelNameError("the base URL of a model must be a plain http or https URL, without user or password")
         return key
-
-    def wait(self, error: Exception) -> bool | float:
-        """Whether to try again, or after how many seconds the service asked to be tried again."""
-        status = getattr(error, "status_code", None)
-        if status is None:
-            return isinstance(error, TimeoutError | self.sdk().APIConnectionError)
-        if status not in (408, 429) and status < 500:
-            return False
-        try:
-            asked = float(error.response.headers["retry-after"])  # type: ignore[attr-defined]  # has one if a status
-        except (KeyError, ValueError):
-            return bool(status != 429)  # a rate limit without a time is a spent quota
-        return asked if 0 <= asked <= PATIENCE else False
 
     @contextlib.contextmanager
     def mapped(self, asked: str, mask: str) -> Iterator[None]:
@@ -72,12 +99,164 @@ class Vendor:
         try:
             yield
         except (TimeoutError, getattr(self.sdk(), self.base)) as error:
-            known: dict[str, type[ModelError]] = {"TimeoutError": ModelUnreachableError, **self.errors}
-            kind = next(known[cls.__name__] for cls in type(error).__mro__ if cls.__name__ in known)
-            if getattr(error, "status_code", 0) == 408:  # not every SDK has a class for a server's own timeout
-                kind = ModelUnreachableError
             said = str(error) or type(error).__name__
             secret = bool(mask) and mask in said
             text = line(said.replace(mask, "…") if secret else said, 300)
+            raised = faults.kind(error, self.classes)(f"{asked}: {text}", asked=asked)
+            raised.wait = faults.wait(error)
             # an error that quotes the key must not appear in a traceback either
-            raise kind(f"{asked}: {text}", asked=asked) from (None if secret else error)
+            raise raised from (None if secret else error)
+
+
+class WireModel(ABC):
+    """A ChatModel over a vendor's service, or over another server that speaks its wire at `base_url`, which needs no key.
+
+    `capability` says what is asked for; what the server complains of is left out from then on. `timeout` is in seconds for
+    one try. At most 4 requests are under way at once.
+    """
+
+    vendor: ClassVar[Vendor]
+    reply: ClassVar[type]
+
+    def __init__(
+        self,
+        model: str,
+        key: str = "",
+        base_url: str = "",
+        timeout: float = TIMEOUT,
+        capability: Capability | None = None,
+    ) -> None:
+        sdk = self.vendor.sdk()
+        self._key = self.vendor.checked(model, key, base_url)
+        self.name = self.vendor.called(model, base_url)
+        self.capability = capability or Capability()
+        self._model, self._elsewhere, self._timeout = model, "@" in self.name, timeout
+        self._left_out: set[str] = set()
+        self._slots = PerLoop(lambda: asyncio.Semaphore(CONCURRENCY))
+        self._client = getattr(sdk, self.vendor.client)(
+            api_key=self._key or "none",  # the SDKs insist on a key, or look for one themselves
+            base_url=base_url or self.vendor.home,
+            timeout=timeout,
+            max_retries=0,
+            # without redirects: the SDK would send key and prompt to wherever they point
+            http_client=sdk.DefaultAsyncHttpxClient(follow_redirects=False),
+        )
+
+    @classmethod
+    def connect(
+        cls,
+        model: str,
+        base_url: str = "",
+        environ: Mapping[str, str] = os.environ,
+        find: Callable[[str], Capability] = capability.find,
+    ) -> Self:
+        """The model of that name; `find` says what it can do.
+
+        With `base_url` the key is FEDKG_MODEL_KEY; without, the vendor's own variables say key and URL. Raises ModelNameError
+        where the key is not set, MissingExtraError where the SDK is not installed.
+        """
+        key = environ.get(MODEL_KEY if base_url else cls.vendor.key, "")
+        url = base_url or environ.get(cls.vendor.url, "")
+        cls.vendor.checked(model, key, url)
+        return cls(model, key, url, capability=find(cls.named(model, url)))
+
+    @classmethod
+    def named(cls, model: str, base_url: str = "", environ: Mapping[str, str] = os.environ) -> str:
+        """What the model that `connect` would make is called; nothing is needed for it, neither key nor SDK."""
+        return cls.vendor.called(model, base_url or environ.get(cls.vendor.url, ""))
+
+    async def complete(self, request: Request) -> Completion:
+        """The reply to the request, held to its schema by the service where the model's record says so.
+
+        Raises ModelError: the class below it says what is the matter, `retries` how often it was tried again.
+        """
+        asked, again = f"{self.name}: {request.call}", 0
+        try:
+            async for attempt in retrying(_worth_it, TRIES):
+                with attempt:
+                    again = attempt.num - 1
+                    completion = await self._once(request, asked)
+        except ModelError as error:
+            error.retries = again
+            raise
+        return msgspec.structs.replace(completion, retries=again)
+
+    async def close(self) -> None:
+        """Frees connections."""
+        await self._client.close()
+
+    @abstractmethod
+    def _arguments(self, request: Request) -> dict[str, Any]:
+        """What is sent."""
+
+    @abstractmethod
+    def _completion(self, reply: Any) -> Completion:
+        """What came, with its tokens."""
+
+    @abstractmethod
+    def _fault(self, reply: Any, asked: str) -> ModelError | None:
+        """Why the reply is of no use; None where it is."""
+
+    def _messages(self, request: Request) -> Sequence[Message]:
+        return request.messages if self.capability.system else headed(request.messages)
+
+    async def _once(self, request: Request, asked: str) -> Completion:
+        async with self._slots.here():
+            with self.vendor.mapped(asked, self._key):
+                body = await self._send(request)
+        reply = self._decoded(body, asked)
+        completion = self._completion(reply)
+        if fault := self._fault(reply, asked):
+            fault.tokens_in, fault.tokens_out = completion.tokens_in, completion.tokens_out
+            raise fault
+        return completion
+
+    async def _send(self, request: Request) -> bytes:
+        """The body of a reply with a good status; what the service does not know is left out of a further request."""
+        sent = {part: value for part, value in self._arguments(request).items() if part not in self._left_out}
+        sdk = self.vendor.sdk()
+        try:
+            async with asyncio.timeout(self._timeout):
+                raw = await attrgetter(self.vendor.resource)(self._client).with_raw_response.create(**sent)
+                return bytes(raw.http_response.content)
+        except (sdk.BadRequestError, sdk.UnprocessableEntityError) as error:
+            unknown = self._unknown(sent, str(error))
+            if not unknown or faults.worded(str(error)):
+                raise
+            self._left_out |= unknown
+        return await self._send(request)
+
+    def _unknown(self, sent: Mapping[str, Any], complaint: str) -> set[str]:
+        """Which optional arguments the service complains of."""
+        optional = self.vendor.optional
+        return {part for part in sent if any(word in complaint for word in optional.get(part, ()))}
+
+    def _decoded(self, body: bytes, asked: str) -> Any:
+        try:
+            return msgspec.json.decode(body, type=self.reply)
+        except UNFIT as error:
+            # some servers send their errors with status 200
+            raised = faults.worded(body[:1_000].decode(errors="replace")) or ModelReplyError
+            raise raised(f"{asked}: the reply is none of this wire: {error}", asked=asked) from error
+
+
+def headed(messages: Sequence[Message]) -> list[Message]:
+    """The messages for a model without a system role: what the system says stands at the head of the first user turn."""
+    system = [message.content for message in messages if message.role == "system"]
+    turns = [message for message in messages if message.role != "system"]
+    first = next((place for place, turn in enumerate(turns) if turn.role == "user"), None)
+    if not system or first is None:
+        return turns
+    turns[first] = Message("user", "\n\n".join([*system, turns[first].content]))
+    return turns
+
+
+def _worth_it(error: Exception) -> bool | float:
+    """Whether to try again, or after how many seconds: no wait is begun that the question's time does not cover."""
+    if not isinstance(error, ModelError) or not error.retryable:
+        return False
+    wait = error.wait or LONGEST
+    if wait > PATIENCE or wait >= deadline.left():
+        return False
+    log.debug("it is asked again: %s", error)
+    return error.wait or True

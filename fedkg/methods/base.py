@@ -45,12 +45,16 @@ class Expansion(msgspec.Struct, frozen=True):
 
 
 class Choosing(msgspec.Struct, frozen=True):
-    """Asks the model, in one call, for at most `width` candidates, each verified; the reply is a tuple of Picks."""
+    """Asks the model, in one call, for at most `width` candidates, each verified; the reply is a tuple of Picks.
+
+    `kept` are paths that were walked before and that the verification counts in.
+    """
 
     depth: int
     beams: tuple[Beam, ...]
     candidates: tuple[Candidate, ...]
     width: int
+    kept: tuple[Beam, ...] = ()
 
     Reply = tuple[Pick, ...]
 

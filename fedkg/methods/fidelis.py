@@ -4,6 +4,9 @@ Per depth: expand the beams, let the model choose at most B steps, verify each. 
 pruned; a path from which the declarative statement can be deduced (C_global = 1) is finished, and the search halts at the
 depth that has finished paths. Where the last depth has none, the answer call sees the kept paths of every depth.
 
+A judgement, such as which of two towns is larger, rests on several paths together: what the other paths say counts when one
+is verified, and the answer call sees all of them.
+
 Where the model finds nothing among the best candidates, it is shown the next ones, as long as the choices stay within D
 calls: otherwise a relation that ranks eleventh could never be walked, and "none" could never be said for sure.
 """
@@ -47,32 +50,43 @@ class Chosen(msgspec.Struct, frozen=True):
 Step = Generator[Need, Any, Chosen]
 
 
-def search(topics: Sequence[Iri], settings: Search) -> Walk:
-    """The walk from these topic entities."""
+def search(topics: Sequence[Iri], settings: Search, *, together: bool = False) -> Walk:
+    """The walk from these topic entities; `together`: not one path answers, but several decide."""
     beams = tuple(Beam(topic) for topic in topics)
     trail: list[Beam] = []
     chosen = Chosen()
     exhausted, calls = True, settings.depth
     for depth in range(1, settings.depth + 1):
         expansion: Expansion = yield Expanding(depth, beams, last=depth == settings.depth)
+        kept = _leaves(trail) if together else ()
         if settings.call_plan == "fused":
-            chosen = yield from _fused(depth, beams, expansion, settings, calls)
+            chosen = yield from _fused(depth, beams, expansion, settings, calls, kept)
         else:
-            chosen = yield from _paper(depth, beams, expansion, settings)
+            chosen = yield from _paper(depth, beams, expansion, settings, kept)
         exhausted = exhausted and expansion.complete and chosen.all_offered
         calls -= chosen.calls
         trail += chosen.kept
         beams = chosen.kept
         if chosen.finished or not beams:
             break
+    if together:
+        return (yield from _judge(chosen.finished, trail, exhausted=exhausted and not beams))
     return (yield from _conclude(chosen.finished, tuple(reversed(trail)), exhausted and not beams))
 
 
-def _fused(depth: int, beams: Sequence[Beam], expansion: Expansion, settings: Search, calls: int) -> Step:
+def _leaves(trail: Sequence[Beam]) -> tuple[Beam, ...]:
+    """The paths that no other of them goes on from, the latest first."""
+    walked = {beam.steps[:-1] for beam in trail}
+    return tuple(beam for beam in reversed(trail) if beam.steps not in walked)
+
+
+def _fused(
+    depth: int, beams: Sequence[Beam], expansion: Expansion, settings: Search, calls: int, before: tuple[Beam, ...]
+) -> Step:
     """One call chooses and verifies; a next page is offered where nothing was chosen: at most D calls in all."""
     pages = _pages(expansion)
     for used, page in enumerate(pages[:calls], 1):
-        picks: tuple[Pick, ...] = yield Choosing(depth, tuple(beams), page, settings.beam)
+        picks: tuple[Pick, ...] = yield Choosing(depth, tuple(beams), page, settings.beam, before)
         if picks:
             steps = [page[pick.number - 1] for pick in picks]
             extended = [(beams[step.beam].extend(step), pick) for step, pick in zip(steps, picks, strict=True)]
@@ -91,7 +105,9 @@ def _pages(expansion: Expansion) -> list[tuple[Candidate, ...]]:
     return pages
 
 
-def _paper(depth: int, beams: Sequence[Beam], expansion: Expansion, settings: Search) -> Step:
+def _paper(
+    depth: int, beams: Sequence[Beam], expansion: Expansion, settings: Search, before: tuple[Beam, ...]
+) -> Step:
     """One call per beam and one verification per depth: at most N · D + D calls (FiDeLiS v4, appendix B)."""
     offered = expansion.candidates[: expansion.page or None]
     extended: list[Beam] = []
@@ -104,10 +120,30 @@ def _paper(depth: int, beams: Sequence[Beam], expansion: Expansion, settings: Se
     all_offered = len(offered) == len(expansion.candidates)
     if not kept or not settings.verifier:
         return Chosen(kept, all_offered=all_offered)
-    verdicts: tuple[Verdict, ...] = yield Deducing(depth, kept)
+    verdicts: tuple[Verdict, ...] = yield Deducing(depth, (*kept, *before))
+    verdicts = verdicts[: len(kept)]  # those before were judged when they were new
     follows = tuple(kept[verdict.number - 1] for verdict in verdicts if verdict.follows)
     finished = tuple(kept[verdict.number - 1] for verdict in verdicts if verdict.follows and verdict.finishes)
     return Chosen(follows, finished, all_offered=all_offered)
+
+
+def _judge(finished: tuple[Beam, ...], trail: Sequence[Beam], *, exhausted: bool) -> Walk:
+    """The answer call over all evidence, the paths that decided first, each with all its tails."""
+    evidence = _chains((*finished, *_leaves(trail)))
+    if not evidence:
+        return Found(exhausted=exhausted)
+    evidence = yield Completing(evidence)
+    conclusion: Conclusion = yield Answering(evidence)
+    chosen = tuple(evidence[number - 1] for number in conclusion.paths)
+    return Found(chosen, ((),) * len(chosen), conclusion, exhausted)
+
+
+def _chains(beams: Sequence[Beam]) -> tuple[Beam, ...]:
+    """Of the beams with one chain of relations the first: completed they are all the same."""
+    first: dict[object, Beam] = {}
+    for beam in beams:
+        first.setdefault((beam.topic, beam.chain), beam)
+    return tuple(first.values())
 
 
 def _conclude(finished: tuple[Beam, ...], trail: tuple[Beam, ...], exhausted: bool) -> Walk:
@@ -116,7 +152,7 @@ def _conclude(finished: tuple[Beam, ...], trail: tuple[Beam, ...], exhausted: bo
     if not ends:
         return Found(exhausted=exhausted)
     if finished:
-        ends = yield Completing(finished)
+        ends = yield Completing(_chains(finished))
     conclusion: Conclusion = yield Answering(ends)
     chosen = tuple(ends[number - 1] for number in conclusion.paths)
     tails = tuple(conclusion.tails.get(number, ()) for number in conclusion.paths)

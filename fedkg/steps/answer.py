@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from fedkg.readable import NUMBERS
-from fedkg.records import MOST_PATHS, AnswerValue, Beam, Kind, Path, PathEdge
+from fedkg.records import JUDGED, MOST_PATHS, AnswerValue, Beam, Conclusion, Path, PathEdge, Plan
 from fedkg.terms import Edge, Iri, Literal, Term, own_name
 
 __all__ = ["End", "Ends", "Selection", "compose", "doubtful", "ends", "terms"]
@@ -69,16 +69,16 @@ def terms(found: Ends) -> list[Term]:
 
 
 def compose(
-    kind: Kind, found: Ends, verdict: str, names: Mapping[Term, str]
+    plan: Plan, found: Ends, conclusion: Conclusion, names: Mapping[Term, str]
 ) -> tuple[tuple[AnswerValue, ...], tuple[Path, ...]]:
-    """The answers, and the paths that prove them; `verdict` is the model's "yes" or "no", for questions of that kind."""
+    """The answers, and the paths that prove them, or that the model's verdict or option rests on."""
     paths = tuple(Path(end.score, tuple(PathEdge.of(edge, names) for edge in end.walk)) for end in found.shown)
     by_term: dict[Term, list[int]] = {}
     for index, end in enumerate(found.shown):
         by_term.setdefault(end.tail, []).append(index)
-    if kind in ("yesno", "claim"):
-        return ((AnswerValue(verdict, paths=tuple(range(len(paths)))),) if verdict else ()), paths
-    if kind == "count" and not all(map(_is_number, by_term)):
+    if plan.kind in JUDGED:
+        return _judged(plan, conclusion, paths), paths
+    if plan.kind == "count" and not all(map(_is_number, by_term)):
         return (_count(found, paths),), paths
     return tuple(_value(term, names, tuple(indices)) for term, indices in by_term.items()), paths
 
@@ -112,6 +112,13 @@ def _value(term: Term, names: Mapping[Term, str], indices: tuple[int, ...]) -> A
     label = names.get(term) or own_name(term)
     iri = term.value if isinstance(term, Iri) else None
     return AnswerValue(label, iri, label, term, grounded=True, paths=indices)
+
+
+def _judged(plan: Plan, conclusion: Conclusion, paths: Sequence[Path]) -> tuple[AnswerValue, ...]:
+    """The verdict, or the option with its number; nothing where no path is left that it rests on."""
+    number = conclusion.option if plan.kind == "choice" else 0
+    said = plan.options[number - 1] if number else conclusion.verdict
+    return (AnswerValue(said, label=str(number or ""), paths=tuple(range(len(paths)))),) if said and paths else ()
 
 
 def _count(found: Ends, paths: Sequence[Path]) -> AnswerValue:

@@ -1,27 +1,30 @@
 """Linking: the topic entities of a question, given by the caller, named by the model, or found among its n-grams.
 
 A mention has candidates: entities that are called so, or, where there is none, entities that a look-up by words finds. It
-links to one of them, or, where none is good enough, to nothing.
+links to one of them, or, where none is good enough, to nothing. Where several are equally good and no word of the question
+tells them apart, whoever knows more may be asked: one call for all mentions of a question.
 """
 
 import asyncio
 import itertools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
 from fedkg.errors import TermError, TopicError
 from fedkg.graph.base import Graph
-from fedkg.records import Match, Plan
+from fedkg.records import JUDGED, Match, Mention, Plan
 from fedkg.terms import Iri
 from fedkg.words import STOP_WORDS, content_words, without
 
-__all__ = ["choose", "from_question", "given", "ngrams"]
+__all__ = ["Ask", "choose", "from_question", "given", "ngrams"]
 
+Ask = Callable[[Sequence[Mention]], Awaitable[Mapping[str, int]]]
+"""Says which of its matches a mention means: by its text the number, from 1; 0 for none, missing where it cannot say."""
 LONGEST_NGRAM = 10
 MOST_NGRAMS = 240
-MOST_TOPICS = 3
+MOST_TOPICS, MOST_COMPARED = 3, 8
 MOST_HINTS = 5
 CANDIDATES = 5
 LINKS = 0.6
@@ -52,28 +55,33 @@ async def given(graph: Graph, topics: Sequence[str], question: str = "") -> list
 
 
 async def from_question(
-    graph: Graph, question: str, plan: Plan, warn: Callable[[str], None] = lambda _: None
+    graph: Graph, question: str, plan: Plan, warn: Callable[[str], None] = lambda _: None, ask: Ask | None = None
 ) -> list[Match]:
-    """The entities that the plan's mentions, or else the question's longest n-grams, are names of; at most three.
+    """The entities that the plan's mentions, or else the question's longest n-grams, are names of.
 
-    `warn` is told of mentions that link to nothing while others do. Raises TopicError with the nearest labels where
-    nothing matches.
+    At most three; eight where several paths decide: a comparison has two sides, and options are entities too.
+
+    `warn` is told of mentions that link to nothing while others do, `ask` is asked for names that several equally good
+    entities bear. Raises TopicError with the nearest labels where nothing matches.
     """
-    linked = await _linked(graph, question, plan.mentions)
+    found = await _candidates(graph, plan.mentions)
+    linked = choose(question, found)
     topics, spans = _distinct(linked.values()), ngrams(question)
     if not topics and spans:
-        taken = _longest(spans, await graph.search(spans, CANDIDATES))
-        topics = _topics(question, choose(question, await _described(graph, taken)))
+        found = await _described(graph, _longest(spans, await graph.search(spans, CANDIDATES)))
+        topics = _topics(question, choose(question, found))
     names = plan.mentions or _hinted(question, spans)
     if not topics and not plan.mentions:
-        topics = _distinct((await _linked(graph, question, names)).values())
+        found = await _candidates(graph, names)
+        topics = _distinct(choose(question, found).values())
     if not topics:
         asked = " or ".join(repr(mention) for mention in plan.mentions) or repr(question[:80])
         raise await _unknown(graph, f"no entity of {graph.name} is called what the question names ({asked})", names)
     for mention in plan.mentions:
         if mention not in linked:
             warn(f"no entity of {graph.name} is known by the name {mention[:100]!r}; the walk starts without it")
-    return topics[:MOST_TOPICS]
+    topics = topics[: MOST_COMPARED if plan.kind in JUDGED else MOST_TOPICS]
+    return await _told_apart(question, topics, found, ask, warn) if ask else topics
 
 
 def choose(question: str, candidates: Mapping[str, Sequence[Match]]) -> dict[str, Match]:
@@ -84,8 +92,7 @@ def choose(question: str, candidates: Mapping[str, Sequence[Match]]) -> dict[str
     """
     linked = {}
     for mention, matches in candidates.items():
-        rest = set(content_words(without(question, mention)))
-        best = min(_best(matches), key=lambda match: -len(rest & _evidence(match)), default=None)
+        best = max(_best(matches), key=_shared(question, mention), default=None)
         if best and best.score >= LINKS:
             linked[mention] = msgspec.structs.replace(best, mention=mention)
     return linked
@@ -136,14 +143,52 @@ def _may_name(span: str, *, cased: bool) -> bool:
     return words[-1] not in STOP_WORDS and (words[0] not in STOP_WORDS or words[0] in ARTICLES)
 
 
-async def _linked(graph: Graph, question: str, mentions: Sequence[str]) -> dict[str, Match]:
-    """What the mentions link to, by their exact names or else by a look-up of their words."""
+async def _candidates(graph: Graph, mentions: Sequence[str]) -> dict[str, Sequence[Match]]:
+    """What the mentions may link to, by their exact names or else by a look-up of their words."""
     if not mentions:
         return {}
     found = dict(await graph.search(mentions, CANDIDATES))
     if unknown := [mention for mention, matches in found.items() if not matches]:
         found |= await graph.lookup(unknown, CANDIDATES)
-    return choose(question, await _described(graph, found))
+    return await _described(graph, found)
+
+
+async def _told_apart(
+    question: str, topics: list[Match], found: Mapping[str, Sequence[Match]], ask: Ask, warn: Callable[[str], None]
+) -> list[Match]:
+    """The topics, those that the question's words leave open as `ask` says; what it does not say stays as it is.
+
+    A topic that it says to be none of its candidates is left out, unless nothing would be left to start from.
+    """
+    alike = {topic.mention: _undecided(question, topic.mention, found[topic.mention]) for topic in topics}
+    unclear = [Mention(text, tuple(matches)) for text, matches in alike.items() if matches]
+    said = await ask(unclear) if unclear else {}
+    kept = [topic for topic in topics if said.get(topic.mention) != 0]
+    if not kept:
+        warn("the model takes no entity of these names for what the question names; the walk starts from the likeliest")
+        return topics
+    for topic in topics:
+        if topic not in kept:
+            warn(
+                f"the model takes no entity called {topic.mention[:100]!r} for what the question names; it is left out"
+            )
+    return _distinct(_meant(topic, alike[topic.mention], said.get(topic.mention, 0)) for topic in kept)
+
+
+def _undecided(question: str, mention: str, matches: Sequence[Match]) -> list[Match]:
+    """The equally good candidates of a mention, the likeliest first, where the question's words leave open which is meant.
+
+    None where they do not, or where nothing is known of the candidates that could tell them apart.
+    """
+    shared = _shared(question, mention)
+    best = sorted(_best(matches), key=lambda match: -shared(match))
+    told = {(match.label, match.type, match.description) for match in best}
+    return best if len(told) > 1 and shared(best[0]) == shared(best[1]) else []
+
+
+def _meant(topic: Match, matches: Sequence[Match], number: int) -> Match:
+    """The candidate of that number (from 1), or the topic as it is for 0."""
+    return msgspec.structs.replace(matches[number - 1], mention=topic.mention) if number else topic
 
 
 async def _described(graph: Graph, found: Mapping[str, Sequence[Match]]) -> dict[str, Sequence[Match]]:
@@ -159,8 +204,10 @@ def _best(matches: Sequence[Match]) -> list[Match]:
     return [match for match in matches if match.score == best]
 
 
-def _evidence(match: Match) -> set[str]:
-    return set(content_words(f"{match.description} {match.type}"))
+def _shared(question: str, mention: str) -> Callable[[Match], int]:
+    """How many words of the question, apart from the mention, a candidate's description and type have."""
+    rest = set(content_words(without(question, mention)))
+    return lambda match: len(rest.intersection(content_words(f"{match.description} {match.type}")))
 
 
 def _longest(spans: Iterable[str], found: Mapping[str, list[Match]]) -> dict[str, list[Match]]:

@@ -291,7 +291,7 @@ async def test_the_ledger_names_calls_and_template_versions() -> None:
     await model.choose("Q?", PLAN, OFFERS, 4)
     [((call, version), spend)] = ledger.by_call().items()
     assert call == "choose"
-    assert version.startswith("1-")
+    assert version.startswith("2-")
     assert spend.calls == 2
     assert spend.tokens_in > 100
 

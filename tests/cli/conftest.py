@@ -1,6 +1,8 @@
 """The command in process and as a process, with a home of its own, and small graphs in files and on loopback."""
 
+import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -150,6 +152,81 @@ def served() -> Iterator[Callable[..., Served]]:
     yield start
     for server in running:
         server.stop()
+
+
+class Speaking:
+    """A language model on OpenAI's wire, on loopback: three replies in turn find what the word `wanted` leads to.
+
+    Each reply costs 600 tokens in, 100 of them cached, and 400 out; `asked` counts the requests.
+    """
+
+    def __init__(self, wanted: str) -> None:
+        self.asked = 0
+        speaking = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                turns = json.loads(self.rfile.read(int(self.headers["content-length"])))["messages"]
+                data = json.dumps(speaking.reply(turns[-1]["content"], wanted)).encode()
+                speaking.asked += 1
+                self.send_response(200)
+                self.send_header("content-type", "application/json")
+                self.send_header("content-length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the base class names it so
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
+        self._thread.start()
+
+    def reply(self, prompt: str, wanted: str) -> dict[str, object]:
+        """A chat completion."""
+        found = re.search(rf"(?m)^(\d+)\. .*{wanted}", prompt)
+        plan = {
+            "keywords": [wanted],
+            "planning_steps": ["find it"],
+            "declarative_statement": f"*placeholder* is {wanted}.",
+        }
+        said = (
+            plan | {"kind": "entities", "mentions": ["Ruritania"]},
+            {"picks": [{"offer": int(found[1]) if found else 1, "follows": True, "deducible": True}]},
+            {"paths": [{"path": 1, "ends": []}], "verdict": ""},
+        )[self.asked % 3]
+        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": json.dumps(said)}}
+        usage = {"prompt_tokens": 600, "completion_tokens": 400, "prompt_tokens_details": {"cached_tokens": 100}}
+        return {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
+
+    @property
+    def model(self) -> str:
+        """As `--model` takes it."""
+        return f"openai:m@http://127.0.0.1:{self._server.server_port}/v1"
+
+    def stop(self) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+@pytest.fixture
+def speaking(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[str], Speaking]]:
+    """Starts a model, which the user's own price table knows: a cent a call; it stops with the test."""
+    running: list[Speaking] = []
+
+    def start(wanted: str) -> Speaking:
+        running.append(Speaking(wanted))
+        place = tmp_path / "models"
+        place.mkdir(exist_ok=True)
+        price = f'[[price]]\nnames = ["{running[-1].model}"]\ndate = 2026-11-01\nin = 10\nout = 10\n'
+        (place / "prices.toml").write_text(price)
+        monkeypatch.setenv("FEDKG_MODELS_DIR", str(place))
+        return running[-1]
+
+    yield start
+    for model in running:
+        model.stop()
 
 
 def process(*arguments: str | Path, **options: int) -> "subprocess.Popen[str]":

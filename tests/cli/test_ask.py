@@ -31,7 +31,7 @@ def test_json_is_one_document(cli: Cli, graph: Path) -> None:
     """`--json` prints the answer document and nothing else, with all the keys that the contract names."""
     result = cli("ask", CAPITAL, "-e", graph, "--json", "-v")
     shown = json.loads(result.stdout)
-    wanted = "version question kind status answers paths gaps usage warnings settings"
+    wanted = "version question kind status answers paths gaps usage warnings settings ledger"
     assert set(wanted.split()) == set(shown)
     answer = decode_answer(result.stdout.encode())
     assert [value.value for value in answer.answers] == ["Strelsau"]
@@ -66,7 +66,7 @@ def test_options_reach_the_settings(cli: Cli, graph: Path, tmp_path: Path) -> No
     """Every option of the search is in the document's settings; what is not given stays as it is."""
     (tmp_path / "own.toml").write_text("[search]\ndepth = 9\nalpha = 0.7\n")
     more = "--lang de,en --depth 2 --beam 3 --candidates 7 --form pairs --call-plan paper --no-keywords --no-verifier"
-    budget = "--max-calls 5 --max-tokens 600 --timeout 70 --no-cache --settings own.toml"
+    budget = "--max-calls 5 --max-tokens 600 --max-money 0.5 --timeout 70 --no-cache --settings own.toml"
     result = cli("ask", "Was ist capital Ruritanien?", "-e", graph, "--json", *more.split(), *budget.split())
     shown = json.loads(result.stdout)["settings"]
     search = shown["search"]
@@ -77,7 +77,7 @@ def test_options_reach_the_settings(cli: Cli, graph: Path, tmp_path: Path) -> No
         False,
         False,
     )
-    assert shown["budget"] == {"calls": 5, "tokens": 600, "seconds": 70.0}
+    assert shown["budget"] == {"calls": 5, "tokens": 600, "money": 0.5, "seconds": 70.0}
     assert (shown["languages"], shown["cache"]) == (["de", "en"], False)
     assert "Ruritanien" in result.stdout
 
@@ -144,8 +144,57 @@ def test_model_that_does_not_answer(cli: Cli, graph: Path, dead: str, monkeypatc
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     result = cli("ask", CAPITAL, "-e", graph, "--model", f"openai:m@{dead.removesuffix('/sparql')}/v1")
     assert (result.exit_code, result.stdout) == (3, "")
-    assert result.stderr.startswith("error: openai:m: ")
+    assert result.stderr.startswith("error: openai:m@http://127.0.0.1:")
     assert "base URL" in result.stderr
+
+
+def test_what_a_model_costs(cli: Cli, graph: Path, speaking: Callable[[str], Any]) -> None:
+    """Calls, tokens and price stand in the last line; with -v each call has its line; the document has all of it."""
+    model = speaking("capital").model
+    lines = cli("ask", CAPITAL, "-e", graph, "--model", model).stdout.splitlines()
+    assert lines[0].startswith("Strelsau")
+    assert ", 3 model calls, 1800 + 1200 tokens (300 cached), $0.0300, " in lines[-1]
+    verbose = cli("ask", CAPITAL, "-e", graph, "--model", model, "-v").stdout.splitlines()
+    assert verbose[-4].split() == ["call", "template", "calls", "in", "cached", "out", "reasoning", "s", "price"]
+    assert [line.split()[0] for line in verbose[-3:]] == ["plan", "choose", "answer"]
+    assert all(line.split()[2:6] == ["1", "600", "100", "400"] and line.endswith("$0.0100") for line in verbose[-3:])
+    shown = json.loads(cli("ask", CAPITAL, "-e", graph, "--model", model, "--json").stdout)
+    assert [line["call"] for line in shown["ledger"]] == ["plan", "choose", "answer"]
+    assert {line["model"] for line in shown["ledger"]} == {model}
+    assert (shown["usage"]["cached"], round(shown["usage"]["price"], 9)) == (300, 0.03)
+
+
+@pytest.mark.parametrize(
+    ("budget", "ends"),
+    [
+        (("--max-calls", "2"), ("calls", 2)),
+        (("--max-tokens", "1500"), ("tokens", 2)),
+        (("--max-money", "0.005"), ("money", 1)),
+        (("--settings", "run.toml"), ("run calls", 1)),
+    ],
+)
+def test_a_spent_budget_of_model_calls(
+    cli: Cli, graph: Path, speaking: Callable[[str], Any], budget: tuple[str, ...], ends: tuple[str, int]
+) -> None:
+    """It ends with 4 and names the budget, after what was found until then; no further request was sent."""
+    graph.with_name("run.toml").write_text("[run]\ncalls = 1\n")
+    model, (spent, asked) = speaking("capital"), ends
+    result = cli("ask", CAPITAL, "-e", graph, "--model", model.model, *budget)
+    assert (result.exit_code, model.asked) == (4, asked)
+    assert result.stdout.splitlines()[-1].endswith(f"; the budget of {spent} is spent")
+    assert "what was found until then is returned" in result.stdout
+
+
+def test_money_without_a_price(cli: Cli, graph: Path, speaking: Callable[[str], Any]) -> None:
+    """A model that no table prices is refused a budget in money, before it is asked; without one its price is unknown."""
+    unpriced, priced = speaking("capital"), speaking("capital")  # the table is that of the latest
+    result = cli("ask", CAPITAL, "-e", graph, "--model", unpriced.model, "--max-money", "1")
+    assert (result.exit_code, result.stdout, unpriced.asked) == (2, "", 0)
+    assert f"the price of {unpriced.model} is not known" in result.stderr
+    assert "prices.toml" in result.stderr
+    assert "price unknown" in cli("ask", CAPITAL, "-e", graph, "--model", unpriced.model).stdout
+    for model in (priced.model, "local"):
+        assert cli("ask", CAPITAL, "-e", graph, "--model", model, "--max-money", "1").exit_code == 0
 
 
 def test_over_http_and_in_process(cli: Cli, graph: Path, served: Callable[..., Any]) -> None:

@@ -182,3 +182,89 @@ def test_validity_of_no_edges(cli: Cli, data: Path, served: Callable[..., Any]) 
     kingdom(data, "nobody")
     result = cli("eval", "run", NAME, "--data", data, "-e", served().url)
     assert dict(line.split() for line in result.stdout.splitlines())["path_validity"] == "-"
+
+
+def capitals(data: Path, number: int, *, alike: bool = False) -> None:
+    """Replaces the questions by so many about the kingdom's capital, which are not the same unless they are `alike`."""
+    gold = {"topic_entities": [{"iri": "http://ex.org/ruritania"}], "answers": [{"iri": "http://ex.org/strelsau"}]}
+    asked = ["What is the capital of Ruritania" + (f", number {place}?" * (not alike)) for place in range(number)]
+    rows = [gold | {"id": str(place), "question": question} for place, question in enumerate(asked)]
+    write(data / datasets.find(NAME).questions, "".join(json.dumps(row) + "\n" for row in rows))
+
+
+def models(model: str, data: Path, graph: Path) -> tuple[str | Path, ...]:
+    """The command that asks this model these questions of the kingdom."""
+    return ("eval", "run", NAME, "--data", data, "-e", graph, "--model", model)
+
+
+def test_the_summary_has_tokens_and_price(
+    cli: Cli, data: Path, graph: Path, speaking: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Means of a question; a price that is not known is a dash."""
+    capitals(data, 2)
+    model = speaking("capital").model
+
+    def run() -> dict[str, str]:
+        return dict(line.split() for line in cli(*models(model, data, graph)).stdout.splitlines())
+
+    shown = run()
+    assert (shown["hits_at_1"], shown["model_calls"], shown["tokens"]) == ("1.0000", "3.0000", "3000.0000")
+    assert (shown["price"], shown["unasked"]) == ("0.030000", "0")
+    monkeypatch.delenv("FEDKG_MODELS_DIR")
+    assert run()["price"] == "-"
+
+
+@pytest.mark.parametrize(
+    "budget",
+    [
+        (("--run-calls", "4"), (4, 2, "run calls")),
+        (("--run-calls", "6"), (6, 2, "")),
+        (("--run-tokens", "3500"), (4, 2, "run tokens")),
+        (("--run-money", "0.035"), (4, 2, "run money")),
+        (("--run-seconds", "0.000001"), (0, 1, "run seconds")),
+    ],
+)
+def test_the_budget_of_a_run_ends_it_cleanly(
+    cli: Cli,
+    graph: Path,
+    speaking: Callable[[str], Any],
+    data: Path,
+    budget: tuple[tuple[str, str], tuple[int, int, str]],
+) -> None:
+    """What was asked until then is written and scored, the rest is counted, and the exit code is 4."""
+    capitals(data, 5)
+    model, (options, (asked, finished, spent)) = speaking("capital"), budget
+    result = cli(*models(model.model, data, graph), "--json", "out.json", *options)
+    assert (result.exit_code, model.asked, result.stderr) == (4, asked, "")
+    shown = json.loads((data.parent / "out.json").read_text())
+    assert [record["id"] for record in shown["records"]] == [str(number) for number in range(finished)]
+    assert shown["records"][-1]["usage"]["spent"] == spent
+    assert (shown["summary"]["questions"], shown["summary"]["unasked"]) == (finished, 5 - finished)
+    assert dict(line.split() for line in result.stdout.splitlines())["unasked"] == str(5 - finished)
+
+
+def test_a_budget_that_suffices_ends_nothing(cli: Cli, data: Path, graph: Path, speaking: Callable[[str], Any]) -> None:
+    """Every question is asked, although the last one has taken the last call."""
+    capitals(data, 2)
+    model = speaking("capital")
+    assert (cli(*models(model.model, data, graph), "--run-calls", "6").exit_code, model.asked) == (0, 6)
+
+
+def test_kept_replies_cost_the_run_nothing(cli: Cli, data: Path, graph: Path, speaking: Callable[[str], Any]) -> None:
+    """Questions that were asked before are answered from the cache, beyond what the run may spend now."""
+    capitals(data, 4, alike=True)
+    model = speaking("capital")
+    result = cli(*models(model.model, data, graph), "--run-calls", "4", "--max-calls", "3", "--json", "-")
+    assert (result.exit_code, model.asked) == (0, 3)
+    usages = [record["usage"] for record in json.loads(result.stdout)["records"]]
+    assert [(usage["model_calls"], round(usage["price"], 9)) for usage in usages] == [(3, 0.03)] * 4
+
+
+def test_what_a_failed_question_cost(cli: Cli, data: Path, graph: Path, dead: str) -> None:
+    """A question that a model's failure ends has its calls in its record, and its cost in the means."""
+    capitals(data, 1)
+    model = f"openai:m@{dead.removesuffix('/sparql')}/v1"
+    shown = json.loads(cli(*models(model, data, graph), "--json", "-").stdout)
+    [record] = shown["records"]
+    assert record["error"].startswith("ModelUnreachableError: ")
+    assert (record["usage"]["model_calls"], record["usage"]["price"], shown["summary"]["price"]) == (1, None, None)

@@ -1,13 +1,14 @@
 import io
 import unicodedata
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
 from fedkg.cli import show
-from fedkg.records import Answer, AnswerValue, Gap, Path, PathEdge, Status, Usage
+from fedkg.records import Answer, AnswerValue, Gap, ModelCall, Path, PathEdge, Status, Usage
 from fedkg.terms import Iri, Literal, Qualifier, Through
 
 ADA, GRACE, KNOWS = Iri("http://ex.org/ada"), Iri("http://ex.org/grace"), Iri("http://ex.org/knows")
@@ -92,7 +93,8 @@ def test_answer_that_was_found() -> None:
     """Answers, proofs, status, gaps, warnings and usage, in this order."""
     values = (AnswerValue("Grace", GRACE.value, "Grace", GRACE, True, (0,)), AnswerValue("yes"))
     gap = Gap("wikidata", "http://a (out)", "no whole reply within 60 s")
-    usage = Usage(requests=1, round_trips=1, bytes=2345, cache_hits=2, model_calls=1, tokens_in=9, tokens_out=8)
+    spent = Usage(model_calls=1, tokens_in=9, tokens_out=8, price=0.5)
+    usage = msgspec.structs.replace(spent, requests=1, round_trips=1, bytes=2345, cache_hits=2)
     answer = Answer(
         "q", "entities", Status.ANSWERED, values, (Path(0.5, (EDGE,)),), (gap,), usage, ("there may be more",)
     )
@@ -106,7 +108,38 @@ def test_answer_that_was_found() -> None:
         "Answered.",
         "gap: wikidata: http://a (out): no whole reply within 60 s",
         "warning: there may be more",
-        "1 request in 1 round trip, 2.3 kB, 2 cache hits, 0 labels embedded, 1 model call, 9 + 8 tokens, 0.0 s",
+        "1 request in 1 round trip, 2.3 kB, 2 cache hits, 0 labels embedded, 1 model call, 9 + 8 tokens, $0.5000, 0.0 s",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("usage", "replayed", "shown"),
+    [
+        (Usage(price=0.0), 0, "0 model calls, 0.0 s"),
+        (Usage(model_calls=2, tokens_in=10, tokens_out=5), 0, "2 model calls, 10 + 5 tokens, price unknown, 0.0 s"),
+        (Usage(model_calls=1, tokens_in=10, cached=7, price=0.00421), 0, "10 + 0 tokens (7 cached), $0.0042, 0.0 s"),
+        (Usage(model_calls=1, price=0.00001), 0, "1 model call, 0 + 0 tokens, less than $0.0001, 0.0 s"),
+        (Usage(model_calls=1, price=0.0), 0, "1 model call, 0 + 0 tokens, $0.0000, 0.0 s"),
+        (Usage(model_calls=3, price=1234.5), 2, "3 model calls (2 replayed), 0 + 0 tokens, $1234.5000, 0.0 s"),
+        (Usage(price=0.0, spent="run money"), 0, "0.0 s; the budget of run money is spent"),
+    ],
+)
+def test_what_a_question_cost(usage: Usage, replayed: int, shown: str) -> None:
+    """Money is told where calls were made: unknown is not nothing, and a trifle is not nothing either."""
+    assert show.usage(usage, replayed).endswith(shown)
+
+
+def test_the_ledger_is_shown_on_request() -> None:
+    """One line for each call and template, in their order, whatever a template's name holds."""
+    plan = ModelCall("plan", "1-ab\x1b[31m", "m", 10, 5, 4, 3, 1.25, price=0.5)
+    lines = (plan, ModelCall("choose", "2-cd", "m", 1, 1), plan)
+    answer = Answer("q", "entities", Status.NONE, ledger=lines)
+    assert "choose" not in printed(answer)
+    head, *rows = [line.split() for line in printed(answer, everything=True).splitlines()[-3:]]
+    assert head == ["call", "template", "calls", "in", "cached", "out", "reasoning", "s", "price"]
+    assert rows == [
+        ["plan", "1-ab", "2", "20", "8", "10", "6", "2.5", "$1.0000"],
+        ["choose", "2-cd", "1", "1", "0", "1", "0", "0.0", "price", "unknown"],
     ]
 
 

@@ -10,8 +10,9 @@ import pytest
 import stamina
 from aiohttp import web
 
-from fedkg.llm import anthropic, openai
+from fedkg.llm import anthropic, capability, openai
 from fedkg.llm.base import ChatModel
+from fedkg.llm.wire import WireModel
 
 KEY = "sk-test-0123456789abcdef"
 
@@ -36,22 +37,32 @@ class Asked:
 
 
 class Wire:
-    """The server: gives the replies in their order, the last one again and again, and keeps the requests."""
+    """The server: gives the replies in their order, the last one again and again, and keeps the requests.
+
+    `came` has the path of each request as it comes; `most` is how many were under way at once.
+    """
 
     def __init__(self) -> None:
         self.replies: list[Said] = []
         self.asked: list[Asked] = []
         self.url = ""
         self.said = Said
+        self.came: asyncio.Queue[str] = asyncio.Queue()
+        self.most = 0
+        self._under_way = 0
         self._end = asyncio.Event()
 
     async def handle(self, request: web.Request) -> web.Response:
         """The next reply."""
         headers = {name.lower(): value for name, value in request.headers.items()}
         self.asked.append(Asked(request.path, headers, json.loads(await request.read())))
+        self.came.put_nowait(request.path)
         said = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+        self._under_way += 1
+        self.most = max(self.most, self._under_way)
         if said.held:
             await self._end.wait()
+        self._under_way -= 1
         body = said.body if isinstance(said.body, bytes) else json.dumps(said.body).encode()
         return web.Response(status=said.status, body=body, headers={"content-type": "application/json", **said.headers})
 
@@ -96,6 +107,7 @@ def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         "ANTHROPIC_BASE_URL",
         "OPENAI_API_KEY",
         "OPENAI_BASE_URL",
+        "FEDKG_MODEL_KEY",
     ):
         monkeypatch.delenv(name, raising=False)
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
@@ -104,7 +116,13 @@ def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def anthropic_reply(text: str, stop: str = "end_turn") -> dict[str, Any]:
     """A reply on Anthropic's wire."""
-    usage = {"input_tokens": 10, "output_tokens": 5, "cache_read_input_tokens": 90, "cache_creation_input_tokens": None}
+    usage = {
+        "input_tokens": 10,
+        "output_tokens": 5,
+        "cache_read_input_tokens": 90,
+        "cache_creation_input_tokens": None,
+        "output_tokens_details": {"thinking_tokens": 3},
+    }
     return {
         "id": "msg_1",
         "type": "message",
@@ -120,28 +138,40 @@ def anthropic_reply(text: str, stop: str = "end_turn") -> dict[str, Any]:
 def openai_reply(text: str | None, stop: str = "stop", refusal: str | None = None) -> dict[str, Any]:
     """A reply on OpenAI's wire."""
     message = {"role": "assistant", "content": text, "refusal": refusal}
-    usage = {"prompt_tokens": 100, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 90}}
+    usage = {
+        "prompt_tokens": 100,
+        "completion_tokens": 5,
+        "prompt_tokens_details": {"cached_tokens": 90},
+        "completion_tokens_details": {"reasoning_tokens": 3},
+    }
     choice = {"index": 0, "finish_reason": stop, "message": message}
     return {"id": "c_1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
 
 
 @dataclass
 class Vendor:
-    """What the two wires have in common: how to make a model at a URL, and a good reply."""
+    """What the two wires have in common: how to make a model at a URL, a good reply, and others."""
 
     name: str
-    make: Callable[..., ChatModel]
+    kind: type[WireModel]
+    path: str
     reply: Callable[[str], dict[str, Any]]
     cut: dict[str, Any]
     declined: dict[str, Any]
     variable: str
     module: Any
 
+    def make(self, url: str, **more: Any) -> ChatModel:
+        """A model `m` that can what its vendor's models can, with the key, at that server."""
+        more.setdefault("capability", capability.find(f"{self.name}:m"))
+        return self.kind("m", KEY, f"{url}{self.path}", **more)
+
 
 VENDORS = (
     Vendor(
         "anthropic",
-        lambda url, **more: anthropic.AnthropicModel("m", KEY, url, **more),
+        anthropic.AnthropicModel,
+        "",
         anthropic_reply,
         anthropic_reply('{"n"', "max_tokens"),
         anthropic_reply("", "refusal"),
@@ -150,7 +180,8 @@ VENDORS = (
     ),
     Vendor(
         "openai",
-        lambda url, **more: openai.OpenAIModel("m", KEY, f"{url}/v1", **more),
+        openai.OpenAIModel,
+        "/v1",
         openai_reply,
         openai_reply('{"n"', "length"),
         openai_reply(None, refusal="I cannot help with that."),
@@ -171,3 +202,9 @@ def vendor(request: pytest.FixtureRequest) -> Vendor:
 def key() -> str:
     """The key that the models are made with."""
     return KEY
+
+
+@pytest.fixture
+def vendors() -> dict[str, Vendor]:
+    """Both vendors by name."""
+    return {vendor.name: vendor for vendor in VENDORS}

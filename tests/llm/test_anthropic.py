@@ -2,20 +2,29 @@
 
 from typing import Any
 
+import msgspec
+import pytest
+
+from fedkg.errors import ModelContextError
+from fedkg.llm import capability
 from fedkg.llm.anthropic import AnthropicModel
-from fedkg.llm.base import Message, Request
+from fedkg.llm.base import Capability, Message, Request
+from fedkg.tokens import estimate
 
 SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+CAN = msgspec.structs.replace(capability.find("anthropic:m"), cache_from=1)
 TURNS = (Message("user", "Which?"), Message("assistant", "[1]"), Message("user", "Again."))
 
 
-async def sent(wire: Any, key: str, *messages: Message, replies: Any) -> list[dict[str, Any]]:
-    """The bodies of the requests that the messages lead to."""
+async def sent(wire: Any, key: str, *messages: Message, replies: Any, can: Capability = CAN) -> list[dict[str, Any]]:
+    """The bodies of the requests that two calls with the messages lead to."""
     wire.replies = replies
-    model = AnthropicModel("m", key, wire.url)
-    await model.complete(Request("plan", messages, SCHEMA))
-    await model.complete(Request("plan", messages, SCHEMA))
-    await model.close()
+    model = AnthropicModel("m", key, wire.url, capability=can)
+    try:
+        for _ in range(2):
+            await model.complete(Request("plan", messages, SCHEMA))
+    finally:
+        await model.close()
     return [asked.body for asked in wire.asked]
 
 
@@ -34,6 +43,29 @@ async def test_the_request_asks_for_structured_output_and_marks_the_system_text_
     assert body["system"] == [{"type": "text", "text": "Reply in JSON.", "cache_control": {"type": "ephemeral"}}]
     assert [turn["role"] for turn in body["messages"]] == ["user", "assistant", "user"]
     assert {"temperature", "top_p", "stream"}.isdisjoint(body)
+    assert body["max_tokens"] == CAN.output
+
+
+@pytest.mark.parametrize(("more", "marked"), [(-1, True), (0, True), (1, False)])
+async def test_only_what_the_service_caches_is_marked(wire: Any, key: str, more: int, marked: bool) -> None:
+    """A system text shorter than the service caches is not marked: writing it would give nothing."""
+    text = "Reply in JSON. " * 50
+    can = msgspec.structs.replace(CAN, cache_from=estimate(text) + more)
+    body, _ = await sent(wire, key, Message("system", text), *TURNS, replies=[wire.said(reply())], can=can)
+    assert ("cache_control" in body["system"][0]) is marked
+
+
+async def test_a_server_without_markers_gets_none(wire: Any, key: str) -> None:
+    """Where the record does not say that markers mean something, the system text goes out bare."""
+    can = msgspec.structs.replace(CAN, prompt_cache="none")
+    body, _ = await sent(wire, key, Message("system", "Reply in JSON."), *TURNS, replies=[wire.said(reply())], can=can)
+    assert body["system"] == [{"type": "text", "text": "Reply in JSON."}]
+
+
+async def test_a_reply_that_fills_the_context_is_too_long(wire: Any, key: str) -> None:
+    """The service's own stop for a full context is no reply that could be repaired."""
+    with pytest.raises(ModelContextError):
+        await sent(wire, key, *TURNS, replies=[wire.said({**reply(), "stop_reason": "model_context_window_exceeded"})])
 
 
 async def test_without_a_system_message_none_is_sent(wire: Any, key: str) -> None:
@@ -67,4 +99,4 @@ async def test_tokens_written_to_the_cache_are_part_of_the_input(wire: Any, key:
     model = AnthropicModel("m", key, wire.url)
     completion = await model.complete(Request("plan", TURNS, SCHEMA))
     await model.close()
-    assert (completion.tokens_in, completion.tokens_out, completion.cached) == (43, 2, 0)
+    assert (completion.tokens_in, completion.tokens_out, completion.cached, completion.written) == (43, 2, 0, 40)

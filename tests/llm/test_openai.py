@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from fedkg.errors import ModelNameError, ModelRefusedError, ModelReplyError
+from fedkg.errors import ModelContextError, ModelFilteredError, ModelNameError, ModelRefusedError, ModelReplyError
+from fedkg.llm import capability
 from fedkg.llm.base import Completion, Message, Request
 from fedkg.llm.openai import OpenAIModel, connect
 
@@ -37,8 +38,17 @@ async def test_the_request_asks_for_a_strict_schema_at_temperature_0(wire: Any) 
     body = wire.asked[0].body
     assert body["response_format"]["json_schema"] == {"name": "plan", "schema": SCHEMA, "strict": True}
     assert body["messages"][0] == {"role": "system", "content": "Reply in JSON."}
-    assert set(body) == {"model", "messages", "response_format", "temperature"}
-    assert body["temperature"] == 0
+    assert set(body) == {"model", "messages", "response_format", "temperature", "max_tokens"}
+    assert (body["temperature"], body["max_tokens"]) == (0, capability.find("openai:m@http://h").output)
+
+
+async def test_openai_itself_is_sent_the_new_name_of_the_limit(wire: Any) -> None:
+    """Reasoning models refuse `max_tokens`; servers elsewhere do not all know `max_completion_tokens`."""
+    model = OpenAIModel("gpt-5", "k", capability=capability.find("openai:gpt-5"))
+    sent = model._arguments(Request("plan", TURNS, SCHEMA))
+    await model.close()
+    assert sent["max_completion_tokens"] == 16_384
+    assert "max_tokens" not in sent
 
 
 @pytest.mark.parametrize("status", [400, 422])
@@ -58,6 +68,17 @@ async def test_a_model_with_a_fixed_temperature_is_asked_without_one(wire: Any) 
     assert "response_format" in wire.asked[1].body
 
 
+async def test_a_prompt_that_is_too_long_is_no_unknown_argument(wire: Any) -> None:
+    """A server names max_tokens where prompt and reply do not fit; to ask without a limit would not help."""
+    # vLLM's words
+    message = (
+        "'max_tokens' is too large: 2048. This model's maximum context length is 2048 tokens and your request has …"
+    )
+    with pytest.raises(ModelContextError):
+        await ask(wire, wire.said({"message": message, "type": "BadRequestError", "code": 400}, 400))
+    assert len(wire.asked) == 1
+
+
 async def test_complaints_that_never_end_are_raised(wire: Any) -> None:
     """A server that goes on complaining is asked once per part and then raised as a refusal."""
     with pytest.raises(ModelRefusedError):
@@ -65,16 +86,18 @@ async def test_complaints_that_never_end_are_raised(wire: Any) -> None:
     assert len(wire.asked) == 2
 
 
-@pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": None}, {"prompt_tokens_details": None}])
+@pytest.mark.parametrize(
+    "usage", [None, {}, {"prompt_tokens": None}, {"prompt_tokens_details": None}, {"completion_tokens_details": {}}]
+)
 async def test_missing_counts_are_zero(wire: Any, usage: Any) -> None:
     """Servers that count nothing, or a part, still give a completion."""
     assert await ask(wire, wire.said({**BARE, "usage": usage})) == Completion("{}")
 
 
 async def test_a_filtered_reply_is_a_refusal(wire: Any) -> None:
-    """The content filter's stop is ModelRefusedError even where some text came."""
+    """The content filter's stop is ModelFilteredError even where some text came."""
     choice = {"message": {"content": "I thi"}, "finish_reason": "content_filter"}
-    with pytest.raises(ModelRefusedError, match="content_filter"):
+    with pytest.raises(ModelFilteredError, match="content_filter"):
         await ask(wire, wire.said({"choices": [choice]}))
 
 
@@ -95,3 +118,10 @@ def test_openai_itself_needs_a_key() -> None:
     """Without a base URL the key is needed, also where the class is used directly."""
     with pytest.raises(ModelNameError, match="OPENAI_API_KEY"):
         OpenAIModel("m")
+
+
+async def test_tokens_written_to_the_cache_are_told(wire: Any) -> None:
+    """Newer models charge for what the cache takes."""
+    usage = {"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": 2, "cache_write_tokens": 5}}
+    completion = await ask(wire, wire.said({**BARE, "usage": usage}))
+    assert (completion.tokens_in, completion.cached, completion.written) == (9, 2, 5)

@@ -1,0 +1,55 @@
+"""Fits a prompt into what a model takes: the offers that rank last are left out first, and the prompt says how many."""
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from fedkg.errors import ModelContextError
+from fedkg.llm.base import Capability
+from fedkg.prompts import Template
+from fedkg.tokens import estimate
+
+__all__ = ["LISTS", "REPAIR", "Fitted", "fitted", "room"]
+
+LISTS = ("offers", "paths", "relations", "mentions")
+"""The values of a template of which the last can be left out: they are ordered best first."""
+REPAIR = 800
+"""Tokens that are held back for sending a reply back once."""
+
+
+class Fitted(NamedTuple):
+    """A prompt that fits: both texts, what was `shown` of its list of offers, and how many were `left_out`."""
+
+    system: str
+    user: str
+    shown: Sequence[Any] = ()
+    left_out: int = 0
+
+
+def room(can: Capability) -> int:
+    """Tokens that a prompt may have: what the model takes, without its reply and one repair."""
+    return can.context - can.output - REPAIR
+
+
+def fitted(template: Template, values: Mapping[str, Any], tokens: int) -> Fitted:
+    """The prompt with as many of its offers, the first ones, as there are tokens for, by the estimate.
+
+    Raises ModelContextError where there is no room for a single one, or the call has no list.
+    """
+    name = next((name for name in LISTS if name in values), "")
+    offered: Sequence[Any] = values.get(name, ())
+
+    def prompt(count: int) -> Fitted:
+        left = len(offered) - count
+        shown = {name: offered[:count], "left_out": left} if name else {}
+        return Fitted(*template.render(**{**values, **shown}), offered[:count], left)
+
+    def fits(prompt: Fitted) -> bool:
+        return template.tokens + estimate(prompt.user) <= tokens
+
+    if fits(whole := prompt(len(offered))):
+        return whole
+    most = bisect_left(range(1, len(offered)), True, key=lambda count: not fits(prompt(count)))
+    if not most:
+        raise ModelContextError(f"the prompt of `{template.call}` is longer than {tokens} tokens", asked=template.call)
+    return prompt(most)

@@ -1,0 +1,42 @@
+"""What a question will cost, as a person reads it, before anything is spent."""
+
+from collections.abc import Sequence
+
+import msgspec
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from fedkg.cli.connect import opened
+from fedkg.cli.show import dollars, plain
+from fedkg.estimate import Cost, Estimate
+from fedkg.records import Kind
+from fedkg.settings import Settings
+
+__all__ = ["estimated", "show"]
+
+
+def estimated(
+    settings: Settings, question: str, topics: Sequence[str], kind: Kind | None, choices: Sequence[str]
+) -> Estimate:
+    """The estimate for one question; nobody is asked, and no key is needed. Raises InputError as `ask` does."""
+    offline = msgspec.structs.replace(settings, mode="offline", refresh=False)
+    with opened(offline) as session:
+        return session.run(session.estimate(question, topics, kind=kind, options=choices))
+
+
+def show(out: Console, said: Estimate) -> None:
+    """Prints the three cases side by side, and what is not counted."""
+    out.print(Text(f"Nothing was asked. With the model {plain(said.model)} this question takes about:"))
+    table = Table("", "calls", "tokens in", "tokens out", "requests", "price", "which calls", box=None)
+    for name, cost in (("least", said.least), ("typical", said.typical), ("most", said.most)):
+        table.add_row(*(Text(cell) for cell in (name, *_cells(cost))))
+    out.print(table)
+    for note in said.notes:
+        out.print(Text(plain(note, 500), "dim"))
+
+
+def _cells(cost: Cost) -> Sequence[str]:
+    counts = (f"{count:,}" for count in (cost.calls, cost.tokens_in, cost.tokens_out, cost.requests))
+    calls = ", ".join(f"{count} {plain(name)}" for name, count in cost.by_call.items())
+    return (*counts, dollars(cost.price), calls)

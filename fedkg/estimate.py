@@ -1,0 +1,234 @@
+"""What a question will cost, before anything is spent: model calls, their tokens, requests to endpoints, the price.
+
+The prompts are the real ones, of the question itself; what a graph would put into them are stand-ins of typical length. These
+were measured with `fedkg.tokens` on 20 walks each over wikidata-codex-m and biomed, where pages of candidates are full: an
+offered group has 15 to 27 tokens at depth 1, 43 to 48 at depth 2, 53 to 75 at depth 3; a pair 11, 17 to 19 and 26. On
+sparse graphs, such as PathQuestion's, 2 to 4 groups are offered, not 10. Replies are as long as the templates' examples.
+"""
+
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from fedkg.calls.base import ReasoningModel
+from fedkg.calls.prompted import PromptedModel
+from fedkg.errors import ModelError
+from fedkg.llm.base import Capability, ChatModel, Completion, Request
+from fedkg.llm.prices import Price, price
+from fedkg.prompts import Wordings
+from fedkg.records import Kind, Match, Mention, ModelCall, Offer, Plan
+from fedkg.settings import Search, Settings, masked
+from fedkg.steps.rank import DEFAULT_CANDIDATES
+from fedkg.terms import Iri
+from fedkg.tokens import estimate as tokens
+
+__all__ = ["Asked", "Cost", "Estimate", "estimate"]
+
+Call = Coroutine[Any, Any, object]
+HOPS = 2
+"""Steps of a typical question's path: what most benchmarks ask."""
+TOPIC = "Ludwig van Beethoven"
+GROUP = " → country of citizenship → Kingdom of Prussia, Austria, Bavaria, (+2)"
+PAIR = " → place of birth → Bonn"
+ENDS = ("Kingdom of Prussia", "Austria", "Bavaria", "Holy Roman Empire", "Electorate of Cologne")
+PLAN = Plan(
+    ("country", "citizenship", "place of birth"),
+    ("Ludwig van Beethoven → country of citizenship → country",) * 2,
+    f"*placeholder* is the country of {TOPIC}.",
+)
+REPLY = 60
+"""Tokens of a reply to a template without examples; JSON that says one thing."""
+AMBIGUOUS = Match(Iri("http://www.wikidata.org/entity/Q255"), TOPIC, 1.0, "German composer (1770–1827)", type="human")
+FIRST = 2
+"""Requests of a walk before its first hop: the catalogue of relations, and the search for the question's names."""
+PER_HOP = {"least": 3, "typical": 6, "most": 8}
+"""Requests for one hop and endpoint: neighbours in both directions and labels; more where hubs overflow and are asked again in
+parts. Measured cold on wikidata-codex-m over HTTP, eight walks for each depth: 14, 20, 26 and 30 in all for 1 to 4 steps of at most 4."""
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A question as `Session.ask` takes it; `named` is whether the caller names the topics, so that nothing is linked."""
+
+    question: str
+    named: bool = False
+    kind: Kind | None = None
+    options: tuple[str, ...] = ()
+
+    @property
+    def plan(self) -> Plan:
+        """A typical plan for it."""
+        return msgspec.structs.replace(PLAN, kind=self.kind or PLAN.kind, options=self.options)
+
+
+class Cost(msgspec.Struct, frozen=True):
+    """Model calls, in all and by name, their tokens, requests to endpoints, US dollars (None: the price is not known)."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    requests: int = 0
+    price: float | None = 0.0
+    by_call: dict[str, int] = {}
+
+
+class Estimate(msgspec.Struct, frozen=True):
+    """What a question costs at `least` (answered after one step), as a `typical` one, and at `most` (never answered).
+
+    `notes` say what is not counted.
+    """
+
+    model: str
+    least: Cost
+    typical: Cost
+    most: Cost
+    notes: tuple[str, ...] = ()
+
+
+class Way(msgspec.Struct, frozen=True):
+    """One way that a search may go: steps until it ends, paths kept at a depth, candidates offered, whether it links."""
+
+    name: str
+    depth: int
+    kept: int
+    offered: int
+    links: bool = False
+
+
+class _Counting:
+    """A ChatModel that asks nobody: it enters what each request and a typical reply to it cost, and fails."""
+
+    def __init__(self, name: str, capability: Capability, replies: Callable[[str], int]) -> None:
+        self.name = name
+        self.capability = capability
+        self.calls: list[ModelCall] = []
+        self._replies = replies
+
+    async def complete(self, request: Request) -> Completion:
+        """Nothing. Raises ModelError."""
+        sent = sum(tokens(message.content) for message in request.messages)
+        self.calls.append(ModelCall(request.call, request.template, self.name, sent, self._replies(request.call)))
+        raise ModelError("it is counted, and not asked")
+
+    async def close(self) -> None:
+        """Nothing to free."""
+
+
+async def estimate(
+    asked: Asked,
+    settings: Settings,
+    chat: ChatModel | None,
+    wordings: Wordings,
+    prices: Sequence[Price] = (),
+    *,
+    endpoints: int = 1,
+) -> Estimate:
+    """What the question costs with these settings and that model; None is the model `local`, which makes no calls.
+
+    Nobody is asked: of `chat` only the name and the capability are used. Raises PromptError.
+    """
+    costs = []
+    for way in _ways(settings.search, named=asked.named):
+        calls = await _counted(asked, settings.search, chat, wordings, way) if chat else ()
+        costs.append(_cost(calls, endpoints * _requests(way, settings.search), prices))
+    least, typical, most = costs
+    return Estimate(masked(chat.name) if chat else "local", least, typical, most, _notes(settings, chat, most))
+
+
+async def _counted(asked: Asked, search: Search, chat: ChatModel, wordings: Wordings, way: Way) -> Sequence[ModelCall]:
+    """The calls of one way."""
+    counting = _Counting(masked(chat.name), chat.capability, lambda call: _reply(wordings, call, asked.kind))
+    for call in _calls(PromptedModel(counting, wordings=wordings), way, search, asked):
+        with contextlib.suppress(ModelError):
+            await call
+    return counting.calls
+
+
+def _ways(search: Search, *, named: bool) -> tuple[Way, Way, Way]:
+    """The shortest way, a usual one, and the longest; what is named by the caller needs no linking."""
+    page = search.candidates or DEFAULT_CANDIDATES[search.form]
+    usual = min(HOPS, search.depth)
+    return (
+        Way("least", 1, 1, min(2, page)),
+        Way("typical", usual, min(2, search.beam), page),
+        Way("most", search.depth, search.beam, page, links=not named),
+    )
+
+
+def _calls(model: ReasoningModel, way: Way, search: Search, asked: Asked) -> Iterator[Call]:
+    """The calls of one walk, in their order."""
+    yield model.plan(asked.question, asked.kind, asked.options)
+    if way.links:
+        yield model.link(asked.question, [Mention(TOPIC, (AMBIGUOUS,) * 5)])
+    for depth in range(1, way.depth + 1):
+        yield from (_fused if search.call_plan == "fused" else _paper)(model, way, search, asked, depth)
+    ends = way.kept * way.depth if way.name == "most" else 1
+    yield model.answer(asked.question, asked.plan, _offers(search, way.depth, ends, ENDS))
+
+
+def _fused(model: ReasoningModel, way: Way, search: Search, asked: Asked, depth: int) -> Iterator[Call]:
+    yield model.choose(asked.question, asked.plan, _offers(search, depth, way.offered), search.beam)
+
+
+def _paper(model: ReasoningModel, way: Way, search: Search, asked: Asked, depth: int) -> Iterator[Call]:
+    beams = way.kept if depth > 1 or way.name == "most" else 1
+    for _ in range(beams):
+        path = _offers(search, depth - 1, 1)[0] if depth > 1 else None
+        offers = _offers(search, depth, max(1, way.offered // beams))
+        yield model.beam(asked.question, asked.plan, path, offers, search.beam)
+    if search.verifier:
+        yield model.deductive(asked.question, asked.plan, _offers(search, depth, way.kept))
+
+
+def _offers(search: Search, depth: int, count: int, tails: tuple[str, ...] = ()) -> list[Offer]:
+    """Stand-ins for so many offered paths of that length."""
+    text = TOPIC + (GROUP if search.form == "groups" else PAIR) * depth
+    return [Offer(number, text, tails=tails, topic=TOPIC) for number in range(1, count + 1)]
+
+
+def _reply(wordings: Wordings, call: str, kind: Kind | None) -> int:
+    """Tokens of the longest reply that the template shows as an example."""
+    return max((tokens(example.reply) for example in wordings.get(call, kind).examples), default=REPLY)
+
+
+def _requests(way: Way, search: Search) -> int:
+    """Requests to one endpoint; a hop that is ranked by its lookahead has the next one fetched too."""
+    ahead = 1 if search.alpha and way.depth < search.depth else 0
+    return FIRST + PER_HOP[way.name] * (way.depth + ahead)
+
+
+def _cost(calls: Sequence[ModelCall], requests: int, prices: Sequence[Price]) -> Cost:
+    paid = [price(call, prices) for call in calls]
+    return Cost(
+        calls=len(calls),
+        tokens_in=sum(call.tokens_in for call in calls),
+        tokens_out=sum(call.tokens_out for call in calls),
+        requests=requests,
+        price=None if None in paid else sum(filter(None, paid)),
+        by_call=dict(Counter(call.call for call in calls)),
+    )
+
+
+def _notes(settings: Settings, chat: ChatModel | None, most: Cost) -> tuple[str, ...]:
+    """What a reader of the figures has to know."""
+    if chat is None:
+        return ("the model local costs nothing: it makes no calls",)
+    notes = [
+        "not counted: a second try after an unusable reply, a model's own reasoning, and what a prompt cache saves"
+    ]
+    if most.price is None:
+        notes.append("the price is not known: prices.toml names no such model")
+    budget = settings.budget
+    limits = {
+        "calls": (budget.calls, most.calls),
+        "tokens": (budget.tokens, most.tokens_in + most.tokens_out),
+        "dollars": (budget.money, most.price or 0),
+    }
+    notes += [
+        f"the budget ends the question at {limit:,g} {unit}"
+        for unit, (limit, used) in limits.items()
+        if limit and used > limit
+    ]
+    return tuple(notes)

@@ -1,0 +1,53 @@
+"""`fedkg ask --dry-run`: what a question will cost, said without asking anybody."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from click.testing import Result
+
+Cli = Callable[..., Result]
+QUESTION = "Who is the spouse of the king of Ruritania?"
+CLAUDE = ("--model", "anthropic:claude-opus-5")
+
+
+def test_no_key_and_no_network(cli: Cli, dead: str) -> None:
+    """An endpoint that is down and a model without a key do not matter: neither is asked."""
+    result = cli("ask", QUESTION, "-e", dead, *CLAUDE, "--dry-run")
+    assert (result.exit_code, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("Nothing was asked. With the model anthropic:claude-opus-5")
+    assert [line.split()[:2] for line in lines if line.split()[0] in {"least", "typical", "most"}] == [
+        ["least", "3"],
+        ["typical", "4"],
+        ["most", "7"],
+    ]
+    assert "$" in result.stdout
+
+
+def test_as_json(cli: Cli, graph: Path) -> None:
+    """One document with the three cases; options of the search count."""
+    result = cli("ask", QUESTION, "-e", graph, *CLAUDE, "--call-plan", "paper", "--depth", "2", "--dry-run", "--json")
+    said = json.loads(result.stdout)
+    assert (result.exit_code, set(said)) == (0, {"model", "least", "typical", "most", "notes"})
+    assert said["most"]["by_call"] == {"plan": 1, "link": 1, "beam": 8, "deductive": 2, "answer": 1}
+
+
+def test_an_unknown_price_is_said(cli: Cli, graph: Path) -> None:
+    """A server of one's own has no price; that is no price of 0."""
+    result = cli("ask", QUESTION, "-e", graph, "--model", "openai:m@http://127.0.0.1:9/v1", "--dry-run")
+    assert "price unknown" in result.stdout
+    assert "prices.toml names no such model" in result.stdout
+
+
+def test_bad_input_is_said_as_without_it(cli: Cli, graph: Path) -> None:
+    """No endpoint, no such model, an empty question: exit code 2."""
+    assert cli("ask", QUESTION, "--dry-run").exit_code == 2
+    assert cli("ask", QUESTION, "-e", graph, "--model", "nobody:m", "--dry-run").exit_code == 2
+    assert cli("ask", " ", "-e", graph, "--dry-run").exit_code == 2
+
+
+def test_nothing_is_noted_as_a_run(cli: Cli, graph: Path) -> None:
+    """What was not asked is no run that could be exported."""
+    cli("ask", QUESTION, "-e", graph, "--dry-run")
+    assert cli("cache", "runs").stdout == ""

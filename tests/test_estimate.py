@@ -1,0 +1,135 @@
+"""What a question will cost: the real prompts with stand-ins, the calls of each plan, the price by the table."""
+
+import asyncio
+import datetime as dt
+import itertools
+from typing import Any
+
+import pytest
+
+from fedkg.estimate import Asked, Cost, Estimate, estimate
+from fedkg.llm.base import Capability, Completion, Request
+from fedkg.llm.prices import Price
+from fedkg.prompts import Wordings
+from fedkg.settings import Budget, Search, Settings
+from fedkg.tokens import estimate as tokens
+
+ASKED = Asked("Where was the wife of Barack Obama born?")
+PRICES = (Price(("vendor:m",), dt.date(2026, 1, 1), 2.0, 10.0),)
+
+
+class Unasked:
+    """A model that fails the test when it is asked."""
+
+    capability = Capability(context=200_000)
+
+    def __init__(self, name: str = "vendor:m") -> None:
+        self.name = name
+
+    async def complete(self, request: Request) -> Completion:
+        pytest.fail(f"{request.call} was asked")
+
+    async def close(self) -> None:
+        pytest.fail("it was closed")
+
+
+def estimated(
+    asked: Asked = ASKED, chat: Unasked | None = None, budget: Budget | None = None, ends: int = 1, **search: Any
+) -> Estimate:
+    """The estimate with the bundled prompts."""
+    settings = Settings(search=Search(**search), budget=budget or Budget())
+    return asyncio.run(estimate(asked, settings, chat or Unasked(), Wordings(), PRICES, endpoints=ends))
+
+
+def test_calls_of_the_fused_plan() -> None:
+    """One plan, one choice per depth, one answer; where names may be ambiguous one more for these."""
+    said = estimated(depth=4)
+    assert said.least.by_call == {"plan": 1, "choose": 1, "answer": 1}
+    assert said.typical.by_call == {"plan": 1, "choose": 2, "answer": 1}
+    assert said.most.by_call == {"plan": 1, "link": 1, "choose": 4, "answer": 1}
+    assert [cost.calls for cost in (said.least, said.typical, said.most)] == [3, 4, 7]
+
+
+@pytest.mark.parametrize(("depth", "beam"), [(1, 1), (2, 4), (4, 4), (3, 2)])
+def test_calls_of_the_papers_plan(depth: int, beam: int) -> None:
+    """At most N · D + D + C calls, C being plan and answer."""
+    named = Asked(ASKED.question, named=True)
+    assert estimated(named, call_plan="paper", depth=depth, beam=beam).most.calls == beam * depth + depth + 2
+    assert "deductive" not in estimated(named, call_plan="paper", verifier=False).most.by_call
+
+
+def test_named_topics_are_not_linked() -> None:
+    """Who names the topic pays no call for the question's names."""
+    assert "link" not in estimated(Asked(ASKED.question, named=True)).most.by_call
+
+
+@pytest.mark.parametrize("search", [{}, {"form": "pairs"}, {"call_plan": "paper"}, {"depth": 1}, {"alpha": 0.0}])
+def test_least_typical_most(search: dict[str, Any]) -> None:
+    """Each case costs at least what the one before it does, whatever is counted."""
+    said = estimated(**search)
+    counts = [
+        (cost.calls, cost.tokens_in, cost.tokens_out, cost.requests, cost.price or 0)
+        for cost in (said.least, said.typical, said.most)
+    ]
+    assert all(lower <= higher for own in zip(*counts, strict=True) for lower, higher in itertools.pairwise(own))
+
+
+def test_more_candidates_are_more_tokens() -> None:
+    """What is offered enters the prompts; it changes no number of calls and no reply."""
+    few, many = estimated(candidates=5).typical, estimated(candidates=40).typical
+    assert many.tokens_in > few.tokens_in + 35 * 2 * 15
+    assert (few.calls, few.tokens_out) == (many.calls, many.tokens_out)
+
+
+def test_the_question_itself_is_counted() -> None:
+    """A long question costs in every call."""
+    long = Asked(ASKED.question + " He was a president." * 50)
+    more = estimated(long).typical.tokens_in - estimated().typical.tokens_in
+    assert more >= 4 * (tokens(long.question) - tokens(ASKED.question)) - 8
+
+
+def test_a_choice_with_its_options() -> None:
+    """Options of a choice stand in its prompts."""
+    plain, listed = Asked(ASKED.question, kind="choice"), Asked(ASKED.question, kind="choice", options=("Chicago",) * 9)
+    assert estimated(listed).typical.tokens_in > estimated(plain).typical.tokens_in
+
+
+def test_the_price_is_that_of_the_table() -> None:
+    """Tokens times the table's price; a model that the table does not name has none, and that is said."""
+    cost = estimated().typical
+    assert cost.price == pytest.approx((cost.tokens_in * 2 + cost.tokens_out * 10) / 1_000_000)
+    unknown = estimated(chat=Unasked("vendor:other"))
+    assert unknown.typical.price is None
+    assert any("price is not known" in note for note in unknown.notes)
+
+
+def test_local_costs_nothing_but_requests() -> None:
+    """Without a language model there are no calls and no tokens, at the price of 0."""
+    said = asyncio.run(estimate(ASKED, Settings(), None, Wordings()))
+    assert said.model == "local"
+    assert said.most == Cost(requests=said.most.requests)
+    assert said.most.requests > 0
+
+
+def test_each_endpoint_is_asked() -> None:
+    """Requests grow with the endpoints, the model's calls do not."""
+    one, three = estimated().typical, estimated(ends=3).typical
+    assert (three.requests, three.calls) == (3 * one.requests, one.calls)
+
+
+def test_a_lookahead_fetches_one_hop_more() -> None:
+    """Without it, or at the last depth, nothing is fetched ahead."""
+    assert estimated(alpha=0.0).typical.requests < estimated().typical.requests
+    assert estimated(depth=2).typical.requests == estimated(depth=2, alpha=0.0).typical.requests
+
+
+def test_a_budget_that_may_end_the_question() -> None:
+    """Every budget below the most is named; one that holds it is not."""
+    notes = estimated(budget=Budget(calls=3, tokens=100_000, money=0.001)).notes
+    assert sum("ends the question" in note for note in notes) == 2
+    assert any("3 calls" in note for note in notes)
+
+
+def test_a_secret_in_a_name_is_masked() -> None:
+    """A user and password in a model's URL are not shown."""
+    assert "secret" not in estimated(chat=Unasked("openai:m@http://me:secret@host/v1")).model
