@@ -58,15 +58,18 @@ INDEX_TEXT = "DB.DBA.RDF_OBJ_FT_RULE_ADD(null, null, 'All'); DB.DBA.VT_INC_INDEX
 
 
 @contextlib.contextmanager
-def oxigraph(files: Sequence[Path], *, seconds: int = 60) -> Iterator[str]:
-    """The URL of a read-only Oxigraph server over these files (.nt or .nt.gz), which gives a query that many seconds."""
+def oxigraph(files: Sequence[Path], *, seconds: int = 60, port: int = 0) -> Iterator[str]:
+    """The URL of a read-only Oxigraph server over these files (.nt or .nt.gz), which gives a query that many seconds.
+
+    It listens on `port`, or on one that is free.
+    """
     binary = _find("oxigraph")
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         for file in _unpacked(files, place):
             command = [binary, "load", "--location", str(place / "store"), "--file", str(file)]
             subprocess.run(command, check=True, capture_output=True)
-        bind = f"127.0.0.1:{_free_port()}"
+        bind = f"127.0.0.1:{port or _free_port()}"
         command = [
             binary,
             "serve-read-only",

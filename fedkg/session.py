@@ -39,7 +39,6 @@ from fedkg.llm.kept import KeptModel
 from fedkg.llm.ledger import Account, Ledger, Spend
 from fedkg.llm.offline import OfflineModel
 from fedkg.llm.openai import OpenAIModel
-from fedkg.llm.prices import Price
 from fedkg.llm.wire import WireModel
 from fedkg.loops import PerLoop
 from fedkg.meter import Meter
@@ -117,7 +116,8 @@ class Session:
             self._chat = _chat(self.settings)
             self._connections.push_async_callback(self._chat.close)
         self._account = Account(self.settings.run)
-        self._prices = self._priced()
+        limits = (self.settings.budget, self.settings.run)
+        self._prices = prices.table(self._chat.name, limits, self.settings.models_dir) if self._chat else ()
 
     async def graph(self) -> Graph:
         """The endpoints as one graph; connected on first use. Raises InputError after `aclose`."""
@@ -399,17 +399,6 @@ class Session:
             graph = "\n".join(sorted(member.graph.identity for member in self._members))
             self._recall = Recall(folder, graph, self.similarity)
         return self._recall
-
-    def _priced(self) -> tuple[Price, ...]:
-        """The price table. Raises SettingsError where money is limited and the model has no price: nothing could hold it."""
-        if self._chat is None:
-            return ()
-        table, name = prices.load(self.settings.models_dir), masked(self._chat.name)
-        limited = self.settings.budget.money is not None or self.settings.run.money is not None
-        if limited and not prices.find(name, table):
-            hint = f"write one into {prices.PRICES} in a folder that the setting models_dir names, or limit calls and tokens"
-            raise SettingsError(f"no budget in money can hold: the price of {name} is not known", hint=hint)
-        return table
 
     def _model(self, ledger: Ledger) -> ReasoningModel:
         if self._chat is None:

@@ -13,27 +13,32 @@ from contextlib import AbstractContextManager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pytest
 from click.testing import CliRunner
 
-from fedkg import identity, profiles, reason
+from fedkg import identity, profiles, prompts, reason
+from fedkg.calls.base import ReasoningModel
+from fedkg.calls.prompted import PromptedModel
 from fedkg.cli.main import main
-from fedkg.errors import EndpointError, ModelError
+from fedkg.errors import EndpointError, ModelError, ModelReplyError
 from fedkg.llm import capability, prices
-from fedkg.llm.base import Capability
+from fedkg.llm.base import Capability, ScriptedModel
 from fedkg.llm.prices import Price
 from fedkg.llm.wire import MODEL_KEY, WireModel
 from fedkg.profiles import Profile
-from fedkg.records import ModelCall
+from fedkg.prompts import Template
+from fedkg.records import Kind, Mention, ModelCall, Offer, Plan
 from fedkg.session import CHAT_MODELS
 from fedkg.settings import Budget
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-ENDPOINTS, MODELS = ((DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("endpoints", "models"))
+ENDPOINTS, MODELS, PROMPTS = (
+    (DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("endpoints", "models", "prompts")
+)
 URL, MODEL_URL, OLLAMA = "http://127.0.0.1:7878/query", "http://127.0.0.1:8000", "http://127.0.0.1:11434"
 
 
@@ -49,8 +54,8 @@ def transcripts(text: str) -> list[tuple[str, list[str]]]:
 
 
 def sections(text: str) -> dict[str, str]:
-    """The document's sections by their headings."""
-    return dict(part.split("\n", 1) for part in re.split(r"(?m)^## ", text)[1:])
+    """The document's sections by their headings; a line of a console that looks like one has no empty line before it."""
+    return dict(part.split("\n", 1) for part in text.split("\n\n## ")[1:])
 
 
 def rows(text: str) -> dict[str, list[str]]:
@@ -71,7 +76,7 @@ def run(command: str) -> tuple[int, str]:
 
 def follow(text: str, change: Callable[[str], str]) -> None:
     """Saves the files of a text, and types its commands: each ends as it is shown, and prints the lines that are shown."""
-    for name, content in re.findall(r"[Ss]ave this as `([\w./-]+)`[^`]*```\w+\n(.*?)```", text, re.DOTALL):
+    for name, content in re.findall(r"[Ss]ave\s+this\s+as\s+`([\w./-]+)`[^`]*```\w+\n(.*?)```", text, re.DOTALL):
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text(content, encoding="utf-8")
     steps = [*transcripts(text), ("", [])]
@@ -87,7 +92,7 @@ def check_shown(lines: list[str], printed: str) -> None:
     """The lines stand in what was printed, in their order; what is printed may go on where a line ends."""
     said = iter(" ".join(line.split()) for line in printed.splitlines())
     for line in filter(None, lines):
-        assert any(one.startswith(" ".join(line.split()).removesuffix(" …")) for one in said), (line, printed)
+        assert any(one.startswith(" ".join(line.split()).removesuffix("…").rstrip()) for one in said), (line, printed)
 
 
 def programs(text: str) -> list[tuple[str, str]]:
@@ -301,6 +306,73 @@ def test_what_a_vendor_has_to_write_is_told() -> None:
     """The steps to a vendor of the command line name what a WireModel leaves open."""
     text = sections(MODELS)["Add a vendor"]
     assert WireModel.__abstractmethods__ | {"vendor", "reply"} <= set(re.findall(r"`(\w+)`", text))
+
+
+@pytest.mark.parametrize("heading", [name for name, text in sections(PROMPTS).items() if transcripts(text)])
+def test_a_prompt_is_edited_as_told(model: str, heading: str) -> None:
+    """Section by section: a sentence is changed, compared, rendered and used; labels are neutralised; mistakes are named."""
+    follow(sections(PROMPTS)[heading], lambda text: text.replace(MODEL_URL, model))
+
+
+def test_every_call_is_told() -> None:
+    """With what `meta.toml` says of it, and the values that its template asks for."""
+    told, given = (rows(sections(PROMPTS)[name]) for name in ("The calls", "What a template is given"))
+    assert set(told) == set(given) == set(prompts.names())
+    for call, (_, returns, paper) in told.items():
+        meta = prompts.load(call).meta
+        assert (returns, paper) == (meta.returns, meta.paper)
+        assert callable(getattr(ReasoningModel, call.replace("-", "_")))
+
+
+async def test_every_value_of_a_template_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What each call gives its template is what the table says, and nothing else."""
+    seen: dict[str, set[str]] = {}
+
+    def render(self: Template, **values: object) -> tuple[str, str]:
+        seen[self.call] = set(values) - {"left_out"}
+        return "", ""
+
+    monkeypatch.setattr(Template, "render", render)
+    offers, plan = [Offer(1, "A → r → B")], Plan(())
+    model = PromptedModel(ScriptedModel(lambda *_: ""))
+    for call in (
+        model.plan("q"),
+        model.link("q", [Mention("A", ())]),
+        model.choose("q", plan, offers, 1),
+        model.beam("q", plan, None, offers, 1),
+        model.deductive("q", plan, offers),
+        model.answer("q", plan, offers),
+        model.adequacy("q", plan, offers),
+        model.score_relations("q", plan, None, offers),
+        model.score_entities("q", plan, offers),
+        model.relation_paths("q", plan, offers, 1, 1),
+        model.inductive("q", plan, offers, [""]),
+        model.model_only("q", "entities"),
+    ):
+        with pytest.raises(ModelReplyError):
+            await call
+    told = rows(sections(PROMPTS)["What a template is given"])
+    assert {call: set(re.findall(r"`(\w+)`", values)) for call, [values] in told.items()} == seen
+
+
+def test_every_kind_and_file_is_told() -> None:
+    """The kinds of question; and only names of files that a prompt folder takes, with all that it needs."""
+    told = rows(sections(PROMPTS)["What a folder holds"])
+    assert set(get_args(Kind)) == {name for name in told if "." not in name}
+    files = {name for row in told if "." in row for name in row.split("`, `")}
+    assert set(prompts.NEEDED) <= files
+    assert all(prompts.FILE.fullmatch(name.replace("KIND", "yesno").replace("VENDOR", "openai")) for name in files)
+
+
+def test_the_example_of_an_example_fits(tmp_path: Path) -> None:
+    """It is shown with the system text of the call."""
+    example = next(block for block in blocks(PROMPTS, "toml") if "[[examples]]" in block)
+    (tmp_path / "choose").mkdir()
+    (tmp_path / "choose" / "examples.toml").write_text(example, encoding="utf-8")
+    system, _ = prompts.load("choose", str(tmp_path), kind="literal").render(
+        **prompts.values(tomllib.loads(example)["examples"][0]["shown"])
+    )
+    assert "2. Momo → author → Michael Ende\n" in system
 
 
 @pytest.mark.parametrize("document", sorted(DOCS.glob("*.md")), ids=lambda path: path.name)

@@ -283,11 +283,11 @@ def test_the_command_line_replays(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with model_server([]) as base:
         ask = ("ask", KING, "-e", "sample", "--model", f"openai:m@{base}", "--json")
         run(*ask, "--replies")
-        warm = decode_answer(run(*ask, "--replies"))
+        warm = decode_answer(run(*ask, "--replies").encode())
     said = run("cache", "export", pack)
     run("cache", "import", pack, *there)
     monkeypatch.delenv("OPENAI_API_KEY")
-    assert document(decode_answer(run(*ask, "--mode", "offline", *there))) == document(warm)
+    assert document(decode_answer(run(*ask, "--mode", "offline", *there).encode())) == document(warm)
     assert re.search(rf"  replies +{len(warm.ledger)}\n", said)
     assert b"k3y-s3cret" not in Path(pack).read_bytes()
 

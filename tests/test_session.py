@@ -137,6 +137,25 @@ def test_a_model_without_name_or_key_is_said_at_once(model: str, says: str) -> N
     assert says in f"{caught.value} {caught.value.hint}"
 
 
+def test_the_model_has_its_record_with_what_the_user_says_over_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The own file's record holds, and `context` over that; live and offline the model has the same name and record."""
+    monkeypatch.delenv("FEDKG_MODEL_KEY", raising=False)
+    (tmp_path / "capabilities.toml").write_text('[[model]]\nnames = ["openai:m@*"]\noutput = 77\n', encoding="utf-8")
+    options: dict[str, Any] = {
+        "model": "openai:m@http://127.0.0.1:1/v1/",
+        "models_dir": str(tmp_path),
+        "context": 5_000,
+    }
+    with Session("sample", **options) as live, Session("sample", mode="offline", **options) as offline:
+        chats = [session._chat for session in (live, offline)]
+    for chat in chats:
+        assert chat is not None
+        assert chat.name == "openai:m@http://127.0.0.1:1/v1"
+        assert (chat.capability.context, chat.capability.output) == (5_000, 77)
+
+
 @pytest.mark.parametrize("name", ["word2vec", "st:"])
 def test_an_unknown_embedder_is_said(name: str) -> None:
     """With the names that are known."""

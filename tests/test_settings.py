@@ -57,6 +57,25 @@ def test_every_variable_reaches_its_key() -> None:
     assert load(environ=dict.fromkeys(settings.ENVIRONMENT, "")) == Settings()
 
 
+@pytest.mark.parametrize(
+    ("mode", "replies", "kept"),
+    [
+        ("live", None, False),
+        ("live", True, True),
+        ("live", False, False),
+        ("cached", None, True),
+        ("cached", False, False),
+        ("offline", None, True),
+        ("offline", False, True),
+    ],
+)
+def test_replies_are_kept_where_nobody_shall_be_asked_twice(
+    mode: settings.Mode, replies: bool | None, kept: bool
+) -> None:
+    """Where it is said, by default in mode cached; offline there is nothing else to answer from."""
+    assert Settings(mode=mode, replies=replies).keeps_replies is kept
+
+
 def test_unset_flags_change_nothing(file: Path) -> None:
     """A command line's None and empty lists leave what the file says."""
     assert load(file, {"model": None, "languages": (), "search.depth": None}, {}) == load(file, {}, {})
@@ -72,6 +91,10 @@ def test_unset_flags_change_nothing(file: Path) -> None:
         ("[search]\nalpha = nan", r"search\.alpha"),
         ("[search]\nform = 'triples'", r"search\.form"),
         ("[budget]\nseconds = -1", r"budget\.seconds"),
+        ("[budget]\nmoney = 0", r"budget\.money"),
+        ("[budget]\nmoney = nan", r"budget\.money"),
+        ("[run]\ncalls = 0", r"run\.calls"),
+        ("[run]\nhours = 1", "unknown field `hours`.*run"),
         ("[ttl]\nneighbours = 0", r"ttl\.neighbours"),
         ("[ttl]\nlabels = -1", r"ttl\.labels"),
         ("[ttl]\nlabels = inf", r"ttl\.labels"),

@@ -201,8 +201,9 @@ class PromptedModel:
         try:
             return read(extract(text), prompt.shown)
         except ModelReplyError as fault:
-            # vendors refuse empty turns
-            echo = Message("assistant", text.strip()[:ECHO] or "(nothing)")
+            # vendors refuse empty turns, and half a pair of surrogates cannot be sent
+            said = text.encode("utf-8", "replace").decode("utf-8").strip()[:ECHO]
+            echo = Message("assistant", said or "(nothing)")
             task += [echo, Message("user", REPAIR.format(fault=line(fault, 300)))]
         repair = _request(template, task)
         text = (await self._model.complete(repair)).text

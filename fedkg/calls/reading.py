@@ -20,6 +20,8 @@ __all__ = ["Flag", "Numbered", "Share", "Whole", "entries", "extract", "fit", "f
 REPLY = 200_000
 """Characters beyond which no reply is sensible."""
 THOUGHT = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
+# half a pair of surrogates is no text: msgspec cannot compare it
+UNFIT = (msgspec.ValidationError, UnicodeEncodeError)
 WORDS = {"yes": True, "true": True, "no": False, "false": False}
 
 T = TypeVar("T")
@@ -77,7 +79,7 @@ def fit(reply: object, kind: type[T]) -> T:
     """The reply as that record. Raises ModelReplyError."""
     try:
         return msgspec.convert(reply, kind, dec_hook=_lenient)
-    except msgspec.ValidationError as error:
+    except UNFIT as error:
         raise ModelReplyError(f"its JSON does not fit: {error}") from error
 
 
@@ -117,7 +119,7 @@ def entries(listed: list[Any], kind: type[Entry], offered: Collection[int]) -> l
     """The entries that fit and were offered, each number once; raises where something was listed and nothing fits."""
     kept: dict[int, Entry] = {}
     for item in listed:
-        with contextlib.suppress(msgspec.ValidationError):
+        with contextlib.suppress(*UNFIT):
             entry = msgspec.convert(item, kind, dec_hook=_lenient)
             if entry.number in offered:
                 kept.setdefault(entry.number, entry)

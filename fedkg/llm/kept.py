@@ -24,20 +24,18 @@ MOST = 1 << 40
 class KeptModel:
     """A ChatModel that asks the one behind it only for replies that the store does not hold.
 
-    A reply is kept under all that it depends on: `source`, which is the model's name with the URL of its server, and a SHA-256
-    over the request (messages, schema, template, call) and the parameters that the vendor sends for such a model. No key is
-    part of it. What fails, is refused or cut raises, so it is never kept; nor is an empty reply. What nobody can read in the
-    store is a miss.
+    A reply is kept under all that it depends on: the model's name, with the URL of its server, and a SHA-256 over the request
+    (messages, schema, template, call) and over how the model's record says that it is sent. No key is part of it. What fails,
+    is refused or cut raises, so it is never kept; nor is an empty reply. What nobody can read in the store is a miss.
 
     Two questions that ask the same at the same time both pay for it.
     """
 
-    def __init__(self, model: ChatModel, store: Store, source: str = "") -> None:
+    def __init__(self, model: ChatModel, store: Store) -> None:
         self.name = model.name
         self.capability = model.capability
         self._model = model
         self._store = store
-        self._source = source or model.name
 
     async def complete(self, request: Request) -> Completion:
         """The kept reply, marked so, with the tokens that it cost at first; else the model's. Raises what the model raises."""
@@ -61,7 +59,7 @@ class KeptModel:
     def _key(self, request: Request) -> str:
         can = self.capability
         asked = _json((request, can.structured, can.system, can.output))
-        return f"{self._source} {hashlib.sha256(asked).hexdigest()}"
+        return f"{self.name} {hashlib.sha256(asked).hexdigest()}"
 
 
 def _json(what: object) -> bytes:

@@ -85,13 +85,11 @@ class Account:
 class Ledger:
     """The model calls of one question, in the order of their start, priced by a table.
 
-    What they really cost goes into `account`, too. Totals are kept up to date: to ask for them is no work. `model` is what
-    the table knows the model by, with the URL of its server; without it its name counts.
+    What they really cost goes into `account`, too. Totals are kept up to date: to ask for them is no work.
     """
 
-    def __init__(self, prices: Sequence[Price] = (), account: Account | None = None, model: str = "") -> None:
+    def __init__(self, prices: Sequence[Price] = (), account: Account | None = None) -> None:
         self.account = account or Account()
-        self.model = model
         self.total = Spend()
         self._prices = prices
         self._calls: list[ModelCall] = []

@@ -6,7 +6,7 @@ A model that no entry names has no price (None), which is never taken for 0.
 import datetime as dt
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -16,8 +16,9 @@ from fedkg.data import folder
 from fedkg.errors import SettingsError
 from fedkg.llm.capability import fits
 from fedkg.records import ModelCall
+from fedkg.settings import Budget, masked
 
-__all__ = ["PRICES", "Price", "find", "load", "parse", "price"]
+__all__ = ["PRICES", "Price", "find", "load", "parse", "price", "table"]
 
 PRICES = "prices.toml"
 HINT = "models/prices.toml shows how prices are written"
@@ -60,15 +61,24 @@ class _Table(msgspec.Struct, forbid_unknown_fields=True):
     price: tuple[Price, ...] = ()
 
 
-def find(model: str, table: Sequence[Price], prompt: int = 0) -> Price | None:
+def find(model: str, entries: Sequence[Price], prompt: int = 0) -> Price | None:
     """The first entry that holds for a prompt of so many tokens to the model of that name; None where none does."""
-    return next((entry for entry in table if entry.fits(model, prompt)), None)
+    return next((entry for entry in entries if entry.fits(model, prompt)), None)
 
 
-def price(call: ModelCall, table: Sequence[Price]) -> float | None:
-    """What the call costs in US dollars; None where the table does not know it."""
-    entry = find(call.model, table, call.tokens_in)
+def price(call: ModelCall, entries: Sequence[Price]) -> float | None:
+    """What the call costs in US dollars; None where no entry knows it."""
+    entry = find(call.model, entries, call.tokens_in)
     return entry.of(call) if entry else None
+
+
+def table(model: str, limits: Iterable[Budget], own: str = "") -> tuple[Price, ...]:
+    """The price table, as `load`. Raises SettingsError where a budget limits money and the model has no price: none can hold."""
+    loaded = load(own)
+    if any(limit.money is not None for limit in limits) and not find(model, loaded):
+        hint = f"write one into {PRICES} in a folder that the setting models_dir names, or limit calls and tokens"
+        raise SettingsError(f"no budget in money can hold: the price of {masked(model)} is not known", hint=hint)
+    return loaded
 
 
 def load(own: str = "") -> tuple[Price, ...]:

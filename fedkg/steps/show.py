@@ -4,6 +4,7 @@
 anything, instructions for the model included: they are folded into one bounded line and cannot contain an arrow.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 
 from fedkg.prompts import line
@@ -16,6 +17,7 @@ SHOWN_ON_THE_WAY = 3
 SHOWN_TAILS = 40
 SHOWN_EDGES = 3
 """Most edges to one tail whose qualifiers are shown."""
+NUMBER = re.compile(r"(?<!\S)(\d+)\)")  # as prompts number the ends of a path
 
 
 def offer_candidates(
@@ -64,12 +66,12 @@ def path_text(beam: Beam, names: Mapping[Term, str], tails: int = SHOWN_ON_THE_W
 
 
 def safe(text: str) -> str:
-    """A label as it may stand in a line of ours."""
-    return line(text).replace("→", "->").replace("←", "<-")
+    """A label as it may stand in a line of ours: at most 200 characters, no arrow, and nothing like the number of an end."""
+    return line(NUMBER.sub(r"\1.", line(text)).replace("→", "-›").replace("←", "‹-"))
 
 
 def _name(term: Term, names: Mapping[Term, str]) -> str:
-    return safe(names.get(term) or own_name(term))
+    return safe(names.get(term, "")) or safe(own_name(term))  # a label may be empty, or nothing that is drawn
 
 
 def _tail(beam: Beam, tail: Term, names: Mapping[Term, str]) -> str:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fedkg.bench.runner import Record, as_json, run
+from fedkg.bench import datasets
+from fedkg.bench.runner import Record, _settings, as_json, run
 from fedkg.errors import DatasetError
 from fedkg.settings import Settings, load
 
@@ -68,3 +69,10 @@ async def test_missing_files_are_said_before_anything_runs(tmp_path: Path) -> No
     """Neither questions nor graph: --data is wrong."""
     with pytest.raises(DatasetError, match="pathquestion-2h"):
         await run(settings_for(tmp_path), "pathquestion-2h", tmp_path)
+
+
+@pytest.mark.parametrize(("said", "kept"), [(None, True), (True, True), (False, False)])
+def test_replies_are_kept_unless_told_otherwise(tmp_path: Path, said: bool | None, kept: bool) -> None:
+    """A benchmark that is run again pays for no reply twice."""
+    settings = Settings(endpoints=("sample",), replies=said)
+    assert _settings(settings, datasets.find("metaqa-1hop"), tmp_path).keeps_replies is kept

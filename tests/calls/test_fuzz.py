@@ -8,6 +8,7 @@ import json
 import math
 import os
 from collections.abc import Awaitable, Callable, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import pytest
@@ -20,7 +21,7 @@ from fedkg.embed.lazy import LazySimilarity
 from fedkg.errors import ModelReplyError
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.llm.base import Message, ScriptedModel
-from fedkg.prompts import line, load
+from fedkg.prompts import Wordings, line
 from fedkg.reason import Run
 from fedkg.records import Conclusion, Kind, Match, Mention, Offer, Pick, Plan, Recalled, RelationPath, Usage, Verdict
 from fedkg.settings import Search, Settings
@@ -31,6 +32,7 @@ REPLIES = int(os.environ.get("FUZZ", "480"))
 """How many replies are made up, all calls together."""
 OFFERS = tuple(Offer(n, f"A → r{n} → B{n}", (f"r{n}",), tuple(f"B{i}" for i in range(n))) for n in range(1, 5))
 NUMBERS = {1, 2, 3, 4}
+WORDINGS = Wordings()
 WIDTH, DEPTH = 2, 2
 QUESTION = "Which of the films King Kong and It was made by Peter Jackson?"
 OPTIONS = ("King Kong", "It")
@@ -188,10 +190,17 @@ WAYS: list[Callable[[str, int], str]] = [
 ]
 
 
+@cache
+def replies(call: str, kind: Kind) -> st.SearchStrategy[Any]:
+    """What the call may be told: mostly near its schema."""
+    fitting = near(WORDINGS.get(call, kind).schema)
+    return st.one_of(fitting, fitting, junk)
+
+
 @st.composite
 def written(draw: st.DrawFn, call: str, kind: Kind) -> str:
     """A reply to the call, in one of the ways in which models write; as it should be in half of all cases."""
-    value = draw(st.one_of(near(load(call, kind=kind).schema), near(load(call, kind=kind).schema), junk))
+    value = draw(replies(call, kind))
     text = json.dumps(value)
     if draw(st.booleans()):
         return text
@@ -204,7 +213,7 @@ def written(draw: st.DrawFn, call: str, kind: Kind) -> str:
 async def test_no_reply_leaves_what_was_offered(call: str, data: st.DataObject) -> None:
     """Whatever a model replies, twice, the call ends in what it may return, or in ModelReplyError."""
     kind = data.draw(st.sampled_from(KINDS))
-    model = PromptedModel(Wire([data.draw(written(call, kind)) for _ in range(2)]))
+    model = PromptedModel(Wire([data.draw(written(call, kind)) for _ in range(2)]), wordings=WORDINGS)
     plan = Plan(("k",), ("step",), kind=kind, options=OPTIONS if kind == "choice" else ())
     try:
         found = await CALLS[call].ask(model, plan)
@@ -220,7 +229,7 @@ async def test_each_call_is_repaired_once(call: str, kind: Kind) -> None:
     plan = Plan(("k",), kind=kind, options=OPTIONS if kind == "choice" else ())
     wire = Wire(["[1, 2]", "{}", "{}"])
     with pytest.raises(ModelReplyError, match=f"scripted: two unusable replies to `{call}`"):
-        await CALLS[call].ask(PromptedModel(wire), plan)
+        await CALLS[call].ask(PromptedModel(wire, wordings=WORDINGS), plan)
     (_, first), (repair, second) = wire.asked
     assert first == second == call
     assert [message.role for message in repair] == ["system", "user", "assistant", "user"]
@@ -266,7 +275,7 @@ def test_no_reply_ends_a_walk_in_an_exception(make_graph: Callable[..., SparqlGr
         return data.draw(st.one_of(good, written(call, data.draw(st.sampled_from(KINDS)))))
 
     search = Search(depth=2, call_plan=data.draw(st.sampled_from(["fused", "paper"])))
-    model, similarity = PromptedModel(Wire(play)), LazySimilarity(HashingEmbedder(), MemoryStore())
+    model, similarity = PromptedModel(Wire(play), wordings=WORDINGS), LazySimilarity(HashingEmbedder(), MemoryStore())
 
     async def walk() -> None:
         run = Run("Who directed King Kong?", graph, model, similarity, Settings(search=search), Usage)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from fedkg.calls.base import ReasoningModel
 from fedkg.calls.prompted import PromptedModel
 from fedkg.calls.reading import extract
-from fedkg.errors import BudgetError, ModelReplyError, PromptError
-from fedkg.llm.base import ScriptedModel
+from fedkg.errors import BudgetError, ModelContextError, ModelReplyError, PromptError
+from fedkg.llm.base import Capability, ScriptedModel
 from fedkg.llm.ledger import Ledger
 from fedkg.prompts import Wordings, names
 from fedkg.records import Conclusion, Offer, Pick, Plan, Verdict
@@ -281,7 +281,7 @@ async def test_the_repair_shows_a_bounded_reply_that_is_never_empty(reply: str) 
     """Vendors refuse empty turns, and a reply without end must not come back in full."""
     model, chat = scripted(reply, {"picks": []})
     assert await model.choose("Q?", PLAN, OFFERS, 4) == ()
-    assert 0 < len(chat.asked[1][0][2].content) <= 4_000
+    assert 0 < len(chat.asked[1][0][2].content) <= 1_500
 
 
 async def test_the_ledger_names_calls_and_template_versions() -> None:
@@ -326,7 +326,8 @@ async def test_a_first_step_says_that_nothing_was_walked() -> None:
 def test_own_templates_are_used_and_a_broken_one_is_found_at_once(tmp_path: Path) -> None:
     """The user's folder is read when the model is made, not in the middle of a question."""
     (tmp_path / "choose").mkdir()
-    with pytest.raises(PromptError, match=r"system\.j2 is missing"):
+    (tmp_path / "choose" / "system.j2").write_text("{% if %}")
+    with pytest.raises(PromptError, match=r"system\.j2:1"):
         PromptedModel(ScriptedModel([]), wordings=Wordings(str(tmp_path)))
 
 
@@ -434,3 +435,67 @@ def test_every_call_has_a_template() -> None:
     assert {name.replace("-", "_") for name in names()} == {
         name for name, value in vars(ReasoningModel).items() if callable(value) and name[0] != "_"
     } - {"close"}
+
+
+MANY = tuple(
+    Offer(number, f"A → relation {number} → {'some words ' * 20}", (), (f"end {number}",)) for number in range(1, 101)
+)
+
+
+def narrow(reply: dict[str, Any], context: int) -> tuple[PromptedModel, ScriptedModel]:
+    """A model of so small a context that always replies the same."""
+    chat = ScriptedModel(lambda messages, name: json.dumps(reply), Capability(context=context, output=500))
+    return PromptedModel(chat), chat
+
+
+async def test_only_what_was_shown_can_be_picked() -> None:
+    """Offers that had no room are not shown, are counted, and do not come back, whatever the model replies."""
+    judged = {"follows": True, "deducible": False}
+    model, chat = narrow({"picks": [{"offer": 100, **judged}, {"offer": 2, **judged}]}, 3_000)
+    assert await model.choose("Q?", PLAN, MANY, 4) == (Pick(2),)
+    [(messages, _)] = chat.asked
+    shown = messages[1].content.count(" → ") // 2
+    assert 2 < shown < 100
+    assert f"\n{100 - shown} more, ranked lower, are not shown." in messages[1].content
+    assert model.left_out == 100 - shown
+    model, _ = narrow({"picks": [100]}, 3_000)
+    with pytest.raises(ModelReplyError, match="offered"):
+        await model.beam("Q?", PLAN, None, MANY, 4)
+
+
+async def test_every_call_with_a_list_keeps_to_the_context() -> None:
+    """Each leaves out of its list what does not fit; scores are 0.0 for what was not shown."""
+    reply = {
+        "verdicts": [
+            {"path": 1, "follows": True, "deducible": True},
+            {"path": 100, "follows": True, "deducible": True},
+        ],
+        "paths": [{"path": 1, "ends": []}, {"path": 100, "ends": []}],
+        "adequate": True,
+        "scores": [{name: number, "score": 1.0} for number in (1, 100) for name in ("relation", "entity")],
+        "plans": [{"relations": [1], "weight": 0.5}, {"relations": [100], "weight": 1.0}],
+    }
+    model, chat = narrow(reply, 3_000)
+    assert {verdict.number for verdict in await model.deductive("Q?", PLAN, MANY) if verdict.follows} == {1}
+    assert (await model.answer("Q?", PLAN, MANY)).paths == (1,)
+    assert (await model.inductive("Q?", PLAN, MANY, ["guess"] * 100)).paths == (1,)
+    assert await model.adequacy("Q?", PLAN, MANY) is True
+    assert [chain.relations for chain in await model.relation_paths("Q?", PLAN, MANY, 2, 3)] == [(1,)]
+    assert all("are not shown" in messages[1].content for messages, _ in chat.asked)
+    assert len(chat.asked) == 5
+    for name in ("relation", "entity"):
+        model, _ = narrow({"scores": [{name: 1, "score": 1.0}, {name: 100, "score": 1.0}]}, 3_000)
+        ask = (
+            model.score_relations("Q?", PLAN, None, MANY)
+            if name == "relation"
+            else model.score_entities("Q?", PLAN, MANY)
+        )
+        assert await ask == (1.0, *[0.0] * 99)
+
+
+async def test_no_room_at_all_is_an_error_without_a_call() -> None:
+    """A model too small for one offer is not asked."""
+    model, chat = narrow({"picks": []}, 1_500)
+    with pytest.raises(ModelContextError):
+        await model.choose("Q?" * 1_000, PLAN, MANY, 4)
+    assert chat.asked == []

@@ -25,9 +25,10 @@ COST = Completion('{"n": 1}', 100, 5, 90, 3, 1)
 class Priced:
     """A model that gives completions, or raises errors, in their turn."""
 
-    name = "priced"
-
-    def __init__(self, *said: Completion | ModelError, capability: Capability | None = None) -> None:
+    def __init__(
+        self, *said: Completion | ModelError, capability: Capability | None = None, name: str = "priced"
+    ) -> None:
+        self.name = name
         self.capability = capability or Capability()
         self.left = list(said)
         self.closed = 0
@@ -108,13 +109,10 @@ async def test_parameters_that_change_a_reply_count(store: MemoryStore, capabili
 
 async def test_another_server_is_another_model(store: MemoryStore) -> None:
     """Two servers may call two models alike."""
-    for source in ("openai:m@http://one/v1", "openai:m@http://two/v1", ""):
-        assert not (await KeptModel(Priced(COST), store, source).complete(ASK)).replayed
-    assert [key.rpartition(" ")[0] for key in keys(store)] == [
-        "openai:m@http://one/v1",
-        "openai:m@http://two/v1",
-        "priced",
-    ]
+    names = ["openai:m@http://one/v1", "openai:m@http://two/v1", "openai:m"]
+    for name in names:
+        assert not (await KeptModel(Priced(COST, name=name), store).complete(ASK)).replayed
+    assert [key.rpartition(" ")[0] for key in keys(store)] == names
 
 
 @pytest.mark.parametrize(

@@ -81,5 +81,5 @@ def test_a_label_cannot_forge_a_step() -> None:
 def test_any_label_becomes_one_bounded_line(label: str) -> None:
     """Whatever an endpoint calls a thing, a prompt gets one line of at most 200 characters and no arrow."""
     shown = safe(label)
-    assert len(shown) <= 400
+    assert len(shown) <= 200
     assert not {"\n", "\r", "→", "←", "\u202e", "\x1b"} & set(shown)

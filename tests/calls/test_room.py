@@ -1,0 +1,77 @@
+"""A prompt fits its model, and the offers that rank last make room first."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fedkg.calls.room import REPAIR, fitted, room
+from fedkg.errors import ModelContextError
+from fedkg.llm.base import Capability
+from fedkg.prompts import Wordings
+from fedkg.records import Offer, Plan
+from fedkg.tokens import estimate
+
+TEMPLATE = Wordings().get("beam")
+
+
+def shown(count: int, words: int = 5) -> dict[str, Any]:
+    """The values of a beam call with that many offers."""
+    offers = [Offer(number, f"A → relation {number} → {'word ' * words}") for number in range(1, count + 1)]
+    return {"question": "Q?", "plan": Plan(("k",)), "path": None, "offers": offers, "width": 2}
+
+
+def needed(values: dict[str, Any]) -> int:
+    """The tokens of the whole prompt."""
+    return TEMPLATE.tokens + estimate(TEMPLATE.render(**values)[1])
+
+
+def test_the_room_is_the_context_without_reply_and_repair() -> None:
+    """What the model may write, and one repair, have their room beside the prompt."""
+    assert room(Capability(context=8_192, output=2_048)) == 8_192 - 2_048 - REPAIR
+
+
+def test_a_prompt_that_fits_is_whole() -> None:
+    """Where all offers fit exactly, all are shown and nothing is said of others."""
+    values = shown(12)
+    fits = fitted(TEMPLATE, values, needed(values))
+    assert (fits.system, fits.user) == TEMPLATE.render(**values)
+    assert fits.shown == values["offers"]
+    assert fits.left_out == 0
+
+
+@given(st.integers(1, 60), st.integers(0, 40), st.integers(0, 3_000))
+def test_the_smallest_number_of_the_last_offers_is_left_out(count: int, words: int, tokens: int) -> None:
+    """What is shown fits, one more would not, and the prompt says how many are missing."""
+    values = shown(count, words)
+    try:
+        fits = fitted(TEMPLATE, values, tokens)
+    except ModelContextError:
+        assert needed({**values, "offers": values["offers"][:1], "left_out": count - 1}) > tokens
+        return
+    most = len(fits.shown)
+    assert fits.shown == values["offers"][:most]
+    assert fits.left_out == count - most
+    assert TEMPLATE.tokens + estimate(fits.user) <= tokens
+    assert fits.user.count(" → relation ") == most
+    assert (f"\n{count - most} more, ranked lower, are not shown.\n" in fits.user) == (most < count)
+    if most < count:
+        more = {"offers": values["offers"][: most + 1], "left_out": count - most - 1}
+        assert needed({**values, **more}) > tokens
+
+
+def test_no_room_for_one_offer_is_an_error() -> None:
+    """The error names the call and the tokens that there are."""
+    with pytest.raises(ModelContextError, match="`beam` is longer than 100 tokens") as caught:
+        fitted(TEMPLATE, shown(3), 100)
+    assert caught.value.asked == "beam"
+
+
+def test_a_call_without_a_list_fits_or_does_not() -> None:
+    """Nothing can be left out of a question."""
+    plan = Wordings().get("plan")
+    values = {"question": "Q? " * 300, "kind": None, "options": ()}
+    assert fitted(plan, values, 10_000).shown == ()
+    with pytest.raises(ModelContextError, match="`plan`"):
+        fitted(plan, values, plan.tokens)
