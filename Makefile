@@ -9,7 +9,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo -n)
 APT := $(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get -qq
 VIRTUOSO := virtuoso-opensource
 
-.PHONY: demo engines test cassettes check format lint types bench comunica clean
+.PHONY: demo engines test fuzz cassettes check format lint types bench comunica clean
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -31,6 +31,10 @@ test: .venv/installed
 
 cassettes: .venv/installed
 	RECORD_CASSETTES=1 $(BIN)/python -m pytest tests/llm/test_cassettes.py tests/fetch/test_cassettes.py
+
+# 10,000 made-up replies to the model's calls; `make test` tries some hundred
+fuzz: .venv/installed
+	FUZZ=10000 $(BIN)/python -m pytest --timeout 1200 tests/calls/test_fuzz.py
 
 format: .venv/installed
 	$(BIN)/ruff format .

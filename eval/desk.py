@@ -17,9 +17,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+from platformdirs import user_cache_path
 
 from eval.engines import oxigraph
 from eval.report import Report, options, require
+from fedkg.adapters import open_store
 from fedkg.errors import FedkgError
 from fedkg.llm import capability
 from fedkg.llm.base import ChatModel
@@ -27,7 +29,7 @@ from fedkg.llm.openai import OpenAIModel
 from fedkg.pack import export_pack, import_pack
 from fedkg.records import Answer, Kind
 from fedkg.runs import Runs
-from fedkg.session import Session, open_store
+from fedkg.session import Session
 from fedkg.settings import Budget, Settings
 from fedkg.store import DiskStore
 
@@ -157,7 +159,8 @@ def main() -> None:
 def _arguments() -> argparse.ArgumentParser:
     parser = options(__doc__ or "")
     parser.add_argument("--url", default=URL, help="base URL of the OpenAI wire where the replies are written")
-    parser.add_argument("--keep", type=Path, default=Path("desk-cache"), help="folder where replies and facts are kept")
+    keep = user_cache_path("fedkg") / "desk"
+    parser.add_argument("--keep", type=Path, default=keep, help="folder where replies and facts are kept")
     parser.add_argument("--pack", type=Path, help="the pack to write")
     parser.add_argument("--only", nargs="*", default=(), metavar="ID", help="ask only these")
     parser.add_argument("--at-once", type=int, default=4, help="questions under way at the same time")

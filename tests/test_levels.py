@@ -49,6 +49,7 @@ LEVELS = {
     "methods": 6,
     "reason": 7,
     "estimate": 7,  # what a question costs, before it is asked
+    "adapters": 7.5,  # what else a session is put together from
     "connect": 7.5,  # the endpoints of a session
     "doctor": 7.7,  # examines one of them
     "session": 8,

@@ -17,7 +17,7 @@ from fedkg.dialects import Query
 from fedkg.embed.base import HashingEmbedder
 from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.embed.lazy import LazySimilarity
-from fedkg.errors import ModelUnreachableError, QuestionError, TopicError, UnreachableError
+from fedkg.errors import ModelContextError, ModelUnreachableError, QuestionError, TopicError, UnreachableError
 from fedkg.events import Answered, Chosen, Event, Fetched, Linked, Planned, Ranked, Verified, Warned
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.llm.base import Capability, Completion, Message, Request, ScriptedModel
@@ -240,6 +240,39 @@ async def test_each_call_has_its_fallback(films: SparqlGraph, call: str) -> None
     assert (answer.status is Status.ANSWERED) == (call != "answer")
 
 
+@pytest.mark.parametrize("call", ["plan", "choose", "answer"])
+async def test_a_prompt_that_is_too_long_is_survived_like_a_bad_reply(films: SparqlGraph, call: str) -> None:
+    """A service that takes no prompt of this length leaves the search to its own ranking, and the document says so."""
+    player = Player("directed by", "spouse")
+
+    def play(messages: Sequence[Message], asked: str) -> str:
+        if asked == call:
+            raise ModelContextError("too long")
+        return player(messages, asked)
+
+    answer = await answer_of(run_of(films, play, search={"depth": 2 if call == "plan" else 1}))
+    assert any("too long" in warning for warning in answer.warnings)
+    assert (answer.status is Status.ANSWERED) == (call != "answer")
+
+
+async def test_a_model_that_was_not_shown_everything_has_not_said_none(make_graph: Callable[..., SparqlGraph]) -> None:
+    """Offers that its context has no room for are counted in a warning, and "none" becomes "not found"."""
+    ways = "\n".join(
+        f':kong r:way{n} :jackson . r:way{n} rdfs:label "some way number {n} to go there"@en .' for n in range(90)
+    )
+    graph = make_graph(FILMS + ways, name="wide")
+    asked = {}
+    for context in (3_000, 100_000):
+        chat = ScriptedModel(Player("composed by"), Capability(context=context, output=500))
+        answer = await answer_of(run_of(graph, chat, search={"candidates": 200, "depth": 1}))
+        asked[context] = [messages[-1].content for messages, call in chat.asked if call == "choose"]
+        narrow = context == 3_000
+        assert answer.status is (Status.NOT_FOUND if narrow else Status.NONE)
+        assert any("had no room for" in warning for warning in answer.warnings) == narrow
+    assert "are not shown" in asked[3_000][0]
+    assert "are not shown" not in asked[100_000][0]
+
+
 async def test_a_model_that_cannot_be_reached_is_an_error(films: SparqlGraph) -> None:
     """There is nothing to fall back on: the error reaches the caller."""
 
@@ -285,6 +318,7 @@ async def test_the_local_model_abstains_before_anything_is_fetched(
     answer = await answer_of(run)
     assert answer.status is Status.ABSTAINED
     assert meter.usage().requests == 0
+    assert "take a judgement; name a language model with --model" in answer.warnings[0]
 
 
 @pytest.mark.parametrize("question", ["", "  \n ", "x" * (LONGEST_QUESTION + 1), "who is \udcff?"])
@@ -369,3 +403,38 @@ async def test_warnings_are_events_too(films: SparqlGraph) -> None:
     """Whoever watches the walk sees a warning when it arises."""
     seen = await events_of(run_of(films, lambda _messages, _call: "?"))
     assert any(isinstance(event, Warned) for event in seen)
+
+
+APES = """
+@prefix dcterms: <http://purl.org/dc/terms/> .
+:ape rdfs:label "King Kong"@en ; dcterms:description "1933 release" ; r:directed_by :cooper .
+:kong1 rdfs:label "King Kong"@en ; dcterms:description "2005 release" ; r:directed_by :jackson .
+:cooper rdfs:label "Merian Cooper"@en . :jackson rdfs:label "Peter Jackson"@en . r:directed_by rdfs:label "directed by"@en .
+"""
+
+
+@pytest.mark.parametrize(
+    ("reply", "answered", "warned"),
+    [
+        ({"links": [{"mention": 1, "candidate": 2}]}, "Peter Jackson", ""),
+        ({"links": []}, "Merian Cooper", ""),
+        ({"links": [{"mention": 1, "candidate": 0}]}, "Merian Cooper", "starts from the likeliest"),
+        ({"links": [{"mention": 1, "candidate": 3}]}, "Merian Cooper", "which entity is meant by 'King Kong'"),
+    ],
+)
+async def test_the_model_says_which_of_several_entities_is_meant(
+    make_graph: Callable[..., SparqlGraph], reply: dict[str, Any], answered: str, warned: str
+) -> None:
+    """In one call, before the walk; what it does not say usably is chosen without it, with a warning."""
+    player = Player("directed by")
+    calls: list[str] = []
+
+    def play(messages: Sequence[Message], call: str) -> str:
+        calls.append(call)
+        return json.dumps(reply) if call == "link" else player(messages, call)
+
+    answer = await answer_of(run_of(make_graph(APES), play, "Who is the director of King Kong?"))
+    assert [value.value for value in answer.answers] == [answered]
+    assert any(warned in warning for warning in answer.warnings) if warned else not answer.warnings
+    assert calls.count("link") == (2 if "which entity" in warned else 1)
+    assert calls[:2] == ["plan", "link"]

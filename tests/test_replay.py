@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
+from fedkg.adapters import open_store
 from fedkg.bench import datasets
 from fedkg.cli.main import main
 from fedkg.connect import Member
@@ -22,7 +23,7 @@ from fedkg.fetch.offline import Offline
 from fedkg.pack import export_pack, import_pack
 from fedkg.records import Answer, Status, decode_answer
 from fedkg.runs import Runs
-from fedkg.session import Session, open_store
+from fedkg.session import Session
 from fedkg.settings import Settings
 from fedkg.store import DiskStore
 

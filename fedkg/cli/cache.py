@@ -7,13 +7,13 @@ from pathlib import Path
 import click
 import msgspec
 
+from fedkg.adapters import open_store
 from fedkg.cli import options
 from fedkg.cli.show import plain
 from fedkg.errors import PackError
 from fedkg.pack import SIZE_LIMIT, export_pack, import_pack
 from fedkg.records import encode
 from fedkg.runs import Runs
-from fedkg.session import open_store
 from fedkg.settings import Settings
 from fedkg.store import DiskStore
 

@@ -61,11 +61,11 @@ def offered(label: str) -> list[Offer]:
 
 
 def shown(label: str) -> dict[str, Any]:
-    """The values of every call, with that label wherever a text comes from the graph, the user or an earlier reply."""
+    """The values of every call, with that label wherever a text comes from the graph, an option or an earlier reply."""
     offers = offered(label)
     match = Match(TOPIC, label, 1.0, label, type=label)
     return {
-        "question": label,
+        "question": MARK,
         "kind": None,
         "options": (label, label),
         "plan": Plan((label,), (label,), label, "entities", (label,), (label, label)),
@@ -99,7 +99,7 @@ def test_a_label_changes_nothing_beyond_its_place(call: str, kind: Kind, text: s
     for usual, other in zip(before, after, strict=True):
         head, *labels = usual.split(MARK)
         assert other.startswith(head + MARK) if labels else other == usual
-        longest = 4_000 if re.match("<question>|Statement|Option", usual) else 200
+        longest = 4_000 if re.match("Statement|Option", usual) else 200
         assert len(other) <= len(usual) + longest * len(labels)
 
 

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from fedkg.calls.local import HOP_PENALTY, LocalModel
+from fedkg.calls.base import ReasoningModel
+from fedkg.calls.local import HOP_PENALTY, PAIRED, LocalModel
 from fedkg.embed.base import Matrix
-from fedkg.records import Kind, Offer, Plan
+from fedkg.records import Kind, Match, Mention, Offer, Plan, Recalled
+from fedkg.terms import Iri
 
 QUESTION = "where was the spouse of Peter Jackson born?"
 
@@ -134,3 +136,63 @@ async def test_what_resembles_nothing_is_no_answer_and_little_is_a_guess() -> No
     weak = await LocalModel(Told(film=0.2)).answer(QUESTION, Plan(()), [offer(1, "film")])
     assert (weak.paths, "guess" in weak.note) == ((1,), True)
     assert (await LocalModel(Told(film=0.5)).answer(QUESTION, Plan(()), [offer(1, "film")])).note == ""
+
+
+def test_it_implements_every_call() -> None:
+    """It is a model like the prompted one: the same protocol, without prompts."""
+    model: ReasoningModel = LocalModel(Told())
+    assert (model.name, model.exhaustive) == ("local", True)
+
+
+async def test_it_has_nothing_to_add_to_a_choice_by_words() -> None:
+    """Which of several entities is meant is left as the linking step chose it; from memory it knows nothing."""
+    same = Mention("Berlin", (Match(Iri("http://x/1"), "Berlin", 1.0), Match(Iri("http://x/2"), "Berlin", 1.0)))
+    model = LocalModel(Told())
+    assert await model.link(QUESTION, [same]) == {}
+    assert await model.model_only(QUESTION, "entities", style="cot") == Recalled()
+
+
+async def test_paths_are_adequate_where_their_answer_is_no_guess() -> None:
+    """Below the similarity's own threshold, or without any path, they are not."""
+    model = LocalModel(Told(spouse=0.5, film=0.2))
+    assert await model.adequacy(QUESTION, Plan(()), [offer(1, "film"), offer(2, "spouse")]) is True
+    assert await model.adequacy(QUESTION, Plan(()), [offer(1, "film")]) is False
+    assert await model.adequacy(QUESTION, Plan(()), []) is False
+
+
+async def test_scores_are_similarities_from_0_to_1() -> None:
+    """In the order of the offers; a relation counts with the chain that it ends, or alone by its name."""
+    model = LocalModel(Told(spouse=0.5, spouse__born=1.5, film=-0.4))
+    offers = [offer(1, "spouse", "born"), Offer(2, "→ spouse →"), offer(3, "film")]
+    scores = await model.score_relations(QUESTION, Plan(()), None, offers)
+    assert scores == pytest.approx((1.0, 0.5 - HOP_PENALTY, 0.0))
+    entities = [Offer(1, "spouse"), Offer(2, "film"), Offer(3, "elsewhere")]
+    assert await model.score_entities(QUESTION, Plan(()), entities) == pytest.approx((0.5, 0.0, 0.0))
+    assert await model.score_entities(QUESTION, Plan(()), []) == ()
+
+
+async def test_relation_paths_are_single_relations_and_pairs() -> None:
+    """The most similar first, no longer than asked for and no more than asked for."""
+    model = LocalModel(Told(spouse=0.5, born=0.4, film=0.1, born__spouse=0.9))
+    relations = [Offer(1, "→ film →"), Offer(2, "→ spouse →"), Offer(3, "→ born →")]
+    paths = await model.relation_paths(QUESTION, Plan(()), relations, 2, 2)
+    assert [path.relations for path in paths] == [(2, 3), (3, 2)], "both orders of a chain are compared"
+    assert paths[0].weight == pytest.approx(0.9 - 2 * HOP_PENALTY)
+    [single] = await model.relation_paths(QUESTION, Plan(()), relations, 1, 1)
+    assert single.relations == (2,)
+    assert await model.relation_paths(QUESTION, Plan(()), [], 2, 2) == ()
+
+
+async def test_not_all_pairs_of_many_relations_are_tried() -> None:
+    """A hundred relations would make ten thousand pairs."""
+    relations = [Offer(number, f"→ r{number} →") for number in range(1, 101)]
+    paths = await LocalModel(Told()).relation_paths(QUESTION, Plan(()), relations, 2, 1_000)
+    assert len(paths) == 100 + PAIRED**2
+
+
+async def test_the_inductive_answer_is_the_answer() -> None:
+    """A hypothesis is a tail of its path, which it compares anyway."""
+    model = LocalModel(Told(spouse=0.5, film=0.2))
+    offers = [offer(1, "film"), offer(2, "spouse")]
+    plan = Plan(())
+    assert await model.inductive(QUESTION, plan, offers, ("a", "b")) == await model.answer(QUESTION, plan, offers)

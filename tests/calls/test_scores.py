@@ -158,4 +158,4 @@ async def test_the_prompt_says_how_many_chains_of_which_length() -> None:
     user = chat.asked[0][0][1].content
     assert "At most 1 chain of at most 2 relations." in user
     assert "3. → r3 →" in user
-    assert "(1) from Momo by author" in user
+    assert "Plan: from Momo by author" in user

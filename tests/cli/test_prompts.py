@@ -1,42 +1,172 @@
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from click.testing import Result
 
 from fedkg import prompts
 from fedkg.data import folder
+from fedkg.tokens import estimate
 
 Cli = Callable[..., Result]
 
 
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """A folder of one's own that holds one file of one call."""
+    place = tmp_path / "own"
+    (place / "beam").mkdir(parents=True)
+    (place / "beam" / "system.j2").write_text("Walk in rhymes.\n")
+    return place
+
+
 def test_list_names_every_call(cli: Cli) -> None:
-    """Each call is one line with the version of its wording; the same in JSON."""
+    """Each call has a line with the version of its wording, and one with its paper; the same in JSON."""
     lines = cli("prompts", "list").stdout.splitlines()
-    assert [line.split()[:2] for line in lines] == [[name, prompts.load(name).version] for name in prompts.names()]
+    assert [line.split()[:2] for line in lines[::2]] == [[one, prompts.load(one).version] for one in prompts.names()]
+    assert [line.strip()[:20] for line in lines[1::2]] == [prompts.load(one).meta.paper[:20] for one in prompts.names()]
     shown = json.loads(cli("prompts", "list", "--json").stdout)
     assert [one["call"] for one in shown] == prompts.names()
+    assert all(one["paper"] and one["returns"] for one in shown)
 
 
 def test_show_prints_the_files(cli: Cli) -> None:
-    """Every file of a prompt is printed as it is."""
-    shown = cli("prompts", "show", "plan").stdout
-    for file in (folder("prompts") / "plan").iterdir():
-        assert f"## {file.name}\n{file.read_text().rstrip()}\n" in shown
+    """Every file of a prompt is printed as it is, its examples and the shared parts that it includes with it."""
+    shown = cli("prompts", "show", "beam").stdout
+    files = [path for path in (folder("prompts") / "beam").iterdir() if path.name.count(".") == 1]
+    for file in (*files, folder("prompts") / "shared" / "paths.j2"):
+        assert f"## {file}\n{file.read_text().rstrip()}\n" in shown
+    assert "recall.j2" not in shown
 
 
-def test_own_prompts(cli: Cli, tmp_path: Path) -> None:
-    """A folder of one's own replaces a wording and changes its version."""
-    shutil.copytree(folder("prompts") / "plan", tmp_path / "own" / "plan")
-    (tmp_path / "own" / "plan" / "system.j2").write_text("Plan in rhymes.")
-    assert "Plan in rhymes." in cli("prompts", "show", "plan", "--prompts", "own").stdout
-    assert prompts.load("plan").version not in cli("prompts", "list", "--prompts", "own").stdout
+def test_show_takes_the_wording_of_a_kind(cli: Cli) -> None:
+    """With a kind the files for it are shown in place of the plain ones."""
+    call, kind = next((call, kinds[0]) for call in prompts.names() if (kinds := prompts.variants(call)))
+    shown = cli("prompts", "show", call, "--kind", kind).stdout
+    assert f"/system.{kind}.j2\n" in shown
+    assert "/system.j2\n" not in shown
+    assert prompts.load(call, kind=kind).version in shown
 
 
-def test_incomplete_prompt(cli: Cli, tmp_path: Path) -> None:
-    """A folder that lacks a file is named."""
-    (tmp_path / "own" / "plan").mkdir(parents=True)
-    result = cli("prompts", "list", "--prompts", tmp_path / "own")
+def test_own_prompts(cli: Cli, own: Path) -> None:
+    """A file of one's own replaces the bundled one and changes the version; the others are still used."""
+    shown = cli("prompts", "show", "beam", "--prompts", own).stdout
+    assert "Walk in rhymes." in shown
+    assert f"{folder('prompts') / 'beam' / 'user.j2'}" in shown
+    assert prompts.load("beam").version not in cli("prompts", "list", "--prompts", own).stdout
+
+
+def test_a_broken_file_is_named(cli: Cli, own: Path) -> None:
+    """A file that cannot be used is named by `list`, also where it is for one kind of question only."""
+    (own / "beam" / "user.claim.j2").write_text("{% if %}")
+    result = cli("prompts", "list", "--prompts", own)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert f"error: {tmp_path / 'own' / 'plan'}: " in result.stderr
+    assert f"error: {own / 'beam' / 'user.claim.j2'}:1: " in result.stderr
+
+
+def test_render_prints_the_messages_as_they_are_sent(cli: Cli) -> None:
+    """Without values the first example is rendered, with an estimate of the tokens."""
+    template = prompts.load("beam")
+    system, user = template.render(**prompts.values(template.examples[0].shown))
+    shown = cli("prompts", "render", "beam").stdout
+    assert f"version {template.version}: about {template.tokens + estimate(user):,} tokens" in shown
+    assert f"## system, about {estimate(system):,} tokens\n{system}\n" in shown
+    assert shown.endswith(f"## user, about {estimate(user):,} tokens\n{user}\n")
+
+
+def test_render_in_json(cli: Cli) -> None:
+    """The messages, the schema and the tokens as one document."""
+    shown = json.loads(cli("prompts", "render", "beam", "--json").stdout)
+    template = prompts.load("beam")
+    assert [message["role"] for message in shown["messages"]] == ["system", "user"]
+    assert shown["messages"][0]["content"] == template.system
+    assert shown["schema"] == template.schema
+    assert shown["template"] == template.version
+    assert shown["tokens"] == template.tokens + estimate(shown["messages"][1]["content"])
+
+
+def test_render_with_values_of_ones_own(cli: Cli, tmp_path: Path) -> None:
+    """Values are a JSON object like those of an example; what looks like a delimiter is neutralised as in a question."""
+    shown: dict[str, object] = {
+        "question": "Why <b>?",
+        "plan": {},
+        "path": None,
+        "offers": ["A → r → B"],
+        "width": 1,
+        "left_out": 4,
+    }
+    (tmp_path / "values.json").write_text(json.dumps(shown))
+    printed = cli("prompts", "render", "beam", "--values", "values.json").stdout
+    assert "<question>Why ‹b›?</question>\nAt most 1 pick.\n" in printed
+    assert "\n1. A → r → B\n4 more, ranked lower, are not shown.\n</graph>" in printed
+
+
+@pytest.mark.parametrize("call", prompts.names())
+@pytest.mark.parametrize("kind", ["entities", "claim", "choice"])
+def test_every_call_renders(cli: Cli, call: str, kind: str) -> None:
+    """Each call has an example that can be looked at, for each kind of question."""
+    result = cli("prompts", "render", call, "--kind", kind)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "<question>" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("{", "values.json"), ("[]", "JSON object"), ('{"plan": 1}', "values"), ("{}", "undefined")]
+)
+def test_values_that_do_not_fit(cli: Cli, tmp_path: Path, text: str, said: str) -> None:
+    """A file that is no JSON object, or lacks a value, is an error and no traceback."""
+    (tmp_path / "values.json").write_text(text)
+    result = cli("prompts", "render", "beam", "--values", "values.json")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert said in result.stderr
+
+
+def test_an_example_that_is_not_there(cli: Cli) -> None:
+    """The error says how many there are."""
+    result = cli("prompts", "render", "beam", "--example", "99")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "examples" in result.stderr
+    assert "--values" in result.stderr
+
+
+def test_diff_of_a_folder_of_ones_own(cli: Cli, own: Path) -> None:
+    """Only the file that differs is shown, against the bundled one; the exit code is that of diff."""
+    result = cli("prompts", "diff", "beam", "--prompts", own)
+    bundled = folder("prompts") / "beam" / "system.j2"
+    assert result.exit_code == 1
+    assert result.stdout.startswith(f"--- {bundled}\n+++ {own / 'beam' / 'system.j2'}\n")
+    assert "\n+Walk in rhymes.\n" in result.stdout
+    assert "user.j2" not in result.stdout
+    same = cli("prompts", "diff", "plan", "--prompts", own)
+    assert (same.exit_code, same.stdout) == (0, "")
+
+
+def test_diff_of_a_kind_and_of_a_vendor(cli: Cli, own: Path) -> None:
+    """Without a folder of one's own the wording for a kind is compared with the plain one; with one, like with like."""
+    call, kind = next((call, kinds[0]) for call in prompts.names() if (kinds := prompts.variants(call)))
+    result = cli("prompts", "diff", call, "--kind", kind)
+    assert result.exit_code == 1
+    assert f"/{call}/system.j2\n+++ " in result.stdout
+    assert f"/{call}/system.{kind}.j2\n" in result.stdout
+    assert cli("prompts", "diff", call).exit_code == 0
+    (own / "beam" / "system.j2").unlink()
+    (own / "beam" / "user.openai.j2").write_text("short")
+    assert cli("prompts", "diff", "beam", "--prompts", own).exit_code == 0
+    assert "\n+short\n" in cli("prompts", "diff", "beam", "--prompts", own, "--vendor", "openai").stdout
+
+
+def test_diff_shows_a_file_that_only_one_side_has(cli: Cli, own: Path) -> None:
+    """A shared part that is included no more is shown as gone."""
+    (own / "beam" / "examples.toml").write_text("")
+    result = cli("prompts", "diff", "beam", "--prompts", own).stdout
+    assert f"--- {folder('prompts') / 'shared' / 'paths.j2'}\n+++ /dev/null\n" in result
+    assert "\n-[[examples]]\n" in result
+
+
+@pytest.mark.parametrize("command", ["show", "render", "diff"])
+def test_an_unknown_call(cli: Cli, command: str) -> None:
+    """The known ones are named."""
+    result = cli("prompts", command, "guess")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "choose" in result.stderr

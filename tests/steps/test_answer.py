@@ -1,24 +1,31 @@
 """From beams to the answers and paths of a document."""
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 import pytest
 
+from fedkg import terms
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.surroundings import Surroundings
-from fedkg.records import Answer, AnswerValue, Beam, Candidate, Kind, Path, Status
+from fedkg.records import Answer, AnswerValue, Beam, Candidate, Conclusion, Kind, Path, Plan, Status
 from fedkg.steps import answer
-from fedkg.terms import DirectedRelation, Edge, Iri, Literal
+from fedkg.terms import DirectedRelation, Edge, Iri
 
 KONG = Iri("http://x/kong")
 
 
 async def compose(
-    graph: SparqlGraph, kind: Kind, chosen: Sequence[tuple[Beam, Sequence[int]]], verdict: str
+    graph: SparqlGraph,
+    kind: Kind,
+    chosen: Sequence[tuple[Beam, Sequence[int]]],
+    verdict: Literal["yes", "no", ""] = "",
+    option: int = 0,
 ) -> tuple[tuple[AnswerValue, ...], tuple[Path, ...]]:
-    """The answers and paths with the graph's own labels."""
-    ends = answer.ends(chosen)
-    return answer.compose(kind, ends, verdict, await graph.labels(answer.terms(ends)))
+    """The answers and paths with the graph's own labels; a choice is between two actors."""
+    ends, plan = answer.ends(chosen), Plan((), kind=kind, options=("Jack Black", "Naomi Watts"))
+    conclusion = Conclusion(verdict=verdict, option=option)
+    return answer.compose(plan, ends, conclusion, await graph.labels(answer.terms(ends)))
 
 
 async def group(graph: SparqlGraph, start: Iri, relation: str) -> Candidate:
@@ -32,7 +39,7 @@ async def group(graph: SparqlGraph, start: Iri, relation: str) -> Candidate:
 async def test_every_answer_has_a_path_with_labels(films: SparqlGraph) -> None:
     """Each tail is an answer, grounded by the path that leads to it; edges carry labels, endpoint and time."""
     beam = Beam(KONG).extend(await group(films, KONG, "starring"))
-    answers, paths = await compose(films, "entities", [(beam, ())], "")
+    answers, paths = await compose(films, "entities", [(beam, ())])
     assert [(value.value, value.iri, value.grounded, value.paths) for value in answers] == [
         ("Jack Black", "http://x/black", True, (0,)),
         ("Naomi Watts", "http://x/watts", True, (1,)),
@@ -49,16 +56,16 @@ async def test_every_answer_has_a_path_with_labels(films: SparqlGraph) -> None:
 async def test_the_model_may_choose_among_the_tails(films: SparqlGraph) -> None:
     """Tail numbers count from 1 in the order shown."""
     beam = Beam(KONG).extend(await group(films, KONG, "starring"))
-    answers, _ = await compose(films, "entities", [(beam, (2,))], "")
+    answers, _ = await compose(films, "entities", [(beam, (2,))])
     assert [value.value for value in answers] == ["Naomi Watts"]
 
 
 async def test_a_literal_answer_has_no_iri(films: SparqlGraph) -> None:
     """A literal is grounded like a node."""
     beam = Beam(KONG).extend(await group(films, KONG, "year"))
-    (value,), _ = await compose(films, "literal", [(beam, ())], "")
+    (value,), _ = await compose(films, "literal", [(beam, ())])
     assert (value.value, value.iri, value.grounded) == ("2005", None, True)
-    assert isinstance(value.term, Literal)
+    assert isinstance(value.term, terms.Literal)
 
 
 @pytest.mark.parametrize(("relation", "expected"), [("starring", "2"), ("year", "2005")])
@@ -67,7 +74,7 @@ async def test_counting_counts_nodes_unless_the_graph_says_the_number(
 ) -> None:
     """Nodes are counted here; a number that the graph says itself, such as of inhabitants, is taken as it is."""
     beam = Beam(KONG).extend(await group(films, KONG, relation))
-    (value,), paths = await compose(films, "count", [(beam, ())], "")
+    (value,), paths = await compose(films, "count", [(beam, ())])
     assert value.value == expected
     assert value.paths == tuple(range(len(paths)))
 
@@ -79,13 +86,23 @@ async def test_a_verdict_stands_on_its_paths(films: SparqlGraph, kind: Kind) -> 
     (value,), paths = await compose(films, kind, [(beam, ())], "yes")
     assert (value.value, value.grounded, value.paths, len(paths)) == ("yes", False, (0,), 1)
     assert (await compose(films, kind, [(beam, ())], ""))[0] == ()
-    assert (await compose(films, kind, [], "no"))[0][0].grounded is False
+    assert (await compose(films, kind, [], "no"))[0] == ()
+
+
+async def test_an_option_stands_on_its_paths(films: SparqlGraph) -> None:
+    """The answer is the option's text with its number, judged and not grounded; no option is no answer."""
+    beam = Beam(KONG).extend(await group(films, KONG, "starring"))
+    (value,), paths = await compose(films, "choice", [(beam, ())], option=2)
+    assert value == AnswerValue("Naomi Watts", label="2", paths=(0, 1))
+    assert Answer("who?", "choice", Status.ANSWERED, (value,), paths).unproven() == ()
+    assert (await compose(films, "choice", [(beam, ())]))[0] == ()
+    assert (await compose(films, "choice", [], option=1))[0] == ()
 
 
 async def test_the_same_answer_over_two_paths_is_one_answer(films: SparqlGraph) -> None:
     """Two chains that lead to one node give one answer with two paths."""
     beam = Beam(KONG).extend(await group(films, KONG, "directed_by"))
-    answers, paths = await compose(films, "entities", [(beam, ()), (beam, ())], "")
+    answers, paths = await compose(films, "entities", [(beam, ()), (beam, ())])
     assert [value.paths for value in answers] == [(0, 1)]
     assert len(paths) == 2
 
@@ -108,7 +125,7 @@ def test_copies_are_one_answer() -> None:
         ("<http://x/b>", (edges[1],)),
         ("<http://x/c>", (edges[2],)),
     ]
-    (count,), paths = answer.compose("count", found, "", {})
+    (count,), paths = answer.compose(Plan((), kind="count"), found, Conclusion(), {})
     assert (count.value, count.paths) == ("2", (0, 1, 2))
     document = Answer("how many?", "count", Status.ANSWERED, (count,), paths)
     assert document.unproven() == ()
@@ -133,7 +150,7 @@ async def test_several_numbers_are_values_and_not_counted(make_graph: Callable[.
     """Two censuses of one town are two answers to how many live there, not the number two."""
     graph = make_graph(":town r:population 5000, 6000, 1.5e3 .")
     town = Iri("http://x/town")
-    answers, _ = await compose(graph, "count", [(Beam(town).extend(await group(graph, town, "population")), ())], "")
+    answers, _ = await compose(graph, "count", [(Beam(town).extend(await group(graph, town, "population")), ())])
     assert sorted(value.value for value in answers) == ["1500", "5000", "6000"]
 
 
@@ -149,9 +166,9 @@ async def test_literals_are_shown_readable_and_kept_as_they_are(make_graph: Call
     """The value is for people; the term is what the graph said, and what it can be asked for again."""
     wkt = "<http://www.opengis.net/ont/geosparql#wktLiteral>"
     graph = make_graph(f':kong r:p "-0043-03-15"^^xsd:date, "0044"^^xsd:gYear, "Point(13.38 52.51)"^^{wkt} .')
-    values, _ = await compose(graph, "entities", [(Beam(KONG).extend(await group(graph, KONG, "p")), ())], "")
+    values, _ = await compose(graph, "entities", [(Beam(KONG).extend(await group(graph, KONG, "p")), ())])
     assert {value.value for value in values} == {"15 March 44 BC", "44", "52.51 N, 13.38 E"}
-    assert {value.term.value for value in values if isinstance(value.term, Literal)} == {
+    assert {value.term.value for value in values if isinstance(value.term, terms.Literal)} == {
         "-0043-03-15",
         "0044",
         "Point(13.38 52.51)",

