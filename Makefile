@@ -2,6 +2,7 @@
 # make cassettes: records tests/cassettes/ anew, from servers on loopback; needed where a request has changed.
 # make engines: installs Virtuoso from Debian's packages where it can; tests that need it are skipped where it is absent.
 # make bench: measures what README says under "Measured" (some minutes, needs the public data sets beside the project).
+# make desk: asks questions whose replies somebody writes by hand, at the OpenAI wire that DESK="--url …" names.
 # make comunica: compares the federation with Comunica, which npm installs for the run.
 PYTHON ?= python3
 BIN := .venv/bin
@@ -9,7 +10,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo -n)
 APT := $(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get -qq
 VIRTUOSO := virtuoso-opensource
 
-.PHONY: demo engines test fuzz cassettes check format lint types bench comunica clean
+.PHONY: demo engines test fuzz cassettes check format lint types bench desk comunica clean
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -51,7 +52,10 @@ check: lint types test
 
 # each shows how long it took; BENCH=--write keeps the figures in eval/results/
 bench: .venv/installed
-	for name in latency hubs cache federation faults; do $(BIN)/python eval/$$name.py $(BENCH) || exit 1; done
+	for name in latency hubs cache federation faults calls overhead; do $(BIN)/python eval/$$name.py $(BENCH) || exit 1; done
+
+desk: .venv/installed
+	$(BIN)/python eval/desk.py --pack cache/desk.fedkg $(DESK) $(BENCH)
 
 comunica: .venv/installed
 	$(BIN)/python eval/comunica.py $(BENCH)

@@ -246,7 +246,7 @@ async def _one(session: Session, asked: Asked, slots: asyncio.Semaphore) -> Outc
 
 def outcome(asked: Asked, answer: Answer) -> Outcome:
     """Judges an answer: right is what names all gold answers and no other."""
-    values = tuple(sorted({value.label or value.value for value in answer.answers}))
+    values = tuple(sorted({value.value for value in answer.answers}))
     right = {_plain(value) for value in values} == {_plain(gold) for gold in asked.gold}
     return Outcome(
         asked,

@@ -313,7 +313,9 @@ class Run:
             if not beam.complete:
                 self._warn(f"there may be more: not every edge of {path_text(beam, self.names)} was fetched")
         if self.model.left_out:
-            self._warn(f"the model's context had no room for {self.model.left_out:,} of the offers: it was not shown them")
+            self._warn(
+                f"the model's context had no room for {self.model.left_out:,} of the offers; they were not shown"
+            )
         if proven.cut:
             self._warn(f"the document shows {len(proven.shown):,} answers and leaves out {proven.cut:,}")
         return Answer(

@@ -167,7 +167,7 @@ def _judgement(read: AnswerReply, kind: Kind, paths: Sequence[Offer], options: S
     """Without evidence there is no verdict and no option, and without these there is no answer."""
     cited = [item.get("path") if isinstance(item, dict) else item for item in read.paths]
     evidence = tuple(numbers(cited, _offered(paths)))
-    option = _option(read.option, options) if kind == "choice" else 0
+    option = _option(read.option or 0, options) if kind == "choice" else 0
     verdict = _verdict(read.verdict) if kind in YES_NO else ""
     return Conclusion(evidence, {}, verdict, option) if evidence and (verdict or option) else Conclusion()
 

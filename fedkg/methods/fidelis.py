@@ -60,7 +60,7 @@ def search(topics: Sequence[Iri], settings: Search, *, together: bool = False) -
         expansion: Expansion = yield Expanding(depth, beams, last=depth == settings.depth)
         kept = _leaves(trail) if together else ()
         if settings.call_plan == "fused":
-            chosen = yield from _fused(depth, beams, expansion, settings, calls, kept)
+            chosen = yield from _fused(depth, beams, expansion, settings, kept, calls=calls)
         else:
             chosen = yield from _paper(depth, beams, expansion, settings, kept)
         exhausted = exhausted and expansion.complete and chosen.all_offered
@@ -81,7 +81,13 @@ def _leaves(trail: Sequence[Beam]) -> tuple[Beam, ...]:
 
 
 def _fused(
-    depth: int, beams: Sequence[Beam], expansion: Expansion, settings: Search, calls: int, before: tuple[Beam, ...]
+    depth: int,
+    beams: Sequence[Beam],
+    expansion: Expansion,
+    settings: Search,
+    before: tuple[Beam, ...],
+    *,
+    calls: int,
 ) -> Step:
     """One call chooses and verifies; a next page is offered where nothing was chosen: at most D calls in all."""
     pages = _pages(expansion)

@@ -23,9 +23,9 @@ def step(name: str, start: str = "topic", beam: int = 0, score: float = 1.0) -> 
     return Candidate(beam, DirectedRelation(relation, "out"), (edge,), score)
 
 
-def drive(settings: Search, answer: Callable[[Need], Any]) -> tuple[Found, list[Need]]:
+def drive(settings: Search, answer: Callable[[Need], Any], *, together: bool = False) -> tuple[Found, list[Need]]:
     """Runs a search; `answer` is the driver."""
-    walk = fidelis.search([TOPIC], settings)
+    walk = fidelis.search([TOPIC], settings, together=together)
     needs: list[Need] = [next(walk)]
     try:
         while True:
@@ -200,6 +200,63 @@ def test_the_conclusion_names_paths_and_tails() -> None:
     found, _ = drive(Search(depth=1), Driver(finish_at=1, conclude=conclusion))
     assert len(found.beams) == 1
     assert found.tails == ((1,),)
+
+
+@pytest.mark.parametrize("plan", ["fused", "paper"])
+def test_a_judgement_rests_on_all_paths(plan: Any) -> None:
+    """Whoever verifies sees what was kept before; the answer call sees what finished and all other ends of the walk, whole."""
+
+    def answer(need: Need) -> Any:
+        match need:
+            case Choosing(depth=2):
+                return (Pick(1, follows=True, finishes=True),)
+            case Picking(depth=2):
+                return (Pick(1),) if need.beam.steps[0].relation.relation.local_name == "d1b0a" else ()
+        return Driver(finish_at=2)(need)
+
+    found, needs = drive(Search(depth=4, call_plan=plan), answer, together=True)
+    (verified,) = [
+        need.kept if isinstance(need, Choosing) else need.beams[1:]
+        for need in needs
+        if isinstance(need, Choosing | Deducing) and need.depth == 2
+    ]
+    assert {beam.chain[-1].relation.local_name for beam in verified} == {"d1b0a", "d1b0b"}
+    assert kinds(needs)[-2:] == ["Completing", "Answering"]
+    assert [[step.relation.relation.local_name for step in beam.steps] for beam in found.beams] == [
+        ["d1b0a", "d2b0a"],
+        ["d1b0b"],
+    ]
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_only_a_judgement_counts_what_was_kept_before(together: bool) -> None:
+    """Where one path answers the others are not shown again, and the answer call sees the finished ones only."""
+    _, needs = drive(Search(depth=2), Driver(finish_at=2, picks=1), together=together)
+    assert [len(need.kept) for need in needs if isinstance(need, Choosing)] == [0, 1 if together else 0]
+
+
+def test_evidence_that_never_finished_is_judged_too() -> None:
+    """At the last depth the answer call decides; nothing that was chosen is completed a second time."""
+    found, needs = drive(Search(depth=1), Driver(), together=True)
+    assert kinds(needs)[-2:] == ["Completing", "Answering"]
+    assert [len(beam.steps) for beam in found.beams] == [1, 1]
+    nothing, _ = drive(Search(depth=1), Driver(picks=0), together=True)
+    assert nothing == Found(exhausted=True)
+
+
+def test_pairs_of_one_relation_are_completed_once() -> None:
+    """Two ends of one chain of relations become the same whole path, which the model is shown once."""
+    relation = DirectedRelation(Iri("http://x/r/child"), "out")
+
+    def answer(need: Need) -> Any:
+        if isinstance(need, Expanding):
+            edges = [Edge(TOPIC, relation.relation, Iri(f"http://x/{name}"), "out", "e") for name in "ab"]
+            return Expansion(tuple(Candidate(0, relation, (edge,)) for edge in edges), complete=True)
+        return Driver(finish_at=1)(need)
+
+    for together in (True, False):
+        found, _ = drive(Search(depth=2, form="pairs"), answer, together=together)
+        assert len(found.beams) == 1
 
 
 @given(
