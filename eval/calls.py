@@ -106,6 +106,17 @@ def main() -> None:
             report.add(name, figures(walks, search))
     report.add("targets", TARGETS)
     report.close()
+    table(report.figures)
+
+
+def table(figures: Mapping[str, Any]) -> None:
+    """Prints a line for each variant."""
+    print(f"{'':28}calls: mean  most  bound  tokens: mean  most  right")
+    for name, shown in figures.items():
+        if name in VARIANTS:
+            calls = (shown[f"calls, {part}"] for part in ("mean", "most", "bound"))
+            tokens = (shown[f"tokens, {part}"] for part in ("mean", "most"))
+            print("{:28}{:11}{:6}{:7}{:14}{:6}{:7}".format(name, *calls, *tokens, shown["right"]))
 
 
 async def walked(

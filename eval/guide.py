@@ -11,15 +11,23 @@ from fedkg.llm.base import Message, ScriptedModel
 __all__ = ["gold_chains", "guide"]
 
 OFFER = re.compile(r"^(\d+)\. (.*)$", re.MULTILINE)
-ARROW = re.compile(r" [→←] ")
+STEP = re.compile(r" ([→←]) (.+?) [→←] ")
 QUESTION = re.compile("<question>(.*?)</question>")
 WIDTH = 4
 
 
 def gold_chains(file: Path) -> dict[str, list[str]]:
-    """For each question of a JSON Lines file, by its id, the names of the relations on its gold path."""
+    """For each question of a JSON Lines file, by its id, the steps of its gold path: an arrow and the relation's name."""
     rows = (json.loads(line) for line in file.read_text(encoding="utf-8").splitlines())
-    return {row["id"]: [_name(relation) for _, relation, _ in row["gold_path"]] for row in rows}
+    return {row["id"]: _chain(row["topic_entities"][0]["iri"], row["gold_path"]) for row in rows}
+
+
+def _chain(start: str, path: Sequence[Sequence[str]]) -> list[str]:
+    chain = []
+    for subject, relation, target in path:
+        arrow, start = ("→", target) if subject == start else ("←", subject)
+        chain.append(f"{arrow} {_name(relation)}")
+    return chain
 
 
 def guide(chain: Sequence[str]) -> ScriptedModel:
@@ -43,7 +51,7 @@ class Seen(NamedTuple):
 
 
 def _seen(said: str, chain: Sequence[str]) -> Seen:
-    walks = [(int(number), ARROW.split(text)[1::2]) for number, text in OFFER.findall(said)]
+    walks = [(int(number), [" ".join(step) for step in STEP.findall(text)]) for number, text in OFFER.findall(said)]
     offered = [number for number, _ in walks]
     right = [number for number, walked in walks if walked == list(chain[: len(walked)])]
     return Seen(offered, (right or offered)[:WIDTH], {number for number, walked in walks if walked == list(chain)})
@@ -82,7 +90,7 @@ def _plan(question: str, chain: Sequence[str]) -> dict[str, Any]:
     """A plan as long as a model's; its keywords are the question's own words, so that the ranking is told nothing new."""
     return {
         "keywords": question.split(),
-        "planning_steps": [f"from there by {relation} to what it leads to" for relation in chain],
+        "planning_steps": [f"from there by {step[2:]} to what it leads to" for step in chain],
         "declarative_statement": f"*placeholder* is the answer to: {question}",
         "kind": "entities",
         "mentions": [],

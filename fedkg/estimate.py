@@ -4,6 +4,9 @@ The prompts are the real ones, of the question itself; what a graph would put in
 were measured with `fedkg.tokens` on 20 walks each over wikidata-codex-m and biomed, where pages of candidates are full: an
 offered group has 15 to 27 tokens at depth 1, 43 to 48 at depth 2, 53 to 75 at depth 3; a pair 11, 17 to 19 and 26. On
 sparse graphs, such as PathQuestion's, 2 to 4 groups are offered, not 10. Replies are as long as the templates' examples.
+
+Compared with walks of two steps, the typical case has 0.97 (groups) and 1.01 (pairs) times their tokens on wikidata-codex-m, and 1.4
+and 1.6 times on PathQuestion (eval/calls.py).
 """
 
 import contextlib

@@ -37,7 +37,7 @@ from fedkg.loops import PerLoop
 from fedkg.meter import Meter
 from fedkg.places import hosted
 from fedkg.prompts import Wordings
-from fedkg.reason import Run, check_question
+from fedkg.reason import Run, check_options, check_question
 from fedkg.recall import Recall
 from fedkg.records import Answer, Kind, Match, Neighbourhood, Usage
 from fedkg.runs import Recorder
@@ -207,7 +207,7 @@ class Session:
     ) -> Estimate:
         """What `ask` would cost with these arguments. Nobody is asked; in offline mode no key is needed either."""
         await self.graph()
-        asked = Asked(check_question(question), bool(topics), kind, tuple(options))
+        asked = Asked(check_question(question), bool(topics), *check_options(kind, options))
         ends = len(self._members)
         return await estimate(asked, self.settings, self._chat, self.wordings, self._prices, endpoints=ends)
 

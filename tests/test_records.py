@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fedkg import records
 from fedkg.errors import DocumentError, TermError
-from fedkg.records import Answer, AnswerValue, Beam, Candidate, Conclusion, Gap, Path, PathEdge, Status, Usage
+from fedkg.records import JUDGED, Answer, AnswerValue, Beam, Candidate, Conclusion, Gap, Path, PathEdge, Status, Usage
 from fedkg.terms import Blank, DirectedRelation, Edge, Iri, Literal, Qualifier, Term, Through
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -243,8 +243,9 @@ def test_a_count_is_the_number_of_its_paths_ends(value: str, forged: bool) -> No
     assert bool(Answer("q", "count", Status.ANSWERED, (count,), paths).unproven()) == forged
 
 
-def test_a_verdict_claims_no_ground() -> None:
-    """Yes and no are judgements on connected paths; one that claims to stand in the graph is forged."""
-    told = [AnswerValue("yes", paths=(0,)), AnswerValue("yes", grounded=True, paths=(0,))]
-    documents = [Answer("q", "yesno", Status.ANSWERED, (value,), (walked("a", "b"),)) for value in told]
-    assert [len(document.unproven()) for document in documents] == [0, 1]
+def test_a_judgement_claims_no_ground() -> None:
+    """A judgement stands on connected paths; one that claims to stand in the graph, or has no path, is forged."""
+    told = [AnswerValue("yes", paths=(0,)), AnswerValue("yes", grounded=True, paths=(0,)), AnswerValue("yes")]
+    for kind in JUDGED:
+        documents = [Answer("q", kind, Status.ANSWERED, (value,), (walked("a", "b"),)) for value in told]
+        assert [len(document.unproven()) for document in documents] == [0, 1, 1]

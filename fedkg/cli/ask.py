@@ -33,7 +33,9 @@ def exit_code(answer: Answer) -> int:
     help="What is asked for: things, a value, how many, yes or no, whether a claim is right, one of the options; "
     "otherwise the model finds it out.",
 )
-@click.option("--option", "choices", multiple=True, metavar="TEXT", help="One of the options of a choice; several times.")
+@click.option(
+    "--option", "choices", multiple=True, metavar="TEXT", help="One of the options of a choice; several times."
+)
 @click.option("--depth", "search__depth", type=int, metavar="N", help="Most steps of a path.")
 @options.connection
 @options.model
@@ -41,7 +43,9 @@ def exit_code(answer: Answer) -> int:
 @options.budget
 @options.as_json
 @click.option("--dry-run", is_flag=True, help="Only estimate calls, tokens, requests and price; nobody is asked.")
-@click.option("-v", "--verbose", is_flag=True, help="Show each event of the walk on stderr, and the ledger of the model's calls.")
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Show each event of the walk on stderr, and the ledger of the model's calls."
+)
 def ask(  # noqa: PLR0917  # click gives all of them by name
     question: str,
     topics: tuple[str, ...],

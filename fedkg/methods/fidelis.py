@@ -111,9 +111,7 @@ def _pages(expansion: Expansion) -> list[tuple[Candidate, ...]]:
     return pages
 
 
-def _paper(
-    depth: int, beams: Sequence[Beam], expansion: Expansion, settings: Search, before: tuple[Beam, ...]
-) -> Step:
+def _paper(depth: int, beams: Sequence[Beam], expansion: Expansion, settings: Search, before: tuple[Beam, ...]) -> Step:
     """One call per beam and one verification per depth: at most N · D + D calls (FiDeLiS v4, appendix B)."""
     offered = expansion.candidates[: expansion.page or None]
     extended: list[Beam] = []

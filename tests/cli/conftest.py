@@ -193,7 +193,7 @@ class Speaking:
         said = (
             plan | {"kind": "entities", "mentions": ["Ruritania"]},
             {"picks": [{"offer": int(found[1]) if found else 1, "follows": True, "deducible": True}]},
-            {"paths": [{"path": 1, "ends": []}], "verdict": ""},
+            {"paths": [{"path": 1, "ends": []}], "verdict": "yes", "option": 2},
         )[self.asked % 3]
         choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": json.dumps(said)}}
         usage = {"prompt_tokens": 600, "completion_tokens": 400, "prompt_tokens_details": {"cached_tokens": 100}}

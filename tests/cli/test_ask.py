@@ -148,6 +148,27 @@ def test_model_that_does_not_answer(cli: Cli, graph: Path, dead: str, monkeypatc
     assert "base URL" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--option", "Zenda", "--option", "Strelsau"), ("choice", "2. Strelsau  (judged from these paths, ")),
+        (("--kind", "yesno"), ("yesno", "yes  (judged from these paths, ")),
+        (("--kind", "count"), ("count", "1")),
+    ],
+)
+def test_the_kind_of_a_question(
+    cli: Cli, graph: Path, speaking: Callable[[str], Any], options: tuple[str, ...], said: tuple[str, str]
+) -> None:
+    """Whoever asks may say what is asked for; options make a choice."""
+    kind, first = said
+    asked = ("ask", CAPITAL, "-e", graph, "--model", speaking("capital").model, *options)
+    result = cli(*asked)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.splitlines()[0].startswith(first)
+    shown = json.loads(cli(*asked, "--json").stdout)
+    assert (shown["kind"], len(shown["paths"])) == (kind, 1)
+
+
 def test_what_a_model_costs(cli: Cli, graph: Path, speaking: Callable[[str], Any]) -> None:
     """Calls, tokens and price stand in the last line; with -v each call has its line; the document has all of it."""
     model = speaking("capital").model

@@ -165,6 +165,18 @@ def test_malformed_settings(cli: Cli, tmp_path: Path, text: str, said: str) -> N
         (("ask", "Who?", "-e", "sample", "--model", "openai:m"), "OPENAI_API_KEY", "models: "),
         (("ask", "Who is Ada?", "-e", "sample", "--embedder", "elmo"), "no embedder is called 'elmo'", "embedders: "),
         (("ask", "Who?", "-e", "sample", "--depth", "0"), "$.search.depth", "README"),
+        (("ask", "Which?", "-e", "sample", "--option", "one"), "1 option is no choice", "2 to 20 different options"),
+        (
+            ("ask", "Which?", "-e", "sample", "--option", "a", "--option", " "),
+            "an option is empty",
+            "different options",
+        ),
+        (("ask", "Which?", "-e", "sample", "--option", "a", "--option", "A"), "is given twice", "different options"),
+        (
+            ("ask", "?", "-e", "sample", "--kind", "count", "--option", "a"),
+            "of the kind count has no options",
+            "choice",
+        ),
         (("ask", "Who?", "-e", "sample", "--settings", "gone.toml"), "gone.toml: No such file", ""),
     ],
 )

@@ -112,6 +112,16 @@ def test_answer_that_was_found() -> None:
     ]
 
 
+def test_a_judgement_says_what_it_is() -> None:
+    """An option is shown with its number; no verdict passes for something that stands in the graph."""
+    paths = (Path(0.5, (EDGE,)),)
+    option = AnswerValue("New  York", label="2", paths=(0,))
+    choice = Answer("q", "choice", Status.ANSWERED, (option,), paths)
+    verdict = Answer("q", "claim", Status.ANSWERED, (AnswerValue("no", paths=(0,)),), paths)
+    assert printed(choice).splitlines()[0] == "2. New York  (judged from these paths, not grounded in the graph)"
+    assert printed(verdict).splitlines()[0] == "no  (judged from these paths, not grounded in the graph)"
+
+
 @pytest.mark.parametrize(
     ("usage", "replayed", "shown"),
     [

@@ -12,7 +12,7 @@ from fedkg import profiles
 from fedkg.errors import TermError, TopicError
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.meter import Meter
-from fedkg.records import Match, Mention, Plan
+from fedkg.records import JUDGED, Kind, Match, Mention, Plan
 from fedkg.session import Session
 from fedkg.steps import link
 from fedkg.steps.link import ngrams
@@ -92,6 +92,15 @@ async def test_no_more_than_three_topics(titles: SparqlGraph) -> None:
     """A question that names many entities starts from the first of the longest."""
     question = "Stanley Kubrick, Marie Curie, James, Jobs and R2-D2?"
     assert names(await link.from_question(titles, question, NO_PLAN)) == ["kubrick", "curie", "james"]
+
+
+@pytest.mark.parametrize("kind", sorted(JUDGED))
+async def test_a_comparison_has_more_topics(titles: SparqlGraph, kind: Kind) -> None:
+    """Both sides of a comparison, and the options of a choice, are where walks start."""
+    mentions = ("Stanley Kubrick", "Marie Curie", "James", "Jobs")
+    question = f"{', '.join(mentions)}?"
+    plans = [Plan(("k",), kind=asked, mentions=mentions) for asked in (kind, "entities")]
+    assert [len(await link.from_question(titles, question, plan)) for plan in plans] == [4, 3]
 
 
 async def test_a_question_without_a_known_name_suggests_some(titles: SparqlGraph) -> None:

@@ -1,0 +1,252 @@
+"""Every kind of question from its text to its answer document, with both call plans, over a real graph in process."""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import pytest
+
+from fedkg.calls.prompted import PromptedModel
+from fedkg.embed.base import HashingEmbedder
+from fedkg.embed.lazy import LazySimilarity
+from fedkg.errors import QuestionError
+from fedkg.graph.endpoint import SparqlGraph
+from fedkg.llm.base import Message, ScriptedModel
+from fedkg.reason import LONGEST_OPTION, Run, check_options
+from fedkg.records import Answer, Kind, Status, Usage
+from fedkg.settings import Search, Settings
+from fedkg.store import MemoryStore
+
+TOWNS = """
+:horn rdfs:label "Horn"@en ; r:population "59449"^^xsd:integer ; r:country :dania ; r:mayor :ana, :bo ; r:founded "1442"^^xsd:gYear .
+:ikby rdfs:label "Ikby"@en ; r:population "15979"^^xsd:integer ; r:country :svea .
+:dania rdfs:label "Dania"@en ; r:currency :krone . :svea rdfs:label "Svea"@en . :krone rdfs:label "Krone"@en .
+:ana rdfs:label "Ana"@en . :bo rdfs:label "Bo"@en .
+r:population rdfs:label "population"@en . r:country rdfs:label "country"@en . r:mayor rdfs:label "mayor"@en .
+r:founded rdfs:label "founded"@en . r:currency rdfs:label "currency"@en .
+"""
+LARGER = "Is Horn larger than Ikby?"
+PAID = "Which of these is the currency of the country of Horn: Euro, Krone or Pound?"
+PAYMENTS = ("Euro", "Krone", "Pound")
+
+
+class Asked(NamedTuple):
+    """One question: what its plan says, which relations are picked at each depth, what the answer call replies."""
+
+    question: str
+    kind: Kind
+    relations: Sequence[set[str]]
+    reply: dict[str, Any]
+    mentions: Sequence[str] = ("Horn",)
+    options: Sequence[str] = ()
+
+
+class Player:
+    """Plays a model that picks those relations, and says at the last depth that the statement is deducible."""
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked = asked
+        self.prompts: list[tuple[str, str]] = []
+
+    def __call__(self, messages: Sequence[Message], call: str) -> str:
+        """The reply to one call."""
+        self.prompts.append((call, messages[1].content))
+        return json.dumps(getattr(self, call)(messages[1].content))
+
+    def plan(self, _shown: str) -> dict[str, Any]:
+        """The plan as the question has it."""
+        placeholder = "" if self.asked.kind in ("yesno", "claim") else " *placeholder*"
+        return {
+            "keywords": ["population"],
+            "planning_steps": ["town → population → number"],
+            "declarative_statement": f"It is so{placeholder}.",
+            "kind": self.asked.kind,
+            "mentions": self.asked.mentions,
+            "options": self.asked.options,
+        }
+
+    def choose(self, shown: str) -> dict[str, Any]:
+        """All offers with a wanted relation."""
+        return {"picks": [{"offer": number, **self.judged("choose")} for number in self.found(shown, "choose")]}
+
+    def beam(self, shown: str) -> dict[str, Any]:
+        """All candidates with a wanted relation; a depth ends with its verification."""
+        return {"picks": self.found(shown, "deductive", 1)}
+
+    def deductive(self, shown: str) -> dict[str, Any]:
+        """All paths follow."""
+        paths = re.findall(r"(?m)^(\d+)\. ", shown)
+        return {"verdicts": [{"path": int(path), **self.judged("deductive")} for path in paths]}
+
+    def answer(self, _shown: str) -> dict[str, Any]:
+        """The reply of the question."""
+        return self.asked.reply
+
+    def judged(self, call: str) -> dict[str, bool]:
+        """Both verdicts, at a depth that has as many calls as were made."""
+        return {"follows": True, "deducible": self.depth(call) >= len(self.asked.relations)}
+
+    def depth(self, call: str) -> int:
+        """How often that call was made."""
+        return [name for name, _ in self.prompts].count(call)
+
+    def found(self, shown: str, call: str, ahead: int = 0) -> list[int]:
+        """The numbers of the offers whose last step has one of the relations of the present depth."""
+        offers = re.findall(r"(?m)^(\d+)\. .*[→←] (.+?) [→←] [^→←]*$", shown)
+        wanted = self.asked.relations[self.depth(call) + ahead - 1]
+        return [int(number) for number, relation in offers if relation in wanted]
+
+
+QUESTIONS = {
+    "entities": Asked("Who is mayor of Horn?", "entities", [{"mayor"}], {"paths": [{"path": 1, "ends": []}]}),
+    "literal": Asked("When was Horn founded?", "literal", [{"founded"}], {"paths": [{"path": 1, "ends": []}]}),
+    "count": Asked("How many mayors has Horn?", "count", [{"mayor"}], {"paths": [{"path": 1, "ends": []}]}),
+    "number": Asked("How many live in Horn?", "count", [{"population"}], {"paths": [{"path": 1, "ends": []}]}),
+    "yesno": Asked(LARGER, "yesno", [{"population"}], {"verdict": "yes", "paths": [1, 2]}, ("Horn", "Ikby")),
+    "claim": Asked("Ikby is in Dania.", "claim", [{"country"}], {"verdict": "no", "paths": [1]}, ("Ikby",)),
+    "choice": Asked(PAID, "choice", [{"country"}, {"currency"}], {"option": 2, "paths": [1]}, options=PAYMENTS),
+}
+ANSWERS = {
+    "entities": ["Ana", "Bo"],
+    "literal": ["1442"],
+    "count": ["2"],
+    "number": ["59449"],
+    "yesno": ["yes"],
+    "claim": ["no"],
+    "choice": ["Krone"],
+}
+
+
+@pytest.fixture
+def towns(make_graph: Callable[..., SparqlGraph]) -> SparqlGraph:
+    """Two towns that can be compared."""
+    return make_graph(TOWNS, name="towns")
+
+
+async def answered(graph: SparqlGraph, player: Player, plan: str = "fused", **given: Any) -> Answer:
+    """The answer to the player's question."""
+    search = Search(call_plan="paper" if plan == "paper" else "fused")
+    similarity = LazySimilarity(HashingEmbedder(), MemoryStore())
+    model = PromptedModel(ScriptedModel(player))
+    run = Run(player.asked.question, graph, model, similarity, Settings(search=search), Usage, **given)
+    return [event async for event in run.events()][-1].answer  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("plan", ["fused", "paper"])
+@pytest.mark.parametrize("name", QUESTIONS)
+async def test_each_kind_is_answered(towns: SparqlGraph, name: str, plan: str) -> None:
+    """The plan says the kind, the document has an answer of that kind, and its paths prove it."""
+    asked = QUESTIONS[name]
+    answer = await answered(towns, Player(asked), plan)
+    assert (answer.status, answer.kind) == (Status.ANSWERED, asked.kind)
+    assert sorted(value.value for value in answer.answers) == ANSWERS[name]
+    assert answer.unproven() == ()
+    assert all(value.paths for value in answer.answers)
+    assert all(await towns.holds([shown.edge for path in answer.paths for shown in path.edges]))
+
+
+@pytest.mark.parametrize("plan", ["fused", "paper"])
+async def test_a_comparison_rests_on_a_path_of_each_side(towns: SparqlGraph, plan: str) -> None:
+    """Neither population decides alone; verified and answered is over both, and both are evidence."""
+    player = Player(QUESTIONS["yesno"])
+    answer = await answered(towns, player, plan)
+    numbers = {path.end.text.split('"')[1] for path in answer.paths if path.end}
+    assert numbers == {"59449", "15979"}
+    last = player.prompts[-1][1]
+    assert "Horn → population → 59449" in last
+    assert "Ikby → population → 15979" in last
+
+
+@pytest.mark.parametrize("plan", ["fused", "paper"])
+async def test_what_was_kept_before_counts(towns: SparqlGraph, plan: str) -> None:
+    """One side is known a hop earlier: it is shown with the next verification, and the answer call sees it."""
+    asked = Asked(
+        "Does Ikby pay in the currency of Horn?",
+        "yesno",
+        [{"country"}, {"currency"}],
+        {"verdict": "no", "paths": [1, 2]},
+        ("Horn", "Ikby"),
+    )
+    player = Player(asked)
+    answer = await answered(towns, player, plan)
+    verified = [shown for call, shown in player.prompts if call in ("choose", "deductive")][-1]
+    assert "Ikby → country → Svea" in verified
+    assert {path.end.text for path in answer.paths if path.end} == {"<http://x/krone>", "<http://x/svea>"}
+
+
+async def test_given_options_make_a_choice(towns: SparqlGraph) -> None:
+    """They are shown, numbered, wherever the model judges; what the model takes the question for does not count."""
+    asked = QUESTIONS["choice"]._replace(
+        question="What is paid with in the country of Horn?", kind="entities", options=()
+    )
+    player = Player(asked)
+    answer = await answered(towns, player, options=["Euro", " Krone\n", "Pound"])
+    assert answer.kind == "choice"
+    (value,) = answer.answers
+    assert (value.value, value.label, value.grounded) == ("Krone", "2", False)
+    assert all("Option 2: Krone\n" in shown for _, shown in player.prompts)
+    assert player.prompts[0][1].splitlines()[1] == "Kind: choice"
+
+
+async def test_a_given_kind_counts(towns: SparqlGraph) -> None:
+    """Whoever asks knows better than the model what is asked."""
+    answer = await answered(towns, Player(QUESTIONS["entities"]), kind="count")
+    assert [(value.value, value.label) for value in answer.answers] == [("2", "count")]
+
+
+async def test_options_may_be_topics(towns: SparqlGraph) -> None:
+    """An option that the question itself does not name is an entity to start from."""
+    asked = Asked("Which is larger?", "choice", [{"population"}], {"option": 1, "paths": [1, 2]}, ("Horn", "Ikby"))
+    answer = await answered(towns, Player(asked), options=["Horn", "Ikby"])
+    assert [value.value for value in answer.answers] == ["Horn"]
+    assert len(answer.paths) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "reply"), [("choice", {"option": 0, "paths": []}), ("yesno", {"verdict": "", "paths": [1]})]
+)
+async def test_paths_that_decide_nothing_are_no_answer(towns: SparqlGraph, name: str, reply: dict[str, Any]) -> None:
+    """No verdict and no option: the document says that nothing was found, not what the model may have guessed."""
+    answer = await answered(towns, Player(QUESTIONS[name]._replace(reply=reply)))
+    assert (answer.status, answer.answers) == (Status.NOT_FOUND, ())
+
+
+async def test_a_kind_that_is_given_survives_a_plan_that_is_not(towns: SparqlGraph) -> None:
+    """Where the plan call fails the content words serve, for a question of the same kind and options."""
+    player = Player(QUESTIONS["choice"])
+
+    def play(messages: Sequence[Message], call: str) -> str:
+        return "?" if call == "plan" else player(messages, call)
+
+    similarity = LazySimilarity(HashingEmbedder(), MemoryStore())
+    model = PromptedModel(ScriptedModel(play))
+    run = Run(PAID, towns, model, similarity, Settings(), Usage, ["Horn"], options=PAYMENTS)
+    answer = [event async for event in run.events()][-1].answer  # type: ignore[union-attr]
+    assert (answer.kind, [value.value for value in answer.answers]) == ("choice", ["Krone"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "said"),
+    [
+        ("poem", (), "no kind of question"),
+        ("entities", ("a", "b"), "has no options"),
+        (None, ("a",), "1 option is no choice"),
+        (None, tuple(map(str, range(21))), "21 options are no choice"),
+        ("choice", ("a", " \n"), "empty"),
+        (None, ("Rome", "rome "), "twice"),
+        (None, ("a", "b" * (LONGEST_OPTION + 1)), "501 characters"),
+    ],
+)
+def test_options_that_are_no_choice_are_refused(kind: Any, options: tuple[str, ...], said: str) -> None:
+    """Bad input is told before anybody is asked."""
+    with pytest.raises(QuestionError, match=said):
+        check_options(kind, options)
+
+
+def test_options_without_a_kind_are_a_choice() -> None:
+    """Each becomes one line; without options the kind stays what it is."""
+    assert check_options(None, ["New \n York", "Rome"]) == ("choice", ("New York", "Rome"))
+    assert check_options("choice", ["a", "b"]) == ("choice", ("a", "b"))
+    assert check_options("count", []) == ("count", ())
+    assert check_options(None, ()) == (None, ())
