@@ -225,9 +225,9 @@ class Run:
         ranking = await self._rag.rank(need.beams, nodes, self._limit, lookahead=not need.last)
         self.names |= ranking.labels
         self._considered += len(ranking.candidates)
-        self._linked = [self._named(match) for match in self._linked]
         if need.depth == 1:
             self._check_topics()
+        self._linked = [self._named(match) for match in self._linked]
         page = ranking.candidates[: self._limit]
         offers = offer_candidates(need.beams, page, self.names, self._linked, self.settings.search.tails)
         offered = tuple(offer.text for offer in offers)
@@ -235,10 +235,11 @@ class Run:
         return Expansion(ranking.candidates, ranking.complete, self._limit or 0)
 
     def _check_topics(self) -> None:
-        """Raises TopicError for an IRI that no endpoint says anything of: a typing error is not the graph's "none"."""
+        """Raises TopicError for a given IRI that no endpoint says anything of: a typing error is not the graph's "none"."""
         for match in self._linked:
             heard = [near for near in self._around.all() if near.entity == match.iri]
-            if match.label == match.iri.local_name and not any(near.edges or near.failed for near in heard):
+            known = match.mention or self.names.get(match.iri, match.iri.local_name) != match.iri.local_name
+            if not known and not any(near.edges or near.failed for near in heard):
                 raise TopicError(f"{self.graph.name} says nothing of {match.iri.value}", asked=match.iri.value)
 
     async def _choose(self, need: Choosing) -> tuple[Pick, ...]:

@@ -381,6 +381,13 @@ async def test_a_count_is_never_cut_silently(make_graph: Callable[..., SparqlGra
     assert answer.warnings
 
 
+async def test_an_entity_that_was_found_by_its_name_is_no_typing_error(make_graph: Callable[..., SparqlGraph]) -> None:
+    """It may have no edges and a label that is the end of its IRI: then the graph says none."""
+    graph = make_graph(':Kong rdfs:label "Kong"@en .', name="films")
+    answer = await answer_of(run_of(graph, Player("directed by"), "Who directed King Kong?", topics=["Kong"]))
+    assert answer.status is Status.NONE
+
+
 async def test_an_iri_that_nobody_knows_is_bad_input(films: SparqlGraph) -> None:
     """A typing error in a topic is not what the graph says."""
     with pytest.raises(TopicError, match="says nothing of http://x/nobody"):
