@@ -19,6 +19,7 @@ __all__ = ["Flag", "Numbered", "Share", "Whole", "entries", "extract", "fit", "f
 
 REPLY = 200_000
 """Characters beyond which no reply is sensible."""
+DECODER = json.JSONDecoder(object_pairs_hook=lambda pairs: _once(pairs))
 THOUGHT = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
 # half a pair of surrogates is no text: msgspec cannot compare it
 UNFIT = (msgspec.ValidationError, UnicodeEncodeError)
@@ -51,7 +52,7 @@ Entry = TypeVar("Entry", bound=Numbered)
 def extract(text: str) -> dict[str, Any]:
     """The one JSON object in a reply; a code fence, a thinking block and text around it are passed over.
 
-    Raises ModelReplyError where there is none or a second one, which would leave open what is meant.
+    Raises ModelReplyError where there is none, or where a second one, or a key that stands twice, leaves open what is meant.
     """
     if len(text) > REPLY:
         raise ModelReplyError(f"it is longer than {REPLY} characters")
@@ -60,11 +61,13 @@ def extract(text: str) -> dict[str, Any]:
     start = rest.find("{")
     while start >= 0:
         try:
-            value, end = json.JSONDecoder().raw_decode(rest, start)
+            value, end = DECODER.raw_decode(rest, start)
         except RecursionError as error:
             raise ModelReplyError("its JSON is nested too deeply") from error
-        except ValueError:  # a brace in the text around, or a number of thousands of digits
-            end = start + 1
+        except json.JSONDecodeError as error:  # a brace in the text around; what was read once is not looked at again
+            end = max(error.pos, start + 1)
+        except ValueError as error:
+            raise ModelReplyError("it has a number of thousands of digits") from error
         else:
             found.append(value)
         if len(found) > 1:
@@ -73,6 +76,14 @@ def extract(text: str) -> dict[str, Any]:
     if not found:
         raise ModelReplyError("it has no complete JSON object")
     return found[0]
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, no key of which stands twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ModelReplyError("an object of its JSON has a key twice")
+    return found
 
 
 def fit(reply: object, kind: type[T]) -> T:

@@ -4,8 +4,10 @@
 anything, instructions for the model included: they are folded into one bounded line and cannot contain an arrow.
 """
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from fedkg.prompts import line
 from fedkg.records import QUALIFIERS, Beam, Candidate, Match, Offer
@@ -18,6 +20,15 @@ SHOWN_TAILS = 40
 SHOWN_EDGES = 3
 """Most edges to one tail whose qualifiers are shown."""
 NUMBER = re.compile(r"(?<!\S)(\d+)\)")  # as prompts number the ends of a path
+
+
+class Step(NamedTuple):
+    """A step as it is shown: the arrow of its direction, the relation's name, the labels of its first tails, and how many it has."""
+
+    arrow: str
+    relation: str
+    tails: list[str]
+    total: int
 
 
 def offer_candidates(
@@ -45,24 +56,17 @@ def offer_beam(
 
     `tails` are listed, and `in_line` of them (None: all of these) stand in the text too.
     """
-    relations = tuple(safe(relation_name(relation, names)) for relation in beam.chain)
-    shown = tuple(_tail(beam, tail, names) for tail in beam.tails[:tails])
+    steps = _shown(beam, names, tails)
+    labels, total = (steps[-1].tails, steps[-1].total) if steps else ([_name(beam.topic, names)], 1)
     mention = next((match.mention or match.label for match in topics if match.iri == beam.topic), "")
-    text = path_text(beam, names, tails if in_line is None else in_line)
-    return Offer(number, text, relations, shown, len(beam.tails) - len(shown), beam.score, mention)
+    text = _line(_name(beam.topic, names), steps, tails if in_line is None else in_line)
+    relations = tuple(step.relation for step in steps)
+    return Offer(number, text, relations, tuple(labels), total - len(labels), beam.score, mention)
 
 
 def path_text(beam: Beam, names: Mapping[Term, str], tails: int = SHOWN_ON_THE_WAY) -> str:
     """The path as one line: `Topic → relation → tail, tail, (+3) ← relation ← …`."""
-    parts = [_name(beam.topic, names)]
-    for position, step in enumerate(beam.steps, 1):
-        arrow = "→" if step.relation.direction == "out" else "←"
-        upto = Beam(beam.topic, beam.steps[:position])
-        most = tails if position == len(beam.steps) else SHOWN_ON_THE_WAY
-        listed = ", ".join(_tail(upto, tail, names) for tail in step.tails[:most])
-        more = f", (+{len(step.tails) - most})" if len(step.tails) > most else ""
-        parts += [arrow, safe(relation_name(step.relation, names)), arrow, listed + more]
-    return " ".join(parts)
+    return _line(_name(beam.topic, names), _shown(beam, names, tails), tails)
 
 
 def safe(text: str) -> str:
@@ -74,11 +78,35 @@ def _name(term: Term, names: Mapping[Term, str]) -> str:
     return safe(names.get(term, "")) or safe(own_name(term))  # a label may be empty, or nothing that is drawn
 
 
-def _tail(beam: Beam, tail: Term, names: Mapping[Term, str]) -> str:
-    """The tail's label, with the qualifiers of each edge that leads to it: two terms of an office are told apart."""
-    edges = [edge for edge in beam.steps[-1].edges if edge.end == tail] if beam.steps else []
-    said = dict.fromkeys(_qualifiers(edge, names) for edge in edges[:SHOWN_EDGES])
-    return _name(tail, names) + "".join(said)
+def _shown(beam: Beam, names: Mapping[Term, str], tails: int) -> list[Step]:
+    """The steps of a path, the last one with so many tails."""
+    most = [SHOWN_ON_THE_WAY] * (len(beam.steps) - 1) + [tails]
+    return [_step(step, names, shown) for step, shown in zip(beam.steps, most, strict=False)]
+
+
+def _step(step: Candidate, names: Mapping[Term, str], most: int) -> Step:
+    """Each tail with the qualifiers of the edges that lead to it: two terms of an office are told apart."""
+    edges: dict[Term, list[Edge]] = {}
+    for edge in step.edges:
+        edges.setdefault(edge.end, []).append(edge)
+    labels = [_name(tail, names) + _said(own, names) for tail, own in itertools.islice(edges.items(), most)]
+    arrow = "→" if step.relation.direction == "out" else "←"
+    return Step(arrow, safe(relation_name(step.relation, names)), labels, len(edges))
+
+
+def _line(start: str, steps: Sequence[Step], tails: int) -> str:
+    """The path as text, with so many of the tails of its last step."""
+    parts = [start]
+    for step in steps:
+        listed = step.tails[:tails] if step is steps[-1] else step.tails
+        more = f", (+{step.total - len(listed)})" if step.total > len(listed) else ""
+        parts += [step.arrow, step.relation, step.arrow, ", ".join(listed) + more]
+    return " ".join(parts)
+
+
+def _said(edges: Sequence[Edge], names: Mapping[Term, str]) -> str:
+    """The qualifiers of the first edges, those that say the same once."""
+    return "".join(dict.fromkeys(_qualifiers(edge, names) for edge in edges[:SHOWN_EDGES]))
 
 
 def _qualifiers(edge: Edge, names: Mapping[Term, str]) -> str:

@@ -1,5 +1,7 @@
 """What a model is shown: one safe line per path."""
 
+from collections.abc import Iterator
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -58,6 +60,34 @@ def test_more_tails_than_shown_are_counted() -> None:
     assert path_text(beam, NAMES, 2) == "King Kong → starring → actor0, actor1, (+3)"
     offer = offer_beam(1, beam, NAMES, [], 2)
     assert (offer.tails, offer.more) == (("actor0", "actor1"), 3)
+
+
+class Passes(tuple[Edge, ...]):
+    """Edges that count how often they are gone through."""
+
+    count = 0
+
+    def __iter__(self) -> Iterator[Edge]:
+        """The edges, once more."""
+        Passes.count += 1
+        return super().__iter__()
+
+
+def test_a_large_group_is_gone_through_once() -> None:
+    """Not once for each of the ends that are shown: with thousands of edges that would take longer than the model's call."""
+    edges = Passes(step("kong", "starring", f"actor{n}").edges[0] for n in range(60))
+    beam = KONG.extend(Candidate(0, DirectedRelation(Iri("http://x/starring"), "out"), edges))
+    Passes.count = 0
+    offer = offer_beam(1, beam, NAMES, [], in_line=1)
+    assert Passes.count == 1
+    assert (offer.text, offer.more) == ("King Kong → starring → actor0, (+59)", 20)
+    assert offer.tails == tuple(f"actor{n}" for n in range(40))
+
+
+def test_a_topic_is_shown_as_its_own_end() -> None:
+    """Before the first step a path is its topic."""
+    offer = offer_beam(1, KONG, NAMES, [])
+    assert (offer.text, offer.tails, offer.more, offer.relations) == ("King Kong", ("King Kong",), 0, ())
 
 
 def test_offers_are_numbered_from_one_and_know_their_topic() -> None:
