@@ -19,7 +19,7 @@ from fedkg.llm.base import ChatModel
 from fedkg.llm.offline import OfflineModel
 from fedkg.llm.openai import OpenAIModel
 from fedkg.llm.wire import WireModel
-from fedkg.settings import Settings
+from fedkg.settings import Settings, masked
 from fedkg.store import DiskStore, MemoryStore, Store
 
 __all__ = ["CHAT_MODELS", "chat_model", "open_manners", "open_store", "text_similarity"]
@@ -53,7 +53,7 @@ def chat_model(settings: Settings) -> ChatModel:
     vendor, _, rest = settings.model.partition(":")
     model, _, url = rest.partition("@")
     if vendor not in CHAT_MODELS or not model:
-        raise ModelNameError(f"no model is called {settings.model[:100]!r}")
+        raise ModelNameError(f"no model is called {masked(settings.model)[:100]!r}")
     find = partial(capability.find, own=settings.models_dir, context=settings.context)
     if settings.mode == "offline":
         name = CHAT_MODELS[vendor].named(model, url)

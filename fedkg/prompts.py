@@ -17,12 +17,13 @@ import hashlib
 import json
 import re
 import tomllib
+import traceback
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 import jinja2
 import jinja2.meta
@@ -47,7 +48,10 @@ __all__ = [
     "names",
     "values",
     "variants",
+    "vendors",
 ]
+
+Made = TypeVar("Made", bound=msgspec.Struct)
 
 NAME = re.compile(r"[a-z][a-z0-9_-]*")
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -166,36 +170,39 @@ class Template:
         try:
             return self.system, _render(user, values)
         except FAULTS as error:
-            raise PromptError(f"{path}: {error}") from error
+            raise PromptError(f"{_place(error, path)}: {error}") from error
 
     def _example(self, one: Example) -> str:
+        source = next(path for path in self.files if path.name == "examples.toml")
+        shown = f"the example in {source} with the reply {line(one.reply, 80)}"
+        path, user = self._user
         try:
-            return _render(self._user[1], values(one.shown))
-        except (*FAULTS, PromptError) as error:
-            path = next(path for path in self.files if path.name == "examples.toml")
-            raise PromptError(f"{path}: the example with the reply {line(one.reply, 80)}: {error}") from error
+            return _render(user, values(one.shown))
+        except FAULTS as error:
+            raise PromptError(f"{_place(error, path)}: {error}, given the values of {shown}") from error
+        except PromptError as error:
+            raise PromptError(f"{shown}: {error}") from error
 
 
 class Wordings:
-    """The templates of one vendor and one user's folder, each read once.
+    """The templates of one vendor and one user's folder, each read once, when it is first asked for.
 
-    Making one reads them all: a file that cannot be used is said before anything is asked. Raises PromptError.
+    With a folder of the user's own all are read at once: a file that cannot be used is said before anything is asked. Raises
+    PromptError.
     """
 
     def __init__(self, own: str = "", vendor: str = "") -> None:
         self._own, self._vendor = own, vendor
-        self._known: dict[tuple[str, Kind | None], Template] = {
-            (name, kind): self._load(name, kind) for name in names(own) for kind in (None, *variants(name, own))
-        }
+        self._known: dict[tuple[str, Kind | None], Template] = {}
+        for call in names(own) if own else ():
+            for kind in (None, *variants(call, own)):
+                self.get(call, kind)
 
     def get(self, call: str, kind: Kind | None = None) -> Template:
         """The template of a call, for that kind of question. Raises PromptError."""
         if (call, kind) not in self._known:
-            self._known[call, kind] = self._load(call, kind)
+            self._known[call, kind] = load(call, self._own, self._vendor, kind)
         return self._known[call, kind]
-
-    def _load(self, call: str, kind: Kind | None = None) -> Template:
-        return load(call, self._own, self._vendor, kind)
 
 
 def names(own: str = "") -> list[str]:
@@ -206,8 +213,16 @@ def names(own: str = "") -> list[str]:
 
 def variants(call: str, own: str = "") -> list[Kind]:
     """The kinds of question for which a call has files of their own. Raises PromptError."""
-    marks = {mark for name in _files(call, own) for mark in name.split(".")[1:-1]}
-    return [kind for kind in KINDS if kind in marks]
+    return [kind for kind in KINDS if kind in _marks(call, own)]
+
+
+def vendors(call: str, own: str = "") -> list[str]:
+    """The vendors for whose models a call has files of their own, sorted. Raises PromptError."""
+    return sorted(_marks(call, own).difference(KINDS))
+
+
+def _marks(call: str, own: str) -> set[str]:
+    return {mark for name in _files(call, own) for mark in name.split(".")[1:-1]}
 
 
 def load(call: str, own: str = "", vendor: str = "", kind: Kind | None = None) -> Template:
@@ -223,7 +238,7 @@ def load(call: str, own: str = "", vendor: str = "", kind: Kind | None = None) -
     schema, meta, examples = _chosen(files, "schema", ".json", "", kind), files["meta.toml"], files.get("examples.toml")
     texts = {path: _read(path) for path in (system, user, schema, meta, examples) if path}
     shared = _shared(own)
-    environment = _environment(tuple((path.name, text) for path, text in shared.items()))
+    environment = _environment(tuple(shared.items()))
     texts |= _included(environment, {path: texts[path] for path in (system, user)}, shared)
     return Template(
         call=call,
@@ -240,12 +255,14 @@ def load(call: str, own: str = "", vendor: str = "", kind: Kind | None = None) -
 def values(shown: Mapping[str, Any]) -> dict[str, object]:
     """What a template is given, from texts and tables: offers are numbered from 1, a plan needs no keywords.
 
-    Raises PromptError where they do not fit.
+    Raises PromptError where they do not fit, or say what a plan or an offer does not have.
     """
     made: dict[str, object] = dict(shown)
     try:
         if "plan" in shown:
-            made["plan"] = msgspec.convert({"keywords": (), **shown["plan"]}, Plan)
+            made["plan"] = _record({"keywords": (), **shown["plan"]}, Plan)
+        if shown.get("path"):
+            made["path"] = _offer(1, shown["path"])
         for name in shown.keys() & set(OFFERED):
             made[name] = [_offer(number, item) for number, item in enumerate(shown[name], 1)]
     except (msgspec.ValidationError, TypeError) as error:
@@ -259,10 +276,11 @@ def _printed(value: object) -> object:
 
 
 @lru_cache(maxsize=16)
-def _environment(shared: tuple[tuple[str, str], ...]) -> ImmutableSandboxedEnvironment:
-    """Where templates run that include these texts, each under its name."""
+def _environment(shared: tuple[tuple[Path, str], ...]) -> ImmutableSandboxedEnvironment:
+    """Where templates run that include these files, each under its name."""
+    sources = {path.name: (text, str(path), None) for path, text in shared}
     environment = ImmutableSandboxedEnvironment(
-        loader=jinja2.DictLoader(dict(shared)),
+        loader=jinja2.FunctionLoader(sources.get),
         undefined=jinja2.StrictUndefined,
         autoescape=False,  # prompts are no HTML; `line` neutralises what could break them
         finalize=_printed,
@@ -368,19 +386,29 @@ def _examples(path: Path, text: str, kind: Kind | None) -> tuple[Example, ...]:
 
 
 def _offer(number: int, item: Any) -> Offer:
-    return msgspec.convert({"number": number, **(item if isinstance(item, dict) else {"text": item})}, Offer)
+    return _record({"number": number, **(item if isinstance(item, dict) else {"text": item})}, Offer)
+
+
+def _record(table: dict[str, Any], kind: type[Made]) -> Made:
+    known = [part.name for part in msgspec.structs.fields(kind)]
+    if unknown := [name for name in table if name not in known]:
+        raise PromptError(f"these are no values of a prompt: {unknown[0]!r} is none of {', '.join(known)}")
+    return msgspec.convert(table, kind)
 
 
 def _compile(environment: jinja2.Environment, path: Path, text: str) -> jinja2.Template:
     try:
-        return _compiled(environment, text)
+        # a shared part once for all that include it
+        return environment.get_template(path.name) if path.parent.name == SHARED else _compiled(environment, path, text)
     except jinja2.TemplateSyntaxError as error:
         raise PromptError(f"{path}:{error.lineno}: {error.message}") from error
 
 
 @lru_cache(maxsize=512)
-def _compiled(environment: jinja2.Environment, text: str) -> jinja2.Template:
-    return environment.from_string(text)
+def _compiled(environment: jinja2.Environment, path: Path, text: str) -> jinja2.Template:
+    """The template, which says in its errors from which file it is."""
+    code = environment.compile(text, filename=str(path))
+    return jinja2.Template.from_code(environment, code, environment.make_globals(None))
 
 
 def _stable(path: Path, system: jinja2.Template) -> str:
@@ -389,7 +417,13 @@ def _stable(path: Path, system: jinja2.Template) -> str:
         return _render(system, {})
     except FAULTS as error:
         hint = "the system text is the same for every question; what changes goes into user.j2"
-        raise PromptError(f"{path}: {error}", hint=hint) from error
+        raise PromptError(f"{_place(error, path)}: {error}", hint=hint) from error
+
+
+def _place(error: Exception, path: Path) -> str:
+    """The file and line of the template that an error comes from: `path`, or what that includes."""
+    frames = [(frame.f_code.co_filename, number) for frame, number in traceback.walk_tb(error.__traceback__)]
+    return next((f"{file}:{number}" for file, number in reversed(frames) if file.endswith(".j2")), str(path))
 
 
 def _render(template: jinja2.Template, values: Mapping[str, object]) -> str:

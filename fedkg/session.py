@@ -37,7 +37,8 @@ from fedkg.loops import PerLoop
 from fedkg.meter import Meter
 from fedkg.places import hosted
 from fedkg.prompts import Wordings
-from fedkg.reason import Run, check_options, check_question
+from fedkg.question import check_options, check_question
+from fedkg.reason import Run
 from fedkg.recall import Recall
 from fedkg.records import Answer, Kind, Match, Neighbourhood, Usage
 from fedkg.runs import Recorder

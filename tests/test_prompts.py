@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fedkg import prompts
 from fedkg.data import folder
 from fedkg.errors import PromptError
-from fedkg.prompts import SHARED, Line, Template, Wordings, line, load, names, values, variants
+from fedkg.prompts import SHARED, Line, Template, Wordings, line, load, names, values, variants, vendors
 from fedkg.records import Kind, Match, Mention, Offer, Plan
 from fedkg.terms import Iri
 from fedkg.tokens import estimate
@@ -285,6 +286,7 @@ def test_kind_and_vendor_may_have_their_own_wording(tmp_path: Path) -> None:
     made = [load("extra", own, vendor, kind) for vendor in ("openai", "anthropic", "other") for kind in ("claim", None)]
     assert len({one.digest for one in made}) == 6
     assert variants("extra", own) == ["claim"]
+    assert vendors("extra", own) == ["anthropic", "openai"]
 
 
 EXAMPLES = """
@@ -331,8 +333,10 @@ def test_a_template_without_examples_says_nothing_of_any(tmp_path: Path) -> None
 
 def test_values_are_made_as_a_call_makes_them() -> None:
     """Texts become numbered offers, a table becomes the plan; everything else stays as it is."""
-    made = values({"offers": ["a", {"text": "b", "tails": ["c"]}], "kept": [], "plan": {"options": ["x"]}, "width": 2})
-    assert made == {
+    shown = {"offers": ["a", {"text": "b", "tails": ["c"]}], "kept": [], "plan": {"options": ["x"]}, "width": 2}
+    assert values({"path": "a"}) == values({"path": {"number": 1, "text": "a"}}) == {"path": Offer(1, "a")}
+    assert values({"path": None}) == {"path": None}
+    assert values(shown) == {
         "offers": [Offer(1, "a"), Offer(2, "b", (), ("c",))],
         "kept": [],
         "plan": Plan((), options=("x",)),
@@ -340,9 +344,20 @@ def test_values_are_made_as_a_call_makes_them() -> None:
     }
 
 
-@pytest.mark.parametrize("shown", [{"plan": 3}, {"plan": {"kind": "riddle"}}, {"offers": 1}, {"paths": [{"tails": 1}]}])
+@pytest.mark.parametrize(
+    "shown",
+    [
+        {"plan": 3},
+        {"plan": {"kind": "riddle"}},
+        {"plan": {"statment": "A is *placeholder*."}},
+        {"offers": 1},
+        {"paths": [{"tails": 1}]},
+        {"paths": [{"text": "A", "tail": ["B"]}]},
+        {"path": 3},
+    ],
+)
 def test_values_that_do_not_fit_are_an_error(shown: dict[str, Any]) -> None:
-    """A plan that is none and offers that are none raise PromptError."""
+    """A plan that is none, offers that are none, and what neither has raise PromptError."""
     with pytest.raises(PromptError, match="no values of a prompt"):
         values(shown)
 
@@ -351,6 +366,21 @@ def test_what_is_the_same_in_every_call_is_counted_once() -> None:
     """The tokens of a template are those of its system text and its schema."""
     template = load("beam")
     assert template.tokens == estimate(template.system) + estimate(json.dumps(template.schema))
+
+
+def test_bundled_wordings_are_read_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A question needs four calls of twelve, and the bundled files are known to be sound."""
+    read: list[str] = []
+
+    def reading(call: str, *given: Any) -> Template:
+        read.append(call)
+        return load(call, *given)
+
+    monkeypatch.setattr(prompts, "load", reading)
+    wordings = Wordings(vendor="openai")
+    assert read == []
+    assert wordings.get("plan").version == wordings.get("plan").version == load("plan").version
+    assert read == ["plan"]
 
 
 def test_wordings_are_read_once_and_all_checked_at_first(tmp_path: Path) -> None:
@@ -402,15 +432,27 @@ def test_expressions_print_one_line_even_without_the_filter(tmp_path: Path) -> N
 
 
 def test_a_missing_value_names_the_file(tmp_path: Path) -> None:
-    """A template that asks for a value it is not given raises PromptError with file and variable."""
-    template = load("extra", str(write(tmp_path)))
-    with pytest.raises(PromptError, match=r"user\.j2: 'question' is undefined"):
+    """A template that asks for a value it is not given raises PromptError with file, line and variable."""
+    template = load("extra", str(write(tmp_path, user_j2="one\n{{ question }}")))
+    with pytest.raises(PromptError, match=r"extra/user\.j2:2: 'question' is undefined"):
         template.render(other=1)
+
+
+def test_a_mistake_in_a_shared_part_is_named_there(tmp_path: Path) -> None:
+    """Not the template that includes it, but the part itself and its line; so also where an example shows it."""
+    own = write(tmp_path, user_j2="{% include 'a.j2' %}")
+    (own / SHARED).mkdir()
+    (own / SHARED / "a.j2").write_text("one\n\n{{ qestion }}")
+    with pytest.raises(PromptError, match=r"shared/a\.j2:3: 'qestion' is undefined$"):
+        load("extra", str(own)).render(question="Q?")
+    write(own, user_j2="{% include 'a.j2' %}", examples_toml=EXAMPLES)
+    with pytest.raises(PromptError, match=r"a\.j2:3: 'qestion' is undefined, given .* in .*extra/examples\.toml with"):
+        load("extra", str(own))
 
 
 def test_a_system_text_cannot_ask_for_values(tmp_path: Path) -> None:
     """What changes with the question has no place in the stable part."""
-    with pytest.raises(PromptError, match=r"system\.j2: 'question' is undefined") as caught:
+    with pytest.raises(PromptError, match=r"system\.j2:1: 'question' is undefined") as caught:
         load("extra", str(write(tmp_path, system_j2="Answer {{ question }}")))
     assert "user.j2" in caught.value.hint
 
@@ -466,7 +508,7 @@ def test_parts_that_include_each_other_are_an_error(tmp_path: Path) -> None:
     own = write(tmp_path, system_j2="{% include 'a.j2' %}")
     (own / SHARED).mkdir()
     (own / SHARED / "a.j2").write_text("{% include 'a.j2' %}")
-    with pytest.raises(PromptError, match=r"system\.j2: "):
+    with pytest.raises(PromptError, match=r"shared/a\.j2:1: "):
         load("extra", str(own))
 
 
@@ -486,8 +528,17 @@ def test_parts_that_include_each_other_are_an_error(tmp_path: Path) -> None:
         ("examples_toml", "[[examples]", r"examples\.toml"),
         ("examples_toml", "[[examples]]\nreply = ''", r"examples\.toml: .*shown"),
         ("examples_toml", EXAMPLES.replace("count", "riddle"), r"examples\.toml: .*riddle"),
-        ("examples_toml", EXAMPLES.replace("question", "query"), r"examples\.toml: .*1\}: 'question' is undefined"),
-        ("examples_toml", EXAMPLES.replace('"First?"', '""\nplan = 3'), r"examples\.toml: .*no values of a prompt"),
+        (
+            "examples_toml",
+            EXAMPLES.replace("question", "query"),
+            r"user\.j2:1: 'question' is undefined, .*examples\.toml .*1\}",
+        ),
+        ("examples_toml", EXAMPLES.replace('"First?"', '""\nplan = 3'), r"examples\.toml .*: .*no values of a prompt"),
+        (
+            "examples_toml",
+            EXAMPLES.replace('"First?"', '""\nplan = {step = ""}'),
+            r"examples\.toml .*'step' is none of",
+        ),
         ("sytem_j2", "typed badly", r"sytem\.j2: no file of a prompt"),
         ("schema__openai_json", "{}", r"schema\.openai\.json: no file of a prompt"),
     ],

@@ -22,7 +22,8 @@ from fedkg.events import Answered, Chosen, Event, Fetched, Linked, Planned, Rank
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.llm.base import Capability, Completion, Message, Request, ScriptedModel
 from fedkg.llm.ledger import Ledger
-from fedkg.reason import LONGEST_QUESTION, Run, check_question
+from fedkg.question import LONGEST_QUESTION, check_question
+from fedkg.reason import Run
 from fedkg.records import Answer, Kind, Status, Usage, decode_answer
 from fedkg.settings import Budget, Search, Settings
 from fedkg.store import MemoryStore

@@ -1,10 +1,12 @@
 """The estimate stays near what real vocabularies count, and on the safe side."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedkg.tokens import estimate
+from fedkg.tokens import PER_CHARACTER, estimate
 
 # each with the count of o200k_base
 COUNTED = [
@@ -48,4 +50,19 @@ def test_parts_add_up(one: str, other: str) -> None:
     """Lines below one another cost what they cost alone, and a line break: a longer list never costs less."""
     together = estimate(f"{one}\n{other}")
     assert max(estimate(one), estimate(other)) <= together <= estimate(one) + estimate(other) + 1
-    assert estimate(one) <= 3 * len(one)
+
+
+@given(st.text() | st.text("aBé×1 \n.中→अДአ"))
+def test_no_character_costs_more_than_the_bound(text: str) -> None:
+    """What is short enough needs no estimate."""
+    assert estimate(text) <= math.ceil(PER_CHARACTER * len(text))
+
+
+@given(st.lists(st.sampled_from(["Momo", "→", "author", "GENES", "é", "12,3", "中", "\n", " "]), max_size=60))
+def test_a_word_costs_the_same_every_time(words: list[str]) -> None:
+    """The order of words does not matter, and as many of them again cost as much again."""
+    text, breaks = " ".join(words), words.count("\n")
+    alone = " ".join(word for word in words if word != "\n")
+    assert estimate(" ".join(sorted(alone.split()))) == estimate(alone)
+    assert estimate(alone) <= estimate(text) <= estimate(alone) + breaks
+    assert 2 * estimate(alone) - 1 <= estimate(f"{alone} {alone}") <= 2 * estimate(alone)

@@ -4,7 +4,7 @@ Nothing in a reply is believed: see `reading` and `replies`. What cannot be used
 therefore pick badly, but it cannot bring in anything that it was not shown.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -23,7 +23,7 @@ from fedkg.settings import Budget
 __all__ = ["PromptedModel"]
 
 REPAIR = "That reply cannot be used: {fault}. Do the same task again. Reply with one JSON object as described, and nothing else."
-ECHO = 1_500
+ECHO = 500
 """Characters of an unusable reply that the model is shown again; with the repair they fit into what `room` holds back."""
 
 T = TypeVar("T")
@@ -62,132 +62,122 @@ class PromptedModel:
 
     async def plan(self, question: str, kind: Kind | None = None, options: Sequence[str] = ()) -> Plan:
         """The question's keywords, steps, statement, kind and mentions; only what stands in the question is a mention."""
+        values = {"question": question, "kind": kind, "options": options}
+        return await self._ask("plan", kind, values, lambda reply, _: replies.plan(reply, question, kind, options))
 
-        def read(reply: object, _shown: Sequence[Any]) -> Plan:
-            return replies.plan(reply, question, kind, options)
-
-        return await self._ask("plan", read, kind, question=question, kind=kind, options=options)
+    async def link(self, question: str, mentions: Sequence[Mention]) -> dict[str, int]:
+        """For each mention's text the number of the candidate that is meant, 0 for none; no call where nothing is open."""
+        if not mentions:
+            return {}
+        return await self._ask("link", None, {"question": question, "mentions": mentions}, scores.links)
 
     async def beam(
         self, question: str, plan: Plan, path: Offer | None, offers: Sequence[Offer], width: int
     ) -> tuple[Pick, ...]:
         """At most `width` of the offers, best first, unverified; no call where nothing is offered."""
-
-        def read(reply: object, shown: Sequence[Any]) -> tuple[Pick, ...]:
-            return replies.step_picks(reply, shown, width)
-
+        if not offers:
+            return ()
         values = {"question": question, "plan": plan, "path": path, "offers": offers, "width": width}
-        return await self._ask("beam", read, plan.kind, **values) if offers else ()
+        return await self._ask("beam", plan.kind, values, lambda reply, shown: replies.step_picks(reply, shown, width))
 
     async def deductive(self, question: str, plan: Plan, paths: Sequence[Offer]) -> tuple[Verdict, ...]:
-        """A verdict on each path, in the order of the paths; a path that the reply leaves out has failed both."""
-
-        def read(reply: object, shown: Sequence[Any]) -> tuple[Verdict, ...]:
-            return replies.verdicts(reply, shown)
-
+        """A verdict on each path that was shown, in their order; a path that the reply leaves out has failed both."""
+        if not paths:
+            return ()
         values = {"question": question, "plan": plan, "paths": paths}
-        return await self._ask("deductive", read, plan.kind, **values) if paths else ()
+        return await self._ask("deductive", plan.kind, values, replies.verdicts)
 
     async def choose(
         self, question: str, plan: Plan, offers: Sequence[Offer], width: int, kept: Sequence[Offer] = ()
     ) -> tuple[Pick, ...]:
         """At most `width` of the offers, best first, each verified; no call where nothing is offered."""
-
-        def read(reply: object, shown: Sequence[Any]) -> tuple[Pick, ...]:
-            return replies.verified_picks(reply, shown, width)
-
+        if not offers:
+            return ()
         values = {"question": question, "plan": plan, "offers": offers, "width": width, "kept": kept}
-        return await self._ask("choose", read, plan.kind, **values) if offers else ()
-
-    async def answer(self, question: str, plan: Plan, paths: Sequence[Offer]) -> Conclusion:
-        """Which paths and ends answer the question; an empty Conclusion where these paths do not, or none are given."""
-
-        def read(reply: object, shown: Sequence[Any]) -> Conclusion:
-            return replies.conclusion(reply, plan.kind, shown, plan.options)
-
-        values = {"question": question, "plan": plan, "paths": paths}
-        return await self._ask("answer", read, plan.kind, **values) if paths else Conclusion()
-
-    async def link(self, question: str, mentions: Sequence[Mention]) -> dict[str, int]:
-        """For each mention's text the number of the candidate that is meant, 0 for none; no call where nothing is open."""
-
-        def read(reply: object, shown: Sequence[Any]) -> dict[str, int]:
-            return scores.links(reply, shown)
-
-        return await self._ask("link", read, None, question=question, mentions=mentions) if mentions else {}
+        return await self._ask(
+            "choose", plan.kind, values, lambda reply, shown: replies.verified_picks(reply, shown, width)
+        )
 
     async def adequacy(self, question: str, plan: Plan, paths: Sequence[Offer]) -> bool:
         """Whether the paths together are enough to answer; none are never, without a call."""
-
-        def read(reply: object, _shown: Sequence[Any]) -> bool:
-            return scores.adequate(reply)
-
+        if not paths:
+            return False
         values = {"question": question, "plan": plan, "paths": paths}
-        return await self._ask("adequacy", read, plan.kind, **values) if paths else False
+        return await self._ask("adequacy", plan.kind, values, lambda reply, _: scores.adequate(reply))
 
     async def score_relations(
         self, question: str, plan: Plan, path: Offer | None, offers: Sequence[Offer]
     ) -> tuple[float, ...]:
         """A score in 0..1 for each offer, in their order; no call where nothing is offered."""
-
-        def read(reply: object, shown: Sequence[Any]) -> tuple[float, ...]:
-            return _padded(scores.scored(reply, shown, "relation"), offers)
-
+        if not offers:
+            return ()
         values = {"question": question, "plan": plan, "path": path, "offers": offers}
-        return await self._ask("score-relations", read, plan.kind, **values) if offers else ()
+        return await self._ask(
+            "score-relations", plan.kind, values, lambda reply, shown: scores.scored(reply, offers, shown, "relation")
+        )
 
     async def score_entities(self, question: str, plan: Plan, offers: Sequence[Offer]) -> tuple[float, ...]:
         """A score in 0..1 for each offer, in their order; no call where nothing is offered."""
-
-        def read(reply: object, shown: Sequence[Any]) -> tuple[float, ...]:
-            return _padded(scores.scored(reply, shown, "entity"), offers)
-
+        if not offers:
+            return ()
         values = {"question": question, "plan": plan, "offers": offers}
-        return await self._ask("score-entities", read, plan.kind, **values) if offers else ()
+        return await self._ask(
+            "score-entities", plan.kind, values, lambda reply, shown: scores.scored(reply, offers, shown, "entity")
+        )
 
     async def relation_paths(
         self, question: str, plan: Plan, relations: Sequence[Offer], depth: int, most: int
     ) -> tuple[RelationPath, ...]:
         """At most `most` chains of the offered relations, the heaviest first; no call where none are offered."""
-
-        def read(reply: object, shown: Sequence[Any]) -> tuple[RelationPath, ...]:
-            return scores.relation_paths(reply, shown, depth, most)
-
+        if not relations:
+            return ()
         values = {"question": question, "plan": plan, "relations": relations, "depth": depth, "most": most}
-        return await self._ask("relation-paths", read, plan.kind, **values) if relations else ()
+        return await self._ask(
+            "relation-paths", plan.kind, values, lambda reply, shown: scores.relation_paths(reply, shown, depth, most)
+        )
+
+    async def answer(self, question: str, plan: Plan, paths: Sequence[Offer]) -> Conclusion:
+        """Which paths and ends answer the question; an empty Conclusion where these paths do not, or none are given."""
+        return await self._conclude("answer", plan, {"question": question, "plan": plan, "paths": paths})
 
     async def inductive(
         self, question: str, plan: Plan, paths: Sequence[Offer], hypotheses: Sequence[str]
     ) -> Conclusion:
         """Which paths and ends answer, weighed together; an empty Conclusion where these paths do not, or none are given."""
-
-        def read(reply: object, shown: Sequence[Any]) -> Conclusion:
-            return replies.conclusion(reply, plan.kind, shown, plan.options)
-
         values = {"question": question, "plan": plan, "paths": paths, "hypotheses": hypotheses}
-        return await self._ask("inductive", read, plan.kind, **values) if paths else Conclusion()
+        return await self._conclude("inductive", plan, values)
 
     async def model_only(self, question: str, kind: Kind, options: Sequence[str] = (), style: Style = "io") -> Recalled:
         """The model's own answer; `few-shot` shows it examples, `cot` lets it think first."""
-
-        def read(reply: dict[str, Any], _shown: Sequence[Any]) -> Recalled:
-            return replies.recalled(reply, kind, options)
-
         values = {"question": question, "plan": Plan((), kind=kind, options=tuple(options)), "style": style}
-        return await self._ask("model-only", read, kind, style == "few-shot", **values)
+        return await self._ask(
+            "model-only",
+            kind,
+            values,
+            lambda reply, _: replies.recalled(reply, kind, options),
+            examples=style == "few-shot",
+        )
 
     async def close(self) -> None:
         """Closes the chat model."""
         await self._model.close()
 
+    async def _conclude(self, call: str, plan: Plan, values: Mapping[str, Any]) -> Conclusion:
+        """What the paths among the values answer; nothing where there are none."""
+        if not values["paths"]:
+            return Conclusion()
+        return await self._ask(
+            call, plan.kind, values, lambda reply, shown: replies.conclusion(reply, plan.kind, shown, plan.options)
+        )
+
     async def _ask(
         self,
         call: str,
-        read: Callable[[dict[str, Any], Sequence[Any]], T],
         kind: Kind | None,
+        values: Mapping[str, Any],
+        read: Callable[[dict[str, Any], Sequence[Any]], T],
+        *,
         examples: bool = True,
-        /,
-        **values: object,
     ) -> T:
         """What `read` makes of the reply and of the offers that were shown; an unusable reply is sent back once."""
         template = self._wordings.get(call, kind)
@@ -216,8 +206,3 @@ class PromptedModel:
 
 def _request(template: Template, task: Sequence[Message]) -> Request:
     return Request(template.call, tuple(task), template.schema, template.version)
-
-
-def _padded(scores: tuple[float, ...], offers: Sequence[Offer]) -> tuple[float, ...]:
-    """A score for every offer: 0.0 for those that were not shown."""
-    return scores + (0.0,) * (len(offers) - len(scores))

@@ -19,7 +19,6 @@ __all__ = ["Flag", "Numbered", "Share", "Whole", "entries", "extract", "fit", "f
 
 REPLY = 200_000
 """Characters beyond which no reply is sensible."""
-DECODER = json.JSONDecoder(object_pairs_hook=lambda pairs: _once(pairs))
 THOUGHT = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
 # half a pair of surrogates is no text: msgspec cannot compare it
 UNFIT = (msgspec.ValidationError, UnicodeEncodeError)
@@ -84,6 +83,9 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         raise ModelReplyError("an object of its JSON has a key twice")
     return found
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=_once)
 
 
 def fit(reply: object, kind: type[T]) -> T:

@@ -34,7 +34,8 @@ __all__ = [
 
 # bounds on what a reply may bring in; all far above what a sensible reply holds
 KEYWORDS, STEPS, MENTIONS, RECALLED = 30, 12, 20, 50
-PLACEHOLDER = re.compile(r"[*\[<{]*\bplaceholder\b[*\]>}]*", re.IGNORECASE)
+# bounded as well: of a hundred thousand stars each would be tried as the first one
+PLACEHOLDER = re.compile(r"[*\[<{]{0,4}\bplaceholder\b[*\]>}]{0,4}", re.IGNORECASE)
 # kinds whose answer is yes or no
 YES_NO = ("yesno", "claim")
 
@@ -167,7 +168,7 @@ def _judgement(read: AnswerReply, kind: Kind, paths: Sequence[Offer], options: S
     """Without evidence there is no verdict and no option, and without these there is no answer."""
     cited = [item.get("path") if isinstance(item, dict) else item for item in read.paths]
     evidence = tuple(numbers(cited, _offered(paths)))
-    option = _option(read.option or 0, options) if kind == "choice" else 0
+    option = _option(read.option, options) if kind == "choice" else 0
     verdict = _verdict(read.verdict) if kind in YES_NO else ""
     return Conclusion(evidence, {}, verdict, option) if evidence and (verdict or option) else Conclusion()
 
@@ -225,6 +226,6 @@ def _said(reply: Mapping[str, Any], key: str) -> Any:
 
 
 def _option(value: object, options: Sequence[str]) -> int:
-    """The number of the option, 0 for none of them."""
-    [number] = numbers([value], range(len(options) + 1))
+    """The number of the option, 0 for none of them, however a model writes nothing."""
+    [number] = numbers([value or 0], range(len(options) + 1))
     return number

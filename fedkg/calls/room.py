@@ -1,13 +1,13 @@
 """Fits a prompt into what a model takes: the offers that rank last are left out first, and the prompt says how many."""
 
-from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fedkg.errors import ModelContextError
 from fedkg.llm.base import Capability
 from fedkg.prompts import Template
-from fedkg.tokens import estimate
+from fedkg.tokens import PER_CHARACTER, estimate
 
 __all__ = ["LISTS", "REPAIR", "Fitted", "fitted", "room"]
 
@@ -44,12 +44,28 @@ def fitted(template: Template, values: Mapping[str, Any], tokens: int) -> Fitted
         shown = {name: offered[:count], "left_out": left} if name else {}
         return Fitted(*template.render(**{**values, **shown}), offered[:count], left)
 
-    def fits(prompt: Fitted) -> bool:
-        return template.tokens + estimate(prompt.user) <= tokens
+    def cost(prompt: Fitted) -> int:
+        return template.tokens + estimate(prompt.user)
 
-    if fits(whole := prompt(len(offered))):
+    whole = prompt(len(offered))
+    if template.tokens + math.ceil(PER_CHARACTER * len(whole.user)) <= tokens or cost(whole) <= tokens:
         return whole
-    most = bisect_left(range(1, len(offered)), True, key=lambda count: not fits(prompt(count)))
-    if not most:
+    if len(offered) < 2 or cost(one := prompt(1)) > tokens:
         raise ModelContextError(f"the prompt of `{template.call}` is longer than {tokens} tokens", asked=template.call)
-    return prompt(most)
+    return _fullest(one, whole, prompt, cost, tokens)
+
+
+def _fullest(
+    fits: Fitted, beyond: Fitted, prompt: Callable[[int], Fitted], cost: Callable[[Fitted], int], tokens: int
+) -> Fitted:
+    """The prompt with most offers that fits, between one that does and one that does not."""
+    least, most = cost(fits), cost(beyond)
+    while (gap := len(beyond.shown) - len(fits.shown)) > 1:
+        # offers are about equally long: most of the time the number lies where the tokens lie, or beside that
+        near = min(max(gap * (tokens - least) // (most - least), 1), gap - 1)
+        tried = prompt(len(fits.shown) + near)
+        if (needed := cost(tried)) <= tokens:
+            fits, least = tried, needed
+        else:
+            beyond, most = tried, needed
+    return fits

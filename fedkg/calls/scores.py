@@ -71,9 +71,12 @@ def adequate(reply: object) -> bool:
     return bool(fit(reply, AdequacyReply).adequate)
 
 
-def scored(reply: object, offers: Sequence[Offer], key: str) -> tuple[float, ...]:
-    """The scores of the offers in their order, 0.0 for those that the reply leaves out; `key` is what it calls an offer."""
-    listed = entries(renamed(fit(reply, ScoresReply).scores, key), Scored, {offer.number for offer in offers})
+def scored(reply: object, offers: Sequence[Offer], shown: Sequence[Offer], key: str) -> tuple[float, ...]:
+    """The scores of the offers in their order, 0.0 for those that were not shown or that the reply leaves out.
+
+    `key` is what the reply calls an offer.
+    """
+    listed = entries(renamed(fit(reply, ScoresReply).scores, key), Scored, {offer.number for offer in shown})
     said = {int(entry.number): float(entry.score) for entry in listed}
     return tuple(said.get(offer.number, 0.0) for offer in offers)
 

@@ -33,13 +33,20 @@ def prompts() -> None:
 @options.prompts_dir
 @options.as_json
 def every(file: str | None, as_json: bool, **flags: object) -> None:
-    """List the calls with the version of their wording."""
+    """List the calls with the version of their wording, and the kinds and vendors that have a wording of their own."""
     own = options.settings(file, flags).prompts_dir
     wordings = templates.Wordings(own)  # with those of single kinds: a file that cannot be used is said here
     known = [wordings.get(call) for call in templates.names(own)]
     if as_json:
         said = [
-            {"call": one.call, "version": one.version, "paper": one.meta.paper, "returns": one.meta.returns}
+            {
+                "call": one.call,
+                "version": one.version,
+                "paper": one.meta.paper,
+                "returns": one.meta.returns,
+                "kinds": templates.variants(one.call, own),
+                "vendors": templates.vendors(one.call, own),
+            }
             for one in known
         ]
         click.echo(encode(said))
@@ -47,6 +54,8 @@ def every(file: str | None, as_json: bool, **flags: object) -> None:
     for one in known:
         click.echo(f"{one.call:16} {one.version:16} {plain(one.meta.returns)}")
         click.echo(f"{'':33} {plain(one.meta.paper)}")
+        if special := [*templates.variants(one.call, own), *templates.vendors(one.call, own)]:
+            click.echo(f"{'':33} own wording for {', '.join(special)}")
 
 
 @prompts.command("show")

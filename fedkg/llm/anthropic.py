@@ -29,8 +29,8 @@ class Details(msgspec.Struct):
 class Usage(msgspec.Struct):
     """Tokens as the service counts them; what the cache gave or took is not part of `input_tokens`."""
 
-    input_tokens: Count = 0
-    output_tokens: Count = 0
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
     cache_read_input_tokens: Count | None = None
     cache_creation_input_tokens: Count | None = None
     output_tokens_details: Details | None = None
@@ -92,8 +92,8 @@ class AnthropicModel(WireModel):
         used = reply.usage
         cached, written = used.cache_read_input_tokens or 0, used.cache_creation_input_tokens or 0
         thought = used.output_tokens_details.thinking_tokens if used.output_tokens_details else 0
-        tokens_in = used.input_tokens + cached + written
-        return Completion(text, tokens_in, used.output_tokens, cached, thought or 0, written=written)
+        tokens_in = (used.input_tokens or 0) + cached + written
+        return Completion(text, tokens_in, used.output_tokens or 0, cached, thought or 0, written=written)
 
     def _fault(self, reply: Reply, asked: str) -> ModelError | None:
         match reply.stop_reason:

@@ -23,7 +23,7 @@ class BudgetedModel:
     """
 
     def __init__(self, model: ChatModel, budget: Budget, ledger: Ledger) -> None:
-        self.name = model.name
+        self.name = masked(model.name)
         self.capability = model.capability
         self._model = model
         self._budget = budget
@@ -32,7 +32,7 @@ class BudgetedModel:
     async def complete(self, request: Request) -> Completion:
         """The model's reply. Raises BudgetError, before anything is sent, where a budget is spent."""
         self._check(request)
-        call = ModelCall(request.call, request.template, masked(self.name))
+        call = ModelCall(request.call, request.template, self.name)
         # entered before it is sent: calls that run side by side must see each other
         line, started = self._ledger.begin(call), time.perf_counter()
         try:

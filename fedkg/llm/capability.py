@@ -67,8 +67,9 @@ def _tables(path: Path) -> list[dict[str, Any]]:
 
 
 def fits(pattern: str, name: str) -> bool:
-    """Whether the pattern fits the model's name.
+    """Whether the pattern fits the model's name; * stands for any characters, ? for one.
 
     One without @ is for the vendor's own service only: a server elsewhere may call any model anything.
     """
-    return ("@" in pattern) == ("@" in name) and fnmatchcase(name, pattern)
+    # in an address such as http://[::1]:8000 the brackets are no set of characters
+    return ("@" in pattern) == ("@" in name) and fnmatchcase(name, pattern.replace("[", "[[]"))

@@ -19,7 +19,7 @@ from fedkg.errors import (
     ModelUnreachableError,
 )
 
-__all__ = ["kind", "wait", "worded"]
+__all__ = ["kind", "said", "wait", "worded"]
 
 CODES: Mapping[str, type[ModelError]] = {
     # Anthropic, "Errors": error.type
@@ -73,6 +73,8 @@ WORDS: tuple[tuple[re.Pattern[str], type[ModelError]], ...] = (
     # Anthropic, with type invalid_request_error
     (re.compile(r"output blocked by content filtering policy", re.IGNORECASE), ModelFilteredError),
 )
+LONGEST = 10_000
+"""Characters of what a service says that are looked at."""
 STATUSES: Mapping[int, type[ModelError]] = {
     401: ModelAuthError,
     402: ModelQuotaError,
@@ -94,7 +96,16 @@ def kind(error: Exception, classes: Mapping[str, type[ModelError]]) -> type[Mode
     if not isinstance(status, int) or status < 300:
         return by_class
     coded = (CODES[code] for code in _codes(getattr(error, "body", None)) if code in CODES)
-    return next(coded, None) or worded(str(error)) or _by_status(status) or by_class
+    return next(coded, None) or worded(said(error)) or _by_status(status) or by_class
+
+
+def said(error: Exception) -> str:
+    """What the service said: the message in its reply, or all of a reply of another form; without one, why it failed."""
+    body = getattr(error, "body", None)
+    if words := _within(_within(body, "error") or body, "message") or body:
+        return f"{getattr(error, 'status_code', '')} {words}".strip()[:LONGEST]
+    cause = f": {error.__cause__}" if isinstance(error.__cause__, Exception) else ""
+    return (str(error).rstrip(".") or type(error).__name__) + cause
 
 
 def worded(text: str) -> type[ModelError] | None:

@@ -14,8 +14,7 @@ from fedkg.errors import (
     ModelUnreachableError,
 )
 from fedkg.llm.base import Completion, Request
-from fedkg.llm.wire import CUT, Count, Vendor, WireModel
-from fedkg.prompts import line
+from fedkg.llm.wire import CUT, Count, Vendor, WireModel, shown
 
 __all__ = ["OpenAIModel", "connect"]
 
@@ -118,7 +117,8 @@ class OpenAIModel(WireModel):
             return ModelReplyError(f"{asked}: the reply holds no choice", asked=asked)
         said, reason = reply.choices[0].message, reply.choices[0].finish_reason
         if said.refusal:
-            return ModelDeclinedError(f"{asked}: the model declines to answer: {line(said.refusal)}", asked=asked)
+            why = shown(said.refusal, self._key)
+            return ModelDeclinedError(f"{asked}: the model declines to answer: {why}", asked=asked)
         if reason == "content_filter":
             return ModelFilteredError(f"{asked}: the reply was stopped (content_filter)", asked=asked)
         if reason == "length":

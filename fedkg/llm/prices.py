@@ -25,7 +25,8 @@ HINT = "models/prices.toml shows how prices are written"
 MILLION = 1_000_000
 DATED = re.compile(r"-(?:\d{8}|\d{4}-\d{2}-\d{2})$")
 
-Dollars = Annotated[float, msgspec.Meta(ge=0)]
+Dollars = Annotated[float, msgspec.Meta(ge=0, le=MILLION)]
+"""Finite, since no tokens at an endless price cost no number, and what is no number reaches no budget."""
 
 
 class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

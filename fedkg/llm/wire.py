@@ -20,15 +20,16 @@ from typing import Annotated, Any, ClassVar, Self
 import msgspec
 
 from fedkg import deadline
-from fedkg.errors import MissingExtraError, ModelError, ModelNameError, ModelReplyError
+from fedkg.errors import MissingExtraError, ModelError, ModelNameError, ModelRefusedError, ModelReplyError
 from fedkg.llm import capability, faults
 from fedkg.llm.base import Capability, Completion, Message, Request
 from fedkg.loops import PerLoop
 from fedkg.prompts import line
 from fedkg.retries import LONGEST, retrying
 from fedkg.settings import masked
+from fedkg.tokens import estimate
 
-__all__ = ["CUT", "MODEL_KEY", "Count", "Vendor", "WireModel", "headed"]
+__all__ = ["CUT", "MODEL_KEY", "Count", "Vendor", "WireModel", "headed", "shown"]
 
 TIMEOUT = 120.0  # seconds for one try
 TRIES = 3
@@ -37,7 +38,8 @@ CONCURRENCY = 4  # requests to one model at once; more would only wait for the v
 MODEL_KEY = "FEDKG_MODEL_KEY"
 """The variable of the key for a server that is named by @URL: the vendor's own key is nobody else's business."""
 CUT = "raise `output` in your capabilities.toml, or use a model that writes less"
-URL = re.compile(r"https?://[A-Za-z0-9._\[\]:-]+(/[\x21-\x7e]*)?")
+URL = re.compile(r"https?://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:(?P<port>\d{1,5}))?(/[\x21-\x7e]*)?")
+PORTS = 65_536
 UNFIT = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 32)]
@@ -89,7 +91,8 @@ class Vendor:
             raise ModelNameError(f"{self.name}:{model} needs a key: {self.key} is not set")
         if not (key.isascii() and key.isprintable()):
             raise ModelNameError(f"{self.key} or {MODEL_KEY} holds characters that no key has")
-        if base_url and not URL.fullmatch(base_url):
+        found = URL.fullmatch(base_url)
+        if base_url and not (found and 0 < int(found["port"] or 80) < PORTS):
             raise ModelNameError("the base URL of a model must be a plain http or https URL, without user or password")
         return key
 
@@ -99,10 +102,9 @@ class Vendor:
         try:
             yield
         except (TimeoutError, getattr(self.sdk(), self.base)) as error:
-            said = str(error) or type(error).__name__
-            secret = bool(mask) and mask in said
-            text = line(said.replace(mask, "…") if secret else said, 300)
-            raised = faults.kind(error, self.classes)(f"{asked}: {text}", asked=asked)
+            said = faults.said(error)
+            secret = bool(mask) and mask in f"{error} {said}"
+            raised = faults.kind(error, self.classes)(f"{asked}: {shown(said, mask)}", asked=asked)
             raised.wait = faults.wait(error)
             # an error that quotes the key must not appear in a traceback either
             raise raised from (None if secret else error)
@@ -127,6 +129,8 @@ class WireModel(ABC):
         capability: Capability | None = None,
     ) -> None:
         sdk = self.vendor.sdk()
+        from fedkg.llm.http import client  # noqa: PLC0415  # imports what comes with the SDK
+
         self._key = self.vendor.checked(model, key, base_url)
         self.name = self.vendor.called(model, base_url)
         self.capability = capability or Capability()
@@ -138,8 +142,7 @@ class WireModel(ABC):
             base_url=base_url or self.vendor.home,
             timeout=timeout,
             max_retries=0,
-            # without redirects: the SDK would send key and prompt to wherever they point
-            http_client=sdk.DefaultAsyncHttpxClient(follow_redirects=False),
+            http_client=client(sdk, self.name, base_url),
         )
 
     @classmethod
@@ -158,7 +161,11 @@ class WireModel(ABC):
         key = environ.get(MODEL_KEY if base_url else cls.vendor.key, "")
         url = base_url or environ.get(cls.vendor.url, "")
         cls.vendor.checked(model, key, url)
-        return cls(model, key, url, capability=find(cls.named(model, url)))
+        made = cls(model, key, url, capability=find(cls.named(model, url)))
+        if base_url:
+            # headers, organisation and project that the SDKs take from the vendor's variables are nobody else's business
+            vars(made._client).update(_custom_headers={}, organization=None, project=None)
+        return made
 
     @classmethod
     def named(cls, model: str, base_url: str = "", environ: Mapping[str, str] = os.environ) -> str:
@@ -205,7 +212,7 @@ class WireModel(ABC):
             with self.vendor.mapped(asked, self._key):
                 body = await self._send(request)
         reply = self._decoded(body, asked)
-        completion = self._completion(reply)
+        completion = _counted(self._completion(reply), request)
         if fault := self._fault(reply, asked):
             fault.tokens_in, fault.tokens_out = completion.tokens_in, completion.tokens_out
             raise fault
@@ -220,9 +227,10 @@ class WireModel(ABC):
                 raw = await attrgetter(self.vendor.resource)(self._client).with_raw_response.create(**sent)
                 return bytes(raw.http_response.content)
         except (sdk.BadRequestError, sdk.UnprocessableEntityError) as error:
-            unknown = self._unknown(sent, str(error))
-            if not unknown or faults.worded(str(error)):
+            unknown = self._unknown(sent, faults.said(error))
+            if not unknown or faults.kind(error, self.vendor.classes) is not ModelRefusedError:
                 raise
+            log.debug("%s does not know %s: asked again without", self.name, ", ".join(sorted(unknown)))
             self._left_out |= unknown
         return await self._send(request)
 
@@ -240,6 +248,11 @@ class WireModel(ABC):
             raise raised(f"{asked}: the reply is none of this wire: {error}", asked=asked) from error
 
 
+def shown(said: str, key: str) -> str:
+    """What a service said, in one bounded line, and without the key."""
+    return line(said.replace(key, "…") if key else said, 300)
+
+
 def headed(messages: Sequence[Message]) -> list[Message]:
     """The messages for a model without a system role: what the system says stands at the head of the first user turn."""
     system = [message.content for message in messages if message.role == "system"]
@@ -249,6 +262,12 @@ def headed(messages: Sequence[Message]) -> list[Message]:
         return turns
     turns[first] = Message("user", "\n\n".join([*system, turns[first].content]))
     return turns
+
+
+def _counted(reply: Completion, request: Request) -> Completion:
+    """The reply with an estimate of the tokens that the service did not count: else no budget would hold."""
+    tokens_in = reply.tokens_in or sum(estimate(message.content) for message in request.messages)
+    return msgspec.structs.replace(reply, tokens_in=tokens_in, tokens_out=reply.tokens_out or estimate(reply.text))
 
 
 def _worth_it(error: Exception) -> bool | float:

@@ -2,6 +2,8 @@
 
 A method is a generator: it yields a need and is sent what it needed, until it returns what it found. So a method can be
 tested with a list of replies, and every method runs on every graph, model and budget.
+
+Where a budget is spent the need is answered with a BudgetError: a method that has an answer by then returns it.
 """
 
 from collections.abc import Generator
@@ -9,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from fedkg.records import Beam, Candidate, Conclusion, Pick, Verdict
+from fedkg.records import Beam, Candidate, Conclusion
 
 __all__ = [
     "Answering",
@@ -56,8 +58,6 @@ class Choosing(msgspec.Struct, frozen=True):
     width: int
     kept: tuple[Beam, ...] = ()
 
-    Reply = tuple[Pick, ...]
-
 
 class Picking(msgspec.Struct, frozen=True):
     """Asks the model for at most `width` candidates of one beam, unverified; the reply is a tuple of Picks."""
@@ -67,16 +67,13 @@ class Picking(msgspec.Struct, frozen=True):
     candidates: tuple[Candidate, ...]
     width: int
 
-    Reply = tuple[Pick, ...]
-
 
 class Deducing(msgspec.Struct, frozen=True):
-    """Asks the model to verify walked paths; the reply is a tuple of Verdicts."""
+    """Asks the model to verify walked paths; the reply is a tuple of Verdicts. `kept` are paths as in `Choosing`."""
 
     depth: int
     beams: tuple[Beam, ...]
-
-    Reply = tuple[Verdict, ...]
+    kept: tuple[Beam, ...] = ()
 
 
 class Completing(msgspec.Struct, frozen=True):
@@ -89,8 +86,6 @@ class Answering(msgspec.Struct, frozen=True):
     """Asks the model which paths answer the question; the reply is a Conclusion."""
 
     beams: tuple[Beam, ...]
-
-    Reply = Conclusion
 
 
 class Found(msgspec.Struct, frozen=True):

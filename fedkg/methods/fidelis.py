@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from fedkg.errors import BudgetError
 from fedkg.methods.base import (
     Answering,
     Choosing,
@@ -124,8 +125,7 @@ def _paper(depth: int, beams: Sequence[Beam], expansion: Expansion, settings: Se
     all_offered = len(offered) == len(expansion.candidates)
     if not kept or not settings.verifier:
         return Chosen(kept, all_offered=all_offered)
-    verdicts: tuple[Verdict, ...] = yield Deducing(depth, (*kept, *before))
-    verdicts = verdicts[: len(kept)]  # those before were judged when they were new
+    verdicts: tuple[Verdict, ...] = yield Deducing(depth, kept, before)
     follows = tuple(kept[verdict.number - 1] for verdict in verdicts if verdict.follows)
     finished = tuple(kept[verdict.number - 1] for verdict in verdicts if verdict.follows and verdict.finishes)
     return Chosen(follows, finished, all_offered=all_offered)
@@ -161,5 +161,20 @@ def _conclude(finished: tuple[Beam, ...], trail: tuple[Beam, ...], exhausted: bo
     chosen = tuple(ends[number - 1] for number in conclusion.paths)
     tails = tuple(conclusion.tails.get(number, ()) for number in conclusion.paths)
     if chosen and not finished:
-        chosen = yield Completing(chosen)
+        chosen = yield from _completed(chosen)
     return Found(chosen, tails, conclusion, exhausted)
+
+
+def _completed(chosen: tuple[Beam, ...]) -> Generator[Need, Any, tuple[Beam, ...]]:
+    """The chosen paths with all their tails; where there is no time for that, as they are: the answer is known already."""
+    try:
+        chosen = yield Completing(chosen)
+    except BudgetError:
+        chosen = tuple(map(_cut, chosen))
+    return chosen
+
+
+def _cut(beam: Beam) -> Beam:
+    """The beam as one that may have further tails."""
+    steps = tuple(msgspec.structs.replace(step, complete=False) for step in beam.steps)
+    return Beam(beam.topic, steps, beam.score)

@@ -36,6 +36,8 @@ async def recalled(kind: Kind, reply: dict[str, Any], style: Style = "io") -> Re
         ("claim", {"verdict": ""}, Recalled()),
         ("choice", {"option": 2}, Recalled(option=2)),
         ("choice", {"option": 0}, Recalled()),
+        ("choice", {"option": None}, Recalled()),
+        ("choice", {"option": ""}, Recalled()),
     ],
 )
 async def test_each_kind_has_its_own_reply(kind: Kind, reply: dict[str, Any], read: Recalled) -> None:

@@ -81,7 +81,7 @@ def scores(key: str) -> Callable[..., dict[str, Any]]:
     """The reply as it was understood; offers that it leaves out score nothing."""
 
     def read(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
-        found = scoring.scored(reply, shown["offers"], key)
+        found = scoring.scored(reply, shown["offers"], shown["offers"], key)
         return {"scores": [{key: number, "score": score} for number, score in enumerate(found, 1) if score]}
 
     return read

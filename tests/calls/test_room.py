@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from fedkg.calls.room import REPAIR, fitted, room
 from fedkg.errors import ModelContextError
 from fedkg.llm.base import Capability
-from fedkg.prompts import Wordings
+from fedkg.prompts import Template, Wordings
 from fedkg.records import Offer, Plan
 from fedkg.tokens import estimate
 
@@ -59,6 +59,28 @@ def test_the_smallest_number_of_the_last_offers_is_left_out(count: int, words: i
     if most < count:
         more = {"offers": values["offers"][: most + 1], "left_out": count - most - 1}
         assert needed({**values, **more}) > tokens
+
+
+def test_a_large_prompt_is_not_made_many_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once whole and with one offer, then with about as many as there is room for; what is short is not even estimated."""
+    made: list[int] = []
+    render, values = Template.render, shown(400)
+    whole = needed(values)
+
+    def counting(self: Template, **given: Any) -> tuple[str, str]:
+        made.append(len(given["offers"]))
+        return render(self, **given)
+
+    monkeypatch.setattr(Template, "render", counting)
+    for share in (0.9, 0.5, 0.3):
+        made.clear()
+        assert 1 < len(fitted(TEMPLATE, values, int(share * whole)).shown) < 400
+        assert made[:2] == [400, 1]
+        assert len(made) <= 6
+    made.clear()
+    monkeypatch.setattr("fedkg.calls.room.estimate", None)
+    assert fitted(TEMPLATE, values, 1_000_000).left_out == 0
+    assert made == [400]
 
 
 def test_no_room_for_one_offer_is_an_error() -> None:

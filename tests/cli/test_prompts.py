@@ -23,12 +23,23 @@ def own(tmp_path: Path) -> Path:
 
 def test_list_names_every_call(cli: Cli) -> None:
     """Each call has a line with the version of its wording, and one with its paper; the same in JSON."""
-    lines = cli("prompts", "list").stdout.splitlines()
+    lines = [line for line in cli("prompts", "list").stdout.splitlines() if "own wording for" not in line]
     assert [line.split()[:2] for line in lines[::2]] == [[one, prompts.load(one).version] for one in prompts.names()]
     assert [line.strip()[:20] for line in lines[1::2]] == [prompts.load(one).meta.paper[:20] for one in prompts.names()]
     shown = json.loads(cli("prompts", "list", "--json").stdout)
     assert [one["call"] for one in shown] == prompts.names()
     assert all(one["paper"] and one["returns"] for one in shown)
+    assert {one["call"]: one["kinds"] for one in shown} == {one: prompts.variants(one) for one in prompts.names()}
+
+
+def test_list_says_which_kinds_and_vendors_have_a_wording_of_their_own(cli: Cli, own: Path) -> None:
+    """A kind that is written wrongly in the name of a file shows as a vendor, not as a kind."""
+    for name in ("user.claim.j2", "user.clam.j2"):
+        (own / "beam" / name).write_text("{{ question }}")
+    said = cli("prompts", "list", "--prompts", own).stdout
+    assert "own wording for claim, clam\n" in said
+    shown = json.loads(cli("prompts", "list", "--prompts", own, "--json").stdout)
+    assert [(one["kinds"], one["vendors"]) for one in shown if one["call"] == "beam"] == [(["claim"], ["clam"])]
 
 
 def test_show_prints_the_files(cli: Cli) -> None:

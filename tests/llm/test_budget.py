@@ -70,6 +70,9 @@ async def test_nothing_secret_gets_into_the_ledger() -> None:
     model.name = "vendor:m@http://ada:pa55@127.0.0.1/v1?key=t0ken"
     await ask(BudgetedModel(model, Budget(), ledger), "plan")
     assert ledger.calls[0].model == "vendor:m@http://127.0.0.1/v1?…"
+    with pytest.raises(BudgetError) as caught:
+        await ask(BudgetedModel(model, Budget(calls=1), ledger), "plan")
+    assert caught.value.asked == "vendor:m@http://127.0.0.1/v1?…: plan"
 
 
 async def test_the_budget_of_calls_refuses_before_anything_is_sent() -> None:

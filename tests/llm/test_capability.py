@@ -8,7 +8,7 @@ import pytest
 from fedkg.data import folder
 from fedkg.errors import SettingsError
 from fedkg.llm.base import Capability
-from fedkg.llm.capability import FILE, find
+from fedkg.llm.capability import FILE, find, fits
 
 
 def own(place: Path, text: str) -> str:
@@ -71,6 +71,19 @@ def test_the_own_file_comes_last(tmp_path: Path) -> None:
     can = find("openai:qwen3:8b@http://127.0.0.1:11434/v1", own(tmp_path, text))
     plain = find("openai:qwen3:8b@http://127.0.0.1:11434/v1")
     assert can == msgspec.structs.replace(plain, context=32_768, structured="instruction")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fitting"),
+    [
+        ("openai:m@http://[::1]:8000/v1", True),
+        ("openai:*@http://[::1]:*", True),
+        ("openai:m@http://[1:]:8000/v1", False),
+    ],
+)
+def test_an_address_in_brackets_is_no_set_of_characters(pattern: str, fitting: bool) -> None:
+    """A server at an IPv6 address is named as it is."""
+    assert fits(pattern, "openai:m@http://[::1]:8000/v1") is fitting
 
 
 def test_a_folder_without_the_file_is_none(tmp_path: Path) -> None:

@@ -4,10 +4,18 @@ from typing import Any
 
 import pytest
 
-from fedkg.errors import ModelContextError, ModelFilteredError, ModelNameError, ModelRefusedError, ModelReplyError
+from fedkg.errors import (
+    ModelContextError,
+    ModelDeclinedError,
+    ModelFilteredError,
+    ModelNameError,
+    ModelRefusedError,
+    ModelReplyError,
+)
 from fedkg.llm import capability
 from fedkg.llm.base import Completion, Message, Request
 from fedkg.llm.openai import OpenAIModel, connect
+from fedkg.tokens import estimate
 
 SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
 TURNS = (Message("system", "Reply in JSON."), Message("user", "Which?"))
@@ -26,8 +34,7 @@ async def ask(wire: Any, *replies: Any, times: int = 1) -> Completion:
 
 async def test_a_compatible_server_needs_no_key(wire: Any) -> None:
     """With a base URL a call works without OPENAI_API_KEY; the model's name goes out as it is."""
-    completion = await ask(wire, wire.said(BARE))
-    assert completion == Completion("{}")
+    assert (await ask(wire, wire.said(BARE))).text == "{}"
     assert wire.asked[0].path == "/v1/chat/completions"
     assert wire.asked[0].body["model"] == "local/model:8b"
 
@@ -52,10 +59,18 @@ async def test_openai_itself_is_sent_the_new_name_of_the_limit(wire: Any) -> Non
 
 
 @pytest.mark.parametrize("status", [400, 422])
-@pytest.mark.parametrize("message", ["Unknown field: response_format", "type json_schema is not supported"])
-async def test_a_server_without_schemas_is_asked_without_one(wire: Any, status: int, message: str) -> None:
-    """A complaint about the response format drops it from this request and all later ones."""
-    await ask(wire, wire.said({"error": {"message": message}}, status), wire.said(BARE), times=2)
+@pytest.mark.parametrize(
+    "complaint",
+    [
+        {"error": {"message": "Unknown field: response_format"}},
+        {"error": {"message": "type json_schema is not supported"}},
+        {"error": "'response_format.type' must be 'text'"},  # LM Studio's form
+        {"detail": [{"loc": ["body", "response_format"], "msg": "Extra inputs are not permitted"}]},  # FastAPI's
+    ],
+)
+async def test_a_server_without_schemas_is_asked_without_one(wire: Any, status: int, complaint: Any) -> None:
+    """A complaint about the response format, in any form, drops it from this request and all later ones."""
+    await ask(wire, wire.said(complaint, status), wire.said(BARE), times=2)
     assert ["response_format" in asked.body for asked in wire.asked] == [True, False, False]
     assert all("temperature" in asked.body for asked in wire.asked)
 
@@ -79,6 +94,24 @@ async def test_a_prompt_that_is_too_long_is_no_unknown_argument(wire: Any) -> No
     assert len(wire.asked) == 1
 
 
+async def test_a_filter_that_quotes_the_question_is_no_unknown_argument(wire: Any) -> None:
+    """What a service says for another reason is no complaint of an argument, whatever words are in it."""
+    filtered = {"error": {"code": "content_filter", "message": "At which temperature does … melt: filtered"}}
+    with pytest.raises(ModelFilteredError):
+        await ask(wire, wire.said(filtered, 400))
+    assert len(wire.asked) == 1
+
+
+async def test_a_refusal_that_quotes_the_key_does_not_leak_it(wire: Any, key: str) -> None:
+    """What the model says is a server's words, too."""
+    message = {"content": None, "refusal": f"Not with {key}.\n"}
+    wire.replies = [wire.said({"choices": [{"message": message}]})]
+    model = OpenAIModel("m", key, f"{wire.url}/v1")
+    with pytest.raises(ModelDeclinedError, match=r"Not with …\.$"):
+        await model.complete(Request("plan", TURNS, SCHEMA))
+    await model.close()
+
+
 async def test_complaints_that_never_end_are_raised(wire: Any) -> None:
     """A server that goes on complaining is asked once per part and then raised as a refusal."""
     with pytest.raises(ModelRefusedError):
@@ -89,9 +122,10 @@ async def test_complaints_that_never_end_are_raised(wire: Any) -> None:
 @pytest.mark.parametrize(
     "usage", [None, {}, {"prompt_tokens": None}, {"prompt_tokens_details": None}, {"completion_tokens_details": {}}]
 )
-async def test_missing_counts_are_zero(wire: Any, usage: Any) -> None:
-    """Servers that count nothing, or a part, still give a completion."""
-    assert await ask(wire, wire.said({**BARE, "usage": usage})) == Completion("{}")
+async def test_missing_counts_are_estimated(wire: Any, usage: Any) -> None:
+    """Servers that count nothing, or a part, give a completion with an estimate: at 0 tokens no budget would hold."""
+    sent = sum(estimate(turn.content) for turn in TURNS)
+    assert await ask(wire, wire.said({**BARE, "usage": usage})) == Completion("{}", sent, estimate("{}"))
 
 
 async def test_a_filtered_reply_is_a_refusal(wire: Any) -> None:

@@ -114,6 +114,8 @@ def test_the_users_own_table_comes_first(tmp_path: Path) -> None:
         ("[[price]]\nnames = ['openai:m']\ndate = 2026-01-01\nin = -1\nout = 1", r"in"),
         ("[[price]]\nnames = ['openai:m']\nin = 1\nout = 1", "missing required field `date`"),
         ("[[price]]\nnames = ['openai:m']\ndate = 2026-01-01\nin = 1\noutt = 1", "outt"),
+        ("[[price]]\nnames = ['openai:m']\ndate = 2026-01-01\nin = inf\nout = 1", "in"),
+        ("[[price]]\nnames = ['openai:m']\ndate = 2026-01-01\nin = 1\nout = nan", "out"),
         ("[prices]", "prices"),
         ("[[price", "Expected"),
     ],

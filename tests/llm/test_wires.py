@@ -175,9 +175,9 @@ async def test_a_spent_quota_is_not_tried_again(vendor: Any, wire: Any) -> None:
 
 
 async def test_a_closed_port_is_unreachable(vendor: Any) -> None:
-    """No connection is ModelUnreachableError."""
+    """No connection is ModelUnreachableError, and it says why there is none."""
     async with model(vendor, "http://127.0.0.1:1") as made:
-        with pytest.raises(ModelUnreachableError):
+        with pytest.raises(ModelUnreachableError, match=r"Connection error: .*connect"):
             await made.complete(Request("choose", MESSAGES, SCHEMA))
 
 
@@ -290,6 +290,34 @@ async def test_a_server_that_is_named_gets_no_key_of_the_vendor(vendor: Any, wir
     assert ("fk-gateway" in bare, "fk-gateway" in keyed) == (False, True)
 
 
+VARIABLES = {
+    "ANTHROPIC_AUTH_TOKEN": "canary",
+    "ANTHROPIC_CUSTOM_HEADERS": "x-team: canary\nauthorization: Bearer canary\nx-api-key: canary",
+    "OPENAI_ADMIN_KEY": "canary",
+    "OPENAI_CUSTOM_HEADERS": "x-team: canary\nauthorization: Bearer canary",
+    "OPENAI_ORG_ID": "canary",
+    "OPENAI_PROJECT_ID": "canary",
+}
+
+
+async def test_a_server_that_is_named_gets_nothing_of_the_vendor_s_variables(
+    vendor: Any, wire: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The SDKs read further variables by themselves: headers, organisation and project do not go to another server."""
+    for name, value in VARIABLES.items():
+        monkeypatch.setenv(name, value)
+    wire.replies = [said(wire, 200, vendor.reply("{}"))]
+    for url, base in ((wire.url + vendor.path, ""), ("", wire.url + vendor.path)):
+        environ = {"FEDKG_MODEL_KEY": "fk", vendor.variable: "vk", f"{vendor.name.upper()}_BASE_URL": base}
+        made = vendor.kind.connect("m", url, environ)
+        await made.complete(Request("plan", MESSAGES, SCHEMA))
+        await made.close()
+    named, own = (asked.headers for asked in wire.asked)
+    assert not [name for name, value in named.items() if "canary" in value]
+    assert [name for name, value in named.items() if "fk" in value] in (["x-api-key"], ["authorization"])
+    assert own["x-team"] == "canary"
+
+
 async def test_what_a_model_can_do_is_looked_up_by_its_name(vendor: Any) -> None:
     """`connect` asks for the record of the name that the model will have, with the URL that the environment says."""
     names: list[str] = []
@@ -338,7 +366,21 @@ def test_a_key_that_cannot_be_a_header_is_refused(vendor: Any, key: str) -> None
     assert key not in str(caught.value)
 
 
-@pytest.mark.parametrize("url", ["localhost:8000", "ftp://127.0.0.1/v1", "http://", "http://u:p@h/v1", "http://a b/"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "localhost:8000",
+        "ftp://127.0.0.1/v1",
+        "http://",
+        "http://u:p@h/v1",
+        "http://a b/",
+        "http://h:/v1",
+        "http://h:0/v1",
+        "http://h:65536/v1",
+        "http://h:80:80/",
+        "http://[/v1",
+    ],
+)
 def test_a_base_url_that_is_none_is_refused(vendor: Any, url: str) -> None:
     """Only plain http and https URLs without a password in them lead to a service; the error does not repeat them."""
     with pytest.raises(ModelNameError, match="must be a plain http or https URL") as caught:

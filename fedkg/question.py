@@ -1,0 +1,62 @@
+"""What may be asked: the question, its kind and its options, each in one line, refused before anybody is asked."""
+
+from collections.abc import Sequence
+from typing import get_args
+
+from fedkg.errors import QuestionError
+from fedkg.records import FEWEST_OPTIONS, MOST_OPTIONS, Kind
+
+__all__ = ["LONGEST_OPTION", "LONGEST_QUESTION", "check_options", "check_question"]
+
+LONGEST_QUESTION = 4_000
+"""Characters; cases that end in a question, as in medical examinations, have up to 2,700."""
+LONGEST_OPTION = 500
+
+
+def check_question(question: str) -> str:
+    """The question in one line. Raises QuestionError where it is empty or no question of this length is one."""
+    text = " ".join(question.split())
+    if not text:
+        raise QuestionError("the question is empty")
+    if not _is_text(text):
+        raise QuestionError("the question holds bytes that are no UTF-8 text")
+    if len(text) > LONGEST_QUESTION:
+        raise QuestionError(f"the question has {len(text):,} characters; at most {LONGEST_QUESTION:,} are taken")
+    return text
+
+
+def check_options(kind: Kind | None, options: str | Sequence[str]) -> tuple[Kind | None, tuple[str, ...]]:
+    """The kind and the options, each in one line; options make a choice. Raises QuestionError where they do not fit."""
+    if kind is not None and kind not in get_args(Kind):
+        raise QuestionError(f"no kind of question is called {kind!r}", hint=f"kinds: {', '.join(get_args(Kind))}")
+    if not options:
+        return kind, ()
+    if kind not in (None, "choice"):
+        raise QuestionError(f"a question of the kind {kind} has no options", hint="options are those of a choice")
+    # a single text is one option, and not as many as it has letters
+    given = [options] if isinstance(options, str) else options
+    lines = tuple(" ".join(option.split()) for option in given)
+    if fault := _fault(lines):
+        raise QuestionError(fault, hint=f"give {FEWEST_OPTIONS} to {MOST_OPTIONS} different options")
+    return "choice", lines
+
+
+def _fault(options: Sequence[str]) -> str:
+    """What is wrong with the options; empty where nothing is."""
+    if not FEWEST_OPTIONS <= len(options) <= MOST_OPTIONS:
+        return f"{len(options)} {'option is' if len(options) == 1 else 'options are'} no choice"
+    if not all(options):
+        return "an option is empty"
+    if not all(map(_is_text, options)):
+        return "an option holds bytes that are no UTF-8 text"
+    if len({option.casefold() for option in options}) < len(options):
+        return "an option is given twice"
+    longest = max(map(len, options))
+    if longest > LONGEST_OPTION:
+        return f"an option has {longest:,} characters; at most {LONGEST_OPTION:,} are taken"
+    return ""
+
+
+def _is_text(text: str) -> bool:
+    """Whether the text has a form in UTF-8: bytes of a command line that are none have become halves of characters."""
+    return text == text.encode("utf-8", "replace").decode("utf-8")
