@@ -61,7 +61,7 @@ INDEX_TEXT = "DB.DBA.RDF_OBJ_FT_RULE_ADD(null, null, 'All'); DB.DBA.VT_INC_INDEX
 def oxigraph(files: Sequence[Path], *, seconds: int = 60, port: int = 0) -> Iterator[str]:
     """The URL of a read-only Oxigraph server over these files (.nt or .nt.gz), which gives a query that many seconds.
 
-    It listens on `port`, or on one that is free.
+    It listens on `port`, or on one that is free. Raises OSError where `port` is taken.
     """
     binary = _find("oxigraph")
     with tempfile.TemporaryDirectory() as folder:
@@ -69,7 +69,7 @@ def oxigraph(files: Sequence[Path], *, seconds: int = 60, port: int = 0) -> Iter
         for file in _unpacked(files, place):
             command = [binary, "load", "--location", str(place / "store"), "--file", str(file)]
             subprocess.run(command, check=True, capture_output=True)
-        bind = f"127.0.0.1:{port or _free_port()}"
+        bind = f"127.0.0.1:{_free_port(port)}"
         command = [
             binary,
             "serve-read-only",
@@ -176,7 +176,9 @@ def _which(program: str) -> str | None:
     return shutil.which(program, path=str(Path(sys.executable).parent)) or shutil.which(program)
 
 
-def _free_port() -> int:
+def _free_port(port: int = 0) -> int:
+    """That port, or for 0 any one. Raises OSError where somebody listens there, who would be taken for the server."""
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a server that stopped just now is none
+        probe.bind(("127.0.0.1", port))
         return int(probe.getsockname()[1])

@@ -51,14 +51,22 @@ def chat_model(settings: Settings) -> ChatModel:
     Raises ModelNameError, naming the variable where a key is missing.
     """
     vendor, _, rest = settings.model.partition(":")
-    model, _, url = rest.partition("@")
+    model, at, url = _served(rest)
     if vendor not in CHAT_MODELS or not model:
         raise ModelNameError(f"no model is called {masked(settings.model)[:100]!r}")
+    if at and not url:
+        raise ModelNameError(f"{masked(settings.model)[:100]!r} names no URL behind the @")
     find = partial(capability.find, own=settings.models_dir, context=settings.context)
     if settings.mode == "offline":
         name = CHAT_MODELS[vendor].named(model, url)
         return OfflineModel(name, find(name))
     return CHAT_MODELS[vendor].connect(model, url, find=find)
+
+
+def _served(name: str) -> tuple[str, str, str]:
+    """MODEL, @ and URL of a name; the model's own name may have an @ where the URL shows which one is meant."""
+    model, at, place = name.partition("@http")
+    return (model, "@", f"http{place}") if at else name.partition("@")
 
 
 def text_similarity(settings: Settings, store: Store) -> Similarity:

@@ -4,13 +4,15 @@ from collections.abc import Sequence
 from typing import get_args
 
 from fedkg.errors import QuestionError
-from fedkg.records import FEWEST_OPTIONS, MOST_OPTIONS, Kind
+from fedkg.records import Kind
 
-__all__ = ["LONGEST_OPTION", "LONGEST_QUESTION", "check_options", "check_question"]
+__all__ = ["FEWEST_OPTIONS", "LONGEST_OPTION", "LONGEST_QUESTION", "MOST_OPTIONS", "check_options", "check_question"]
 
 LONGEST_QUESTION = 4_000
 """Characters; cases that end in a question, as in medical examinations, have up to 2,700."""
 LONGEST_OPTION = 500
+FEWEST_OPTIONS, MOST_OPTIONS = 2, 20
+"""How many options a multiple choice has."""
 
 
 def check_question(question: str) -> str:

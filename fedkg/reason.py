@@ -181,6 +181,7 @@ class Run:
             warnings=tuple(self._warnings),
             settings=public(self.settings),
             ledger=self.ledger.calls,
+            options=driver.plan.options,
         )
 
     def _walked(self, found: Found) -> set[Term]:
@@ -214,7 +215,9 @@ class Run:
             what = f"questions of the kind {driver.plan.kind}, which take a judgement"
             self._warn(f"the model {self.model.name} does not answer {what}; name a language model with --model")
             return Status.ABSTAINED
-        if self._missed or any(near.failed for near in driver.around.all()):
+        # a wrong base URL answers each call, with a web page: no call that gave a reply is no search
+        unheard = not self._spent and bool(self.ledger.calls) and all(call.error for call in self.ledger.calls)
+        if unheard or self._missed or any(near.failed for near in driver.around.all()):
             return Status.FAILED
         # neither is a likeness that is too small a judgement that the graph says none
         judged = driver.judged and not (self.model.exhaustive and driver.considered)

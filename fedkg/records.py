@@ -15,9 +15,7 @@ from fedkg.terms import DirectedRelation, Direction, Edge, Iri, Qualifier, Term,
 
 __all__ = [
     "DOCUMENT_VERSION",
-    "FEWEST_OPTIONS",
     "JUDGED",
-    "MOST_OPTIONS",
     "MOST_PATHS",
     "QUALIFIERS",
     "Answer",
@@ -58,9 +56,6 @@ T = TypeVar("T")
 Kind = Literal["entities", "literal", "count", "yesno", "claim", "choice"]
 JUDGED: frozenset[Kind] = frozenset({"yesno", "claim", "choice"})
 """Kinds whose answer is a judgement on several paths together, yes, no or an option, and not the end of a path."""
-
-FEWEST_OPTIONS, MOST_OPTIONS = 2, 20
-"""How many options a multiple choice has."""
 
 
 class Status(StrEnum):
@@ -295,17 +290,8 @@ class PathEdge(msgspec.Struct, frozen=True):
     @property
     def edge(self) -> Edge:
         """The edge without its labels."""
-        return Edge(
-            self.subject,
-            self.relation,
-            self.object,
-            self.direction,
-            self.endpoint,
-            self.retrieved_at,
-            self.qualifiers,
-            self.through,
-            self.identifies,
-        )
+        ends = (self.subject, self.relation, self.object, self.direction)
+        return Edge(*ends, self.endpoint, self.retrieved_at, self.qualifiers, self.through, self.identifies)
 
 
 class Path(msgspec.Struct, frozen=True):
@@ -408,7 +394,10 @@ def _identifies_nothing(edge: Edge) -> bool:
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """The answer document: what `ask --json` prints and `verify` reads. `ledger` has the model's calls in their order."""
+    """The answer document: what `ask --json` prints and `verify` reads.
+
+    `ledger` has the model's calls in their order; `options` are those that a choice was among.
+    """
 
     question: str
     kind: Kind
@@ -420,6 +409,7 @@ class Answer(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
     settings: dict[str, Any] = {}
     ledger: tuple[ModelCall, ...] = ()
+    options: tuple[str, ...] = ()
     version: int = DOCUMENT_VERSION
 
     def unproven(self, identified: Callable[[Edge], bool] = _identifies_nothing) -> tuple[AnswerValue, ...]:
@@ -433,14 +423,24 @@ class Answer(msgspec.Struct, frozen=True):
     def _proves(self, value: AnswerValue, identified: Callable[[Edge], bool]) -> bool:
         """Whether connected paths lead to the value, and the value is what the graph's term, or their number, says."""
         own = [self.paths[index] for index in value.paths if 0 <= index < len(self.paths)]
-        if not all(identified(shown.edge) for path in own for shown in path.edges):
+        if len(own) < max(1, len(value.paths)) or not all(
+            identified(shown.edge) for path in own for shown in path.edges
+        ):
             return False
         if self.kind in JUDGED:
-            return not value.grounded and bool(own) and all(path.end for path in own)
+            return self._judges(value) and all(path.end for path in own)
         if value.term is None:
-            return self.kind == "count" and _counts(value.value, own)
-        said = value.iri == value.term.value if isinstance(value.term, Iri) else value.value == own_name(value.term)
-        return said and bool(own) and all(path.end == value.term for path in own)
+            return self.kind == "count" and value.iri is None and _counts(value.value, own)
+        named = isinstance(value.term, Iri) or value.value == own_name(value.term)
+        iri = value.term.value if isinstance(value.term, Iri) else None
+        return named and value.iri == iri and all(path.end == value.term for path in own)
+
+    def _judges(self, value: AnswerValue) -> bool:
+        """Whether the value is the one verdict, or the one option with its number, and claims no more."""
+        numbered = {option: str(number) for number, option in enumerate(self.options, 1)}
+        told = numbered if self.kind == "choice" else {"yes": "", "no": ""}
+        label = told.get(value.value)
+        return label is not None and self.answers == (AnswerValue(value.value, label=label, paths=value.paths),)
 
     def to_json(self) -> bytes:
         """The document as one JSON object, UTF-8."""

@@ -29,9 +29,10 @@ def without(text: str, mention: str) -> str:
 def spellings(text: str) -> list[str]:
     """The text as written, then as it may be written as a label, the likeliest first.
 
-    Labels are compared exactly, because no index of an endpoint ignores case: "the two towers" is tried as "The Two Towers".
+    Labels are compared exactly, because no index of an endpoint ignores case: "the two towers" is tried as "The Two Towers",
+    and a typographic apostrophe also as the plain one that labels have.
     """
-    clean = " ".join(text.split())
+    clean = " ".join(text.split()).replace("’", "'")
     forms = [text, clean, clean[:1].upper() + clean[1:], clean.lower()]
     for form in (clean, clean.lower()):
         forms += [_heading(form, SMALL_WORDS), _heading(form, frozenset())]

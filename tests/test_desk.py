@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -91,6 +92,16 @@ async def test_a_reply_that_nobody_wrote(tmp_path: Path) -> None:
     ]
     found = await desk.ask(asked, where, offline=True)
     assert [one.verdict.partition(":")[0] for one in found] == ["error", "error"]
+
+
+def test_a_port_that_is_taken_is_refused(tmp_path: Path, oxigraph: Served) -> None:
+    """Whoever listens there already is not taken for the graph: its answers would be kept as the graph's."""
+    (tmp_path / "pets.nt").write_text(PETS)
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        with pytest.raises(OSError, match="in use"), oxigraph([tmp_path / "pets.nt"], port=other.getsockname()[1]):
+            pass
 
 
 def test_the_list_is_sound() -> None:

@@ -1,6 +1,7 @@
 """The driver: a real graph in process, a scripted model, every need served, every limit kept."""
 
 import asyncio
+import dataclasses
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -13,16 +14,16 @@ from hypothesis import strategies as st
 
 from fedkg.calls.local import LocalModel
 from fedkg.calls.prompted import PromptedModel
+from fedkg.cli.ask import exit_code
 from fedkg.dialects import Query
 from fedkg.embed.base import HashingEmbedder
 from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.embed.lazy import LazySimilarity
-from fedkg.errors import ModelContextError, ModelUnreachableError, QuestionError, TopicError, UnreachableError
+from fedkg.errors import BudgetError, ModelContextError, ModelUnreachableError, TopicError, UnreachableError
 from fedkg.events import Answered, Chosen, Event, Fetched, Linked, Planned, Ranked, Verified, Warned
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.llm.base import Capability, Completion, Message, Request, ScriptedModel
 from fedkg.llm.ledger import Ledger
-from fedkg.question import LONGEST_QUESTION, check_question
 from fedkg.reason import Run
 from fedkg.records import Answer, Kind, Status, Usage, decode_answer
 from fedkg.settings import Budget, Search, Settings
@@ -189,6 +190,18 @@ async def test_none_not_found_and_failed_are_three_answers(
     assert [(gap.endpoint, gap.reason) for gap in answer.gaps] == [("broken", "no connection")]
 
 
+@pytest.mark.parametrize(("reply", "status"), [('{"paths": []}', Status.NONE), ("?", Status.NOT_FOUND)])
+async def test_an_answer_that_was_not_chosen_is_not_none(films: SparqlGraph, reply: str, status: Status) -> None:
+    """All was seen and a path kept, but the call that says whether it answers failed: nobody said that the graph has none."""
+    player = Player("directed by", "none of these")
+
+    def play(messages: Sequence[Message], call: str) -> str:
+        return reply if call == "answer" else player(messages, call)
+
+    assert (await answer_of(run_of(films, play))).status is status
+    assert player.calls.count("choose") == 2
+
+
 async def test_a_likeness_judges_nothing(films: SparqlGraph) -> None:
     """A model that only compares texts and finds nothing alike has not found out that the graph says none."""
     words = Bm25Similarity()
@@ -293,6 +306,48 @@ async def test_a_spent_budget_ends_the_run_with_what_was_found(films: SparqlGrap
     assert any("what was found until then" in warning for warning in answer.warnings)
 
 
+@pytest.mark.parametrize("form", ["groups", "pairs"])
+async def test_an_answer_that_is_known_when_a_budget_ends_is_kept(
+    films: SparqlGraph, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    """Its further tails could not be fetched any more: the document has the answer, what is spent, and a warning."""
+
+    async def over(*_: Any) -> Any:
+        raise BudgetError("the 5 seconds are over", budget="seconds")
+
+    monkeypatch.setattr("fedkg.driver.complete", over)
+    player = Player("starring", "none of these")
+    answer = await answer_of(run_of(films, player, search={"form": form}))
+    assert (answer.status, answer.usage.spent) == (Status.ANSWERED, "seconds")
+    assert len(answer.answers) == (2 if form == "groups" else 1)
+    assert any("there may be more" in warning for warning in answer.warnings)
+    assert exit_code(answer) == 4
+
+
+async def test_paths_that_were_finished_when_a_budget_ends_are_shown(
+    films: SparqlGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are no answer, since nobody has judged them, but they were found until then."""
+
+    async def over(*_: Any) -> Any:
+        raise BudgetError("the 5 seconds are over", budget="seconds")
+
+    monkeypatch.setattr("fedkg.driver.complete", over)
+    answer = await answer_of(run_of(films, Player("directed by")))
+    assert (answer.status, answer.answers, len(answer.paths)) == (Status.NOT_FOUND, (), 1)
+
+
+@pytest.mark.parametrize("kind", ["yesno", "claim", "count", "choice"])
+async def test_a_kind_that_is_given_stands_in_every_document(films: SparqlGraph, kind: Kind) -> None:
+    """Also where the budget did not last for the plan."""
+    run = run_of(films, Player("directed by"), budget={"seconds": 1e-6})
+    run = dataclasses.replace(run, kind=kind, options=("Yes", "No") if kind == "choice" else ())
+    answer = await answer_of(run)
+    assert (answer.kind, answer.status, answer.usage.spent) == (kind, Status.NOT_FOUND, "seconds")
+    assert answer.options == (("Yes", "No") if kind == "choice" else ())
+    assert decode_answer(answer.to_json()) == answer
+
+
 async def test_the_deadline_ends_the_run(films: SparqlGraph) -> None:
     """A model that does not come back in time costs the question its time, not its document."""
 
@@ -320,18 +375,6 @@ async def test_the_local_model_abstains_before_anything_is_fetched(
     assert answer.status is Status.ABSTAINED
     assert meter.usage().requests == 0
     assert "take a judgement; name a language model with --model" in answer.warnings[0]
-
-
-@pytest.mark.parametrize("question", ["", "  \n ", "x" * (LONGEST_QUESTION + 1), "who is \udcff?"])
-def test_what_is_no_question_is_refused(question: str) -> None:
-    """Empty and endless questions never reach an endpoint or a model."""
-    with pytest.raises(QuestionError):
-        check_question(question)
-
-
-def test_a_question_becomes_one_line() -> None:
-    """Line breaks in a question do not break prompts."""
-    assert check_question(" who\n is  it? ") == "who is it?"
 
 
 @given(reply=st.text(max_size=60), numbers=st.lists(st.integers(-2, 9), max_size=4))

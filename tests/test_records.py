@@ -9,7 +9,20 @@ from hypothesis import strategies as st
 
 from fedkg import records
 from fedkg.errors import DocumentError, TermError
-from fedkg.records import JUDGED, Answer, AnswerValue, Beam, Candidate, Conclusion, Gap, Path, PathEdge, Status, Usage
+from fedkg.records import (
+    JUDGED,
+    Answer,
+    AnswerValue,
+    Beam,
+    Candidate,
+    Conclusion,
+    Gap,
+    Kind,
+    Path,
+    PathEdge,
+    Status,
+    Usage,
+)
 from fedkg.terms import Blank, DirectedRelation, Edge, Iri, Literal, Qualifier, Term, Through
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -54,6 +67,7 @@ ANSWER = st.builds(
     gaps=st.lists(st.builds(Gap, TEXT, TEXT, TEXT), max_size=2).map(tuple),
     usage=st.builds(Usage, requests=COUNT, seconds=SCORE, by_kind=st.dictionaries(TEXT, COUNT, max_size=2)),
     warnings=st.lists(TEXT, max_size=2).map(tuple),
+    options=st.lists(TEXT, max_size=2).map(tuple),
     settings=st.dictionaries(TEXT, JSON, max_size=2),
 )
 
@@ -208,8 +222,11 @@ def test_a_forged_answer_is_found() -> None:
     ]
     bare = AnswerValue("anybody", grounded=False, paths=(0,))
     year = AnswerValue("1999", term=Literal("2005"), grounded=True, paths=(0,))
+    dressed = AnswerValue("2005", "http://x/c", term=Literal("2005"), grounded=True, paths=(0,))
+    said = (Path(1.0, (PathEdge(A, P, Literal("2005"), "out", "e", "t"),)),)
     forged += [Answer("q", "entities", Status.ANSWERED, (value,), (walked("a", "c"),)) for value in (bare, year)]
-    assert [len(document.unproven()) for document in forged] == [1] * 6
+    forged += [Answer("q", "literal", Status.ANSWERED, (dressed,), said)]
+    assert [len(document.unproven()) for document in forged] == [1] * 7
 
 
 def test_an_identifier_proves_only_what_the_table_says() -> None:
@@ -243,9 +260,38 @@ def test_a_count_is_the_number_of_its_paths_ends(value: str, forged: bool) -> No
     assert bool(Answer("q", "count", Status.ANSWERED, (count,), paths).unproven()) == forged
 
 
-def test_a_judgement_claims_no_ground() -> None:
-    """A judgement stands on connected paths; one that claims to stand in the graph, or has no path, is forged."""
-    told = [AnswerValue("yes", paths=(0,)), AnswerValue("yes", grounded=True, paths=(0,)), AnswerValue("yes")]
-    for kind in JUDGED:
-        documents = [Answer("q", kind, Status.ANSWERED, (value,), (walked("a", "b"),)) for value in told]
-        assert [len(document.unproven()) for document in documents] == [0, 1, 1]
+def judged(kind: Kind, *values: AnswerValue) -> Answer:
+    """A document with these judgements on one path."""
+    options = ("Rome", "Oslo") if kind == "choice" else ()
+    return Answer("q", kind, Status.ANSWERED, values, (walked("a", "b"),), options=options)
+
+
+@pytest.mark.parametrize("kind", sorted(JUDGED))
+def test_a_judgement_claims_no_ground(kind: Kind) -> None:
+    """It stands on connected paths; one that claims to stand in the graph, or has not all of its paths, is forged."""
+    told = AnswerValue("Oslo", label="2", paths=(0,)) if kind == "choice" else AnswerValue("yes", paths=(0,))
+    assert judged(kind, told).unproven() == ()
+    changes: list[dict[str, Any]] = [
+        {"grounded": True},
+        {"paths": ()},
+        {"paths": (0, 1)},
+        {"iri": "http://x/b"},
+        {"term": A},
+    ]
+    for change in changes:
+        assert len(judged(kind, msgspec.structs.replace(told, **change)).unproven()) == 1
+
+
+@pytest.mark.parametrize("kind", sorted(JUDGED))
+def test_a_judgement_is_one_of_those_that_can_be(kind: Kind) -> None:
+    """A verdict is yes or no, a choice an option with its own number, and there is one of them."""
+    forged = [
+        AnswerValue("perhaps", paths=(0,)),
+        AnswerValue("Bern", label="2", paths=(0,)),
+        AnswerValue("Oslo", paths=(0,)),
+    ]
+    assert [len(judged(kind, value).unproven()) for value in forged] == [1] * 3
+    both = [AnswerValue(value, label=label, paths=(0,)) for value, label in (("Rome", "1"), ("Oslo", "2"))]
+    both = both if kind == "choice" else [AnswerValue(value, paths=(0,)) for value in ("yes", "no")]
+    assert [judged(kind, value).unproven() for value in both] == [(), ()]
+    assert len(judged(kind, *both).unproven()) == 2

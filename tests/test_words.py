@@ -42,6 +42,8 @@ def test_a_mention_goes_whole(text: str, mention: str, rest: str) -> None:
         ("MARIE CURIE", "Marie Curie"),
         ("miles o'brien", "Miles O'Brien"),
         ("schindler's list", "Schindler's List"),
+        ("schindler’s list", "Schindler's List"),
+        ("Crohn’s disease", "Crohn's disease"),
         ("NASA budget", "NASA Budget"),
         ("Doctoral Advisor", "doctoral advisor"),
         ("The Catcher In The Rye", "the catcher in the rye"),
@@ -51,7 +53,7 @@ def test_a_mention_goes_whole(text: str, mention: str, rest: str) -> None:
     ],
 )
 def test_a_name_is_tried_as_a_label_writes_it(text: str, label: str) -> None:
-    """Headings with small words, capitals after hyphens and colons, plain lower case."""
+    """Headings with small words, capitals after hyphens and colons, plain lower case and apostrophes."""
     assert label in spellings(text)
 
 

@@ -10,10 +10,9 @@ import msgspec
 from fedkg.calls.reading import Flag, Numbered, entries, fit, flag, numbers, renamed, texts
 from fedkg.errors import ModelReplyError
 from fedkg.prompts import line
+from fedkg.question import FEWEST_OPTIONS, MOST_OPTIONS
 from fedkg.records import (
-    FEWEST_OPTIONS,
     JUDGED,
-    MOST_OPTIONS,
     Conclusion,
     Kind,
     Offer,

@@ -1,6 +1,7 @@
 """`fedkg eval`: benchmarks."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -16,10 +17,12 @@ from fedkg.cli.connect import interruptible
 from fedkg.cli.contact import contacted
 from fedkg.cli.draft import drafted, write
 from fedkg.cli.progress import ticking
+from fedkg.cli.show import counted, plain
 from fedkg.records import Status, encode
 
 __all__ = ["evaluation"]
 
+MOST_ERRORS = 3
 NEW_FILE = click.Path(dir_okay=False, writable=True, allow_dash=True, path_type=Path)
 
 
@@ -66,6 +69,7 @@ def run(  # noqa: PLR0917  # click gives all of them by name
         if out and not to_stdout:
             write(out, runner.as_json(result))
     _print(result.summary, err=to_stdout)
+    _print_errors(result.records)
     if to_stdout:
         click.echo(runner.as_json(result))
     return _exit_code(result)
@@ -86,6 +90,13 @@ def _progress(
         tick(f"{name}: {len(records)} of {total} questions, Hits@1 {hits:.3f}")
 
     return on_progress
+
+
+def _print_errors(records: Sequence[Record]) -> None:
+    """Why questions failed, the most frequent reasons first; the file has them all."""
+    often = Counter(record.error for record in records if record.error)
+    for error, times in often.most_common(MOST_ERRORS):
+        click.echo(f"{counted(times, 'question')} failed: {plain(error, 300)}", err=True)
 
 
 def _print(summary: Summary, *, err: bool) -> None:

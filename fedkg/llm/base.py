@@ -51,7 +51,7 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class Completion(msgspec.Struct, frozen=True):
-    """A model's reply: its text, and tokens as the vendor counts them.
+    """A model's reply: its text, and tokens as the vendor counts them; 0 where it does not.
 
     `cached` (read from the vendor's prompt cache) and `written` (put into it) are parts of `tokens_in`, `reasoning` of
     `tokens_out`. `retries` is how often the request was sent again; `replayed` whether the reply was kept from an earlier time, with the tokens that it cost then.

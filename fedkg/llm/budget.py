@@ -4,11 +4,12 @@ import time
 
 import msgspec
 
-from fedkg.errors import BudgetError, ModelError
+from fedkg.errors import BudgetError, ModelError, ModelUnreachableError
 from fedkg.llm.base import ChatModel, Completion, Request
 from fedkg.llm.ledger import Ledger, exhausted
 from fedkg.records import ModelCall
 from fedkg.settings import Budget, masked
+from fedkg.tokens import estimate
 
 __all__ = ["BudgetedModel"]
 
@@ -36,12 +37,12 @@ class BudgetedModel:
         # entered before it is sent: calls that run side by side must see each other
         line, started = self._ledger.begin(call), time.perf_counter()
         try:
-            reply = await self._model.complete(request)
+            reply = await self._reply(request)
         except BaseException as error:
             call = _failed(call, error)
             raise
         else:
-            call = _charged(call, reply)
+            call = _charged(call, _counted(request, reply))
             return reply
         finally:
             self._ledger.end(line, msgspec.structs.replace(call, seconds=time.perf_counter() - started))
@@ -49,6 +50,14 @@ class BudgetedModel:
     async def close(self) -> None:
         """Closes the model behind."""
         await self._model.close()
+
+    async def _reply(self, request: Request) -> Completion:
+        """What the model says. Where the question's time is over it is cancelled: a TimeoutError is the model's own."""
+        try:
+            return await self._model.complete(request)
+        except TimeoutError as error:
+            asked = f"{self.name}: {request.call}"
+            raise ModelUnreachableError(f"{asked}: no reply in time", asked=asked) from error
 
     def _check(self, request: Request) -> None:
         asked = f"{self.name}: {request.call}"
@@ -68,6 +77,12 @@ def _failed(call: ModelCall, error: BaseException) -> ModelCall:
     if isinstance(error, ModelError):
         call = _charged(call, Completion("", error.tokens_in, error.tokens_out, retries=error.retries))
     return msgspec.structs.replace(call, error=type(error).__name__)
+
+
+def _counted(request: Request, reply: Completion) -> Completion:
+    """The reply with its tokens: estimated where the server counts none, or no budget of tokens or money would hold."""
+    prompt = reply.tokens_in or sum(estimate(message.content) for message in request.messages)
+    return msgspec.structs.replace(reply, tokens_in=prompt, tokens_out=reply.tokens_out or estimate(reply.text))
 
 
 def _charged(call: ModelCall, reply: Completion) -> ModelCall:

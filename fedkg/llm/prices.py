@@ -74,7 +74,13 @@ def price(call: ModelCall, entries: Sequence[Price]) -> float | None:
 
 
 def table(model: str, limits: Iterable[Budget], own: str = "") -> tuple[Price, ...]:
-    """The price table, as `load`. Raises SettingsError where a budget limits money and the model has no price: none can hold."""
+    """The price table, as `load`.
+
+    Raises SettingsError where a budget limits money and the model has no price, since none can hold then, and for a folder
+    that is not there.
+    """
+    if own and not Path(own).is_dir():
+        raise SettingsError(f"{own}: no such folder of models", hint=f"models_dir is the folder of your own {PRICES}")
     loaded = load(own)
     if any(limit.money is not None for limit in limits) and not find(model, loaded):
         hint = f"write one into {PRICES} in a folder that the setting models_dir names, or limit calls and tokens"

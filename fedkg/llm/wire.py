@@ -27,7 +27,6 @@ from fedkg.loops import PerLoop
 from fedkg.prompts import line
 from fedkg.retries import LONGEST, retrying
 from fedkg.settings import masked
-from fedkg.tokens import estimate
 
 __all__ = ["CUT", "MODEL_KEY", "Count", "Vendor", "WireModel", "headed", "shown"]
 
@@ -212,7 +211,7 @@ class WireModel(ABC):
             with self.vendor.mapped(asked, self._key):
                 body = await self._send(request)
         reply = self._decoded(body, asked)
-        completion = _counted(self._completion(reply), request)
+        completion = self._completion(reply)
         if fault := self._fault(reply, asked):
             fault.tokens_in, fault.tokens_out = completion.tokens_in, completion.tokens_out
             raise fault
@@ -262,12 +261,6 @@ def headed(messages: Sequence[Message]) -> list[Message]:
         return turns
     turns[first] = Message("user", "\n\n".join([*system, turns[first].content]))
     return turns
-
-
-def _counted(reply: Completion, request: Request) -> Completion:
-    """The reply with an estimate of the tokens that the service did not count: else no budget would hold."""
-    tokens_in = reply.tokens_in or sum(estimate(message.content) for message in request.messages)
-    return msgspec.structs.replace(reply, tokens_in=tokens_in, tokens_out=reply.tokens_out or estimate(reply.text))
 
 
 def _worth_it(error: Exception) -> bool | float:

@@ -89,6 +89,7 @@ async def test_the_text_is_put_together_from_the_text_blocks(wire: Any, key: str
     completion = await model.complete(Request("plan", TURNS, SCHEMA))
     await model.close()
     assert completion.text == '{"a":1}'
+    assert completion.tokens_in == 0
 
 
 async def test_tokens_written_to_the_cache_are_part_of_the_input(wire: Any, key: str) -> None:

@@ -13,6 +13,7 @@ from fedkg.llm.budget import BudgetedModel
 from fedkg.llm.ledger import Account, Ledger
 from fedkg.llm.prices import parse
 from fedkg.settings import Budget
+from fedkg.tokens import estimate
 
 TABLE = parse('[[price]]\nnames = ["vendor:m"]\ndate = 2026-01-01\nin = 1.0\nout = 1.0\n', "test")
 
@@ -111,6 +112,27 @@ async def test_a_call_without_a_price_spends_the_money() -> None:
     await ask(model, "plan")
     with pytest.raises(BudgetError, match=r"\$1"):
         await ask(model, "plan")
+
+
+@pytest.mark.parametrize("budget", [Budget(tokens=1), Budget(money=1e-9)])
+async def test_a_server_that_counts_no_tokens_does_not_get_round_a_budget(budget: Budget) -> None:
+    """Tokens that are not counted are estimated, of the prompt and of the reply, and priced."""
+    ledger = Ledger(TABLE)
+    model = BudgetedModel(Serving(Completion('{"paths": []}')), budget, ledger)
+    await ask(model, "plan")
+    line = ledger.calls[0]
+    assert (line.tokens_in, line.tokens_out) == (estimate("1234"), estimate('{"paths": []}'))
+    assert line.price == pytest.approx((line.tokens_in + line.tokens_out) / 1e6)
+    with pytest.raises(BudgetError):
+        await ask(model, "plan")
+
+
+async def test_a_model_that_gives_up_waiting_is_not_the_end_of_the_question_s_time() -> None:
+    """A TimeoutError of a model of one's own says that the model did not reply; no budget is spent by it."""
+    ledger = Ledger()
+    with pytest.raises(ModelUnreachableError, match="vendor:m: plan: no reply in time"):
+        await ask(BudgetedModel(Serving(TimeoutError()), Budget(seconds=300), ledger), "plan")
+    assert ledger.calls[0].error == "ModelUnreachableError"
 
 
 @pytest.mark.parametrize(

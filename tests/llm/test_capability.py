@@ -28,12 +28,12 @@ def own(place: Path, text: str) -> str:
         ("anthropic:claude-3-5-haiku-latest", ("instruction", 200_000, "markers", 2_048)),
         ("anthropic:a-model-of-next-year", ("native", 200_000, "markers", 1_024)),
         ("openai:gpt-4o", ("native", 128_000, "automatic", 1_024)),
-        ("openai:gpt-4o-2024-05-13", ("instruction", 128_000, "none", 1_024)),
         ("openai:gpt-4.1-mini", ("native", 1_047_576, "automatic", 1_024)),
-        ("openai:gpt-4", ("instruction", 8_192, "none", 1_024)),
-        ("openai:gpt-4-turbo", ("instruction", 128_000, "none", 1_024)),
+        ("openai:gpt-5.1", ("native", 400_000, "automatic", 1_024)),
+        ("openai:gpt-5-chat-latest", ("native", 128_000, "automatic", 1_024)),
         ("openai:gpt-5.6-sol", ("native", 1_050_000, "automatic", 1_024)),
-        ("openai:o1-mini-2024-09-12", ("instruction", 128_000, "automatic", 1_024)),
+        ("openai:gpt-6.2-sol", ("native", 1_050_000, "automatic", 1_024)),
+        ("openai:o3", ("native", 200_000, "automatic", 1_024)),
         ("openai:gpt-4.1@http://127.0.0.1:8000/v1", ("native", 8_192, "none", 1_024)),
         ("anthropic:claude-opus-5@http://127.0.0.1:11434", ("native", 8_192, "none", 1_024)),
     ],
@@ -47,14 +47,6 @@ def test_a_model_has_the_record_that_its_vendor_documents(name: str, expected: t
 def test_an_unknown_vendor_has_the_safe_defaults() -> None:
     """Where no record fits, nothing is expected."""
     assert find("scripted") == Capability()
-
-
-def test_a_model_without_a_system_role_is_known() -> None:
-    """The two models that refuse it, and no other."""
-    assert [name for name in ("o1", "o1-mini", "o1-preview", "o3-mini") if not find(f"openai:{name}").system] == [
-        "o1-mini",
-        "o1-preview",
-    ]
 
 
 def test_the_own_file_comes_last(tmp_path: Path) -> None:

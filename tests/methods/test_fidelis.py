@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fedkg.errors import BudgetError
 from fedkg.methods import fidelis
 from fedkg.methods.base import Answering, Choosing, Completing, Deducing, Expanding, Expansion, Found, Need, Picking
 from fedkg.records import Beam, Candidate, Conclusion, Pick, Verdict
@@ -97,6 +98,21 @@ def test_finished_paths_are_completed_before_the_answer_and_others_after() -> No
     _, unfinished = drive(Search(depth=2), Driver())
     assert kinds(finished)[-2:] == ["Completing", "Answering"]
     assert kinds(unfinished)[-2:] == ["Answering", "Completing"]
+
+
+@pytest.mark.parametrize("finish_at", [0, 1])
+def test_an_answer_that_is_known_survives_a_spent_budget(finish_at: int) -> None:
+    """Paths that were chosen come back as they are, marked as cut; where nothing is chosen yet the search ends."""
+    walk = fidelis.search([TOPIC], Search(depth=1))
+    driver, need = Driver(finish_at), next(walk)
+    while not isinstance(need, Completing):
+        need = walk.send(driver(need))
+    with pytest.raises(BudgetError if finish_at else StopIteration) as end:
+        walk.throw(BudgetError("spent", budget="seconds"))
+    if isinstance(end.value, StopIteration):
+        found = end.value.value
+        assert [beam.chain for beam in found.beams] == [beam.chain for beam in need.beams]
+        assert [beam.complete for beam in found.beams] == [False, False]
 
 
 def test_a_step_that_does_not_follow_is_pruned() -> None:

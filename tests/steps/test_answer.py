@@ -94,7 +94,8 @@ async def test_an_option_stands_on_its_paths(films: SparqlGraph) -> None:
     beam = Beam(KONG).extend(await group(films, KONG, "starring"))
     (value,), paths = await compose(films, "choice", [(beam, ())], option=2)
     assert value == AnswerValue("Naomi Watts", label="2", paths=(0, 1))
-    assert Answer("who?", "choice", Status.ANSWERED, (value,), paths).unproven() == ()
+    options = ("Jack Black", "Naomi Watts")
+    assert Answer("who?", "choice", Status.ANSWERED, (value,), paths, options=options).unproven() == ()
     assert (await compose(films, "choice", [(beam, ())]))[0] == ()
     assert (await compose(films, "choice", [], option=1))[0] == ()
 
