@@ -17,7 +17,7 @@ from fedkg.errors import BudgetError, EndpointError, FedkgError, InputError, Mod
 
 if TYPE_CHECKING:
     from fedkg.graph.base import Graph
-    from fedkg.records import Answer, Path
+    from fedkg.records import Answer, Kind, Path
     from fedkg.session import Session
     from fedkg.settings import Settings
 
@@ -49,29 +49,46 @@ LAZY = {
 }
 
 
-async def aask(question: str, endpoints: Any, topics: Sequence[str] = (), **options: Any) -> "Answer":
+async def aask(
+    question: str,
+    endpoints: Any,
+    topics: Sequence[str] = (),
+    *,
+    kind: "Kind | None" = None,
+    options: Sequence[str] = (),
+    **settings: Any,
+) -> "Answer":
     """The answer to one question, with its proof.
 
     `endpoints` is one endpoint or a list of them: profile names, URLs, RDF files, PROFILE@URL, PROFILE@FILE, or
     SPARQLWrapper objects. `topics` are labels or IRIs of the entities where the walk starts; without them they are looked
-    for in the question. `options` are those of `Session`: settings by name, such as `model="anthropic:…"`.
+    for in the question. `kind` says what is asked for where the question leaves that open, `options` are those of a multiple
+    choice. `settings` are the further arguments of `Session`: settings by name, such as `model="anthropic:…"`.
 
     Raises InputError for what cannot be asked, EndpointError and ModelError for what failed. A spent budget raises
     nothing: the answer then holds what was found, and `usage.spent` names the budget.
     """
-    async with _session(endpoints, options) as session:
-        return await session.ask(question, topics)
+    async with _session(endpoints, settings) as session:
+        return await session.ask(question, topics, kind=kind, options=options)
 
 
-def ask(question: str, endpoints: Any, topics: Sequence[str] = (), **options: Any) -> "Answer":
+def ask(
+    question: str,
+    endpoints: Any,
+    topics: Sequence[str] = (),
+    *,
+    kind: "Kind | None" = None,
+    options: Sequence[str] = (),
+    **settings: Any,
+) -> "Answer":
     """`aask` for callers that are not asynchronous. Raises InputError also where an event loop runs already."""
-    with _session(endpoints, options) as session:
-        return session.run(session.ask(question, topics))
+    with _session(endpoints, settings) as session:
+        return session.run(session.ask(question, topics, kind=kind, options=options))
 
 
-def _session(endpoints: Any, options: dict[str, Any]) -> "Session":
+def _session(endpoints: Any, settings: dict[str, Any]) -> "Session":
     several = isinstance(endpoints, list | tuple | set | frozenset)
-    session: Session = __getattr__("Session")(*(endpoints if several else [endpoints]), **options)
+    session: Session = __getattr__("Session")(*(endpoints if several else [endpoints]), **settings)
     return session
 
 

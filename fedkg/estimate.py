@@ -22,8 +22,9 @@ from fedkg.errors import ModelError
 from fedkg.llm.base import Capability, ChatModel, Completion, Request
 from fedkg.llm.prices import Price, price
 from fedkg.prompts import Wordings
-from fedkg.records import Kind, Match, Mention, ModelCall, Offer, Plan
+from fedkg.records import JUDGED, Kind, Match, Mention, ModelCall, Offer, Plan
 from fedkg.settings import Search, Settings, masked
+from fedkg.steps.link import MOST_COMPARED
 from fedkg.steps.rank import DEFAULT_CANDIDATES
 from fedkg.terms import Iri
 from fedkg.tokens import estimate as tokens
@@ -167,22 +168,36 @@ def _calls(model: ReasoningModel, way: Way, search: Search, asked: Asked) -> Ite
         yield model.link(asked.question, [Mention(TOPIC, (AMBIGUOUS,) * 5)])
     for depth in range(1, way.depth + 1):
         yield from (_fused if search.call_plan == "fused" else _paper)(model, way, search, asked, depth)
-    ends = way.kept * way.depth if way.name == "most" else 1
+    ends = way.kept * way.depth if way.name == "most" else len(_before(search, way, asked, 2)) or 1
     yield model.answer(asked.question, asked.plan, _offers(search, way.depth, ends, ENDS))
 
 
 def _fused(model: ReasoningModel, way: Way, search: Search, asked: Asked, depth: int) -> Iterator[Call]:
-    yield model.choose(asked.question, asked.plan, _offers(search, depth, way.offered), search.beam)
+    kept = _before(search, way, asked, depth)
+    yield model.choose(asked.question, asked.plan, _offers(search, depth, way.offered), search.beam, kept)
 
 
 def _paper(model: ReasoningModel, way: Way, search: Search, asked: Asked, depth: int) -> Iterator[Call]:
-    beams = way.kept if depth > 1 or way.name == "most" else 1
+    beams = way.kept if depth > 1 else _topics(way, asked)
     for _ in range(beams):
         path = _offers(search, depth - 1, 1)[0] if depth > 1 else None
         offers = _offers(search, depth, max(1, way.offered // beams))
         yield model.beam(asked.question, asked.plan, path, offers, search.beam)
     if search.verifier:
-        yield model.deductive(asked.question, asked.plan, _offers(search, depth, way.kept))
+        paths = way.kept + len(_before(search, way, asked, depth))
+        yield model.deductive(asked.question, asked.plan, _offers(search, depth, paths))
+
+
+def _topics(way: Way, asked: Asked) -> int:
+    """Entities that a walk starts from: a comparison has two, and may have many."""
+    if asked.kind in JUDGED:
+        return MOST_COMPARED if way.name == "most" else way.kept
+    return way.kept if way.name == "most" else 1
+
+
+def _before(search: Search, way: Way, asked: Asked, depth: int) -> list[Offer]:
+    """The paths of the depth before, which a judgement rests on, too."""
+    return _offers(search, depth - 1, way.kept) if asked.kind in JUDGED and depth > 1 else []
 
 
 def _offers(search: Search, depth: int, count: int, tails: tuple[str, ...] = ()) -> list[Offer]:

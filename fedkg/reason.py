@@ -169,7 +169,7 @@ class Run:
                 f"the model's context had no room for {self.model.left_out:,} of the offers; they were not shown"
             )
         if proven.cut:
-            self._warn(f"the document shows {len(proven.shown):,} answers and leaves out {proven.cut:,}")
+            self._warn(f"of {proven.total:,} ends of its paths the document leaves out {proven.cut:,}")
         return Answer(
             question=self.question,
             kind=driver.plan.kind,

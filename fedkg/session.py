@@ -108,6 +108,10 @@ class Session:
         if chat is None and self.settings.model != "local":
             self._chat = chat_model(self.settings)
             self._connections.push_async_callback(self._chat.close)
+        if chat is not None:
+            self.settings = msgspec.structs.replace(
+                self.settings, model=masked(chat.name)
+            )  # the document says who was asked
         self._account = Account(self.settings.run)
         limits = (self.settings.budget, self.settings.run)
         self._prices = prices.table(self._chat.name, limits, self.settings.models_dir) if self._chat else ()

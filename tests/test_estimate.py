@@ -5,6 +5,7 @@ import datetime as dt
 import itertools
 from typing import Any
 
+import msgspec
 import pytest
 
 from fedkg.estimate import Asked, Cost, Estimate, estimate
@@ -56,6 +57,18 @@ def test_calls_of_the_papers_plan(depth: int, beam: int) -> None:
     named = Asked(ASKED.question, named=True)
     assert estimated(named, call_plan="paper", depth=depth, beam=beam).most.calls == beam * depth + depth + 2
     assert "deductive" not in estimated(named, call_plan="paper", verifier=False).most.by_call
+
+
+@pytest.mark.parametrize("plan", ["fused", "paper"])
+def test_a_comparison_starts_from_several_entities(plan: str) -> None:
+    """Of up to eight; what was walked before stands in the later prompts and in that of the answer."""
+    one = estimated(call_plan=plan)
+    both = estimated(msgspec.structs.replace(ASKED, kind="yesno"), call_plan=plan)
+    beams = {"typical": (3, 4), "most": (16, 20)} if plan == "paper" else {"typical": (0, 0), "most": (0, 0)}
+    for case, expected in beams.items():
+        own = tuple(getattr(said, case).by_call.get("beam", 0) for said in (one, both))
+        assert own == expected
+    assert both.typical.tokens_in > one.typical.tokens_in + 100
 
 
 def test_named_topics_are_not_linked() -> None:

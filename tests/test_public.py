@@ -54,9 +54,17 @@ def test_ask(endpoints: str | list[str] | tuple[str, ...]) -> None:
     assert answer.paths[answer.answers[0].paths[0]].edges
 
 
+def test_ask_for_a_kind() -> None:
+    """The kind and the options of a choice are those of `Session.ask`; without a language model they are not answered."""
+    choice = fedkg.ask(CAPITAL, "sample", options=["Wellington", "Oslo"], **SAMPLE)
+    assert (choice.kind, choice.status) == ("choice", records.Status.ABSTAINED)
+    with pytest.raises(fedkg.InputError, match="no options"):
+        fedkg.ask(CAPITAL, "sample", kind="yesno", options=["Wellington", "Oslo"], **SAMPLE)
+
+
 async def test_aask() -> None:
     """The same without blocking, from given topics."""
-    answer = await fedkg.aask(CAPITAL, "sample", ["http://www.wikidata.org/entity/Q664"], **SAMPLE)
+    answer = await fedkg.aask(CAPITAL, "sample", ["http://www.wikidata.org/entity/Q664"], kind="entities", **SAMPLE)
     assert [value.value for value in answer.answers] == ["Wellington"]
 
 

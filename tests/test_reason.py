@@ -5,7 +5,7 @@ import dataclasses
 import json
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, given
@@ -19,7 +19,14 @@ from fedkg.dialects import Query
 from fedkg.embed.base import HashingEmbedder
 from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.embed.lazy import LazySimilarity
-from fedkg.errors import BudgetError, ModelContextError, ModelUnreachableError, TopicError, UnreachableError
+from fedkg.errors import (
+    BudgetError,
+    ModelContextError,
+    ModelReplyError,
+    ModelUnreachableError,
+    TopicError,
+    UnreachableError,
+)
 from fedkg.events import Answered, Chosen, Event, Fetched, Linked, Planned, Ranked, Verified, Warned
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.llm.base import Capability, Completion, Message, Request, ScriptedModel
@@ -295,6 +302,22 @@ async def test_a_model_that_cannot_be_reached_is_an_error(films: SparqlGraph) ->
 
     with pytest.raises(ModelUnreachableError):
         await answer_of(run_of(films, play))
+
+
+@pytest.mark.parametrize(("failing", "status"), [(99, Status.FAILED), (1, Status.NOT_FOUND)])
+async def test_a_model_that_was_never_heard_has_failed(films: SparqlGraph, failing: int, status: Status) -> None:
+    """A wrong base URL gives a web page for each reply: that is no search that found nothing. One good reply makes it one."""
+    asked: list[str] = []
+
+    def play(_messages: Sequence[Message], call: str) -> str:
+        asked.append(call)
+        if len(asked) <= failing:
+            raise ModelReplyError("no reply of this wire")
+        return '{"picks": []}'
+
+    run = run_of(films, play, topics=["King Kong"], search={"depth": 1, "candidates": 1})
+    run.ledger = cast("PromptedModel", run.model).ledger
+    assert (await answer_of(run)).status is status
 
 
 @pytest.mark.parametrize("calls", [1, 2, 3])

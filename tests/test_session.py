@@ -22,6 +22,7 @@ from fedkg.errors import EndpointError, InputError, ModelNameError, ModelUnreach
 from fedkg.events import Answered
 from fedkg.fetch import embedded
 from fedkg.llm.base import ScriptedModel
+from fedkg.llm.openai import OpenAIModel
 from fedkg.records import Status
 from fedkg.session import Session
 from fedkg.settings import Settings
@@ -126,6 +127,8 @@ async def test_several_endpoints_are_one_graph(pets: Path, tmp_path: Path) -> No
     [
         ("gpt-9", "no model"),
         ("openai:", "no model"),
+        ("openai:m@", "no URL"),
+        ("openai:m@127.0.0.1:8000/v1", "must be a plain http or https URL"),
         ("openai:gpt", "OPENAI_API_KEY"),
         ("anthropic:x", "ANTHROPIC_API_KEY"),
     ],
@@ -154,6 +157,23 @@ def test_the_model_has_its_record_with_what_the_user_says_over_it(
         assert chat is not None
         assert chat.name == "openai:m@http://127.0.0.1:1/v1"
         assert (chat.capability.context, chat.capability.output) == (5_000, 77)
+
+
+@pytest.mark.parametrize(
+    ("name", "model"), [("m", "m"), ("@cf/meta/llama-3", "@cf/meta/llama-3"), ("m@20260101", "m@20260101")]
+)
+def test_a_model_at_a_url_may_have_an_at_in_its_own_name(name: str, model: str) -> None:
+    """What stands before the URL is the model."""
+    with Session("sample", model=f"openai:{name}@http://127.0.0.1:1/v1") as session:
+        chat = session._chat
+    assert isinstance(chat, OpenAIModel)
+    assert (chat.name, chat._model) == (f"openai:{model}@http://127.0.0.1:1/v1", model)
+
+
+def test_a_folder_of_models_that_is_not_there_is_said(tmp_path: Path) -> None:
+    """Prices and records of one's own would silently not be used."""
+    with pytest.raises(SettingsError, match="no such folder"):
+        Session("sample", model="openai:m@http://127.0.0.1:1/v1", models_dir=str(tmp_path / "gone"))
 
 
 @pytest.mark.parametrize("name", ["word2vec", "st:"])
@@ -453,6 +473,13 @@ async def test_closing_inside_a_loop_frees_what_needs_none(pets: Path) -> None:
     with pytest.raises(InputError, match="session is closed"):
         await session.graph()
     await session.aclose()
+
+
+async def test_the_document_names_the_model_that_the_caller_brought(pets: Path) -> None:
+    """And not the one that the settings would have taken."""
+    async with Session(pets, chat=ScriptedModel(["?"] * 20), embedder="bm25", cache=False) as session:
+        answer = await session.ask("Whom does Ann know?", ["Ann"])
+    assert answer.settings["model"] == "scripted"
 
 
 async def test_what_the_caller_brought_stays_open(pets: Path) -> None:

@@ -54,7 +54,7 @@ class ReasoningModel(Protocol):
     ) -> tuple[Pick, ...]:
         """`beam` for all paths and `deductive` in one: at most `width` offers, each verified; none where nothing leads on.
 
-        An offer's text starts with the path that it extends; `kept` are paths that were walked before and lead no further.
+        An offer's text starts with the path that it extends; `kept` are paths that were walked before and count as well.
         """
         ...
 

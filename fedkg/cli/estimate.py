@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fedkg.cli.connect import opened
-from fedkg.cli.show import dollars, plain
+from fedkg.cli.show import dollars, plain, table
 from fedkg.estimate import Cost, Estimate
 from fedkg.records import Kind
 from fedkg.settings import Settings
@@ -28,10 +28,10 @@ def estimated(
 def show(out: Console, said: Estimate) -> None:
     """Prints the three cases side by side, and what is not counted."""
     out.print(Text(f"Nothing was asked. With the model {plain(said.model)} this question takes about:"))
-    table = Table("", "calls", "tokens in", "tokens out", "requests", "price", "which calls", box=None)
+    rows = Table("", "calls", "tokens in", "tokens out", "requests", "price", "which calls", box=None)
     for name, cost in (("least", said.least), ("typical", said.typical), ("most", said.most)):
-        table.add_row(*(Text(cell) for cell in (name, *_cells(cost))))
-    out.print(table)
+        rows.add_row(*(Text(cell) for cell in (name, *_cells(cost))))
+    table(out, rows)
     for note in said.notes:
         out.print(Text(plain(note, 500), "dim"))
 

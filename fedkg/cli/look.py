@@ -18,7 +18,6 @@ __all__ = ["neighbours", "search"]
 
 WAYS: dict[str, tuple[Direction, ...]] = {"out": ("out",), "in": ("in",), "both": ("out", "in")}
 NO_MODEL = {"model": "local"}
-WIDE = 1_000
 SHORT, LONG = 50, 80
 
 
@@ -44,8 +43,7 @@ def search(text: str, limit: int, meaning: bool, file: str | None, as_json: bool
         return 0 if found else 1
     out = show.console()
     if found:
-        out.width = WIDE  # an IRI that is folded or cut cannot be copied
-        out.print(_candidates(found))
+        show.table(out, _candidates(found))
     else:
         out.print(Text(f"Nothing is called {plain(text)!r}, and nothing similar is known."))
         if not meaning:

@@ -16,7 +16,7 @@ from fedkg.llm.ledger import by_call
 from fedkg.records import JUDGED, Answer, AnswerValue, Gap, Kind, ModelCall, Path, PathEdge, Status, Usage
 from fedkg.terms import Iri, Term, own_name
 
-__all__ = ["answer", "console", "counted", "dollars", "edge", "gaps", "plain", "usage"]
+__all__ = ["answer", "console", "counted", "dollars", "edge", "gaps", "plain", "table", "usage"]
 
 ANSI = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b\]|\x9d)[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|\x1b[@-_]")
 # control characters, line separators, half characters, and what changes the direction of writing
@@ -24,14 +24,14 @@ UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u
 LABEL, OPTION = 200, 500
 MOST_ANSWERS = 50
 MOST_PATHS = 20
-WIDE = 1_000  # a table that is folded cannot be read
+WIDE = 1_000
 SMALLEST = 0.0001
 """US dollars; less is not told in figures."""
 SENTENCES = {
     Status.ANSWERED: "Answered.",
     Status.NONE: "No answer: the graph has none.",
     Status.NOT_FOUND: "No answer was found within the limits of the search.",
-    Status.FAILED: "No answer: an endpoint failed, so the question stays open.",
+    Status.FAILED: "No answer: an endpoint or the model failed, so the question stays open.",
     Status.ABSTAINED: "No answer: the model does not answer questions of this kind.",
 }
 
@@ -71,7 +71,13 @@ def answer(out: Console, said: Answer, *, everything: bool = False) -> None:
         out.print(Text(f"warning: {plain(warning, 1_000)}", "yellow"))
     out.print(Text(usage(said.usage, sum(call.replayed for call in said.ledger)), "dim"))
     if everything and said.ledger:
-        out.print(_ledger(said.ledger), width=WIDE)
+        table(out, _ledger(said.ledger))
+
+
+def table(out: Console, rows: Table) -> None:
+    """Prints a table, however wide it is: folded it could not be read, and an IRI that is cut could not be copied."""
+    out.width = WIDE
+    out.print(rows)
 
 
 def edge(shown: PathEdge, mark: str = "") -> Text:

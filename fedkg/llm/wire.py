@@ -37,7 +37,7 @@ CONCURRENCY = 4  # requests to one model at once; more would only wait for the v
 MODEL_KEY = "FEDKG_MODEL_KEY"
 """The variable of the key for a server that is named by @URL: the vendor's own key is nobody else's business."""
 CUT = "raise `output` in your capabilities.toml, or use a model that writes less"
-URL = re.compile(r"https?://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:(?P<port>\d{1,5}))?(/[\x21-\x7e]*)?")
+URL = re.compile(r"https?://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:(?P<port>\d{1,5}))?(/[\x21\x22\x24-\x3e\x40-\x7e]*)?")
 PORTS = 65_536
 UNFIT = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
@@ -92,7 +92,9 @@ class Vendor:
             raise ModelNameError(f"{self.key} or {MODEL_KEY} holds characters that no key has")
         found = URL.fullmatch(base_url)
         if base_url and not (found and 0 < int(found["port"] or 80) < PORTS):
-            raise ModelNameError("the base URL of a model must be a plain http or https URL, without user or password")
+            raise ModelNameError(
+                "the base URL of a model must be a plain http or https URL, without user, password or query"
+            )
         return key
 
     @contextlib.contextmanager

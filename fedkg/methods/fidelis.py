@@ -113,7 +113,10 @@ def _pages(expansion: Expansion) -> list[tuple[Candidate, ...]]:
 
 
 def _paper(depth: int, beams: Sequence[Beam], expansion: Expansion, settings: Search, before: tuple[Beam, ...]) -> Step:
-    """One call per beam and one verification per depth: at most N · D + D calls (FiDeLiS v4, appendix B)."""
+    """One call per beam and one verification per depth: at most N · D + D calls (FiDeLiS v4, appendix B).
+
+    The first depth has a beam for each topic, of which a comparison may have more than N.
+    """
     offered = expansion.candidates[: expansion.page or None]
     extended: list[Beam] = []
     for number, beam in enumerate(beams):

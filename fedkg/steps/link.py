@@ -18,7 +18,7 @@ from fedkg.records import JUDGED, Match, Mention, Plan
 from fedkg.terms import Iri
 from fedkg.words import STOP_WORDS, content_words, without
 
-__all__ = ["Ask", "choose", "from_question", "given", "ngrams"]
+__all__ = ["MOST_COMPARED", "Ask", "choose", "from_question", "given", "ngrams"]
 
 Ask = Callable[[Sequence[Mention]], Awaitable[Mapping[str, int]]]
 """Says which of its matches a mention means: by its text the number, from 1; 0 for none, missing where it cannot say."""

@@ -31,7 +31,7 @@ def test_json_is_one_document(cli: Cli, graph: Path) -> None:
     """`--json` prints the answer document and nothing else, with all the keys that the contract names."""
     result = cli("ask", CAPITAL, "-e", graph, "--json", "-v")
     shown = json.loads(result.stdout)
-    wanted = "version question kind status answers paths gaps usage warnings settings ledger"
+    wanted = "version question kind status answers paths gaps usage warnings settings ledger options"
     assert set(wanted.split()) == set(shown)
     answer = decode_answer(result.stdout.encode())
     assert [value.value for value in answer.answers] == ["Strelsau"]
@@ -135,7 +135,7 @@ def test_endpoint_that_fails_on_the_way(cli: Cli, dead: str) -> None:
     """Where the walk itself finds no endpoint, the answer says so in a gap, with its cost, and ends with 3."""
     result = cli("ask", "Who?", "--topic", "http://ex.org/ruritania", "-e", dead)
     assert result.exit_code == 3
-    assert "No answer: an endpoint failed" in result.stdout
+    assert "No answer: an endpoint or the model failed" in result.stdout
     assert f"gap: {dead}: http://ex.org/ruritania (out)" in result.stdout
 
 

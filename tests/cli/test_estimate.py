@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from click.testing import Result
 
 Cli = Callable[..., Result]
@@ -23,6 +24,13 @@ def test_no_key_and_no_network(cli: Cli, dead: str) -> None:
         ["most", "7"],
     ]
     assert "$" in result.stdout
+
+
+def test_a_line_is_a_line(cli: Cli, graph: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a narrow terminal, too: a table that is folded cannot be read."""
+    monkeypatch.setenv("COLUMNS", "50")
+    lines = cli("ask", QUESTION, "-e", graph, *CLAUDE, "--dry-run").stdout.splitlines()
+    assert next(line for line in lines if "most" in line).rstrip().endswith("1 plan, 1 link, 4 choose, 1 answer")
 
 
 def test_as_json(cli: Cli, graph: Path) -> None:

@@ -177,6 +177,15 @@ def test_answer_that_cannot_be_verified_counts_as_wrong(cli: Cli, data: Path, se
     assert (summary["errors"], summary["hits_at_1"], summary["path_validity"]) == (1, 0.0, None)
 
 
+def test_why_questions_failed_is_said_once(cli: Cli, data: Path) -> None:
+    """On stderr, each reason with how many questions it ended; the scores stay on stdout."""
+    model = "openai:m@http://127.0.0.1:1/v1"
+    result = cli("eval", "run", NAME, "--data", data, "--model", model)
+    assert (result.exit_code, result.stdout.split()[5]) == (3, "2")
+    said = f"2 questions failed: ModelUnreachableError: {model}: plan: Connection error."
+    assert result.stderr.splitlines() == [said]
+
+
 def test_validity_of_no_edges(cli: Cli, data: Path, served: Callable[..., Any]) -> None:
     """Where no edge was shown the share that holds is not known, and shown as a dash."""
     kingdom(data, "nobody")

@@ -18,7 +18,7 @@ EDGE = PathEdge(ADA, KNOWS, GRACE, "out", "g.ttl", "", labels=LABELS)
 
 def printed(answer: Answer, *, everything: bool = False) -> str:
     """What a person sees of an answer, colours included."""
-    out = Console(file=io.StringIO(), markup=False, emoji=False, highlight=False, soft_wrap=True)
+    out = Console(file=io.StringIO(), width=50, markup=False, emoji=False, highlight=False, soft_wrap=True)
     show.answer(out, answer, everything=everything)
     text = out.file.getvalue()  # type: ignore[attr-defined]  # it is the StringIO above
     assert isinstance(text, str)

@@ -130,7 +130,7 @@ class Line:
 
 
 def test_every_value_cites_what_the_vendor_documents() -> None:
-    """No value stands there without a comment: the page that says it, the service's own words, or that nobody states it."""
+    """No value stands there without a comment: the page that says it, who repeats such a page, or what is safe."""
     lines = (folder("models") / FILE).read_text(encoding="utf-8").splitlines()
     said: list[Line] = []
     for above, text in zip(["", *lines], lines, strict=False):

@@ -373,6 +373,8 @@ def test_a_key_that_cannot_be_a_header_is_refused(vendor: Any, key: str) -> None
         "ftp://127.0.0.1/v1",
         "http://",
         "http://u:p@h/v1",
+        "http://h/v1?key=k",
+        "http://h/v1#k",
         "http://a b/",
         "http://h:/v1",
         "http://h:0/v1",
