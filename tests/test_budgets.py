@@ -1,14 +1,17 @@
 """Budgets of questions and of runs, in sessions over an embedded graph with a scripted model."""
 
+import asyncio
+import contextlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from fedkg.errors import SettingsError
+from fedkg.events import Event, Planned
 from fedkg.llm.base import Capability, Completion, Message, Request, ScriptedModel
 from fedkg.llm.prices import PRICES
 from fedkg.records import Answer, Status, decode_answer
@@ -172,3 +175,67 @@ async def test_unknown_prices_are_none(graph: Path) -> None:
     [answer] = await answers_of(session, 1)
     assert {line.price for line in answer.ledger} == {None}
     assert (answer.usage.price, session.usage().price) == (None, None)
+
+
+class Slow(Priced):
+    """A priced model that lets others go first, and that never comes back from a call named in `stuck`."""
+
+    stuck = ""
+    waits: asyncio.Event
+
+    async def complete(self, request: Request) -> Completion:
+        """As played, a turn later."""
+        await asyncio.sleep(0)
+        while request.call == self.stuck:
+            self.waits.set()
+            await asyncio.Event().wait()
+        return await super().complete(request)
+
+    def wait_at(self, call: str) -> asyncio.Event:
+        """Set when that call waits."""
+        self.stuck, self.waits = call, asyncio.Event()
+        return self.waits
+
+
+async def test_questions_at_once_have_ledgers_of_their_own(graph: Path, prices: Path) -> None:
+    """Each document has its own calls and their cost, whatever goes on beside it; the session has all of them."""
+    async with session_of(graph, Slow(play), models_dir=str(prices)) as session:
+        answers = await asyncio.gather(*(session.ask(QUESTION, kind=kind) for kind in ("entities", "count", None)))
+        total = session.usage()
+    for answer in answers:
+        assert [line.call for line in answer.ledger] == ["plan", "choose", "answer"]
+        assert answer.usage.model_calls == 3
+        assert answer.usage.price == pytest.approx(sum(line.price or 0 for line in answer.ledger))
+    assert [answer.answers[0].value for answer in answers] == ["Strelsau", "1", "Strelsau"]
+    assert total.model_calls == 9
+    assert total.price == pytest.approx(0.09)
+
+
+async def test_a_cancelled_question_leaves_the_session_as_it_was(graph: Path, prices: Path) -> None:
+    """Its calls were made, and the run's budget knows; the next question has a ledger and a budget of its own."""
+    chat = Slow(play)
+    waits = chat.wait_at("choose")
+    async with session_of(graph, chat, models_dir=str(prices), **{"budget.calls": 3, "run.calls": 5}) as session:
+        first = asyncio.create_task(session.ask(QUESTION))
+        await waits.wait()
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        chat.stuck = ""
+        answer = await session.ask(QUESTION)
+        assert (answer.status, answer.usage.model_calls, answer.usage.spent) == (Status.ANSWERED, 3, "")
+        assert (session.usage().model_calls, session.spent) == (5, "calls")
+        last = await session.ask(QUESTION)
+    assert (last.usage.spent, last.usage.model_calls, last.status) == ("run calls", 0, Status.NOT_FOUND)
+
+
+async def test_whoever_stops_watching_ends_the_walk(graph: Path) -> None:
+    """A closed iterator makes no further calls, and the session can be asked again."""
+    chat = ScriptedModel(play)
+    async with session_of(graph, chat) as session:
+        async with contextlib.aclosing(cast("AsyncGenerator[Event]", session.events(QUESTION))) as events:
+            assert isinstance(await anext(events), Planned)
+        asked = len(chat.asked)
+        assert asked == 1
+        assert (await session.ask(QUESTION)).status is Status.ANSWERED
+        assert len(chat.asked) == asked + 3

@@ -99,10 +99,6 @@ class Ledger:
         """A line for each call, also for those that failed and those that are not back yet."""
         return tuple(self._calls)
 
-    def by_call(self) -> dict[tuple[str, str], Spend]:
-        """As `by_call` of all lines."""
-        return by_call(self._calls)
-
     def begin(self, call: ModelCall) -> int:
         """Enters a call that starts; the number of its line. It counts from here on, for whoever asks before it is back."""
         self._calls.append(call)

@@ -100,8 +100,15 @@ def _line(start: str, steps: Sequence[Step], tails: int) -> str:
     for step in steps:
         listed = step.tails[:tails] if step is steps[-1] else step.tails
         more = f", (+{step.total - len(listed)})" if step.total > len(listed) else ""
-        parts += [step.arrow, step.relation, step.arrow, ", ".join(listed) + more]
+        parts += [step.arrow, step.relation, step.arrow, _listed(listed) + more]
     return " ".join(parts)
+
+
+def _listed(labels: Sequence[str]) -> str:
+    """The labels as a list; of several, one with a comma of its own is quoted: "Diarrhea, Infantile" is one thing."""
+    if len(labels) == 1:
+        return labels[0]
+    return ", ".join(f'"{label}"' if ", " in label else label for label in labels)
 
 
 def _said(edges: Sequence[Edge], names: Mapping[Term, str]) -> str:

@@ -14,7 +14,7 @@ from fedkg.calls.reading import extract
 from fedkg.calls.room import REPAIR
 from fedkg.errors import BudgetError, ModelContextError, ModelReplyError, PromptError
 from fedkg.llm.base import Capability, ScriptedModel
-from fedkg.llm.ledger import Ledger
+from fedkg.llm.ledger import Ledger, by_call
 from fedkg.prompts import Wordings, names
 from fedkg.records import Conclusion, Offer, Pick, Plan, Verdict
 from fedkg.settings import Budget
@@ -306,7 +306,7 @@ async def test_the_ledger_names_calls_and_template_versions() -> None:
     ledger = Ledger()
     model = PromptedModel(ScriptedModel(["?", '{"picks": []}']), ledger)
     await model.choose("Q?", PLAN, OFFERS, 4)
-    [((call, version), spend)] = ledger.by_call().items()
+    [((call, version), spend)] = by_call(ledger.calls).items()
     assert call == "choose"
     assert version.startswith("2-")
     assert spend.calls == 2

@@ -182,8 +182,8 @@ def test_why_questions_failed_is_said_once(cli: Cli, data: Path) -> None:
     model = "openai:m@http://127.0.0.1:1/v1"
     result = cli("eval", "run", NAME, "--data", data, "--model", model)
     assert (result.exit_code, result.stdout.split()[5]) == (3, "2")
-    said = f"2 questions failed: ModelUnreachableError: {model}: plan: Connection error."
-    assert result.stderr.splitlines() == [said]
+    (said,) = result.stderr.splitlines()
+    assert said.startswith(f"2 questions failed: ModelUnreachableError: {model}: plan: Connection error")
 
 
 def test_validity_of_no_edges(cli: Cli, data: Path, served: Callable[..., Any]) -> None:

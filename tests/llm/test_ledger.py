@@ -45,7 +45,7 @@ def figures(spend: Spend) -> tuple[int, ...]:
 def test_the_total_is_the_sum_of_the_parts(rows: list[ModelCall]) -> None:
     """However calls are spread over names and templates, and in whichever order they come back."""
     ledger = entered(rows, Ledger(TABLE))
-    parts = ledger.by_call().values()
+    parts = by_call(ledger.calls).values()
     assert [line.call for line in ledger.calls] == [row.call for row in rows]
     for whole in (sum(parts, start=Spend()), sum((Spend.of(line) for line in ledger.calls), start=Spend())):
         assert figures(whole) == figures(ledger.total)

@@ -115,3 +115,13 @@ def test_any_label_becomes_one_bounded_line(label: str) -> None:
     shown = safe(label)
     assert len(shown) <= 200
     assert not {"\n", "\r", "→", "←", "\u202e", "\x1b"} & set(shown)
+
+
+def test_labels_with_commas_stay_one_thing_each() -> None:
+    """In a list of several tails a label with a comma is quoted; alone it needs no quotes."""
+    names = {**NAMES, Iri("http://x/jackson"): "Jackson, Peter"}
+    edges = [step("kong", "directed_by", person).edges[0] for person in ("jackson", "walsh")]
+    relation = DirectedRelation(Iri("http://x/directed_by"), "out")
+    listed, alone = (KONG.extend(Candidate(0, relation, tuple(edges[:number]))) for number in (2, 1))
+    assert path_text(listed, names).endswith('→ "Jackson, Peter", Fran Walsh')
+    assert path_text(alone, names).endswith("→ Jackson, Peter")
