@@ -14,6 +14,7 @@ import msgspec
 
 from fedkg import profiles
 from fedkg.adapters import chat_model, open_manners, open_store, text_similarity
+from fedkg.calls import room
 from fedkg.calls.base import ReasoningModel
 from fedkg.calls.local import LocalModel
 from fedkg.calls.prompted import PromptedModel
@@ -112,6 +113,8 @@ class Session:
             self.settings = msgspec.structs.replace(
                 self.settings, model=masked(chat.name)
             )  # the document says who was asked
+        if self._chat:
+            room.check(masked(self._chat.name), self._chat.capability)
         self._account = Account(self.settings.run)
         limits = (self.settings.budget, self.settings.run)
         self._prices = prices.table(self._chat.name, limits, self.settings.models_dir) if self._chat else ()

@@ -170,6 +170,12 @@ def test_a_model_at_a_url_may_have_an_at_in_its_own_name(name: str, model: str) 
     assert (chat.name, chat._model) == (f"openai:{model}@http://127.0.0.1:1/v1", model)
 
 
+def test_a_context_that_no_prompt_fits_is_said() -> None:
+    """Before anything is asked."""
+    with pytest.raises(SettingsError, match="no prompt fits"):
+        Session("sample", model="openai:m@http://127.0.0.1:1/v1", context=2_048)
+
+
 def test_a_folder_of_models_that_is_not_there_is_said(tmp_path: Path) -> None:
     """Prices and records of one's own would silently not be used."""
     with pytest.raises(SettingsError, match="no such folder"):

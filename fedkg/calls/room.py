@@ -4,17 +4,22 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fedkg.errors import ModelContextError
+from fedkg.errors import ModelContextError, SettingsError
 from fedkg.llm.base import Capability
 from fedkg.prompts import Template
 from fedkg.tokens import PER_CHARACTER, estimate
 
-__all__ = ["LISTS", "REPAIR", "Fitted", "fitted", "room"]
+__all__ = ["LISTS", "REPAIR", "Fitted", "check", "fitted", "room"]
 
 LISTS = ("offers", "paths", "relations", "mentions")
 """The values of a template of which the last can be left out: they are ordered best first."""
 REPAIR = 800
 """Tokens that are held back for sending a reply back once."""
+LEAST = 700
+"""Tokens that a prompt needs: what never changes of `plan` with a question, or of `choose` with a few offers."""
+
+
+HINT = "give the model a context of 4,096 tokens or more, and say so in the setting context or in capabilities.toml"
 
 
 class Fitted(NamedTuple):
@@ -29,6 +34,13 @@ class Fitted(NamedTuple):
 def room(can: Capability) -> int:
     """Tokens that a prompt may have: what the model takes, without its reply and one repair."""
     return can.context - can.output - REPAIR
+
+
+def check(name: str, can: Capability) -> None:
+    """Raises SettingsError for a model that takes too little for any prompt: it would be asked nothing at all."""
+    if room(can) < LEAST:
+        takes = f"{name} takes {can.context:,} tokens, with {can.output:,} of them for its reply"
+        raise SettingsError(f"{takes}: no prompt fits", hint=HINT)
 
 
 def fitted(template: Template, values: Mapping[str, Any], tokens: int) -> Fitted:

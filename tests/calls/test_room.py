@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedkg.calls.room import REPAIR, fitted, room
-from fedkg.errors import ModelContextError
+from fedkg.calls.room import REPAIR, check, fitted, room
+from fedkg.errors import ModelContextError, SettingsError
 from fedkg.llm.base import Capability
 from fedkg.prompts import Template, Wordings
 from fedkg.records import Offer, Plan
@@ -30,6 +30,15 @@ def needed(values: dict[str, Any]) -> int:
 def test_the_room_is_the_context_without_reply_and_repair() -> None:
     """What the model may write, and one repair, have their room beside the prompt."""
     assert room(Capability(context=8_192, output=2_048)) == 8_192 - 2_048 - REPAIR
+
+
+@pytest.mark.parametrize("context", [1, 2_048, 2_999])
+def test_a_model_that_takes_no_prompt_is_refused(context: int) -> None:
+    """It would be asked nothing, call after call; from about 3,000 tokens on there is room for a plan and some offers."""
+    with pytest.raises(SettingsError, match=f"m takes {context:,} tokens, with {context // 2:,} of them"):
+        check("m", Capability(context=context, output=context // 2))
+    check("m", Capability(context=3_000, output=1_500))
+    assert Wordings().get("plan").tokens < room(Capability(context=3_000, output=1_500))
 
 
 def test_a_prompt_that_fits_is_whole() -> None:

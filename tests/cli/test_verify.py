@@ -226,3 +226,17 @@ def test_a_forged_identity_is_found(cli: Cli, federated: Path) -> None:
     assert "GONE   gout → hasDbXref → DOID:1 = gout  [one.nt]" in result.stdout
     assert "holds  gout → cure → rest  [two.nt]" in result.stdout
     assert "No path of the document leads to its answer rest." in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [({"value": "yes"}, 0), ({"value": "perhaps"}, 1), ({"value": "yes", "iri": "http://ex.org/rudolf"}, 1)],
+)
+def test_a_verdict_is_verified_by_its_evidence(cli: Cli, document: Path, said: dict[str, str], code: int) -> None:
+    """Its edges are asked for; what is neither yes nor no, or passes for a node of the graph, nobody can have judged."""
+    shown = json.loads(document.read_text())
+    document.write_text(json.dumps(shown | {"kind": "yesno", "answers": [{"paths": [0, 1], **said}]}))
+    result = cli("verify", document)
+    assert "All 2 edges hold." in result.stdout
+    assert result.exit_code == code
+    assert ("leads to its answer" in result.stdout) == bool(code)
