@@ -23,7 +23,7 @@ from fedkg.llm.base import Capability, ChatModel, Completion, Request
 from fedkg.llm.prices import Price, price
 from fedkg.prompts import Wordings
 from fedkg.records import JUDGED, Kind, Match, Mention, ModelCall, Offer, Plan
-from fedkg.settings import Search, Settings, masked
+from fedkg.settings import Budget, Search, Settings, masked
 from fedkg.steps.link import MOST_COMPARED
 from fedkg.steps.rank import DEFAULT_CANDIDATES
 from fedkg.terms import Iri
@@ -46,6 +46,12 @@ PLAN = Plan(
 REPLY = 60
 """Tokens of a reply to a template without examples; JSON that says one thing."""
 AMBIGUOUS = Match(Iri("http://www.wikidata.org/entity/Q255"), TOPIC, 1.0, "German composer (1770–1827)", type="human")
+CASES = {
+    "least": "every search before its answer",
+    "typical": "the typical search before its answer, a shorter one not",
+    "most": "only searches that are longer than the typical one",
+}
+"""The three cases, each with what a budget ends that it is the first to exceed."""
 FIRST = 2
 """Requests of a walk before its first hop: the catalogue of relations, and the search for the question's names."""
 PER_HOP = {"least": 3, "typical": 6, "most": 8}
@@ -138,7 +144,7 @@ async def estimate(
         calls = await _counted(asked, settings.search, chat, wordings, way) if chat else ()
         costs.append(_cost(calls, endpoints * _requests(way, settings.search), prices))
     least, typical, most = costs
-    return Estimate(masked(chat.name) if chat else "local", least, typical, most, _notes(settings, chat, most))
+    return Estimate(masked(chat.name) if chat else "local", least, typical, most, _notes(settings, chat, costs))
 
 
 async def _counted(asked: Asked, search: Search, chat: ChatModel, wordings: Wordings, way: Way) -> Sequence[ModelCall]:
@@ -229,24 +235,25 @@ def _cost(calls: Sequence[ModelCall], requests: int, prices: Sequence[Price]) ->
     )
 
 
-def _notes(settings: Settings, chat: ChatModel | None, most: Cost) -> tuple[str, ...]:
+def _notes(settings: Settings, chat: ChatModel | None, costs: Sequence[Cost]) -> tuple[str, ...]:
     """What a reader of the figures has to know."""
     if chat is None:
         return ("the model local costs nothing: it makes no calls",)
     notes = [
         "not counted: a second try after an unusable reply, a model's own reasoning, and what a prompt cache saves"
     ]
-    if most.price is None:
+    if any(cost.price is None for cost in costs):
         notes.append("the price is not known: prices.toml names no such model")
-    budget = settings.budget
-    limits = {
-        "calls": (budget.calls, most.calls),
-        "tokens": (budget.tokens, most.tokens_in + most.tokens_out),
-        "dollars": (budget.money, most.price or 0),
-    }
-    notes += [
-        f"the budget ends the question at {limit:,g} {unit}"
-        for unit, (limit, used) in limits.items()
-        if limit and used > limit
-    ]
-    return tuple(notes)
+    return (*notes, *_ended(settings.budget, costs))
+
+
+def _ended(budget: Budget, costs: Sequence[Cost]) -> Iterator[str]:
+    """For each limit the first of the three cases that is beyond it."""
+    limits = (
+        (budget.calls, "{:,} calls", [cost.calls for cost in costs]),
+        (budget.tokens, "{:,} tokens", [cost.tokens_in + cost.tokens_out for cost in costs]),
+        (budget.money, "${:g}", [cost.price or 0 for cost in costs]),
+    )
+    for limit, unit, used in limits:
+        if limit and (case := next((name for name, spent in zip(CASES, used, strict=True) if spent > limit), "")):
+            yield f"the budget of {unit.format(limit)} ends {CASES[case]}"

@@ -137,10 +137,16 @@ def test_a_lookahead_fetches_one_hop_more() -> None:
 
 
 def test_a_budget_that_may_end_the_question() -> None:
-    """Every budget below the most is named; one that holds it is not."""
+    """Every budget below the most is named, with the searches that it ends; one that holds the most is not."""
     notes = estimated(budget=Budget(calls=3, tokens=100_000, money=0.001)).notes
-    assert sum("ends the question" in note for note in notes) == 2
-    assert any("3 calls" in note for note in notes)
+    assert [note for note in notes if "the budget of" in note] == [
+        "the budget of 3 calls ends the typical search before its answer, a shorter one not",
+        "the budget of $0.001 ends every search before its answer",
+    ]
+    assert (
+        "the budget of 4 calls ends only searches that are longer than the typical one"
+        in estimated(budget=Budget(calls=4)).notes
+    )
 
 
 def test_a_secret_in_a_name_is_masked() -> None:

@@ -286,6 +286,7 @@ async def test_events_end_with_the_answer() -> None:
         "warnings",
         "settings",
         "ledger",
+        "options",
     } == set(document)
 
 

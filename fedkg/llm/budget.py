@@ -13,7 +13,7 @@ from fedkg.tokens import estimate
 
 __all__ = ["BudgetedModel"]
 
-UNITS = {"calls": "{:,} model calls", "tokens": "{:,} model tokens", "money": "${:g}", "seconds": "{:g} seconds"}
+UNITS = {"calls": "{:,} model call{s}", "tokens": "{:,} model token{s}", "money": "${:g}", "seconds": "{:g} second{s}"}
 
 
 class BudgetedModel:
@@ -68,8 +68,9 @@ class BudgetedModel:
 
 
 def _spent(budget: Budget, part: str, whose: str, asked: str) -> BudgetError:
-    limit = UNITS[part].format(getattr(budget, part))
-    return BudgetError(f"the {whose}budget of {limit} is spent", budget=whose + part, asked=asked)
+    limit = getattr(budget, part)
+    said = UNITS[part].format(limit, s="" if limit == 1 else "s")
+    return BudgetError(f"the {whose}budget of {said} is spent", budget=whose + part, asked=asked)
 
 
 def _failed(call: ModelCall, error: BaseException) -> ModelCall:

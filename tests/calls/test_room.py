@@ -32,7 +32,7 @@ def test_the_room_is_the_context_without_reply_and_repair() -> None:
     assert room(Capability(context=8_192, output=2_048)) == 8_192 - 2_048 - REPAIR
 
 
-@pytest.mark.parametrize("context", [1, 2_048, 2_999])
+@pytest.mark.parametrize("context", [1, 2_048, 2_900])
 def test_a_model_that_takes_no_prompt_is_refused(context: int) -> None:
     """It would be asked nothing, call after call; from about 3,000 tokens on there is room for a plan and some offers."""
     with pytest.raises(SettingsError, match=f"m takes {context:,} tokens, with {context // 2:,} of them"):

@@ -84,6 +84,8 @@ async def test_the_budget_of_calls_refuses_before_anything_is_sent() -> None:
     with pytest.raises(BudgetError, match="the budget of 2 model calls is spent") as caught:
         await ask(model, "answer")
     assert (caught.value.asked, caught.value.budget) == ("scripted: answer", "calls")
+    with pytest.raises(BudgetError, match="the budget of 1 model call is spent"):
+        await ask(BudgetedModel(inner, Budget(calls=1), ledger), "answer")
     assert (len(inner.asked), len(ledger.calls)) == (2, 2)
 
 
