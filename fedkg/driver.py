@@ -12,7 +12,14 @@ import msgspec
 
 from fedkg.calls.base import ReasoningModel
 from fedkg.embed.base import Similarity
-from fedkg.errors import ModelContextError, ModelError, ModelReplyError, TopicError
+from fedkg.errors import (
+    ModelContextError,
+    ModelDeclinedError,
+    ModelError,
+    ModelFilteredError,
+    ModelReplyError,
+    TopicError,
+)
 from fedkg.events import Chosen, Event, Fetched, Ranked, Verified, Warned
 from fedkg.graph.surroundings import Surroundings, frontier
 from fedkg.methods.base import Answering, Choosing, Completing, Deducing, Expanding, Expansion, Need, Picking
@@ -26,8 +33,8 @@ from fedkg.words import without
 
 __all__ = ["UNUSABLE", "Driver"]
 
-UNUSABLE = (ModelReplyError, ModelContextError)
-"""What one call can end with and the search goes on, by its own ranking."""
+UNUSABLE = (ModelReplyError, ModelContextError, ModelDeclinedError, ModelFilteredError)
+"""What one call can end with and the search goes on, by its own ranking: one hostile label may trip a content filter."""
 EXHAUSTIVE_WIDTH = 12
 """Beam width for a model that scores all candidates at no cost: as many chains as still fit one batch per hop."""
 

@@ -22,6 +22,9 @@ from fedkg.embed.lazy import LazySimilarity
 from fedkg.errors import (
     BudgetError,
     ModelContextError,
+    ModelDeclinedError,
+    ModelError,
+    ModelFilteredError,
     ModelReplyError,
     ModelUnreachableError,
     TopicError,
@@ -261,14 +264,17 @@ async def test_each_call_has_its_fallback(films: SparqlGraph, call: str) -> None
     assert (answer.status is Status.ANSWERED) == (call != "answer")
 
 
+@pytest.mark.parametrize("refused", [ModelContextError, ModelDeclinedError, ModelFilteredError])
 @pytest.mark.parametrize("call", ["plan", "choose", "answer"])
-async def test_a_prompt_that_is_too_long_is_survived_like_a_bad_reply(films: SparqlGraph, call: str) -> None:
+async def test_one_call_that_is_refused_is_survived_like_a_bad_reply(
+    films: SparqlGraph, call: str, refused: type[ModelError]
+) -> None:
     """A service that takes no prompt of this length leaves the search to its own ranking, and the document says so."""
     player = Player("directed by", "spouse")
 
     def play(messages: Sequence[Message], asked: str) -> str:
         if asked == call:
-            raise ModelContextError("too long")
+            raise refused("too long")
         return player(messages, asked)
 
     answer = await answer_of(run_of(films, play, search={"depth": 2 if call == "plan" else 1}))

@@ -20,7 +20,11 @@ VERSION = 1
 
 
 class Record(msgspec.Struct, frozen=True):
-    """One finished question: its answers, scores, cost, and how many of its shown edges the endpoint confirms."""
+    """One finished question: its answers, scores, cost, and how many of its shown edges the endpoint confirms.
+
+    `templates` are version and digest of the wording of each call that was made, so that runs with different prompts can be
+    told apart.
+    """
 
     id: str
     question: str
@@ -32,6 +36,8 @@ class Record(msgspec.Struct, frozen=True):
     valid_edges: int
     usage: Usage
     error: str = ""
+    warnings: tuple[str, ...] = ()
+    templates: dict[str, str] = {}
 
 
 class Summary(msgspec.Struct, frozen=True):
@@ -132,6 +138,8 @@ async def _record(session: Session, question: Question) -> Record:
         valid_edges=confirmed.count(True),
         usage=answer.usage if answer else session.usage().since(before),
         error=error,
+        warnings=answer.warnings if answer else (),
+        templates={call.call: call.template for call in answer.ledger} if answer else {},
     )
 
 

@@ -94,9 +94,13 @@ def _progress(
 
 def _print_errors(records: Sequence[Record]) -> None:
     """Why questions failed, the most frequent reasons first; the file has them all."""
-    often = Counter(record.error for record in records if record.error)
-    for error, times in often.most_common(MOST_ERRORS):
-        click.echo(f"{counted(times, 'question')} failed: {plain(error, 300)}", err=True)
+    often = Counter(
+        record.error or "; ".join(record.warnings[-1:])
+        for record in records
+        if record.error or record.status == Status.FAILED
+    )
+    for why, times in often.most_common(MOST_ERRORS):
+        click.echo(f"{counted(times, 'question')} failed: {plain(why, 300)}", err=True)
 
 
 def _print(summary: Summary, *, err: bool) -> None:

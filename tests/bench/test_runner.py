@@ -11,6 +11,8 @@ import pytest
 from fedkg.bench import datasets
 from fedkg.bench.runner import Record, _settings, as_json, run
 from fedkg.errors import DatasetError
+from fedkg.llm.base import ScriptedModel
+from fedkg.prompts import Wordings
 from fedkg.settings import Settings, load
 
 
@@ -63,6 +65,18 @@ async def test_a_question_that_fails_is_a_record_that_counts_as_wrong(data: Path
     record: Record = result.records[0]
     assert (record.status, record.score.hit, result.summary.errors) == ("error", 0.0, 1)
     assert record.error.startswith("QuestionError")
+
+
+async def test_a_record_says_with_which_words_the_model_was_asked(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The version and digest of each call's wording, and what was said of replies that could not be used."""
+    monkeypatch.setattr("fedkg.session.chat_model", lambda _: ScriptedModel(["?"] * 40))
+    result = await run(settings_for(tmp_path, model="openai:m"), "metaqa-1hop", data, limit=1)
+    record = result.records[0]
+    assert record.templates["plan"] == Wordings().get("plan").version
+    assert "two unusable replies to `plan`" in record.warnings[0]
+    assert json.loads(as_json(result))["records"][0]["templates"] == record.templates
 
 
 async def test_missing_files_are_said_before_anything_runs(tmp_path: Path) -> None:
