@@ -102,6 +102,7 @@ class Outcome(msgspec.Struct, frozen=True):
     tokens: int = 0
     requests: int = 0
     warnings: tuple[str, ...] = ()
+    gaps: int = 0
 
 
 class Where(NamedTuple):
@@ -259,6 +260,7 @@ def outcome(asked: Asked, answer: Answer) -> Outcome:
         answer.usage.tokens_in + answer.usage.tokens_out,
         answer.usage.requests,
         answer.warnings,
+        len(answer.gaps),
     )
 
 

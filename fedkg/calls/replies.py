@@ -135,11 +135,11 @@ def _statement(text: str, kind: Kind) -> str:
 
 
 def _mentions(listed: list[Any], question: str) -> tuple[str, ...]:
-    """What the question really names: a mention from elsewhere would start the search at the model's own guess."""
-    mentions = _copied(listed, question)[:MENTIONS]
-    if listed and not mentions:
-        raise ModelReplyError("its mentions are not copied from the question")
-    return mentions
+    """What the question really names: a mention from elsewhere would start the search at the model's own guess.
+
+    Where nothing is left the names are looked for among the question's words: no reason to lose the rest of the plan.
+    """
+    return _copied(listed, question)[:MENTIONS]
 
 
 def _options(listed: list[Any], question: str) -> tuple[str, ...]:

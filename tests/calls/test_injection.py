@@ -68,7 +68,7 @@ def shown(label: str) -> dict[str, Any]:
         "question": MARK,
         "kind": None,
         "options": (label, label),
-        "plan": Plan((label,), (label,), label, "entities", (label,), (label, label)),
+        "plan": Plan((label,), (label,), f"So {label}", "entities", (label,), (label, label)),
         "path": offers[0],
         "paths": offers,
         "offers": offers,
