@@ -249,7 +249,7 @@ class ModelError(FedkgError):
     """Raised when a language model did not answer as it should.
 
     `wait` is the seconds that the service asked to wait (0.0 where it did not say), `retries` how often the request was sent
-    again before this was raised, `tokens_in` and `tokens_out` what the service counted for the failed call all the same.
+    again before this was raised, `tokens_in` and `tokens_out` what the failed call cost all the same.
     """
 
     exit_code = 3

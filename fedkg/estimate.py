@@ -54,6 +54,8 @@ CASES = {
 """The three cases, each with what a budget ends that it is the first to exceed."""
 FIRST = 2
 """Requests of a walk before its first hop: the catalogue of relations, and the search for the question's names."""
+DIGITS = 6
+"""Digits of a price behind the point: estimates are no better than that."""
 PER_HOP = {"least": 3, "typical": 6, "most": 8}
 """Requests for one hop and endpoint: neighbours in both directions and labels; more where hubs overflow and are asked again in
 parts. Measured cold on wikidata-codex-m over HTTP, eight walks for each depth: 14, 20, 26 and 30 in all for 1 to 4 steps of at most 4."""
@@ -230,7 +232,7 @@ def _cost(calls: Sequence[ModelCall], requests: int, prices: Sequence[Price]) ->
         tokens_in=sum(call.tokens_in for call in calls),
         tokens_out=sum(call.tokens_out for call in calls),
         requests=requests,
-        price=None if None in paid else sum(filter(None, paid)),
+        price=None if None in paid else round(sum(filter(None, paid)), DIGITS),
         by_call=dict(Counter(call.call for call in calls)),
     )
 

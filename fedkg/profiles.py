@@ -12,7 +12,7 @@ import msgspec
 
 from fedkg.data import folder
 from fedkg.dialects import Engine
-from fedkg.errors import ProfileError
+from fedkg.errors import ProfileError, SettingsError
 from fedkg.terms import Iri
 
 __all__ = [
@@ -245,4 +245,8 @@ def _files(place: Path) -> dict[str, Path]:
 
 
 def _folders(own: str) -> list[Path]:
+    """The user's own folder before that of the bundled ones. Raises SettingsError where the user's is none."""
+    if own and not Path(own).is_dir():
+        hint = "profiles_dir is the folder of your own endpoint profiles"
+        raise SettingsError(f"{own}: no such folder of profiles", hint=hint)
     return ([Path(own)] if own else []) + [folder("endpoints")]

@@ -4,7 +4,7 @@ A call's folder holds `system.j2` (what never changes, so that vendors can cache
 data), `schema.json` (JSON schema of the reply), `meta.toml` (version, paper section, what the reply is) and, where it has
 examples, `examples.toml`. Another wording is another file and no code: `system.KIND.j2`, `user.KIND.j2` and
 `schema.KIND.json` take the place of the plain ones for one kind of question, `system.VENDOR.j2` and `user.VENDOR.j2` for
-one vendor, `system.KIND.VENDOR.j2` for both.
+one vendor, `system.KIND.VENDOR.j2` for both. The calls are those of the bundled folder: nothing would ask another.
 
 An example is what `user.j2` makes of its values, with the reply to that: so it always looks like the task. The examples of
 the question's kind follow the system text. Both are made once, without any value of a question.
@@ -59,7 +59,8 @@ NEEDED = ("system.j2", "user.j2", "schema.json", "meta.toml")
 _KIND = rf"(\.({'|'.join(KINDS)}))?"
 FILE = re.compile(rf"(system|user){_KIND}(\.{NAME.pattern})?\.j2|schema{_KIND}\.json|(meta|examples)\.toml")
 HOLDS = f"a prompt folder holds {', '.join(NEEDED)} and may hold examples.toml, system.KIND.j2, user.VENDOR.j2, …"
-ENDINGS = (".j2", ".json", ".toml")
+# what reads as a template, a schema or a table; notes and an editor's copies are passed over
+ENDINGS = (".j2", ".jinja", ".jinja2", ".json", ".toml")
 SHARED = "shared"
 """The folder of what several templates include."""
 # format and control characters, lone surrogates; line separators count as white space and become blanks
@@ -111,6 +112,11 @@ class Meta(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     returns: str
     paper: str = ""
 
+    def __post_init__(self) -> None:
+        """Raises ValueError for a version that is not one word: it stands in answers, ledgers and lists."""
+        if not self.version.isprintable() or len(self.version.split()) != 1:
+            raise ValueError("the version must be one word")
+
 
 class Example(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An entry of `examples.toml`: the values that `user.j2` is `shown`, and the `reply`; for these `kinds`, none for all."""
@@ -118,6 +124,15 @@ class Example(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     shown: dict[str, Any]
     reply: str
     kinds: tuple[Kind, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a reply that is no JSON object."""
+        try:
+            fits = isinstance(json.loads(self.reply), dict)
+        except (ValueError, RecursionError):
+            fits = False
+        if not fits:
+            raise ValueError(f"the reply is no JSON object: {line(self.reply, 80)}")
 
 
 class Examples(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -194,7 +209,7 @@ class Wordings:
     def __init__(self, own: str = "", vendor: str = "") -> None:
         self._own, self._vendor = own, vendor
         self._known: dict[tuple[str, Kind | None], Template] = {}
-        for call in names(own) if own else ():
+        for call in names() if own else ():
             for kind in (None, *variants(call, own)):
                 self.get(call, kind)
 
@@ -205,10 +220,10 @@ class Wordings:
         return self._known[call, kind]
 
 
-def names(own: str = "") -> list[str]:
-    """The calls that have a template, sorted; `own` is a further folder."""
-    found = (path for place in _folders(own) for path in place.iterdir() if path.is_dir())
-    return sorted({path.name for path in found if NAME.fullmatch(path.name)} - {SHARED})
+def names() -> list[str]:
+    """The calls, sorted."""
+    found = (path.name for path in folder("prompts").iterdir() if path.is_dir())
+    return sorted(name for name in found if NAME.fullmatch(name) and name != SHARED)
 
 
 def variants(call: str, own: str = "") -> list[Kind]:
@@ -229,14 +244,19 @@ def load(call: str, own: str = "", vendor: str = "", kind: Kind | None = None) -
     """The template of a call: each file from the folder `own` where that has it, else the bundled one.
 
     Without `kind` it has the examples that are for all kinds. Raises PromptError, naming the file, where the call is
-    unknown, a file missing or malformed, or the system text asks for a value.
+    unknown, a file malformed or empty, or would not be used, its schema lacks a key of the bundled one, or the system text
+    asks for a value.
     """
     if not NAME.fullmatch(call) or call == SHARED or (vendor and not NAME.fullmatch(vendor)):
         raise PromptError(f"not the name of a call and vendor: {line(call, 60)!r}, {line(vendor, 60)!r}")
     files = _files(call, own)
+    if own:
+        _check(Path(own))
     system, user = (_chosen(files, part, ".j2", vendor, kind) for part in ("system", "user"))
     schema, meta, examples = _chosen(files, "schema", ".json", "", kind), files["meta.toml"], files.get("examples.toml")
     texts = {path: _read(path) for path in (system, user, schema, meta, examples) if path}
+    if empty := next((path for path in (system, user) if not texts[path].strip()), None):
+        raise PromptError(f"{empty}: it is empty")
     shared = _shared(own)
     environment = _environment(tuple(shared.items()))
     texts |= _included(environment, {path: texts[path] for path in (system, user)}, shared)
@@ -244,7 +264,7 @@ def load(call: str, own: str = "", vendor: str = "", kind: Kind | None = None) -
         call=call,
         meta=_meta(meta, texts[meta]),
         digest=hashlib.sha256(json.dumps(list(texts.values())).encode()).hexdigest()[:12],
-        schema=_schema(schema, texts[schema]),
+        schema=_schema(schema, texts[schema], _chosen(_files(call, ""), "schema", ".json", "", kind)),
         files=tuple(texts),
         examples=_examples(examples, texts[examples], kind) if examples else (),
         instructions=_stable(system, _compile(environment, system, texts[system])),
@@ -324,17 +344,33 @@ def _includes(environment: jinja2.Environment, text: str) -> tuple[str, ...]:
 
 def _files(call: str, own: str) -> dict[str, Path]:
     """The files of a call by name: the user's own take the place of the bundled ones. Raises PromptError."""
-    places = [place / call for place in reversed(_folders(own)) if (place / call).is_dir()]
-    if not places:
-        raise PromptError(f"no prompt is called {call!r}", hint=f"known: {', '.join(names(own))}")
-    found = {path.name: path for place in places for path in sorted(place.iterdir()) if path.suffix in ENDINGS}
+    if not (folder("prompts") / call).is_dir():
+        raise PromptError(f"no prompt is called {call!r}", hint=f"known: {', '.join(names())}")
+    places = [place / call for place in reversed(_folders(own))]
+    found = {path.name: path for place in places for path in sorted(place.glob("*")) if path.suffix in ENDINGS}
     for name, path in found.items():
         # a file under a mistaken name would silently not be used
         if not FILE.fullmatch(name):
             raise PromptError(f"{path}: no file of a prompt is called so", hint=HOLDS)
-    if missing := [name for name in NEEDED if name not in found]:
-        raise PromptError(f"{places[-1]}: {missing[0]} is missing", hint=HOLDS)
     return found
+
+
+def _check(own: Path) -> None:
+    """Raises PromptError for what lies in the user's folder and would silently not be used."""
+    for path in sorted(own.iterdir()):
+        if path.is_dir() and path.name[0] not in "._" and not (folder("prompts") / path.name).is_dir():
+            raise PromptError(f"{path}: no prompt is called so", hint=f"known: {', '.join(names())}")
+        if path.is_file() and (path.suffix == ".j2" or FILE.fullmatch(path.name)):
+            raise PromptError(f"{path}: it must lie in the folder of a call, or in {SHARED!r}")
+    bundled = sorted(path.name for path in (folder("prompts") / SHARED).glob("*.j2"))
+    for part in sorted((own / SHARED).glob("*")):
+        if part.suffix in ENDINGS and part.name not in bundled and not _named(part, own):
+            raise PromptError(f"{part}: no template includes it", hint=f"bundled: {', '.join(bundled)}")
+
+
+def _named(part: Path, own: Path) -> bool:
+    """Whether another template in the user's folder names a shared part."""
+    return any(part.name in _read(path) for path in own.glob("*/*.j2") if path != part)
 
 
 def _folders(own: str) -> list[Path]:
@@ -366,14 +402,30 @@ def _meta(path: Path, text: str) -> Meta:
         raise PromptError(f"{path}: {error}") from error
 
 
-def _schema(path: Path, text: str) -> dict[str, Any]:
+def _schema(path: Path, text: str, bundled: Path) -> dict[str, Any]:
+    """The schema, which has the keys of the bundled one: a reply is read under these names."""
     try:
         schema = json.loads(text)
+        lost = _required(json.loads(_read(bundled))) - _required(schema)
     except (ValueError, RecursionError) as error:
         raise PromptError(f"{path}: {error}", hint="it must be JSON") from error
     if not isinstance(schema, dict) or schema.get("type") != "object":
         raise PromptError(f"{path}: the schema of a reply must be of type object")
+    if lost:
+        raise PromptError(f"{path}: it must describe and require {', '.join(sorted(lost))}", hint=f"as {bundled} does")
     return schema
+
+
+def _required(schema: Any) -> set[str]:
+    """The keys that a schema describes and requires, at any depth."""
+    match schema:
+        case {"required": [*keys], "properties": {**known}}:
+            return {str(key) for key in known if key in keys}.union(*map(_required, schema.values()))
+        case dict():
+            return set().union(*map(_required, schema.values()))
+        case list():
+            return set().union(*map(_required, schema))
+    return set()
 
 
 def _examples(path: Path, text: str, kind: Kind | None) -> tuple[Example, ...]:

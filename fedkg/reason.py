@@ -92,7 +92,7 @@ class Run:
         """The walk as it happens; the last event holds the answer. Raises InputError, EndpointError and ModelError."""
         with contextlib.suppress(BudgetError):
             await self._within(self._prepare())
-            if not self._abstains:
+            if not (self._abstains or self._optionless):
                 async for event in self._walk():
                     yield event
         answer = await self._answer(self._found)
@@ -110,7 +110,9 @@ class Run:
             driver.plan = msgspec.structs.replace(driver.plan, keywords=content_words(self.question))
             self._warn(f"planned by content words: {error}")
         self._tell(Planned(driver.plan))
-        if not driver.topics and not self._abstains:
+        if self._optionless:
+            self._warn("the options of this choice are not known, so nothing was looked for; give each with --option")
+        elif not driver.topics and not self._abstains:
             driver.topics = await link.from_question(
                 self.graph, self.question, driver.plan, self._warn, self._tell_apart
             )
@@ -130,6 +132,12 @@ class Run:
     def _abstains(self) -> bool:
         """Whether the model answers no questions of this kind."""
         return self._driver.plan.kind in self.model.abstains
+
+    @property
+    def _optionless(self) -> bool:
+        """Whether there is nothing to choose from: nobody gave the options of a choice, and the plan failed to find them."""
+        plan = self._driver.plan
+        return plan.kind == "choice" and not plan.options and not self._abstains
 
     async def _walk(self) -> AsyncIterator[Event]:
         """Serves the method until it is done; what it found is in `_found`. Raises BudgetError, unless the method made do."""
@@ -216,8 +224,10 @@ class Run:
             self._warn(f"the model {self.model.name} does not answer {what}; name a language model with --model")
             return Status.ABSTAINED
         # a wrong base URL answers each call, with a web page: no call that gave a reply is no search
-        unheard = not self._spent and bool(self.ledger.calls) and all(call.error for call in self.ledger.calls)
-        if unheard or self._missed or any(near.failed for near in driver.around.all()):
+        unheard = bool(self.ledger.calls) and all(call.error for call in self.ledger.calls)
+        if not self._spent and (unheard or self._optionless):
+            return Status.FAILED
+        if self._missed or any(near.failed for near in driver.around.all()):
             return Status.FAILED
         # neither is a likeness that is too small a judgement that the graph says none
         judged = driver.judged and not (self.model.exhaustive and driver.considered)
@@ -260,9 +270,9 @@ class Run:
             with deadline.within(self._left()), noted(self._missed):
                 return await asyncio.wait_for(work, self._left())
         except TimeoutError as error:
-            limits = {"seconds": self.settings.budget.seconds, "run seconds": self.settings.run.seconds}
-            whose = "question" if self._clock == "seconds" else "run"
-            message = f"the {limits[self._clock]:g} seconds for this {whose} are over"
+            own, run = self.settings.budget.seconds, self.settings.run.seconds
+            limit, whose = (own, "question") if self._clock == "seconds" else (run, "run")
+            message = f"the time for this {whose} is over: {limit:g} s"
             raise BudgetError(message, budget=self._clock, asked=self.question) from error
 
     async def _in_grace(self, work: Awaitable[T]) -> T:

@@ -330,7 +330,7 @@ class ModelCall(msgspec.Struct, frozen=True):
     `template` is the version and digest of its wording, `model` VENDOR:MODEL; tokens as the vendor counts them (`cached` and
     `written`, read from its prompt cache and put into it, are parts of `tokens_in`, `reasoning` of `tokens_out`); wall-clock `seconds`; `retries` after failures; `price` in US dollars,
     None where the price table does not know the model; `replayed`: the reply was kept from an earlier time, with the tokens
-    that it cost then; `error` is the class of what it ended with.
+    that it cost then; `error` is the class of what it ended with, also of a reply that could not be used.
     """
 
     call: str

@@ -136,6 +136,14 @@ def test_a_lookahead_fetches_one_hop_more() -> None:
     assert estimated(depth=2).typical.requests == estimated(depth=2, alpha=0.0).typical.requests
 
 
+def test_prices_have_no_more_digits_than_they_are_worth() -> None:
+    """Millionths of a dollar: sums of floating-point numbers do not run on to the seventeenth digit."""
+    said = estimated()
+    for cost in (said.least, said.typical, said.most):
+        assert cost.price
+        assert cost.price == round(cost.price, 6)
+
+
 def test_a_budget_that_may_end_the_question() -> None:
     """Every budget below the most is named, with the searches that it ends; one that holds the most is not."""
     notes = estimated(budget=Budget(calls=3, tokens=100_000, money=0.001)).notes

@@ -13,6 +13,7 @@ from fedkg.embed.lazy import LazySimilarity
 from fedkg.events import Verified
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.llm.base import Message, ScriptedModel
+from fedkg.llm.ledger import Ledger
 from fedkg.reason import Run
 from fedkg.records import Answer, Kind, Status, Usage, decode_answer
 from fedkg.settings import Search, Settings
@@ -228,6 +229,28 @@ async def test_paths_that_decide_nothing_are_no_answer(towns: SparqlGraph, name:
     """No verdict, no option, or none with evidence: the document says that nothing was found, not what the model guessed."""
     answer = await answered(towns, Player(QUESTIONS[name]._replace(reply=reply)))
     assert (answer.status, answer.answers) == (Status.NOT_FOUND, ())
+    unfounded = not reply["paths"] and (reply.get("verdict") or reply.get("option"))
+    assert any("names no path that this rests on" in warning for warning in answer.warnings) == bool(unfounded)
+
+
+async def test_a_choice_whose_options_nobody_knows_ends_at_once(towns: SparqlGraph) -> None:
+    """Where the plan that was to find them fails nothing is fetched or asked further, and the document says what to do."""
+    chat, ledger = ScriptedModel(lambda *_: "?"), Ledger()
+    model = PromptedModel(chat, ledger)
+    run = Run(
+        PAID,
+        towns,
+        model,
+        LazySimilarity(HashingEmbedder(), MemoryStore()),
+        Settings(),
+        Usage,
+        kind="choice",
+        ledger=ledger,
+    )
+    answer = [event async for event in run.events()][-1].answer  # type: ignore[union-attr]
+    assert (answer.status, answer.answers, answer.gaps) == (Status.FAILED, (), ())
+    assert [call for _, call in chat.asked] == ["plan", "plan"]
+    assert any("give each with --option" in warning for warning in answer.warnings)
 
 
 async def test_a_kind_that_is_given_survives_a_plan_that_is_not(towns: SparqlGraph) -> None:

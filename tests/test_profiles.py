@@ -5,7 +5,7 @@ import pytest
 
 from fedkg import profiles
 from fedkg.data import folder
-from fedkg.errors import ProfileError
+from fedkg.errors import ProfileError, SettingsError
 from fedkg.profiles import Shape, find, names, parse
 from fedkg.terms import Iri
 
@@ -135,6 +135,15 @@ def test_unreadable_files(tmp_path: Path) -> None:
         find("bytes", str(tmp_path))
     with pytest.raises(ProfileError, match="No such file"):
         profiles.load(tmp_path / "none.toml")
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    """A typing error in profiles_dir must not leave somebody with the bundled profiles only."""
+    missing = str(tmp_path / "nowhere")
+    for look in (lambda: profiles.names(missing), lambda: find("sample", missing)):
+        with pytest.raises(SettingsError, match="nowhere: no such folder of profiles") as caught:
+            look()
+        assert "profiles_dir" in caught.value.hint
 
 
 def test_an_empty_profile_is_the_default_shape() -> None:

@@ -326,6 +326,15 @@ async def test_a_model_that_was_never_heard_has_failed(films: SparqlGraph, faili
     assert (await answer_of(run)).status is status
 
 
+async def test_a_model_that_writes_prose_only_has_failed(films: SparqlGraph) -> None:
+    """No reply that could be used is no search either: the ledger says so on every line, and the exit code is 3."""
+    run = run_of(films, lambda _messages, _call: "I would rather tell a story.", topics=["King Kong"])
+    run.ledger = cast("PromptedModel", run.model).ledger
+    answer = await answer_of(run)
+    assert (answer.status, exit_code(answer)) == (Status.FAILED, 3)
+    assert {line.error for line in answer.ledger} == {"ModelReplyError"}
+
+
 @pytest.mark.parametrize("calls", [1, 2, 3])
 async def test_a_spent_budget_ends_the_run_with_what_was_found(films: SparqlGraph, calls: int) -> None:
     """The document names what is spent, keeps the paths walked, and no call beyond the budget is made."""
@@ -393,6 +402,7 @@ async def test_the_deadline_ends_the_run(films: SparqlGraph) -> None:
 
     answer = await answer_of(run_of(films, Stuck(), budget={"seconds": 0.2}))
     assert (answer.usage.spent, answer.status) == ("seconds", Status.NOT_FOUND)
+    assert "the time for this question is over: 0.2 s" in answer.warnings[-1]
 
 
 async def test_the_local_model_abstains_before_anything_is_fetched(

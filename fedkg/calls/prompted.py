@@ -187,19 +187,21 @@ class PromptedModel:
         self.left_out += prompt.left_out
         task = [Message("system", prompt.system), Message("user", prompt.user)]
         first = _request(template, task)
-        text = (await self._model.complete(first)).text
+        reply, entry = await self._model.complete(first)
         try:
-            return read(extract(text), prompt.shown)
+            return read(extract(reply.text), prompt.shown)
         except ModelReplyError as fault:
+            self.ledger.refuse(entry, fault)
             # vendors refuse empty turns, and half a pair of surrogates cannot be sent
-            said = text.encode("utf-8", "replace").decode("utf-8").strip()[:ECHO]
+            said = reply.text.encode("utf-8", "replace").decode("utf-8").strip()[:ECHO]
             echo = Message("assistant", said or "(nothing)")
             task += [echo, Message("user", REPAIR.format(fault=line(fault, 300)))]
         repair = _request(template, task)
-        text = (await self._model.complete(repair)).text
+        reply, entry = await self._model.complete(repair)
         try:
-            return read(extract(text), prompt.shown)
+            return read(extract(reply.text), prompt.shown)
         except ModelReplyError as fault:
+            self.ledger.refuse(entry, fault)
             await self._forget([first, repair])
             raise ModelReplyError(f"{self.name}: two unusable replies to `{call}`: {fault}", asked=call) from fault
 

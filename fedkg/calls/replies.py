@@ -169,7 +169,12 @@ def _judgement(read: AnswerReply, kind: Kind, paths: Sequence[Offer], options: S
     evidence = tuple(numbers(cited, _offered(paths)))
     option = _option(read.option, options) if kind == "choice" else 0
     verdict = _verdict(read.verdict) if kind in YES_NO else ""
-    return Conclusion(evidence, {}, verdict, option) if evidence and (verdict or option) else Conclusion()
+    if not (verdict or option):
+        return Conclusion()
+    if not evidence:
+        said = f"option {option}" if option else repr(verdict)
+        return Conclusion(note=f"the model says {said}, but names no path that this rests on: it is not taken")
+    return Conclusion(evidence, {}, verdict, option)
 
 
 def _ends(read: AnswerReply, paths: Sequence[Offer]) -> Conclusion:

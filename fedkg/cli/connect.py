@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from fedkg.cli.contact import contacted
 from fedkg.cli.show import counted
-from fedkg.errors import EndpointError
+from fedkg.errors import EndpointError, OfflineError
 from fedkg.session import Session
 from fedkg.settings import Settings
 
@@ -27,6 +27,10 @@ def opened(settings: Settings) -> Iterator[Session]:
             requests = counted(session.meter.usage().requests, "request")
             asked = f", the last for {error.asked}" if error.asked else ""
             error.add_note(f"tried: {requests} in {time.monotonic() - started:.1f} s{asked}")
+            raise
+        except OfflineError as error:
+            if not settings.cache:
+                error.hint = "without its cache nothing can be had offline: leave out --no-cache, or --mode offline"
             raise
 
 

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import click
 
+from fedkg.errors import SettingsError
 from fedkg.settings import Settings, load
 
 __all__ = [
@@ -30,7 +31,10 @@ COUNT, AMOUNT = click.IntRange(1), click.FloatRange(0, min_open=True)
 
 def settings(file: str | None, flags: Mapping[str, Any]) -> Settings:
     """The settings of a command's options; a name's `__` stands for a setting's dot. Raises SettingsError."""
-    return load(file, {name.replace("__", "."): value for name, value in flags.items()})
+    made = load(file, {name.replace("__", "."): value for name, value in flags.items()})
+    if flags.get("replies") and not made.cache:
+        raise SettingsError("replies cannot be kept without a cache", hint="leave out --replies, or --no-cache")
+    return made
 
 
 def _all(*options: Callable[[F], F]) -> Callable[[F], F]:

@@ -36,7 +36,7 @@ def every(file: str | None, as_json: bool, **flags: object) -> None:
     """List the calls with the version of their wording, and the kinds and vendors that have a wording of their own."""
     own = options.settings(file, flags).prompts_dir
     wordings = templates.Wordings(own)  # with those of single kinds: a file that cannot be used is said here
-    known = [wordings.get(call) for call in templates.names(own)]
+    known = [wordings.get(call) for call in templates.names()]
     if as_json:
         said = [
             {
@@ -51,11 +51,14 @@ def every(file: str | None, as_json: bool, **flags: object) -> None:
         ]
         click.echo(encode(said))
         return
+    calls, versions = (
+        max(map(len, column)) for column in zip(*((one.call, one.version) for one in known), strict=True)
+    )
     for one in known:
-        click.echo(f"{one.call:16} {one.version:16} {plain(one.meta.returns)}")
-        click.echo(f"{'':33} {plain(one.meta.paper)}")
-        if special := [*templates.variants(one.call, own), *templates.vendors(one.call, own)]:
-            click.echo(f"{'':33} own wording for {', '.join(special)}")
+        lines = [one.meta.returns, one.meta.paper, *_special(one.call, own)]
+        click.echo(f"{one.call:{calls}}  {one.version:{versions}}  {plain(lines[0])}")
+        for line in lines[1:]:
+            click.echo(f"{'':{calls + versions + 4}}{plain(line)}")
 
 
 @prompts.command("show")
@@ -79,7 +82,9 @@ def one(call: str, kind: Kind | None, vendor: str, file: str | None, **flags: ob
 @click.option(
     "--values", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE", help="Values (JSON)."
 )
-@click.option("--example", type=click.IntRange(1), default=1, metavar="N", help="The values of this example instead.")
+@click.option(
+    "--example", type=click.IntRange(1), metavar="N", help="The values of this example instead: 1 unless told."
+)
 @options.settings_file
 @options.prompts_dir
 @options.as_json
@@ -90,23 +95,28 @@ def render(
     file: str | None,
     *,
     values: Path | None,
-    example: int,
+    example: int | None,
     as_json: bool,
     **flags: object,
 ) -> None:
-    """Print the messages of CALL as they are sent, with an estimate of their tokens."""
+    """Print the messages of CALL as they are sent, with an estimate of their tokens.
+
+    Without --kind it is the wording for the first kind of question that has examples.
+    """
+    if values and example:
+        raise click.UsageError("--values and --example exclude each other")
     own = options.settings(file, flags).prompts_dir
+    kind = kind or _exemplary(call, own)
     template = templates.load(call, own, vendor, kind)
-    shown = _read(values) if values else _shown(call, own, kind, example)
-    system, user = template.render(**templates.values(shown))
+    system, user = _rendered(template, _read(values) if values else _shown(call, own, kind, example or 1))
     if as_json:
         messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
         tokens = template.tokens + estimate(user)
-        click.echo(
-            encode({"template": template.version, "messages": messages, "schema": template.schema, "tokens": tokens})
-        )
+        said = {"template": template.version, "kind": kind, "messages": messages, "schema": template.schema}
+        click.echo(encode({**said, "tokens": tokens}))
         return
-    click.echo(f"# {template.call}, version {template.version}: about {template.tokens + estimate(user):,} tokens")
+    wording = f"{template.call}, version {template.version}{f', for {kind}' if kind else ''}"
+    click.echo(f"# {wording}: about {template.tokens + estimate(user):,} tokens")
     for role, text in (("system", system), ("user", user)):
         click.echo(f"\n## {role}, about {estimate(text):,} tokens\n{text}")
 
@@ -144,8 +154,31 @@ def _shown(call: str, own: str, kind: Kind | None, number: int) -> dict[str, Any
     """The values of an example: of those for that kind, or where there are none, of any."""
     every = next((found for one in (kind, *KINDS) if (found := templates.load(call, own, kind=one).examples)), ())
     if number > len(every):
-        raise PromptError(f"`{call}` has {len(every)} such examples", hint="give the values: --values FILE")
+        counted = f"it has {len(every)} for this kind of question" if every else "it has none"
+        raise PromptError(f"`{call}` has no example {number}: {counted}", hint="give the values: --values FILE")
     return every[number - 1].shown
+
+
+def _exemplary(call: str, own: str) -> Kind | None:
+    """The first kind of question that a call has examples for; None where they are for all kinds, or there are none."""
+    return next((kind for kind in (None, *KINDS) if templates.load(call, own, kind=kind).examples), None)
+
+
+def _rendered(template: Template, shown: dict[str, Any]) -> tuple[str, str]:
+    made = templates.values(shown)
+    try:
+        return template.render(**made)
+    except PromptError as error:
+        # the bundled examples have all that a call gives, whatever the user's own template asks for
+        given = templates.load(template.call, kind=_exemplary(template.call, "")).examples[0].shown
+        raise PromptError(error.message, hint=f"the values of `{template.call}` are {', '.join(given)}") from error
+
+
+def _special(call: str, own: str) -> Iterator[str]:
+    """For which kinds and vendors a call has files of their own."""
+    for noun, marks in (("kind", templates.variants(call, own)), ("vendor", templates.vendors(call, own))):
+        if marks:
+            yield f"own wording for the {noun}{'s' if len(marks) > 1 else ''} {', '.join(marks)}"
 
 
 def _differences(old: Template, new: Template) -> Iterator[str]:

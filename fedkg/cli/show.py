@@ -5,6 +5,7 @@ printed, and nothing is read as markup.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn
 
@@ -56,19 +57,20 @@ def plain(text: str, limit: int = LABEL) -> str:
 
 
 def answer(out: Console, said: Answer, *, everything: bool = False) -> None:
-    """Prints the answers, each path as a proof, the status, gaps, warnings and the usage."""
+    """Prints the answers, each path as a proof where there are any, the status, gaps, warnings and the usage."""
     for value in said.answers if everything else said.answers[:MOST_ANSWERS]:
         out.print(_value(value, said.kind))
     _more(out, len(said.answers), MOST_ANSWERS, "answers", everything=everything)
     for number, path in enumerate(said.paths if everything else said.paths[:MOST_PATHS], 1):
-        _proof(out, number, path)
+        _path(out, f"{'proof' if said.answers else 'path'} {number}", path)
     _more(out, len(said.paths), MOST_PATHS, "paths", everything=everything)
     if said.answers or said.paths:
         out.print()
     out.print(Text(SENTENCES[said.status], "bold"))
     gaps(out, said.gaps)
-    for warning in said.warnings:
-        out.print(Text(f"warning: {plain(warning, 1_000)}", "yellow"))
+    for warning, times in Counter(said.warnings).items():
+        again = f" ({times} times)" if times > 1 else ""
+        out.print(Text(f"warning: {plain(warning, 1_000)}{again}", "yellow"))
     out.print(Text(usage(said.usage, sum(call.replayed for call in said.ledger)), "dim"))
     if everything and said.ledger:
         table(out, _ledger(said.ledger))
@@ -112,7 +114,10 @@ def usage(cost: Usage, replayed: int = 0) -> str:
     if cost.model_calls:
         cached = f" ({cost.cached} cached)" if cost.cached else ""
         parts += [f"{cost.tokens_in} + {cost.tokens_out} tokens{cached}", dollars(cost.price)]
-    spent = f"; the budget of {cost.spent} is spent" if cost.spent else ""
+    if replayed:
+        parts.append("all replayed" if replayed == cost.model_calls else "partly replayed")
+    unpriced = cost.spent.endswith("money") and cost.price is None
+    spent = f"; the budget of {cost.spent} {'cannot hold' if unpriced else 'is spent'}" if cost.spent else ""
     return f"{', '.join(parts)}, {cost.seconds:.1f} s{spent}"
 
 
@@ -152,8 +157,8 @@ def _ledger(calls: Sequence[ModelCall]) -> Table:
     return table
 
 
-def _proof(out: Console, number: int, path: Path) -> None:
-    out.print(Text(f"\nproof {number} (score {path.score:.2f})", "dim"))
+def _path(out: Console, name: str, path: Path) -> None:
+    out.print(Text(f"\n{name} (score {path.score:.2f})", "dim"))
     for step in path.edges:
         out.print(edge(step, "  "))
 

@@ -5,6 +5,8 @@ from typing import Annotated, Any, Literal, Protocol
 
 import msgspec
 
+from fedkg.tokens import estimate
+
 __all__ = ["Capability", "ChatModel", "Completion", "Message", "Request", "ScriptedModel"]
 
 
@@ -65,6 +67,11 @@ class Completion(msgspec.Struct, frozen=True):
     retries: int = 0
     replayed: bool = False
     written: int = 0
+
+    def counted(self, request: Request) -> "Completion":
+        """The reply with its tokens: estimated where the service counts none, or no budget of tokens or money would hold."""
+        prompt = self.tokens_in or sum(estimate(message.content) for message in request.messages)
+        return msgspec.structs.replace(self, tokens_in=prompt, tokens_out=self.tokens_out or estimate(self.text))
 
 
 class ChatModel(Protocol):

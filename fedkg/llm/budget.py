@@ -1,23 +1,31 @@
 """A model that keeps to its budgets: every call goes into a ledger, and none is started once a budget is spent."""
 
 import time
+from typing import NamedTuple
 
 import msgspec
 
 from fedkg.errors import BudgetError, ModelError, ModelUnreachableError
 from fedkg.llm.base import ChatModel, Completion, Request
-from fedkg.llm.ledger import Ledger, exhausted
+from fedkg.llm.ledger import Ledger, Spend, exhausted
 from fedkg.records import ModelCall
 from fedkg.settings import Budget, masked
-from fedkg.tokens import estimate
 
-__all__ = ["BudgetedModel"]
+__all__ = ["BudgetedModel", "Entered"]
 
 UNITS = {"calls": "{:,} model call{s}", "tokens": "{:,} model token{s}", "money": "${:g}", "seconds": "{:g} second{s}"}
+NO_PRICE = "write a price into your prices.toml that holds for prompts of that length (`up_to`)"
+
+
+class Entered(NamedTuple):
+    """A reply, and the number of its line in the ledger."""
+
+    reply: Completion
+    line: int
 
 
 class BudgetedModel:
-    """A ChatModel that enters every call into a ledger, and starts none once the question's budget or the run's is spent.
+    """A chat model that enters every call into a ledger, and starts none once the question's budget or the run's is spent.
 
     The run's budget is that of the ledger's account. The seconds of a question are the caller's to enforce: a model's reply
     can be waited for, or not, only from outside.
@@ -30,8 +38,8 @@ class BudgetedModel:
         self._budget = budget
         self._ledger = ledger
 
-    async def complete(self, request: Request) -> Completion:
-        """The model's reply. Raises BudgetError, before anything is sent, where a budget is spent."""
+    async def complete(self, request: Request) -> Entered:
+        """The model's reply with its line. Raises BudgetError, before anything is sent, where a budget is spent."""
         self._check(request)
         call = ModelCall(request.call, request.template, self.name)
         # entered before it is sent: calls that run side by side must see each other
@@ -42,8 +50,8 @@ class BudgetedModel:
             call = _failed(call, error)
             raise
         else:
-            call = _charged(call, _counted(request, reply))
-            return reply
+            call = _charged(call, reply.counted(request))
+            return Entered(reply, line)
         finally:
             self._ledger.end(line, msgspec.structs.replace(call, seconds=time.perf_counter() - started))
 
@@ -61,16 +69,19 @@ class BudgetedModel:
 
     def _check(self, request: Request) -> None:
         asked = f"{self.name}: {request.call}"
-        if spent := exhausted(self._budget, self._ledger.total):
-            raise _spent(self._budget, spent, "", asked)
-        if spent := self._ledger.account.spent:
-            raise _spent(self._ledger.account.budget, spent, "run ", asked)
+        own, account = self._ledger, self._ledger.account
+        if spent := exhausted(self._budget, own.total):
+            raise _spent(self._budget, own.total, spent, "", asked)
+        if spent := account.spent:
+            raise _spent(account.budget, account.total, spent, "run ", asked)
 
 
-def _spent(budget: Budget, part: str, whose: str, asked: str) -> BudgetError:
+def _spent(budget: Budget, total: Spend, part: str, whose: str, asked: str) -> BudgetError:
     limit = getattr(budget, part)
-    said = UNITS[part].format(limit, s="" if limit == 1 else "s")
-    return BudgetError(f"the {whose}budget of {said} is spent", budget=whose + part, asked=asked)
+    said = f"the {whose}budget of {UNITS[part].format(limit, s='' if limit == 1 else 's')}"
+    if part == "money" and total.price is None:
+        return BudgetError(f"{said} cannot hold: a call had no price", budget=whose + part, asked=asked, hint=NO_PRICE)
+    return BudgetError(f"{said} is spent", budget=whose + part, asked=asked)
 
 
 def _failed(call: ModelCall, error: BaseException) -> ModelCall:
@@ -78,12 +89,6 @@ def _failed(call: ModelCall, error: BaseException) -> ModelCall:
     if isinstance(error, ModelError):
         call = _charged(call, Completion("", error.tokens_in, error.tokens_out, retries=error.retries))
     return msgspec.structs.replace(call, error=type(error).__name__)
-
-
-def _counted(request: Request, reply: Completion) -> Completion:
-    """The reply with its tokens: estimated where the server counts none, or no budget of tokens or money would hold."""
-    prompt = reply.tokens_in or sum(estimate(message.content) for message in request.messages)
-    return msgspec.structs.replace(reply, tokens_in=prompt, tokens_out=reply.tokens_out or estimate(reply.text))
 
 
 def _charged(call: ModelCall, reply: Completion) -> ModelCall:

@@ -113,6 +113,10 @@ class Ledger:
         self.total += cost
         self.account.add(TAKEN_BACK if call.replayed else cost)
 
+    def refuse(self, line: int, error: Exception) -> None:
+        """Says on the line of a call why its reply was of no use; what it cost stays."""
+        self._calls[line] = msgspec.structs.replace(self._calls[line], error=type(error).__name__)
+
 
 def by_call(calls: Iterable[ModelCall]) -> dict[tuple[str, str], Spend]:
     """What the calls cost by (name, template), in the order in which they were first made."""

@@ -36,7 +36,7 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     the vendor's cache and went into it (None: as `cost_in`), `up_to` is the longest prompt in tokens for which the entry holds.
     """
 
-    names: tuple[str, ...]
+    names: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     date: dt.date
     cost_in: Dollars = msgspec.field(name="in")
     cost_out: Dollars = msgspec.field(name="out")

@@ -16,11 +16,19 @@ from dataclasses import dataclass
 from operator import attrgetter
 from types import ModuleType
 from typing import Annotated, Any, ClassVar, Self
+from urllib.parse import urlsplit
 
 import msgspec
 
 from fedkg import deadline
-from fedkg.errors import MissingExtraError, ModelError, ModelNameError, ModelRefusedError, ModelReplyError
+from fedkg.errors import (
+    MissingExtraError,
+    ModelAuthError,
+    ModelError,
+    ModelNameError,
+    ModelRefusedError,
+    ModelReplyError,
+)
 from fedkg.llm import capability, faults
 from fedkg.llm.base import Capability, Completion, Message, Request
 from fedkg.loops import PerLoop
@@ -39,6 +47,7 @@ MODEL_KEY = "FEDKG_MODEL_KEY"
 CUT = "raise `output` in your capabilities.toml, or use a model that writes less"
 URL = re.compile(r"https?://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:(?P<port>\d{1,5}))?(/[\x21\x22\x24-\x3e\x40-\x7e]*)?")
 PORTS = 65_536
+NOT_FOUND = 404
 UNFIT = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 32)]
@@ -67,6 +76,11 @@ class Vendor:
     classes: Mapping[str, type[ModelError]]
     optional: Mapping[str, Sequence[str]]
 
+    @property
+    def example(self) -> str:
+        """What the base URL of another server looks like on this wire."""
+        return f"http://127.0.0.1:8000{urlsplit(self.home).path}"
+
     def sdk(self) -> ModuleType:
         """The SDK. Raises MissingExtraError, naming the extra."""
         try:
@@ -87,28 +101,44 @@ class Vendor:
         if not model.strip():
             raise ModelNameError(f"{self.name}: names no model")
         if not (key or base_url):
-            raise ModelNameError(f"{self.name}:{model} needs a key: {self.key} is not set")
+            raise ModelNameError(f"{self.name}:{model} needs a key: {self.key} is not set", hint=f"export {self.key}=…")
         if not (key.isascii() and key.isprintable()):
-            raise ModelNameError(f"{self.key} or {MODEL_KEY} holds characters that no key has")
+            raise ModelNameError(
+                f"{self.key} or {MODEL_KEY} holds characters that no key has", hint="copy the key once more, whole"
+            )
         found = URL.fullmatch(base_url)
         if base_url and not (found and 0 < int(found["port"] or 80) < PORTS):
             raise ModelNameError(
-                "the base URL of a model must be a plain http or https URL, without user, password or query"
+                "the base URL of a model must be a plain http or https URL, without user, password or query",
+                hint=f"write it as in {self.example}, behind the @ of the model's name or in {self.url}",
             )
         return key
 
     @contextlib.contextmanager
-    def mapped(self, asked: str, mask: str) -> Iterator[None]:
-        """Turns the SDK's exceptions into ours, with what the service said, bounded and without the key."""
+    def mapped(self, asked: str, mask: str, variable: str = "") -> Iterator[None]:
+        """Turns the SDK's exceptions into ours, with what the service said, bounded and without the key.
+
+        `variable` is where the key comes from, for the hint.
+        """
         try:
             yield
         except (TimeoutError, getattr(self.sdk(), self.base)) as error:
             said = faults.said(error)
             secret = bool(mask) and mask in f"{error} {said}"
-            raised = faults.kind(error, self.classes)(f"{asked}: {shown(said, mask)}", asked=asked)
+            kind = faults.kind(error, self.classes)
+            hint = self._hint(kind, error, variable)
+            raised = kind(f"{asked}: {shown(said, mask)}", asked=asked, hint=hint)
             raised.wait = faults.wait(error)
             # an error that quotes the key must not appear in a traceback either
             raise raised from (None if secret else error)
+
+    def _hint(self, kind: type[ModelError], error: Exception, variable: str) -> str:
+        """What helps with this model, where more can be said than of the error's class; else ""."""
+        if kind is ModelAuthError and variable:
+            return f"check the key: it is taken from the variable {variable}"
+        if kind is ModelRefusedError and getattr(error, "status_code", 0) == NOT_FOUND:
+            return f"check the model's name and the base URL, which looks like {self.example} for {self.name} models"
+        return ""
 
 
 class WireModel(ABC):
@@ -136,6 +166,7 @@ class WireModel(ABC):
         self.name = self.vendor.called(model, base_url)
         self.capability = capability or Capability()
         self._model, self._elsewhere, self._timeout = model, "@" in self.name, timeout
+        self._variable = ""
         self._left_out: set[str] = set()
         self._slots = PerLoop(lambda: asyncio.Semaphore(CONCURRENCY))
         self._client = getattr(sdk, self.vendor.client)(
@@ -159,10 +190,12 @@ class WireModel(ABC):
         With `base_url` the key is FEDKG_MODEL_KEY; without, the vendor's own variables say key and URL. Raises ModelNameError
         where the key is not set, MissingExtraError where the SDK is not installed.
         """
-        key = environ.get(MODEL_KEY if base_url else cls.vendor.key, "")
+        variable = MODEL_KEY if base_url else cls.vendor.key
+        key = environ.get(variable, "")
         url = base_url or environ.get(cls.vendor.url, "")
         cls.vendor.checked(model, key, url)
         made = cls(model, key, url, capability=find(cls.named(model, url)))
+        made._variable = variable
         if base_url:
             # headers, organisation and project that the SDKs take from the vendor's variables are nobody else's business
             vars(made._client).update(_custom_headers={}, organization=None, project=None)
@@ -210,12 +243,13 @@ class WireModel(ABC):
 
     async def _once(self, request: Request, asked: str) -> Completion:
         async with self._slots.here():
-            with self.vendor.mapped(asked, self._key):
+            with self.vendor.mapped(asked, self._key, self._variable):
                 body = await self._send(request)
         reply = self._decoded(body, asked)
         completion = self._completion(reply)
         if fault := self._fault(reply, asked):
-            fault.tokens_in, fault.tokens_out = completion.tokens_in, completion.tokens_out
+            paid = completion.counted(request)
+            fault.tokens_in, fault.tokens_out = paid.tokens_in, paid.tokens_out
             raise fault
         return completion
 

@@ -1,5 +1,6 @@
 """What the typed calls make of replies, from good ones to hostile ones."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from fedkg.calls.prompted import PromptedModel
 from fedkg.calls.reading import extract
 from fedkg.calls.room import REPAIR
 from fedkg.errors import BudgetError, ModelContextError, ModelReplyError, PromptError
-from fedkg.llm.base import Capability, ScriptedModel
+from fedkg.llm.base import Capability, Completion, Request, ScriptedModel
 from fedkg.llm.ledger import Ledger, by_call
 from fedkg.prompts import Wordings, load, names
 from fedkg.records import Conclusion, Offer, Pick, Plan, Verdict
@@ -231,10 +232,13 @@ async def test_ends_that_do_not_exist_never_become_all_ends() -> None:
 
 
 async def test_no_path_means_that_the_evidence_does_not_answer() -> None:
-    """An empty reply is an empty Conclusion, and the verdict of a model without evidence is not believed."""
+    """An empty reply is an empty Conclusion, and the verdict of a model without evidence is not believed, which is told."""
     assert await conclude({"paths": [], "verdict": ""}) == Conclusion()
     for kind in ("yesno", "claim"):
-        assert await conclude({"paths": [], "verdict": "no"}, kind) == Conclusion()
+        unfounded = await conclude({"paths": [], "verdict": "no"}, kind)
+        assert unfounded == Conclusion(note=unfounded.note)
+        assert "says 'no', but names no path" in unfounded.note
+        assert await conclude({"paths": [], "verdict": ""}, kind) == Conclusion()
         assert await conclude({"paths": [{"path": 1, "ends": []}], "verdict": ""}, kind) == Conclusion()
 
 
@@ -310,6 +314,32 @@ async def test_the_ledger_names_calls_and_template_versions() -> None:
     assert version == load("choose", kind="entities").version
     assert spend.calls == 2
     assert spend.tokens_in > 100
+
+
+async def test_the_ledger_tells_which_replies_were_of_no_use() -> None:
+    """Of calls that run side by side each has its own line; what an unusable reply cost stays on it."""
+    ledger, gates = Ledger(), {name: asyncio.Event() for name in ("beam", "choose")}
+
+    class Gated(ScriptedModel):
+        async def complete(self, request: Request) -> Completion:
+            await gates[request.call].wait()
+            return await super().complete(request)
+
+    chat = Gated(lambda messages, call: "prose" if call == "beam" and len(messages) == 2 else '{"picks": []}')
+    model = PromptedModel(chat, ledger)
+    both = asyncio.gather(model.beam("Q?", PLAN, None, OFFERS, 4), model.choose("Q?", PLAN, OFFERS, 4))
+    await asyncio.sleep(0)
+    for name in ("choose", "beam"):  # the second call is back before the first one
+        gates[name].set()
+        await asyncio.sleep(0)
+    assert tuple(await both) == ((), ())
+    assert [(line.call, line.error) for line in ledger.calls] == [
+        ("beam", "ModelReplyError"),
+        ("choose", ""),
+        ("beam", ""),
+    ]
+    assert ledger.calls[0].tokens_in > 0
+    assert ledger.total.tokens == sum(line.tokens_in + line.tokens_out for line in ledger.calls)
 
 
 async def test_the_budget_also_bounds_the_repair() -> None:

@@ -168,7 +168,9 @@ def test_an_option_needs_evidence() -> None:
     """The number of an option counts with the paths that it rests on, each once, and not without."""
     reply = {"option": 2, "paths": [3, 1, 9, 3]}
     assert replies.conclusion(reply, "choice", PATHS, OPTIONS) == Conclusion((3, 1), {}, "", 2)
-    assert replies.conclusion({"option": 2, "paths": []}, "choice", PATHS, OPTIONS) == Conclusion()
+    unfounded = replies.conclusion({"option": 2, "paths": []}, "choice", PATHS, OPTIONS)
+    assert unfounded == Conclusion(note=unfounded.note)
+    assert "says option 2, but names no path" in unfounded.note
 
 
 @pytest.mark.parametrize("option", [3, -1, 1.5, "B", "Febuxostat", True, [2]])

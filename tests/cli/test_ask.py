@@ -62,6 +62,21 @@ def test_second_run_asks_nothing_of_what_is_kept(cli: Cli, graph: Path) -> None:
     assert first["answers"] == second["answers"] == third["answers"]
 
 
+def test_replies_are_not_kept_without_a_cache(cli: Cli, graph: Path) -> None:
+    """Flags that contradict each other are bad input, before anybody is asked."""
+    result = cli("ask", CAPITAL, "-e", graph, "--replies", "--no-cache")
+    assert result.exit_code == 2
+    assert "hint: leave out --replies, or --no-cache" in result.stderr
+
+
+def test_offline_without_a_cache_says_that_it_lacks_one(cli: Cli) -> None:
+    """The hint names the flag that is in the way; a pack would not help."""
+    result = cli("ask", CAPITAL, "-e", "wikidata", "--mode", "offline", "--no-cache")
+    assert result.exit_code == 2
+    assert "leave out --no-cache" in result.stderr
+    assert "import" not in result.stderr
+
+
 def test_options_reach_the_settings(cli: Cli, graph: Path, tmp_path: Path) -> None:
     """Every option of the search is in the document's settings; what is not given stays as it is."""
     (tmp_path / "own.toml").write_text("[search]\ndepth = 9\nalpha = 0.7\n")

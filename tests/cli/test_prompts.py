@@ -37,9 +37,18 @@ def test_list_says_which_kinds_and_vendors_have_a_wording_of_their_own(cli: Cli,
     for name in ("user.claim.j2", "user.clam.j2"):
         (own / "beam" / name).write_text("{{ question }}")
     said = cli("prompts", "list", "--prompts", own).stdout
-    assert "own wording for claim, clam\n" in said
+    assert "  own wording for the kind claim\n" in said
+    assert "  own wording for the vendor clam\n" in said
     shown = json.loads(cli("prompts", "list", "--prompts", own, "--json").stdout)
     assert [(one["kinds"], one["vendors"]) for one in shown if one["call"] == "beam"] == [(["claim"], ["clam"])]
+
+
+def test_list_keeps_its_columns(cli: Cli, own: Path) -> None:
+    """Also where a version of one's own is long, each column begins at the same place in all lines."""
+    (own / "beam" / "meta.toml").write_text(f'version = "{"v" * 40}"\nreturns = "picks"\n')
+    lines = cli("prompts", "list", "--prompts", own).stdout.splitlines()
+    place = next(line.index("picks") for line in lines if line.startswith("beam "))
+    assert all(line[place - 2 : place] == "  " and line[place] != " " for line in lines if line[place:])
 
 
 def test_show_prints_the_files(cli: Cli) -> None:
@@ -86,6 +95,16 @@ def test_render_prints_the_messages_as_they_are_sent(cli: Cli) -> None:
     assert shown.endswith(f"## user, about {estimate(user):,} tokens\n{user}\n")
 
 
+def test_render_takes_a_kind_that_has_examples(cli: Cli) -> None:
+    """A wording that speaks of its example shows one: that of the first kind; a kind that is given stays."""
+    shown = cli("prompts", "render", "choose").stdout
+    assert shown == cli("prompts", "render", "choose", "--kind", "entities").stdout
+    assert ", for entities: about " in shown
+    assert "\nExamples\n" in shown
+    assert ", for yesno: about " in cli("prompts", "render", "choose", "--kind", "yesno").stdout
+    assert ", for " not in cli("prompts", "render", "beam").stdout.splitlines()[0]
+
+
 def test_render_in_json(cli: Cli) -> None:
     """The messages, the schema and the tokens as one document."""
     shown = json.loads(cli("prompts", "render", "beam", "--json").stdout)
@@ -93,7 +112,7 @@ def test_render_in_json(cli: Cli) -> None:
     assert [message["role"] for message in shown["messages"]] == ["system", "user"]
     assert shown["messages"][0]["content"] == template.system
     assert shown["schema"] == template.schema
-    assert shown["template"] == template.version
+    assert (shown["template"], shown["kind"]) == (template.version, None)
     assert shown["tokens"] == template.tokens + estimate(shown["messages"][1]["content"])
 
 
@@ -133,12 +152,35 @@ def test_values_that_do_not_fit(cli: Cli, tmp_path: Path, text: str, said: str) 
     assert said in result.stderr
 
 
-def test_an_example_that_is_not_there(cli: Cli) -> None:
+def test_a_value_that_is_missing(cli: Cli, tmp_path: Path) -> None:
+    """The error says which values the call gives, also where a template of one's own asks for another."""
+    (tmp_path / "values.json").write_text('{"question": "Q?"}')
+    said = cli("prompts", "render", "beam", "--values", "values.json").stderr
+    assert "'plan' is undefined\nhint: the values of `beam` are question, plan, width, path, offers\n" in said
+    (tmp_path / "mine" / "choose").mkdir(parents=True)
+    (tmp_path / "mine" / "choose" / "user.j2").write_text("{{ qestion }}")
+    (tmp_path / "mine" / "choose" / "examples.toml").write_text("")
+    result = cli("prompts", "render", "choose", "--values", "values.json", "--prompts", "mine")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "'qestion' is undefined\nhint: the values of `choose` are question, " in result.stderr
+
+
+def test_values_and_an_example_exclude_each_other(cli: Cli, tmp_path: Path) -> None:
+    """One of them would silently not be used."""
+    (tmp_path / "values.json").write_text("{}")
+    result = cli("prompts", "render", "beam", "--values", "values.json", "--example", "1")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "--values and --example exclude each other" in result.stderr
+
+
+def test_an_example_that_is_not_there(cli: Cli, own: Path) -> None:
     """The error says how many there are."""
     result = cli("prompts", "render", "beam", "--example", "99")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "examples" in result.stderr
+    assert "no example 99: it has 1 for this kind" in result.stderr
     assert "--values" in result.stderr
+    (own / "beam" / "examples.toml").write_text("")
+    assert "no example 1: it has none\n" in cli("prompts", "render", "beam", "--prompts", own).stderr
 
 
 def test_diff_of_a_folder_of_ones_own(cli: Cli, own: Path) -> None:

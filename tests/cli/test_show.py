@@ -130,13 +130,42 @@ def test_a_judgement_says_what_it_is() -> None:
         (Usage(model_calls=1, tokens_in=10, cached=7, price=0.00421), 0, "10 + 0 tokens (7 cached), $0.0042, 0.0 s"),
         (Usage(model_calls=1, price=0.00001), 0, "1 model call, 0 + 0 tokens, less than $0.0001, 0.0 s"),
         (Usage(model_calls=1, price=0.0), 0, "1 model call, 0 + 0 tokens, $0.0000, 0.0 s"),
-        (Usage(model_calls=3, price=1234.5), 2, "3 model calls (2 replayed), 0 + 0 tokens, $1234.5000, 0.0 s"),
+        (
+            Usage(model_calls=3, price=1234.5),
+            2,
+            "3 model calls (2 replayed), 0 + 0 tokens, $1234.5000, partly replayed, 0.0 s",
+        ),
+        (Usage(model_calls=1, price=0.0023), 1, "(1 replayed), 0 + 0 tokens, $0.0023, all replayed, 0.0 s"),
+        (Usage(model_calls=1, price=None, spent="money"), 0, "0.0 s; the budget of money cannot hold"),
         (Usage(price=0.0, spent="run money"), 0, "0.0 s; the budget of run money is spent"),
     ],
 )
 def test_what_a_question_cost(usage: Usage, replayed: int, shown: str) -> None:
     """Money is told where calls were made: unknown is not nothing, and a trifle is not nothing either."""
     assert show.usage(usage, replayed).endswith(shown)
+
+
+def test_a_warning_that_is_said_again_is_printed_once() -> None:
+    """One line with how often it was said, in the order in which warnings came first; the document keeps all."""
+    answer = Answer("q", "entities", Status.NOT_FOUND, warnings=("cut", "slow", "cut"))
+    assert [line for line in printed(answer).splitlines() if "warning" in line] == [
+        "warning: cut (2 times)",
+        "warning: slow",
+    ]
+
+
+def test_paths_without_an_answer_prove_nothing() -> None:
+    """What was walked until a budget ended the search is headed as a path."""
+    answer = Answer("q", "entities", Status.NOT_FOUND, paths=(Path(0.5, (EDGE,)),))
+    assert "path 1 (score 0.50)" in printed(answer)
+    assert "proof" not in printed(answer)
+
+
+def test_the_ledger_is_not_cut_to_the_width_of_a_terminal() -> None:
+    """Versions of wordings are there to be copied."""
+    version = "12-" + "0123456789abcdef" * 4
+    answer = Answer("q", "entities", Status.NONE, ledger=(ModelCall("score-relations", version, "m"),))
+    assert version in printed(answer, everything=True)
 
 
 def test_the_ledger_is_shown_on_request() -> None:

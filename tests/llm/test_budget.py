@@ -109,11 +109,14 @@ async def test_the_budget_of_money_refuses_once_it_is_reached() -> None:
 
 
 async def test_a_call_without_a_price_spends_the_money() -> None:
-    """What cannot be counted must not go on."""
-    model = BudgetedModel(Serving(Completion("{}", 1)), Budget(money=1), Ledger())
-    await ask(model, "plan")
-    with pytest.raises(BudgetError, match=r"\$1"):
+    """What cannot be counted must not go on; that nothing was counted is what is said, of a question and of a run."""
+    for own, run in ((Budget(money=1), Budget()), (Budget(), Budget(money=1))):
+        model = BudgetedModel(Serving(Completion("{}", 1)), own, Ledger((), Account(run)))
         await ask(model, "plan")
+        with pytest.raises(BudgetError, match=r"budget of \$1 cannot hold: a call had no price") as caught:
+            await ask(model, "plan")
+        assert caught.value.budget == ("money" if own.money else "run money")
+        assert "up_to" in caught.value.hint
 
 
 @pytest.mark.parametrize("budget", [Budget(tokens=1), Budget(money=1e-9)])

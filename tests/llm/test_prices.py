@@ -116,6 +116,7 @@ def test_the_users_own_table_comes_first(tmp_path: Path) -> None:
         ("[[price]]\nnames = ['openai:m']\ndate = 2026-01-01\nin = 1\noutt = 1", "outt"),
         ("[[price]]\nnames = ['openai:m']\ndate = 2026-01-01\nin = inf\nout = 1", "in"),
         ("[[price]]\nnames = ['openai:m']\ndate = 2026-01-01\nin = 1\nout = nan", "out"),
+        ("[[price]]\nnames = []\ndate = 2026-01-01\nin = 1\nout = 1", "names"),
         ("[prices]", "prices"),
         ("[[price", "Expected"),
     ],

@@ -26,6 +26,7 @@ from fedkg.errors import (
 )
 from fedkg.llm.base import Capability, ChatModel, Completion, Message, Request
 from fedkg.llm.wire import headed
+from fedkg.tokens import estimate
 
 MESSAGES = (Message("system", "Reply in JSON."), Message("user", "Which?"))
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}
@@ -209,6 +210,15 @@ async def test_a_cut_reply_is_a_reply_error(vendor: Any, wire: Any) -> None:
     assert "output" in caught.value.hint
 
 
+async def test_a_faulty_reply_of_a_server_that_counts_nothing_costs_all_the_same(vendor: Any, wire: Any) -> None:
+    """Its tokens are estimated as those of a good reply are: a server that cuts every reply must not go on for ever."""
+    uncounted = {key: value for key, value in vendor.cut.items() if key != "usage"}
+    with pytest.raises(ModelReplyError, match="cut") as caught:
+        await ask(vendor, wire, said(wire, 200, uncounted))
+    prompt = sum(estimate(message.content) for message in MESSAGES)
+    assert (caught.value.tokens_in, caught.value.tokens_out) == (prompt, estimate('{"n"'))
+
+
 @pytest.mark.parametrize("count", [-1, 1.5, "many", 2**80])
 async def test_counts_that_are_none_are_a_reply_error(vendor: Any, wire: Any, count: Any) -> None:
     """A service that counts below zero would never reach a budget, so its reply does not count either."""
@@ -270,9 +280,27 @@ async def test_what_a_service_says_becomes_one_bounded_line(vendor: Any, wire: A
 
 
 def test_a_missing_key_names_its_variable(vendor: Any) -> None:
-    """Without the key there is ModelNameError that says which variable to set."""
-    with pytest.raises(ModelNameError, match=vendor.variable):
+    """Without the key there is ModelNameError that says which variable to set, and how."""
+    with pytest.raises(ModelNameError, match=vendor.variable) as caught:
         vendor.module.connect("m", environ={})
+    assert caught.value.hint == f"export {vendor.variable}=…"
+
+
+async def test_a_wrong_key_names_the_variable_that_it_came_from(vendor: Any, wire: Any, key: str) -> None:
+    """Where the vendor's own variable says the URL its key goes along, and no other one is named."""
+    wire.replies = [said(wire, 401, {"error": {"message": "no"}})]
+    made = vendor.kind.connect("m", "", {vendor.variable: key, vendor.kind.vendor.url: wire.url + vendor.path})
+    with pytest.raises(ModelAuthError) as caught:
+        await made.complete(Request("plan", MESSAGES, SCHEMA))
+    await made.close()
+    assert caught.value.hint == f"check the key: it is taken from the variable {vendor.variable}"
+
+
+async def test_what_is_not_found_tells_the_form_of_the_base_url(vendor: Any, wire: Any) -> None:
+    """OpenAI's wire has /v1 at the end of its base URL, Anthropic's has not."""
+    with pytest.raises(ModelRefusedError) as caught:
+        await ask(vendor, wire, said(wire, 404, b"<html>nothing here</html>"))
+    assert f"http://127.0.0.1:8000{vendor.path} " in caught.value.hint
 
 
 async def test_a_server_that_is_named_gets_no_key_of_the_vendor(vendor: Any, wire: Any, key: str) -> None:
@@ -388,6 +416,7 @@ def test_a_base_url_that_is_none_is_refused(vendor: Any, url: str) -> None:
     with pytest.raises(ModelNameError, match="must be a plain http or https URL") as caught:
         vendor.module.connect("m", url, {"FEDKG_MODEL_KEY": "k"})
     assert url not in str(caught.value)
+    assert f"http://127.0.0.1:8000{vendor.path}," in caught.value.hint
 
 
 def test_an_empty_model_name_is_refused(vendor: Any) -> None:
