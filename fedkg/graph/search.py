@@ -95,7 +95,9 @@ class Search:
             }
             if values:
                 await asyncio.to_thread(self._store.put_many, SEARCHES, values, days * DAY)
-        return known | dict(found)
+        both = known | dict(found)
+        # in the order asked for, whatever was known before: the order of topics breaks ties in rankings
+        return {text: both[text] for text in texts if text in both}
 
     async def _look_up(self, texts: Sequence[str], limit: int) -> dict[str, list[Match]]:
         """Like `_find`; what could not be looked up this time is left out."""
