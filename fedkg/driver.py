@@ -4,7 +4,7 @@ The method decides, the driver acts. A model that answers nonsense does not end 
 ranking, with a warning in the answer.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,13 +21,43 @@ from fedkg.errors import (
     TopicError,
 )
 from fedkg.events import Chosen, Event, Fetched, Ranked, Verified, Warned
-from fedkg.graph.surroundings import Surroundings, frontier
-from fedkg.methods.base import Answering, Choosing, Completing, Deducing, Expanding, Expansion, Need, Picking
-from fedkg.records import JUDGED, Beam, Candidate, Conclusion, Match, Offer, Pick, Plan, Usage, Verdict
-from fedkg.settings import Search
+from fedkg.graph.surroundings import Surroundings, frontier, spread
+from fedkg.methods.base import (
+    Answering,
+    Chain,
+    Choosing,
+    Completing,
+    Decoded,
+    Decoding,
+    Deducing,
+    Expanding,
+    Expansion,
+    Inducing,
+    Judging,
+    Need,
+    Picking,
+    Planning,
+    Recalling,
+    Scoring,
+)
+from fedkg.records import (
+    JUDGED,
+    Beam,
+    Candidate,
+    Conclusion,
+    Match,
+    Offer,
+    Pick,
+    Plan,
+    Recalled,
+    RelationPath,
+    Usage,
+    Verdict,
+)
+from fedkg.settings import Form, Search
 from fedkg.steps.complete import complete
 from fedkg.steps.rank import DEFAULT_CANDIDATES, PathRag
-from fedkg.steps.show import SHOWN_TAILS, offer_beam, offer_candidates
+from fedkg.steps.show import offer_beam, offer_candidates, offer_step, relation_offer, shown_terms, surrounded
 from fedkg.terms import Term
 from fedkg.words import without
 
@@ -35,6 +65,8 @@ __all__ = ["UNUSABLE", "Driver"]
 
 UNUSABLE = (ModelReplyError, ModelContextError, ModelDeclinedError, ModelFilteredError)
 """What one call can end with and the search goes on, by its own ranking: one hostile label may trip a content filter."""
+HYPOTHESES = 3
+"""Ends of a path that are shown as what it led to."""
 EXHAUSTIVE_WIDTH = 12
 """Beam width for a model that scores all candidates at no cost: as many chains as still fit one batch per hop."""
 
@@ -66,48 +98,56 @@ class Driver:
         """Widens the search for a model to which offers cost nothing."""
         if self.model.exhaustive:
             self.search = msgspec.structs.replace(self.search, beam=EXHAUSTIVE_WIDTH)
-        self._rag = PathRag(self.around, self.similarity, self._query, self.search)
+        self._rag = PathRag(self.around, self.similarity, self._query, self.search, self.question)
+        self._serves: dict[type[Need], Callable[[Any], Awaitable[Any]]] = {
+            Expanding: self._expand,
+            Choosing: self._choose,
+            Decoding: self._decode,
+            Picking: self._pick,
+            Deducing: self._deduce,
+            Completing: self._complete,
+            Answering: self._conclude,
+            Inducing: self._conclude,
+            Scoring: self._score,
+            Judging: self._judge,
+            Planning: self._plan,
+            Recalling: self._recall,
+        }
 
     async def serve(self, need: Need) -> Any:
         """The reply to a need. Raises TopicError, BudgetError, EndpointError and ModelError."""
-        match need:
-            case Expanding():
-                return await self._expand(need)
-            case Choosing():
-                return await self._choose(need)
-            case Picking():
-                return await self._pick(need)
-            case Deducing():
-                return await self._deduce(need)
-            case Completing():
-                self.seen = need.beams
-                return await complete(self.around, need.beams)
-            case Answering():
-                return await self._conclude(need)
+        return await self._serves[type(need)](need)
 
     async def _expand(self, need: Expanding) -> Expansion:
         self.seen = need.beams
-        nodes = frontier(need.beams, self.search.frontier, self.around)
+        if need.frontier is None:
+            nodes = frontier(need.beams, self.search.frontier, self.around)
+        else:
+            nodes = spread(need.beams, need.frontier)
         await self.around.fetch(node for own in nodes for node in own)
         self.tell(self._fetched(need.depth))
-        ranking = await self._rag.rank(need.beams, nodes, self._limit, lookahead=not need.last)
+        form = need.form or self.search.form
+        limit = self._limit(form)
+        ranking = await self._rag.rank(
+            need.beams, nodes, limit, lookahead=not need.last, retriever=need.retriever, form=form
+        )
         self.names |= ranking.labels
         self.considered += len(ranking.candidates)
         if need.depth == 1:
             self._check_topics()
-        self.topics = [self._named(match) for match in self.topics]
-        page = ranking.candidates[: self._limit]
+        page = ranking.candidates[:limit]
         offered = tuple(offer.text for offer in self._offered(need.beams, page))
         self.tell(Ranked(need.depth, len(ranking.candidates), offered))
-        return Expansion(ranking.candidates, ranking.complete, self._limit or 0)
+        return Expansion(ranking.candidates, ranking.complete, limit or 0)
 
     def _check_topics(self) -> None:
-        """Raises TopicError for a given IRI that no endpoint says anything of: a typing error is not the graph's "none"."""
+        """Names the topics. Raises TopicError for a given IRI that no endpoint says anything of: a typing error is not "none"."""
         for match in self.topics:
             heard = [near for near in self.around.all() if near.entity == match.iri]
             known = match.mention or self.names.get(match.iri, match.iri.local_name) != match.iri.local_name
             if not known and not any(near.edges or near.failed for near in heard):
                 raise TopicError(f"{self.around.graph.name} says nothing of {match.iri.value}", asked=match.iri.value)
+        self.topics = [self._named(match) for match in self.topics]
 
     async def _choose(self, need: Choosing) -> tuple[Pick, ...]:
         offers = self._offered(need.beams, need.candidates)
@@ -131,6 +171,18 @@ class Driver:
         self._chosen(need.depth, offers, picks)
         return picks
 
+    async def _decode(self, need: Decoding) -> Decoded | None:
+        if len(need.beams) > self.model.held:
+            return None
+        offers = self._walked(need.beams)
+        try:
+            picks = await self.model.reasoning_paths(self.question, self.plan, offers, need.width)
+        except UNUSABLE as error:
+            self._warn(f"the paths are picked from hop to hop: {error}")
+            return None
+        self._chosen(max(len(beam.steps) for beam in need.beams), offers, picks)
+        return Decoded(self.model.door, tuple(pick.number for pick in picks))
+
     async def _deduce(self, need: Deducing) -> tuple[Verdict, ...]:
         new = len(need.beams)
         offers = self._walked((*need.beams, *need.kept))
@@ -142,18 +194,85 @@ class Driver:
         self._verified(need.depth, offers, verdicts)
         return verdicts
 
-    async def _conclude(self, need: Answering) -> Conclusion:
+    async def _score(self, need: Scoring) -> tuple[float, ...]:
+        """The model's scores or, where it fails, those of the retriever, the best one as 1."""
+        try:
+            return await (self._score_relations(need) if need.what == "relations" else self._score_entities(need))
+        except UNUSABLE as error:
+            self._warn(f"scored by the retriever at depth {need.depth}: {error}")
+            best = max((candidate.score for candidate in need.candidates), default=0.0)
+            return tuple(max(0.0, candidate.score / best) if best > 0 else 0.5 for candidate in need.candidates)
+
+    async def _score_relations(self, need: Scoring) -> tuple[float, ...]:
+        """The next steps of one path, shown apart from it, or of several in one call, each with its own."""
+        alone = len(need.beams) == 1
+        path = offer_beam(1, need.beams[0], self.names, self.topics) if alone else None
+        offers = [
+            offer_step(
+                number, need.beams[0 if alone else step.beam], step.relation, self.names, self.topics, alone=alone
+            )
+            for number, step in enumerate(need.candidates, 1)
+        ]
+        return await self.model.score_relations(self.question, self.plan, path, offers)
+
+    async def _score_entities(self, need: Scoring) -> tuple[float, ...]:
+        """Where the steps lead to, each with its path and, if that is wanted, with what the graph says around it."""
         self.seen = need.beams
-        tails = [tail for beam in need.beams for tail in beam.tails[:SHOWN_TAILS]]
-        self.names |= await self.around.graph.labels(tail for tail in tails if tail not in self.names)
+        ends = [need.beams[step.beam].extend(step) for step in need.candidates]
+        await self._label(ends)
+        offers = self._walked(ends)
+        if need.surroundings:
+            near, names = await self._rag.surroundings(ends)
+            self.names |= names
+            offers = [surrounded(offer, near.get(number, ()), self.names) for number, offer in enumerate(offers)]
+        return await self.model.score_entities(self.question, self.plan, offers)
+
+    async def _judge(self, need: Judging) -> bool:
+        self.seen = need.beams
+        try:
+            return await self.model.adequacy(self.question, self.plan, self._walked(need.beams))
+        except UNUSABLE as error:
+            self._warn(f"whether the paths are enough was not judged: {error}")
+            return False
+
+    async def _plan(self, need: Planning) -> tuple[Chain, ...]:
+        """Chains of the offered relations from each topic; where the model fails, each of the best relations alone."""
+        relations = need.relations or await self._rag.relations(need.topics, need.depth)
+        terms = [term for one in relations for term in (one.relation, one.via) if term]
+        self.names |= await self.around.graph.labels([*need.topics, *terms])
+        if not need.relations:
+            self._check_topics()
+        offers = self._relations([Candidate(0, relation, ()) for relation in relations])
+        try:
+            planned = await self.model.relation_paths(self.question, self.plan, offers, need.depth, need.most)
+        except UNUSABLE as error:
+            self._warn(f"planned by the retriever's ranking: {error}")
+            planned = tuple(RelationPath((number,)) for number in range(1, min(len(relations), need.most) + 1))
+        chains = [(tuple(relations[number - 1] for number in one.relations), one.weight) for one in planned]
+        return tuple(Chain(topic, chain, weight) for chain, weight in chains for topic in need.topics)
+
+    async def _recall(self, need: Recalling) -> Recalled | None:
+        kind, options = self.plan.kind, self.plan.options
+        try:
+            return await self.model.model_only(self.question, kind, options, need.style, need.sample)
+        except UNUSABLE as error:
+            self._warn(f"the model gave no answer: {error}")
+            return None
+
+    async def _complete(self, need: Completing) -> tuple[Beam, ...]:
+        self.seen = need.beams
+        return await complete(self.around, need.beams)
+
+    async def _conclude(self, need: Answering | Inducing) -> Conclusion:
+        self.seen = beams = need.beams
+        await self._label(beams)
         # where ends are picked they are listed below the path; one stands in it to tell what they are
         in_line = None if self.plan.kind in JUDGED else 1
         offers = [
-            offer_beam(number, beam, self.names, self.topics, in_line=in_line)
-            for number, beam in enumerate(need.beams, 1)
+            offer_beam(number, beam, self.names, self.topics, in_line=in_line) for number, beam in enumerate(beams, 1)
         ]
         try:
-            conclusion = await self.model.answer(self.question, self.plan, offers)
+            conclusion = await self._answered(need, offers)
         except UNUSABLE as error:
             self.judged = False
             conclusion = Conclusion(note=f"no answer was chosen: {error}")
@@ -162,6 +281,21 @@ class Driver:
         # whoever lists every tail that was shown means all, also those that completion finds
         some = {path: own for path, own in conclusion.tails.items() if len(set(own)) < len(offers[path - 1].tails)}
         return msgspec.structs.replace(conclusion, tails=some)
+
+    async def _answered(self, need: Answering | Inducing, offers: Sequence[Offer]) -> Conclusion:
+        if isinstance(need, Answering):
+            return await self.model.answer(self.question, self.plan, offers)
+        hypotheses = [", ".join(offer.tails[:HYPOTHESES]) for offer in offers]
+        return await self.model.inductive(self.question, self.plan, offers, hypotheses)
+
+    async def _label(self, beams: Sequence[Beam]) -> None:
+        """Gets the labels that the offers of these beams show, as far as they are not there."""
+        shown = [term for beam in beams for term in shown_terms(beam)]
+        self.names |= await self.around.graph.labels(term for term in shown if term not in self.names)
+
+    def _relations(self, candidates: Sequence[Candidate]) -> list[Offer]:
+        """Steps as a model is shown them without what they lead to: `→ author →`."""
+        return [relation_offer(number, step.relation, self.names) for number, step in enumerate(candidates, 1)]
 
     def _offered(self, beams: Sequence[Beam], candidates: Sequence[Candidate]) -> list[Offer]:
         """The candidates as a model is shown them."""
@@ -187,10 +321,8 @@ class Driver:
     def _warn(self, message: str) -> None:
         self.tell(Warned(message))
 
-    @property
-    def _limit(self) -> int | None:
-        search = self.search
-        return None if self.model.exhaustive else search.candidates or DEFAULT_CANDIDATES[search.form]
+    def _limit(self, form: Form) -> int | None:
+        return None if self.model.exhaustive else self.search.candidates or DEFAULT_CANDIDATES[form]
 
     def _query(self, names: Mapping[Term, str]) -> str:
         """K: the keywords in one string, without the topics, which every candidate has in common."""

@@ -8,6 +8,7 @@
     │   ├── GraphFileError          an RDF file that cannot be read
     │   ├── QuestionError           a question that cannot be asked
     │   ├── TopicError              a topic entity that nothing matches
+    │   ├── MethodError             a method that is not known, or that the model cannot serve
     │   ├── ModelNameError          a model or embedder that is not known, or has no key
     │   ├── MissingExtraError       an optional package that is not installed
     │   ├── PromptError             a template or schema that cannot be used
@@ -52,6 +53,7 @@ __all__ = [
     "FedkgError",
     "GraphFileError",
     "InputError",
+    "MethodError",
     "MissingExtraError",
     "ModelAuthError",
     "ModelContextError",
@@ -146,6 +148,10 @@ class TopicError(InputError):
     default_hint = (
         "name the entity with --topic LABEL or --topic IRI; `fedkg search TEXT` shows what the endpoint knows"
     )
+
+
+class MethodError(InputError):
+    """Raised when a method is not known, or asks for what the model or the endpoint cannot do; the hint names what would."""
 
 
 class ModelNameError(InputError):

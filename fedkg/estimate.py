@@ -21,7 +21,10 @@ from fedkg.calls.prompted import PromptedModel
 from fedkg.errors import ModelError
 from fedkg.llm.base import Capability, ChatModel, Completion, Request
 from fedkg.llm.prices import Price, price
+from fedkg.methods import registry
+from fedkg.methods.base import Method, Recalling, Task
 from fedkg.prompts import Wordings
+from fedkg.question import guessed
 from fedkg.records import JUDGED, Kind, Match, Mention, ModelCall, Offer, Plan
 from fedkg.settings import Budget, Search, Settings, masked
 from fedkg.steps.link import MOST_COMPARED
@@ -32,6 +35,8 @@ from fedkg.tokens import estimate as tokens
 __all__ = ["Asked", "Cost", "Estimate", "estimate"]
 
 Call = Coroutine[Any, Any, object]
+COUNTED = "fidelis"
+"""The method with a graph whose calls are known beforehand."""
 HOPS = 2
 """Steps of a typical question's path: what most benchmarks ask."""
 TOPIC = "Ludwig van Beethoven"
@@ -139,20 +144,26 @@ async def estimate(
 ) -> Estimate:
     """What the question costs with these settings and that model; None is the model `local`, which makes no calls.
 
-    Nobody is asked: of `chat` only the name and the capability are used. Raises PromptError.
+    A method without a graph is counted as it is, any other one as FiDeLiS, which is noted. Nobody is asked: of `chat` only
+    the name and the capability are used. Raises PromptError, and MethodError where the method is not known.
     """
-    costs = []
+    costs, method = [], registry.find(settings.method)
     for way in _ways(settings.search, named=asked.named):
-        calls = await _counted(asked, settings.search, chat, wordings, way) if chat else ()
-        costs.append(_cost(calls, endpoints * _requests(way, settings.search), prices))
+        calls = await _counted(asked, settings, chat, wordings, way) if chat else ()
+        requests = endpoints * _requests(way, settings.search) if method.graph else 0
+        costs.append(_cost(calls, requests, prices))
     least, typical, most = costs
     return Estimate(masked(chat.name) if chat else "local", least, typical, most, _notes(settings, chat, costs))
 
 
-async def _counted(asked: Asked, search: Search, chat: ChatModel, wordings: Wordings, way: Way) -> Sequence[ModelCall]:
+async def _counted(
+    asked: Asked, settings: Settings, chat: ChatModel, wordings: Wordings, way: Way
+) -> Sequence[ModelCall]:
     """The calls of one way."""
     counting = _Counting(masked(chat.name), chat.capability, lambda call: _reply(wordings, call, asked.kind))
-    for call in _calls(PromptedModel(counting, wordings=wordings), way, search, asked):
+    model, method = PromptedModel(counting, wordings=wordings), registry.find(settings.method)
+    calls = _calls(model, way, settings.search, asked) if method.graph else _recalls(model, method, asked)
+    for call in calls:
         with contextlib.suppress(ModelError):
             await call
     return counting.calls
@@ -178,6 +189,17 @@ def _calls(model: ReasoningModel, way: Way, search: Search, asked: Asked) -> Ite
         yield from (_fused if search.call_plan == "fused" else _paper)(model, way, search, asked, depth)
     ends = way.kept * way.depth if way.name == "most" else len(_before(search, way, asked, 2)) or 1
     yield model.answer(asked.question, asked.plan, _offers(search, way.depth, ends, ENDS))
+
+
+def _recalls(model: ReasoningModel, method: Method, asked: Asked) -> Iterator[Call]:
+    """The calls of a method without a graph: it is walked, since what it asks for does not depend on the replies."""
+    kind = asked.kind or guessed(asked.question)
+    walk = method.walk(Task((), Search()))
+    with contextlib.suppress(StopIteration):
+        need = next(walk)
+        while isinstance(need, Recalling):
+            yield model.model_only(asked.question, kind, asked.options, need.style, need.sample)
+            need = walk.send(None)
 
 
 def _fused(model: ReasoningModel, way: Way, search: Search, asked: Asked, depth: int) -> Iterator[Call]:
@@ -244,9 +266,14 @@ def _notes(settings: Settings, chat: ChatModel | None, costs: Sequence[Cost]) ->
     notes = [
         "not counted: a second try after an unusable reply, a model's own reasoning, and what a prompt cache saves"
     ]
+    searches = registry.find(settings.method).graph
+    if searches and settings.method != COUNTED:
+        notes.append(
+            f"these figures are those of {COUNTED}; the method {settings.method} makes other calls and requests"
+        )
     if any(cost.price is None for cost in costs):
         notes.append("the price is not known: prices.toml names no such model")
-    return (*notes, *_ended(settings.budget, costs))
+    return (*notes, *(_ended(settings.budget, costs) if searches else ()))
 
 
 def _ended(budget: Budget, costs: Sequence[Cost]) -> Iterator[str]:

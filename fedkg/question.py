@@ -1,18 +1,33 @@
 """What may be asked: the question, its kind and its options, each in one line, refused before anybody is asked."""
 
+import re
 from collections.abc import Sequence
 from typing import get_args
 
 from fedkg.errors import QuestionError
 from fedkg.records import Kind
 
-__all__ = ["FEWEST_OPTIONS", "LONGEST_OPTION", "LONGEST_QUESTION", "MOST_OPTIONS", "check_options", "check_question"]
+__all__ = [
+    "FEWEST_OPTIONS",
+    "LONGEST_OPTION",
+    "LONGEST_QUESTION",
+    "MOST_OPTIONS",
+    "check_options",
+    "check_question",
+    "guessed",
+]
 
 LONGEST_QUESTION = 4_000
 """Characters; cases that end in a question, as in medical examinations, have up to 2,700."""
 LONGEST_OPTION = 500
 FEWEST_OPTIONS, MOST_OPTIONS = 2, 20
 """How many options a multiple choice has."""
+# "can you name …" asks for names
+YES_NO = re.compile(
+    r"\s*(?!(can|could|would|will) you)(is|are|was|were|did|does|do|has|have|had|can|could|will|would)\b", re.IGNORECASE
+)
+COUNT = re.compile(r"\s*how many\b", re.IGNORECASE)
+LITERAL = re.compile(r"\s*(when|how (tall|high|long|old|far|large|big|much))\b", re.IGNORECASE)
 
 
 def check_question(question: str) -> str:
@@ -25,6 +40,15 @@ def check_question(question: str) -> str:
     if len(text) > LONGEST_QUESTION:
         raise QuestionError(f"the question has {len(text):,} characters; at most {LONGEST_QUESTION:,} are taken")
     return text
+
+
+def guessed(question: str) -> Kind:
+    """The kind of a question by its first words, for whoever asks no model: one of entities, literal, count and yesno."""
+    if COUNT.match(question):
+        return "count"
+    if YES_NO.match(question):
+        return "yesno"
+    return "literal" if LITERAL.match(question) else "entities"
 
 
 def check_options(kind: Kind | None, options: str | Sequence[str]) -> tuple[Kind | None, tuple[str, ...]]:

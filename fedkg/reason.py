@@ -23,14 +23,14 @@ from fedkg.events import Answered, Event, Linked, Planned, Warned
 from fedkg.graph.base import Graph
 from fedkg.graph.surroundings import Surroundings
 from fedkg.llm.ledger import Ledger
-from fedkg.methods import fidelis
-from fedkg.methods.base import Found
+from fedkg.methods import registry
+from fedkg.methods.base import Found, Task
 from fedkg.missing import noted
-from fedkg.question import check_options, check_question
+from fedkg.question import check_options, check_question, guessed
 from fedkg.records import JUDGED, Answer, AnswerValue, Gap, Kind, Mention, Plan, Status, Usage
 from fedkg.settings import Settings, public
 from fedkg.steps import link
-from fedkg.steps.answer import Ends, Selection, compose, doubtful, ends, terms
+from fedkg.steps.answer import Ends, Selection, compose, doubtful, ends, remembered, terms
 from fedkg.steps.show import path_text
 from fedkg.terms import Term, own_name
 from fedkg.words import content_words
@@ -68,6 +68,7 @@ class Run:
         self._started, self._before = time.monotonic(), self.cost()
         own, run = self.settings.budget.seconds or math.inf, self.ledger.account.left
         self._time, self._clock = min((own, "seconds"), (run, "run seconds"))
+        self._method = registry.find(self.settings.method)
         self._found, self._spent = Found(), ""
         self._happened: list[Event] = []
         self._warnings: list[str] = []
@@ -80,7 +81,7 @@ class Run:
             self.settings.search,
             self._tell,
             self._usage,
-            Plan((), kind=self.kind or "entities", options=tuple(self.options)),
+            Plan(content_words(self.question), kind=self.kind or guessed(self.question), options=tuple(self.options)),
         )
 
     @property
@@ -103,16 +104,19 @@ class Run:
     async def _prepare(self) -> None:
         """Plan and link; topics that the caller named are looked up before the model is paid."""
         driver = self._driver
-        driver.topics = await link.given(self.graph, self.topics, self.question)
+        if self._method.graph:
+            driver.topics = await link.given(self.graph, self.topics, self.question)
+        else:
+            self._warn("nothing was looked up: the method asks the model alone, which answers from memory")
         try:
-            driver.plan = await self.model.plan(self.question, self.kind, self.options)
+            if self._method.plans:
+                driver.plan = await self.model.plan(self.question, self.kind, self.options)
         except UNUSABLE as error:
-            driver.plan = msgspec.structs.replace(driver.plan, keywords=content_words(self.question))
             self._warn(f"planned by content words: {error}")
         self._tell(Planned(driver.plan))
         if self._optionless:
             self._warn("the options of this choice are not known, so nothing was looked for; give each with --option")
-        elif not driver.topics and not self._abstains:
+        elif not driver.topics and self._method.graph and not self._abstains:
             driver.topics = await link.from_question(
                 self.graph, self.question, driver.plan, self._warn, self._tell_apart
             )
@@ -144,8 +148,8 @@ class Run:
         for event in self._take():
             yield event
         driver = self._driver
-        topics, together = [match.iri for match in driver.topics], driver.plan.kind in JUDGED
-        walk = fidelis.search(topics, driver.search, together=together)
+        topics = tuple(match.iri for match in driver.topics)
+        walk = self._method.walk(Task(topics, driver.search, driver.plan.kind in JUDGED))
         go_on = partial(next, walk)
         while True:
             try:
@@ -168,7 +172,8 @@ class Run:
             proven = await self._proven([(beam, ()) for beam in driver.seen if beam.steps])
         names = await self._labels(terms(proven))
         answers, paths = compose(driver.plan, proven, found.conclusion, names)
-        answers = answers if found.beams or not self._spent else ()
+        answers += remembered(driver.plan, found.recalled)
+        answers = answers if found.beams or found.recalled or not self._spent else ()
         for beam in found.beams:
             if not beam.complete:
                 self._warn(f"there may be more: not every edge of {path_text(beam, self.names)} was fetched")
@@ -190,6 +195,8 @@ class Run:
             settings=public(self.settings),
             ledger=self.ledger.calls,
             options=driver.plan.options,
+            method=self.settings.method,
+            measures=found.measures,
         )
 
     def _walked(self, found: Found) -> set[Term]:

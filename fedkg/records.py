@@ -37,6 +37,7 @@ __all__ = [
     "Recalled",
     "RelationPath",
     "Status",
+    "Style",
     "Usage",
     "Verdict",
     "decode",
@@ -54,6 +55,8 @@ QUALIFIERS = 3
 T = TypeVar("T")
 
 Kind = Literal["entities", "literal", "count", "yesno", "claim", "choice"]
+Style = Literal["io", "few-shot", "cot"]
+"""How a model is asked without a graph: for the answer alone, with examples, or to think before it answers."""
 JUDGED: frozenset[Kind] = frozenset({"yesno", "claim", "choice"})
 """Kinds whose answer is a judgement on several paths together, yes, no or an option, and not the end of a path."""
 
@@ -410,6 +413,8 @@ class Answer(msgspec.Struct, frozen=True):
     settings: dict[str, Any] = {}
     ledger: tuple[ModelCall, ...] = ()
     options: tuple[str, ...] = ()
+    method: str = "fidelis"
+    measures: dict[str, float | str] = {}
     version: int = DOCUMENT_VERSION
 
     def unproven(self, identified: Callable[[Edge], bool] = _identifies_nothing) -> tuple[AnswerValue, ...]:

@@ -36,6 +36,8 @@ from fedkg.llm.kept import KeptModel
 from fedkg.llm.ledger import Account, Ledger, Spend
 from fedkg.loops import PerLoop
 from fedkg.meter import Meter
+from fedkg.methods import registry
+from fedkg.methods.base import Method
 from fedkg.places import hosted
 from fedkg.prompts import Wordings
 from fedkg.question import check_options, check_question
@@ -141,6 +143,11 @@ class Session:
         return self._store
 
     @property
+    def method(self) -> Method:
+        """How questions are answered. Raises MethodError where it is not known, or the model cannot serve it."""
+        return registry.find(self.settings.method, prompted=self._chat is not None)
+
+    @property
     def manners(self) -> Manners:
         """What is remembered of hosts, opened at its first use, in a place of its own: without a cache a ban still holds."""
         if self._manners is None:
@@ -171,8 +178,9 @@ class Session:
         self, question: str, topics: str | Sequence[str] = (), kind: Kind | None = None, options: Sequence[str] = ()
     ) -> AsyncIterator[Event]:
         """The walk of one question as it happens; the last event is Answered. The arguments are those of `ask`."""
+        self._check_open()
         self._account.begin()
-        graph, meter = await self.graph(), Meter()
+        graph, meter = await self.graph() if self.method.graph else FederatedGraph(()), Meter()
         ledger = Ledger(self._prices, self._account)
         self._asked.append(question)
         topics = [topics] if topics and isinstance(topics, str) else topics
@@ -214,7 +222,8 @@ class Session:
         self, question: str, topics: str | Sequence[str] = (), *, kind: Kind | None = None, options: Sequence[str] = ()
     ) -> Estimate:
         """What `ask` would cost with these arguments. Nobody is asked; in offline mode no key is needed either."""
-        await self.graph()
+        if self.method.graph:
+            await self.graph()
         asked = Asked(check_question(question), bool(topics), *check_options(kind, options))
         ends = len(self._members)
         return await estimate(asked, self.settings, self._chat, self.wordings, self._prices, endpoints=ends)

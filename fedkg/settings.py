@@ -16,13 +16,29 @@ from platformdirs import user_cache_path, user_config_path
 
 from fedkg.errors import SettingsError
 
-__all__ = ["DAY", "ENVIRONMENT", "Budget", "Mode", "Search", "Settings", "Ttl", "load", "masked", "public", "user_file"]
+__all__ = [
+    "DAY",
+    "ENVIRONMENT",
+    "Budget",
+    "Form",
+    "Mode",
+    "Retriever",
+    "Search",
+    "Settings",
+    "Ttl",
+    "load",
+    "masked",
+    "public",
+    "user_file",
+]
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 Language = Annotated[str, msgspec.Meta(pattern="^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$")]
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 Days = Annotated[float, msgspec.Meta(gt=0, le=36_500)]
 Mode = Literal["live", "cached", "offline"]
+Form = Literal["groups", "pairs"]
+Retriever = Literal["path-rag", "vanilla", "kaping"]
 DAY = 86_400.0
 
 
@@ -30,17 +46,18 @@ class Search(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How a question is searched; names and defaults follow FiDeLiS v4 section 3 and appendix A.4.
 
     depth D: most steps of a path. beam B: most hypotheses kept at a depth. candidates: most candidates that the model is
-    shown (None: 10 groups, or 30 pairs). alpha: weight of the next-hop lookahead (Eq. 2), 0 switches it off.
-    form: candidates as relation `groups` or as (relation, entity) `pairs`. call_plan: one `fused` call per depth, or the
-    `paper`'s calls per beam and per verification. frontier: most entities expanded at a hop, over all beams, so that a hop
-    stays one batch. tails: most labels shown of one group.
+    shown (None: 10 groups, or 30 pairs). alpha: weight of the next-hop lookahead (Eq. 2), 0 switches it off. form: candidates
+    as relation `groups` or as (relation, entity) `pairs`. retriever: who ranks them, Path-RAG or one to compare it with.
+    call_plan: one `fused` call per depth, or the `paper`'s calls per beam and per verification. frontier: most entities
+    expanded at a hop, over all beams, so that a hop stays one batch. tails: most labels shown of one group.
     """
 
     depth: Positive = 4
     beam: Positive = 4
     candidates: Positive | None = None
     alpha: Annotated[float, msgspec.Meta(ge=0)] = 0.3
-    form: Literal["groups", "pairs"] = "groups"
+    form: Form = "groups"
+    retriever: Retriever = "path-rag"
     call_plan: Literal["fused", "paper"] = "fused"
     frontier: Positive = 50
     tails: Positive = 8
@@ -76,8 +93,9 @@ class Ttl(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Everything that a session is built from.
 
-    endpoints: profile names, URLs, RDF files or PROFILE@URL. model: `local`, `anthropic:M`, `openai:M[@URL]`. embedder:
-    `auto`, `minilm`, `bm25`, `openai:M`, or `st:NAME_OR_FOLDER`. languages: label languages in order of preference.
+    endpoints: profile names, URLs, RDF files or PROFILE@URL. model: `local`, `anthropic:M`, `openai:M[@URL]`. method: how the
+    answer is searched for (`fedkg methods list`). embedder: `auto`, `minilm`, `bm25`, `openai:M`, or `st:NAME_OR_FOLDER`.
+    languages: label languages in order of preference.
     contact: mail address or URL that goes into the User-Agent. cache_dir: where replies and embeddings are kept;
     cache=False keeps them in memory only; cache_size: megabytes beyond which the oldest go. mode: `live` asks for what is
     missing or stale, `cached` for what is missing, `offline` for nothing. refresh: what was kept before is asked for again.
@@ -88,6 +106,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     endpoints: tuple[str, ...] = ()
     model: str = "local"
+    method: str = "fidelis"
     embedder: str = "auto"
     languages: tuple[Language, ...] = ("en",)
     contact: str = ""
@@ -119,6 +138,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 ENVIRONMENT = {
     "FEDKG_MODEL": "model",
+    "FEDKG_METHOD": "method",
     "FEDKG_EMBEDDER": "embedder",
     "FEDKG_CONTACT": "contact",
     "FEDKG_CACHE_DIR": "cache_dir",

@@ -1,8 +1,9 @@
 """Words of a question: what carries meaning, and what is left without the entity that it names."""
 
 import re
+import unicodedata
 
-__all__ = ["STOP_WORDS", "content_words", "spellings", "without"]
+__all__ = ["STOP_WORDS", "content_words", "same", "spellings", "without"]
 
 STOP_WORDS = frozenset(
     "a an and are at be by did do does for from had has have he her his how if in is it its many me much of on or "
@@ -11,6 +12,9 @@ STOP_WORDS = frozenset(
 
 SMALL_WORDS = frozenset("a an and as at but by for from in nor of on or the to with".split())
 """Words that titles write small, unless they begin it."""
+
+ARTICLES = frozenset({"a", "an", "the"})
+AROUND = ".,;:!?\"'“”„‘’«»()[]"
 
 
 def content_words(text: str) -> tuple[str, ...]:
@@ -24,6 +28,13 @@ def without(text: str, mention: str) -> str:
     ends = re.escape(mention.strip())
     cut = re.sub(rf"(?<!\w){ends}(?!\w)(?:['’]s\b)?", " ", text, flags=re.IGNORECASE) if ends else text
     return " ".join(cut.split()) or text
+
+
+def same(text: str) -> str:
+    """The text as answers are compared: whatever its case, articles, and the punctuation around its words."""
+    folded = unicodedata.normalize("NFKC", text).casefold().split()
+    words = (word.strip(AROUND) for word in folded)
+    return " ".join(word for word in words if word and word not in ARTICLES) or " ".join(folded)
 
 
 def spellings(text: str) -> list[str]:

@@ -29,6 +29,7 @@ from fedkg.llm import capability, prices, wire
 from fedkg.llm.base import Capability, ScriptedModel
 from fedkg.llm.prices import Price
 from fedkg.llm.wire import MODEL_KEY, WireModel
+from fedkg.methods.registry import METHODS
 from fedkg.profiles import Profile
 from fedkg.prompts import Template
 from fedkg.records import Kind, Mention, ModelCall, Offer, Plan
@@ -37,8 +38,8 @@ from fedkg.settings import Budget
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-ENDPOINTS, MODELS, PROMPTS = (
-    (DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("endpoints", "models", "prompts")
+ENDPOINTS, MODELS, PROMPTS, WAYS = (
+    (DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("endpoints", "models", "prompts", "methods")
 )
 URL, MODEL_URL, OLLAMA = "http://127.0.0.1:7878/query", "http://127.0.0.1:8000", "http://127.0.0.1:11434"
 
@@ -357,6 +358,7 @@ async def test_every_value_of_a_template_is_told(monkeypatch: pytest.MonkeyPatch
         model.score_relations("q", plan, None, offers),
         model.score_entities("q", plan, offers),
         model.relation_paths("q", plan, offers, 1, 1),
+        model.reasoning_paths("q", plan, offers, 1),
         model.inductive("q", plan, offers, [""]),
         model.model_only("q", "entities"),
     ):
@@ -384,6 +386,40 @@ def test_the_example_of_an_example_fits(tmp_path: Path) -> None:
         **prompts.values(tomllib.loads(example)["examples"][0]["shown"])
     )
     assert "2. Momo → author → Michael Ende\n" in system
+
+
+def test_every_method_has_a_page() -> None:
+    """In the order of the table, each with its paper, differences, cost and models; its links and its row are there."""
+    pages = sections(WAYS)
+    assert [name for name in pages if name in METHODS] == list(METHODS)
+    assert list(rows(pages["Choose a method"])) == list(METHODS)
+    assert re.findall(r"\[[\w-]+\]\(#([\w-]+)\)", WAYS.partition("\n## ")[0]) == list(METHODS)
+    for name, method in METHODS.items():
+        assert re.findall(r"(?m)^\*\*(.*?)\.\*\*", pages[name]) == ["Paper", "What differs", "Cost", "Models"]
+        assert all(word in pages[name] for word in re.findall(r"[A-Z]\w+ et al|FiDeLiS|section \d[.\d]*", method.paper))
+        assert ("A language model." in pages[name]) == method.prompts
+
+
+def test_the_table_of_methods_says_whom_they_ask() -> None:
+    """The graph, and a language model or any."""
+    told = rows(sections(WAYS)["Choose a method"])
+    for name, method in METHODS.items():
+        assert told[name][1:] == ["yes" if method.graph else "no", "no" if method.prompts else "yes"]
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("heading", [name for name, text in sections(WAYS).items() if transcripts(text)])
+def test_the_methods_answer_as_shown(heading: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Page by page; the method that the document adds is added as told."""
+    [(program, _)] = programs(WAYS)
+    names: dict[str, Any] = {}
+    exec(program, names)
+    [entry] = re.findall(r'"([\w-]+)": first_hop\.METHOD', WAYS)
+    monkeypatch.setitem(METHODS, entry, names["METHOD"])
+    for command, shown in transcripts(sections(WAYS)[heading]):
+        code, output = run(command)
+        assert code == (2 if "error:" in output else 0), output
+        check_shown(shown, output)
 
 
 @pytest.mark.parametrize("document", sorted(DOCS.glob("*.md")), ids=lambda path: path.name)

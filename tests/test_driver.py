@@ -1,31 +1,47 @@
 """The driver alone: needs of a method in, replies out, over a real graph in process."""
 
+import re
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any, Literal, cast
 
+import msgspec
 import pytest
 
 from fedkg.calls.local import LocalModel
 from fedkg.calls.prompted import PromptedModel
 from fedkg.driver import EXHAUSTIVE_WIDTH, Driver
 from fedkg.embed.lazy import LazySimilarity
+from fedkg.errors import TopicError
 from fedkg.events import Chosen, Event, Fetched, Ranked, Verified, Warned
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.surroundings import Surroundings
-from fedkg.llm.base import ScriptedModel
-from fedkg.methods.base import Answering, Choosing, Completing, Deducing, Expanding, Expansion, Picking
-from fedkg.records import Beam, Conclusion, Match, Pick, Plan, Usage, Verdict
+from fedkg.llm.base import Message, ScriptedModel
+from fedkg.methods.base import (
+    Answering,
+    Chain,
+    Choosing,
+    Completing,
+    Deducing,
+    Expanding,
+    Expansion,
+    Picking,
+    Planning,
+    Scoring,
+)
+from fedkg.records import Beam, Candidate, Conclusion, Match, Pick, Plan, Usage, Verdict
 from fedkg.settings import Search
-from fedkg.terms import Iri
+from fedkg.terms import DirectedRelation, Iri
 
 TOWN = """
 :horn rdfs:label "Horn"@en ; r:mayor :ana, :bo ; r:country :dania .
 :ana rdfs:label "Ana"@en . :bo rdfs:label "Bo"@en . :dania rdfs:label "Dania"@en .
 r:mayor rdfs:label "mayor"@en . r:country rdfs:label "country"@en .
+:united rdfs:label "Horn United"@en ; r:rival :bo . r:rival rdfs:label "rival"@en .
 """
 HORN = Iri("http://x/horn")
 START = Beam(HORN)
 NONSENSE = "?"
+MAYOR, COUNTRY = (DirectedRelation(Iri(f"http://x/r/{name}"), "out") for name in ("mayor", "country"))
 
 
 @pytest.fixture
@@ -56,6 +72,25 @@ def driver_of(
         Plan(("mayor",)),
         [Match(HORN, "Horn", 1.0, mention="Horn")],
     )
+
+
+def listening(
+    graph: SparqlGraph, similarity: LazySimilarity, told: list[Event], reply: str
+) -> tuple[Driver, list[str]]:
+    """A driver, and what its model is asked."""
+    driver, asked = driver_of(graph, similarity, told), list[str]()
+
+    def play(messages: Sequence[Message], _call: str) -> str:
+        asked.append(messages[-1].content)
+        return reply
+
+    driver.model = PromptedModel(ScriptedModel(play))
+    return driver, asked
+
+
+def step_to(beam: int, name: str) -> Candidate:
+    """A step of that beam against the relation of that name."""
+    return Candidate(beam, DirectedRelation(Iri(f"http://x/r/{name}"), "in"), ())
 
 
 async def expanded(driver: Driver) -> tuple[Expansion, tuple[Beam, ...]]:
@@ -122,3 +157,144 @@ async def test_whole_paths_have_all_their_tails(town: SparqlGraph, hashing: Lazy
     (whole,) = await driver.serve(Completing((first,)))
     assert (len(whole.tails), driver.seen) == (2, (first,))
     assert await driver.serve(Answering((whole,))) == Conclusion((1,))
+
+
+async def test_what_was_planned_is_named_before_it_is_judged(
+    town: SparqlGraph, hashing: LazySimilarity, told: list[Event]
+) -> None:
+    """No hop was ranked: the topic, the relations and the ends of a chain get their labels on the way."""
+    driver = driver_of(town, hashing, told, '{"plans": [{"relations": [1], "weight": 1}]}')
+    driver.topics = [Match(HORN, "horn", 1.0)]
+    (chain,) = await driver.serve(Planning((HORN,), 1, 1))
+    assert (chain.topic, [match.mention for match in driver.topics]) == (HORN, ["Horn"])
+    (whole,) = await driver.serve(Completing((chain.beam,)))
+    await driver.serve(Answering((whole,)))
+    assert {driver.names[term] for term in (HORN, *whole.tails)} == {"Horn", "Ana", "Bo"}
+
+
+async def test_a_topic_that_nobody_knows_has_no_plan(
+    town: SparqlGraph, hashing: LazySimilarity, told: list[Event]
+) -> None:
+    """A given IRI is checked where its edges are fetched first; where relations are given nothing was fetched, nor checked."""
+    driver = driver_of(town, hashing, told)
+    nobody = Iri("http://x/nobody")
+    driver.topics = [Match(nobody, "nobody", 1.0)]
+    with pytest.raises(TopicError, match="says nothing of http://x/nobody"):
+        await driver.serve(Planning((nobody,), 1, 1))
+    driver = driver_of(town, hashing, told)
+    driver.topics = [Match(nobody, "nobody", 1.0)]
+    given = DirectedRelation(Iri("http://x/r/mayor"), "out")
+    assert await driver.serve(Planning((nobody,), 1, 1, (given,))) == (Chain(nobody, (given,)),)
+
+
+async def test_steps_of_one_path_are_scored_apart_from_it(
+    town: SparqlGraph, hashing: LazySimilarity, told: list[Event]
+) -> None:
+    """The prompt shows the path once, also where it is only the topic; the scores come in the order of the steps."""
+    driver, asked = listening(town, hashing, told, '{"scores": [{"relation": 2, "score": 0.75}]}')
+    expansion, _ = await expanded(driver)
+    assert await driver.serve(Scoring(1, "relations", (START,), expansion.candidates)) == (0.0, 0.75)
+    assert "Path so far: Horn\nRelations:\n1. → mayor →\n2. → country →\n" in asked[-1]
+
+
+async def test_steps_of_several_paths_are_scored_in_one_call(
+    town: SparqlGraph, hashing: LazySimilarity, told: list[Event]
+) -> None:
+    """Each is shown with the path that it goes on from, by the beam that it numbers, and without what it leads to."""
+    driver, asked = listening(town, hashing, told, '{"scores": [{"relation": 1, "score": 1}]}')
+    expansion, beams = await expanded(driver)
+    back = [step_to(number, relation) for number, relation in ((1, "country"), (0, "mayor"))]
+    assert await driver.serve(Scoring(2, "relations", beams, tuple(back))) == (1.0, 0.0)
+    assert len(expansion.candidates) == len(beams) == 2
+    mayors = "Ana, Bo|Bo, Ana"
+    assert re.search(rf"1. Horn → country → Dania ← country ←\n2. Horn → mayor → ({mayors}) ← mayor ←\n", asked[-1])
+    assert len(asked) == 1
+
+
+async def test_the_local_model_scores_steps_with_the_path_before_them(
+    town: SparqlGraph, hashing: LazySimilarity, told: list[Event]
+) -> None:
+    """Of one path or of several: the chain is what resembles the question."""
+    driver = driver_of(town, hashing, told, None)
+    _, beams = await expanded(driver)
+    several = await driver.serve(Scoring(2, "relations", beams, (step_to(0, "country"), step_to(1, "country"))))
+    alone = [await driver.serve(Scoring(2, "relations", (beam,), (step_to(0, "country"),))) for beam in beams]
+    assert list(several) == [score for scores in alone for score in scores]
+    assert several[0] > several[1]
+
+
+@pytest.mark.parametrize("surroundings", [False, True])
+async def test_entities_are_scored_with_their_path(
+    town: SparqlGraph, hashing: LazySimilarity, told: list[Event], surroundings: bool
+) -> None:
+    """With what the graph says around them, if that is wanted, but for the way that they were reached."""
+    driver, asked = listening(town, hashing, told, '{"scores": [{"entity": 1, "score": 0.5}]}')
+    (whole,) = await driver.serve(Completing((Chain(HORN, (MAYOR,)).beam,)))
+    pairs = tuple(msgspec.structs.replace(whole.steps[0], edges=(edge,)) for edge in whole.steps[0].edges)
+    driver.names.clear()
+    need = Scoring(1, "entities", (START,), pairs, surroundings=surroundings)
+    assert await driver.serve(need) == (0.5, 0.0)
+    around = {"Ana": "", "Bo": " [← rival ← Horn United]"} if surroundings else {"Ana": "", "Bo": ""}
+    for name, said in around.items():
+        assert re.search(rf"\d\. Horn → mayor → {name}{re.escape(said)}\n", asked[-1])
+    assert driver.seen == (START,)
+
+
+@pytest.mark.parametrize("what", ["relations", "entities"])
+@pytest.mark.parametrize(
+    "scores",
+    [((0.5, 2.0, -1.0), (0.25, 1.0, 0.0)), ((0.0, 0.0), (0.5, 0.5)), ((-1.0, -2.0), (0.5, 0.5)), ((), ())],
+)
+async def test_without_a_usable_score_the_retrievers_counts(
+    town: SparqlGraph,
+    hashing: LazySimilarity,
+    told: list[Event],
+    what: Literal["relations", "entities"],
+    scores: tuple[Sequence[float], Sequence[float]],
+) -> None:
+    """The best one as 1, what is below 0 as 0; where it tells nothing apart all are worth one half."""
+    ranked, expected = scores
+    driver = driver_of(town, hashing, told)
+    expansion, _ = await expanded(driver)
+    candidates = tuple(msgspec.structs.replace(expansion.candidates[0], score=score) for score in ranked)
+    told.clear()
+    assert await driver.serve(Scoring(1, what, (START,), candidates)) == expected
+    assert [type(event) for event in told] == [Warned] * bool(ranked)
+
+
+async def test_plans_are_chains_of_what_is_offered(
+    town: SparqlGraph, hashing: LazySimilarity, told: list[Event]
+) -> None:
+    """Each from every topic, the heaviest first, with its weight; the prompt shows these relations and no others."""
+    reply = '{"plans": [{"relations": [2], "weight": 0.2}, {"relations": [1, 2], "weight": 0.9}]}'
+    driver, asked = listening(town, hashing, told, reply)
+    dania = Iri("http://x/dania")
+    chains = await driver.serve(Planning((HORN, dania), 2, 3, (COUNTRY, MAYOR)))
+    assert chains == (
+        *(Chain(topic, (COUNTRY, MAYOR), 0.9) for topic in (HORN, dania)),
+        *(Chain(topic, (MAYOR,), 0.2) for topic in (HORN, dania)),
+    )
+    assert "<graph>\n1. → country →\n2. → mayor →\n</graph>" in asked[-1]
+
+
+async def test_without_relations_plans_are_made_of_those_within_reach(
+    town: SparqlGraph, hashing: LazySimilarity, told: list[Event]
+) -> None:
+    """Those of as many hops as a plan may have."""
+    near, far = (listening(town, hashing, told, '{"plans": []}') for _ in range(2))
+    assert await near[0].serve(Planning((HORN,), 1, 3)) == ()
+    assert await far[0].serve(Planning((HORN,), 2, 3)) == ()
+    shown = [set(re.findall(r"(?m)^\d+\. (.*)$", asked[-1])) for _, asked in (near, far)]
+    assert shown[0] == {"→ mayor →", "→ country →"}
+    assert shown[1] == shown[0] | {"← rival ←", "← mayor ←", "← country ←"}
+
+
+@pytest.mark.parametrize("most", [1, 5])
+async def test_without_a_usable_plan_each_relation_is_one(
+    town: SparqlGraph, hashing: LazySimilarity, told: list[Event], most: int
+) -> None:
+    """The first ones, as they rank, and the answer says so; none where none are within reach."""
+    driver = driver_of(town, hashing, told)
+    chains = await driver.serve(Planning((HORN,), 2, most, (MAYOR, COUNTRY)))
+    assert [chain.relations for chain in chains] == [(MAYOR,), (COUNTRY,)][:most]
+    assert [type(event) for event in told] == [Warned]

@@ -160,3 +160,35 @@ def test_a_budget_that_may_end_the_question() -> None:
 def test_a_secret_in_a_name_is_masked() -> None:
     """A user and password in a model's URL are not shown."""
     assert "secret" not in estimated(chat=Unasked("openai:m@http://me:secret@host/v1")).model
+
+
+@pytest.mark.parametrize(("method", "calls"), [("io", 1), ("few-shot", 1), ("cot", 1), ("self-consistency", 5)])
+def test_a_method_without_a_graph_is_counted_as_it_is(method: str, calls: int) -> None:
+    """In all cases alike, and without any request; the prompt is that of its style."""
+    said = asyncio.run(estimate(ASKED, Settings(method=method), Unasked(), Wordings(), PRICES, endpoints=2))
+    assert said.least == said.typical == said.most
+    assert (said.most.by_call, said.most.requests) == ({"model-only": calls}, 0)
+    assert (said.most.tokens_in > 100 * calls, bool(said.most.price)) == (True, True)
+    assert not [note for note in said.notes if "fidelis" in note]
+
+
+def test_a_choice_from_memory_is_counted_with_its_options() -> None:
+    """Kind and options are those that were given; the examples of few-shot make the prompt longer."""
+    choice = Asked("Which one?", kind="choice", options=("the first option of all", "the second one"))
+
+    def tokens_in(asked: Asked, method: str) -> int:
+        return asyncio.run(estimate(asked, Settings(method=method), Unasked(), Wordings())).most.tokens_in
+
+    assert tokens_in(choice, "io") < tokens_in(choice, "few-shot")
+    more = msgspec.structs.replace(choice, options=(*choice.options, "and a third one that is longer than these"))
+    assert tokens_in(choice, "io") < tokens_in(more, "io")
+
+
+def test_the_figures_of_another_method_are_said_to_be_fidelis() -> None:
+    """Whoever reads them knows that they are no promise; FiDeLiS itself has no such note."""
+    notes = {
+        method: asyncio.run(estimate(ASKED, Settings(method=method), Unasked(), Wordings())).notes
+        for method in ("fidelis", "vanilla")
+    }
+    assert [note for note in notes["vanilla"] if "those of fidelis" in note and "vanilla" in note]
+    assert not [note for note in notes["fidelis"] if "fidelis" in note]

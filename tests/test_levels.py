@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1] / "fedkg"
 # a module's level is that of its longest dotted prefix here
 LEVELS = {
-    **dict.fromkeys(["errors", "words", "deadline", "loops", "dialects", "readable", "tokens"], 0),
+    **dict.fromkeys(["errors", "words", "deadline", "loops", "dialects", "readable", "tokens", "trie"], 0),
     **dict.fromkeys(["terms", "retries"], 0.5),  # terms raise errors, and errors are what is tried again
     "meter": 1.5,  # what a question costs, as a record
     "missing": 1.5,  # what a question lacks, as records
@@ -48,7 +48,9 @@ LEVELS = {
     "federation.flights": 4.5,
     "federation.sources": 4.7,
     "question": 2,  # what may be asked
+    "methods.ends": 5.5,  # how several of them end
     "methods": 6,
+    "methods.registry": 6.5,  # all of them by name
     "driver": 6.5,  # does what a method asks for
     "reason": 7,
     "estimate": 7,  # what a question costs, before it is asked

@@ -287,6 +287,8 @@ async def test_events_end_with_the_answer() -> None:
         "settings",
         "ledger",
         "options",
+        "method",
+        "measures",
     } == set(document)
 
 

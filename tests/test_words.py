@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedkg.words import content_words, spellings, without
+from fedkg.words import content_words, same, spellings, without
 
 
 def test_content_words_are_in_order_and_once() -> None:
@@ -72,3 +72,28 @@ def test_without_never_empties_a_text(text: str, mention: str) -> None:
     rest = without(text, mention)
     assert bool(rest) == bool(text)
     assert len(rest) <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("The Hague", "the hague.", True),
+        ("  “Graz” ", "graz", True),
+        ("Ｇｒａｚ", "Graz", True),
+        ("St. Pölten", "St Pölten", True),
+        ("A", "The", False),
+        ("-5", "5", False),
+        ("1.5", "15", False),
+        ("...", "", False),
+    ],
+)
+def test_answers_are_compared_however_they_are_written(one: str, other: str, alike: bool) -> None:
+    """Case, width, articles and punctuation around words do not count; signs, points and what else is all of it do."""
+    assert (same(one) == same(other)) == alike
+
+
+@given(st.text())
+def test_what_is_compared_is_stable(text: str) -> None:
+    """It is one line, and nothing but space becomes nothing."""
+    assert bool(same(text)) == bool(text.strip())
+    assert same(text) == " ".join(same(text).split())

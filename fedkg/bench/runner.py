@@ -14,7 +14,7 @@ from fedkg.records import Answer, Usage, to_builtins
 from fedkg.session import Session
 from fedkg.settings import Settings, public
 
-__all__ = ["Record", "Result", "Summary", "as_json", "run"]
+__all__ = ["Record", "Result", "Summary", "as_json", "run", "with_graph"]
 
 VERSION = 1
 
@@ -96,7 +96,8 @@ async def run(
     settings = _settings(settings, definition, data)
     records: list[Record] = []
     async with Session(settings=settings) as session:
-        await session.graph()
+        if session.method.graph:
+            await session.graph()
         for question in asked:
             if session.spent:
                 break
@@ -106,17 +107,22 @@ async def run(
     return Result(_summary(name, records, len(asked)), tuple(records), public(settings), seed, limit, version)
 
 
-def _settings(settings: Settings, definition: Definition, data: Path) -> Settings:
-    """The settings with the benchmark's depth and, where none is given, its graph; model replies are kept unless told not to be."""
+def with_graph(settings: Settings, definition: Definition, data: Path) -> Settings:
+    """The settings with the benchmark's own graph where no endpoint is given. Raises DatasetError where it is not there."""
     graph = data / definition.graph
     if not settings.endpoints and not graph.is_file():
         raise DatasetError(
             f"{graph}: there is no such file", hint="--data names the folder of question sets and graphs"
         )
     endpoints = settings.endpoints or (f"{definition.profile}@{graph}",)
+    return msgspec.structs.replace(settings, endpoints=endpoints)
+
+
+def _settings(settings: Settings, definition: Definition, data: Path) -> Settings:
+    """The settings with the benchmark's depth and, where none is given, its graph; model replies are kept unless told not to be."""
     search = msgspec.structs.replace(settings.search, depth=definition.depth)
     replies = settings.replies is not False
-    return msgspec.structs.replace(settings, endpoints=endpoints, search=search, replies=replies)
+    return msgspec.structs.replace(with_graph(settings, definition, data), search=search, replies=replies)
 
 
 async def _record(session: Session, question: Question) -> Record:
@@ -144,7 +150,9 @@ async def _record(session: Session, question: Question) -> Record:
 
 
 async def _confirmed(session: Session, answer: Answer) -> list[bool | None]:
-    """Of each edge whether the endpoint confirms it; nothing where no endpoint may be asked."""
+    """Of each edge whether the endpoint confirms it; nothing where there is none, or no endpoint may be asked."""
+    if not answer.paths:
+        return []
     try:
         return [checked.holds for checked in await session.verify(answer)]
     except OfflineError:

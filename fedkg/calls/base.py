@@ -5,14 +5,12 @@ picks: a number that was not offered does not come back.
 """
 
 from collections.abc import Sequence
-from typing import Literal, Protocol
+from typing import Protocol
 
-from fedkg.records import Conclusion, Kind, Mention, Offer, Pick, Plan, Recalled, RelationPath, Verdict
+from fedkg.records import Conclusion, Kind, Mention, Offer, Pick, Plan, Recalled, RelationPath, Style, Verdict
+from fedkg.trie import Door
 
-__all__ = ["ReasoningModel", "Style"]
-
-Style = Literal["io", "few-shot", "cot"]
-"""How a model is asked without a graph: for the answer alone, with examples, or to think before it answers."""
+__all__ = ["ReasoningModel"]
 
 
 class ReasoningModel(Protocol):
@@ -20,13 +18,16 @@ class ReasoningModel(Protocol):
 
     `exhaustive` says that offers cost nothing, so that all candidates are offered instead of the best few;
     `abstains` are the kinds of question that it cannot answer; `left_out` counts the offers that it had no room for and did
-    not look at. Every call raises ModelError and BudgetError.
+    not look at. `door` is what holds it to the paths that `reasoning_paths` shows it, and `held` how many of them it can be held
+    to in one call (0: it cannot). Every call raises ModelError and BudgetError.
     """
 
     name: str
     exhaustive: bool
     abstains: frozenset[Kind]
     left_out: int
+    door: Door
+    held: int
 
     async def plan(self, question: str, kind: Kind | None = None, options: Sequence[str] = ()) -> Plan:
         """Keywords, steps, declarative statement, kind and mentions of a question (FiDeLiS v4, appendix C.1).
@@ -67,7 +68,8 @@ class ReasoningModel(Protocol):
     ) -> tuple[float, ...]:
         """For each offered relation in 0..1 how much it helps to answer (EPERM, subgraph retriever; Think-on-Graph).
 
-        An offer's text is its step alone, such as `→ author →` or `← author ←`, or with the path before it.
+        An offer's text is its step alone, such as `→ author →` or `← author ←`, the next one of the path; where there are
+        several paths (None), it is the step with its own path before it.
         """
         ...
 
@@ -84,6 +86,10 @@ class ReasoningModel(Protocol):
         """
         ...
 
+    async def reasoning_paths(self, question: str, plan: Plan, paths: Sequence[Offer], width: int) -> tuple[Pick, ...]:
+        """At most `width` of these whole paths, those that lead to the answer, best first (GCR section 4.3)."""
+        ...
+
     async def answer(self, question: str, plan: Plan, paths: Sequence[Offer]) -> Conclusion:
         """Which of the walked paths, and which of their tails, answer the question (appendix C.5)."""
         ...
@@ -94,8 +100,10 @@ class ReasoningModel(Protocol):
         """As `answer`, over paths each with the hypothesis that it led to, in their order (GCR section 4.4)."""
         ...
 
-    async def model_only(self, question: str, kind: Kind, options: Sequence[str] = (), style: Style = "io") -> Recalled:
-        """The answer from the model's memory, without a graph."""
+    async def model_only(
+        self, question: str, kind: Kind, options: Sequence[str] = (), style: Style = "io", sample: int = 0
+    ) -> Recalled:
+        """The answer from the model's memory, without a graph; each `sample` from 1 on is another one (`Request.sample`)."""
         ...
 
     async def close(self) -> None:

@@ -5,27 +5,21 @@ question than a shorter one, and answers with the tails of the best chain. What 
 """
 
 import itertools
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from fedkg.calls.base import Style
 from fedkg.embed.base import Similarity
-from fedkg.records import Conclusion, Kind, Mention, Offer, Pick, Plan, Recalled, RelationPath, Verdict
+from fedkg.question import guessed
+from fedkg.records import Conclusion, Kind, Mention, Offer, Pick, Plan, Recalled, RelationPath, Style, Verdict
+from fedkg.trie import Door
 from fedkg.words import content_words, without
 
 __all__ = ["LocalModel"]
 
-# "can you name …" asks for names
-YES_NO = re.compile(
-    r"\s*(?!(can|could|would|will) you)(is|are|was|were|did|does|do|has|have|had|can|could|will|would)\b", re.IGNORECASE
-)
-COUNT = re.compile(r"\s*how many\b", re.IGNORECASE)
 HOP_PENALTY = 0.03
 """Taken off a chain's score per relation: a longer text shares more with any question, said or not."""
 PAIRED = 12
 """Relations that are tried in pairs: the best ones, since all pairs of a hundred would be ten thousand texts."""
-LITERAL = re.compile(r"\s*(when|how (tall|high|long|old|far|large|big|much))\b", re.IGNORECASE)
 
 
 class Chain(NamedTuple):
@@ -53,6 +47,8 @@ class LocalModel:
     name = "local"
     exhaustive = True
     left_out = 0
+    door: Door = "index"
+    held = 0
     abstains: frozenset[Kind] = frozenset({"yesno", "claim", "choice"})
 
     def __init__(self, similarity: Similarity) -> None:
@@ -60,7 +56,7 @@ class LocalModel:
 
     async def plan(self, question: str, kind: Kind | None = None, options: Sequence[str] = ()) -> Plan:
         """Content words as keywords; the kind by the question's first words; mentions are left to the linking step."""
-        return Plan(content_words(question) or (question,), kind=kind or _kind(question), options=tuple(options))
+        return Plan(content_words(question) or (question,), kind=kind or guessed(question), options=tuple(options))
 
     async def link(self, question: str, mentions: Sequence[Mention]) -> dict[str, int]:
         """Nothing: what descriptions and question have in common has been looked at before."""
@@ -114,6 +110,12 @@ class LocalModel:
         both = await self._weighted(question, [*(chain for _, chain in single), *pairs])
         return tuple(RelationPath(tuple(one.number for one in chain), weight) for weight, chain in both[:most])
 
+    async def reasoning_paths(self, question: str, plan: Plan, paths: Sequence[Offer], width: int) -> tuple[Pick, ...]:
+        """The paths with the best chains."""
+        score = await self._scores(question, [_chain(path) for path in paths])
+        best = sorted(range(len(paths)), key=lambda index: -score[index])[:width]
+        return tuple(Pick(paths[index].number) for index in best)
+
     async def answer(self, question: str, plan: Plan, paths: Sequence[Offer]) -> Conclusion:
         """All tails of the best chain; nothing where even that does not resemble the question."""
         chains = [_chain(path) for path in paths]
@@ -134,7 +136,9 @@ class LocalModel:
         """As `answer`: a hypothesis says nothing that the path's relations do not."""
         return await self.answer(question, plan, paths)
 
-    async def model_only(self, question: str, kind: Kind, options: Sequence[str] = (), style: Style = "io") -> Recalled:
+    async def model_only(
+        self, question: str, kind: Kind, options: Sequence[str] = (), style: Style = "io", sample: int = 0
+    ) -> Recalled:
         """Nothing: it remembers nothing of the world."""
         return Recalled()
 
@@ -176,11 +180,3 @@ def _name(relation: Offer) -> str:
 
 def _share(score: float) -> float:
     return min(1.0, max(0.0, float(score)))
-
-
-def _kind(question: str) -> Kind:
-    if COUNT.match(question):
-        return "count"
-    if YES_NO.match(question):
-        return "yesno"
-    return "literal" if LITERAL.match(question) else "entities"

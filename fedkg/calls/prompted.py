@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from fedkg.calls import replies, scores
-from fedkg.calls.base import Style
 from fedkg.calls.reading import extract
 from fedkg.calls.room import fitted, room
 from fedkg.errors import ModelReplyError
@@ -17,14 +16,18 @@ from fedkg.llm.base import ChatModel, Message, Request
 from fedkg.llm.budget import BudgetedModel
 from fedkg.llm.ledger import Ledger
 from fedkg.prompts import Template, Wordings, line
-from fedkg.records import Conclusion, Kind, Mention, Offer, Pick, Plan, Recalled, RelationPath, Verdict
+from fedkg.records import Conclusion, Kind, Mention, Offer, Pick, Plan, Recalled, RelationPath, Style, Verdict
 from fedkg.settings import Budget
+from fedkg.trie import Door
 
 __all__ = ["PromptedModel"]
 
 REPAIR = "That reply cannot be used: {fault}. Do the same task again. Reply with one JSON object as described, and nothing else."
 ECHO = 500
 """Characters of an unusable reply that the model is shown again; with the repair they fit into what `room` holds back."""
+
+MOST_HELD = 500
+"""Most numbers that a schema lists: services bound the length of an enumeration, OpenAI's to a thousand values."""
 
 T = TypeVar("T")
 
@@ -59,6 +62,8 @@ class PromptedModel:
         self._model = BudgetedModel(model, budget or Budget(), self.ledger)
         self._forget = forget
         self.left_out = 0
+        self.door: Door = "schema"
+        self.held = MOST_HELD if model.capability.structured == "native" else 0
 
     async def plan(self, question: str, kind: Kind | None = None, options: Sequence[str] = ()) -> Plan:
         """The question's keywords, steps, statement, kind and mentions; only what stands in the question is a mention."""
@@ -136,6 +141,19 @@ class PromptedModel:
             "relation-paths", plan.kind, values, lambda reply, shown: scores.relation_paths(reply, shown, depth, most)
         )
 
+    async def reasoning_paths(self, question: str, plan: Plan, paths: Sequence[Offer], width: int) -> tuple[Pick, ...]:
+        """At most `width` of the paths, best first; the schema of the reply lists their numbers. No call where there are none."""
+        if not paths:
+            return ()
+        values = {"question": question, "plan": plan, "paths": paths, "width": width}
+        return await self._ask(
+            "reasoning-paths",
+            plan.kind,
+            values,
+            lambda reply, shown: replies.step_picks(reply, shown, width),
+            numbers=[path.number for path in paths],
+        )
+
     async def answer(self, question: str, plan: Plan, paths: Sequence[Offer]) -> Conclusion:
         """Which paths and ends answer the question; an empty Conclusion where these paths do not, or none are given."""
         return await self._conclude("answer", plan, {"question": question, "plan": plan, "paths": paths})
@@ -147,7 +165,9 @@ class PromptedModel:
         values = {"question": question, "plan": plan, "paths": paths, "hypotheses": hypotheses}
         return await self._conclude("inductive", plan, values)
 
-    async def model_only(self, question: str, kind: Kind, options: Sequence[str] = (), style: Style = "io") -> Recalled:
+    async def model_only(
+        self, question: str, kind: Kind, options: Sequence[str] = (), style: Style = "io", sample: int = 0
+    ) -> Recalled:
         """The model's own answer; `few-shot` shows it examples, `cot` lets it think first."""
         values = {"question": question, "plan": Plan((), kind=kind, options=tuple(options)), "style": style}
         return await self._ask(
@@ -156,6 +176,7 @@ class PromptedModel:
             values,
             lambda reply, _: replies.recalled(reply, kind, options),
             examples=style == "few-shot",
+            sample=sample,
         )
 
     async def close(self) -> None:
@@ -178,15 +199,22 @@ class PromptedModel:
         read: Callable[[dict[str, Any], Sequence[Any]], T],
         *,
         examples: bool = True,
+        sample: int = 0,
+        numbers: Sequence[int] = (),
     ) -> T:
-        """What `read` makes of the reply and of the offers that were shown; an unusable reply is sent back once."""
+        """What `read` makes of the reply and of the offers that were shown; an unusable reply is sent back once.
+
+        `numbers` are the only ones that the reply's schema lets it pick, where they are given.
+        """
         template = self._wordings.get(call, kind)
         if not examples:
             template = replace(template, examples=())
+        if numbers:
+            template = replace(template, schema=_listing(template.schema, numbers))
         prompt = fitted(template, values, room(self._model.capability))
         self.left_out += prompt.left_out
         task = [Message("system", prompt.system), Message("user", prompt.user)]
-        first = _request(template, task)
+        first = _request(template, task, sample)
         reply, entry = await self._model.complete(first)
         try:
             return read(extract(reply.text), prompt.shown)
@@ -196,7 +224,7 @@ class PromptedModel:
             said = reply.text.encode("utf-8", "replace").decode("utf-8").strip()[:ECHO]
             echo = Message("assistant", said or "(nothing)")
             task += [echo, Message("user", REPAIR.format(fault=line(fault, 300)))]
-        repair = _request(template, task)
+        repair = _request(template, task, sample)
         reply, entry = await self._model.complete(repair)
         try:
             return read(extract(reply.text), prompt.shown)
@@ -206,5 +234,11 @@ class PromptedModel:
             raise ModelReplyError(f"{self.name}: two unusable replies to `{call}`: {fault}", asked=call) from fault
 
 
-def _request(template: Template, task: Sequence[Message]) -> Request:
-    return Request(template.call, tuple(task), template.schema, template.version)
+def _listing(schema: Mapping[str, Any], numbers: Sequence[int]) -> dict[str, Any]:
+    """The schema of a reply with picks, which can be these numbers only."""
+    picks = {"type": "array", "items": {"type": "integer", "enum": list(numbers)}}
+    return {**schema, "properties": {**schema["properties"], "picks": picks}}
+
+
+def _request(template: Template, task: Sequence[Message], sample: int) -> Request:
+    return Request(template.call, tuple(task), template.schema, template.version, sample)

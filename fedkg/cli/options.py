@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from functools import reduce
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import click
 
 from fedkg.errors import SettingsError
-from fedkg.settings import Settings, load
+from fedkg.settings import Retriever, Settings, load
 
 __all__ = [
     "access",
@@ -99,6 +99,7 @@ connection = _all(
 """Which endpoints are asked, and how."""
 
 model = _all(
+    click.option("--method", metavar="NAME", help="How the answer is searched for; `fedkg methods list` shows them."),
     click.option("--model", metavar="NAME", help="local, anthropic:MODEL, openai:MODEL or openai:MODEL@URL."),
     click.option(
         "--replies/--no-replies",
@@ -120,6 +121,12 @@ search = _all(
     ),
     click.option(
         "--alpha", "search__alpha", type=float, metavar="X", help="Weight of the next-hop lookahead; 0 is none."
+    ),
+    click.option(
+        "--retriever",
+        "search__retriever",
+        type=click.Choice(get_args(Retriever)),
+        help="Who ranks candidates: Path-RAG, or one to compare it with.",
     ),
     _off("--no-keywords", "search__keywords", "Rank by the question instead of its keywords."),
     _off("--no-verifier", "search__verifier", "Do not verify chosen steps."),

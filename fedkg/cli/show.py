@@ -138,7 +138,7 @@ def _value(value: AnswerValue, kind: Kind) -> Text:
     line = Text(f"{number}{plain(value.value, OPTION)}", "bold green")
     if value.iri:
         line.append(f"  <{plain(value.iri, 500)}>", "dim")
-    if kind in JUDGED:
+    if kind in JUDGED and value.paths:
         line.append("  (judged from these paths, not grounded in the graph)", "yellow")
     elif not value.grounded:
         line.append("  (not grounded in the graph)", "yellow")

@@ -1,13 +1,14 @@
 """What one question has fetched so far: neighbourhoods in both directions, and the gaps among them."""
 
 import asyncio
+import itertools
 from collections.abc import Iterable, Sequence
 
 from fedkg.graph.base import Graph
 from fedkg.records import Beam, Gap, Neighbourhood
 from fedkg.terms import DirectedRelation, Direction, Edge, Iri, Term
 
-__all__ = ["BOTH", "Surroundings", "frontier"]
+__all__ = ["BOTH", "Surroundings", "frontier", "spread"]
 
 BOTH: tuple[Direction, Direction] = ("out", "in")
 
@@ -61,6 +62,10 @@ class Surroundings:
                 gaps.setdefault((near.endpoint, reason), []).append(f"{near.entity.value} ({near.direction})")
         return [Gap(endpoint, _some(asked), reason) for (endpoint, reason), asked in gaps.items()]
 
+    def failures(self) -> tuple[str, ...]:
+        """What endpoints ended with instead of edges, each once."""
+        return tuple(dict.fromkeys(near.failed for near in self.all() if near.failed))
+
     async def _fetch(self, nodes: Sequence[Iri], direction: Direction) -> None:
         missing = [node for node in nodes if (node, direction) not in self._near]
         if missing:
@@ -79,6 +84,16 @@ def frontier(beams: Sequence[Beam], budget: int, around: Surroundings) -> list[l
     for beam in beams:
         nodes = [tail for tail in beam.tails if isinstance(tail, Iri)]
         chosen.append([node for node in nodes if around.known(node)] or nodes[:share])
+    return chosen
+
+
+def spread(beams: Sequence[Beam], budget: int) -> list[list[Iri]]:
+    """The tails of each beam, at most `budget` in all: the first one of every beam, then the second ones, and so on."""
+    rows = [[(number, tail) for tail in beam.tails if isinstance(tail, Iri)] for number, beam in enumerate(beams)]
+    turns = (one for turn in itertools.zip_longest(*rows) for one in turn if one)
+    chosen: list[list[Iri]] = [[] for _ in beams]
+    for number, tail in itertools.islice(turns, budget):
+        chosen[number].append(tail)
     return chosen
 
 

@@ -39,17 +39,19 @@ class Message(msgspec.Struct, frozen=True):
     content: str
 
 
-class Request(msgspec.Struct, frozen=True):
+class Request(msgspec.Struct, frozen=True, omit_defaults=True):
     """One call as it goes to a model.
 
     `call` is its name, `schema` the JSON schema that the reply is asked to fit, `template` the version and digest of the
-    wording ("" where there is none).
+    wording ("" where there is none). `sample` is 0 for the surest reply that can be had; the others, from 1, are drawn as
+    the model draws by itself, and each number is kept as a request of its own.
     """
 
     call: str
     messages: tuple[Message, ...]
     schema: dict[str, Any]
     template: str = ""
+    sample: int = 0
 
 
 class Completion(msgspec.Struct, frozen=True):

@@ -91,10 +91,11 @@ class OpenAIModel(WireModel):
         sent: dict[str, Any] = {
             "model": self._model,
             "messages": [{"role": message.role, "content": message.content} for message in self._messages(request)],
-            "temperature": 0,
             # OpenAI's reasoning models refuse the old name, servers elsewhere do not all know the new one
             "max_tokens" if self._elsewhere else "max_completion_tokens": can.output,
         }
+        if not request.sample:
+            sent["temperature"] = 0
         if can.structured == "native":
             form = {"name": request.call, "schema": request.schema, "strict": True}
             sent["response_format"] = {"type": "json_schema", "json_schema": form}

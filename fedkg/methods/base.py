@@ -6,33 +6,53 @@ tested with a list of replies, and every method runs on every graph, model and b
 Where a budget is spent the need is answered with a BudgetError: a method that has an answer by then returns it.
 """
 
-from collections.abc import Generator
-from typing import Any
+from collections.abc import Callable, Generator
+from typing import Any, Literal
 
 import msgspec
 
-from fedkg.records import Beam, Candidate, Conclusion
+from fedkg.records import Beam, Candidate, Conclusion, Recalled, Style
+from fedkg.settings import Form, Retriever, Search
+from fedkg.terms import DirectedRelation, Iri
+from fedkg.trie import Door
 
 __all__ = [
     "Answering",
+    "Chain",
     "Choosing",
     "Completing",
+    "Decoded",
+    "Decoding",
     "Deducing",
     "Expanding",
     "Expansion",
     "Found",
+    "Inducing",
+    "Judging",
+    "Method",
     "Need",
     "Picking",
+    "Planning",
+    "Recalling",
+    "Scoring",
+    "Task",
     "Walk",
 ]
 
 
 class Expanding(msgspec.Struct, frozen=True):
-    """Asks for the ranked next steps of these beams; the reply is an Expansion. `last`: no step follows this one."""
+    """Asks for the ranked next steps of these beams; the reply is an Expansion. `last`: no step follows this one.
+
+    `retriever` ranks them, as candidates of that `form`, and at most `frontier` of the beams' ends are looked at: None for what
+    the settings say.
+    """
 
     depth: int
     beams: tuple[Beam, ...]
     last: bool = False
+    retriever: Retriever | None = None
+    form: Form | None = None
+    frontier: int | None = None
 
 
 class Expansion(msgspec.Struct, frozen=True):
@@ -57,6 +77,23 @@ class Choosing(msgspec.Struct, frozen=True):
     candidates: tuple[Candidate, ...]
     width: int
     kept: tuple[Beam, ...] = ()
+
+
+class Decoding(msgspec.Struct, frozen=True):
+    """Asks the model for at most `width` of these whole paths in one call that is held to them; the reply is a Decoded.
+
+    It is None where nothing holds the model to so many, or it failed.
+    """
+
+    beams: tuple[Beam, ...]
+    width: int
+
+
+class Decoded(msgspec.Struct, frozen=True):
+    """The numbers of the paths that the model has picked, best first, and the `door` that held it to them."""
+
+    door: Door
+    numbers: tuple[int, ...]
 
 
 class Picking(msgspec.Struct, frozen=True):
@@ -88,18 +125,119 @@ class Answering(msgspec.Struct, frozen=True):
     beams: tuple[Beam, ...]
 
 
+class Scoring(msgspec.Struct, frozen=True):
+    """Asks the model how much each step helps, in 0..1; the reply is a tuple of floats, in the order of the candidates.
+
+    `what` is scored: the candidates' `relations`, whatever they lead to, or the `entities` that they lead to, which
+    `surroundings` shows with what the graph says around them. A candidate is one of the beam that it numbers; of a single
+    beam all are.
+    """
+
+    depth: int
+    what: Literal["relations", "entities"]
+    beams: tuple[Beam, ...]
+    candidates: tuple[Candidate, ...]
+    surroundings: bool = False
+
+
+class Judging(msgspec.Struct, frozen=True):
+    """Asks the model whether these paths together are enough to answer; the reply is a bool, False where it fails."""
+
+    beams: tuple[Beam, ...]
+
+
+class Chain(msgspec.Struct, frozen=True):
+    """Relations to walk one after the other from a topic entity, planned before it is known whether they can be."""
+
+    topic: Iri
+    relations: tuple[DirectedRelation, ...]
+    weight: float = 1.0
+
+    @property
+    def beam(self) -> Beam:
+        """The chain as a walk without edges, which `Completing` fills with those that the graph has."""
+        return Beam(self.topic, tuple(Candidate(0, relation, ()) for relation in self.relations), self.weight)
+
+
+class Planning(msgspec.Struct, frozen=True):
+    """Asks the model for at most `most` chains of at most `depth` relations; the reply is a tuple of Chains, best first.
+
+    Offered are the `relations` or, without any, those that the graph has within `depth` steps of the topics.
+    """
+
+    topics: tuple[Iri, ...]
+    depth: int
+    most: int
+    relations: tuple[DirectedRelation, ...] = ()
+
+
+class Inducing(msgspec.Struct, frozen=True):
+    """Asks the model which paths answer, each shown with the end that it led to; the reply is a Conclusion."""
+
+    beams: tuple[Beam, ...]
+
+
+class Recalling(msgspec.Struct, frozen=True):
+    """Asks the model for the answer from its memory; the reply is a Recalled, or None where the model gave none.
+
+    `sample` is 0 for its usual reply; the others, from 1, differ as the model's own replies do.
+    """
+
+    style: Style
+    sample: int = 0
+
+
 class Found(msgspec.Struct, frozen=True):
     """The end of a search: the paths that answer, what the model concluded of them, and how the search ended.
 
     `tails` are, per beam, the numbers (from 1) of its answering tails, empty for all of them. `exhausted` is True where
-    everything that the graph has within reach was seen, so that an empty result means that the graph says none.
+    everything that the graph has within reach was seen, so that an empty result means that the graph says none. `recalled`
+    is what a method without a graph was told. `measures` are the method's own figures, by name.
     """
 
     beams: tuple[Beam, ...] = ()
     tails: tuple[tuple[int, ...], ...] = ()
     conclusion: Conclusion = Conclusion()
     exhausted: bool = False
+    recalled: Recalled | None = None
+    measures: dict[str, float | str] = {}
 
 
-Need = Expanding | Choosing | Picking | Deducing | Completing | Answering
+Need = (
+    Expanding
+    | Choosing
+    | Decoding
+    | Picking
+    | Deducing
+    | Completing
+    | Answering
+    | Scoring
+    | Judging
+    | Planning
+    | Inducing
+    | Recalling
+)
 Walk = Generator[Need, Any, Found]
+
+
+class Task(msgspec.Struct, frozen=True):
+    """What a method is given: the topic entities, the bounds of the search, whether several paths decide together."""
+
+    topics: tuple[Iri, ...]
+    search: Search
+    together: bool = False
+
+
+class Method(msgspec.Struct, frozen=True):
+    """A method by what it is known for: its `title`, the `paper` with its section, and the walk.
+
+    `graph` is False for one that asks the model alone: nothing is linked. `plans` is False for one that needs no plan call;
+    its keywords are the question's content words. `prompts` is True where a model without prompts cannot serve it.
+    """
+
+    title: str
+    paper: str
+    walk: Callable[[Task], Walk]
+    graph: bool = True
+    plans: bool = True
+    prompts: bool = False

@@ -16,24 +16,12 @@ from typing import Any
 
 import msgspec
 
-from fedkg.errors import BudgetError
-from fedkg.methods.base import (
-    Answering,
-    Choosing,
-    Completing,
-    Deducing,
-    Expanding,
-    Expansion,
-    Found,
-    Need,
-    Picking,
-    Walk,
-)
-from fedkg.records import Beam, Candidate, Conclusion, Pick, Verdict
+from fedkg.methods.base import Choosing, Deducing, Expanding, Expansion, Method, Need, Picking, Task, Walk
+from fedkg.methods.ends import conclude, leaves
+from fedkg.records import Beam, Candidate, Pick, Verdict
 from fedkg.settings import Search
-from fedkg.terms import Iri
 
-__all__ = ["search"]
+__all__ = ["METHOD", "search"]
 
 NEXT_PAGES = 3
 """A later page of candidates is this many times as long as the one before: forty candidates fit two calls."""
@@ -51,15 +39,16 @@ class Chosen(msgspec.Struct, frozen=True):
 Step = Generator[Need, Any, Chosen]
 
 
-def search(topics: Sequence[Iri], settings: Search, *, together: bool = False) -> Walk:
-    """The walk from these topic entities; `together`: not one path answers, but several decide."""
-    beams = tuple(Beam(topic) for topic in topics)
+def search(task: Task) -> Walk:
+    """The walk from the topic entities. Where several paths decide together, the answer call sees all of them."""
+    settings, together = task.search, task.together
+    beams = tuple(Beam(topic) for topic in task.topics)
     trail: list[Beam] = []
     chosen = Chosen()
     exhausted, calls = True, settings.depth
     for depth in range(1, settings.depth + 1):
         expansion: Expansion = yield Expanding(depth, beams, last=depth == settings.depth)
-        kept = _leaves(trail) if together else ()
+        kept = leaves(trail) if together else ()
         if settings.call_plan == "fused":
             chosen = yield from _fused(depth, beams, expansion, settings, kept, calls=calls)
         else:
@@ -70,15 +59,7 @@ def search(topics: Sequence[Iri], settings: Search, *, together: bool = False) -
         beams = chosen.kept
         if chosen.finished or not beams:
             break
-    if together:
-        return (yield from _judge(chosen.finished, trail, exhausted=exhausted and not beams))
-    return (yield from _conclude(chosen.finished, tuple(reversed(trail)), exhausted and not beams))
-
-
-def _leaves(trail: Sequence[Beam]) -> tuple[Beam, ...]:
-    """The paths that no other of them goes on from, the latest first."""
-    walked = {beam.steps[:-1] for beam in trail}
-    return tuple(beam for beam in reversed(trail) if beam.steps not in walked)
+    return (yield from conclude(chosen.finished, trail, together=together, exhausted=exhausted and not beams))
 
 
 def _fused(
@@ -134,50 +115,4 @@ def _paper(depth: int, beams: Sequence[Beam], expansion: Expansion, settings: Se
     return Chosen(follows, finished, all_offered=all_offered)
 
 
-def _judge(finished: tuple[Beam, ...], trail: Sequence[Beam], *, exhausted: bool) -> Walk:
-    """The answer call over all evidence, the paths that decided first, each with all its tails."""
-    evidence = _chains((*finished, *_leaves(trail)))
-    if not evidence:
-        return Found(exhausted=exhausted)
-    evidence = yield Completing(evidence)
-    conclusion: Conclusion = yield Answering(evidence)
-    chosen = tuple(evidence[number - 1] for number in conclusion.paths)
-    return Found(chosen, ((),) * len(chosen), conclusion, exhausted)
-
-
-def _chains(beams: Sequence[Beam]) -> tuple[Beam, ...]:
-    """Of the beams with one chain of relations the first: completed they are all the same."""
-    first: dict[object, Beam] = {}
-    for beam in beams:
-        first.setdefault((beam.topic, beam.chain), beam)
-    return tuple(first.values())
-
-
-def _conclude(finished: tuple[Beam, ...], trail: tuple[Beam, ...], exhausted: bool) -> Walk:
-    """The answer call; finished paths are completed before it, so that the model sees all their tails."""
-    ends = finished or trail
-    if not ends:
-        return Found(exhausted=exhausted)
-    if finished:
-        ends = yield Completing(_chains(finished))
-    conclusion: Conclusion = yield Answering(ends)
-    chosen = tuple(ends[number - 1] for number in conclusion.paths)
-    tails = tuple(conclusion.tails.get(number, ()) for number in conclusion.paths)
-    if chosen and not finished:
-        chosen = yield from _completed(chosen)
-    return Found(chosen, tails, conclusion, exhausted)
-
-
-def _completed(chosen: tuple[Beam, ...]) -> Generator[Need, Any, tuple[Beam, ...]]:
-    """The chosen paths with all their tails; where there is no time for that, as they are: the answer is known already."""
-    try:
-        chosen = yield Completing(chosen)
-    except BudgetError:
-        chosen = tuple(map(_cut, chosen))
-    return chosen
-
-
-def _cut(beam: Beam) -> Beam:
-    """The beam as one that may have further tails."""
-    steps = tuple(msgspec.structs.replace(step, complete=False) for step in beam.steps)
-    return Beam(beam.topic, steps, beam.score)
+METHOD = Method("FiDeLiS: deductive-verification beam search over Path-RAG", "FiDeLiS v4, section 3", search)

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from fedkg.readable import NUMBERS
-from fedkg.records import JUDGED, MOST_PATHS, AnswerValue, Beam, Conclusion, Path, PathEdge, Plan
+from fedkg.records import JUDGED, MOST_PATHS, AnswerValue, Beam, Conclusion, Path, PathEdge, Plan, Recalled
 from fedkg.terms import Edge, Iri, Literal, Term, own_name
 
-__all__ = ["End", "Ends", "Selection", "compose", "doubtful", "ends", "terms"]
+__all__ = ["End", "Ends", "Selection", "compose", "doubtful", "ends", "remembered", "terms"]
 
 Selection = Sequence[tuple[Beam, Sequence[int]]]
 """Beams, each with the numbers (from 1) of its tails that answer, none for all."""
@@ -81,6 +81,17 @@ def compose(
     if plan.kind == "count" and not all(map(_is_number, by_term)):
         return (_count(found, paths),), paths
     return tuple(_value(term, names, tuple(indices)) for term, indices in by_term.items()), paths
+
+
+def remembered(plan: Plan, recalled: Recalled | None) -> tuple[AnswerValue, ...]:
+    """What a model answered without a graph: never grounded, and without paths."""
+    if recalled is None:
+        return ()
+    if plan.kind == "choice":
+        said = plan.options[recalled.option - 1 : recalled.option] if recalled.option else ()
+        return tuple(AnswerValue(text, label=str(recalled.option)) for text in said)
+    values = (recalled.verdict,) if plan.kind in JUDGED else recalled.values
+    return tuple(AnswerValue(text) for text in values if text)
 
 
 def _tails(chosen: Selection) -> list[tuple[Beam, Term]]:

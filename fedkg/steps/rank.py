@@ -7,22 +7,25 @@ with K the plan's keywords in one string. Both terms of the maximum belong to on
 import asyncio
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal
 
 import msgspec
 
 from fedkg.embed.base import Similarity
 from fedkg.graph.surroundings import BOTH, Surroundings
 from fedkg.records import QUALIFIERS, Beam, Candidate
-from fedkg.settings import Search
-from fedkg.terms import DirectedRelation, Edge, Iri, Term, relation_text
+from fedkg.settings import Form, Retriever, Search
+from fedkg.terms import DirectedRelation, Edge, Iri, Term, own_name, relation_text
 
-__all__ = ["DEFAULT_CANDIDATES", "PathRag", "Ranking", "expand"]
+__all__ = ["DEFAULT_CANDIDATES", "MOST_RELATIONS", "NEAR", "PathRag", "Ranking", "expand"]
 
 DEFAULT_CANDIDATES = {"groups": 10, "pairs": 30}
 """Candidates offered: thirty pairs as in the papers; ten groups hold more of the gold answers than those."""
-
-
+MOST_RELATIONS = 30
+"""Relations that a plan may be made of."""
+NEAR = 4
+"""Relations that are shown around an entity: as many as in the example of EPERM, appendix A.4."""
+SHOWN_NEAR = 3
+"""Ends that each of them shows."""
 LABELS = 300
 """Labels that one hop asks for where it needs fewer."""
 
@@ -39,33 +42,88 @@ class Ranking(msgspec.Struct, frozen=True):
 
 
 class PathRag:
-    """Path-RAG for one question: `query` makes K, the keywords in one string, once the topics' labels are known."""
+    """Path-RAG for one question: `query` makes K, the keywords in one string, once the topics' labels are known.
+
+    Two retrievers to compare it with rank by the whole `question` and look no further than the step: `vanilla` compares it
+    with relation and entity as one text (FiDeLiS v4, Table 2), `kaping` with the verbalised triple (Baek et al., 2023).
+    """
 
     def __init__(
-        self, around: Surroundings, similarity: Similarity, query: Callable[[Mapping[Term, str]], str], search: Search
+        self,
+        around: Surroundings,
+        similarity: Similarity,
+        query: Callable[[Mapping[Term, str]], str],
+        search: Search,
+        question: str = "",
     ) -> None:
+        self._question = question
         self._around = around
         self._similarity = similarity
         self._query = query
         self._search = search
 
+    async def relations(self, topics: Sequence[Iri], depth: int) -> tuple[DirectedRelation, ...]:
+        """The relations within `depth` steps of the topics, the most similar to K first, at most MOST_RELATIONS.
+
+        Each hop expands at most the frontier's number of nodes, so that it costs one batch.
+        """
+        nodes = list(topics)
+        found: dict[DirectedRelation, None] = {}
+        for _ in range(depth):
+            nodes = nodes[: self._search.frontier]
+            await self._around.fetch(nodes)
+            edges = [edge for node in nodes for edge in self._around.edges(node)]
+            found.update(dict.fromkeys(edge.walked for edge in edges))
+            nodes = _spread(edges)
+        alike, _ = await self._alike(found, topics)
+        return tuple(sorted(alike, key=lambda relation: -alike[relation])[:MOST_RELATIONS])
+
+    async def surroundings(self, beams: Sequence[Beam]) -> tuple[dict[int, list[Candidate]], dict[Term, str]]:
+        """What the graph says around each beam's ends: NEAR of its next steps, by how similar their relations are to K.
+
+        By the beams' indices, and the labels that they show. The ends' edges cost one batch, and so do the labels.
+        """
+        await self._around.fetch(tail for beam in beams for tail in beam.tails)
+        steps = [
+            step
+            for number, beam in enumerate(beams)
+            for step in expand(self._around, "groups", number, beam, beam.tails)
+        ]
+        alike, names = await self._alike(dict.fromkeys(step.relation for step in steps), [beam.topic for beam in beams])
+        near: dict[int, list[Candidate]] = {}
+        for step in _sorted(steps, [alike[step.relation] for step in steps]):
+            near.setdefault(step.beam, []).append(step)
+        near = {number: own[:NEAR] for number, own in near.items()}
+        shown = _shown([step for own in near.values() for step in own], SHOWN_NEAR)
+        return near, names | await self._around.graph.labels(shown)
+
     async def rank(
-        self, beams: Sequence[Beam], nodes: Sequence[Sequence[Term]], limit: int | None, *, lookahead: bool
+        self,
+        beams: Sequence[Beam],
+        nodes: Sequence[Sequence[Term]],
+        limit: int | None,
+        *,
+        lookahead: bool,
+        retriever: Retriever | None = None,
+        form: Form | None = None,
     ) -> Ranking:
         """All candidates over all beams, best first; `nodes` are the expanded tails of each beam.
+
+        `retriever` and `form` stand for those of the settings.
 
         With `lookahead`, where there are more than `limit`, the best 2 · limit by S0 are ranked by S, and their next hop is
         fetched: the batch that the next step needs. A next hop that fits one batch is fetched beside the labels of this one.
         """
-        lookahead = lookahead and self._search.alpha > 0
+        retriever = retriever or self._search.retriever
+        lookahead = lookahead and self._search.alpha > 0 and retriever == "path-rag"
         found = [
             candidate
             for number, beam in enumerate(beams)
-            for candidate in expand(self._around, self._search.form, number, beam, nodes[number])
+            for candidate in expand(self._around, form or self._search.form, number, beam, nodes[number])
         ]
         ahead = self._fitting(found) if lookahead else ()
         (scored, names), _ = await asyncio.gather(
-            self._score(found, [beam.topic for beam in beams]), self._around.fetch(ahead)
+            self._score(found, [beam.topic for beam in beams], retriever), self._around.fetch(ahead)
         )
         if limit is not None and len(scored) > limit and lookahead:
             scored = await self._look_ahead(scored[: 2 * limit], names) + scored[2 * limit :]
@@ -73,23 +131,38 @@ class PathRag:
         return Ranking(tuple(scored), names, whole)
 
     async def _score(
-        self, candidates: Sequence[Candidate], topics: Sequence[Term]
+        self, candidates: Sequence[Candidate], topics: Sequence[Term], retriever: Retriever = "path-rag"
     ) -> tuple[list[Candidate], dict[Term, str]]:
         """The candidates by S0, and the labels of what they show, got in one batch.
 
         A group's entity term is that of the best of its shown tails; literals have none.
         """
-        names = await self._around.graph.labels([*topics, *_shown(candidates, self._search.tails)])
+        shown = self._search.tails
+        starts = (edge.start for found in candidates for edge in found.edges[:shown] if retriever == "kaping")
+        names = await self._around.graph.labels([*topics, *starts, *_shown(candidates, shown)])
         if not candidates:
             return [], names
+        if retriever != "path-rag":
+            return await self._compared(candidates, names, whole=retriever == "kaping"), names
         relations = [relation_text(candidate.relation, names) for candidate in candidates]
-        tails = [[names[tail] for tail in found.tails[: self._search.tails]] for found in candidates]
+        tails = [[names[tail] for tail in found.tails[:shown]] for found in candidates]
         cosines = await self._cosines(self._query(names), [*relations, *(text for texts in tails for text in texts)])
         score = [
             cosines[name] + max((cosines[text] for text in texts), default=0.0)
             for name, texts in zip(relations, tails, strict=True)
         ]
         return _sorted(candidates, score), names
+
+    async def _compared(
+        self, candidates: Sequence[Candidate], names: Mapping[Term, str], *, whole: bool
+    ) -> list[Candidate]:
+        """The candidates by the best of their shown edges, each as one text: relation and entity, or the `whole` triple."""
+        texts = [
+            [_verbalised(edge, names, whole=whole) for edge in found.edges[: self._search.tails]]
+            for found in candidates
+        ]
+        cosines = await self._cosines(self._question, itertools.chain(*texts))
+        return _sorted(candidates, [max(cosines[text] for text in own) for own in texts])
 
     def _fitting(self, candidates: Sequence[Candidate]) -> Sequence[Term]:
         """All tails, where they are few enough to be expanded at the next hop anyway."""
@@ -113,15 +186,24 @@ class PathRag:
         alpha = self._search.alpha
         return _sorted(best, [found.score + alpha * peaks.get(number, 0.0) for number, found in enumerate(best)])
 
+    async def _alike(
+        self, relations: Iterable[DirectedRelation], topics: Sequence[Term]
+    ) -> tuple[dict[DirectedRelation, float], dict[Term, str]]:
+        """How similar each relation's name is to K, and the labels that this took."""
+        relations = list(relations)
+        terms = dict.fromkeys(term for one in relations for term in (one.relation, one.via) if term)
+        names = await self._around.graph.labels([*topics, *terms])
+        texts = {relation: relation_text(relation, names) for relation in relations}
+        cosines = await self._cosines(self._query(names), texts.values())
+        return {relation: cosines[text] for relation, text in texts.items()}, names
+
     async def _cosines(self, query: str, texts: Iterable[str]) -> dict[str, float]:
         """The similarity of each distinct text to the query."""
         distinct = list(dict.fromkeys(texts))
         return dict(zip(distinct, (await self._similarity.scores(query, distinct)).tolist(), strict=True))
 
 
-def expand(
-    around: Surroundings, form: Literal["groups", "pairs"], number: int, beam: Beam, nodes: Sequence[Term]
-) -> list[Candidate]:
+def expand(around: Surroundings, form: Form, number: int, beam: Beam, nodes: Sequence[Term]) -> list[Candidate]:
     """The beam's next steps: its edges without those that lead back, under whatever name, by relation and direction."""
     ancestors = beam.ancestors()
     groups: dict[DirectedRelation, list[Edge]] = {}
@@ -162,6 +244,25 @@ def _shown(candidates: Sequence[Candidate], tails: int) -> list[Term]:
         terms.update(dict.fromkeys(term for leg in said for term in (leg.relation, leg.value)))
     further = (tail for candidate in candidates for tail in candidate.tails[tails:] if tail not in terms)
     return [*terms, *itertools.islice(further, max(0, LABELS - len(terms)))]
+
+
+def _verbalised(edge: Edge, names: Mapping[Term, str], *, whole: bool) -> str:
+    """An edge as text, in the order of the graph; without its start unless it is wanted `whole`."""
+    relation, end = relation_text(edge.walked, names), names.get(edge.end) or own_name(edge.end)
+    start = names.get(edge.start) or own_name(edge.start)
+    if not whole:
+        return f"{relation} {end}"
+    return f"({start}, {relation}, {end})" if edge.direction == "out" else f"({end}, {relation}, {start})"
+
+
+def _spread(edges: Sequence[Edge]) -> list[Iri]:
+    """Where the edges lead to, one end of each relation first: the first few then lead on in every way that there is."""
+    ends: dict[DirectedRelation, list[Iri]] = {}
+    for edge in edges:
+        if isinstance(edge.end, Iri):
+            ends.setdefault(edge.walked, []).append(edge.end)
+    tiers = itertools.zip_longest(*ends.values())
+    return list(dict.fromkeys(end for tier in tiers for end in tier if end is not None))
 
 
 def _share(candidates: Sequence[Candidate], budget: int, favoured: int) -> list[list[Iri]]:

@@ -9,11 +9,24 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from fedkg.prompts import line
 from fedkg.records import QUALIFIERS, Beam, Candidate, Match, Offer
-from fedkg.terms import Edge, Term, own_name, relation_name
+from fedkg.terms import DirectedRelation, Edge, Term, own_name, relation_name
 
-__all__ = ["SHOWN_ON_THE_WAY", "SHOWN_TAILS", "offer_beam", "offer_candidates", "path_text", "safe"]
+__all__ = [
+    "SHOWN_ON_THE_WAY",
+    "SHOWN_TAILS",
+    "offer_beam",
+    "offer_candidates",
+    "offer_step",
+    "path_text",
+    "relation_offer",
+    "safe",
+    "shown_terms",
+    "surrounded",
+]
 
 SHOWN_ON_THE_WAY = 3
 SHOWN_TAILS = 40
@@ -64,9 +77,47 @@ def offer_beam(
     return Offer(number, text, relations, tuple(labels), total - len(labels), beam.score, mention)
 
 
+def relation_offer(number: int, relation: DirectedRelation, names: Mapping[Term, str]) -> Offer:
+    """One offer for a relation, whatever it leads to: `→ author →`, or `← author ←` where it is walked backwards."""
+    arrow, name = "→" if relation.direction == "out" else "←", safe(relation_name(relation, names))
+    return Offer(number, f"{arrow} {name} {arrow}", (name,))
+
+
+def offer_step(
+    number: int,
+    beam: Beam,
+    relation: DirectedRelation,
+    names: Mapping[Term, str],
+    topics: Sequence[Match],
+    *,
+    alone: bool,
+) -> Offer:
+    """One offer for a relation as the next step of a path, whatever it leads to; `alone` without the path before it."""
+    path, step = offer_beam(number, beam, names, topics, SHOWN_ON_THE_WAY), relation_offer(number, relation, names)
+    text = step.text if alone else f"{path.text} {step.text}"
+    return Offer(number, text, (*path.relations, *step.relations), topic=path.topic)
+
+
+def surrounded(offer: Offer, near: Sequence[Candidate], names: Mapping[Term, str]) -> Offer:
+    """The offer of an entity with steps that the graph has around it: `… → entity [→ r → B; ← r ← C, D, (+2)]`."""
+    said = [_line("", [_step(step, names, SHOWN_ON_THE_WAY)], SHOWN_ON_THE_WAY).strip() for step in near]
+    return msgspec.structs.replace(offer, text=f"{offer.text} [{'; '.join(said)}]") if said else offer
+
+
 def path_text(beam: Beam, names: Mapping[Term, str], tails: int = SHOWN_ON_THE_WAY) -> str:
     """The path as one line: `Topic → relation → tail, tail, (+3) ← relation ← …`."""
     return _line(_name(beam.topic, names), _shown(beam, names, tails), tails)
+
+
+def shown_terms(beam: Beam) -> list[Term]:
+    """The terms that the offer of a walked path shows: their labels are needed."""
+    terms: list[Term] = [beam.topic]
+    for number, step in enumerate(beam.steps, 1):
+        tails = dict.fromkeys(step.tails[: SHOWN_TAILS if number == len(beam.steps) else SHOWN_ON_THE_WAY])
+        legs = [leg for edge in step.edges if edge.end in tails for leg in edge.qualifiers[:QUALIFIERS]]
+        terms += [term for term in (step.relation.relation, step.relation.via) if term]
+        terms += [*tails, *(term for leg in legs for term in (leg.relation, leg.value))]
+    return list(dict.fromkeys(terms))
 
 
 def safe(text: str) -> str:

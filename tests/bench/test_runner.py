@@ -10,7 +10,7 @@ import pytest
 
 from fedkg.bench import datasets
 from fedkg.bench.runner import Record, _settings, as_json, run
-from fedkg.errors import DatasetError
+from fedkg.errors import DatasetError, MethodError
 from fedkg.llm.base import ScriptedModel
 from fedkg.prompts import Wordings
 from fedkg.settings import Settings, load
@@ -35,6 +35,13 @@ async def test_a_run_scores_every_question(data: Path, tmp_path: Path) -> None:
     assert document["summary"]["benchmark"] == "metaqa-1hop"
     assert len(document["records"]) == 8
     assert str(data) not in json.dumps(document), "a result names no folder of this machine"
+
+
+@pytest.mark.parametrize("method", ["io", "guessing"])
+async def test_a_method_that_cannot_be_served_ends_the_run(data: Path, tmp_path: Path, method: str) -> None:
+    """Before the first question: as many errors as questions would look like a result."""
+    with pytest.raises(MethodError):
+        await run(settings_for(tmp_path, method=method), "metaqa-1hop", data, limit=2)
 
 
 async def test_a_run_is_repeated_without_its_endpoint(

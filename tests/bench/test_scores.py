@@ -50,6 +50,28 @@ def test_literals_are_compared_by_value() -> None:
     assert score(document, [Gold("1999")]).hit == 1.0
 
 
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (("the graz.",), Score(1.0, 1.0, 2 / 3)),
+        (("WIEN", "Graz"), Score(1.0, 1.0, 1.0)),
+        (("x", "Graz"), Score(0.0, 1.0, 0.5)),
+        (("Graz", "x"), Score(1.0, 1.0, 0.5)),
+        (("Graz Wien",), Score()),
+    ],
+)
+def test_what_is_remembered_is_compared_by_name(texts: tuple[str, ...], expected: Score) -> None:
+    """It has no IRI and no path: the first text ranks first, and is right where a right answer is called so."""
+    document = Answer("q", "entities", Status.ANSWERED, tuple(map(AnswerValue, texts)))
+    assert score(document, [Gold("Graz", "http://x/1"), Gold("Wien", "http://x/2")]) == expected
+
+
+def test_what_the_graph_says_is_not_compared_by_name() -> None:
+    """Another entity, or a literal, that happens to be called so is not the answer."""
+    for value in (AnswerValue("A", "http://x/9", grounded=True), AnswerValue("A", grounded=True)):
+        assert score(Answer("q", "entities", Status.ANSWERED, (value,)), [Gold("A", "http://x/1")]) == Score()
+
+
 @given(st.sets(st.sampled_from("abcdef")), st.sets(st.sampled_from("abcdef"), min_size=1))
 def test_scores_are_within_bounds_and_perfect_only_for_the_gold_set(found: set[str], gold: set[str]) -> None:
     """F1 is 1 exactly where the sets are equal."""

@@ -126,6 +126,7 @@ CALLS = {
     "score-relations": Call(lambda model, plan: model.score_relations(QUESTION, plan, None, OFFERS), scored),
     "score-entities": Call(lambda model, plan: model.score_entities(QUESTION, plan, OFFERS), scored),
     "relation-paths": Call(lambda model, plan: model.relation_paths(QUESTION, plan, OFFERS, DEPTH, WIDTH), weighted),
+    "reasoning-paths": Call(lambda model, plan: model.reasoning_paths(QUESTION, plan, OFFERS, WIDTH), picked),
     "answer": Call(lambda model, plan: model.answer(QUESTION, plan, OFFERS), concluded),
     "inductive": Call(lambda model, plan: model.inductive(QUESTION, plan, OFFERS, "abcd"), concluded),
     "model-only": Call(lambda model, plan: model.model_only(QUESTION, plan.kind, plan.options), remembered),

@@ -190,6 +190,14 @@ async def test_not_all_pairs_of_many_relations_are_tried() -> None:
     assert len(paths) == 100 + PAIRED**2
 
 
+async def test_of_whole_paths_it_picks_those_with_the_best_chains() -> None:
+    """As many as it is asked for; nothing holds it to them, and nothing needs to."""
+    model = LocalModel(Told(spouse=0.5, film=0.2, born=0.4))
+    offers = [offer(1, "film"), offer(2, "spouse"), offer(3, "born")]
+    assert [pick.number for pick in await model.reasoning_paths(QUESTION, Plan(()), offers, 2)] == [2, 3]
+    assert (await model.reasoning_paths(QUESTION, Plan(()), [], 2), model.held) == ((), 0)
+
+
 async def test_the_inductive_answer_is_the_answer() -> None:
     """A hypothesis is a tail of its path, which it compares anyway."""
     model = LocalModel(Told(spouse=0.5, film=0.2))

@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from fedkg.calls.base import Style
 from fedkg.calls.prompted import PromptedModel
 from fedkg.errors import ModelReplyError
-from fedkg.llm.base import ScriptedModel
-from fedkg.records import Conclusion, Kind, Offer, Plan, Recalled
+from fedkg.llm.base import Completion, Request, ScriptedModel
+from fedkg.records import Conclusion, Kind, Offer, Plan, Recalled, Style
 
 OPTIONS = ("Metformin", "Febuxostat")
 PATHS = (
@@ -115,3 +114,20 @@ async def test_each_path_is_shown_with_its_hypothesis(kind: Kind) -> None:
     assert user.count("</graph>") == 1
     assert ("Ends: 1) B 2) C" in user) == (kind in ("entities", "count"))
     assert await PromptedModel(ScriptedModel([])).inductive("Q?", plan, (), ()) == Conclusion()
+
+
+async def test_a_sample_and_its_repair_are_asked_for_by_number() -> None:
+    """What goes out is marked as that sample, so that nothing kept of another one stands for it."""
+
+    class Noting(ScriptedModel):
+        samples: list[int] = []
+
+        async def complete(self, request: Request) -> Completion:
+            self.samples.append(request.sample)
+            return await super().complete(request)
+
+    chat = Noting(["?", '{"answers": []}', '{"answers": []}'])
+    model = PromptedModel(chat)
+    await model.model_only("Q?", "entities", (), "cot", 3)
+    await model.model_only("Q?", "entities")
+    assert chat.samples == [3, 3, 0]

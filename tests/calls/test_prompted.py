@@ -514,3 +514,27 @@ async def test_no_room_at_all_is_an_error_without_a_call() -> None:
     with pytest.raises(ModelContextError):
         await model.choose("Q?" * 1_000, PLAN, MANY, 4)
     assert chat.asked == []
+
+
+async def test_the_schema_of_reasoning_paths_lists_the_paths() -> None:
+    """A service that holds replies to a schema cannot let the model pick a path that is not there; the template's own stays."""
+    asked: list[Request] = []
+
+    class Native(ScriptedModel):
+        async def complete(self, request: Request) -> Completion:
+            asked.append(request)
+            return await super().complete(request)
+
+    model = PromptedModel(Native(['{"picks": [3, 1, 3]}'], Capability(context=200_000, structured="native")))
+    assert [pick.number for pick in await model.reasoning_paths("Q?", PLAN, OFFERS, 2)] == [3, 1]
+    assert asked[0].schema["properties"]["picks"]["items"] == {"type": "integer", "enum": [1, 2, 3, 4]}
+    assert "enum" not in load("reasoning-paths").schema["properties"]["picks"]["items"]
+    assert (model.door, model.held) == ("schema", 500)
+
+
+async def test_nothing_holds_a_model_without_structured_replies() -> None:
+    """It may be asked, and its numbers are checked as ever; and without a path nobody is."""
+    model, chat = scripted({"picks": [9]}, {"picks": [2]})
+    assert model.held == 0
+    assert await model.reasoning_paths("Q?", PLAN, OFFERS, 2) == (Pick(2),)
+    assert (await model.reasoning_paths("Q?", PLAN, (), 2), len(chat.asked)) == ((), 2)

@@ -114,6 +114,9 @@ READ: dict[str, Callable[[Any, dict[str, Any], Kind], dict[str, Any]]] = {
     "link": links,
     "model-only": recalled,
     "plan": plan,
+    "reasoning-paths": lambda reply, shown, kind: {
+        "picks": [pick.number for pick in replies.step_picks(reply, shown["paths"], shown["width"])]
+    },
     "relation-paths": chains,
     "score-entities": scores("entity"),
     "score-relations": scores("relation"),

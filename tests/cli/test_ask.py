@@ -31,7 +31,7 @@ def test_json_is_one_document(cli: Cli, graph: Path) -> None:
     """`--json` prints the answer document and nothing else, with all the keys that the contract names."""
     result = cli("ask", CAPITAL, "-e", graph, "--json", "-v")
     shown = json.loads(result.stdout)
-    wanted = "version question kind status answers paths gaps usage warnings settings ledger options"
+    wanted = "version question kind status answers paths gaps usage warnings settings ledger options method measures"
     assert set(wanted.split()) == set(shown)
     answer = decode_answer(result.stdout.encode())
     assert [value.value for value in answer.answers] == ["Strelsau"]

@@ -59,3 +59,24 @@ def test_nothing_is_noted_as_a_run(cli: Cli, graph: Path) -> None:
     """What was not asked is no run that could be exported."""
     cli("ask", QUESTION, "-e", graph, "--dry-run")
     assert cli("cache", "runs").stdout == ""
+
+
+def test_a_method_without_a_graph_needs_no_endpoint(cli: Cli) -> None:
+    """Exactly its calls, in all three cases."""
+    result = cli("ask", QUESTION, *CLAUDE, "--method", "self-consistency", "--dry-run", "--json")
+    said = json.loads(result.stdout)
+    assert (result.exit_code, said["most"]["by_call"], said["most"]["requests"]) == (0, {"model-only": 5}, 0)
+    assert said["least"] == said["most"]
+
+
+def test_the_figures_of_another_method_are_those_of_fidelis(cli: Cli, graph: Path) -> None:
+    """Which is said below them."""
+    result = cli("ask", QUESTION, "-e", graph, *CLAUDE, "--method", "vanilla", "--dry-run")
+    assert (result.exit_code, "these figures are those of fidelis" in result.stdout) == (0, True)
+
+
+@pytest.mark.parametrize("method", ["cot", "guessing"])
+def test_what_cannot_be_served_is_not_estimated(cli: Cli, graph: Path, method: str) -> None:
+    """The same refusal as without --dry-run."""
+    result = cli("ask", QUESTION, "-e", graph, "--method", method, "--dry-run")
+    assert (result.exit_code, "hint: " in result.stderr) == (2, True)

@@ -122,6 +122,12 @@ def test_a_judgement_says_what_it_is() -> None:
     assert printed(verdict).splitlines()[0] == "no  (judged from these paths, not grounded in the graph)"
 
 
+def test_what_was_remembered_rests_on_no_paths() -> None:
+    """A verdict without any is not said to be judged from them."""
+    verdict = Answer("q", "yesno", Status.ANSWERED, (AnswerValue("no"),))
+    assert printed(verdict).splitlines()[0] == "no  (not grounded in the graph)"
+
+
 @pytest.mark.parametrize(
     ("usage", "replayed", "shown"),
     [

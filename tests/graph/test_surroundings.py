@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from fedkg.fetch.base import Reply
 from fedkg.graph.endpoint import SparqlGraph
-from fedkg.graph.surroundings import Surroundings, frontier
+from fedkg.graph.surroundings import Surroundings, frontier, spread
 from fedkg.meter import Meter
 from fedkg.profiles import Limits
 from fedkg.records import Beam, Candidate
@@ -60,6 +60,7 @@ async def test_gaps_name_who_what_and_why(make: Wire, faults: Faults) -> None:
     await around.fetch([Iri(f"http://x/f{number}") for number in range(5)], ["in"])
     (failed,) = around.gaps(set())
     assert (failed.endpoint, "503" in failed.reason) == ("test", True)
+    assert around.failures() == (failed.reason,)
     assert failed.asked == "http://x/f0 (in), http://x/f1 (in), http://x/f2 (in) and 2 more"
     cut, _ = around.gaps({A})
     assert (cut.asked, cut.reason) == (
@@ -81,3 +82,21 @@ async def test_the_frontier_is_shared_and_prefers_what_is_there(make: Wire) -> N
     assert frontier([], 6, around) == []
     await around.fetch([nodes[4]])
     assert frontier(beams, 6, around) == [[nodes[4]], [B]]
+
+
+def test_a_budget_is_spread_over_the_beams_in_turns() -> None:
+    """Each beam gets its first end before any gets its second; literals lead nowhere, and what is left goes to who has more."""
+    many = tuple(Edge(A, P, Iri(f"http://x/n{number}"), "out", "e") for number in range(4))
+    beams = [
+        Beam(A, (Candidate(0, DirectedRelation(P, "out"), many),)),
+        Beam(A, (Candidate(0, DirectedRelation(P, "out"), (Edge(A, P, Literal("1"), "out", "e"),)),)),
+        Beam(C),
+    ]
+    assert [[len(own) for own in spread(beams, budget)] for budget in (0, 2, 3, 9)] == [
+        [0, 0, 0],
+        [1, 0, 1],
+        [2, 0, 1],
+        [4, 0, 1],
+    ]
+    assert spread(beams, 9)[0] == [edge.end for edge in many]
+    assert spread([], 9) == []

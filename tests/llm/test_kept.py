@@ -1,5 +1,7 @@
 """Replies are paid for once; what failed is asked again; what nobody can have kept is a miss."""
 
+import asyncio
+import hashlib
 import json
 import re
 from collections.abc import Sequence
@@ -52,6 +54,39 @@ def store() -> MemoryStore:
 def keys(store: MemoryStore) -> list[str]:
     """The keys of the kept replies."""
     return [key for namespace, key in store._values if namespace == NAMESPACE]
+
+
+async def test_each_sample_is_kept_for_itself(store: MemoryStore) -> None:
+    """Asked twice, the samples differ from each other and from the usual reply, and are what they were."""
+    kept = KeptModel(Priced(*(Completion(f'{{"n": {n}}}') for n in range(3))), store)
+    samples = [msgspec.structs.replace(ASK, sample=number) for number in range(3)]
+    first = [(await kept.complete(request)).text for request in samples]
+    assert first == ['{"n": 0}', '{"n": 1}', '{"n": 2}']
+    assert [(await kept.complete(request)).text for request in samples] == first
+
+
+def test_what_was_kept_before_there_were_samples_is_found(store: MemoryStore) -> None:
+    """The key of a usual request says nothing of samples: packs that were made before replay."""
+    asked = json.dumps(
+        [
+            {
+                "call": "choose",
+                "messages": [
+                    {"role": "system", "content": "Reply in JSON."},
+                    {"role": "user", "content": "Which?"},
+                ],
+                "schema": {"type": "object"},
+                "template": "1 ab",
+            },
+            "instruction",
+            True,
+            2_048,
+        ]
+    )
+    key = f"priced {hashlib.sha256(asked.encode()).hexdigest()}"
+    store.put_many(NAMESPACE, {key: msgspec.json.encode(COST)}, 1.0)
+    reply = asyncio.run(KeptModel(Priced(), store).complete(ASK))
+    assert (reply.text, reply.replayed) == (COST.text, True)
 
 
 async def test_a_reply_is_paid_for_once(store: MemoryStore) -> None:

@@ -48,6 +48,17 @@ async def test_the_request_asks_for_a_strict_schema_at_temperature_0(wire: Any) 
     assert (body["temperature"], body["max_tokens"]) == (0, capability.find("openai:m@http://h").output)
 
 
+async def test_a_sample_is_drawn_at_the_models_own_temperature(wire: Any) -> None:
+    """At 0 all samples would be one; nothing else of the request changes."""
+    wire.replies = [wire.said(BARE)]
+    model = OpenAIModel("m", "k", f"{wire.url}/v1")
+    for sample in (0, 1, 2):
+        await model.complete(Request("plan", TURNS, SCHEMA, sample=sample))
+    await model.close()
+    usual, first, second = (asked.body for asked in wire.asked)
+    assert first == second == {name: value for name, value in usual.items() if name != "temperature"} != usual
+
+
 async def test_openai_itself_is_sent_the_new_name_of_the_limit(wire: Any) -> None:
     """Reasoning models refuse `max_tokens`; servers elsewhere do not all know `max_completion_tokens`."""
     model = OpenAIModel("gpt-5", "k", capability=capability.find("openai:gpt-5"))

@@ -9,7 +9,18 @@ from hypothesis import strategies as st
 
 from fedkg.errors import BudgetError
 from fedkg.methods import fidelis
-from fedkg.methods.base import Answering, Choosing, Completing, Deducing, Expanding, Expansion, Found, Need, Picking
+from fedkg.methods.base import (
+    Answering,
+    Choosing,
+    Completing,
+    Deducing,
+    Expanding,
+    Expansion,
+    Found,
+    Need,
+    Picking,
+    Task,
+)
 from fedkg.records import Beam, Candidate, Conclusion, Pick, Verdict
 from fedkg.settings import Search
 from fedkg.terms import DirectedRelation, Edge, Iri
@@ -26,7 +37,7 @@ def step(name: str, start: str = "topic", beam: int = 0, score: float = 1.0) -> 
 
 def drive(settings: Search, answer: Callable[[Need], Any], *, together: bool = False) -> tuple[Found, list[Need]]:
     """Runs a search; `answer` is the driver."""
-    walk = fidelis.search([TOPIC], settings, together=together)
+    walk = fidelis.search(Task((TOPIC,), settings, together))
     needs: list[Need] = [next(walk)]
     try:
         while True:
@@ -103,7 +114,7 @@ def test_finished_paths_are_completed_before_the_answer_and_others_after() -> No
 @pytest.mark.parametrize("finish_at", [0, 1])
 def test_an_answer_that_is_known_survives_a_spent_budget(finish_at: int) -> None:
     """Paths that were chosen come back as they are, marked as cut; where nothing is chosen yet the search ends."""
-    walk = fidelis.search([TOPIC], Search(depth=1))
+    walk = fidelis.search(Task((TOPIC,), Search(depth=1)))
     driver, need = Driver(finish_at), next(walk)
     while not isinstance(need, Completing):
         need = walk.send(driver(need))
@@ -306,7 +317,7 @@ def test_every_beam_is_made_of_offered_steps(plan: Any, depth: int, width: int, 
 @pytest.mark.parametrize("topics", [1, 2, 3])
 def test_several_topics_are_searched_jointly(topics: int) -> None:
     """The first expansion holds a beam per topic entity."""
-    walk = fidelis.search([Iri(f"http://x/{n}") for n in range(topics)], Search())
+    walk = fidelis.search(Task(tuple(Iri(f"http://x/{n}") for n in range(topics)), Search()))
     need = next(walk)
     assert isinstance(need, Expanding)
     assert need.beams == tuple(Beam(Iri(f"http://x/{n}")) for n in range(topics))

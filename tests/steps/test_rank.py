@@ -11,9 +11,9 @@ from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.surroundings import Surroundings, frontier
 from fedkg.meter import Meter
 from fedkg.records import Beam, Candidate
-from fedkg.settings import Search
-from fedkg.steps.rank import PathRag, Ranking, expand
-from fedkg.terms import DirectedRelation, Iri, Term, relation_name, relation_text
+from fedkg.settings import Retriever, Search
+from fedkg.steps.rank import MOST_RELATIONS, NEAR, PathRag, Ranking, expand
+from fedkg.terms import DirectedRelation, Edge, Iri, Literal, Term, relation_name, relation_text
 
 KONG, JACKSON = Iri("http://x/kong"), Iri("http://x/jackson")
 
@@ -29,9 +29,11 @@ class Exact:
     def __init__(self, worth: dict[str, float]) -> None:
         self.worth = worth
         self.asked: list[str] = []
+        self.queries: set[str] = set()
 
     async def scores(self, query: str, texts: Sequence[str]) -> Matrix:
         """The worth of each text, 0 where nothing was told."""
+        self.queries.add(query)
         self.asked += texts
         return np.array([self.worth.get(text, 0.0) for text in texts], dtype=np.float32)
 
@@ -192,6 +194,124 @@ async def test_it_ranks_by_shared_words_with_a_real_similarity(films: SparqlGrap
     assert hashing.embedded > 0
 
 
+@pytest.mark.parametrize(
+    ("retriever", "worth", "texts"),
+    [
+        (
+            "vanilla",
+            {"directed by Peter Jackson": 0.9, "Peter Jackson": -1.0},
+            {"directed by Peter Jackson", "starring Naomi Watts", "starring Jack Black", "release year 2005"},
+        ),
+        (
+            "kaping",
+            {"(King Kong, directed by, Peter Jackson)": 0.9, "directed by": -1.0},
+            {
+                "(King Kong, directed by, Peter Jackson)",
+                "(King Kong, starring, Naomi Watts)",
+                "(King Kong, starring, Jack Black)",
+                "(King Kong, release year, 2005)",
+            },
+        ),
+    ],
+)
+@pytest.mark.parametrize("named", ["setting", "argument"])
+async def test_other_retrievers_rank_by_one_text(
+    films: SparqlGraph, retriever: Retriever, worth: dict[str, float], texts: set[str], named: str
+) -> None:
+    """Relation and entity, or the verbalised triple; the settings name the retriever, or whoever asks does."""
+    exact = Exact(worth)
+    around, search = (
+        Surroundings(films),
+        Search(form="pairs", retriever=retriever if named == "setting" else "path-rag"),
+    )
+    await around.fetch([KONG])
+    rag = PathRag(around, exact, lambda _names: pytest.fail("K is not asked for"), search, "who directed it")
+    ranking = await rag.rank(
+        [Beam(KONG)], [[KONG]], 1, lookahead=True, retriever=None if named == "setting" else retriever
+    )
+    assert (set(exact.asked), exact.queries) == (texts, {"who directed it"})
+    assert names(ranking)[0] == ">directed by"
+    assert ranking.candidates[0].score == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize("retriever", ["vanilla", "kaping"])
+async def test_other_retrievers_look_no_further(films: SparqlGraph, meter: Meter, retriever: Retriever) -> None:
+    """Nothing is fetched ahead, whatever alpha is."""
+    await ranked(films, Exact({}), Beam(KONG), limit=1, ahead=True, alpha=0.3, retriever=retriever)
+    assert meter.usage().by_kind["neighbours"] == 2
+
+
+async def test_a_group_counts_as_its_best_text(films: SparqlGraph) -> None:
+    """One good triple is enough, as one good tail is for Path-RAG."""
+    exact = Exact({"(King Kong, starring, Naomi Watts)": 0.7, "(King Kong, release year, 2005)": 0.6})
+    ranking = await ranked(films, exact, Beam(KONG), retriever="kaping")
+    assert names(ranking)[:2] == [">starring", ">release year"]
+    assert ranking.candidates[0].score == pytest.approx(0.7)
+
+
+async def test_triples_are_verbalised_as_the_graph_says_them(films: SparqlGraph) -> None:
+    """Subject first, whichever way they are walked; the label of a node on the way is there at the second hop, too."""
+    around = Surroundings(films)
+    await around.fetch([KONG, JACKSON])
+    relation = DirectedRelation(Iri("http://x/r/directed_by"), "out")
+    beam = Beam(KONG).extend(Candidate(0, relation, tuple(around.along(KONG, relation))))
+    exact = Exact({})
+    rag = PathRag(around, exact, lambda _names: "", Search(retriever="kaping"), "?")
+    await rag.rank([beam], [[JACKSON]], None, lookahead=False)
+    assert set(exact.asked) == {
+        "(The Two Towers, directed by, Peter Jackson)",
+        "(Peter Jackson, spouse, Fran Walsh)",
+        "(Peter Jackson, place of birth, Pukerua Bay)",
+    }
+
+
+async def test_the_form_may_be_asked_for(films: SparqlGraph) -> None:
+    """A method of triples gets pairs, whatever the settings say."""
+    around = Surroundings(films)
+    await around.fetch([KONG])
+    rag = PathRag(around, Exact({}), lambda _names: "", Search(form="groups"))
+    ranking = await rag.rank([Beam(KONG)], [[KONG]], None, lookahead=False, form="pairs")
+    assert [len(candidate.edges) for candidate in ranking.candidates] == [1] * 4
+
+
+async def relations(graph: SparqlGraph, depth: int, worth: dict[str, float], **search: int) -> list[str]:
+    """The relations within some steps of King Kong, in order, with an arrow for the direction."""
+    rag = PathRag(Surroundings(graph), Exact(worth), lambda _names: "", Search(**search))  # type: ignore[arg-type]  # ints
+    found = await rag.relations([KONG], depth)
+    return [{"out": ">", "in": "<"}[one.direction] + one.relation.local_name for one in found]
+
+
+async def test_relations_within_reach_are_ranked(films: SparqlGraph) -> None:
+    """One step reaches three, two steps all that the director has, and the way back; the most similar come first."""
+    assert set(await relations(films, 1, {})) == {">directed by", ">starring", ">year"}
+    worth = {"place of birth": 0.9, "starring": 0.8}
+    found = await relations(films, 2, worth)
+    assert (found[0], set(found[1:3])) == (">born in", {">starring", "<starring"})
+    assert set(found) == {
+        ">directed by",
+        "<directed by",
+        ">starring",
+        "<starring",
+        ">year",
+        ">spouse",
+        "<spouse",
+        ">born in",
+    }
+
+
+async def test_a_small_frontier_follows_every_relation(make_graph: Callable[..., SparqlGraph]) -> None:
+    """Of two relations that lead on each is gone once before one of them is gone twice."""
+    graph = make_graph(":kong r:cast :x, :y, :z ; r:maker :m . :m r:spouse :w .", name="fan")
+    assert ">spouse" in await relations(graph, 2, {}, frontier=2)
+
+
+async def test_a_plan_has_a_bounded_number_of_relations(make_graph: Callable[..., SparqlGraph]) -> None:
+    """The best of many, without those that the question has nothing of."""
+    hub = make_graph("".join(f":kong r:r{n} :n{n} .\n" for n in range(MOST_RELATIONS + 20)), name="hub")
+    found = await relations(hub, 1, {f"r{MOST_RELATIONS + 10}": 1.0})
+    assert (len(found), found[0]) == (MOST_RELATIONS, f">r{MOST_RELATIONS + 10}")
+
+
 def test_freebase_relations_are_ranked_by_their_whole_name() -> None:
     """Where the label only repeats the end of the IRI, domain and type count too; Wikidata's labels stay."""
     born, wikidata = Iri("http://rdf.freebase.com/ns/people.person.place_of_birth"), Iri("http://w/P19")
@@ -211,3 +331,29 @@ async def test_unknown_surroundings_have_no_steps(make_graph: Callable[..., Spar
     around = Surroundings(make_graph(":a r:to :b ."))
     found: list[Candidate] = expand(around, "groups", 0, Beam(Iri("http://x/a")), [Iri("http://x/a")])
     assert found == []
+
+
+async def test_the_surroundings_of_an_entity_are_the_relations_most_like_the_keywords(
+    make_graph: Callable[..., SparqlGraph], hashing: LazySimilarity, meter: Meter
+) -> None:
+    """A few of each beam's end, without the way back; edges and labels cost one batch each, whatever the number of beams."""
+    said = " ; ".join(f"r:detail{number} :x{number}" for number in range(8))
+    facts = f'{said} ; r:award :oscar . r:award rdfs:label "award won"@en . :oscar rdfs:label "Oscar"@en .'
+    graph = make_graph(f':kong r:by :a, :b . :a {facts} :b r:award "1994" .')
+    a, b, by = Iri("http://x/a"), Iri("http://x/b"), Iri("http://x/r/by")
+    steps = [Candidate(0, DirectedRelation(by, "out"), (Edge(KONG, by, end, "out", "test"),)) for end in (a, b)]
+    rag = PathRag(Surroundings(graph), hashing, lambda _names: "award won", Search())
+    near, labels = await rag.surroundings([Beam(KONG).extend(step) for step in steps])
+    assert [near[number][0].relation.relation.local_name for number in (0, 1)] == ["award", "award"]
+    assert [len(near[number]) for number in (0, 1)] == [NEAR, 1]
+    assert labels[Iri("http://x/oscar")] == "Oscar"
+    assert meter.usage().by_kind == {"neighbours": 2, "labels": 2}
+
+
+async def test_nothing_is_around_a_literal(films: SparqlGraph) -> None:
+    """It costs no request for its edges, and is in no list."""
+    step = Candidate(0, DirectedRelation(KONG, "out"), (Edge(KONG, KONG, Literal("2005"), "out", "test"),))
+    near, _ = await PathRag(Surroundings(films), Exact({}), lambda _names: "", Search()).surroundings(
+        [Beam(KONG).extend(step)]
+    )
+    assert near == {}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedkg.records import Beam, Candidate, Match
-from fedkg.steps.show import offer_beam, offer_candidates, path_text, safe
+from fedkg.steps.show import offer_beam, offer_candidates, offer_step, path_text, safe, shown_terms, surrounded
 from fedkg.terms import DirectedRelation, Direction, Edge, Iri, Qualifier, Term
 
 NAMES: dict[Term, str] = {
@@ -125,3 +125,47 @@ def test_labels_with_commas_stay_one_thing_each() -> None:
     listed, alone = (KONG.extend(Candidate(0, relation, tuple(edges[:number]))) for number in (2, 1))
     assert path_text(listed, names).endswith('→ "Jackson, Peter", Fran Walsh')
     assert path_text(alone, names).endswith("→ Jackson, Peter")
+
+
+def test_the_terms_that_are_shown_are_those_whose_names_are_asked_for() -> None:
+    """Of a long path: the topic, the relations, the first nodes on the way, forty ends, and what is said beside them."""
+
+    class Asked(dict[Term, str]):
+        """Remembers what it was asked for."""
+
+        def get(self, term: Term, default: str = "") -> str:  # type: ignore[override]
+            """No name."""
+            asked.add(term)
+            return default
+
+    asked: set[Term] = set()
+    way = [step("kong", "directed_by", f"d{number}", since="1987") for number in range(5)]
+    ends = [step("d0", "spouse", f"s{number}", since=f"y{number}") for number in range(50)]
+    groups = [Candidate(0, made[0].relation, tuple(edge for one in made for edge in one.edges)) for made in (way, ends)]
+    beam = KONG.extend(groups[0]).extend(groups[1])
+    offer_beam(1, beam, Asked(), [])
+    assert set(shown_terms(beam)) == asked
+    assert len(asked) == 1 + 2 + 3 + 40 + 1 + 1 + 40
+
+
+def test_a_step_is_offered_alone_or_after_its_path() -> None:
+    """Whatever it leads to is not shown; the relations are those of the whole chain either way."""
+    beam, back = KONG.extend(step("kong", "directed_by", "jackson")), DirectedRelation(Iri("http://x/spouse"), "in")
+    topics = [Match(Iri("http://x/kong"), "King Kong", 1.0, mention="Kong")]
+    alone, whole = (offer_step(2, beam, back, NAMES, topics, alone=one) for one in (True, False))
+    assert (alone.text, whole.text) == ("← spouse ←", "King Kong → directed by → Peter Jackson ← spouse ←")
+    assert alone.relations == whole.relations == ("directed by", "spouse")
+    assert (alone.number, alone.topic, alone.tails) == (2, "Kong", ())
+
+
+def test_what_is_around_an_entity_stands_behind_it_in_brackets() -> None:
+    """Few ends of each step, and how many more there are; nothing where the graph says nothing."""
+    offer = offer_beam(1, KONG.extend(step("kong", "directed_by", "jackson")), NAMES, [])
+    edges = tuple(step("jackson", "spouse", f"p{n}").edges[0] for n in range(5))
+    near = [
+        Candidate(0, DirectedRelation(Iri("http://x/spouse"), "out"), edges),
+        step("jackson", "directed_by", "kong", inward=True),
+    ]
+    said = "[→ spouse → p0, p1, p2, (+2); ← directed by ← King Kong]"
+    assert surrounded(offer, near, NAMES).text == f"King Kong → directed by → Peter Jackson {said}"
+    assert surrounded(offer, (), NAMES) == offer

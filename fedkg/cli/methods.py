@@ -1,0 +1,38 @@
+"""`fedkg methods`: how an answer can be searched for."""
+
+import click
+
+from fedkg.cli import options
+from fedkg.methods.base import Method
+from fedkg.methods.registry import METHODS
+from fedkg.records import encode
+
+__all__ = ["methods"]
+
+
+@click.group()
+def methods() -> None:
+    """List the methods of answering."""
+
+
+@methods.command("list")
+@options.as_json
+def every(as_json: bool) -> None:
+    """List the methods, each with its paper and what it asks of."""
+    if as_json:
+        click.echo(encode([_record(name, method) for name, method in METHODS.items()]))
+        return
+    width = max(map(len, METHODS))
+    for name, method in METHODS.items():
+        click.echo(f"{name:{width}}  {method.title}")
+        click.echo(f"{'':{width}}    {method.paper}; {_asks(method)}")
+
+
+def _record(name: str, method: Method) -> dict[str, str | bool]:
+    flags = {"graph": method.graph, "plans": method.plans, "prompts": method.prompts}
+    return {"name": name, "title": method.title, "paper": method.paper, **flags}
+
+
+def _asks(method: Method) -> str:
+    who = "any model" if not method.prompts else "a language model"
+    return f"asks the graph and {who}" if method.graph else f"asks {who} alone"

@@ -1,0 +1,116 @@
+"""`fedkg paths`: files to fine-tune a model with."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import get_args
+
+import click
+
+from fedkg.bench import datasets
+from fedkg.bench import paths as bench
+from fedkg.bench.paths import Built, Format, Recipe, Record
+from fedkg.cli import options
+from fedkg.cli.connect import interruptible
+from fedkg.cli.contact import contacted
+from fedkg.cli.progress import ticking
+from fedkg.cli.show import counted, plain
+
+__all__ = ["paths"]
+
+MOST_ERRORS = 3
+
+
+@click.group()
+def paths() -> None:
+    """Write files to fine-tune a model with."""
+
+
+@paths.command()
+@click.argument("name")
+@click.option(
+    "--data",
+    required=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder of question sets and graphs.",
+)
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="File of records (JSON Lines); one of an earlier run is gone on with.",
+)
+@click.option(
+    "--format", "form", type=click.Choice(get_args(Format)), default="gcr", show_default=True, help="For whom."
+)
+@click.option("--hops", type=click.IntRange(1), metavar="L", help="Most steps of a path; as the benchmark says.")
+@click.option(
+    "--frontier", type=click.IntRange(1), default=500, show_default=True, help="Most entities expanded at a hop."
+)
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.5,
+    show_default=True,
+    help="Of eperm: the least share of answers among all that a kept plan leads to.",
+)
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Draw so many questions.")
+@click.option("--seed", default=0, show_default=True, help="What the draw depends on.")
+@options.connection
+def build(  # noqa: PLR0917  # click gives all of them by name
+    name: str,
+    data: Path,
+    out: Path,
+    form: Format,
+    hops: int | None,
+    frontier: int,
+    threshold: float,
+    limit: int | None,
+    seed: int,
+    file: str | None,
+    **flags: object,
+) -> int:
+    """Write what connects topics and answers of the benchmark NAME, as examples to fine-tune with; nothing is trained.
+
+    All shortest paths between topic and answer entities, over the benchmark's own graph unless -e names an endpoint. For gcr
+    each is an example; for eperm each chain of relations that leads to answers often enough (--threshold). FILE has one JSON
+    object a question; its `examples` have a prompt and a completion each:
+
+    \b
+    jq -c '.examples[]' FILE
+
+    Questions that are in FILE already are not asked again, unless they failed. Exit code 3: every question failed.
+    """  # noqa: D301  # click's mark for lines that it leaves as they are
+    settings = contacted(options.settings(file, flags | {"model": "local"}))
+    recipe = Recipe(name, form, hops or datasets.find(name).depth, frontier, threshold)
+    with interruptible(settings), ticking() as tick:
+        work = bench.build(settings, recipe, data, out, limit=limit, seed=seed, on_progress=_progress(name, tick))
+        built = asyncio.run(work)
+    _print(built)
+    return 3 if built.records and all(record.error for record in built.records) else 0
+
+
+def _progress(name: str, tick: Callable[[str], None]) -> Callable[[Sequence[Record], int], None]:
+    def on_progress(records: Sequence[Record], total: int) -> None:
+        found = sum(len(record.examples) for record in records)
+        tick(f"{name}: {len(records)} of {total}, {counted(found, 'example')}")
+
+    return on_progress
+
+
+def _print(built: Built) -> None:
+    number = len(built.records)
+    each = built.usage.requests / number if number else 0.0
+    click.echo(f"questions        {number}")
+    click.echo(f"there already    {built.kept}")
+    click.echo(f"with examples    {sum(bool(record.examples) for record in built.records)}")
+    click.echo(f"examples         {sum(len(record.examples) for record in built.records)}")
+    click.echo(f"cut              {sum(bool(record.cut) for record in built.records)}")
+    click.echo(f"errors           {sum(bool(record.error) for record in built.records)}")
+    click.echo(f"requests each    {each:.2f}")
+    click.echo(f"seconds          {built.seconds:.1f}")
+    often = Counter(record.error for record in built.records if record.error)
+    for why, times in often.most_common(MOST_ERRORS):
+        click.echo(f"{counted(times, 'question')} failed: {plain(why, 300)}", err=True)

@@ -1,0 +1,223 @@
+"""EPERM without training: a subgraph, weighted plans in it, and an answer from weighted evidence paths (Long et al., EPERM).
+
+Subgraph retriever: per hop the model scores every step around the frontier, S(Q, r) of Eq. 2, and the top K are walked; what
+they are called is the subgraph's relations. Evidence path finder: the model chains these to at most s weighted plans; each is
+looked for in the graph, and per hop the entities are scored with what the graph says around them (Eq. 3), of which the top S
+of each plan are gone on from. A path's weight is the product of the plan's weight and its entities' scores. Answer predictor:
+the answer call sees the paths, the heaviest first (Algorithm 1).
+
+What differs from the paper: its three modules are one fine-tuned model, here any model is asked. A relation is scored with the
+path before it where there are several, since it may help after one and not after another. A plan's entities are those that
+the whole graph has, not the subgraph only, and one from which the plan leads nowhere is no part of a path. The ends of a plan
+are scored and ordered, but not cut to S: a question with nine answers has nine. The weights are not written beside the paths:
+their order says them.
+
+Calls: one per hop for the relations, one per hop for the entities, one that plans and one that answers: at most 2D + 2 besides
+the plan call, which finds the topics.
+"""
+
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from fedkg.errors import BudgetError
+from fedkg.methods.base import (
+    Answering,
+    Chain,
+    Completing,
+    Expanding,
+    Expansion,
+    Found,
+    Method,
+    Need,
+    Planning,
+    Scoring,
+    Task,
+    Walk,
+)
+from fedkg.methods.ends import answer, chains
+from fedkg.records import Beam, Candidate
+from fedkg.terms import DirectedRelation, Term
+
+__all__ = ["ENTITIES", "HOPS", "METHOD", "OFFERED", "PLANS", "RELATIONS", "search"]
+
+HOPS = 3
+"""D, most hops: no question of the paper's data sets needs more (Table 6); its own D is not stated."""
+RELATIONS = 10
+"""K, the steps kept at a hop: not stated."""
+OFFERED = 100
+"""Steps that are scored at a hop unless the settings say how many, the best by the retriever: the paper scores all."""
+PLANS = 6
+"""s, best for WebQSP; 5 for CWQ (section on hyperparameters, Figure 3)."""
+ENTITIES = 3
+"""S, best for WebQSP; 4 for CWQ (the same section)."""
+
+
+class Subgraph(msgspec.Struct, frozen=True):
+    """The relations that were kept, the best first; `whole` is True where the graph has no others within reach."""
+
+    relations: tuple[DirectedRelation, ...]
+    whole: bool
+
+
+class Branch(msgspec.Struct, frozen=True):
+    """A path through the tree of a plan, T(j) of the paper: `ahead` are the steps that it has yet to take, with all their edges.
+
+    `path.score` is its weight.
+    """
+
+    plan: int
+    path: Beam
+    ahead: tuple[Candidate, ...]
+
+    @property
+    def step(self) -> Candidate:
+        """The next step, with the edges that go on from the path and not back."""
+        walked = {self.path.topic, *(tail for step in self.path.steps for tail in step.tails)}
+        edges = (edge for edge in self.ahead[0].edges if edge.start in self.path.tails and edge.end not in walked)
+        return msgspec.structs.replace(self.ahead[0], edges=tuple(edges))
+
+
+def search(task: Task) -> Walk:
+    """The three stages; `search.depth` bounds the hops further. Where no path can be judged any more, the measures are left."""
+    depth = min(task.search.depth, HOPS)
+    subgraph = yield from _retrieved(task, depth)
+    plans: tuple[Chain, ...] = ()
+    if subgraph.relations:
+        plans = yield Planning(task.topics, depth, PLANS, subgraph.relations)
+    if not plans:
+        return Found(exhausted=subgraph.whole, measures=_measures(subgraph))
+    grounded: list[tuple[Chain, Beam]] = []
+    try:
+        walks: tuple[Beam, ...] = yield Completing(tuple(plan.beam for plan in plans))
+        grounded += [(plan, walk) for plan, walk in zip(plans, walks, strict=True) if walk.tails]
+        evidence = yield from _weighed(grounded, task.search.frontier)
+        found = yield from answer(Answering(evidence), together=task.together)
+    except BudgetError:
+        found = Found()
+    return msgspec.structs.replace(found, measures=_measures(subgraph, plans, [plan for plan, _ in grounded]))
+
+
+def _measures(
+    subgraph: Subgraph, plans: Sequence[Chain] = (), grounded: Sequence[Chain] = ()
+) -> dict[str, float | str]:
+    """The figures of a search; a plan is made once for all topics, and is grounded where one of them has it."""
+    return {
+        "plans": len({plan.relations for plan in plans}),
+        "grounded plans": len({plan.relations for plan in grounded}),
+        "relations in the subgraph": len(subgraph.relations),
+    }
+
+
+def _retrieved(task: Task, depth: int) -> Generator[Need, Any, Subgraph]:
+    """The subgraph retriever: K steps at each hop, over all paths."""
+    beams = tuple(Beam(topic) for topic in task.topics)
+    scores: dict[DirectedRelation, float] = {}
+    whole = True
+    for hop in range(1, depth + 1):
+        # the model scores the step itself: a retriever's look at the one after it would be fetched for nothing
+        expansion: Expansion = yield Expanding(hop, beams, last=True, form="groups")
+        best = yield from _relevant(hop, beams, expansion.candidates[: task.search.candidates or OFFERED])
+        whole = whole and expansion.complete and len(best) == len(expansion.candidates)
+        for step in best:
+            scores[step.relation] = max(step.score, scores.get(step.relation, 0.0))
+        beams = tuple(beams[step.beam].extend(step) for step in best)
+        if not beams:
+            break
+    return Subgraph(tuple(sorted(scores, key=lambda relation: -scores[relation])), whole and not beams)
+
+
+def _relevant(
+    hop: int, beams: tuple[Beam, ...], offered: tuple[Candidate, ...]
+) -> Generator[Need, Any, list[Candidate]]:
+    """The top K of the steps by the model's score (Eq. 2); those with equal ones as the retriever ranks them."""
+    if not offered:
+        return []
+    scores: tuple[float, ...] = yield Scoring(hop, "relations", beams, offered)
+    scored = [msgspec.structs.replace(step, score=score) for step, score in zip(offered, scores, strict=True)]
+    return sorted(scored, key=lambda step: -step.score)[:RELATIONS]
+
+
+def _weighed(grounded: Sequence[tuple[Chain, Beam]], most: int) -> Generator[Need, Any, tuple[Beam, ...]]:
+    """The evidence path finder: the weighted paths of the plans, the heaviest first, those of one plan as one."""
+    branches = [
+        Branch(number, Beam(plan.topic, score=plan.weight), _leading(walk))
+        for number, (plan, walk) in enumerate(grounded)
+    ]
+    for hop in range(1, max((len(branch.ahead) for branch in branches), default=0) + 1):
+        done = [branch for branch in branches if not branch.ahead]
+        branches = done + (yield from _grown(hop, [branch for branch in branches if branch.ahead], most))
+    return chains([branch.path for branch in sorted(branches, key=lambda branch: -branch.path.score)])
+
+
+def _leading(walk: Beam) -> tuple[Candidate, ...]:
+    """The steps of a walk with only those edges that lead on to its end."""
+    steps: list[Candidate] = []
+    for step in reversed(walk.steps):
+        ahead = {edge.start for edge in steps[0].edges} if steps else set(step.tails)
+        steps.insert(0, msgspec.structs.replace(step, edges=tuple(edge for edge in step.edges if edge.end in ahead)))
+    return tuple(steps)
+
+
+def _grown(hop: int, branches: Sequence[Branch], most: int) -> Generator[Need, Any, list[Branch]]:
+    """Each path one step longer, at the entities that score best; about `most` are scored, in one call."""
+    share = max(1, most // max(1, len(branches)))
+    paths = tuple(branch.path for branch in branches)
+    steps = [branch.step for branch in branches]
+    pairs = tuple(pair for number, step in enumerate(steps) for pair in _pairs(number, step, share))
+    if not pairs:
+        return []
+    scores: tuple[float, ...] = yield Scoring(hop, "entities", paths, pairs, surroundings=True)
+    weighed: list[dict[Term, float]] = [{} for _ in branches]
+    for pair, score in zip(pairs, scores, strict=True):
+        weighed[pair.beam][pair.tails[0]] = score * paths[pair.beam].score
+    grown = [
+        longer
+        for branch, step, weights in zip(branches, steps, weighed, strict=True)
+        for longer in _longer(branch, step, weights)
+    ]
+    return _best(grown)
+
+
+def _pairs(number: int, step: Candidate, most: int) -> list[Candidate]:
+    """The step to each of its first entities, over all edges to it; each is less than the step where there are more."""
+    complete = step.complete and len(step.tails) <= most
+    edges = [tuple(edge for edge in step.edges if edge.end == tail) for tail in step.tails[:most]]
+    return [Candidate(number, step.relation, own, complete=complete) for own in edges]
+
+
+def _longer(branch: Branch, step: Candidate, weights: Mapping[Term, float]) -> list[Branch]:
+    """The branch with each of the weighed entities; at the end of a plan with all of them, the heaviest first."""
+    if not weights:
+        return []
+    ahead = branch.ahead[1:]
+    if ahead:
+        pairs = _pairs(0, step, len(weights))
+        steps = [msgspec.structs.replace(pair, score=weights[pair.tails[0]]) for pair in pairs]
+    else:
+        edges = tuple(sorted(step.edges, key=lambda edge: -weights.get(edge.end, 0.0)))
+        steps = [msgspec.structs.replace(step, edges=edges, score=max(weights.values()))]
+    return [Branch(branch.plan, branch.path.extend(longer), ahead) for longer in steps]
+
+
+def _best(branches: Sequence[Branch]) -> list[Branch]:
+    """Of each plan the top S; where there are more, they are marked as not all."""
+    plans: dict[int, list[Branch]] = {}
+    for branch in sorted(branches, key=lambda branch: -branch.path.score):
+        plans.setdefault(branch.plan, []).append(branch)
+    return [branch if len(own) <= ENTITIES else _partial(branch) for own in plans.values() for branch in own[:ENTITIES]]
+
+
+def _partial(branch: Branch) -> Branch:
+    """The branch as one beside which others were left out."""
+    *before, last = branch.path.steps
+    path = Beam(branch.path.topic, (*before, msgspec.structs.replace(last, complete=False)), score=branch.path.score)
+    return msgspec.structs.replace(branch, path=path)
+
+
+METHOD = Method(
+    "EPERM: weighted plans and evidence paths, training-free",
+    "EPERM (Long et al.), Methodology and Algorithm 1",
+    search,
+)

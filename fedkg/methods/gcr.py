@@ -1,0 +1,190 @@
+"""GCR: graph-constrained reasoning over a KG-Trie (Luo et al. 2024, sections 4.2 to 4.4).
+
+All paths within L hops of the topics are collected without a model and become a trie. The model writes or picks at most K of
+them, held to the trie, so that none can be made up; one call then answers from all of them, each with the end that it led to
+as its hypothesis. The answer set is completed as for FiDeLiS.
+
+Three doors lead through the trie; `measures` name the one that was used. `token`: a local model decodes, and only tokens that
+go on in the trie are allowed. `schema`: one call is shown all paths, and the service holds the reply to their numbers. `index`: the model
+walks the trie from hop to hop by picking numbers, which are checked. It is the paper's constraint, though not its decoding.
+
+In the paper a subgraph is there beforehand, and its model is fine-tuned to write paths. Here a graph is asked, so a reach is
+bounded: what was left out is among the measures, and "none" is then not said. Without fine-tuning the model may stop a path early, or go on
+too far: the shorter paths that it picked on its way are kept as far as K allows.
+
+Calls: at most L through the index door, one through the others, and one that answers, besides the plan call, which finds the topics.
+"""
+
+import itertools
+from collections.abc import Generator, Hashable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from fedkg.methods.base import (
+    Choosing,
+    Completing,
+    Decoded,
+    Decoding,
+    Expanding,
+    Expansion,
+    Found,
+    Inducing,
+    Method,
+    Need,
+    Task,
+    Walk,
+)
+from fedkg.methods.ends import answer, chains, completed, leaves
+from fedkg.records import Beam, Candidate, Pick
+from fedkg.terms import Iri
+from fedkg.trie import Door, Trie
+
+__all__ = ["HOPS", "METHOD", "MOST_ENTITIES", "MOST_PATHS", "OFFERED", "PATHS", "search", "tokens"]
+
+HOPS = 2
+"""L: longer paths made the paper's answers worse (section 10.1)."""
+PATHS = 10
+"""K (section 9)."""
+MOST_ENTITIES = 200
+"""Entities that are expanded at one hop."""
+MOST_PATHS = 10_000
+"""Paths in one trie, the best by the retriever's ranking."""
+OFFERED = 100
+"""Steps that one call is offered, where the settings do not say: as many as for ten beams of FiDeLiS."""
+
+
+class Reach(msgspec.Struct, frozen=True):
+    """The paths within reach, each under its tokens, and what is missing of them.
+
+    `complete` is whether endpoints left nothing out; `unseen` entities were not expanded, and `left_out` paths had no room.
+    `page` is how many steps the model is to be offered at once where that was not said (0: all).
+    """
+
+    paths: dict[tuple[Hashable, ...], Beam]
+    complete: bool = True
+    unseen: int = 0
+    left_out: int = 0
+    page: int = 0
+
+    @property
+    def whole(self) -> bool:
+        """Whether these are all paths that the graph has."""
+        return self.complete and not self.unseen and not self.left_out
+
+
+class Walked(msgspec.Struct, frozen=True):
+    """The paths that the model has picked, the best first, through which door, and whether it was offered all."""
+
+    door: Door
+    paths: tuple[Beam, ...]
+    all_offered: bool = True
+
+
+def search(task: Task) -> Walk:
+    """The walk: all paths within reach, K of them that the model picks, one answer from these."""
+    hops = min(task.search.depth, HOPS)
+    reach = yield from _reach(task.topics, hops)
+    trie = Trie.of(reach.paths)
+    measures: dict[str, float | str] = {
+        "paths in the trie": len(trie),
+        "paths left out": reach.left_out,
+        "entities not expanded": reach.unseen,
+    }
+    if not reach.paths:
+        return Found(exhausted=reach.whole, measures=measures)
+    walked = yield from _decoded(reach)
+    if walked is None:
+        most = (task.search.candidates or OFFERED) if reach.page else len(reach.paths)
+        walked = yield from _walked(task.topics, trie, reach.paths, hops, most)
+    exhausted = reach.whole and walked.all_offered and not walked.paths
+    found = yield from _induced(walked.paths, together=task.together, exhausted=exhausted)
+    return msgspec.structs.replace(found, measures={"door": walked.door, **measures})
+
+
+def tokens(beam: Beam) -> tuple[Hashable, ...]:
+    """A path as the trie has it: the topic, then each step as its relation with the ends that it leads to."""
+    return (beam.topic, *((step.relation, step.tails) for step in beam.steps))
+
+
+def _reach(topics: Sequence[Iri], hops: int) -> Generator[Need, Any, Reach]:
+    """Breadth first: the paths of one step, then those of two; within a hop the best ones first."""
+    beams = tuple(Beam(topic) for topic in topics)
+    reach = Reach({})
+    for depth in range(1, hops + 1):
+        # all that follows is walked anyway: a retriever's look at the hop after it would be fetched for nothing
+        expansion: Expansion = yield Expanding(depth, beams, last=True, frontier=MOST_ENTITIES)
+        ends = sum(isinstance(tail, Iri) for beam in beams for tail in beam.tails)
+        longer = (beams[candidate.beam].extend(candidate) for candidate in expansion.candidates)
+        found = {tokens(beam): beam for beam in longer}
+        kept = dict(itertools.islice(found.items(), MOST_PATHS - len(reach.paths)))
+        reach = Reach(
+            reach.paths | kept,
+            reach.complete and expansion.complete,
+            reach.unseen + max(0, ends - MOST_ENTITIES),
+            reach.left_out + len(found) - len(kept),
+            expansion.page,
+        )
+        beams = tuple(kept.values())
+        if not beams:
+            break
+    return reach
+
+
+def _decoded(reach: Reach) -> Generator[Need, Any, Walked | None]:
+    """Through the token or the schema door, in one call; None where neither is open to so many paths."""
+    paths = tuple(reach.paths.values())
+    decoded: Decoded | None = yield Decoding(paths, PATHS)
+    return Walked(decoded.door, tuple(paths[number - 1] for number in decoded.numbers)) if decoded else None
+
+
+def _walked(
+    topics: Sequence[Iri], trie: Trie[Hashable], paths: Mapping[tuple[Hashable, ...], Beam], hops: int, most: int
+) -> Generator[Need, Any, Walked]:
+    """Through the index door: at each hop the model picks among what follows the picked paths in the trie.
+
+    First come the paths that it said are enough, then those that no other goes on from, then the shorter ones before them.
+    """
+    beams = tuple(Beam(topic) for topic in topics)
+    finished: list[Beam] = []
+    trail: list[Beam] = []
+    all_offered = True
+    for depth in range(1, hops + 1):
+        following = _following(beams, trie, paths)
+        all_offered = all_offered and len(following) <= most
+        offered = following[:most]
+        if not offered:
+            break
+        picks: tuple[Pick, ...] = yield Choosing(depth, beams, offered, PATHS)
+        picked = [(beams[step.beam].extend(step), pick) for pick in picks if (step := offered[pick.number - 1])]
+        finished += [beam for beam, pick in picked if pick.finishes]
+        trail += [beam for beam, _ in picked]
+        beams = tuple(beam for beam, pick in picked if not pick.finishes)
+    ranked = dict.fromkeys((*finished, *leaves(trail), *trail[::-1]))
+    return Walked("index", tuple(ranked)[:PATHS], all_offered)
+
+
+def _following(
+    beams: Sequence[Beam], trie: Trie[Hashable], paths: Mapping[tuple[Hashable, ...], Beam]
+) -> tuple[Candidate, ...]:
+    """The steps with which these paths go on in the trie, the best first."""
+    steps = [
+        msgspec.structs.replace(paths[(*prefix, token)].steps[-1], beam=number)
+        for number, prefix in enumerate(map(tokens, beams))
+        for token in trie.children(prefix)
+    ]
+    return tuple(sorted(steps, key=lambda step: -step.score))
+
+
+def _induced(paths: Sequence[Beam], *, together: bool, exhausted: bool) -> Walk:
+    """The answer from all paths; completed before it where they decide together, else those that were chosen, after it."""
+    shown = chains(paths)
+    if shown and together:
+        shown = yield Completing(shown)
+    found = yield from answer(Inducing(shown), together=together, exhausted=exhausted)
+    if together or not found.beams:
+        return found
+    return msgspec.structs.replace(found, beams=(yield from completed(found.beams)))
+
+
+METHOD = Method("GCR: graph-constrained reasoning over a KG-Trie", "Luo et al. 2024 (GCR), sections 4.2 to 4.4", search)

@@ -1,0 +1,57 @@
+"""RoG: reasoning on graphs by relation paths that are planned first and then looked for (Luo et al. 2024, section 4).
+
+The model plans chains of relations from the topics; the graph says which of them exist; the answer call sees those, with all
+their ends. A chain of which one step does not exist is dropped as a whole: mended, it would be another plan, and nobody's.
+
+The paper fine-tunes its planner on shortest paths, so that it knows the graph's relations by heart; here any model plans, and is
+shown the relations within reach, though not which of them follows on which. What the paper calls invalid plans can so be
+measured: the validity ratio is the share of planned steps that exist.
+
+Calls: one that plans the chains and one that answers, besides the plan call, which finds the topics. However little
+is found, "the graph says none" is never said: what was not planned was not looked at.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from fedkg.methods.base import Answering, Chain, Completing, Method, Planning, Task, Walk
+from fedkg.methods.ends import answer
+from fedkg.records import Beam
+from fedkg.terms import DirectedRelation
+
+__all__ = ["METHOD", "search"]
+
+
+def search(task: Task) -> Walk:
+    """At most `search.beam` chains of at most `search.depth` relations, planned, grounded and judged."""
+    chains: tuple[Chain, ...] = yield Planning(task.topics, task.search.depth, task.search.beam)
+    walked: tuple[Beam, ...] = ()
+    if chains:
+        walked = yield Completing(tuple(chain.beam for chain in chains))
+    grounded = tuple(beam for beam in walked if _existing(beam) == len(beam.steps))
+    found = yield from answer(Answering(grounded), together=task.together)
+    return msgspec.structs.replace(found, measures=_validity(walked))
+
+
+def _existing(beam: Beam) -> int:
+    """How many steps of a chain the graph has; after one that is missing there is nowhere to go on from."""
+    return sum(bool(step.edges) for step in beam.steps)
+
+
+def _validity(walked: Sequence[Beam]) -> dict[str, float | str]:
+    """The share of planned steps that exist, and how many were planned; no share where nothing was.
+
+    A chain is planned once for all topics: what counts is the topic from which it leads furthest.
+    """
+    furthest: dict[tuple[DirectedRelation, ...], int] = {}
+    for beam in walked:
+        furthest[beam.chain] = max(_existing(beam), furthest.get(beam.chain, 0))
+    planned = sum(map(len, furthest))
+    ratio = {"validity ratio": sum(furthest.values()) / planned} if planned else {}
+    return {**ratio, "planned steps": planned}
+
+
+METHOD = Method(
+    "RoG: relation paths planned, then grounded", "Luo et al. 2024 (Reasoning on Graphs), section 4", search
+)

@@ -1,0 +1,103 @@
+"""ToG: Think-on-Graph, where the model explores relations, then entities, then judges (Sun et al. 2024, section 2.1).
+
+Per depth the model scores the relations of each of N paths, of which the best N over all paths are kept; then the entities that
+these lead to, of which the best N are kept by the product of both scores; then it says whether the paths are enough to answer.
+Where they are, or where the last of D depths is reached, the answer call sees the paths. What scores 0 is dropped.
+
+Calls: at most N for relations, one for entities and one for adequacy per depth, so N · D + 2D + 1 with the answer (the plan
+call, which finds the topics, aside); the first depth has one for each topic instead of N. The paper asks once per kept
+relation for its entities, 2ND + D + 1. It also samples the entities of a large relation at random: here they are the first
+that the retriever has, each time the same. And where its paths are never enough it answers from the model's memory: here the
+answer call sees the kept paths of every depth, or says nothing.
+
+A relation leads to an entity, so a path has one entity at each step; the answer set is completed as for FiDeLiS.
+"""
+
+from collections.abc import Generator, Sequence
+from typing import Any
+
+import msgspec
+
+from fedkg.methods.base import Expanding, Expansion, Judging, Method, Need, Scoring, Task, Walk
+from fedkg.methods.ends import conclude, leaves
+from fedkg.records import Beam, Candidate
+from fedkg.settings import Search
+
+__all__ = ["METHOD", "search"]
+
+
+class Pruned(msgspec.Struct, frozen=True):
+    """The best candidates, scored; `all_kept` is False where one that helps was dropped, or never shown, for the width."""
+
+    candidates: tuple[Candidate, ...]
+    all_kept: bool
+
+
+Step = Generator[Need, Any, Pruned]
+
+
+def search(task: Task) -> Walk:
+    """The walk from the topic entities, N = `search.beam` paths wide and at most D = `search.depth` steps deep."""
+    settings = task.search
+    beams = tuple(Beam(topic) for topic in task.topics)
+    trail: list[Beam] = []
+    finished: tuple[Beam, ...] = ()
+    exhausted = True
+    for depth in range(1, settings.depth + 1):
+        # the model looks at the step itself: a retriever's look at the one after it would be fetched for nothing
+        expansion: Expansion = yield Expanding(depth, beams, last=True, form="groups")
+        relations = yield from _relations(depth, beams, expansion.candidates, settings)
+        entities = yield from _entities(depth, beams, relations.candidates, settings)
+        exhausted = exhausted and expansion.complete and relations.all_kept and entities.all_kept
+        beams = tuple(beams[pair.beam].extend(pair) for pair in entities.candidates)
+        if not beams:
+            break
+        trail += beams
+        if (yield Judging(leaves(trail) if task.together else beams)):
+            finished = beams
+            break
+    return (yield from conclude(finished, trail, together=task.together, exhausted=exhausted and not beams))
+
+
+def _relations(depth: int, beams: Sequence[Beam], found: Sequence[Candidate], settings: Search) -> Step:
+    """Relation exploration: a call for each path that goes on; all its relations are shown, unless the settings bound them."""
+    offered = found[: settings.candidates]
+    scored: list[Candidate] = []
+    for number, beam in enumerate(beams):
+        own = tuple(group for group in offered if group.beam == number)
+        if own:
+            scores: tuple[float, ...] = yield Scoring(depth, "relations", (beam,), own)
+            scored += [_weighed(group, score) for group, score in zip(own, scores, strict=True)]
+    return _pruned(scored, settings.beam, all_shown=len(offered) == len(found))
+
+
+def _entities(depth: int, beams: Sequence[Beam], relations: Sequence[Candidate], settings: Search) -> Step:
+    """Entity exploration: one call over the entities of all relations, of each as many as a group shows."""
+    pairs = tuple(pair for group in relations for pair in _pairs(group, settings.tails))
+    if not pairs:
+        return Pruned((), all_kept=True)
+    scores: tuple[float, ...] = yield Scoring(depth, "entities", tuple(beams), pairs)
+    scored = [_weighed(pair, pair.score * score) for pair, score in zip(pairs, scores, strict=True)]
+    all_shown = len(pairs) == sum(len(group.tails) for group in relations)
+    return _pruned(scored, settings.beam, all_shown=all_shown)
+
+
+def _pairs(group: Candidate, most: int) -> list[Candidate]:
+    """The relation with each of its first entities, over all edges to it."""
+    edges = [tuple(edge for edge in group.edges if edge.end == tail) for tail in group.tails[:most]]
+    return [msgspec.structs.replace(group, edges=own) for own in edges]
+
+
+def _pruned(scored: Sequence[Candidate], width: int, *, all_shown: bool) -> Pruned:
+    """The best `width` of those that help at all."""
+    helping = sorted((found for found in scored if found.score > 0), key=lambda found: -found.score)
+    return Pruned(tuple(helping[:width]), all_shown and len(helping) <= width)
+
+
+def _weighed(candidate: Candidate, score: float) -> Candidate:
+    return msgspec.structs.replace(candidate, score=score)
+
+
+METHOD = Method(
+    "ToG: relations, then entities explored by the model", "Sun et al. 2024 (Think-on-Graph), section 2", search
+)

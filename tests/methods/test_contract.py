@@ -1,0 +1,393 @@
+"""What every method keeps, whatever model and graph it meets: whoever has an entry in the table is asked all of this."""
+
+import asyncio
+import itertools
+import json
+import random
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+import pytest
+import stamina
+
+from fedkg.cli.ask import exit_code
+from fedkg.errors import MethodError, ModelDeclinedError
+from fedkg.events import Answered, Chosen, Event, Fetched, Linked, Planned, Ranked, Verified, Warned
+from fedkg.fetch.base import Reply
+from fedkg.fetch.embedded import EmbeddedTransport
+from fedkg.llm.base import Capability, Completion, Request
+from fedkg.methods.registry import METHODS
+from fedkg.records import Answer, Kind, Status, decode_answer
+from fedkg.records import Path as Walked
+from fedkg.session import Session
+
+FILMS = """
+@prefix : <http://x/> .
+@prefix r: <http://x/r/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:kong rdfs:label "King Kong"@en ; r:directed_by :jackson ; r:starring :watts, :black ; r:year 2005 ; r:sequel :son .
+:son rdfs:label "Son of Kong"@en ; r:prequel :kong ; r:starring :black .
+:rings rdfs:label "The Two Towers"@en ; r:directed_by :jackson .
+:jackson rdfs:label "Peter Jackson"@en ; r:spouse :walsh ; r:knows :jackson, :watts .
+:walsh rdfs:label "Fran Walsh"@en ; r:spouse :jackson .
+:watts rdfs:label "Naomi Watts"@en ; r:knows :black . :black rdfs:label "Jack Black"@en ; r:knows :kong .
+:lone rdfs:label "Lone Wolf"@en .
+r:directed_by rdfs:label "directed by"@en . r:starring rdfs:label "starring"@en . r:year rdfs:label "year"@en .
+r:spouse rdfs:label "spouse"@en . r:knows rdfs:label "knows"@en . r:sequel rdfs:label "sequel"@en .
+"""
+QUESTION = "Who is King Kong directed by?"
+OPTIONS = ("Peter Jackson", "Naomi Watts")
+DIRECTOR = "http://x/jackson"
+PLAN = {
+    "keywords": ["directed by"],
+    "planning_steps": ["find the director"],
+    "declarative_statement": "King Kong is directed by *placeholder*.",
+    "kind": "entities",
+    "mentions": ["King Kong"],
+    "options": list(OPTIONS),
+}
+PAGE = (Path(__file__).parents[2] / "docs" / "methods.md").read_text(encoding="utf-8")
+MOST_CALLS = dict(re.findall(r"(?m)^\| `([\w-]+)` \| `([^`]*)` \|", PAGE))
+"""What the document says that a method costs, as an expression of N and D."""
+Says = Callable[[Request], str]
+
+
+class Chat:
+    """A model that says to each request what its habit is to say; `asked` are the calls that it got."""
+
+    name = "scripted"
+    capability = Capability(context=200_000)
+
+    def __init__(self, says: Says) -> None:
+        self._says = says
+        self.asked: list[str] = []
+
+    async def complete(self, request: Request) -> Completion:
+        """The reply, with a count of tokens."""
+        self.asked.append(request.call)
+        return Completion(self._says(request), 100, 10)
+
+    async def close(self) -> None:
+        """Nothing to free."""
+
+
+class Silent(Chat):
+    """A model that plans, and never replies to anything else."""
+
+    async def complete(self, request: Request) -> Completion:
+        """The plan; else nothing comes."""
+        if request.call != "plan":
+            await asyncio.Event().wait()
+        return await super().complete(request)
+
+
+def habit(names: Callable[[list[tuple[int, str]]], list[int]], *, agrees: bool = True, ends: bool = False) -> Says:
+    """A model whose replies always fit: `names` picks among the numbered lines that it is shown.
+
+    `agrees` is what it says to every question for yes or no, and as a score; `ends` whether it says that it has seen enough.
+    """
+
+    def says(request: Request) -> str:
+        offers = re.findall(r"(?m)^(\d+)\. (.*)$", request.messages[1].content)
+        numbers = names([(int(number), text) for number, text in offers])
+        return json.dumps(PLAN if request.call == "plan" else _filled(request.schema, "", numbers, agrees, ends))
+
+    return says
+
+
+def _filled(schema: Any, key: str, numbers: list[int], agrees: bool, ends: bool) -> Any:
+    """A value that fits the schema; a list of numbers, or of things with a number, has one for each of `numbers`."""
+    kind, items = schema["type"], schema.get("items", {})
+    if kind == "object":
+        return {name: _filled(part, name, numbers, agrees, ends) for name, part in schema["properties"].items()}
+    if kind == "array" and items["type"] == "string":
+        return ["Peter Jackson"] if agrees else []
+    if key == "ends":
+        return []  # all of them
+    if kind == "array":
+        return [_filled(items, key, [number], agrees, ends) for number in numbers]
+    plain: dict[str, Any] = {
+        "boolean": ends if key in {"deducible", "adequate"} else agrees,
+        "number": float(agrees),
+        "integer": numbers[0] if numbers else 0,
+        "string": "yes" if agrees else "no",
+    }
+    return plain[kind]
+
+
+def _knowing(offers: list[tuple[int, str]]) -> list[int]:
+    """The offers that tell the director, and go no further."""
+    return [number for number, text in offers if re.fullmatch(r"[^→←]*→ directed by →[^→←]*", text)]
+
+
+def _all(offers: list[tuple[int, str]]) -> list[int]:
+    return [number for number, _ in offers]
+
+
+def _drawn(offers: list[tuple[int, str]]) -> list[int]:
+    """Some of the offers; of the same ones the same."""
+    draw = random.Random(str(offers))
+    return draw.sample(_all(offers), draw.randint(0, len(offers)))
+
+
+def _declines(request: Request) -> str:
+    raise ModelDeclinedError("I would rather not")
+
+
+knows = habit(_knowing, ends=True)
+first = habit(lambda offers: _all(offers)[:1])
+everything = habit(_all)
+HABITS: dict[str, Says] = {
+    "knows": knows,
+    "first": first,
+    "everything": everything,
+    "yes": habit(lambda offers: _all(offers)[:1], ends=True),
+    "no": habit(lambda _: [], agrees=False),
+    "draws": habit(_drawn),
+    "doubts what it picks": habit(_all, agrees=False),
+    "unknown numbers": habit(lambda _: [0, 99, -1, 10**20], ends=True),
+    "nonsense": lambda _: "no idea",
+    "empty": lambda _: "",
+    "no keys": lambda _: "{}",
+    "declines": _declines,
+}
+SENSIBLE = {name: HABITS[name] for name in ("knows", "first", "everything", "draws")}
+UNSURE = {"rog"}
+"""Methods that never see everything: what was not planned was not looked at."""
+OVER_GRAPH = [name for name, method in METHODS.items() if method.graph]
+every_method = pytest.mark.parametrize("method", METHODS)
+every_graph_method = pytest.mark.parametrize("method", OVER_GRAPH)
+
+
+@pytest.fixture(autouse=True)
+def _no_backoff() -> Iterator[None]:
+    """Retries happen without the waiting in between."""
+    with stamina.set_testing(True, attempts=2, cap=True):
+        yield
+
+
+@pytest.fixture
+def films(tmp_path: Path) -> Path:
+    """Films whose people and sequels lead back to where one came from, and an entity of which nothing is said."""
+    path = tmp_path / "films.ttl"
+    path.write_text(FILMS, encoding="utf-8")
+    return path
+
+
+def session_of(films: Path, chat: Chat | None, method: str, **options: Any) -> Session:
+    """A session that keeps nothing, unless it is told to, and needs no weights."""
+    given: dict[str, Any] = {"embedder": "bm25", "cache": False, "search.depth": 2} | options
+    return Session(films, chat=chat, method=method, **given)
+
+
+async def asked(session: Session, topics: str = "", kind: Kind = "entities") -> tuple[Answer, list[Event]]:
+    """The answer and the events of the question; all that holds of every document is checked."""
+    options = OPTIONS if kind == "choice" else ()
+    async with session:
+        events = [event async for event in session.events(QUESTION, topics, kind, options)]
+        answer = _last(events)
+        assert all(one.holds for one in await session.verify(answer)), "an edge that no endpoint said"
+    _check_order(events)
+    _check_document(answer, session.settings.search.depth)
+    return answer, events
+
+
+def _last(events: Sequence[Event]) -> Answer:
+    assert isinstance(events[-1], Answered)
+    return events[-1].answer
+
+
+def _check_document(answer: Answer, depth: int) -> None:
+    """Every answer is proven by its paths or marked as not grounded; no path is longer than it may be."""
+    assert not any(value.grounded for value in answer.unproven())
+    assert all(value.paths or not (value.grounded or value.iri or value.term) for value in answer.answers)
+    assert all(0 < len(path.edges) <= depth for path in answer.paths)
+    assert bool(answer.answers) == (answer.status is Status.ANSWERED)
+    assert decode_answer(answer.to_json()) == answer
+
+
+def _check_order(events: Sequence[Event]) -> None:
+    """Plan, link, walk, answer; what is ranked was fetched, and a walk starts at the first depth and skips none."""
+    walk = [event for event in events if not isinstance(event, Warned)]
+    kinds = [type(event) for event in walk]
+    assert [kinds.count(kind) for kind in (Planned, Linked, Answered)] == [1, 1, 1]
+    assert (kinds[:2], kinds[-1]) == ([Planned, Linked], Answered)
+    depth = 0
+    for before, event in itertools.pairwise(walk):
+        if isinstance(event, Fetched):
+            assert event.depth in {1, depth, depth + 1}
+            depth = event.depth
+        elif isinstance(event, Ranked):
+            assert isinstance(before, Fetched)
+        if isinstance(event, Fetched | Ranked | Chosen | Verified):
+            assert 1 <= event.depth <= max(depth, 1)
+
+
+@every_method
+async def test_a_model_that_knows_leads_each_method_to_the_answer(films: Path, method: str) -> None:
+    """Over the graph to its node, with a proof; without a graph to the name, marked."""
+    answer, _ = await asked(session_of(films, Chat(knows), method))
+    graph = METHODS[method].graph
+    assert [(value.value, value.iri, value.grounded) for value in answer.answers] == [
+        ("Peter Jackson", DIRECTOR if graph else None, graph)
+    ]
+    assert (answer.method, answer.usage.spent, answer.gaps) == (method, "", ())
+
+
+@pytest.mark.parametrize("says", HABITS.values(), ids=HABITS)
+@every_method
+async def test_no_model_breaks_a_method(films: Path, method: str, says: Says) -> None:
+    """Nonsense, refusals, numbers that nobody offered, always yes, always no: the walk ends in a sound document."""
+    answer, events = await asked(session_of(films, Chat(says), method))
+    assert answer.usage.spent == ""
+    if not METHODS[method].graph:
+        assert [type(event) for event in events if isinstance(event, Fetched | Ranked)] == []
+
+
+@every_method
+async def test_a_model_that_always_says_no_gets_no_answer(films: Path, method: str) -> None:
+    """Nor does any path that it did not choose become one."""
+    answer, _ = await asked(session_of(films, Chat(HABITS["no"]), method))
+    assert answer.answers == ()
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+@pytest.mark.parametrize("says", [knows, everything], ids=["knows", "everything"])
+@every_method
+async def test_every_kind_of_question_has_its_answer(films: Path, method: str, says: Says, kind: Kind) -> None:
+    """A judgement is never grounded, and rests on a path where there is a graph."""
+    answer, _ = await asked(session_of(films, Chat(says), method), kind=kind)
+    judged = kind in {"yesno", "claim", "choice"}
+    assert not (judged and any(value.grounded for value in answer.answers))
+    assert not (METHODS[method].graph and judged and any(not value.paths for value in answer.answers))
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("beam", [1, 3])
+@every_method
+async def test_no_method_calls_more_than_its_page_says(films: Path, method: str, depth: int, beam: int) -> None:
+    """Never more; and as many, where one step is walked and nothing is ever enough."""
+    most = eval(MOST_CALLS[method], {"min": min}, {"N": beam, "D": depth})
+    options = {"search.depth": depth, "search.beam": beam}
+    for says in (first, everything, knows):
+        answer, _ = await asked(session_of(films, Chat(says), method, **options))
+        assert answer.usage.model_calls <= most
+        if says is first and depth == beam == 1:
+            assert answer.usage.model_calls == most
+
+
+@pytest.mark.parametrize("calls", range(1, 6))
+@pytest.mark.parametrize("says", [knows, everything], ids=["knows", "everything"])
+@every_method
+async def test_a_budget_of_calls_ends_it(films: Path, method: str, says: Says, calls: int) -> None:
+    """Exactly where it would call once more; the exit code tells, and "none" is not said of what was not seen."""
+    whole, _ = await asked(session_of(films, Chat(says), method))
+    answer, _ = await asked(session_of(films, Chat(says), method, **{"budget.calls": calls}))
+    short = whole.usage.model_calls > calls
+    assert answer.usage.model_calls == min(calls, whole.usage.model_calls)
+    assert (answer.usage.spent, exit_code(answer) == 4) == ("calls" if short else "", short)
+    assert not (short and answer.status in {Status.NONE, Status.FAILED})
+
+
+@every_method
+async def test_a_deadline_ends_it(films: Path, method: str) -> None:
+    """A model that never replies costs the time that the question has, and what was found is returned."""
+    answer, _ = await asked(session_of(films, Silent(knows), method, **{"budget.seconds": 0.3}))
+    assert (answer.usage.spent, exit_code(answer), answer.answers) == ("seconds", 4, ())
+
+
+@pytest.mark.parametrize("node", ["kong", "jackson", "watts"])
+@pytest.mark.parametrize("says", [first, everything], ids=["first", "everything"])
+@every_method
+async def test_what_an_endpoint_fails_to_say_is_a_gap(
+    films: Path, monkeypatch: pytest.MonkeyPatch, method: str, says: Says, node: str
+) -> None:
+    """Whoever asked for it says so, and does not claim that the graph has none."""
+    real, failed = EmbeddedTransport._run, []
+
+    def fails(self: EmbeddedTransport, query: str) -> Reply:
+        if f"<http://x/{node}>" not in query:
+            return real(self, query)
+        failed.append(query)
+        return Reply(500, {"content-type": "text/plain"}, b"broken")
+
+    monkeypatch.setattr(EmbeddedTransport, "_run", fails)
+    session = session_of(films, Chat(says), method)
+    async with session:
+        answer = await session.ask(QUESTION, "<http://x/kong>")
+    assert bool(answer.gaps) == bool(failed)
+    assert {gap.endpoint for gap in answer.gaps} <= {"films.ttl"}
+    assert not (failed and answer.status is Status.NONE)
+    if node == "kong":
+        assert bool(failed) == METHODS[method].graph
+
+
+@pytest.mark.parametrize("says", SENSIBLE.values(), ids=SENSIBLE)
+@every_method
+async def test_the_same_replies_make_the_same_document(films: Path, method: str, says: Says) -> None:
+    """Asked twice from nothing, apart from the time, and from which requests happened to be under way at once."""
+    one, two = [(await asked(session_of(films, Chat(says), method)))[0] for _ in range(2)]
+    assert _timeless(one) == _timeless(two)
+
+
+@every_method
+async def test_what_is_kept_makes_the_same_document(films: Path, method: str) -> None:
+    """Offline, from what the first run kept: neither endpoint nor model is asked, and the edges have their old times."""
+    options = {"cache": True, "replies": True}
+    before, _ = await asked(session_of(films, Chat(everything), method, **options))
+    idle = Chat(_declines)
+    after, _ = await asked(session_of(films, idle, method, **options, mode="offline"))
+    assert (idle.asked, after.usage.requests) == ([], 0)
+    assert (after.status, after.answers, after.paths) == (before.status, before.answers, before.paths)
+    assert (after.measures, after.warnings) == (before.measures, before.warnings)
+
+
+def _timeless(answer: Answer) -> Answer:
+    """The document without times."""
+    replace = msgspec.structs.replace
+    usage, paths = replace(answer.usage, seconds=0.0, round_trips=0), tuple(map(_undated, answer.paths))
+    ledger = tuple(replace(call, seconds=0.0) for call in answer.ledger)
+    return replace(answer, usage=usage, ledger=ledger, paths=paths)
+
+
+def _undated(path: Walked) -> Walked:
+    return Walked(path.score, tuple(msgspec.structs.replace(edge, retrieved_at="") for edge in path.edges))
+
+
+@pytest.mark.parametrize("says", SENSIBLE.values(), ids=SENSIBLE)
+@every_method
+async def test_a_topic_without_edges_has_no_answer_in_the_graph(films: Path, method: str, says: Says) -> None:
+    """All that there is was seen, so that "none" is what the graph says; a memory does not need it."""
+    answer, _ = await asked(session_of(films, Chat(says), method), topics="Lone Wolf")
+    said = Status.NOT_FOUND if method in UNSURE else Status.NONE
+    assert answer.status is (said if METHODS[method].graph else Status.ANSWERED)
+
+
+@pytest.mark.parametrize("form", ["groups", "pairs"])
+@pytest.mark.parametrize("beam", [1, 50])
+@pytest.mark.parametrize("depth", [1, 50])
+@every_graph_method
+async def test_the_smallest_and_the_largest_search(films: Path, method: str, depth: int, beam: int, form: str) -> None:
+    """A neighbourhood with circles, more breadth than there are paths, more depth than there is to walk: it ends."""
+    options = {"search.depth": depth, "search.beam": beam, "search.candidates": 50, "search.form": form}
+    for says in (everything, first):
+        answer, _ = await asked(session_of(films, Chat(says), method, **options))
+        assert answer.usage.spent == ""
+
+
+@every_method
+async def test_a_model_without_prompts_is_told_apart(films: Path, method: str) -> None:
+    """It serves a method, or is refused before anything is asked, with what would do."""
+    session = session_of(films, None, method)
+    if not METHODS[method].prompts:
+        answer, _ = await asked(session)
+        assert answer.usage.model_calls == 0
+        return
+    async with session:
+        with pytest.raises(MethodError, match=f"the method {method} ") as caught:
+            await session.ask(QUESTION)
+    assert "--model" in caught.value.hint
+    assert session.usage().requests == 0

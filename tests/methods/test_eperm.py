@@ -1,0 +1,428 @@
+"""EPERM as a state machine, played with lists of replies, and over a real graph with a model that weighs."""
+
+import json
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fedkg.errors import BudgetError
+from fedkg.llm.base import Message
+from fedkg.methods import eperm
+from fedkg.methods.base import (
+    Answering,
+    Chain,
+    Completing,
+    Expanding,
+    Expansion,
+    Found,
+    Need,
+    Planning,
+    Scoring,
+    Task,
+)
+from fedkg.methods.eperm import ENTITIES, OFFERED, PLANS, RELATIONS
+from fedkg.records import Answer, Beam, Candidate, Conclusion, Status
+from fedkg.settings import Search
+from fedkg.terms import DirectedRelation, Edge, Iri
+
+TOPIC = Iri("http://x/t")
+MEASURES: dict[str, float | str] = {"plans": 0, "grounded plans": 0, "relations in the subgraph": 0}
+Weigh = Callable[[str], float]
+Ask = Callable[..., Awaitable[Answer]]
+
+
+def relation(name: str) -> DirectedRelation:
+    """An outgoing relation of that name."""
+    return DirectedRelation(Iri(f"http://x/r/{name}"), "out")
+
+
+def step(starts: Sequence[Iri], name: str, tails: int, number: int = 0, score: float = 0.0) -> Candidate:
+    """A step over the relation `name` from each of the starts to so many entities, called after the way to them."""
+    edges = (
+        Edge(start, relation(name).relation, Iri(f"{start.value}.{name}{tail}"), "out", "e")
+        for start in starts
+        for tail in range(tails)
+    )
+    return Candidate(number, relation(name), tuple(edges), score)
+
+
+def named(candidate: Candidate) -> list[str]:
+    """What the ends of a step are called, such as t.a0.b1."""
+    return [tail.text.removeprefix("<http://x/").removesuffix(">") for tail in candidate.tails]
+
+
+class Driver:
+    """A graph that has the `names` as relations of every node, each to `tails` entities, and a model that weighs by name.
+
+    `plans` are chains such as "ab" with their weights; `missing` is a relation that the graph turns out not to have.
+    """
+
+    def __init__(
+        self, names: str = "abc", tails: int = 2, weigh: Weigh = lambda _: 0.5, missing: str = "", **plans: float
+    ) -> None:
+        self.names = names
+        self.tails = tails
+        self.weigh = weigh
+        self.missing = missing
+        self.plans = plans
+        self.complete = True
+
+    def __call__(self, need: Need) -> Any:
+        """The reply to a need."""
+        match need:
+            case Expanding():
+                found = [self._step(n, beam, name) for n, beam in enumerate(need.beams) for name in self.names]
+                return Expansion(tuple(found), self.complete, page=1)
+            case Scoring(what="relations"):
+                return tuple(self.weigh(str(found.relation.relation.local_name)) for found in need.candidates)
+            case Scoring():
+                return tuple(self.weigh(named(found)[0]) for found in need.candidates)
+            case Planning():
+                return tuple(
+                    Chain(topic, tuple(map(relation, names)), weight)
+                    for names, weight in self.plans.items()
+                    for topic in need.topics
+                )
+            case Completing():
+                return tuple(map(self._whole, need.beams))
+            case Answering():
+                return Conclusion(tuple(range(1, len(need.beams) + 1)))
+
+    def _step(self, number: int, beam: Beam, name: str) -> Candidate:
+        starts = [tail for tail in beam.tails if isinstance(tail, Iri)]
+        return step(starts[:2], name, self.tails, number, 0.1)
+
+    def _whole(self, beam: Beam) -> Beam:
+        """The beam as far as the graph has its relations."""
+        whole = Beam(beam.topic)
+        for one in beam.steps:
+            name = str(one.relation.relation.local_name)
+            starts = [tail for tail in whole.tails if isinstance(tail, Iri)]
+            whole = whole.extend(step(starts, name, 0 if name == self.missing else self.tails))
+        return whole
+
+
+def drive(
+    answer: Callable[[Need], Any], *, topics: Sequence[Iri] = (TOPIC,), together: bool = False, **search: Any
+) -> tuple[Found, list[Need]]:
+    """Runs a search; `answer` is the driver, of which an exception is thrown into the search."""
+    walk = eperm.search(Task(tuple(topics), Search(**({"depth": 2} | search)), together))
+    needs: list[Need] = [next(walk)]
+    try:
+        while True:
+            reply = answer(needs[-1])
+            needs.append(walk.throw(reply) if isinstance(reply, Exception) else walk.send(reply))
+    except StopIteration as end:
+        return end.value, needs
+
+
+def kinds(needs: Sequence[Need]) -> list[str]:
+    """The names of the needs, in order; of a scoring what is scored."""
+    return [need.what if isinstance(need, Scoring) else type(need).__name__ for need in needs]
+
+
+def scored(needs: Sequence[Need], what: str, depth: int) -> Scoring:
+    """The one scoring of relations or entities at that depth."""
+    (found,) = [need for need in needs if isinstance(need, Scoring) and (need.what, need.depth) == (what, depth)]
+    return found
+
+
+def shown(needs: Sequence[Need]) -> tuple[Beam, ...]:
+    """What the answer call sees."""
+    (beams,) = [need.beams for need in needs if isinstance(need, Answering)]
+    return beams
+
+
+def test_the_three_stages_follow_each_other() -> None:
+    """Per hop one call for relations, one plan, per hop one call for entities, one answer: 2D + 2 calls."""
+    found, needs = drive(Driver(ab=0.9, c=0.4))
+    retrieved, weighed = ["Expanding", "relations"] * 2, ["entities"] * 2
+    assert kinds(needs) == [*retrieved, "Planning", "Completing", *weighed, "Answering"]
+    assert found.measures == {"plans": 2, "grounded plans": 2, "relations in the subgraph": 3}
+
+
+@pytest.mark.parametrize(("depth", "hops"), [(1, 1), (3, 3), (50, 3)])
+def test_no_more_than_three_hops(depth: int, hops: int) -> None:
+    """The settings bound the hops further; plans may be as long."""
+    _, needs = drive(Driver(a=0.5), depth=depth)
+    assert kinds(needs).count("Expanding") == hops
+    assert [need.depth for need in needs if isinstance(need, Planning)] == [hops]
+
+
+def test_the_best_relations_are_walked_and_planned_with() -> None:
+    """The top K over all paths; the plan call is offered what they are called, the best first, and no other."""
+    names = "abcdefghijklmno"
+    _, needs = drive(Driver(names, weigh=lambda name: names.index(name[-1]) / 20 if len(name) == 1 else 0.5, o=1.0))
+    walked = [need.beams for need in needs if isinstance(need, Expanding)][1]
+    assert [beam.chain[0] for beam in walked] == [relation(name) for name in names[::-1][:RELATIONS]]
+    offered = next(need.relations for need in needs if isinstance(need, Planning))
+    assert offered[0] == relation("o")
+    assert set(offered) <= {relation(name) for name in names[-RELATIONS:]}
+
+
+@pytest.mark.parametrize(("candidates", "shown_at_once"), [(None, OFFERED), (7, 7), (500, 130)])
+def test_as_many_steps_are_scored_as_the_settings_say(candidates: int | None, shown_at_once: int) -> None:
+    """Not the page of a retriever: what the model scores it has to see."""
+    found = tuple(step([TOPIC], f"r{number}", 1) for number in range(130))
+
+    def answer(need: Need) -> Any:
+        return Expansion(found, complete=True, page=10) if isinstance(need, Expanding) else Driver()(need)
+
+    _, needs = drive(answer, candidates=candidates)
+    assert len(scored(needs, "relations", 1).candidates) == shown_at_once
+
+
+def test_the_weight_of_a_path_is_the_product() -> None:
+    """Plan by entity by entity (Eq. 3); the heaviest is shown first, with its heaviest end first."""
+    weights = {"t.a0": 0.5, "t.a1": 1.0, "t.a0.b0": 1.0, "t.a0.b1": 1.0, "t.a1.b0": 0.25, "t.a1.b1": 0.75, "t.c0": 0.5}
+    _, needs = drive(Driver(weigh=lambda name: weights.get(name, 0.1), c=1.0, ab=0.8))
+    light, heavy = shown(needs)[::-1]
+    assert [found.score for found in (*heavy.steps, *light.steps)] == pytest.approx([0.8, 0.6, 0.5])
+    assert named(heavy.steps[-1]) == ["t.a1.b1", "t.a1.b0", "t.a0.b0", "t.a0.b1"]
+    assert heavy.score == heavy.steps[-1].score
+
+
+def test_entities_are_scored_with_their_path_and_surroundings() -> None:
+    """Each apart, on the path that leads to it."""
+    _, needs = drive(Driver(ab=0.9))
+    need = scored(needs, "entities", 2)
+    assert need.surroundings
+    assert [(named(need.beams[pair.beam].steps[-1]), named(pair)) for pair in need.candidates[1:3]] == [
+        (["t.a0"], ["t.a0.b1"]),
+        (["t.a1"], ["t.a1.b0"]),
+    ]
+
+
+def test_only_the_best_entities_are_gone_on_from() -> None:
+    """The top S of a hop; the path then says that it may have further ends. Its own ends are all kept."""
+    _, needs = drive(Driver(tails=5, weigh=lambda name: int(name[-1]) / 5 if "." in name else 0.5, ab=1.0))
+    need = scored(needs, "entities", 2)
+    assert [named(beam.steps[-1]) for beam in need.beams] == [["t.a4"], ["t.a3"], ["t.a2"]]
+    (path,) = shown(needs)
+    assert len(path.tails) == 5 * ENTITIES
+    assert [found.complete for found in path.steps] == [False, True]
+
+
+def test_entities_beyond_the_frontier_are_not_scored() -> None:
+    """About as many as one batch fetches: in the middle of a plan the others are left out, at its end they come last."""
+    _, needs = drive(Driver(tails=8, ab=1.0), frontier=2)
+    assert [len(scored(needs, "entities", hop).candidates) for hop in (1, 2)] == [2, 2]
+    (path,) = shown(needs)
+    assert (len(path.steps[0].tails), len(path.tails)) == (2, 16)
+    assert not path.complete
+
+
+def test_a_plan_that_the_graph_does_not_have_is_dropped() -> None:
+    """The others stand; where none is left nothing is judged."""
+    found, needs = drive(Driver(missing="b", ab=0.9, c=0.4))
+    assert [beam.chain for beam in shown(needs)] == [(relation("c"),)]
+    assert (found.measures["plans"], found.measures["grounded plans"]) == (2, 1)
+    found, needs = drive(Driver(missing="b", ab=0.9))
+    assert (found.beams, found.exhausted, kinds(needs)[-1]) == ((), False, "Completing")
+
+
+def test_an_entity_from_which_the_plan_leads_nowhere_is_no_part_of_a_path() -> None:
+    """It takes no place among the top S, and costs no score."""
+    walk = Beam(TOPIC, (step([TOPIC], "a", 4), step([Iri("http://x/t.a3")], "b", 1)))
+
+    def answer(need: Need) -> Any:
+        return (walk,) if isinstance(need, Completing) else Driver(ab=1.0)(need)
+
+    _, needs = drive(answer)
+    assert [named(pair) for pair in scored(needs, "entities", 1).candidates] == [["t.a3"]]
+    assert [named(found) for found in shown(needs)[0].steps] == [["t.a3"], ["t.a3.b0"]]
+
+
+def test_a_path_does_not_go_back_to_where_it_has_been() -> None:
+    """From one of two people to a third and back: the way over the other one is another path, this one ends."""
+    one, two, third = (Iri(f"http://x/{name}") for name in ("one", "two", "third"))
+    ends = [(TOPIC, one), (TOPIC, two)], [(one, third)], [(third, one), (third, two)]
+    knows = relation("k").relation
+    steps = (Candidate(0, relation("k"), tuple(Edge(a, knows, b, "out", "e") for a, b in pairs)) for pairs in ends)
+    walk = Beam(TOPIC, tuple(steps))
+
+    def answer(need: Need) -> Any:
+        return (walk,) if isinstance(need, Completing) else Driver(kkk=1.0)(need)
+
+    _, needs = drive(answer, depth=3)
+    assert shown(needs)[0].tails == (two,)
+
+
+def test_each_topic_has_its_paths_and_a_plan_counts_once() -> None:
+    """Algorithm 1 walks every plan from every topic; what decides together counts with all its ends."""
+    other = Iri("http://x/u")
+    found, needs = drive(Driver(a=0.9), topics=(TOPIC, other), together=True)
+    assert [beam.topic for beam in shown(needs)] == [TOPIC, other]
+    assert (found.measures["plans"], found.tails) == (1, ((), ()))
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_a_topic_without_edges_is_the_graphs_own_none(complete: bool) -> None:
+    """If nobody left anything out; no call is paid for."""
+    driver = Driver(names="")
+    driver.complete = complete
+    found, needs = drive(driver)
+    assert (found, kinds(needs)) == (Found(exhausted=complete, measures=MEASURES), ["Expanding"])
+
+
+def test_none_is_sure_only_where_every_relation_within_reach_was_weighed() -> None:
+    """A walk that ends by itself, with nothing cut, and a model that sees no plan in it; the bound of depth is no end."""
+
+    def answer(need: Need) -> Any:
+        steps = (step([TOPIC], "a", 1),) if isinstance(need, Expanding) and need.depth == 1 else ()
+        return Expansion(steps, complete=True) if isinstance(need, Expanding) else Driver()(need)
+
+    assert drive(answer)[0].exhausted
+    assert not drive(answer, depth=1)[0].exhausted
+    assert not drive(Driver("abcdefghijkl"))[0].exhausted
+
+
+@pytest.mark.parametrize("last", [Completing, Scoring, Answering])
+def test_a_spent_budget_leaves_the_measures(last: type[Need]) -> None:
+    """Without a judgement on its paths there is no answer."""
+    driver = Driver(ab=0.9)
+
+    def answer(need: Need) -> Any:
+        entities = not isinstance(need, Scoring) or need.what == "entities"
+        return BudgetError("spent", budget="calls") if isinstance(need, last) and entities else driver(need)
+
+    found, _ = drive(answer)
+    assert (found.beams, found.exhausted, found.measures["plans"]) == ((), False, 1)
+
+
+def test_before_there_are_plans_a_spent_budget_ends_the_search() -> None:
+    """There is nothing to return."""
+    with pytest.raises(BudgetError):
+        drive(lambda _: BudgetError("spent", budget="seconds"))
+
+
+@given(st.data(), st.integers(1, 3), st.integers(1, 5), st.integers(1, 30))
+def test_weights_and_bounds_hold_whatever_is_scored(data: st.DataObject, depth: int, tails: int, most: int) -> None:
+    """Weights lie in 0..1 and never grow along a path; of s plans, S entities and K relations there are never more."""
+    chains = st.text("abcde", min_size=1, max_size=depth)
+    shares = st.floats(0, 1)
+    plans: dict[str, Any] = data.draw(st.dictionaries(chains, shares, min_size=1, max_size=PLANS))
+    driver = Driver("abcdefghijkl", tails, lambda _: data.draw(shares), **plans)
+    found, needs = drive(driver, depth=depth, frontier=most)
+    assert len(shown(needs)) <= len(plans) <= PLANS
+    for beam in found.beams:
+        weights = [one.score for one in beam.steps]
+        assert all(0 <= weight <= 1 for weight in weights)
+        assert sorted(weights, reverse=True) == weights
+        assert all(len(one.tails) <= ENTITIES for one in beam.steps[:-1])
+        assert all(beam.walks(tail) for tail in beam.tails)
+    assert [beam.score for beam in found.beams] == sorted((beam.score for beam in found.beams), reverse=True)
+    assert all(len(need.beams) <= RELATIONS for need in needs if isinstance(need, Expanding))
+    (planned,) = [need for need in needs if isinstance(need, Planning)]
+    assert (planned.most, len(set(planned.relations))) == (PLANS, len(planned.relations))
+
+
+class Weigher:
+    """Plays a model that plans by relation names, scores what has one of the words, and answers with the first path."""
+
+    def __init__(self, *chain: str, words: Sequence[str] = (), **instead: Any) -> None:
+        self.chain = chain
+        self.words = [*chain, *words]
+        self.instead = instead
+        self.asked: dict[str, list[str]] = {}
+
+    def __call__(self, messages: Sequence[Message], call: str) -> str:
+        """The reply to one call."""
+        user = messages[1].content
+        self.asked.setdefault(call, []).append(user)
+        lines = re.findall(r"(?m)^(\d+)\. (.*)$", user)
+        helping = [int(number) for number, text in lines if any(word in text for word in self.words)]
+        numbers = {text: int(number) for number, text in lines}
+        replies: dict[str, Any] = {
+            "plan": {
+                "keywords": ["director", "spouse"],
+                "planning_steps": [],
+                "declarative_statement": "*placeholder* is the spouse of the director.",
+                "kind": "entities",
+                "mentions": ["King Kong"],
+            },
+            "score-relations": {"scores": [{"relation": number, "score": 0.9} for number in helping]},
+            "score-entities": {"scores": [{"entity": number, "score": 0.8} for number in helping]},
+            "relation-paths": {
+                "plans": [{"relations": [numbers.get(f"→ {name} →", 0) for name in self.chain], "weight": 0.5}]
+            },
+            "answer": {"paths": [{"path": 1, "ends": []}]},
+        }
+        return json.dumps({**replies, **self.instead}[call])
+
+
+async def test_a_model_that_weighs_comes_to_the_answer(ask: Ask) -> None:
+    """Two hops over a real graph: the path proves the answer, and its score is the product of all weights."""
+    model = Weigher("directed by", "spouse")
+    answer = await ask("eperm", model, depth=2)
+    assert [(value.value, value.grounded) for value in answer.answers] == [("Fran Walsh", True)]
+    assert answer.paths[0].score == pytest.approx(0.5 * 0.8 * 0.8)
+    assert (answer.method, answer.measures["grounded plans"]) == ("eperm", 1)
+    assert len([user for users in model.asked.values() for user in users]) == 1 + 2 * 2 + 2
+
+
+async def test_what_a_model_sees(ask: Ask) -> None:
+    """At the first hop steps beside their path, at the second each with its own; entities with what is around them."""
+    model = Weigher("directed by", "spouse")
+    await ask("eperm", model, depth=2)
+    first, second = model.asked["score-relations"]
+    assert "Path so far: King Kong\n" in first
+    assert re.search(r"\d\. → directed by →\n", first)
+    assert re.search(r"\d\. King Kong → directed by → Peter Jackson → spouse →\n", second)
+    assert re.search(
+        r"1\. King Kong → directed by → Peter Jackson \[.*→ spouse → Fran Walsh.*\]\n", model.asked["score-entities"][0]
+    )
+
+
+NONSENSE: dict[str, Any] = {
+    "score-relations": {"scores": [{"relation": 99, "score": 7}]},
+    "score-entities": {"scores": "all of them"},
+    "relation-paths": {"plans": [{"relations": [1, 99], "weight": -3}]},
+    "answer": {},
+}
+
+
+@pytest.mark.parametrize("call", NONSENSE)
+async def test_nonsense_is_no_end(ask: Ask, call: str) -> None:
+    """The search goes on by its own ranking and says so; only who fails to answer gives no answer."""
+    answer = await ask("eperm", Weigher("directed by", "spouse", **{call: NONSENSE[call]}), depth=2)
+    assert answer.warnings
+    assert (answer.status is Status.ANSWERED) == (call != "answer")
+    assert not answer.unproven()
+
+
+@pytest.mark.parametrize("call", ["score-relations", "score-entities"])
+async def test_where_nothing_helps_the_plan_decides(ask: Ask, call: str) -> None:
+    """No score is a score of 0: the top K and the top S are as the retriever and the graph have them."""
+    nothing: dict[str, Any] = {call: {"scores": []}}
+    answer = await ask("eperm", Weigher("directed by", "spouse", **nothing), depth=2)
+    assert [value.value for value in answer.answers] == ["Fran Walsh"]
+    assert (answer.paths[0].score == 0) == (call == "score-entities")
+
+
+async def test_no_plan_is_no_answer(ask: Ask) -> None:
+    """Beyond the second hop nothing was looked at: that is not found, and not the graph's none."""
+    unplanned: dict[str, Any] = {"relation-paths": {"plans": []}}
+    answer = await ask("eperm", Weigher("directed by", **unplanned), depth=2)
+    assert (answer.status, answer.answers) == (Status.NOT_FOUND, ())
+    assert answer.measures["plans"] == 0
+
+
+async def test_without_a_model_it_answers_by_likeness(ask: Ask) -> None:
+    """The local model scores and plans by the names of relations."""
+    answer = await ask("eperm", question="Who was King Kong directed by, and who directed King Kong?")
+    assert [value.value for value in answer.answers] == ["Peter Jackson"]
+    assert all(0 <= path.score <= 1 for path in answer.paths)
+
+
+def test_a_branch_takes_only_edges_of_its_own() -> None:
+    """Of the edges of a step those that start where the path has come to."""
+    first = step([TOPIC], "a", 2)
+    ahead = step([tail for tail in first.tails if isinstance(tail, Iri)], "b", 1)
+    one = msgspec.structs.replace(first, edges=first.edges[:1])
+    assert named(eperm.Branch(0, Beam(TOPIC, (one,)), (ahead,)).step) == ["t.a0.b0"]
