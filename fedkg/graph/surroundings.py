@@ -8,7 +8,7 @@ from fedkg.graph.base import Graph
 from fedkg.records import Beam, Gap, Neighbourhood
 from fedkg.terms import DirectedRelation, Direction, Edge, Iri, Term
 
-__all__ = ["BOTH", "Surroundings", "frontier", "spread"]
+__all__ = ["BOTH", "Surroundings", "frontier", "onward", "spread"]
 
 BOTH: tuple[Direction, Direction] = ("out", "in")
 
@@ -72,6 +72,23 @@ class Surroundings:
             for near in await self.graph.neighbours(missing, direction):
                 self._near.setdefault((near.entity, direction), []).append(near)
                 self._copies.setdefault(near.entity, set()).update(link.end for link in near.links)
+
+
+def onward(around: Surroundings, beam: Beam, edges: Iterable[tuple[Term, Edge]]) -> dict[DirectedRelation, list[Edge]]:
+    """Edges of the beam's ends, each with the end that it starts at, by relation: without those that lead back.
+
+    Who shares a parent with somebody is not that person again. But where all edges of a relation lead back, that is what the
+    graph says: the spouse of one's spouse is oneself. Never is the last step walked again, against its direction.
+    """
+    ancestors = beam.ancestors()
+    behind = {node: around.alike({node, *ancestors.get(node, ())}) for node in dict(edges)}
+    ahead: dict[DirectedRelation, list[Edge]] = {}
+    back: dict[DirectedRelation, list[Edge]] = {}
+    for node, edge in edges:
+        (back if edge.end in behind[node] else ahead).setdefault(edge.walked, []).append(edge)
+    if beam.steps:
+        back.pop(beam.chain[-1].inverse, None)
+    return back | ahead
 
 
 def frontier(beams: Sequence[Beam], budget: int, around: Surroundings) -> list[list[Iri]]:

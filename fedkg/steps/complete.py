@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from fedkg.graph.surroundings import BOTH, Surroundings
+from fedkg.graph.surroundings import BOTH, Surroundings, onward
 from fedkg.records import Beam, Candidate
 from fedkg.terms import Direction, Edge, Iri
 
@@ -46,10 +46,8 @@ def _nodes(beam: Beam) -> list[Iri]:
 
 
 def _edges(around: Surroundings, beam: Beam, nodes: Sequence[Iri], step: Candidate) -> tuple[Edge, ...]:
-    """The step's own edges first, then the others of its relation; none leads back, under whatever name."""
-    back = {node: around.alike({node, *before}) for node, before in beam.ancestors().items()}
+    """The step's own edges first, then the others of its relation, as far as they are `onward`."""
     here = set(nodes)
-    own = [edge for edge in step.edges if edge.start in here]
-    others = [edge for node in nodes for edge in around.along(node, step.relation)]
-    forward = (edge for edge in own + others if edge.end not in back[edge.start])
-    return tuple(dict.fromkeys(forward))
+    own = [(edge.start, edge) for edge in step.edges if edge.start in here]
+    others = [(node, edge) for node in nodes for edge in around.along(node, step.relation)]
+    return tuple(dict.fromkeys(onward(around, beam, own + others).get(step.relation, ())))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import msgspec
 
 from fedkg.embed.base import Similarity
-from fedkg.graph.surroundings import BOTH, Surroundings
+from fedkg.graph.surroundings import BOTH, Surroundings, onward
 from fedkg.records import QUALIFIERS, Beam, Candidate
 from fedkg.settings import Form, Retriever, Search
 from fedkg.terms import DirectedRelation, Edge, Iri, Term, own_name, relation_text
@@ -204,14 +204,8 @@ class PathRag:
 
 
 def expand(around: Surroundings, form: Form, number: int, beam: Beam, nodes: Sequence[Term]) -> list[Candidate]:
-    """The beam's next steps: its edges without those that lead back, under whatever name, by relation and direction."""
-    ancestors = beam.ancestors()
-    groups: dict[DirectedRelation, list[Edge]] = {}
-    for node in nodes:
-        back = around.alike({node, *ancestors.get(node, ())})
-        for edge in around.edges(node):
-            if edge.end not in back:
-                groups.setdefault(edge.walked, []).append(edge)
+    """The beam's next steps: the edges of its ends by relation and direction, as far as they are `onward`."""
+    groups = onward(around, beam, [(node, edge) for node in nodes for edge in around.edges(node)])
     whole = {way: all(around.complete(tail, way) for tail in beam.tails) for way in BOTH}
     found = [
         Candidate(number, relation, tuple(edges), complete=whole[relation.direction])
