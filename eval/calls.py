@@ -1,34 +1,24 @@
 """What a question costs in model calls and tokens: 50 two-hop questions with a model that always picks the gold step.
 
-The graph is in process and MiniLM ranks, as for a user who sets nothing. Tokens are the estimate of `fedkg.tokens` over what
-goes out (system text with its examples, user text) and what comes back; the schema is not counted, since vendors differ in
-how they do. The model's replies are as long as a real one's, its plan tells the ranking nothing that is not in the question.
+The graph is in process and MiniLM ranks, as for a user who sets nothing. The model's replies are as long as a real one's, its plan tells the ranking nothing that is not in the question.
 """
 
 import asyncio
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from eval.guide import gold_chains, guide
 from eval.report import Report, options, require
-from fedkg.bench import datasets
-from fedkg.bench.datasets import Question
+from eval.walks import Bench, Sent, Walked, Walker
 from fedkg.embed.base import Similarity
 from fedkg.estimate import Cost
-from fedkg.llm.base import Capability, ChatModel, Completion, Request
-from fedkg.records import Answer
 from fedkg.session import Session
 from fedkg.settings import Search
-from fedkg.tokens import estimate
 
-QUESTIONS, GRAPH = "pathquestion-2h.jsonl", "freebase-pathquestion.nt.gz"
+SET = "pathquestion-2h"
 ASKED = 50
 HOPS = 2
-EXAMPLES = re.compile(r"\n\nExamples?\n\n")
 PLAN_AND_ANSWER = 2
 TARGETS = {"calls, most": "depth + 2", "calls, mean": 4.0, "tokens, mean": 1_800}
 VARIANTS = {
@@ -40,69 +30,28 @@ VARIANTS = {
 }
 
 
-class Sent(NamedTuple):
-    """One call in estimated tokens, by the parts of what went out, and what came back."""
+class Foreseen(NamedTuple):
+    """A question that was asked, with what was estimated as typical."""
 
-    call: str
-    system: int
-    examples: int
-    user: int
-    reply: int
-
-    @property
-    def tokens(self) -> int:
-        """All of it."""
-        return self.system + self.examples + self.user + self.reply
-
-
-class Walked(NamedTuple):
-    """A question with what was estimated as typical, its calls, and its answer."""
-
-    question: Question
-    foreseen: Cost
-    sent: list[Sent]
-    answer: Answer
+    walk: Walked
+    cost: Cost
 
     @property
     def right(self) -> bool:
         """Whether all gold answers are among the answers."""
-        found = {value.iri or value.value for value in self.answer.answers}
-        return {gold.key for gold in self.question.answers} <= found
-
-
-class Tally:
-    """A ChatModel that hands every request on to `guide` and keeps how large it was."""
-
-    name = "guide:gold"
-    capability = Capability(context=200_000)
-
-    def __init__(self) -> None:
-        self.guide: ChatModel
-        self.sent: list[Sent] = []
-
-    async def complete(self, request: Request) -> Completion:
-        """The guide's reply, with the estimate of its tokens."""
-        said = await self.guide.complete(request)
-        system, *rest = [message.content for message in request.messages]
-        told, *examples = EXAMPLES.split(system, maxsplit=1)
-        sizes = [estimate(part) for part in (told, "".join(examples), "\n".join(rest), said.text)]
-        self.sent.append(Sent(request.call, *sizes))
-        return Completion(said.text, sum(sizes[:3]), sizes[3])
-
-    async def close(self) -> None:
-        """Nothing to free."""
+        found = {value.iri or value.value for value in self.walk.answer.answers} if self.walk.answer else set()
+        return {gold.key for gold in self.walk.question.answers} <= found
 
 
 def main() -> None:
     """Measures all variants and shows where the tokens go."""
     chosen = options(__doc__ or "").parse_args()
-    require(chosen.data, QUESTIONS, GRAPH)
+    bench = Bench.load(SET, chosen.data, ASKED)
+    require(chosen.data, bench.definition.questions, bench.definition.graph)
     report = Report("calls", write=chosen.write)
-    asked = datasets.questions(chosen.data / QUESTIONS, ASKED)
-    chains = gold_chains(chosen.data / QUESTIONS)
     with Session("none", cache=False, embedder="minilm") as session:
         for name, search in VARIANTS.items():
-            walks = asyncio.run(walked(chosen.data / GRAPH, asked, chains, search, session.similarity))
+            walks = asyncio.run(walked(bench, search, session.similarity))
             report.add(name, figures(walks, search))
     report.add("targets", TARGETS)
     report.close()
@@ -119,32 +68,27 @@ def table(figures: Mapping[str, Any]) -> None:
             print("{:28}{:11}{:6}{:7}{:14}{:6}{:7}".format(name, *calls, *tokens, shown["right"]))
 
 
-async def walked(
-    graph: Path, asked: Sequence[Question], chains: Mapping[str, list[str]], search: Search, similarity: Similarity
-) -> list[Walked]:
-    """For each question what was estimated, its calls, and its answer."""
-    tally, found = Tally(), []
-    fields = {f"search.{name}": getattr(search, name) for name in search.__struct_fields__}
-    options: dict[str, Any] = {"cache": False, **fields}
-    async with Session(f"freebase@{graph}", chat=tally, similarity=similarity, **options) as session:
-        for question in asked:
-            tally.guide, tally.sent = guide(chains[question.id]), []
+async def walked(bench: Bench, search: Search, similarity: Similarity) -> list[Foreseen]:
+    """The questions asked, each after it was estimated."""
+    found = []
+    async with Walker(bench, similarity, search) as walker:
+        for question in bench.questions:
             topics = [topic.iri for topic in question.topic_entities]
-            foreseen = await session.estimate(question.question, topics)
-            answer = await session.ask(question.question, topics)
-            found.append(Walked(question, foreseen.typical, tally.sent, answer))
+            foreseen = await walker.session.estimate(question.question, topics)
+            found.append(Foreseen(await walker.walk(question), foreseen.typical))
     return found
 
 
-def figures(walks: Sequence[Walked], search: Search) -> dict[str, Any]:
+def figures(asked: Sequence[Foreseen], search: Search) -> dict[str, Any]:
     """Calls and tokens per question, what the estimate said of them, and where the tokens go per call."""
+    walks = [one.walk for one in asked]
     calls = [len(walk.sent) for walk in walks]
     tokens = [sum(one.tokens for one in walk.sent) for walk in walks]
-    requests = [walk.answer.usage.requests for walk in walks]
-    said = [walk.foreseen for walk in walks]
+    requests = [walk.answer.usage.requests for walk in walks if walk.answer]
+    said = [one.cost for one in asked]
     return {
         "questions": len(walks),
-        "right": sum(walk.right for walk in walks),
+        "right": sum(one.right for one in asked),
         "calls, mean": round(fmean(calls), 2),
         "calls, most": max(calls),
         "calls, bound": bound(search),

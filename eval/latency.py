@@ -18,7 +18,7 @@ from SPARQLWrapper import JSON, POST, SPARQLWrapper
 
 from eval.engines import ENGINES, missing
 from eval.graphs import RELATION, entities
-from eval.guide import gold_chains, guide
+from eval.guide import Gold, golds, guide
 from eval.proxy import Distance, distant
 from eval.report import Report, options, require, spread
 from fedkg.bench import datasets
@@ -37,7 +37,7 @@ TARGET = 1.5
 
 T = TypeVar("T")
 Triples = set[tuple[str, str, str]]
-Chains = dict[str, list[str]]
+Golds = dict[str, Gold]
 
 
 def main() -> None:
@@ -47,7 +47,7 @@ def main() -> None:
     report = Report("latency", write=chosen.write)
     wanted = entities(chosen.data / GRAPH, ENTITIES + REPEATS)
     asked = datasets.questions(chosen.data / QUESTIONS, ASKED)
-    chains = gold_chains(chosen.data / QUESTIONS)
+    chains = golds(chosen.data / QUESTIONS)
     for name, serve in ENGINES.items():
         if reason := missing(name):
             report.add(name, f"skipped: {reason}")
@@ -208,7 +208,7 @@ def profiles(engine: str, **urls: str) -> Iterator[str]:
         yield folder
 
 
-def questions(folder: str, asked: Sequence[Question], chains: Chains) -> dict[str, Any]:
+def questions(folder: str, asked: Sequence[Question], chains: Golds) -> dict[str, Any]:
     """What cold questions wait for: their seconds at a distance less those of the same walk without one.
 
     The texts are embedded before, by a walk of its own, so that both sides compute the same.
@@ -236,7 +236,7 @@ def questions(folder: str, asked: Sequence[Question], chains: Chains) -> dict[st
 
 
 def answered(
-    folder: str, endpoint: str, question: Question, chains: Chains, similarity: Similarity
+    folder: str, endpoint: str, question: Question, chains: Golds, similarity: Similarity
 ) -> tuple[float, Answer]:
     """The answer of a new session that knows nothing but embeddings, and its seconds; without a chain nobody guides it."""
 

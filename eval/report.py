@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Report", "options", "require", "spread"]
+__all__ = ["Report", "markdown", "options", "require", "spread"]
 
 FOLDER = Path(__file__).resolve().parent
 DATA = FOLDER.parents[1] / "shared" / "data"
@@ -48,6 +48,12 @@ class Report:
         self.figures[name] = figures
         print(f"{name}: {json.dumps(figures, indent=2, ensure_ascii=False)}", flush=True)
 
+    def attach(self, suffix: str, text: str) -> None:
+        """Keeps a table or a plot beside the result file, where that is wanted."""
+        if self._write:
+            (FOLDER / "results").mkdir(exist_ok=True)
+            (FOLDER / "results" / f"{self._name}.{suffix}").write_text(text, encoding="utf-8")
+
     def close(self) -> None:
         """Shows how long it took; writes the result file where that is wanted."""
         document = {
@@ -65,6 +71,13 @@ class Report:
             (FOLDER / "results").mkdir(exist_ok=True)
             text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
             (FOLDER / "results" / f"{self._name}.json").write_text(text, encoding="utf-8")
+
+
+def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The rows as a table; the first one names the columns. Nothing stands for None."""
+    lines = [list(rows[0]), ["---"] * len(rows[0])]
+    lines += [["" if value is None else str(value) for value in row.values()] for row in rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def spread(values: list[float], digits: int = 3) -> dict[str, float]:

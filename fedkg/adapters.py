@@ -2,9 +2,12 @@
 
 import importlib.util
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import partial
+from pathlib import Path
+
+import msgspec
 
 from fedkg.embed import openai as openai_embeddings
 from fedkg.embed import sentence
@@ -13,7 +16,7 @@ from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.errors import ModelNameError, SettingsError
 from fedkg.fetch.manners import Manners
-from fedkg.llm import capability
+from fedkg.llm import capability, hf
 from fedkg.llm.anthropic import AnthropicModel
 from fedkg.llm.base import ChatModel
 from fedkg.llm.offline import OfflineModel
@@ -22,7 +25,7 @@ from fedkg.llm.wire import WireModel
 from fedkg.settings import Settings, masked
 from fedkg.store import DiskStore, MemoryStore, Store
 
-__all__ = ["CHAT_MODELS", "chat_model", "open_manners", "open_store", "text_similarity"]
+__all__ = ["CHAT_MODELS", "chat_model", "open_manners", "open_store", "path_model", "text_similarity"]
 
 CHAT_MODELS: Mapping[str, type[WireModel]] = {"anthropic": AnthropicModel, "openai": OpenAIModel}
 
@@ -45,12 +48,14 @@ def open_manners(settings: Settings, files: ExitStack) -> Manners:
     return Manners(store)
 
 
-def chat_model(settings: Settings) -> ChatModel:
-    """The chat model that the settings name; offline one that asks nobody.
+def chat_model(settings: Settings, store: Callable[[], Store]) -> ChatModel:
+    """The chat model that the settings name; offline one that asks nobody. `store` keeps what a model makes of paths.
 
-    Raises ModelNameError, naming the variable where a key is missing.
+    Raises ModelNameError, naming the variable where a key is missing, and MissingExtraError.
     """
     vendor, _, rest = settings.model.partition(":")
+    if vendor == hf.VENDOR and rest:
+        return _in_folder(settings, Path(rest), store)
     model, at, url = _served(rest)
     if vendor not in CHAT_MODELS or not model:
         raise ModelNameError(f"no model is called {masked(settings.model)[:100]!r}")
@@ -61,6 +66,30 @@ def chat_model(settings: Settings) -> ChatModel:
         name = CHAT_MODELS[vendor].named(model, url)
         return OfflineModel(name, find(name))
     return CHAT_MODELS[vendor].connect(model, url, find=find)
+
+
+def path_model(settings: Settings, chat: ChatModel | None, store: Callable[[], Store]) -> ChatModel | None:
+    """The model that writes paths: the one that the settings name for it, or else `chat`; None where its tokens cannot be held.
+
+    Raises ModelNameError, MissingExtraError, and SettingsError where nobody is there to answer from the paths.
+    """
+    if not settings.path_model:
+        return chat if chat and chat.name.startswith(f"{hf.VENDOR}:") else None
+    if not settings.path_model.startswith(f"{hf.VENDOR}:"):
+        hint = "name the model that answers with --model; paths are written by hf:FOLDER"
+        raise ModelNameError(f"{masked(settings.path_model)[:100]!r} cannot be held to paths", hint=hint)
+    if chat is None:
+        raise SettingsError("a path model writes paths, and answers no questions", hint="name another one with --model")
+    return chat_model(msgspec.structs.replace(settings, model=settings.path_model), store)
+
+
+def _in_folder(settings: Settings, folder: Path, store: Callable[[], Store]) -> ChatModel:
+    name = f"{hf.VENDOR}:{folder}"
+    if settings.mode == "offline":
+        return OfflineModel(name, capability.find(name, settings.models_dir, settings.context))
+    hf.check(folder)
+    takes = settings.context or hf.context(folder)
+    return hf.HfModel(folder, capability.find(name, settings.models_dir, takes), store)
 
 
 def _served(name: str) -> tuple[str, str, str]:

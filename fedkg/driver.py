@@ -20,7 +20,7 @@ from fedkg.errors import (
     ModelReplyError,
     TopicError,
 )
-from fedkg.events import Chosen, Event, Fetched, Ranked, Verified, Warned
+from fedkg.events import Chosen, Event, Fetched, Judged, Proposed, Ranked, Scored, Verified, Warned
 from fedkg.graph.surroundings import Surroundings, frontier, spread
 from fedkg.methods.base import (
     Answering,
@@ -56,15 +56,25 @@ from fedkg.records import (
 )
 from fedkg.settings import Form, Search
 from fedkg.steps.complete import complete
-from fedkg.steps.rank import DEFAULT_CANDIDATES, PathRag
-from fedkg.steps.show import offer_beam, offer_candidates, offer_step, relation_offer, shown_terms, surrounded
-from fedkg.terms import Term
+from fedkg.steps.rank import DEFAULT_CANDIDATES, PathRag, Ranking
+from fedkg.steps.show import (
+    offer_beam,
+    offer_candidates,
+    offer_step,
+    relation_offer,
+    shown_terms,
+    surrounded,
+    with_others,
+)
+from fedkg.terms import DirectedRelation, Term
 from fedkg.words import without
 
 __all__ = ["UNUSABLE", "Driver"]
 
 UNUSABLE = (ModelReplyError, ModelContextError, ModelDeclinedError, ModelFilteredError)
 """What one call can end with and the search goes on, by its own ranking: one hostile label may trip a content filter."""
+LIKELY = 0.5
+"""The probability from which on a statement counts as deduced: yes is then at least as likely as no."""
 HYPOTHESES = 3
 """Ends of a path that are shown as what it led to."""
 EXHAUSTIVE_WIDTH = 12
@@ -131,6 +141,8 @@ class Driver:
         ranking = await self._rag.rank(
             need.beams, nodes, limit, lookahead=not need.last, retriever=need.retriever, form=form
         )
+        if need.retriever == "tog":
+            ranking = await self._rescored(need, ranking)
         self.names |= ranking.labels
         self.considered += len(ranking.candidates)
         if need.depth == 1:
@@ -139,6 +151,19 @@ class Driver:
         offered = tuple(offer.text for offer in self._offered(need.beams, page))
         self.tell(Ranked(need.depth, len(ranking.candidates), offered))
         return Expansion(ranking.candidates, ranking.complete, limit or 0)
+
+    async def _rescored(self, need: Expanding, ranking: Ranking) -> Ranking:
+        """The ranking by the model's scores of the relations, in one call; those with equal ones stay as they were."""
+        self.names |= ranking.labels
+        steps: dict[tuple[int, DirectedRelation], Candidate] = {}
+        for found in ranking.candidates:
+            steps.setdefault((found.beam, found.relation), found)
+        scores = await self._score(Scoring(need.depth, "relations", need.beams, tuple(steps.values())))
+        worth = dict(zip(steps, scores, strict=True))
+        scored = [
+            msgspec.structs.replace(found, score=worth[found.beam, found.relation]) for found in ranking.candidates
+        ]
+        return msgspec.structs.replace(ranking, candidates=tuple(sorted(scored, key=lambda found: -found.score)))
 
     def _check_topics(self) -> None:
         """Names the topics. Raises TopicError for a given IRI that no endpoint says anything of: a typing error is not "none"."""
@@ -172,68 +197,103 @@ class Driver:
         return picks
 
     async def _decode(self, need: Decoding) -> Decoded | None:
-        if len(need.beams) > self.model.held:
+        """Through the door `token` paths of one end each are written; each stands for its whole beam, which is told once."""
+        paths = [(number, path) for number, beam in enumerate(need.beams, 1) for path in self._apart(beam)]
+        if len(paths) > self.model.held:
+            self._hop_by_hop(len(paths))
             return None
-        offers = self._walked(need.beams)
+        offers = self._walked([path for _, path in paths])
         try:
             picks = await self.model.reasoning_paths(self.question, self.plan, offers, need.width)
         except UNUSABLE as error:
             self._warn(f"the paths are picked from hop to hop: {error}")
             return None
         self._chosen(max(len(beam.steps) for beam in need.beams), offers, picks)
-        return Decoded(self.model.door, tuple(pick.number for pick in picks))
+        return Decoded(self.model.door, tuple(dict.fromkeys(paths[pick.number - 1][0] for pick in picks)))
+
+    def _apart(self, beam: Beam) -> Sequence[Beam]:
+        """The beam as the model is shown it: for one that writes paths as one for each of the ends that have their labels."""
+        return [beam.alone(tail) for tail in beam.tails[: self.search.tails]] if self.model.door == "token" else [beam]
+
+    def _hop_by_hop(self, paths: int) -> None:
+        """Says that the door that was wanted is too narrow for these paths."""
+        if self.search.door == self.model.door and self.model.held:
+            most = f"more than the {self.model.held:,} that the door {self.model.door} takes"
+            self._warn(f"the paths are picked from hop to hop: {paths:,} are {most}")
 
     async def _deduce(self, need: Deducing) -> tuple[Verdict, ...]:
         new = len(need.beams)
         offers = self._walked((*need.beams, *need.kept))
         try:
-            verdicts = (await self.model.deductive(self.question, self.plan, offers))[:new]
+            verdicts = await (self._likely(offers, new) if need.weighed else self._deduced(offers, new))
         except UNUSABLE as error:
             self._warn(f"not verified at depth {need.depth}: {error}")
             verdicts = tuple(Verdict(number, follows=True, finishes=False) for number in range(1, new + 1))
         self._verified(need.depth, offers, verdicts)
         return verdicts
 
+    async def _deduced(self, offers: Sequence[Offer], new: int) -> tuple[Verdict, ...]:
+        """The verdicts on the first of the offered paths, in one call."""
+        return (await self.model.deductive(self.question, self.plan, offers))[:new]
+
+    async def _likely(self, offers: Sequence[Offer], new: int) -> tuple[Verdict, ...]:
+        """The verdicts on the first of the offered paths by the model's own probabilities, in a call for each."""
+        likely = [
+            await self.model.deducible(self.question, self.plan, path, [other for other in offers if other is not path])
+            for path in offers[:new]
+        ]
+        return tuple(Verdict(number, True, share >= LIKELY) for number, share in enumerate(likely, 1))
+
     async def _score(self, need: Scoring) -> tuple[float, ...]:
         """The model's scores or, where it fails, those of the retriever, the best one as 1."""
+        offers = self._steps(need) if need.what == "relations" else await self._ends(need)
         try:
-            return await (self._score_relations(need) if need.what == "relations" else self._score_entities(need))
+            scores = await self._weigh(need, offers)
         except UNUSABLE as error:
             self._warn(f"scored by the retriever at depth {need.depth}: {error}")
             best = max((candidate.score for candidate in need.candidates), default=0.0)
-            return tuple(max(0.0, candidate.score / best) if best > 0 else 0.5 for candidate in need.candidates)
+            scores = tuple(max(0.0, candidate.score / best) if best > 0 else 0.5 for candidate in need.candidates)
+        self._scored(need, offers, scores)
+        return scores
 
-    async def _score_relations(self, need: Scoring) -> tuple[float, ...]:
-        """The next steps of one path, shown apart from it, or of several in one call, each with its own."""
+    def _steps(self, need: Scoring) -> list[Offer]:
+        """The next steps of one path, shown apart from it, or of several, each with its own."""
         alone = len(need.beams) == 1
-        path = offer_beam(1, need.beams[0], self.names, self.topics) if alone else None
-        offers = [
-            offer_step(
-                number, need.beams[0 if alone else step.beam], step.relation, self.names, self.topics, alone=alone
-            )
-            for number, step in enumerate(need.candidates, 1)
+        beams = [need.beams[0 if alone else step.beam] for step in need.candidates]
+        return [
+            offer_step(number, beam, step.relation, self.names, self.topics, alone=alone)
+            for number, (beam, step) in enumerate(zip(beams, need.candidates, strict=True), 1)
         ]
+
+    async def _weigh(self, need: Scoring, offers: Sequence[Offer]) -> tuple[float, ...]:
+        """The scores, in one call; the path that all of the relations go on from is shown once."""
+        if need.what == "entities":
+            return await self.model.score_entities(self.question, self.plan, offers)
+        path = offer_beam(1, need.beams[0], self.names, self.topics) if len(need.beams) == 1 else None
         return await self.model.score_relations(self.question, self.plan, path, offers)
 
-    async def _score_entities(self, need: Scoring) -> tuple[float, ...]:
+    async def _ends(self, need: Scoring) -> list[Offer]:
         """Where the steps lead to, each with its path and, if that is wanted, with what the graph says around it."""
         self.seen = need.beams
         ends = [need.beams[step.beam].extend(step) for step in need.candidates]
         await self._label(ends)
         offers = self._walked(ends)
-        if need.surroundings:
-            near, names = await self._rag.surroundings(ends)
-            self.names |= names
-            offers = [surrounded(offer, near.get(number, ()), self.names) for number, offer in enumerate(offers)]
-        return await self.model.score_entities(self.question, self.plan, offers)
+        if not need.surroundings:
+            return offers
+        near, names = await self._rag.surroundings(ends)
+        self.names |= names
+        return [surrounded(offer, near.get(number, ()), self.names) for number, offer in enumerate(offers)]
 
     async def _judge(self, need: Judging) -> bool:
         self.seen = need.beams
+        offers = self._walked(need.beams)
         try:
-            return await self.model.adequacy(self.question, self.plan, self._walked(need.beams))
+            adequate = await self.model.adequacy(self.question, self.plan, offers)
         except UNUSABLE as error:
             self._warn(f"whether the paths are enough was not judged: {error}")
             return False
+        self.tell(Judged(tuple(offer.text for offer in offers), adequate))
+        return adequate
 
     async def _plan(self, need: Planning) -> tuple[Chain, ...]:
         """Chains of the offered relations from each topic; where the model fails, each of the best relations alone."""
@@ -248,6 +308,7 @@ class Driver:
         except UNUSABLE as error:
             self._warn(f"planned by the retriever's ranking: {error}")
             planned = tuple(RelationPath((number,)) for number in range(1, min(len(relations), need.most) + 1))
+        self.tell(Proposed(tuple(_chained(offers, one) for one in planned)))
         chains = [(tuple(relations[number - 1] for number in one.relations), one.weight) for one in planned]
         return tuple(Chain(topic, chain, weight) for chain, weight in chains for topic in need.topics)
 
@@ -265,12 +326,16 @@ class Driver:
 
     async def _conclude(self, need: Answering | Inducing) -> Conclusion:
         self.seen = beams = need.beams
-        await self._label(beams)
+        also = need.also if isinstance(need, Answering) else ()
+        await self._label([*beams, *(beam for others in also for beam in others)])
         # where ends are picked they are listed below the path; one stands in it to tell what they are
         in_line = None if self.plan.kind in JUDGED else 1
         offers = [
             offer_beam(number, beam, self.names, self.topics, in_line=in_line) for number, beam in enumerate(beams, 1)
         ]
+        for number, others in enumerate(also):
+            shown = [offer_beam(1, beam, self.names, self.topics, in_line=in_line) for beam in others]
+            offers[number] = with_others(offers[number], shown)
         try:
             conclusion = await self._answered(need, offers)
         except UNUSABLE as error:
@@ -314,6 +379,12 @@ class Driver:
         shown = [tuple(offers[verdict.number - 1].text for verdict in part) for part in (kept, done)]
         self.tell(Verified(depth, *shown))
 
+    def _scored(self, need: Scoring, offers: Sequence[Offer], scores: Sequence[float]) -> None:
+        ranked = sorted(zip(offers, scores, strict=True), key=lambda one: -one[1])
+        if ranked:
+            lines, worth = tuple(offer.text for offer, _ in ranked), tuple(score for _, score in ranked)
+            self.tell(Scored(need.depth, need.what, lines, worth))
+
     def _best(self, offered: int, width: int, error: ModelError) -> tuple[Pick, ...]:
         self._warn(f"chosen by Path-RAG's ranking: {error}")
         return tuple(Pick(number) for number in range(1, min(offered, width) + 1))
@@ -340,3 +411,8 @@ class Driver:
         near = self.around.all()
         edges, incomplete = sum(len(part.edges) for part in near), sum(not part.complete for part in near)
         return Fetched(depth, len({part.entity for part in near}), edges, incomplete, self.usage())
+
+
+def _chained(offers: Sequence[Offer], path: RelationPath) -> str:
+    """A chain of offered relations as one line: `→ director → → spouse →`."""
+    return " ".join(offers[number - 1].text for number in path.relations)

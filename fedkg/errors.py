@@ -157,7 +157,7 @@ class MethodError(InputError):
 class ModelNameError(InputError):
     """Raised when a model or embedder name is unknown, or its key is not set; names the variable."""
 
-    default_hint = "models: local, anthropic:MODEL, openai:MODEL, openai:MODEL@http://127.0.0.1:8000/v1"
+    default_hint = "models: local, anthropic:MODEL, openai:MODEL, openai:MODEL@http://127.0.0.1:8000/v1, hf:FOLDER"
 
 
 class MissingExtraError(InputError):

@@ -12,6 +12,7 @@ and 1.6 times on PathQuestion (eval/calls.py).
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -28,20 +29,23 @@ from fedkg.question import guessed
 from fedkg.records import JUDGED, Kind, Match, Mention, ModelCall, Offer, Plan
 from fedkg.settings import Budget, Search, Settings, masked
 from fedkg.steps.link import MOST_COMPARED
-from fedkg.steps.rank import DEFAULT_CANDIDATES
+from fedkg.steps.rank import DEFAULT_CANDIDATES, MOST_RELATIONS
 from fedkg.terms import Iri
 from fedkg.tokens import estimate as tokens
 
 __all__ = ["Asked", "Cost", "Estimate", "estimate"]
 
 Call = Coroutine[Any, Any, object]
-COUNTED = "fidelis"
-"""The method with a graph whose calls are known beforehand."""
+MEASURED = "fidelis"
+"""The method whose offers and requests were measured."""
 HOPS = 2
 """Steps of a typical question's path: what most benchmarks ask."""
 TOPIC = "Ludwig van Beethoven"
 GROUP = " → country of citizenship → Kingdom of Prussia, Austria, Bavaria, (+2)"
 PAIR = " → place of birth → Bonn"
+STEP = "→ country of citizenship →"
+RELATIONS = 20
+"""Relations that are scored at once: those around one entity."""
 ENDS = ("Kingdom of Prussia", "Austria", "Bavaria", "Holy Roman Empire", "Electorate of Cologne")
 PLAN = Plan(
     ("country", "citizenship", "place of birth"),
@@ -144,13 +148,13 @@ async def estimate(
 ) -> Estimate:
     """What the question costs with these settings and that model; None is the model `local`, which makes no calls.
 
-    A method without a graph is counted as it is, any other one as FiDeLiS, which is noted. Nobody is asked: of `chat` only
-    the name and the capability are used. Raises PromptError, and MethodError where the method is not known.
+    Each method has its own calls, the most of which it says itself. Nobody is asked: of `chat` only the name and the
+    capability are used. Raises PromptError, and MethodError where the method is not known.
     """
     costs, method = [], registry.find(settings.method)
-    for way in _ways(settings.search, named=asked.named):
+    for way in _ways(settings.search, method.hops, named=asked.named):
         calls = await _counted(asked, settings, chat, wordings, way) if chat else ()
-        requests = endpoints * _requests(way, settings.search) if method.graph else 0
+        requests = endpoints * _requests(way, settings.search, method) if method.graph else 0
         costs.append(_cost(calls, requests, prices))
     least, typical, most = costs
     return Estimate(masked(chat.name) if chat else "local", least, typical, most, _notes(settings, chat, costs))
@@ -162,33 +166,38 @@ async def _counted(
     """The calls of one way."""
     counting = _Counting(masked(chat.name), chat.capability, lambda call: _reply(wordings, call, asked.kind))
     model, method = PromptedModel(counting, wordings=wordings), registry.find(settings.method)
-    calls = _calls(model, way, settings.search, asked) if method.graph else _recalls(model, method, asked)
+    scene = _Scene(model, way, settings.search, asked)
+    calls = _calls(method, scene) if method.graph else _recalls(model, method, asked)
     for call in calls:
         with contextlib.suppress(ModelError):
             await call
     return counting.calls
 
 
-def _ways(search: Search, *, named: bool) -> tuple[Way, Way, Way]:
+def _ways(search: Search, hops: int | None, *, named: bool) -> tuple[Way, Way, Way]:
     """The shortest way, a usual one, and the longest; what is named by the caller needs no linking."""
     page = search.candidates or DEFAULT_CANDIDATES[search.form]
-    usual = min(HOPS, search.depth)
+    deepest = min(search.depth, hops or search.depth)
     return (
         Way("least", 1, 1, min(2, page)),
-        Way("typical", usual, min(2, search.beam), page),
-        Way("most", search.depth, search.beam, page, links=not named),
+        Way("typical", min(HOPS, deepest), min(2, search.beam), page),
+        Way("most", deepest, search.beam, page, links=not named),
     )
 
 
-def _calls(model: ReasoningModel, way: Way, search: Search, asked: Asked) -> Iterator[Call]:
-    """The calls of one walk, in their order."""
-    yield model.plan(asked.question, asked.kind, asked.options)
+def _calls(method: Method, scene: "_Scene") -> Iterator[Call]:
+    """The calls of one walk: those of the method are spread over its depths."""
+    way = scene.way
+    if method.plans:
+        yield scene.plan()
     if way.links:
-        yield model.link(asked.question, [Mention(TOPIC, (AMBIGUOUS,) * 5)])
-    for depth in range(1, way.depth + 1):
-        yield from (_fused if search.call_plan == "fused" else _paper)(model, way, search, asked, depth)
-    ends = way.kept * way.depth if way.name == "most" else len(_before(search, way, asked, 2)) or 1
-    yield model.answer(asked.question, asked.plan, _offers(search, way.depth, ends, ENDS))
+        yield scene.link()
+    judges = scene.search.last_step or scene.asked.kind in JUDGED
+    search = msgspec.structs.replace(scene.search, depth=way.depth, beam=way.kept, last_step=judges)
+    for name, count in method.calls(search, _topics(way, scene.asked)).items():
+        for number in range(count):
+            scene.depth = way.depth - (count - 1 - number) * way.depth // count
+            yield getattr(scene, name.replace("-", "_"))()
 
 
 def _recalls(model: ReasoningModel, method: Method, asked: Asked) -> Iterator[Call]:
@@ -202,22 +211,6 @@ def _recalls(model: ReasoningModel, method: Method, asked: Asked) -> Iterator[Ca
             need = walk.send(None)
 
 
-def _fused(model: ReasoningModel, way: Way, search: Search, asked: Asked, depth: int) -> Iterator[Call]:
-    kept = _before(search, way, asked, depth)
-    yield model.choose(asked.question, asked.plan, _offers(search, depth, way.offered), search.beam, kept)
-
-
-def _paper(model: ReasoningModel, way: Way, search: Search, asked: Asked, depth: int) -> Iterator[Call]:
-    beams = way.kept if depth > 1 else _topics(way, asked)
-    for _ in range(beams):
-        path = _offers(search, depth - 1, 1)[0] if depth > 1 else None
-        offers = _offers(search, depth, max(1, way.offered // beams))
-        yield model.beam(asked.question, asked.plan, path, offers, search.beam)
-    if search.verifier:
-        paths = way.kept + len(_before(search, way, asked, depth))
-        yield model.deductive(asked.question, asked.plan, _offers(search, depth, paths))
-
-
 def _topics(way: Way, asked: Asked) -> int:
     """Entities that a walk starts from: a comparison has two, and may have many."""
     if asked.kind in JUDGED:
@@ -225,9 +218,79 @@ def _topics(way: Way, asked: Asked) -> int:
     return way.kept if way.name == "most" else 1
 
 
-def _before(search: Search, way: Way, asked: Asked, depth: int) -> list[Offer]:
-    """The paths of the depth before, which a judgement rests on, too."""
-    return _offers(search, depth - 1, way.kept) if asked.kind in JUDGED and depth > 1 else []
+@dataclass
+class _Scene:
+    """What the calls of one way show at `depth`: a method for each call, named after it."""
+
+    model: ReasoningModel
+    way: Way
+    search: Search
+    asked: Asked
+    depth: int = 1
+
+    def plan(self) -> Call:
+        return self.model.plan(self.asked.question, self.asked.kind, self.asked.options)
+
+    def link(self) -> Call:
+        return self.model.link(self.asked.question, [Mention(TOPIC, (AMBIGUOUS,) * 5)])
+
+    def choose(self) -> Call:
+        return self.model.choose(*self._given, self._shown(self.way.offered), self.search.beam, self._before)
+
+    def beam(self) -> Call:
+        paths = self.way.kept if self.depth > 1 else _topics(self.way, self.asked)
+        offers = self._shown(max(1, self.way.offered // paths))
+        return self.model.beam(*self._given, self._path, offers, self.search.beam)
+
+    def deductive(self) -> Call:
+        return self.model.deductive(*self._given, self._shown(self.way.kept + len(self._before)))
+
+    def deducible(self) -> Call:
+        return self.model.deducible(*self._given, self._shown(1)[0], self._before)
+
+    def adequacy(self) -> Call:
+        return self.model.adequacy(*self._given, self._shown(self.way.kept + len(self._before)))
+
+    def score_relations(self) -> Call:
+        steps = [Offer(number, STEP) for number in range(1, (self.search.candidates or RELATIONS) + 1)]
+        return self.model.score_relations(*self._given, self._path or Offer(1, TOPIC), steps)
+
+    def score_entities(self) -> Call:
+        return self.model.score_entities(*self._given, self._shown(self.way.kept * len(ENDS)))
+
+    def relation_paths(self) -> Call:
+        steps = [Offer(number, STEP) for number in range(1, MOST_RELATIONS + 1)]
+        return self.model.relation_paths(*self._given, steps, self.way.depth, self.way.kept)
+
+    def inductive(self) -> Call:
+        paths = self._shown(self.way.kept, ENDS)
+        return self.model.inductive(*self._given, paths, [", ".join(ENDS[:3])] * len(paths))
+
+    def answer(self) -> Call:
+        """Over the kept paths of all depths; typically over one that is enough."""
+        ends = self.way.kept * self.way.depth if self.way.name == "most" else len(self._judged(2)) or 1
+        return self.model.answer(*self._given, self._shown(ends, ENDS))
+
+    @property
+    def _given(self) -> tuple[str, Plan]:
+        plan = self.asked.plan
+        return self.asked.question, plan if self.search.planning else msgspec.structs.replace(plan, steps=())
+
+    @property
+    def _path(self) -> Offer | None:
+        """The path that a step goes on from."""
+        return _offers(self.search, self.depth - 1, 1)[0] if self.depth > 1 else None
+
+    @property
+    def _before(self) -> list[Offer]:
+        return self._judged(self.depth)
+
+    def _judged(self, depth: int) -> list[Offer]:
+        """The paths of the depth before, which a judgement rests on, too."""
+        return _offers(self.search, depth - 1, self.way.kept) if self.asked.kind in JUDGED and depth > 1 else []
+
+    def _shown(self, count: int, tails: tuple[str, ...] = ()) -> list[Offer]:
+        return _offers(self.search, self.depth, count, tails)
 
 
 def _offers(search: Search, depth: int, count: int, tails: tuple[str, ...] = ()) -> list[Offer]:
@@ -241,9 +304,10 @@ def _reply(wordings: Wordings, call: str, kind: Kind | None) -> int:
     return max((tokens(example.reply) for example in wordings.get(call, kind).examples), default=REPLY)
 
 
-def _requests(way: Way, search: Search) -> int:
+def _requests(way: Way, search: Search, method: Method) -> int:
     """Requests to one endpoint; a hop that is ranked by its lookahead has the next one fetched too."""
-    ahead = 1 if search.alpha and way.depth < search.depth else 0
+    looks = method.looks_ahead and search.retriever == "path-rag" and search.alpha > 0
+    ahead = 1 if looks and way.depth < search.depth else 0
     return FIRST + PER_HOP[way.name] * (way.depth + ahead)
 
 
@@ -267,9 +331,9 @@ def _notes(settings: Settings, chat: ChatModel | None, costs: Sequence[Cost]) ->
         "not counted: a second try after an unusable reply, a model's own reasoning, and what a prompt cache saves"
     ]
     searches = registry.find(settings.method).graph
-    if searches and settings.method != COUNTED:
+    if searches and settings.method != MEASURED:
         notes.append(
-            f"these figures are those of {COUNTED}; the method {settings.method} makes other calls and requests"
+            f"tokens and requests of {settings.method} are rough: what a graph offers was measured with {MEASURED}"
         )
     if any(cost.price is None for cost in costs):
         notes.append("the price is not known: prices.toml names no such model")

@@ -1,10 +1,25 @@
 """Typed events of a run, in the order they happen: what every door (terminal, JSON, page) shows of a walk."""
 
+from typing import Literal
+
 import msgspec
 
 from fedkg.records import Answer, Match, Plan, Usage
 
-__all__ = ["Answered", "Chosen", "Event", "Fetched", "Linked", "Planned", "Ranked", "Verified", "Warned"]
+__all__ = [
+    "Answered",
+    "Chosen",
+    "Event",
+    "Fetched",
+    "Judged",
+    "Linked",
+    "Planned",
+    "Proposed",
+    "Ranked",
+    "Scored",
+    "Verified",
+    "Warned",
+]
 
 
 class Planned(msgspec.Struct, frozen=True, tag=True):
@@ -37,6 +52,28 @@ class Ranked(msgspec.Struct, frozen=True, tag=True):
     offered: tuple[str, ...]
 
 
+class Proposed(msgspec.Struct, frozen=True, tag=True):
+    """The model proposed these chains of relations, one line each, the best first; which of them exist is not known yet."""
+
+    chains: tuple[str, ...]
+
+
+class Scored(msgspec.Struct, frozen=True, tag=True):
+    """How much each step helps, in 0..1: the `relations` or `entities`, one line each, the best first, with their `scores`."""
+
+    depth: int
+    what: Literal["relations", "entities"]
+    steps: tuple[str, ...]
+    scores: tuple[float, ...]
+
+
+class Judged(msgspec.Struct, frozen=True, tag=True):
+    """The model judged whether these paths, one line each, are together enough to answer."""
+
+    paths: tuple[str, ...]
+    adequate: bool
+
+
 class Chosen(msgspec.Struct, frozen=True, tag=True):
     """The model chose these steps, one line each; none means that nothing leads on."""
 
@@ -64,4 +101,4 @@ class Answered(msgspec.Struct, frozen=True, tag=True):
     answer: Answer
 
 
-Event = Planned | Linked | Fetched | Ranked | Chosen | Verified | Warned | Answered
+Event = Planned | Linked | Fetched | Ranked | Proposed | Scored | Judged | Chosen | Verified | Warned | Answered

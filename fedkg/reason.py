@@ -110,7 +110,7 @@ class Run:
             self._warn("nothing was looked up: the method asks the model alone, which answers from memory")
         try:
             if self._method.plans:
-                driver.plan = await self.model.plan(self.question, self.kind, self.options)
+                driver.plan = self._shown(await self.model.plan(self.question, self.kind, self.options))
         except UNUSABLE as error:
             self._warn(f"planned by content words: {error}")
         self._tell(Planned(driver.plan))
@@ -122,6 +122,10 @@ class Run:
             )
         self._tell(Linked(tuple(driver.topics)))
         driver.names |= {match.iri: match.label for match in driver.topics if match.mention}
+
+    def _shown(self, plan: Plan) -> Plan:
+        """The plan as the calls after it are shown it: without its steps where the settings say so."""
+        return plan if self.settings.search.planning else msgspec.structs.replace(plan, steps=())
 
     async def _tell_apart(self, mentions: Sequence[Mention]) -> Mapping[str, int]:
         """Which entities the model takes the mentions for; where it fails they stay as they were chosen without it."""
@@ -156,6 +160,10 @@ class Run:
                 need = go_on()
             except StopIteration as end:
                 self._found = end.value
+                if self._found.note:
+                    self._warn(self._found.note)
+                    for event in self._take():
+                        yield event
                 return
             try:
                 go_on = partial(walk.send, await self._within(driver.serve(need)))

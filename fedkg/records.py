@@ -178,13 +178,23 @@ class Beam(msgspec.Struct, frozen=True):
 
         Empty where the steps do not connect, which no shown path may be.
         """
+        return tuple(leg for edge in self._walk(tail) for leg in edge.walk)
+
+    def alone(self, tail: Term) -> "Beam":
+        """One walk to that tail, as a path of which no step has a second end; itself where the steps do not connect."""
+        walk = self._walk(tail)
+        steps = (msgspec.structs.replace(step, edges=(edge,)) for step, edge in zip(self.steps, walk, strict=False))
+        return Beam(self.topic, tuple(steps), self.score) if walk else self
+
+    def _walk(self, tail: Term) -> tuple[Edge, ...]:
+        """One edge of each step, which together lead to that tail; empty where the steps do not connect."""
         edges: list[Edge] = []
         node = tail
         for step in reversed(self.steps):
             edge = next((edge for edge in step.edges if edge.end == node), None)
             if edge is None:
                 return ()
-            edges[:0] = edge.walk
+            edges.insert(0, edge)
             node = edge.start
         return tuple(edges) if node == self.topic else ()
 

@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -13,11 +13,11 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from fedkg import profiles
-from fedkg.adapters import chat_model, open_manners, open_store, text_similarity
+from fedkg.adapters import chat_model, open_manners, open_store, path_model, text_similarity
 from fedkg.calls import room
 from fedkg.calls.base import ReasoningModel
 from fedkg.calls.local import LocalModel
-from fedkg.calls.prompted import PromptedModel
+from fedkg.calls.prompted import PromptedModel, doors
 from fedkg.connect import Member, check_endpoint, connect
 from fedkg.doctor import Doctor, Report
 from fedkg.embed.base import Similarity
@@ -109,12 +109,15 @@ class Session:
         self._files = ExitStack()
         self._chat = chat
         if chat is None and self.settings.model != "local":
-            self._chat = chat_model(self.settings)
+            self._chat = chat_model(self.settings, lambda: self.store)
             self._connections.push_async_callback(self._chat.close)
         if chat is not None:
             self.settings = msgspec.structs.replace(
                 self.settings, model=masked(chat.name)
             )  # the document says who was asked
+        self._writer = path_model(self.settings, self._chat, lambda: self.store)
+        if self._writer and self._writer is not self._chat:
+            self._connections.push_async_callback(self._writer.close)
         if self._chat:
             room.check(masked(self._chat.name), self._chat.capability)
         self._account = Account(self.settings.run)
@@ -145,7 +148,12 @@ class Session:
     @property
     def method(self) -> Method:
         """How questions are answered. Raises MethodError where it is not known, or the model cannot serve it."""
-        return registry.find(self.settings.method, prompted=self._chat is not None)
+        method = registry.find(self.settings.method, prompted=self._chat is not None)
+        logprobs = self._chat is not None and self._chat.capability.logprobs
+        registry.check(method, self.settings.search, masked(self.settings.model), logprobs=logprobs)
+        offered = doors(self._chat, self._writer) if self._chat else (LocalModel.door,)
+        registry.check_door(method, self.settings.search.door, offered, masked(self.settings.model))
+        return method
 
     @property
     def manners(self) -> Manners:
@@ -412,10 +420,12 @@ class Session:
     def _model(self, ledger: Ledger) -> ReasoningModel:
         if self._chat is None:
             return LocalModel(self.similarity)
+        make = partial(PromptedModel, ledger=ledger, budget=self.settings.budget, wordings=self.wordings)
+        make = partial(make, door=self.settings.search.door)
         if not self.settings.keeps_replies:
-            return PromptedModel(self._chat, ledger, self.settings.budget, self.wordings)
-        kept = KeptModel(self._chat, self.store)
-        return PromptedModel(kept, ledger, self.settings.budget, self.wordings, kept.forget)
+            return make(self._chat, writer=self._writer)
+        kept, writer = KeptModel(self._chat, self.store), self._writer and KeptModel(self._writer, self.store)
+        return make(kept, writer=writer, forget=kept.forget)
 
 
 async def _step(walk: AsyncIterator[Event], meter: Meter) -> Event | None:

@@ -15,6 +15,7 @@ import msgspec
 from platformdirs import user_cache_path, user_config_path
 
 from fedkg.errors import SettingsError
+from fedkg.trie import Door
 
 __all__ = [
     "DAY",
@@ -23,9 +24,11 @@ __all__ = [
     "Form",
     "Mode",
     "Retriever",
+    "Scoring",
     "Search",
     "Settings",
     "Ttl",
+    "Verifier",
     "load",
     "masked",
     "public",
@@ -38,7 +41,10 @@ Seconds = Annotated[float, msgspec.Meta(gt=0)]
 Days = Annotated[float, msgspec.Meta(gt=0, le=36_500)]
 Mode = Literal["live", "cached", "offline"]
 Form = Literal["groups", "pairs"]
-Retriever = Literal["path-rag", "vanilla", "kaping"]
+Retriever = Literal["path-rag", "vanilla", "kaping", "tog"]
+Scoring = Literal["lookahead", "path", "diverse"]
+Verifier = Literal["deductive", "adequacy", "log-probability", "none"]
+Weight = Annotated[float, msgspec.Meta(ge=0)]
 DAY = 86_400.0
 
 
@@ -50,19 +56,34 @@ class Search(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     as relation `groups` or as (relation, entity) `pairs`. retriever: who ranks them, Path-RAG or one to compare it with.
     call_plan: one `fused` call per depth, or the `paper`'s calls per beam and per verification. frontier: most entities
     expanded at a hop, over all beams, so that a hop stays one batch. tails: most labels shown of one group.
+
+    verifier: what ends a search, `deductive` verification, which prunes as well, `adequacy` of all kept paths, or the model's
+    own `log-probability` that the statement can be deduced; `none`: the last depth does. scoring: Path-RAG by its `lookahead`
+    (Eq. 2), or by a variant of the first version's appendix E: by the `path` so far, too (Eq. 8, with beta), or `diverse`
+    (Eq. 9, with lambda1 and lambda2); the papers give no values for these weights, the defaults are ours. keywords: whether
+    they stand for the question in Path-RAG; planning: whether the plan's steps are shown to the model; last_step: whether it
+    concludes from the paths, or all that they lead to is the answer. door: what holds a model to the paths of GCR (None: the
+    closest that it offers).
     """
 
     depth: Positive = 4
     beam: Positive = 4
     candidates: Positive | None = None
-    alpha: Annotated[float, msgspec.Meta(ge=0)] = 0.3
+    alpha: Weight = 0.3
     form: Form = "groups"
     retriever: Retriever = "path-rag"
     call_plan: Literal["fused", "paper"] = "fused"
     frontier: Positive = 50
     tails: Positive = 8
     keywords: bool = True
-    verifier: bool = True
+    verifier: Verifier = "deductive"
+    scoring: Scoring = "lookahead"
+    beta: Weight = 0.3
+    lambda1: Weight = 1.0
+    lambda2: Weight = 0.3
+    planning: bool = True
+    last_step: bool = True
+    door: Door | None = None
 
 
 class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -93,7 +114,8 @@ class Ttl(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Everything that a session is built from.
 
-    endpoints: profile names, URLs, RDF files or PROFILE@URL. model: `local`, `anthropic:M`, `openai:M[@URL]`. method: how the
+    endpoints: profile names, URLs, RDF files or PROFILE@URL. model: `local`, `anthropic:M`, `openai:M[@URL]`, `hf:FOLDER`.
+    path_model: `hf:FOLDER` of a model that writes the paths of GCR, where `model` shall not. method: how the
     answer is searched for (`fedkg methods list`). embedder: `auto`, `minilm`, `bm25`, `openai:M`, or `st:NAME_OR_FOLDER`.
     languages: label languages in order of preference.
     contact: mail address or URL that goes into the User-Agent. cache_dir: where replies and embeddings are kept;
@@ -106,6 +128,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     endpoints: tuple[str, ...] = ()
     model: str = "local"
+    path_model: str = ""
     method: str = "fidelis"
     embedder: str = "auto"
     languages: tuple[Language, ...] = ("en",)
@@ -138,6 +161,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 ENVIRONMENT = {
     "FEDKG_MODEL": "model",
+    "FEDKG_PATH_MODEL": "path_model",
     "FEDKG_METHOD": "method",
     "FEDKG_EMBEDDER": "embedder",
     "FEDKG_CONTACT": "contact",
@@ -201,7 +225,7 @@ def public(settings: Settings) -> dict[str, Any]:
     shown: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(settings))
     for private in PRIVATE:
         del shown[private]
-    for named in ("model", "embedder"):
+    for named in ("model", "path_model", "embedder"):
         shown[named] = masked(shown[named])
     shown["endpoints"] = [masked(name) for name in shown["endpoints"]]
     return shown

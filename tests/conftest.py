@@ -15,7 +15,7 @@ import vcr
 from vcr.persisters.filesystem import FilesystemPersister
 
 from eval import engines
-from fedkg import profiles
+from fedkg import hub, profiles
 from fedkg.embed.base import HashingEmbedder
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.fetch import embedded
@@ -170,3 +170,31 @@ def _good(response: Any) -> Any:
         return None
     headers = {name: value for name, value in response["headers"].items() if name.lower() in READ}
     return response | {"headers": headers}
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a causal model of transformers that has learned nothing: random weights, and a tokenizer of 300 tokens.
+
+    Every second token ends its replies, so that they are short.
+    """
+    torch, tokenizers = pytest.importorskip("torch"), pytest.importorskip("tokenizers")
+    transformers = pytest.importorskip("transformers", reason="needs fedkg[hf]")
+    folder = tmp_path_factory.mktemp("models") / "tiny"
+    bytes_ = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made = tokenizers.Tokenizer(tokenizers.models.BPE())
+    made.pre_tokenizer, made.decoder = bytes_, tokenizers.decoders.ByteLevel()
+    letters = {"initial_alphabet": bytes_.alphabet(), "special_tokens": ["</s>", "<|user|>"], "show_progress": False}
+    made.train_from_iterator(
+        ["the director of King Kong"] * 2, tokenizers.trainers.BpeTrainer(vocab_size=300, **letters)
+    )
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=made, eos_token="</s>")
+    shape = {"vocab_size": len(tokenizer), "hidden_size": 8, "intermediate_size": 8, "max_position_embeddings": 32_768}
+    heads = {"num_hidden_layers": 1, "num_attention_heads": 2, "bos_token_id": None, "eos_token_id": 0}
+    torch.manual_seed(0)
+    model = transformers.LlamaForCausalLM(transformers.LlamaConfig(**shape, **heads))
+    model.generation_config.eos_token_id = list(range(0, len(tokenizer), 2))
+    with hub.quiet():
+        model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder

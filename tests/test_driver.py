@@ -12,7 +12,7 @@ from fedkg.calls.prompted import PromptedModel
 from fedkg.driver import EXHAUSTIVE_WIDTH, Driver
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.errors import TopicError
-from fedkg.events import Chosen, Event, Fetched, Ranked, Verified, Warned
+from fedkg.events import Chosen, Event, Fetched, Judged, Proposed, Ranked, Scored, Verified, Warned
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.surroundings import Surroundings
 from fedkg.llm.base import Message, ScriptedModel
@@ -24,6 +24,7 @@ from fedkg.methods.base import (
     Deducing,
     Expanding,
     Expansion,
+    Judging,
     Picking,
     Planning,
     Scoring,
@@ -195,6 +196,7 @@ async def test_steps_of_one_path_are_scored_apart_from_it(
     expansion, _ = await expanded(driver)
     assert await driver.serve(Scoring(1, "relations", (START,), expansion.candidates)) == (0.0, 0.75)
     assert "Path so far: Horn\nRelations:\n1. → mayor →\n2. → country →\n" in asked[-1]
+    assert told[-1] == Scored(1, "relations", ("→ country →", "→ mayor →"), (0.75, 0.0))
 
 
 async def test_steps_of_several_paths_are_scored_in_one_call(
@@ -259,7 +261,7 @@ async def test_without_a_usable_score_the_retrievers_counts(
     candidates = tuple(msgspec.structs.replace(expansion.candidates[0], score=score) for score in ranked)
     told.clear()
     assert await driver.serve(Scoring(1, what, (START,), candidates)) == expected
-    assert [type(event) for event in told] == [Warned] * bool(ranked)
+    assert [type(event) for event in told] == [Warned, Scored] * bool(ranked)
 
 
 async def test_plans_are_chains_of_what_is_offered(
@@ -275,6 +277,7 @@ async def test_plans_are_chains_of_what_is_offered(
         *(Chain(topic, (MAYOR,), 0.2) for topic in (HORN, dania)),
     )
     assert "<graph>\n1. → country →\n2. → mayor →\n</graph>" in asked[-1]
+    assert told == [Proposed(("→ country → → mayor →", "→ mayor →"))]
 
 
 async def test_without_relations_plans_are_made_of_those_within_reach(
@@ -289,6 +292,23 @@ async def test_without_relations_plans_are_made_of_those_within_reach(
     assert shown[1] == shown[0] | {"← rival ←", "← mayor ←", "← country ←"}
 
 
+@pytest.mark.parametrize(("reply", "adequate"), [('{"adequate": true}', True), ('{"adequate": false}', False)])
+async def test_what_was_judged_is_told(
+    town: SparqlGraph, hashing: LazySimilarity, told: list[Event], reply: str, adequate: bool
+) -> None:
+    """Which paths the model has seen together, and what it said of them; where it failed only that."""
+    driver, asked = listening(town, hashing, told, reply)
+    _, beams = await expanded(driver)
+    assert await driver.serve(Judging(beams)) is adequate
+    judged = told[-1]
+    assert isinstance(judged, Judged)
+    assert (len(judged.paths), judged.adequate) == (2, adequate)
+    assert all(path in asked[-1] for path in judged.paths)
+    told.clear()
+    assert await driver_of(town, hashing, told).serve(Judging(beams)) is False
+    assert [type(event) for event in told] == [Warned]
+
+
 @pytest.mark.parametrize("most", [1, 5])
 async def test_without_a_usable_plan_each_relation_is_one(
     town: SparqlGraph, hashing: LazySimilarity, told: list[Event], most: int
@@ -297,4 +317,4 @@ async def test_without_a_usable_plan_each_relation_is_one(
     driver = driver_of(town, hashing, told)
     chains = await driver.serve(Planning((HORN,), 2, most, (MAYOR, COUNTRY)))
     assert [chain.relations for chain in chains] == [(MAYOR,), (COUNTRY,)][:most]
-    assert [type(event) for event in told] == [Warned]
+    assert [type(event) for event in told] == [Warned, Proposed]

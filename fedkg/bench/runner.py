@@ -10,6 +10,7 @@ from fedkg.bench import datasets
 from fedkg.bench.datasets import Definition, Question
 from fedkg.bench.scores import Score, mean, score
 from fedkg.errors import DatasetError, FedkgError, OfflineError
+from fedkg.methods import registry
 from fedkg.records import Answer, Usage, to_builtins
 from fedkg.session import Session
 from fedkg.settings import Settings, public
@@ -85,7 +86,7 @@ async def run(
     seed: int = 0,
     on_progress: Callable[[Sequence[Record], int], None] = lambda _records, _total: None,
 ) -> Result:
-    """The result of one benchmark with these settings; the graph is the benchmark's own where no endpoint is given.
+    """The result of one benchmark with these settings; the graph is the benchmark's own where one is asked, and none is given.
 
     Topic entities are the gold ones. `on_progress` is called with the finished records and their final number. Where the
     budget of the run is spent, no further question is asked. Raises InputError where benchmark, data or settings do not
@@ -119,10 +120,13 @@ def with_graph(settings: Settings, definition: Definition, data: Path) -> Settin
 
 
 def _settings(settings: Settings, definition: Definition, data: Path) -> Settings:
-    """The settings with the benchmark's depth and, where none is given, its graph; model replies are kept unless told not to be."""
+    """The settings with the benchmark's depth, and with model replies kept unless told not to be.
+
+    Where no endpoint is given and the method asks one, it is the benchmark's graph.
+    """
     search = msgspec.structs.replace(settings.search, depth=definition.depth)
-    replies = settings.replies is not False
-    return msgspec.structs.replace(with_graph(settings, definition, data), search=search, replies=replies)
+    settings = msgspec.structs.replace(settings, search=search, replies=settings.replies is not False)
+    return with_graph(settings, definition, data) if registry.find(settings.method).graph else settings
 
 
 async def _record(session: Session, question: Question) -> Record:

@@ -19,7 +19,7 @@ class ReasoningModel(Protocol):
     `exhaustive` says that offers cost nothing, so that all candidates are offered instead of the best few;
     `abstains` are the kinds of question that it cannot answer; `left_out` counts the offers that it had no room for and did
     not look at. `door` is what holds it to the paths that `reasoning_paths` shows it, and `held` how many of them it can be held
-    to in one call (0: it cannot). Every call raises ModelError and BudgetError.
+    to in one call (0: it cannot). Through the door `token` each path that it is shown has one end. Every call raises ModelError and BudgetError.
     """
 
     name: str
@@ -48,6 +48,13 @@ class ReasoningModel(Protocol):
 
     async def deductive(self, question: str, plan: Plan, paths: Sequence[Offer]) -> tuple[Verdict, ...]:
         """For each path whether its last step follows, and whether the statement is deducible (appendix C.2)."""
+        ...
+
+    async def deducible(self, question: str, plan: Plan, path: Offer, kept: Sequence[Offer] = ()) -> float:
+        """The model's own probability, in 0..1, that the statement can be deduced from the path (FiDeLiS v4, Table 5).
+
+        `kept` are paths that count as well. Only for a model that gives log-probabilities.
+        """
         ...
 
     async def choose(

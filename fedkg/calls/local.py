@@ -72,6 +72,10 @@ class LocalModel:
         """Everything follows and nothing finishes: the answer call compares the chains of all depths."""
         return tuple(Verdict(path.number, follows=True, finishes=False) for path in paths)
 
+    async def deducible(self, question: str, plan: Plan, path: Offer, kept: Sequence[Offer] = ()) -> float:
+        """Nothing: it has no probabilities of its own."""
+        return 0.0
+
     async def choose(
         self, question: str, plan: Plan, offers: Sequence[Offer], width: int, kept: Sequence[Offer] = ()
     ) -> tuple[Pick, ...]:

@@ -4,15 +4,16 @@ Nothing in a reply is believed: see `reading` and `replies`. What cannot be used
 therefore pick badly, but it cannot bring in anything that it was not shown.
 """
 
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from fedkg.calls import replies, scores
+from fedkg.calls import replies, scores, writing
 from fedkg.calls.reading import extract
 from fedkg.calls.room import fitted, room
 from fedkg.errors import ModelReplyError
-from fedkg.llm.base import ChatModel, Message, Request
+from fedkg.llm.base import ChatModel, Completion, Held, Message, Request
 from fedkg.llm.budget import BudgetedModel
 from fedkg.llm.ledger import Ledger
 from fedkg.prompts import Template, Wordings, line
@@ -20,14 +21,19 @@ from fedkg.records import Conclusion, Kind, Mention, Offer, Pick, Plan, Recalled
 from fedkg.settings import Budget
 from fedkg.trie import Door
 
-__all__ = ["PromptedModel"]
+__all__ = ["MOST_HELD", "PromptedModel", "doors"]
 
 REPAIR = "That reply cannot be used: {fault}. Do the same task again. Reply with one JSON object as described, and nothing else."
 ECHO = 500
 """Characters of an unusable reply that the model is shown again; with the repair they fit into what `room` holds back."""
 
-MOST_HELD = 500
-"""Most numbers that a schema lists: services bound the length of an enumeration, OpenAI's to a thousand values."""
+ALTERNATIVES = 5
+"""Alternatives to each token that are asked for, so that yes and no are among them; services give between 5 and 20."""
+MOST_HELD: dict[Door, int] = {"token": 100_000, "schema": 500, "index": 0}
+"""Most paths that a model is held to at once. A trie of 100,000 is made in seconds (eval/trie.py); services bound the length
+of an enumeration, OpenAI's to a thousand values."""
+START = re.compile(" [→←] ")
+"""What follows the topic of a path."""
 
 T = TypeVar("T")
 
@@ -42,7 +48,8 @@ class PromptedModel:
     Every call goes into `ledger` under its template's version; `budget` bounds the calls. All calls raise ModelError where
     the model fails or replies unusably twice, or takes no prompt of this length, and BudgetError. Offers that there is no room
     for are not shown, the last ones first; `left_out` counts them. `forget` is told the requests of a call that came to nothing, so
-    that no kept reply makes that last.
+    that no kept reply makes that last. `writer` is a model whose tokens can be held, which writes paths instead of picking them;
+    `door` is the way that is wanted to hold a model to paths (see `doors`).
     """
 
     exhaustive: bool = False
@@ -55,15 +62,19 @@ class PromptedModel:
         budget: Budget | None = None,
         wordings: Wordings | None = None,
         forget: Callable[[Sequence[Request]], Awaitable[None]] = _nothing,
+        *,
+        writer: ChatModel | None = None,
+        door: Door | None = None,
     ) -> None:
         self.name = model.name
         self.ledger = ledger or Ledger()
         self._wordings = wordings or Wordings(vendor=model.name.partition(":")[0])
         self._model = BudgetedModel(model, budget or Budget(), self.ledger)
+        self._writer = BudgetedModel(writer or model, budget or Budget(), self.ledger)
         self._forget = forget
         self.left_out = 0
-        self.door: Door = "schema"
-        self.held = MOST_HELD if model.capability.structured == "native" else 0
+        self.door: Door = door or doors(model, writer)[0]
+        self.held = MOST_HELD[self.door]
 
     async def plan(self, question: str, kind: Kind | None = None, options: Sequence[str] = ()) -> Plan:
         """The question's keywords, steps, statement, kind and mentions; only what stands in the question is a mention."""
@@ -91,6 +102,13 @@ class PromptedModel:
             return ()
         values = {"question": question, "plan": plan, "paths": paths}
         return await self._ask("deductive", plan.kind, values, replies.verdicts)
+
+    async def deducible(self, question: str, plan: Plan, path: Offer, kept: Sequence[Offer] = ()) -> float:
+        """The probability of yes against no where the reply says one of them, read off its log-probabilities."""
+        values = {"question": question, "plan": plan, "path": path, "paths": kept}
+        return await self._heard(
+            "deducible", plan.kind, values, lambda reply, _: scores.probability(reply), alternatives=ALTERNATIVES
+        )
 
     async def choose(
         self, question: str, plan: Plan, offers: Sequence[Offer], width: int, kept: Sequence[Offer] = ()
@@ -145,6 +163,8 @@ class PromptedModel:
         """At most `width` of the paths, best first; the schema of the reply lists their numbers. No call where there are none."""
         if not paths:
             return ()
+        if self.door == "token":
+            return await self._written(question, paths, width)
         values = {"question": question, "plan": plan, "paths": paths, "width": width}
         return await self._ask(
             "reasoning-paths",
@@ -183,6 +203,18 @@ class PromptedModel:
         """Closes the chat model."""
         await self._model.close()
 
+    async def _written(self, question: str, paths: Sequence[Offer], width: int) -> tuple[Pick, ...]:
+        """The paths that the writer decodes, as it was fine-tuned to, but can write no others (GCR section 4.3, Eq. 6)."""
+        topics = dict.fromkeys(START.split(path.text)[0] for path in paths)
+        held = Held(tuple(path.text for path in paths), width, writing.START, writing.END)
+        task = Message("user", writing.prompt("gcr", question, topics))
+        reply, entry = await self._writer.complete(Request("reasoning-paths", (task,), {}, held=held))
+        try:
+            return replies.step_picks(extract(reply.text), paths, width)
+        except ModelReplyError as fault:
+            self.ledger.refuse(entry, fault)
+            raise
+
     async def _conclude(self, call: str, plan: Plan, values: Mapping[str, Any]) -> Conclusion:
         """What the paths among the values answer; nothing where there are none."""
         if not values["paths"]:
@@ -202,9 +234,32 @@ class PromptedModel:
         sample: int = 0,
         numbers: Sequence[int] = (),
     ) -> T:
+        """What `read` makes of the reply's JSON object and of the offers that were shown."""
+        return await self._heard(
+            call,
+            kind,
+            values,
+            lambda reply, shown: read(extract(reply.text), shown),
+            examples=examples,
+            sample=sample,
+            numbers=numbers,
+        )
+
+    async def _heard(
+        self,
+        call: str,
+        kind: Kind | None,
+        values: Mapping[str, Any],
+        read: Callable[[Completion, Sequence[Any]], T],
+        *,
+        examples: bool = True,
+        sample: int = 0,
+        numbers: Sequence[int] = (),
+        alternatives: int = 0,
+    ) -> T:
         """What `read` makes of the reply and of the offers that were shown; an unusable reply is sent back once.
 
-        `numbers` are the only ones that the reply's schema lets it pick, where they are given.
+        `numbers` are the only ones that the reply's schema lets it pick, where they are given; `alternatives` as in a Request.
         """
         template = self._wordings.get(call, kind)
         if not examples:
@@ -214,24 +269,30 @@ class PromptedModel:
         prompt = fitted(template, values, room(self._model.capability))
         self.left_out += prompt.left_out
         task = [Message("system", prompt.system), Message("user", prompt.user)]
-        first = _request(template, task, sample)
+        first = _request(template, task, sample, alternatives)
         reply, entry = await self._model.complete(first)
         try:
-            return read(extract(reply.text), prompt.shown)
+            return read(reply, prompt.shown)
         except ModelReplyError as fault:
             self.ledger.refuse(entry, fault)
             # vendors refuse empty turns, and half a pair of surrogates cannot be sent
             said = reply.text.encode("utf-8", "replace").decode("utf-8").strip()[:ECHO]
             echo = Message("assistant", said or "(nothing)")
             task += [echo, Message("user", REPAIR.format(fault=line(fault, 300)))]
-        repair = _request(template, task, sample)
+        repair = _request(template, task, sample, alternatives)
         reply, entry = await self._model.complete(repair)
         try:
-            return read(extract(reply.text), prompt.shown)
+            return read(reply, prompt.shown)
         except ModelReplyError as fault:
             self.ledger.refuse(entry, fault)
             await self._forget([first, repair])
             raise ModelReplyError(f"{self.name}: two unusable replies to `{call}`: {fault}", asked=call) from fault
+
+
+def doors(model: ChatModel, writer: ChatModel | None = None) -> tuple[Door, ...]:
+    """What can hold the model to paths, the closest one first: its tokens, its reply's schema, a check of its numbers."""
+    schema: tuple[Door, ...] = ("schema",) if model.capability.structured == "native" else ()
+    return (*(("token",) if writer else ()), *schema, "index")
 
 
 def _listing(schema: Mapping[str, Any], numbers: Sequence[int]) -> dict[str, Any]:
@@ -240,5 +301,5 @@ def _listing(schema: Mapping[str, Any], numbers: Sequence[int]) -> dict[str, Any
     return {**schema, "properties": {**schema["properties"], "picks": picks}}
 
 
-def _request(template: Template, task: Sequence[Message], sample: int) -> Request:
-    return Request(template.call, tuple(task), template.schema, template.version, sample)
+def _request(template: Template, task: Sequence[Message], sample: int, alternatives: int) -> Request:
+    return Request(template.call, tuple(task), template.schema, template.version, sample, alternatives)

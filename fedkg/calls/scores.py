@@ -1,16 +1,23 @@
 """What the replies become that weigh what was offered: links, adequacy, scores and weighted relation paths."""
 
 import contextlib
+import itertools
+import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from fedkg.calls.reading import Flag, Numbered, Share, Whole, entries, fit, renamed
+from fedkg.calls.reading import Flag, Numbered, Share, Whole, entries, extract, fit, flag, renamed
 from fedkg.errors import ModelReplyError
+from fedkg.llm.base import Completion, Token
 from fedkg.records import Mention, Offer, RelationPath
 
-__all__ = ["adequate", "links", "relation_paths", "scored"]
+__all__ = ["adequate", "links", "probability", "relation_paths", "scored"]
+
+DEDUCIBLE = re.compile(r'"deducible"\s*:\s*"?(?P<said>\w+)')
+NO_LETTERS = re.compile(r"[^a-z]")
 
 
 class Linked(Numbered):
@@ -44,6 +51,12 @@ class AdequacyReply(msgspec.Struct):
     adequate: Flag
 
 
+class DeducibleReply(msgspec.Struct):
+    """The reply to `deducible`."""
+
+    deducible: Flag
+
+
 class ScoresReply(msgspec.Struct):
     """The reply to `score-relations` and `score-entities`."""
 
@@ -69,6 +82,37 @@ def links(reply: object, mentions: Sequence[Mention]) -> dict[str, int]:
 def adequate(reply: object) -> bool:
     """The verdict of `adequacy`."""
     return bool(fit(reply, AdequacyReply).adequate)
+
+
+def probability(reply: Completion) -> float:
+    """The probability of yes in `deducible`, where its reply says yes or no: the softmax over the alternatives that are either.
+
+    Raises ModelReplyError also where the reply came without its tokens.
+    """
+    fit(extract(reply.text), DeducibleReply)
+    said = [*DEDUCIBLE.finditer("".join(token.text for token in reply.spelled))]
+    if not said:
+        raise ModelReplyError("it came without the log-probabilities of its tokens")
+    token = _token(reply.spelled, said[-1].start("said"))
+    weights = {alike: weight for alike, weight in token.alternatives.items() if _verdict(alike) is not None}
+    most = max(weights.values(), default=0.0)
+    shares = {alike: math.exp(weight - most) for alike, weight in weights.items()}
+    if not shares:
+        raise ModelReplyError("the token of its verdict says neither yes nor no")
+    return sum(share for alike, share in shares.items() if _verdict(alike)) / sum(shares.values())
+
+
+def _token(spelled: Sequence[Token], place: int) -> Token:
+    """The token that holds the character at that place."""
+    ends = itertools.accumulate(len(token.text) for token in spelled)
+    return next(token for token, end in zip(spelled, ends, strict=True) if place < end)
+
+
+def _verdict(token: str) -> bool | None:
+    """Yes or no, in whatever spelling and with whatever signs around; None for neither."""
+    with contextlib.suppress(ValueError):
+        return bool(flag(NO_LETTERS.sub("", token.lower())))
+    return None
 
 
 def scored(reply: object, offers: Sequence[Offer], shown: Sequence[Offer], key: str) -> tuple[float, ...]:

@@ -61,7 +61,7 @@ def ask(  # noqa: PLR0917  # click gives all of them by name
 
     Exit codes: 0 answered, 1 no answer found, 2 bad input, 3 an endpoint or the model failed, 4 the budget is spent.
 
-    The model `local` scores all candidates itself: with it --beam, --candidates, --alpha and --no-verifier have no effect.
+    The model `local` scores all candidates itself: with it --beam, --candidates, --alpha and --verifier none have no effect.
     """
     settings = options.settings(file, flags)
     if dry_run:

@@ -56,7 +56,7 @@ def run(  # noqa: PLR0917  # click gives all of them by name
     question failed. Exit code 4: the budget of the whole run (--run-…) was spent; the questions that were asked until then
     are scored, the others are counted.
 
-    With the model `local` --beam, --candidates, --alpha and --no-verifier have no effect: it scores all candidates itself.
+    With the model `local` --beam, --candidates, --alpha and --verifier none have no effect: it scores all candidates itself.
 
     While it runs, the finished records lie in OUT.part, one JSON object a line; a run that is interrupted leaves them.
     """

@@ -7,7 +7,8 @@ from typing import Any, TypeVar, get_args
 import click
 
 from fedkg.errors import SettingsError
-from fedkg.settings import Retriever, Settings, load
+from fedkg.settings import Retriever, Scoring, Settings, Verifier, load
+from fedkg.trie import Door
 
 __all__ = [
     "access",
@@ -100,7 +101,10 @@ connection = _all(
 
 model = _all(
     click.option("--method", metavar="NAME", help="How the answer is searched for; `fedkg methods list` shows them."),
-    click.option("--model", metavar="NAME", help="local, anthropic:MODEL, openai:MODEL or openai:MODEL@URL."),
+    click.option(
+        "--model", metavar="NAME", help="local, anthropic:MODEL, openai:MODEL, openai:MODEL@URL or hf:FOLDER."
+    ),
+    click.option("--path-model", metavar="hf:FOLDER", help="Writes the paths of method gcr instead of the model."),
     click.option(
         "--replies/--no-replies",
         "replies",
@@ -126,10 +130,29 @@ search = _all(
         "--retriever",
         "search__retriever",
         type=click.Choice(get_args(Retriever)),
-        help="Who ranks candidates: Path-RAG, or one to compare it with.",
+        help="Who ranks candidates: Path-RAG, or one to compare it with; tog asks the model.",
     ),
     _off("--no-keywords", "search__keywords", "Rank by the question instead of its keywords."),
-    _off("--no-verifier", "search__verifier", "Do not verify chosen steps."),
+    click.option(
+        "--scoring",
+        "search__scoring",
+        type=click.Choice(get_args(Scoring)),
+        help="How Path-RAG weighs a candidate: with the next hop, with the path so far, or for diversity.",
+    ),
+    _off("--no-planning", "search__planning", "Show the model no plan while it chooses."),
+    click.option(
+        "--verifier",
+        "search__verifier",
+        type=click.Choice(get_args(Verifier)),
+        help="What says that a path is enough to answer.",
+    ),
+    click.option(
+        "--door",
+        "search__door",
+        type=click.Choice(get_args(Door)),
+        help="What holds the model to the paths of method gcr: its tokens, a schema, or a check of numbers.",
+    ),
+    _off("--no-last-step", "search__last_step", "Answer with all that the paths lead to, without the answer call."),
 )
 """How a question is searched, apart from the depth."""
 

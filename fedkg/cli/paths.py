@@ -10,7 +10,8 @@ import click
 
 from fedkg.bench import datasets
 from fedkg.bench import paths as bench
-from fedkg.bench.paths import Built, Format, Recipe, Record
+from fedkg.bench.paths import Built, Recipe, Record
+from fedkg.calls.writing import Format
 from fedkg.cli import options
 from fedkg.cli.connect import interruptible
 from fedkg.cli.contact import contacted

@@ -9,7 +9,20 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from fedkg.cli.show import console, plain
-from fedkg.events import Answered, Chosen, Event, Fetched, Linked, Planned, Ranked, Verified, Warned
+from fedkg.events import (
+    Answered,
+    Chosen,
+    Event,
+    Fetched,
+    Judged,
+    Linked,
+    Planned,
+    Proposed,
+    Ranked,
+    Scored,
+    Verified,
+    Warned,
+)
 
 __all__ = ["Board", "described", "ticking", "watched"]
 
@@ -29,6 +42,8 @@ def described(event: Event) -> str:
             text = f"depth {depth}: {edges} edges of {entities} entities{cut}, {usage.requests} requests so far"
         case Ranked(depth, considered, offered):
             text = f"depth {depth}: {considered} candidates, {len(offered)} offered: {_listed(offered)}"
+        case Proposed() | Scored() | Judged():
+            text = _thought(event)
         case Chosen(depth, steps):
             text = f"depth {depth}: chose {len(steps)}: {_listed(steps)}"
         case Verified(depth, kept, finished):
@@ -38,6 +53,18 @@ def described(event: Event) -> str:
         case Answered(answer):
             text = f"ended: {answer.status}, {len(answer.answers)} answers"
     return plain(text, 2_000)
+
+
+def _thought(event: Proposed | Scored | Judged) -> str:
+    """What the model made of relations, steps or paths, without choosing among them."""
+    match event:
+        case Proposed(chains):
+            return f"proposed {len(chains)} chains of relations: {_listed(chains)}"
+        case Scored(depth, what, steps, scores):
+            lines = [f"{score:.2f} {step}" for step, score in zip(steps, scores, strict=True)]
+            return f"depth {depth}: scored {len(steps)} {what}: {_listed(lines)}"
+        case Judged(paths, adequate):
+            return f"judged {len(paths)} paths: {'enough' if adequate else 'not enough'} to answer"
 
 
 class Board:
@@ -53,7 +80,7 @@ class Board:
         match event:
             case Fetched(depth, _, _, _, usage):
                 self.depth, self.requests = depth, usage.requests
-            case Ranked(_, _, lines) | Chosen(_, lines) if lines:
+            case Ranked(_, _, lines) | Proposed(lines) | Scored(_, _, lines) | Chosen(_, lines) if lines:
                 self.best = lines
         return self.drawn()
 

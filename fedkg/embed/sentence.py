@@ -4,17 +4,17 @@
 a hub. PyTorch takes seconds to import, so import and load wait for the first text.
 """
 
-import contextlib
 import hashlib
 import importlib.util
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from fedkg import hub
 from fedkg.embed.base import Matrix, unit_rows
 from fedkg.errors import MissingExtraError, ModelNameError
 
@@ -91,9 +91,9 @@ def _open(source: str, *, local: bool) -> Any:
     """The model from this machine where it is here, so that no hub is waited for, else from the hub."""
     from sentence_transformers import SentenceTransformer  # noqa: PLC0415  # optional, and slow to import
 
-    with _quiet():
+    with hub.quiet():
         try:
-            with _offline():
+            with hub.offline():
                 return SentenceTransformer(source, device="cpu", local_files_only=True)
         except (OSError, ValueError):
             if local:
@@ -137,33 +137,3 @@ def _require(package: str, extra: str) -> None:
 def _missing(extra: str) -> MissingExtraError:
     install = f"pip install 'fedkg[{extra}]'"
     return MissingExtraError(f"this embedder needs fedkg[{extra}]: {install}", asked=extra, hint=install)
-
-
-@contextlib.contextmanager
-def _offline() -> Iterator[None]:
-    """Keeps the hub's own library from asking the hub for anything, which it does for local files, too."""
-    from huggingface_hub import constants as module  # noqa: PLC0415  # comes with sentence-transformers
-
-    constants: Any = module  # they are declared to be final
-    was, constants.HF_HUB_OFFLINE = constants.HF_HUB_OFFLINE, True
-    try:
-        yield
-    finally:
-        constants.HF_HUB_OFFLINE = was
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """No progress bars and no notes on standard error while a model loads; as it was before, afterwards."""
-    from transformers.utils import logging as module  # noqa: PLC0415  # comes with sentence-transformers
-
-    logging: Any = module  # has no types
-    bars, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
-    logging.disable_progress_bar()
-    logging.set_verbosity_error()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-        if bars:
-            logging.enable_progress_bar()

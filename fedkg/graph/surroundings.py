@@ -8,9 +8,14 @@ from fedkg.graph.base import Graph
 from fedkg.records import Beam, Gap, Neighbourhood
 from fedkg.terms import DirectedRelation, Direction, Edge, Iri, Term
 
-__all__ = ["BOTH", "Surroundings", "frontier", "onward", "spread"]
+__all__ = ["BOTH", "Surroundings", "closed", "frontier", "onward", "spread"]
 
 BOTH: tuple[Direction, Direction] = ("out", "in")
+Groups = dict[DirectedRelation, list[Edge]]
+IDLE = 3
+"""Steps of a path that may lead to nothing new: as many as the longest questions ask for (PQL-3h: versions of versions)."""
+ENOUGH = 8
+"""Fetched tails that stand for all of a beam: the lookahead gets so many for each of the best candidates."""
 
 
 class Surroundings:
@@ -74,34 +79,48 @@ class Surroundings:
                 self._copies.setdefault(near.entity, set()).update(link.end for link in near.links)
 
 
-def onward(around: Surroundings, beam: Beam, edges: Iterable[tuple[Term, Edge]]) -> dict[DirectedRelation, list[Edge]]:
-    """Edges of the beam's ends, each with the end that it starts at, by relation: without those that lead back.
+def onward(around: Surroundings, beam: Beam, edges: Iterable[tuple[Term, Edge]]) -> tuple[Groups, Groups]:
+    """Edges of the beam's ends, each with the end that it starts at, by relation: those that lead on, and those that lead back.
 
-    Who shares a parent with somebody is not that person again. But where all edges of a relation lead back, that is what the
-    graph says: the spouse of one's spouse is oneself. Never is the last step walked again, against its direction.
+    Who shares a parent with somebody is not that person again, but of the parents of somebody's children that person is one.
+    Never is the last step walked again, against its direction.
     """
     ancestors = beam.ancestors()
     behind = {node: around.alike({node, *ancestors.get(node, ())}) for node in dict(edges)}
-    ahead: dict[DirectedRelation, list[Edge]] = {}
-    back: dict[DirectedRelation, list[Edge]] = {}
+    ahead: Groups = {}
+    back: Groups = {}
     for node, edge in edges:
         (back if edge.end in behind[node] else ahead).setdefault(edge.walked, []).append(edge)
     if beam.steps:
         back.pop(beam.chain[-1].inverse, None)
-    return back | ahead
+    return ahead, back
+
+
+def closed(beam: Beam) -> set[Term]:
+    """Where the beam may not go any more: all that it has seen, once IDLE of its steps have led to nothing else.
+
+    A circle is so walked round, but not for as long as there are steps left.
+    """
+    seen: set[Term] = {beam.topic}
+    idle = 0
+    for step in beam.steps:
+        idle += seen.issuperset(step.tails)
+        seen.update(step.tails)
+    return seen if idle >= IDLE else set()
 
 
 def frontier(beams: Sequence[Beam], budget: int, around: Surroundings) -> list[list[Iri]]:
     """The tails of each beam that are expanded, at most about `budget` in all, so that a hop stays one batch.
 
-    Tails that the lookahead has fetched already stand for their beam: asking for more would cost a hop its second wave.
+    Tails that the lookahead has fetched already stand for their beam, where they are enough: asking for more would cost a hop
+    its second wave. Where a beam has too few, that wave is due, and each beam gets its share.
     """
     share = max(1, budget // max(1, len(beams)))
-    chosen = []
-    for beam in beams:
-        nodes = [tail for tail in beam.tails if isinstance(tail, Iri)]
-        chosen.append([node for node in nodes if around.known(node)] or nodes[:share])
-    return chosen
+    tails = [[tail for tail in beam.tails if isinstance(tail, Iri)] for beam in beams]
+    known = [[tail for tail in own if around.known(tail)] for own in tails]
+    if all(len(there) >= min(len(own), share, ENOUGH) for own, there in zip(tails, known, strict=True)):
+        return known
+    return [_filled(own, there, share) for own, there in zip(tails, known, strict=True)]
 
 
 def spread(beams: Sequence[Beam], budget: int) -> list[list[Iri]]:
@@ -112,6 +131,13 @@ def spread(beams: Sequence[Beam], budget: int) -> list[list[Iri]]:
     for number, tail in itertools.islice(turns, budget):
         chosen[number].append(tail)
     return chosen
+
+
+def _filled(tails: Sequence[Iri], known: Sequence[Iri], share: int) -> list[Iri]:
+    """What is known, and of the others as many as there is room for; in the order of the tails."""
+    room = max(0, share - len(known))
+    wanted = {*known, *itertools.islice((tail for tail in tails if tail not in known), room)}
+    return [tail for tail in tails if tail in wanted]
 
 
 def _some(names: list[str]) -> str:

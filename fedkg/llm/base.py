@@ -7,7 +7,7 @@ import msgspec
 
 from fedkg.tokens import estimate
 
-__all__ = ["Capability", "ChatModel", "Completion", "Message", "Request", "ScriptedModel"]
+__all__ = ["Capability", "ChatModel", "Completion", "Held", "Message", "Request", "ScriptedModel", "Token"]
 
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
@@ -39,12 +39,26 @@ class Message(msgspec.Struct, frozen=True):
     content: str
 
 
+class Held(msgspec.Struct, frozen=True):
+    """What a model is held to, token by token: `start`, one of the texts, `end`; at most `most` of them, the likeliest first.
+
+    The reply lists the texts by their numbers, from 1: `{"picks": [3, 1]}`.
+    """
+
+    texts: tuple[str, ...]
+    most: int
+    start: str = ""
+    end: str = ""
+
+
 class Request(msgspec.Struct, frozen=True, omit_defaults=True):
     """One call as it goes to a model.
 
     `call` is its name, `schema` the JSON schema that the reply is asked to fit, `template` the version and digest of the
     wording ("" where there is none). `sample` is 0 for the surest reply that can be had; the others, from 1, are drawn as
-    the model draws by itself, and each number is kept as a request of its own.
+    the model draws by itself, and each number is kept as a request of its own. `alternatives` is how many of each token are
+    wanted with their log-probabilities, 0 for none at all; only a model with `Capability.logprobs` gives them.
+    `held` is for a model whose tokens are chosen here, one that is named `hf:…`.
     """
 
     call: str
@@ -52,13 +66,23 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True):
     schema: dict[str, Any]
     template: str = ""
     sample: int = 0
+    alternatives: int = 0
+    held: Held | None = None
 
 
-class Completion(msgspec.Struct, frozen=True):
+class Token(msgspec.Struct, frozen=True):
+    """A token of a reply, with the natural logarithms of the probabilities of what could stand in its place, itself included."""
+
+    text: str
+    alternatives: dict[str, float]
+
+
+class Completion(msgspec.Struct, frozen=True, omit_defaults=True):
     """A model's reply: its text, and tokens as the vendor counts them; 0 where it does not.
 
     `cached` (read from the vendor's prompt cache) and `written` (put into it) are parts of `tokens_in`, `reasoning` of
     `tokens_out`. `retries` is how often the request was sent again; `replayed` whether the reply was kept from an earlier time, with the tokens that it cost then.
+    `spelled` are the tokens that the text consists of, where alternatives to them were asked for.
     """
 
     text: str
@@ -69,6 +93,7 @@ class Completion(msgspec.Struct, frozen=True):
     retries: int = 0
     replayed: bool = False
     written: int = 0
+    spelled: tuple[Token, ...] = ()
 
     def counted(self, request: Request) -> "Completion":
         """The reply with its tokens: estimated where the service counts none, or no budget of tokens or money would hold."""

@@ -71,7 +71,7 @@ def _read(value: bytes | None) -> Completion | None:
     """The reply in a value of the store; None where there is none that could have been kept."""
     with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError):
         reply = msgspec.json.decode(value or b"", type=Completion)
-        text, *counts = msgspec.structs.astuple(reply)
-        if text.strip() and 0 <= min(counts) <= max(counts) < MOST:
+        counts = [part for part in msgspec.structs.astuple(reply) if isinstance(part, int)]
+        if reply.text.strip() and 0 <= min(counts) <= max(counts) < MOST:
             return msgspec.structs.replace(reply, replayed=True)
     return None

@@ -1,5 +1,6 @@
 """OpenAI's chat completions, and any server that speaks them at a base URL, as a ChatModel."""
 
+import contextlib
 from typing import Any
 
 import msgspec
@@ -13,7 +14,7 @@ from fedkg.errors import (
     ModelReplyError,
     ModelUnreachableError,
 )
-from fedkg.llm.base import Completion, Request
+from fedkg.llm.base import Completion, Request, Token
 from fedkg.llm.wire import CUT, Count, Vendor, WireModel, shown
 
 __all__ = ["OpenAIModel", "connect"]
@@ -43,11 +44,31 @@ class Said(msgspec.Struct):
     refusal: str | None = None
 
 
+class Likely(msgspec.Struct):
+    """A token, or an alternative to one."""
+
+    token: str
+    logprob: float
+
+
+class Spelled(Likely):
+    """A token of the reply."""
+
+    top_logprobs: list[Likely] = []
+
+
+class Spelling(msgspec.Struct):
+    """The tokens of the reply."""
+
+    content: list[Spelled]
+
+
 class Choice(msgspec.Struct):
-    """One of the replies; one is asked for."""
+    """One of the replies; one is asked for. Servers give log-probabilities in several forms: only OpenAI's own is read."""
 
     message: Said
     finish_reason: str | None = None
+    logprobs: Any = None
 
 
 class Reply(msgspec.Struct):
@@ -99,6 +120,8 @@ class OpenAIModel(WireModel):
         if can.structured == "native":
             form = {"name": request.call, "schema": request.schema, "strict": True}
             sent["response_format"] = {"type": "json_schema", "json_schema": form}
+        if request.alternatives:
+            sent |= {"logprobs": True, "top_logprobs": request.alternatives}
         return sent
 
     def _completion(self, reply: Reply) -> Completion:
@@ -111,6 +134,7 @@ class OpenAIModel(WireModel):
             read.cached_tokens or 0,
             wrote.reasoning_tokens or 0,
             written=read.cache_write_tokens or 0,
+            spelled=_spelled(reply.choices[0].logprobs) if reply.choices else (),
         )
 
     def _fault(self, reply: Reply, asked: str) -> ModelError | None:
@@ -125,6 +149,16 @@ class OpenAIModel(WireModel):
         if reason == "length":
             return ModelReplyError(f"{asked}: the reply was cut (length)", asked=asked, hint=CUT)
         return None
+
+
+def _spelled(logprobs: object) -> tuple[Token, ...]:
+    """The tokens with their alternatives; none where the service gives none, or gives them otherwise."""
+    with contextlib.suppress(msgspec.ValidationError):
+        return tuple(
+            Token(one.token, {other.token: other.logprob for other in (*one.top_logprobs, one)})
+            for one in msgspec.convert(logprobs, Spelling).content
+        )
+    return ()
 
 
 connect = OpenAIModel.connect

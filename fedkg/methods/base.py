@@ -6,7 +6,7 @@ tested with a list of replies, and every method runs on every graph, model and b
 Where a budget is spent the need is answered with a BudgetError: a method that has an answer by then returns it.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -106,11 +106,15 @@ class Picking(msgspec.Struct, frozen=True):
 
 
 class Deducing(msgspec.Struct, frozen=True):
-    """Asks the model to verify walked paths; the reply is a tuple of Verdicts. `kept` are paths as in `Choosing`."""
+    """Asks the model to verify walked paths; the reply is a tuple of Verdicts. `kept` are paths as in `Choosing`.
+
+    `weighed`: a path finishes where the model's own probability says so, and every path follows.
+    """
 
     depth: int
     beams: tuple[Beam, ...]
     kept: tuple[Beam, ...] = ()
+    weighed: bool = False
 
 
 class Completing(msgspec.Struct, frozen=True):
@@ -120,9 +124,13 @@ class Completing(msgspec.Struct, frozen=True):
 
 
 class Answering(msgspec.Struct, frozen=True):
-    """Asks the model which paths answer the question; the reply is a Conclusion."""
+    """Asks the model which paths answer the question; the reply is a Conclusion.
+
+    `also` are, for the first of the beams, paths from other topics that lead to the same ends: each is shown with its beam.
+    """
 
     beams: tuple[Beam, ...]
+    also: tuple[tuple[Beam, ...], ...] = ()
 
 
 class Scoring(msgspec.Struct, frozen=True):
@@ -192,7 +200,8 @@ class Found(msgspec.Struct, frozen=True):
 
     `tails` are, per beam, the numbers (from 1) of its answering tails, empty for all of them. `exhausted` is True where
     everything that the graph has within reach was seen, so that an empty result means that the graph says none. `recalled`
-    is what a method without a graph was told. `measures` are the method's own figures, by name.
+    is what a method without a graph was told. `measures` are the method's own figures, by name. `note` is said with the answer,
+    as a warning.
     """
 
     beams: tuple[Beam, ...] = ()
@@ -201,6 +210,7 @@ class Found(msgspec.Struct, frozen=True):
     exhausted: bool = False
     recalled: Recalled | None = None
     measures: dict[str, float | str] = {}
+    note: str = ""
 
 
 Need = (
@@ -232,7 +242,12 @@ class Method(msgspec.Struct, frozen=True):
     """A method by what it is known for: its `title`, the `paper` with its section, and the walk.
 
     `graph` is False for one that asks the model alone: nothing is linked. `plans` is False for one that needs no plan call;
-    its keywords are the question's content words. `prompts` is True where a model without prompts cannot serve it.
+    its keywords are the question's content words. `prompts` is True where a model without prompts cannot serve it, `verifies`
+    where `search.verifier` says what ends its walk, `decodes` where `search.door` says how a model is held to its paths.
+
+    `calls` are the most calls by name that a search from so many topics takes, without those that plan and link; of a method
+    without a graph they are those of its walk. `hops` is the depth that it goes no further than, whatever the settings say;
+    `looks_ahead` is True where it has the retriever look at the next hop.
     """
 
     title: str
@@ -241,3 +256,8 @@ class Method(msgspec.Struct, frozen=True):
     graph: bool = True
     plans: bool = True
     prompts: bool = False
+    verifies: bool = False
+    decodes: bool = False
+    calls: Callable[[Search, int], Mapping[str, int]] = lambda _search, _topics: {"answer": 1}
+    hops: int | None = None
+    looks_ahead: bool = False

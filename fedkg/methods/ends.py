@@ -1,27 +1,33 @@
 """How a search ends: the answer call over the paths that it has come to, and the whole answer set.
 
 Paths of one chain of relations are shown as one, and completed before the model judges them where they are sure to be shown,
-after it where it may choose few of many.
+after it where it may choose few of many. Where they start from several topics the model sees where they meet, too: what two
+films have in common is the end of a path from each, and of neither alone.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from typing import Any
 
 import msgspec
 
 from fedkg.errors import BudgetError
 from fedkg.methods.base import Answering, Completing, Found, Inducing, Need, Walk
+from fedkg.methods.meetings import groups, joined, narrowed
 from fedkg.records import Beam, Candidate, Conclusion
+from fedkg.terms import Term
 
-__all__ = ["answer", "chains", "completed", "conclude", "leaves"]
+__all__ = ["all_ends", "answer", "chains", "completed", "conclude", "leaves"]
 
 
 def conclude(finished: Sequence[Beam], trail: Sequence[Beam], *, together: bool, exhausted: bool) -> Walk:
     """The end of a search that kept the paths of `trail`, in the order walked, of which `finished` are enough to answer.
 
     Finished paths are completed first, so that the model sees all their tails. Without any it sees the kept paths of every
-    depth, the deepest first. Where paths decide `together` it sees all evidence, what decided first.
+    depth, the deepest first. Where paths decide `together` it sees all evidence, what decided first; so it does where they start
+    from several topics.
     """
+    if len({beam.topic for beam in trail}) > 1 and not together:
+        return (yield from _met(chains((*finished, *trail[::-1])), len(chains(finished)), exhausted=exhausted))
     certain = (*finished, *leaves(trail)) if together else finished
     if certain:
         whole: tuple[Beam, ...] = yield Completing(chains(certain))
@@ -32,14 +38,59 @@ def conclude(finished: Sequence[Beam], trail: Sequence[Beam], *, together: bool,
     return msgspec.structs.replace(found, beams=(yield from completed(found.beams)))
 
 
+def all_ends(finished: Sequence[Beam], trail: Sequence[Beam], *, exhausted: bool) -> Walk:
+    """The end of a search without an answer call: all that the finished paths lead to, or else those that none goes on from.
+
+    Of paths from several topics it is what they have in common, where there is something.
+    """
+    chosen = chains(finished or leaves(trail))
+    if not chosen:
+        return Found(exhausted=exhausted)
+    whole = yield from completed(chosen)
+    best = next((narrowed(whole, group) for group in groups(whole)), whole)
+    return Found(best, ((),) * len(best), exhausted=exhausted)
+
+
+def _met(beams: tuple[Beam, ...], finished: int, *, exhausted: bool) -> Walk:
+    """The end of a search from several topics; the first beams are `finished`.
+
+    These and the ones that meet are completed first, so that all is there that they have in common.
+    """
+    sure = sorted({*range(finished), *(number for group in groups(beams) for number in group)})
+    whole: tuple[Beam, ...] = (yield Completing(tuple(beams[number] for number in sure))) if sure else ()
+    known = dict(zip(sure, whole, strict=True))
+    need = joined([known.get(number, beam) for number, beam in enumerate(beams)])
+    found = yield from answer(need, exhausted=exhausted)
+    left = [beam for number, beam in enumerate(beams) if number not in known and beam in found.beams]
+    more = dict(zip(left, (yield from completed(tuple(left))), strict=True)) if left else {}
+    return msgspec.structs.replace(found, beams=tuple(more.get(beam, beam) for beam in found.beams))
+
+
 def answer(need: Answering | Inducing, *, together: bool = False, exhausted: bool = False) -> Walk:
     """What the model makes of these paths; no call where there are none. Paths that decide `together` count with all tails."""
     if not need.beams:
         return Found(exhausted=exhausted)
     conclusion: Conclusion = yield need
-    chosen = tuple(need.beams[number - 1] for number in conclusion.paths)
-    tails = tuple(() if together else conclusion.tails.get(number, ()) for number in conclusion.paths)
-    return Found(chosen, tails, conclusion, exhausted)
+    also = need.also if isinstance(need, Answering) else ()
+    chosen = [
+        one
+        for number in conclusion.paths
+        for one in _with(
+            need.beams[number - 1], () if together else conclusion.tails.get(number, ()), also[number - 1 : number]
+        )
+    ]
+    return Found(tuple(beam for beam, _ in chosen), tuple(tails for _, tails in chosen), conclusion, exhausted)
+
+
+def _with(beam: Beam, tails: tuple[int, ...], also: Sequence[Sequence[Beam]]) -> list[tuple[Beam, tuple[int, ...]]]:
+    """The beam with the numbers of its answering tails, and those that are shown with it, with the numbers of the same ones."""
+    ends = {beam.tails[number - 1] for number in tails}
+    others = [other for group in also for other in group]
+    return [(beam, tails), *((other, _numbers(other, ends)) for other in others)]
+
+
+def _numbers(beam: Beam, ends: Collection[Term]) -> tuple[int, ...]:
+    return tuple(number for number, tail in enumerate(beam.tails, 1) if tail in ends)
 
 
 def leaves(trail: Sequence[Beam]) -> tuple[Beam, ...]:

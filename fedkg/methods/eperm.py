@@ -73,10 +73,11 @@ class Branch(msgspec.Struct, frozen=True):
 
     @property
     def step(self) -> Candidate:
-        """The next step, with the edges that go on from the path and not back."""
+        """The next step, with the edges that go on from the path; back only where none goes on."""
         walked = {self.path.topic, *(tail for step in self.path.steps for tail in step.tails)}
-        edges = (edge for edge in self.ahead[0].edges if edge.start in self.path.tails and edge.end not in walked)
-        return msgspec.structs.replace(self.ahead[0], edges=tuple(edges))
+        edges = tuple(edge for edge in self.ahead[0].edges if edge.start in self.path.tails)
+        onward = tuple(edge for edge in edges if edge.end not in walked)
+        return msgspec.structs.replace(self.ahead[0], edges=onward or edges)
 
 
 def search(task: Task) -> Walk:
@@ -220,4 +221,11 @@ METHOD = Method(
     "EPERM: weighted plans and evidence paths, training-free",
     "EPERM (Long et al.), Methodology and Algorithm 1",
     search,
+    calls=lambda search, _topics: {
+        "score-relations": search.depth,
+        "relation-paths": 1,
+        "score-entities": search.depth,
+        "answer": 1,
+    },
+    hops=HOPS,
 )

@@ -5,7 +5,8 @@ pruned; a path from which the declarative statement can be deduced (C_global = 1
 depth that has finished paths. Where the last depth has none, the answer call sees the kept paths of every depth.
 
 A judgement, such as which of two towns is larger, rests on several paths together: what the other paths say counts when one
-is verified, and the answer call sees all of them.
+is verified, and the answer call sees all of them. So does what two topics have in common: the search goes on from each topic
+until it has a finished path of its own, and the answer call sees where the paths of several topics meet.
 
 Where the model finds nothing among the best candidates, it is shown the next ones, as long as the choices stay within D
 calls: otherwise a relation that ranks eleventh could never be walked, and "none" could never be said for sure.
@@ -16,13 +17,15 @@ from typing import Any
 
 import msgspec
 
-from fedkg.methods.base import Choosing, Deducing, Expanding, Expansion, Method, Need, Picking, Task, Walk
-from fedkg.methods.ends import conclude, leaves
-from fedkg.records import Beam, Candidate, Pick, Verdict
+from fedkg.methods.base import Choosing, Expanding, Expansion, Method, Need, Picking, Task, Walk
+from fedkg.methods.ends import all_ends, conclude, leaves
+from fedkg.methods.verifiers import Verified, by_verdicts, verified
+from fedkg.records import Beam, Candidate, Pick
 from fedkg.settings import Search
 
 __all__ = ["METHOD", "search"]
 
+JUDGES = "the answer call was made although last_step is off: only the model can judge a question of this kind"
 NEXT_PAGES = 3
 """A later page of candidates is this many times as long as the one before: forty candidates fit two calls."""
 
@@ -30,8 +33,7 @@ NEXT_PAGES = 3
 class Chosen(msgspec.Struct, frozen=True):
     """What one depth has led to; `calls` of the model it took, `all_offered` whether every candidate was shown."""
 
-    kept: tuple[Beam, ...] = ()
-    finished: tuple[Beam, ...] = ()
+    verified: Verified = Verified()
     calls: int = 0
     all_offered: bool = True
 
@@ -41,25 +43,42 @@ Step = Generator[Need, Any, Chosen]
 
 def search(task: Task) -> Walk:
     """The walk from the topic entities. Where several paths decide together, the answer call sees all of them."""
-    settings, together = task.search, task.together
+    settings = task.search
+    several = task.together or len(task.topics) > 1
     beams = tuple(Beam(topic) for topic in task.topics)
     trail: list[Beam] = []
-    chosen = Chosen()
+    finished: list[Beam] = []
     exhausted, calls = True, settings.depth
     for depth in range(1, settings.depth + 1):
-        expansion: Expansion = yield Expanding(depth, beams, last=depth == settings.depth)
-        kept = leaves(trail) if together else ()
+        last = depth == settings.depth
+        expansion: Expansion = yield Expanding(depth, beams, last, retriever=settings.retriever)
+        kept = leaves(trail) if several else ()
         if settings.call_plan == "fused":
             chosen = yield from _fused(depth, beams, expansion, settings, kept, calls=calls)
         else:
             chosen = yield from _paper(depth, beams, expansion, settings, kept)
         exhausted = exhausted and expansion.complete and chosen.all_offered
         calls -= chosen.calls
-        trail += chosen.kept
-        beams = chosen.kept
-        if chosen.finished or not beams:
+        trail += chosen.verified.kept
+        finished += chosen.verified.finished
+        beams = _unfinished(chosen.verified.kept, finished, together=task.together)
+        if not beams:
             break
-    return (yield from conclude(chosen.finished, trail, together=together, exhausted=exhausted and not beams))
+    return (yield from _end(task, finished, trail, exhausted=exhausted and not (beams or finished)))
+
+
+def _unfinished(kept: Sequence[Beam], finished: Sequence[Beam], *, together: bool) -> tuple[Beam, ...]:
+    """The beams that are walked on: those from topics without a finished path; none where one path decides for all."""
+    done = {beam.topic for beam in finished}
+    return () if done and together else tuple(beam for beam in kept if beam.topic not in done)
+
+
+def _end(task: Task, finished: Sequence[Beam], trail: Sequence[Beam], *, exhausted: bool) -> Walk:
+    """The answer call; or what the paths lead to, unless the answer is a judgement, which only the model can make."""
+    if not (task.search.last_step or task.together):
+        return (yield from all_ends(finished, trail, exhausted=exhausted))
+    found = yield from conclude(finished, trail, together=task.together, exhausted=exhausted)
+    return found if task.search.last_step else msgspec.structs.replace(found, note=JUDGES)
 
 
 def _fused(
@@ -71,16 +90,20 @@ def _fused(
     *,
     calls: int,
 ) -> Step:
-    """One call chooses and verifies; a next page is offered where nothing was chosen: at most D calls in all."""
+    """One call chooses and verifies; a next page is offered where nothing was chosen: at most D calls in all.
+
+    Any verifier but the deductive one comes after it, with calls of its own.
+    """
     pages = _pages(expansion)
     for used, page in enumerate(pages[:calls], 1):
         picks: tuple[Pick, ...] = yield Choosing(depth, tuple(beams), page, settings.beam, before)
         if picks:
             steps = [page[pick.number - 1] for pick in picks]
             extended = [(beams[step.beam].extend(step), pick) for step, pick in zip(steps, picks, strict=True)]
-            kept = tuple(beam for beam, pick in extended if pick.follows or not settings.verifier)
-            done = tuple(beam for beam, pick in extended if pick.follows and pick.finishes and settings.verifier)
-            return Chosen(kept, done, used, used == len(pages))
+            if settings.verifier == "deductive":
+                return Chosen(by_verdicts(extended), used, used == len(pages))
+            found = yield from verified(settings.verifier, depth, tuple(beam for beam, _ in extended), before)
+            return Chosen(found, used, used == len(pages))
     return Chosen(calls=min(len(pages), calls), all_offered=len(pages) <= calls)
 
 
@@ -106,13 +129,30 @@ def _paper(depth: int, beams: Sequence[Beam], expansion: Expansion, settings: Se
             picks: tuple[Pick, ...] = yield Picking(depth, beam, own, settings.beam)
             extended += [beam.extend(own[pick.number - 1]) for pick in picks]
     kept = tuple(sorted(extended, key=lambda beam: -beam.score)[: settings.beam])
-    all_offered = len(offered) == len(expansion.candidates)
-    if not kept or not settings.verifier:
-        return Chosen(kept, all_offered=all_offered)
-    verdicts: tuple[Verdict, ...] = yield Deducing(depth, kept, before)
-    follows = tuple(kept[verdict.number - 1] for verdict in verdicts if verdict.follows)
-    finished = tuple(kept[verdict.number - 1] for verdict in verdicts if verdict.follows and verdict.finishes)
-    return Chosen(follows, finished, all_offered=all_offered)
+    found = yield from verified(settings.verifier, depth, kept, before)
+    return Chosen(found, all_offered=len(offered) == len(expansion.candidates))
 
 
-METHOD = Method("FiDeLiS: deductive-verification beam search over Path-RAG", "FiDeLiS v4, section 3", search)
+def calls(search: Search, topics: int) -> dict[str, int]:
+    """The most calls by name: D, or N · D with the paper's plan; those of retriever and verifier; one that answers."""
+    depth, fused = search.depth, search.call_plan == "fused"
+    counted = {
+        "score-relations": depth if search.retriever == "tog" else 0,
+        "choose": depth if fused else 0,
+        "beam": 0 if fused else topics + search.beam * (depth - 1),
+        "deductive": depth if search.verifier == "deductive" and not fused else 0,
+        "adequacy": depth if search.verifier == "adequacy" else 0,
+        "deducible": search.beam * depth if search.verifier == "log-probability" else 0,
+        "answer": int(search.last_step),
+    }
+    return {name: count for name, count in counted.items() if count}
+
+
+METHOD = Method(
+    "FiDeLiS: deductive-verification beam search over Path-RAG",
+    "FiDeLiS v4, section 3",
+    search,
+    verifies=True,
+    calls=calls,
+    looks_ahead=True,
+)

@@ -4,8 +4,8 @@ All paths within L hops of the topics are collected without a model and become a
 them, held to the trie, so that none can be made up; one call then answers from all of them, each with the end that it led to
 as its hypothesis. The answer set is completed as for FiDeLiS.
 
-Three doors lead through the trie; `measures` name the one that was used. `token`: a local model decodes, and only tokens that
-go on in the trie are allowed. `schema`: one call is shown all paths, and the service holds the reply to their numbers. `index`: the model
+Three doors lead through the trie; `measures` name the one that was used. `token`: a local model writes paths of one end each,
+and only tokens that go on in the trie are allowed; such a path stands for all ends of its step. `schema`: one call is shown all paths, and the service holds the reply to their numbers. `index`: the model
 walks the trie from hop to hop by picking numbers, which are checked. It is the paper's constraint, though not its decoding.
 
 In the paper a subgraph is there beforehand, and its model is fine-tuned to write paths. Here a graph is asked, so a reach is
@@ -187,4 +187,11 @@ def _induced(paths: Sequence[Beam], *, together: bool, exhausted: bool) -> Walk:
     return msgspec.structs.replace(found, beams=(yield from completed(found.beams)))
 
 
-METHOD = Method("GCR: graph-constrained reasoning over a KG-Trie", "Luo et al. 2024 (GCR), sections 4.2 to 4.4", search)
+METHOD = Method(
+    "GCR: graph-constrained reasoning over a KG-Trie",
+    "Luo et al. 2024 (GCR), sections 4.2 to 4.4",
+    search,
+    decodes=True,
+    calls=lambda search, _topics: {"choose": search.depth, "inductive": 1},
+    hops=HOPS,
+)

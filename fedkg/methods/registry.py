@@ -1,12 +1,14 @@
 """The methods by name: what `--method` takes. A further one is its file and its line here."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from fedkg.errors import MethodError
 from fedkg.methods import eperm, fidelis, gcr, recall, retrieval, rog, tog
 from fedkg.methods.base import Method
+from fedkg.settings import Search
+from fedkg.trie import Door
 
-__all__ = ["METHODS", "find"]
+__all__ = ["METHODS", "check", "check_door", "find"]
 
 METHODS: Mapping[str, Method] = {
     "fidelis": fidelis.METHOD,
@@ -38,3 +40,27 @@ def find(name: str, *, prompted: bool = True) -> Method:
             f"the method {name} needs a language model, and the model local is none", asked=name, hint=hint
         )
     return METHODS[name]
+
+
+def check_door(method: Method, door: Door | None, offered: Sequence[Door], model: str) -> None:
+    """Raises MethodError where the method's walk goes through a door that the model does not offer, naming what would work."""
+    if method.decodes and door and door not in offered:
+        hint = (
+            "token: --model hf:FOLDER, or --path-model hf:FOLDER beside another model; schema: a model whose record in "
+            f'capabilities.toml says structured = "native"; {model} offers: {", ".join(offered)}'
+        )
+        raise MethodError(f"the model {model} cannot be held to paths by the door {door}", asked=model, hint=hint)
+
+
+def check(method: Method, search: Search, model: str, *, logprobs: bool) -> None:
+    """Raises MethodError where the method's verifier needs log-probabilities and the model gives none, naming what would work."""
+    if method.verifies and search.verifier == "log-probability" and not logprobs:
+        hint = (
+            "name a model whose record in capabilities.toml says logprobs = true, such as openai:gpt-4o; any model serves the "
+            "verifiers deductive, adequacy and none"
+        )
+        raise MethodError(
+            f"the verifier log-probability needs log-probabilities, and the model {model} gives none",
+            asked=model,
+            hint=hint,
+        )

@@ -53,6 +53,7 @@ KAPING = Method(
     "Baek et al. 2023, section 3",
     kaping,
     plans=False,
+    hops=1,
 )
 VANILLA = Method(
     "Vanilla retriever: per hop the steps that resemble the question, in one call",

@@ -53,5 +53,8 @@ def _validity(walked: Sequence[Beam]) -> dict[str, float | str]:
 
 
 METHOD = Method(
-    "RoG: relation paths planned, then grounded", "Luo et al. 2024 (Reasoning on Graphs), section 4", search
+    "RoG: relation paths planned, then grounded",
+    "Luo et al. 2024 (Reasoning on Graphs), section 4",
+    search,
+    calls=lambda _search, _topics: {"relation-paths": 1, "answer": 1},
 )

@@ -99,5 +99,13 @@ def _weighed(candidate: Candidate, score: float) -> Candidate:
 
 
 METHOD = Method(
-    "ToG: relations, then entities explored by the model", "Sun et al. 2024 (Think-on-Graph), section 2", search
+    "ToG: relations, then entities explored by the model",
+    "Sun et al. 2024 (Think-on-Graph), section 2",
+    search,
+    calls=lambda search, topics: {
+        "score-relations": topics + search.beam * (search.depth - 1),
+        "score-entities": search.depth,
+        "adequacy": search.depth,
+        "answer": 1,
+    },
 )

@@ -8,7 +8,7 @@ import msgspec
 
 from fedkg.graph.surroundings import BOTH, Surroundings, onward
 from fedkg.records import Beam, Candidate
-from fedkg.terms import Direction, Edge, Iri
+from fedkg.terms import Direction, Edge, Iri, Term
 
 __all__ = ["MOST_TAILS", "complete"]
 
@@ -46,8 +46,13 @@ def _nodes(beam: Beam) -> list[Iri]:
 
 
 def _edges(around: Surroundings, beam: Beam, nodes: Sequence[Iri], step: Candidate) -> tuple[Edge, ...]:
-    """The step's own edges first, then the others of its relation, as far as they are `onward`."""
+    """The step's own edges first, then the others of its relation: those that lead on, back, or both, as its own do.
+
+    A step without edges of its own leads back only where the relation does not lead on.
+    """
     here = set(nodes)
     own = [(edge.start, edge) for edge in step.edges if edge.start in here]
-    others = [(node, edge) for node in nodes for edge in around.along(node, step.relation)]
-    return tuple(dict.fromkeys(onward(around, beam, own + others).get(step.relation, ())))
+    others: list[tuple[Term, Edge]] = [(node, edge) for node in nodes for edge in around.along(node, step.relation)]
+    ahead, back = (groups.get(step.relation, []) for groups in onward(around, beam, own + others))
+    sides = [side for side in (ahead, back) if any(edge in step.edges for edge in side)] or [ahead or back]
+    return tuple(dict.fromkeys(edge for side in sides for edge in side))

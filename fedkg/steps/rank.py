@@ -1,7 +1,9 @@
 """Path-RAG: the candidates for the next step, scored by meaning (FiDeLiS v4, section 3.1).
 
 S0((r, e)) = cos(z(K), z(r)) + cos(z(K), z(e)), and S((r, e)) = S0((r, e)) + α · max over (r', e') in N(e) of S0((r', e')) (Eq. 2),
-with K the plan's keywords in one string. Both terms of the maximum belong to one real edge.
+with K the plan's keywords in one string. Both terms of the maximum belong to one real edge. Of the two variants in appendix E of
+the paper's first version the first (`path`, Eq. 8) adds β · the sum of S0 over the earlier steps of the path, the second
+(`diverse`, Eq. 9) is in `diversity`; it takes the sum over N(e), not the maximum.
 """
 
 import asyncio
@@ -11,9 +13,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import msgspec
 
 from fedkg.embed.base import Similarity
-from fedkg.graph.surroundings import BOTH, Surroundings, onward
+from fedkg.graph.surroundings import BOTH, Surroundings, closed, onward
 from fedkg.records import QUALIFIERS, Beam, Candidate
-from fedkg.settings import Form, Retriever, Search
+from fedkg.settings import Form, Retriever, Scoring, Search
+from fedkg.steps.diversity import diverse
 from fedkg.terms import DirectedRelation, Edge, Iri, Term, own_name, relation_text
 
 __all__ = ["DEFAULT_CANDIDATES", "MOST_RELATIONS", "NEAR", "PathRag", "Ranking", "expand"]
@@ -45,7 +48,8 @@ class PathRag:
     """Path-RAG for one question: `query` makes K, the keywords in one string, once the topics' labels are known.
 
     Two retrievers to compare it with rank by the whole `question` and look no further than the step: `vanilla` compares it
-    with relation and entity as one text (FiDeLiS v4, Table 2), `kaping` with the verbalised triple (Baek et al., 2023).
+    with relation and entity as one text (FiDeLiS v4, Table 2), `kaping` with the verbalised triple (Baek et al., 2023). For a
+    third, `tog`, the model scores the relations: whoever asks it does that, here they are ranked by S0 for it.
     """
 
     def __init__(
@@ -67,14 +71,14 @@ class PathRag:
 
         Each hop expands at most the frontier's number of nodes, so that it costs one batch.
         """
-        nodes = list(topics)
+        nodes, seen = list(topics), set(topics)
         found: dict[DirectedRelation, None] = {}
         for _ in range(depth):
-            nodes = nodes[: self._search.frontier]
             await self._around.fetch(nodes)
             edges = [edge for node in nodes for edge in self._around.edges(node)]
             found.update(dict.fromkeys(edge.walked for edge in edges))
-            nodes = _spread(edges)
+            nodes = [end for end in _spread(edges) if end not in seen][: self._search.frontier]
+            seen.update(nodes)
         alike, _ = await self._alike(found, topics)
         return tuple(sorted(alike, key=lambda relation: -alike[relation])[:MOST_RELATIONS])
 
@@ -119,14 +123,19 @@ class PathRag:
         found = [
             candidate
             for number, beam in enumerate(beams)
-            for candidate in expand(self._around, form or self._search.form, number, beam, nodes[number])
+            for candidate in expand(self._around, form or self._search.form, number, beam, nodes[number], back=True)
         ]
         ahead = self._fitting(found) if lookahead else ()
         (scored, names), _ = await asyncio.gather(
             self._score(found, [beam.topic for beam in beams], retriever), self._around.fetch(ahead)
         )
+        if self._varies("path", retriever):
+            scored = await self._accumulated(scored, beams)
         if limit is not None and len(scored) > limit and lookahead:
             scored = await self._look_ahead(scored[: 2 * limit], names) + scored[2 * limit :]
+        if limit is not None and self._varies("diverse", retriever):
+            weights = self._search.lambda1, self._search.lambda2, self._search.tails
+            scored = diverse(beams, scored[: 2 * limit], *weights) + scored[2 * limit :]
         whole = all(self._around.complete(tail, way) for beam in beams for tail in beam.tails for way in BOTH)
         return Ranking(tuple(scored), names, whole)
 
@@ -142,7 +151,7 @@ class PathRag:
         names = await self._around.graph.labels([*topics, *starts, *_shown(candidates, shown)])
         if not candidates:
             return [], names
-        if retriever != "path-rag":
+        if retriever in ("vanilla", "kaping"):
             return await self._compared(candidates, names, whole=retriever == "kaping"), names
         relations = [relation_text(candidate.relation, names) for candidate in candidates]
         tails = [[names[tail] for tail in found.tails[:shown]] for found in candidates]
@@ -180,11 +189,24 @@ class PathRag:
         ]
         scored, more = await self._score(flat, [])
         names |= more
-        peaks: dict[int, float] = {}
-        for found in scored:
-            peaks.setdefault(found.beam, found.score)
+        worth = (_sums if self._search.scoring == "diverse" else _peaks)(scored)
         alpha = self._search.alpha
-        return _sorted(best, [found.score + alpha * peaks.get(number, 0.0) for number, found in enumerate(best)])
+        return _sorted(best, [found.score + alpha * worth.get(number, 0.0) for number, found in enumerate(best)])
+
+    def _varies(self, scoring: Scoring, retriever: Retriever) -> bool:
+        """Whether it is that variant of Path-RAG that ranks."""
+        return retriever == "path-rag" and self._search.scoring == scoring
+
+    async def _accumulated(self, candidates: Sequence[Candidate], beams: Sequence[Beam]) -> list[Candidate]:
+        """The candidates by S0 + β · the sum of S0 over the steps before (Eq. 8)."""
+        walked = [
+            msgspec.structs.replace(step, beam=number) for number, beam in enumerate(beams) for step in beam.steps
+        ]
+        scored, _ = await self._score(walked, [beam.topic for beam in beams])
+        before = _sums(scored)
+        return _sorted(
+            candidates, [found.score + self._search.beta * before.get(found.beam, 0.0) for found in candidates]
+        )
 
     async def _alike(
         self, relations: Iterable[DirectedRelation], topics: Sequence[Term]
@@ -203,12 +225,21 @@ class PathRag:
         return dict(zip(distinct, (await self._similarity.scores(query, distinct)).tolist(), strict=True))
 
 
-def expand(around: Surroundings, form: Form, number: int, beam: Beam, nodes: Sequence[Term]) -> list[Candidate]:
-    """The beam's next steps: the edges of its ends by relation and direction, as far as they are `onward`."""
-    groups = onward(around, beam, [(node, edge) for node in nodes for edge in around.edges(node)])
+def expand(
+    around: Surroundings, form: Form, number: int, beam: Beam, nodes: Sequence[Term], *, back: bool = False
+) -> list[Candidate]:
+    """The beam's next steps: the edges of its ends by relation and direction, as far as they are `onward` and not `closed`.
+
+    Edges that lead back are left out where others of their relation lead on; with `back` they are a step of their own.
+    """
+    shut = closed(beam)
+    ahead, behind = onward(
+        around, beam, [(node, edge) for node in nodes for edge in around.edges(node) if edge.end not in shut]
+    )
     whole = {way: all(around.complete(tail, way) for tail in beam.tails) for way in BOTH}
     found = [
         Candidate(number, relation, tuple(edges), complete=whole[relation.direction])
+        for groups in ((ahead, behind) if back else (behind | ahead,))
         for relation, edges in groups.items()
         if not _repeats(relation, edges, groups)
     ]
@@ -223,6 +254,19 @@ def _repeats(relation: DirectedRelation, edges: Sequence[Edge], groups: Mapping[
     """Whether an incoming group says what the outgoing one of the same relation says already (spouses, borders)."""
     twins = groups.get(relation.inverse, []) if relation.direction == "in" else []
     return {edge.end for edge in edges} <= {edge.end for edge in twins}
+
+
+def _peaks(scored: Sequence[Candidate]) -> dict[int, float]:
+    """The best score of each beam; the candidates are the best first."""
+    return {found.beam: found.score for found in reversed(scored)}
+
+
+def _sums(scored: Sequence[Candidate]) -> dict[int, float]:
+    """The scores of each beam's candidates, added up."""
+    sums: dict[int, float] = {}
+    for found in scored:
+        sums[found.beam] = sums.get(found.beam, 0.0) + found.score
+    return sums
 
 
 def _shown(candidates: Sequence[Candidate], tails: int) -> list[Term]:

@@ -26,6 +26,7 @@ __all__ = [
     "safe",
     "shown_terms",
     "surrounded",
+    "with_others",
 ]
 
 SHOWN_ON_THE_WAY = 3
@@ -102,6 +103,11 @@ def surrounded(offer: Offer, near: Sequence[Candidate], names: Mapping[Term, str
     """The offer of an entity with steps that the graph has around it: `… → entity [→ r → B; ← r ← C, D, (+2)]`."""
     said = [_line("", [_step(step, names, SHOWN_ON_THE_WAY)], SHOWN_ON_THE_WAY).strip() for step in near]
     return msgspec.structs.replace(offer, text=f"{offer.text} [{'; '.join(said)}]") if said else offer
+
+
+def with_others(offer: Offer, others: Sequence[Offer]) -> Offer:
+    """The offer of a path with those that lead to the same ends: `A → r → B; also C → r → B`."""
+    return msgspec.structs.replace(offer, text="; also ".join([offer.text, *(other.text for other in others)]))
 
 
 def path_text(beam: Beam, names: Mapping[Term, str], tails: int = SHOWN_ON_THE_WAY) -> str:

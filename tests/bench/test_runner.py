@@ -86,6 +86,18 @@ async def test_a_record_says_with_which_words_the_model_was_asked(
     assert json.loads(as_json(result))["records"][0]["templates"] == record.templates
 
 
+async def test_a_method_without_a_graph_needs_no_graph_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The questions are enough; with a method that asks one, the missing graph is said."""
+    row = {"id": "1", "question": "Where?", "topic_entities": [{"iri": "http://x/a"}], "answers": [{"label": "Bonn"}]}
+    (tmp_path / "metaqa-1hop-test.jsonl.gz").write_bytes(gzip.compress(json.dumps(row).encode()))
+    monkeypatch.setattr("fedkg.session.chat_model", lambda _: ScriptedModel(['{"answers": ["Bonn"]}']))
+    asked = settings_for(tmp_path, model="openai:m", method="io")
+    result = await run(asked, "metaqa-1hop", tmp_path)
+    assert (result.summary.errors, result.summary.requests, result.records[0].answers) == (0, 0.0, ("Bonn",))
+    with pytest.raises(DatasetError, match=r"metaqa\.nt\.gz"):
+        await run(settings_for(tmp_path, model="openai:m", method="rog"), "metaqa-1hop", tmp_path)
+
+
 async def test_missing_files_are_said_before_anything_runs(tmp_path: Path) -> None:
     """Neither questions nor graph: --data is wrong."""
     with pytest.raises(DatasetError, match="pathquestion-2h"):

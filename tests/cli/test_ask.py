@@ -39,7 +39,7 @@ def test_json_is_one_document(cli: Cli, graph: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [("--beam", "1"), ("--candidates", "1"), ("--alpha", "9"), ("--alpha", "0"), ("--no-verifier",)]
+    "options", [("--beam", "1"), ("--candidates", "1"), ("--alpha", "9"), ("--alpha", "0"), ("--verifier", "none")]
 )
 def test_options_without_effect_on_the_local_model(cli: Cli, options: tuple[str, ...]) -> None:
     """The help says which options the local model does not look at; answers and proofs are the same with them."""
@@ -80,7 +80,7 @@ def test_offline_without_a_cache_says_that_it_lacks_one(cli: Cli) -> None:
 def test_options_reach_the_settings(cli: Cli, graph: Path, tmp_path: Path) -> None:
     """Every option of the search is in the document's settings; what is not given stays as it is."""
     (tmp_path / "own.toml").write_text("[search]\ndepth = 9\nalpha = 0.7\n")
-    more = "--lang de,en --depth 2 --beam 3 --candidates 7 --form pairs --call-plan paper --no-keywords --no-verifier"
+    more = "--lang de,en --depth 2 --beam 3 --candidates 7 --form pairs --call-plan paper --no-keywords --verifier none"
     budget = "--max-calls 5 --max-tokens 600 --max-money 0.5 --timeout 70 --no-cache --settings own.toml"
     result = cli("ask", "Was ist capital Ruritanien?", "-e", graph, "--json", *more.split(), *budget.split())
     shown = json.loads(result.stdout)["settings"]
@@ -90,7 +90,7 @@ def test_options_reach_the_settings(cli: Cli, graph: Path, tmp_path: Path) -> No
         "pairs",
         "paper",
         False,
-        False,
+        "none",
     )
     assert shown["budget"] == {"calls": 5, "tokens": 600, "money": 0.5, "seconds": 70.0}
     assert (shown["languages"], shown["cache"]) == (["de", "en"], False)

@@ -47,3 +47,14 @@ def test_the_document_names_the_method_and_the_retriever(cli: Cli, graph: Path) 
     assert (shown["method"], shown["settings"]["method"]) == ("fidelis", "fidelis")
     assert shown["settings"]["search"]["retriever"] == "vanilla"
     assert shown["measures"] == {}
+
+
+@pytest.mark.parametrize("flags", [("--model", "hf:/no/such"), ("--model", "hf:."), ("--door", "token")])
+def test_a_model_that_cannot_write_paths_is_bad_input(
+    cli: Cli, graph: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: tuple[str, str]
+) -> None:
+    """A folder that is none, one without a model, a door that the model has not; the hint says what would do."""
+    monkeypatch.chdir(tmp_path)
+    result = cli("ask", "What is the capital of Ruritania?", "-e", graph, "--method", "gcr", *flags)
+    assert result.exit_code == 2
+    assert "hf:FOLDER" in result.stderr

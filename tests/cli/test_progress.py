@@ -4,7 +4,20 @@ import pytest
 from rich.console import Console
 
 from fedkg.cli.progress import Board, described, ticking, watched
-from fedkg.events import Answered, Chosen, Event, Fetched, Linked, Planned, Ranked, Verified, Warned
+from fedkg.events import (
+    Answered,
+    Chosen,
+    Event,
+    Fetched,
+    Judged,
+    Linked,
+    Planned,
+    Proposed,
+    Ranked,
+    Scored,
+    Verified,
+    Warned,
+)
 from fedkg.records import Answer, Match, Plan, Status, Usage
 from fedkg.terms import Iri
 
@@ -15,6 +28,10 @@ EVENTS: list[tuple[Event, str]] = [
     (Fetched(1, 2, 30, 0, Usage(requests=4)), "depth 1: 30 edges of 2 entities, 4 requests so far"),
     (Fetched(2, 2, 30, 1, Usage()), "depth 2: 30 edges of 2 entities, 1 neighbourhoods incomplete, 0 requests so far"),
     (Ranked(1, 9, ("A → r → B",)), "depth 1: 9 candidates, 1 offered: A → r → B"),
+    (Proposed(("→ a →", "→ a → → b →")), "proposed 2 chains of relations: → a → | → a → → b →"),
+    (Scored(1, "relations", ("→ a →", "→ b →"), (1.0, 0.25)), "depth 1: scored 2 relations: 1.00 → a → | 0.25 → b →"),
+    (Judged(("a", "b"), adequate=False), "judged 2 paths: not enough to answer"),
+    (Judged(("a",), adequate=True), "judged 1 paths: enough to answer"),
     (Chosen(1, tuple("abcdefg")), "depth 1: chose 7: a | b | c | d | e (+2)"),
     (Verified(2, ("a", "b"), ("b",)), "depth 2: kept 2, finished 1: b"),
     (Warned("slow\x1b[31m"), "warning: slow"),
@@ -51,6 +68,17 @@ def test_display_shows_depth_requests_and_candidates() -> None:
     assert "depth 3, 7 requests" in seen(out)
     assert "A → [red]r[/red] → B" in seen(out)
     assert "\x1b[2J" not in seen(out)
+
+
+def test_display_shows_what_was_proposed_and_scored() -> None:
+    """With methods that choose nothing, too, the best lines are those that came last."""
+    board, out = Board(), terminal()
+    board.after(Proposed(("→ proposed →",)))
+    out.print(board.drawn())
+    board.after(Scored(2, "entities", ("A → r → scored",), (0.5,)))
+    board.after(Judged(("A → r → judged",), adequate=True))
+    out.print(board.drawn())
+    assert ("→ proposed →" in seen(out), "A → r → scored" in seen(out), "judged" in seen(out)) == (True, True, False)
 
 
 def test_display_vanishes_from_a_terminal() -> None:

@@ -2,13 +2,17 @@
 
 from collections.abc import Callable
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from fedkg.fetch.base import Reply
 from fedkg.graph.endpoint import SparqlGraph
-from fedkg.graph.surroundings import Surroundings, frontier, spread
+from fedkg.graph.surroundings import ENOUGH, IDLE, Surroundings, closed, frontier, spread
 from fedkg.meter import Meter
 from fedkg.profiles import Limits
 from fedkg.records import Beam, Candidate
-from fedkg.terms import DirectedRelation, Edge, Iri, Literal
+from fedkg.terms import DirectedRelation, Edge, Iri, Literal, Term
 
 Wire = Callable[..., SparqlGraph]
 Faults = list[Callable[[str], Reply | None]]
@@ -70,18 +74,77 @@ async def test_gaps_name_who_what_and_why(make: Wire, faults: Faults) -> None:
     assert not around.complete(A, "out")
 
 
-async def test_the_frontier_is_shared_and_prefers_what_is_there(make: Wire) -> None:
-    """Beams share the budget; tails that are fetched already stand for their beam; literals are never expanded."""
-    around = Surroundings(make(FACTS))
-    nodes = [Iri(f"http://x/n{number}") for number in range(6)]
-    step = Candidate(
-        0, DirectedRelation(P, "out"), tuple(Edge(A, P, end, "out", "x") for end in [*nodes, Literal("1")])
-    )
-    beams = [Beam(A, (step,)), Beam(B)]
-    assert frontier(beams, 6, around) == [nodes[:3], [B]]
+async def test_the_frontier_is_shared(make: Wire) -> None:
+    """Beams share the budget; literals are never expanded."""
+    around, beam, nodes = Surroundings(make(FACTS)), *fan(6)
+    assert frontier([beam, Beam(B)], 6, around) == [nodes[:3], [B]]
     assert frontier([], 6, around) == []
-    await around.fetch([nodes[4]])
-    assert frontier(beams, 6, around) == [[nodes[4]], [B]]
+
+
+async def test_fetched_tails_stand_for_a_beam_where_they_are_enough(make: Wire) -> None:
+    """No further ones are asked for, however many there are and wherever they stand, so that the hop has no second wave."""
+    around, beam, nodes = Surroundings(make(FACTS)), *fan(40)
+    await around.fetch([A, B, *nodes[10 : 10 + ENOUGH]])
+    assert frontier([beam, Beam(B)], 60, around) == [nodes[10 : 10 + ENOUGH], [B]]
+    few, ends = fan(2)
+    await around.fetch(ends)
+    assert frontier([few], 60, around) == [ends]
+
+
+async def test_a_tail_that_happens_to_be_known_does_not_stand_for_the_others(make: Wire) -> None:
+    """Where one beam has too few, the wave is due, and each beam gets its share with what is there already."""
+    around, beam, nodes = Surroundings(make(FACTS)), *fan(40)
+    await around.fetch([nodes[39]])
+    assert frontier([beam, Beam(C)], 10, around) == [[*nodes[:4], nodes[39]], [C]]
+    await around.fetch(nodes[10 : 10 + ENOUGH])
+    assert frontier([beam, Beam(C)], 40, around) == [[*nodes[:19], nodes[39]], [C]]
+
+
+@given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), max_size=4), st.integers(1, 60))
+def test_every_beam_with_a_node_is_expanded(sizes: list[tuple[int, int]], budget: int) -> None:
+    """Each at its own tails, once each; beyond what is known already within the budget, or one a beam."""
+    around = Known({node for _, many in sizes for node in fan(many)[1]})
+    beams = [fan(size)[0] for size, _ in sizes]
+    chosen = frontier(beams, budget, around)
+    for beam, own in zip(beams, chosen, strict=True):
+        assert (bool(own), len(own)) == (any(isinstance(tail, Iri) for tail in beam.tails), len(set(own)))
+        assert set(own) <= set(beam.tails)
+    fresh = sum(not around.known(node) for own in chosen for node in own)
+    assert fresh <= max(budget, len(beams))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_a_circle_is_walked_round_but_not_for_ever(size: int) -> None:
+    """Once IDLE steps have led to nothing new, none goes to what was seen; new nodes stay open."""
+    ring = [Iri(f"http://x/n{number}") for number in range(size)]
+    beam = Beam(ring[0])
+    for number in range(size - 1 + IDLE):
+        assert closed(beam) == set()
+        beam = beam.extend(step_to(beam.tails[0], ring[(number + 1) % size]))
+    assert closed(beam) == set(ring)
+    assert closed(beam.extend(step_to(beam.tails[0], C))) == {*ring, C}
+
+
+class Known(Surroundings):
+    """Surroundings of which only is said whether a node is known."""
+
+    def __init__(self, nodes: set[Iri]) -> None:
+        self._nodes = nodes
+
+    def known(self, node: Term) -> bool:
+        """Whether it is one of the nodes."""
+        return node in self._nodes
+
+
+def fan(size: int) -> tuple[Beam, list[Iri]]:
+    """A beam of one step to so many nodes and a literal, and the nodes."""
+    nodes = [Iri(f"http://x/n{number}") for number in range(size)]
+    return Beam(A, (step_to(A, *nodes, Literal("1")),)), nodes
+
+
+def step_to(start: Term, *ends: Term) -> Candidate:
+    """A step from there to these."""
+    return Candidate(0, DirectedRelation(P, "out"), tuple(Edge(start, P, end, "out", "x") for end in ends))
 
 
 def test_a_budget_is_spread_over_the_beams_in_turns() -> None:

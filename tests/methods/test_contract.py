@@ -1,11 +1,7 @@
 """What every method keeps, whatever model and graph it meets: whoever has an entry in the table is asked all of this."""
 
-import asyncio
 import itertools
-import json
-import random
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -14,15 +10,39 @@ import pytest
 import stamina
 
 from fedkg.cli.ask import exit_code
-from fedkg.errors import MethodError, ModelDeclinedError
-from fedkg.events import Answered, Chosen, Event, Fetched, Linked, Planned, Ranked, Verified, Warned
+from fedkg.errors import MethodError
+from fedkg.events import (
+    Answered,
+    Chosen,
+    Event,
+    Fetched,
+    Judged,
+    Linked,
+    Planned,
+    Proposed,
+    Ranked,
+    Scored,
+    Verified,
+    Warned,
+)
 from fedkg.fetch.base import Reply
 from fedkg.fetch.embedded import EmbeddedTransport
-from fedkg.llm.base import Capability, Completion, Request
 from fedkg.methods.registry import METHODS
 from fedkg.records import Answer, Kind, Status, decode_answer
 from fedkg.records import Path as Walked
 from fedkg.session import Session
+from tests.methods.habits import (
+    HABITS,
+    MOST_CALLS,
+    OPTIONS,
+    Chat,
+    Says,
+    Silent,
+    declines,
+    everything,
+    first,
+    knows,
+)
 
 FILMS = """
 @prefix : <http://x/> .
@@ -39,121 +59,7 @@ r:directed_by rdfs:label "directed by"@en . r:starring rdfs:label "starring"@en 
 r:spouse rdfs:label "spouse"@en . r:knows rdfs:label "knows"@en . r:sequel rdfs:label "sequel"@en .
 """
 QUESTION = "Who is King Kong directed by?"
-OPTIONS = ("Peter Jackson", "Naomi Watts")
 DIRECTOR = "http://x/jackson"
-PLAN = {
-    "keywords": ["directed by"],
-    "planning_steps": ["find the director"],
-    "declarative_statement": "King Kong is directed by *placeholder*.",
-    "kind": "entities",
-    "mentions": ["King Kong"],
-    "options": list(OPTIONS),
-}
-PAGE = (Path(__file__).parents[2] / "docs" / "methods.md").read_text(encoding="utf-8")
-MOST_CALLS = dict(re.findall(r"(?m)^\| `([\w-]+)` \| `([^`]*)` \|", PAGE))
-"""What the document says that a method costs, as an expression of N and D."""
-Says = Callable[[Request], str]
-
-
-class Chat:
-    """A model that says to each request what its habit is to say; `asked` are the calls that it got."""
-
-    name = "scripted"
-    capability = Capability(context=200_000)
-
-    def __init__(self, says: Says) -> None:
-        self._says = says
-        self.asked: list[str] = []
-
-    async def complete(self, request: Request) -> Completion:
-        """The reply, with a count of tokens."""
-        self.asked.append(request.call)
-        return Completion(self._says(request), 100, 10)
-
-    async def close(self) -> None:
-        """Nothing to free."""
-
-
-class Silent(Chat):
-    """A model that plans, and never replies to anything else."""
-
-    async def complete(self, request: Request) -> Completion:
-        """The plan; else nothing comes."""
-        if request.call != "plan":
-            await asyncio.Event().wait()
-        return await super().complete(request)
-
-
-def habit(names: Callable[[list[tuple[int, str]]], list[int]], *, agrees: bool = True, ends: bool = False) -> Says:
-    """A model whose replies always fit: `names` picks among the numbered lines that it is shown.
-
-    `agrees` is what it says to every question for yes or no, and as a score; `ends` whether it says that it has seen enough.
-    """
-
-    def says(request: Request) -> str:
-        offers = re.findall(r"(?m)^(\d+)\. (.*)$", request.messages[1].content)
-        numbers = names([(int(number), text) for number, text in offers])
-        return json.dumps(PLAN if request.call == "plan" else _filled(request.schema, "", numbers, agrees, ends))
-
-    return says
-
-
-def _filled(schema: Any, key: str, numbers: list[int], agrees: bool, ends: bool) -> Any:
-    """A value that fits the schema; a list of numbers, or of things with a number, has one for each of `numbers`."""
-    kind, items = schema["type"], schema.get("items", {})
-    if kind == "object":
-        return {name: _filled(part, name, numbers, agrees, ends) for name, part in schema["properties"].items()}
-    if kind == "array" and items["type"] == "string":
-        return ["Peter Jackson"] if agrees else []
-    if key == "ends":
-        return []  # all of them
-    if kind == "array":
-        return [_filled(items, key, [number], agrees, ends) for number in numbers]
-    plain: dict[str, Any] = {
-        "boolean": ends if key in {"deducible", "adequate"} else agrees,
-        "number": float(agrees),
-        "integer": numbers[0] if numbers else 0,
-        "string": "yes" if agrees else "no",
-    }
-    return plain[kind]
-
-
-def _knowing(offers: list[tuple[int, str]]) -> list[int]:
-    """The offers that tell the director, and go no further."""
-    return [number for number, text in offers if re.fullmatch(r"[^→←]*→ directed by →[^→←]*", text)]
-
-
-def _all(offers: list[tuple[int, str]]) -> list[int]:
-    return [number for number, _ in offers]
-
-
-def _drawn(offers: list[tuple[int, str]]) -> list[int]:
-    """Some of the offers; of the same ones the same."""
-    draw = random.Random(str(offers))
-    return draw.sample(_all(offers), draw.randint(0, len(offers)))
-
-
-def _declines(request: Request) -> str:
-    raise ModelDeclinedError("I would rather not")
-
-
-knows = habit(_knowing, ends=True)
-first = habit(lambda offers: _all(offers)[:1])
-everything = habit(_all)
-HABITS: dict[str, Says] = {
-    "knows": knows,
-    "first": first,
-    "everything": everything,
-    "yes": habit(lambda offers: _all(offers)[:1], ends=True),
-    "no": habit(lambda _: [], agrees=False),
-    "draws": habit(_drawn),
-    "doubts what it picks": habit(_all, agrees=False),
-    "unknown numbers": habit(lambda _: [0, 99, -1, 10**20], ends=True),
-    "nonsense": lambda _: "no idea",
-    "empty": lambda _: "",
-    "no keys": lambda _: "{}",
-    "declines": _declines,
-}
 SENSIBLE = {name: HABITS[name] for name in ("knows", "first", "everything", "draws")}
 UNSURE = {"rog"}
 """Methods that never see everything: what was not planned was not looked at."""
@@ -216,7 +122,7 @@ def _check_order(events: Sequence[Event]) -> None:
     assert [kinds.count(kind) for kind in (Planned, Linked, Answered)] == [1, 1, 1]
     assert (kinds[:2], kinds[-1]) == ([Planned, Linked], Answered)
     depth = 0
-    for before, event in itertools.pairwise(walk):
+    for number, (before, event) in enumerate(itertools.pairwise(walk), 1):
         if isinstance(event, Fetched):
             assert event.depth in {1, depth, depth + 1}
             depth = event.depth
@@ -224,6 +130,23 @@ def _check_order(events: Sequence[Event]) -> None:
             assert isinstance(before, Fetched)
         if isinstance(event, Fetched | Ranked | Chosen | Verified):
             assert 1 <= event.depth <= max(depth, 1)
+        _check_thought(walk[:number], event)
+
+
+def _check_thought(before: Sequence[Event], event: Event) -> None:
+    """Relations are scored once they are ranked, entities on scored or proposed relations; judged is what was come to."""
+    if isinstance(event, Proposed):
+        assert not any(isinstance(one, Proposed) for one in before)
+    elif isinstance(event, Judged):
+        assert isinstance(before[-1], Scored | Chosen | Verified)
+    elif isinstance(event, Scored):
+        ranked = [one for one in before if isinstance(one, Ranked) and one.depth == event.depth]
+        scored = [one for one in before if isinstance(one, Scored) and one.depth == event.depth]
+        proposed = any(isinstance(one, Proposed) for one in before)
+        assert ranked if event.what == "relations" else scored or proposed
+        assert list(event.scores) == sorted(event.scores, reverse=True)
+        assert all(0 <= score <= 1 for score in event.scores)
+        assert len(event.steps) == len(event.scores) > 0
 
 
 @every_method
@@ -235,6 +158,24 @@ async def test_a_model_that_knows_leads_each_method_to_the_answer(films: Path, m
         ("Peter Jackson", DIRECTOR if graph else None, graph)
     ]
     assert (answer.method, answer.usage.spent, answer.gaps) == (method, "", ())
+
+
+@pytest.mark.parametrize(
+    ("method", "kinds"),
+    [
+        ("fidelis", [Fetched, Ranked, Chosen, Verified]),
+        ("gcr", [Fetched, Ranked, Fetched, Ranked, Chosen, Verified]),
+        ("eperm", [Fetched, Ranked, Scored, Fetched, Ranked, Scored, Proposed, Scored]),
+        ("tog", [Fetched, Ranked, Scored, Scored, Judged]),
+        ("rog", [Proposed]),
+        ("kaping", [Fetched, Ranked]),
+        ("io", []),
+    ],
+)
+async def test_who_watches_sees_each_step(films: Path, method: str, kinds: list[type[Event]]) -> None:
+    """Each call of the model but plan and answer has its event, in the order of the paper's stages."""
+    _, events = await asked(session_of(films, Chat(knows), method))
+    assert [type(event) for event in events if not isinstance(event, Planned | Linked | Answered | Warned)] == kinds
 
 
 @pytest.mark.parametrize("says", HABITS.values(), ids=HABITS)
@@ -338,7 +279,7 @@ async def test_what_is_kept_makes_the_same_document(films: Path, method: str) ->
     """Offline, from what the first run kept: neither endpoint nor model is asked, and the edges have their old times."""
     options = {"cache": True, "replies": True}
     before, _ = await asked(session_of(films, Chat(everything), method, **options))
-    idle = Chat(_declines)
+    idle = Chat(declines)
     after, _ = await asked(session_of(films, idle, method, **options, mode="offline"))
     assert (idle.asked, after.usage.requests) == ([], 0)
     assert (after.status, after.answers, after.paths) == (before.status, before.answers, before.paths)

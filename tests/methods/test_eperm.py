@@ -426,3 +426,11 @@ def test_a_branch_takes_only_edges_of_its_own() -> None:
     ahead = step([tail for tail in first.tails if isinstance(tail, Iri)], "b", 1)
     one = msgspec.structs.replace(first, edges=first.edges[:1])
     assert named(eperm.Branch(0, Beam(TOPIC, (one,)), (ahead,)).step) == ["t.a0.b0"]
+
+
+def test_a_branch_goes_back_only_where_nothing_goes_on() -> None:
+    """The spouse of one's spouse is oneself; the child of one's parent is first of all a sibling."""
+    back = Edge(Iri("http://x/t.a0"), relation("b").relation, TOPIC, "out", "e")
+    path, on = Beam(TOPIC, (step([TOPIC], "a", 1),)), step([Iri("http://x/t.a0")], "b", 1).edges
+    for edges, ends in (((back,), ["t"]), ((back, *on), ["t.a0.b0"])):
+        assert named(eperm.Branch(0, path, (Candidate(0, relation("b"), edges),)).step) == ends

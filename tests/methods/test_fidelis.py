@@ -1,6 +1,6 @@
 """The search is a state machine: these tests play its driver with lists of replies."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -17,6 +17,7 @@ from fedkg.methods.base import (
     Expanding,
     Expansion,
     Found,
+    Judging,
     Need,
     Picking,
     Task,
@@ -35,9 +36,11 @@ def step(name: str, start: str = "topic", beam: int = 0, score: float = 1.0) -> 
     return Candidate(beam, DirectedRelation(relation, "out"), (edge,), score)
 
 
-def drive(settings: Search, answer: Callable[[Need], Any], *, together: bool = False) -> tuple[Found, list[Need]]:
+def drive(
+    settings: Search, answer: Callable[[Need], Any], *, together: bool = False, topics: Sequence[Iri] = (TOPIC,)
+) -> tuple[Found, list[Need]]:
     """Runs a search; `answer` is the driver."""
-    walk = fidelis.search(Task((TOPIC,), settings, together))
+    walk = fidelis.search(Task(tuple(topics), settings, together))
     needs: list[Need] = [next(walk)]
     try:
         while True:
@@ -215,8 +218,8 @@ def test_a_choice_from_a_later_page_is_the_candidate_that_was_shown() -> None:
 
 def test_without_a_verifier_nothing_is_pruned_and_nothing_finishes() -> None:
     """The ablation "no verifier" walks to the last depth."""
-    _, fused = drive(Search(depth=2, verifier=False), Driver(finish_at=1))
-    _, paper = drive(Search(depth=2, verifier=False, call_plan="paper"), Driver(finish_at=1))
+    _, fused = drive(Search(depth=2, verifier="none"), Driver(finish_at=1))
+    _, paper = drive(Search(depth=2, verifier="none", call_plan="paper"), Driver(finish_at=1))
     assert kinds(fused).count("Choosing") == 2
     assert "Deducing" not in kinds(paper)
 
@@ -321,3 +324,163 @@ def test_several_topics_are_searched_jointly(topics: int) -> None:
     need = next(walk)
     assert isinstance(need, Expanding)
     assert need.beams == tuple(Beam(Iri(f"http://x/{n}")) for n in range(topics))
+
+
+def verifying(verifier: Any, says: Any) -> tuple[Found, list[Need], list[Need]]:
+    """A search of three steps whose verifier always `says` the same, with both call plans: what was found, and the needs."""
+
+    def answer(need: Need) -> Any:
+        match need:
+            case Judging():
+                return says
+            case Deducing():
+                return tuple(Verdict(number, True, says) for number in range(1, len(need.beams) + 1))
+        return Driver(finish_at=1)(need)
+
+    found, fused = drive(Search(depth=3, verifier=verifier), answer)
+    _, paper = drive(Search(depth=3, verifier=verifier, call_plan="paper"), answer)
+    return found, fused, paper
+
+
+@pytest.mark.parametrize(("verifier", "kind"), [("adequacy", "Judging"), ("log-probability", "Deducing")])
+@pytest.mark.parametrize("enough", [True, False])
+def test_other_verifiers_say_after_each_depth_whether_it_ends(verifier: Any, kind: str, enough: bool) -> None:
+    """What the choice says of deductions does not count then; nothing is pruned."""
+    found, *plans = verifying(verifier, enough)
+    for needs in plans:
+        assert kinds(needs).count(kind) == kinds(needs).count("Expanding") == (1 if enough else 3)
+        judged = [need for need in needs if isinstance(need, Judging | Deducing)]
+        walked = [need for need in needs if isinstance(need, Expanding)]
+        assert [need.beams for need in judged[:-1]] == [need.beams for need in walked[1:]]
+        assert all(need.weighed for need in judged if isinstance(need, Deducing))
+    assert len(found.beams) > 0
+
+
+def test_adequate_paths_are_finished_together() -> None:
+    """Adequacy is a judgement on all kept paths (FiDeLiS v4, appendix C.3): all of them are completed and answered from."""
+    _, fused, _ = verifying("adequacy", True)
+    (judging,) = [need for need in fused if isinstance(need, Judging)]
+    assert fused[-2] == Completing(judging.beams)
+    assert len(judging.beams) == 2
+
+
+@pytest.mark.parametrize("finish_at", [0, 1])
+@pytest.mark.parametrize("plan", ["fused", "paper"])
+def test_without_the_last_step_the_paths_ends_are_the_answer(plan: Any, finish_at: int) -> None:
+    """All ends of what finished, or else of what no other path goes on from; they are completed, and no model concludes."""
+    found, needs = drive(Search(depth=2, last_step=False, call_plan=plan), Driver(finish_at))
+    assert kinds(needs)[-1] == "Completing"
+    assert "Answering" not in kinds(needs)
+    assert {len(beam.steps) for beam in found.beams} == ({1} if finish_at else {1, 2})
+    assert found.tails == ((),) * len(found.beams)
+    assert (found.conclusion, found.note) == (Conclusion(), "")
+
+
+def test_a_judgement_is_made_without_the_last_step_too() -> None:
+    """Paths end at things, and not at yes or no: the switch is passed over, and that is said."""
+    found, needs = drive(Search(depth=1, last_step=False), Driver(finish_at=1), together=True)
+    assert kinds(needs)[-1] == "Answering"
+    assert "only the model can judge" in found.note
+
+
+def test_nothing_found_has_no_last_step() -> None:
+    """Nothing is completed, and "none" is said as it is with it."""
+    found, needs = drive(Search(depth=3, last_step=False), Driver(picks=0))
+    assert (found, kinds(needs)) == (Found(exhausted=True), ["Expanding", "Choosing"])
+
+
+def test_the_retriever_of_the_settings_ranks() -> None:
+    """The one that asks the model is asked for by name; methods that score by themselves do not pay for it."""
+    _, needs = drive(Search(depth=2, retriever="tog"), Driver())
+    assert {need.retriever for need in needs if isinstance(need, Expanding)} == {"tog"}
+
+
+OTHER = Iri("http://x/other")
+
+
+class Two:
+    """A driver for two topics that share an end; `finished` are the relations whose paths are enough."""
+
+    def __init__(self, *finished: str, conclude: Conclusion | None = None) -> None:
+        self.finished = finished
+        self.conclude = conclude
+
+    def __call__(self, need: Need) -> Any:
+        """The reply to a need; the second topic's path has a step more."""
+        match need:
+            case Expanding(depth=1):
+                both = (self.group(0, "topic", "genre", "drama", "crime"), self.group(1, "other", "part", "first"))
+                return Expansion(both, complete=True)
+            case Expanding():
+                number = next(n for n, beam in enumerate(need.beams) if beam.topic == OTHER)
+                return Expansion((self.group(number, "first", "kind", "crime", "war"),), complete=True)
+            case Choosing():
+                names = [found.relation.relation.local_name for found in need.candidates]
+                return tuple(Pick(n, True, name in self.finished) for n, name in enumerate(names, 1))
+            case Picking():
+                return (Pick(1),)
+            case Deducing():
+                names = [beam.chain[-1].relation.local_name for beam in need.beams]
+                return tuple(Verdict(n, True, name in self.finished) for n, name in enumerate(names, 1))
+            case Completing():
+                return need.beams
+            case Answering():
+                return self.conclude or Conclusion((1,))
+
+    def group(self, beam: int, start: str, name: str, *ends: str) -> Candidate:
+        """A group of edges."""
+        relation = Iri(f"http://x/r/{name}")
+        edges = tuple(Edge(Iri(f"http://x/{start}"), relation, Iri(f"http://x/{end}"), "out", "e") for end in ends)
+        return Candidate(beam, DirectedRelation(relation, "out"), edges, 1.0)
+
+
+def joint(driver: Two, **search: Any) -> tuple[Found, list[Need]]:
+    """What is found from two topics, and the needs."""
+    return drive(Search(**search), driver, topics=(TOPIC, OTHER))
+
+
+def ends_of(found: Found) -> set[tuple[str, str]]:
+    """Each topic with the ends that answer."""
+    return {(beam.topic.local_name, end.text) for beam in found.beams for end in beam.tails}
+
+
+@pytest.mark.parametrize("plan", ["fused", "paper"])
+def test_each_topic_is_searched_until_it_has_a_finished_path(plan: Any) -> None:
+    """One that has is not walked on; the verifier sees the paths of both, and so does the answer call, first where they meet."""
+    found, needs = joint(Two("genre", "kind"), depth=4, call_plan=plan)
+    walked = [[beam.topic for beam in need.beams] for need in needs if isinstance(need, Expanding)]
+    assert walked == [[TOPIC, OTHER], [OTHER]]
+    later = [need.kept for need in needs if isinstance(need, Choosing | Deducing) and need.depth == 2]
+    assert {beam.topic for kept in later for beam in kept} == {TOPIC, OTHER}
+    answering = next(need for need in needs if isinstance(need, Answering))
+    assert len(answering.also) == 1
+    assert {beam.topic for beam in (answering.beams[0], *answering.also[0])} == {TOPIC, OTHER}
+    assert ends_of(found) == {("topic", "<http://x/crime>"), ("other", "<http://x/crime>")}
+
+
+def test_paths_that_meet_without_being_finished_are_shown_so_too() -> None:
+    """At the last depth: the answer may be what the kept paths have in common."""
+    found, needs = joint(Two(), depth=2)
+    assert kinds(needs)[-2:] == ["Completing", "Answering"]
+    assert {end for _, end in ends_of(found)} == {"<http://x/crime>"}
+
+
+def test_each_path_can_still_answer_for_itself() -> None:
+    """The model says whether what they have in common is asked for, or what one of them leads to."""
+    found, needs = joint(Two("genre", "kind", conclude=Conclusion((2,))), depth=3)
+    assert len(found.beams) == 1
+    assert len(found.beams[0].tails) == 2
+    assert next(need for need in needs if isinstance(need, Answering)).beams[1] == found.beams[0]
+
+
+def test_without_the_last_step_the_answer_is_what_the_topics_share() -> None:
+    """Nobody is there to say otherwise."""
+    found, needs = joint(Two("genre", "kind"), depth=3, last_step=False)
+    assert "Answering" not in kinds(needs)
+    assert {end for _, end in ends_of(found)} == {"<http://x/crime>"}
+
+
+def test_a_finished_search_that_answers_nothing_has_not_seen_everything() -> None:
+    """Where the walk ended because a path was enough, what lies beyond was not looked at: "none" is not said."""
+    found, _ = joint(Two("genre", "kind", conclude=Conclusion()), depth=4)
+    assert (found.beams, found.exhausted) == ((), False)

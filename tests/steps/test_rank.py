@@ -8,7 +8,7 @@ import pytest
 from fedkg.embed.base import Matrix
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.graph.endpoint import SparqlGraph
-from fedkg.graph.surroundings import Surroundings, frontier
+from fedkg.graph.surroundings import IDLE, Surroundings, frontier
 from fedkg.meter import Meter
 from fedkg.records import Beam, Candidate
 from fedkg.settings import Retriever, Search
@@ -146,6 +146,15 @@ async def test_steps_never_lead_back(films: SparqlGraph) -> None:
     ranking = await ranked(films, Exact({}), Beam(KONG).extend(first))
     back = next(c for c in ranking.candidates if c.relation == first.relation.inverse)
     assert [tail.text for tail in back.tails] == ["<http://x/rings>"]
+
+
+async def test_a_circle_ends(make_graph: Callable[..., SparqlGraph]) -> None:
+    """Two that know each other: after as many steps as may lead to nothing new there is no candidate left."""
+    graph, beam = make_graph(":kong r:knows :bee . :bee r:knows :kong .", name="pair"), Beam(KONG)
+    for _ in range(1 + IDLE):
+        [step] = (await ranked(graph, Exact({}), beam)).candidates
+        beam = beam.extend(step)
+    assert (await ranked(graph, Exact({}), beam)).candidates == ()
 
 
 async def test_the_best_over_all_beams_are_kept(films: SparqlGraph) -> None:
@@ -303,6 +312,13 @@ async def test_a_small_frontier_follows_every_relation(make_graph: Callable[...,
     """Of two relations that lead on each is gone once before one of them is gone twice."""
     graph = make_graph(":kong r:cast :x, :y, :z ; r:maker :m . :m r:spouse :w .", name="fan")
     assert ">spouse" in await relations(graph, 2, {}, frontier=2)
+
+
+async def test_no_node_takes_the_place_of_another_twice(make_graph: Callable[..., SparqlGraph], meter: Meter) -> None:
+    """Two names point back at each node: a frontier of one goes on all the same, and ends where nothing is new."""
+    graph = make_graph(":kong r:a :b . :b r:a :kong ; r:b :c . :c r:a :b ; r:c :d .", name="chain")
+    assert ">c" in await relations(graph, 50, {}, frontier=1)
+    assert meter.usage().by_kind["neighbours"] == 2 * 4
 
 
 async def test_a_plan_has_a_bounded_number_of_relations(make_graph: Callable[..., SparqlGraph]) -> None:

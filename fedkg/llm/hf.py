@@ -1,0 +1,295 @@
+"""A causal language model of transformers in a folder of this machine, as a ChatModel whose tokens can be held to a trie.
+
+Nothing is downloaded, no code of the folder is run, and of weights only safetensors are read. PyTorch takes seconds to import,
+so import and load wait for the first request. A model is used by one thread at a time, beside the event loop.
+"""
+
+import asyncio
+import hashlib
+import importlib.util
+import json
+import re
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from fedkg import hub
+from fedkg.errors import MissingExtraError, ModelContextError, ModelNameError, ModelReplyError
+from fedkg.llm.base import Capability, Completion, Held, Message, Request, Token
+from fedkg.llm.decoding import Matrix, decoded, numbered
+from fedkg.llm.wire import CUT, headed
+from fedkg.store import Store
+from fedkg.trie import Trie
+
+__all__ = ["NAMESPACE", "VENDOR", "HfModel", "check", "context"]
+
+VENDOR = "hf"
+NAMESPACE = "tries"
+PACKAGES = ("torch", "transformers")
+TOKENIZING = ("*.json", "*.txt", "*.model", "*.jinja")
+"""Files of a folder that say how tokens are made; weights are none of them."""
+CAUSAL = ("ForCausalLM", "LMHeadModel")
+HINT = "hf:FOLDER is a folder with config.json, tokenizer and *.safetensors of a causal model, as transformers' save_pretrained leaves them"
+
+
+class Config(msgspec.Struct):
+    """What is needed of a model's config.json; the context goes by several names."""
+
+    architectures: list[str] = []
+    max_position_embeddings: int | None = None
+    n_positions: int | None = None
+    text_config: "Config | None" = None
+
+    @property
+    def context(self) -> int | None:
+        """Tokens of prompt and reply together; None where that is not said."""
+        inner = self.text_config.context if self.text_config else None
+        return self.max_position_embeddings or self.n_positions or inner
+
+
+class HfModel:
+    """A ChatModel over the model in that folder; `store` keeps its tries.
+
+    Sample 0 is greedy; the others are drawn as the folder's generation_config.json has it, with their number as the seed.
+    """
+
+    def __init__(self, folder: Path, capability: Capability, store: Callable[[], Store]) -> None:
+        self.name = f"{VENDOR}:{folder}"
+        self.capability = capability
+        self._folder = folder
+        self._store = store
+        self._lock = threading.Lock()
+        self._network: Network | None = None
+
+    async def complete(self, request: Request) -> Completion:
+        """The reply. Raises ModelNameError where the folder cannot be loaded, ModelContextError and ModelReplyError."""
+        given_up = threading.Event()
+        try:
+            return await asyncio.to_thread(self._complete, request, given_up)
+        finally:
+            given_up.set()  # a thread cannot be cancelled, but it looks whether anybody waits for it
+
+    async def close(self) -> None:
+        """Frees the model."""
+        self._network = None
+
+    def _complete(self, request: Request, given_up: threading.Event) -> Completion:
+        with self._lock:
+            self._network = network = self._network or Network(self._folder)
+            prompt = network.prompt(request.messages if self.capability.system else headed(request.messages))
+            room = self.capability.context - len(prompt)
+            if room < 1:
+                taken = f"{len(prompt):,} of {self.capability.context:,} tokens"
+                raise ModelContextError(f"{self.name}: the prompt has {taken}", asked=request.call)
+            if request.held:
+                return self._written(network, prompt, room, request.held, given_up)
+            return self._said(network, prompt, min(room, self.capability.output), request, given_up)
+
+    def _said(
+        self, network: "Network", prompt: list[int], most: int, request: Request, given_up: threading.Event
+    ) -> Completion:
+        tokens, spelled = network.said(prompt, most, request, given_up)
+        if network.cut(tokens):
+            fault = ModelReplyError(f"{self.name}: the reply was cut (length)", asked=request.call, hint=CUT)
+            fault.tokens_in, fault.tokens_out = len(prompt), len(tokens)
+            raise fault
+        return Completion(network.text(tokens), len(prompt), len(tokens), spelled=spelled)
+
+    def _written(
+        self, network: "Network", prompt: list[int], room: int, held: Held, given_up: threading.Event
+    ) -> Completion:
+        """The texts that the model writes where it can write no other; tokens out are those that were looked at for it."""
+        beams = Beams(network, prompt, room, given_up)
+        picks = decoded(self._trie(network, held), beams, held.most)
+        return Completion(json.dumps({"picks": picks}), len(prompt), beams.tokens)
+
+    def _trie(self, network: "Network", held: Held) -> Trie[int]:
+        """The trie of the texts, from the store where one was made before of the same texts by the same tokenizer."""
+        key = f"{network.digest} {hashlib.sha256(msgspec.msgpack.encode(held)).hexdigest()}"
+        kept = self._store().get_many(NAMESPACE, [key]).get(key)
+        trie = Trie.from_bytes(kept) if kept else None
+        if trie is None or len(trie) != len(held.texts):
+            trie = numbered(network.tokens([f"{held.start}{network.plain(text)}{held.end}" for text in held.texts]))
+            self._store().put_many(NAMESPACE, {key: trie.to_bytes()})
+        return trie
+
+
+class Network:
+    """A model with its tokenizer; `digest` tells one tokenizer from another. Raises ModelNameError for what cannot be loaded."""
+
+    def __init__(self, folder: Path) -> None:
+        import torch  # noqa: PLC0415  # optional, and slow to import
+
+        self._torch: Any = torch
+        self._tokenizer, self._model = _loaded(folder)
+        self.digest = _digest(folder)
+        marks = {*self._tokenizer.all_special_tokens, *self._tokenizer.get_added_vocab()}
+        listed = sorted(filter(str.strip, marks), key=len, reverse=True)
+        self._marks = re.compile("|".join(map(re.escape, listed)) or "(?!)")
+        self._ends = _ends(self._model, self._tokenizer)
+
+    def plain(self, text: str) -> str:
+        """The text without anything that the tokenizer takes for a mark, such as the end of a turn: a label may hold any."""
+        text = text.encode(errors="replace").decode()
+        while (clean := self._marks.sub(" ", text)) != text:
+            text = clean  # what stood on both sides of a mark may be one
+        return text
+
+    def prompt(self, messages: Sequence[Message]) -> list[int]:
+        """The tokens of the messages: by the tokenizer's chat template, or one below the other where it has none."""
+        said = [{"role": message.role, "content": self.plain(message.content)} for message in messages]
+        if not self._tokenizer.chat_template:
+            return list(self._tokenizer("\n\n".join(turn["content"] for turn in said))["input_ids"])
+        text = self._tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True)
+        return self.tokens([text])[0]
+
+    def tokens(self, texts: list[str]) -> list[list[int]]:
+        """The tokens of each text, with nothing before and behind them."""
+        return list(self._tokenizer(texts, add_special_tokens=False)["input_ids"]) if texts else []
+
+    def text(self, tokens: Sequence[int]) -> str:
+        """The text of a reply's tokens."""
+        return str(self._tokenizer.decode(tokens, skip_special_tokens=True))
+
+    def cut(self, tokens: Sequence[int]) -> bool:
+        """Whether a reply has no end of its own."""
+        return not tokens or tokens[-1] not in self._ends
+
+    def said(
+        self, prompt: list[int], most: int, request: Request, given_up: threading.Event
+    ) -> tuple[list[int], tuple[Token, ...]]:
+        """At most so many tokens of a reply, and each with its alternatives where these are asked for."""
+        torch, rows = self._torch, self.rows([prompt])
+        with torch.random.fork_rng(), torch.inference_mode():
+            torch.manual_seed(request.sample)
+            made = self._model.generate(
+                rows,
+                attention_mask=torch.ones_like(rows),
+                max_new_tokens=most,
+                do_sample=request.sample > 0,
+                num_beams=1,
+                eos_token_id=sorted(self._ends) or None,
+                pad_token_id=min(self._ends, default=0),
+                stopping_criteria=[lambda ids, _: torch.full((len(ids),), given_up.is_set(), device=ids.device)],
+                return_dict_in_generate=True,
+                output_logits=request.alternatives > 0,
+            )
+        tokens = made.sequences[0, len(prompt) :].tolist()
+        logits = made.logits or ()
+        return tokens, tuple(
+            self._spelled(token, one[0], request.alternatives) for token, one in zip(tokens, logits, strict=False)
+        )
+
+    def rows(self, tokens: Sequence[Sequence[int]] | Sequence[int]) -> Any:
+        """The numbers where the model is."""
+        return self._torch.tensor(tokens, device=self._model.device)
+
+    def following(self, rows: Any, cache: Any) -> tuple[Matrix, Any]:
+        """What follows each row, and what was computed for it; `cache` is what was computed for that before it."""
+        with self._torch.inference_mode():
+            made = self._model(input_ids=rows, past_key_values=cache, use_cache=True)
+            logs = self._torch.log_softmax(made.logits[:, -1].float(), dim=-1)
+        return logs.cpu().numpy(), made.past_key_values
+
+    def _spelled(self, token: int, logits: Any, alternatives: int) -> Token:
+        logs = self._torch.log_softmax(logits.float(), dim=-1)
+        likely = [token, *logs.topk(min(alternatives, len(logs))).indices.tolist()]
+        texts = {self._tokenizer.decode([one]): float(logs[one]) for one in reversed(likely)}
+        return Token(self._tokenizer.decode([token]), texts)
+
+
+class Beams:
+    """The step of a search over a network, from one prompt on; `tokens` counts those that were looked at.
+
+    It raises ModelContextError where a path is longer than the `room` behind the prompt.
+    """
+
+    def __init__(self, network: Network, prompt: list[int], room: int, given_up: threading.Event) -> None:
+        self.tokens = 0
+        self._network = network
+        self._prompt = prompt
+        self._room = room
+        self._given_up = given_up
+        self._cache: Any = None
+
+    def __call__(self, places: Sequence[int], tokens: Sequence[int]) -> Matrix:
+        """What follows these hypotheses."""
+        if self._given_up.is_set():
+            raise ModelReplyError("nobody waits for the paths any more")
+        if self._cache is None:
+            rows = self._network.rows([self._prompt])
+        else:
+            self._room -= 1
+            if self._room < 1:
+                raise ModelContextError("a path is longer than what the model takes")
+            self._cache.reorder_cache(self._network.rows(places))
+            rows = self._network.rows([[token] for token in tokens])
+        self.tokens += len(tokens)
+        logs, self._cache = self._network.following(rows, self._cache)
+        return logs
+
+
+def check(folder: Path) -> None:
+    """Raises MissingExtraError where a package is missing, ModelNameError where the folder holds no model; nothing is loaded."""
+    if any(importlib.util.find_spec(package) is None for package in PACKAGES):
+        install = "pip install 'fedkg[hf]'"
+        raise MissingExtraError("models named hf:… need further packages", asked=VENDOR, hint=install)
+    said = _config(folder).architectures
+    if not any(name.endswith(CAUSAL) for name in said):
+        raise ModelNameError(
+            f"{folder} holds no causal language model: {', '.join(said)[:200] or 'no architecture'}", hint=HINT
+        )
+    for files in ("*.safetensors", "tokenizer*"):
+        if not any(folder.glob(files)):
+            raise ModelNameError(f"{folder} holds no {files}", hint=HINT)
+
+
+def context(folder: Path) -> int | None:
+    """Tokens that the model in the folder takes, by its configuration. Raises ModelNameError."""
+    return _config(folder).context
+
+
+def _config(folder: Path) -> Config:
+    try:
+        return msgspec.json.decode((folder / "config.json").read_bytes(), type=Config)
+    except OSError as error:
+        raise ModelNameError(f"{folder} holds no model: config.json: {error.strerror}", hint=HINT) from error
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise ModelNameError(f"{folder / 'config.json'}: {error}", hint=HINT) from error
+
+
+def _loaded(folder: Path) -> tuple[Any, Any]:
+    """Tokenizer and model, on the accelerator where there is one. Raises ModelNameError."""
+    import torch  # noqa: PLC0415  # optional, and slow to import
+    from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: PLC0415  # the same
+
+    own = {"local_files_only": True, "trust_remote_code": False}
+    try:
+        with hub.quiet(), hub.offline():
+            tokenizer: Any = AutoTokenizer.from_pretrained(folder, **own)
+            model: Any = AutoModelForCausalLM.from_pretrained(folder, use_safetensors=True, **own)
+    except Exception as error:  # whatever is wrong with the files, the libraries raise it as anything
+        raise ModelNameError(f"transformers cannot load {folder}: {error}", asked=str(folder), hint=HINT) from error
+    if len(tokenizer) > model.get_input_embeddings().num_embeddings:
+        raise ModelNameError(f"{folder}: the tokenizer has more tokens than the model", hint=HINT)
+    return tokenizer, model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
+
+
+def _ends(model: Any, tokenizer: Any) -> frozenset[int]:
+    """The tokens that end a reply, by the model's own word and the tokenizer's."""
+    said = model.generation_config.eos_token_id
+    listed = said if isinstance(said, list) else [said]
+    return frozenset(end for end in (*listed, tokenizer.eos_token_id) if end is not None)
+
+
+def _digest(folder: Path) -> str:
+    """What tells tokenizers apart: their files, and the library that reads them."""
+    import transformers  # noqa: PLC0415  # optional, and slow to import
+
+    total = hashlib.sha256(transformers.__version__.encode())
+    for file in sorted({file for pattern in TOKENIZING for file in folder.glob(pattern)}):
+        total.update(file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
+    return total.hexdigest()

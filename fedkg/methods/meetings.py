@@ -1,0 +1,56 @@
+"""Where paths from different topics meet: what two films have in common is the end of a path from each of them.
+
+Ends are the same where they are the same term; copies of one entity on several endpoints are not told to be one here.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from fedkg.methods.base import Answering
+from fedkg.records import Beam
+from fedkg.terms import Term
+
+__all__ = ["groups", "joined", "narrowed"]
+
+MOST = 10
+"""Meetings that the answer call is shown."""
+TRIED = 200
+"""Sets of paths that are looked at for one: the paths that matter come first."""
+
+
+def groups(beams: Sequence[Beam]) -> list[tuple[int, ...]]:
+    """The sets of beams, by their indices, that start from different topics and have ends in common; the largest first."""
+    found: list[tuple[int, ...]] = [(number,) for number in range(len(beams))]
+    for group in found:  # those that are found are looked at, too
+        grown = ((*group, other) for other in range(group[-1] + 1, len(beams)))
+        found += [more for more in grown if _meet([beams[number] for number in more])][: max(0, TRIED - len(found))]
+    return sorted((group for group in found if len(group) > 1), key=lambda group: -len(group))[:MOST]
+
+
+def narrowed(beams: Sequence[Beam], group: Sequence[int]) -> tuple[Beam, ...]:
+    """The beams of one of the `groups`, each as far as it leads to the ends that all of them have."""
+    met = [beams[number] for number in group]
+    common = _common(met)
+    return tuple(_to(beam, common) for beam in met)
+
+
+def joined(beams: Sequence[Beam]) -> Answering:
+    """All of these to be judged: first where they meet, then each for itself."""
+    met = [narrowed(beams, group) for group in groups(beams)]
+    return Answering((*(first for first, *_ in met), *beams), tuple(group[1:] for group in met))
+
+
+def _meet(beams: Sequence[Beam]) -> bool:
+    return len({beam.topic for beam in beams}) == len(beams) and bool(_common(beams))
+
+
+def _common(beams: Sequence[Beam]) -> set[Term]:
+    return set(beams[0].tails).intersection(*(beam.tails for beam in beams[1:]))
+
+
+def _to(beam: Beam, ends: set[Term]) -> Beam:
+    """The beam with those edges of its last step that lead to these ends."""
+    last = beam.steps[-1]
+    step = msgspec.structs.replace(last, edges=tuple(edge for edge in last.edges if edge.end in ends))
+    return Beam(beam.topic, (*beam.steps[:-1], step), beam.score)

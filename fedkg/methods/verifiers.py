@@ -1,0 +1,43 @@
+"""Who says that a path is enough to answer: the verifiers of FiDeLiS v4, Table 5."""
+
+from collections.abc import Generator, Sequence
+from typing import Any
+
+import msgspec
+
+from fedkg.methods.base import Deducing, Judging, Need
+from fedkg.records import Beam, Pick, Verdict
+from fedkg.settings import Verifier
+
+__all__ = ["Verified", "by_verdicts", "verified"]
+
+
+class Verified(msgspec.Struct, frozen=True):
+    """The paths that are walked on, and those of them that are enough to answer."""
+
+    kept: tuple[Beam, ...] = ()
+    finished: tuple[Beam, ...] = ()
+
+
+def verified(
+    verifier: Verifier, depth: int, beams: tuple[Beam, ...], before: tuple[Beam, ...]
+) -> Generator[Need, Any, Verified]:
+    """What the verifier makes of the paths that one depth has come to; those of `before` count as well.
+
+    `deductive` prunes what does not follow (C_local) and finishes what the statement can be deduced from (C_global). The
+    others prune nothing: by `log-probability` a path finishes on its own, by `adequacy` (Think-on-Graph) all do together, and
+    with `none` no path does.
+    """
+    if not beams or verifier == "none":
+        return Verified(beams)
+    if verifier == "adequacy":
+        enough = yield Judging((*beams, *before))
+        return Verified(beams, beams if enough else ())
+    verdicts: tuple[Verdict, ...] = yield Deducing(depth, beams, before, weighed=verifier == "log-probability")
+    return by_verdicts([(beams[verdict.number - 1], verdict) for verdict in verdicts])
+
+
+def by_verdicts(judged: Sequence[tuple[Beam, Verdict | Pick]]) -> Verified:
+    """The beams that follow, and those that finish, by the verdict on each."""
+    kept = [(beam, verdict) for beam, verdict in judged if verdict.follows]
+    return Verified(tuple(beam for beam, _ in kept), tuple(beam for beam, verdict in kept if verdict.finishes))
