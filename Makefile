@@ -52,7 +52,7 @@ check: lint types test
 
 # each shows how long it took; BENCH=--write keeps the figures in eval/results/
 bench: .venv/installed
-	for name in latency hubs cache federation faults calls overhead; do $(BIN)/python eval/$$name.py $(BENCH) || exit 1; done
+	for name in latency hubs cache federation faults calls overhead trie; do $(BIN)/python eval/$$name.py $(BENCH) || exit 1; done
 
 desk: .venv/installed
 	$(BIN)/python eval/desk.py --pack cache/desk.fedkg $(DESK) $(BENCH)

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from eval.report import Report, options, require
-from eval.walks import Bench, Sent, Walked, Walker
+from eval.report import Report, options
+from eval.walks import Bench, Sent, Walked, Walker, present
 from fedkg.embed.base import Similarity
 from fedkg.estimate import Cost
 from fedkg.session import Session
@@ -46,8 +46,8 @@ class Foreseen(NamedTuple):
 def main() -> None:
     """Measures all variants and shows where the tokens go."""
     chosen = options(__doc__ or "").parse_args()
+    present(chosen.data, [SET])
     bench = Bench.load(SET, chosen.data, ASKED)
-    require(chosen.data, bench.definition.questions, bench.definition.graph)
     report = Report("calls", write=chosen.write)
     with Session("none", cache=False, embedder="minilm") as session:
         for name, search in VARIANTS.items():

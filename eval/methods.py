@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
-from eval.report import Report, markdown, options, require
-from eval.walks import Bench, Walked, Walker, scores
+from eval.report import Report, markdown, options
+from eval.walks import Bench, Walked, Walker, present, scores
 from fedkg.methods.registry import METHODS
 from fedkg.session import Session
 
@@ -22,9 +22,8 @@ ASKED = 100
 def main() -> None:
     """Asks with all methods."""
     chosen = options(__doc__ or "").parse_args()
+    present(chosen.data, SETS)
     benches = {name: Bench.load(name, chosen.data, ASKED) for name in SETS}
-    for bench in benches.values():
-        require(chosen.data, bench.definition.questions, bench.definition.graph)
     report = Report("methods", write=chosen.write)
     for name, bench in benches.items():
         report.add(name, [{"method": method, **asyncio.run(cost(bench, method))} for method in METHODS])

@@ -5,12 +5,13 @@ the schema is not counted, since vendors differ in how they do.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
 from eval.guide import Gold, golds, guide
+from eval.report import require
 from fedkg.bench import datasets
 from fedkg.bench.datasets import Definition, Question
 from fedkg.bench.scores import Score, mean, score
@@ -22,7 +23,7 @@ from fedkg.session import Session
 from fedkg.settings import Search, Settings
 from fedkg.tokens import estimate
 
-__all__ = ["Bench", "Sent", "Walked", "Walker", "scores"]
+__all__ = ["Bench", "Sent", "Walked", "Walker", "present", "scores"]
 
 EXAMPLES = re.compile(r"\n\nExamples?\n\n")
 
@@ -41,6 +42,12 @@ class Bench(NamedTuple):
         definition = datasets.find(name)
         file = data / definition.questions
         return cls(definition, data / definition.graph, datasets.questions(file, limit), golds(file))
+
+
+def present(data: Path, names: Iterable[str]) -> None:
+    """Ends the program where questions or graph of one of these benchmarks are absent."""
+    found = [datasets.find(name) for name in names]
+    require(data, *(file for one in found for file in (one.questions, one.graph)))
 
 
 class Sent(NamedTuple):

@@ -64,6 +64,7 @@ from fedkg.steps.show import (
     relation_offer,
     shown_terms,
     surrounded,
+    weighted,
     with_others,
 )
 from fedkg.terms import DirectedRelation, Term
@@ -336,6 +337,8 @@ class Driver:
         for number, others in enumerate(also):
             shown = [offer_beam(1, beam, self.names, self.topics, in_line=in_line) for beam in others]
             offers[number] = with_others(offers[number], shown)
+        if isinstance(need, Answering) and need.weighted:
+            offers = list(map(weighted, offers))
         try:
             conclusion = await self._answered(need, offers)
         except UNUSABLE as error:

@@ -5,7 +5,7 @@ A prefix that no sequence starts with has no continuation: whoever decodes with 
 The sequences lie sorted in one string of bytes, four for each token, so that those with a common prefix are neighbours and
 are found by halving. No node is an object. Measured on one core with 100,000 paths of 24 tokens each, 5,003 different ones:
 built in 0.8 s, 10.8 MB (32 MB while it is built) where nested dicts take 1.1 s and 153 MB; 16 microseconds to look up for each
-token that follows a prefix; 1.8 MB to keep, read back in 0.04 s.
+token that follows a prefix; 1.8 MB to keep, read back in 0.04 s. What it takes with the number of each path in it: `eval/trie.py`.
 """
 
 import itertools

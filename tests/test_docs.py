@@ -25,16 +25,18 @@ from fedkg.calls.base import ReasoningModel
 from fedkg.calls.prompted import PromptedModel
 from fedkg.cli.main import main
 from fedkg.errors import EndpointError, ModelError, ModelReplyError
+from fedkg.estimate import Asked, estimate
 from fedkg.llm import capability, prices, wire
 from fedkg.llm.base import Capability, ScriptedModel
 from fedkg.llm.prices import Price
+from fedkg.llm.hf import VENDOR
 from fedkg.llm.wire import MODEL_KEY, WireModel
 from fedkg.methods.registry import METHODS
 from fedkg.profiles import Profile
-from fedkg.prompts import Template
+from fedkg.prompts import Template, Wordings
 from fedkg.records import Kind, Mention, ModelCall, Offer, Plan
 from fedkg.retries import LONGEST
-from fedkg.settings import Budget
+from fedkg.settings import Budget, Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -42,6 +44,9 @@ ENDPOINTS, MODELS, PROMPTS, WAYS = (
     (DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("endpoints", "models", "prompts", "methods")
 )
 URL, MODEL_URL, OLLAMA = "http://127.0.0.1:7878/query", "http://127.0.0.1:8000", "http://127.0.0.1:11434"
+
+PARTS = ["Paper", "What differs", "Cost", "When to use it", "Models"]
+"""What the page of a method consists of."""
 
 
 def blocks(text: str, language: str) -> list[str]:
@@ -237,7 +242,7 @@ def test_the_programs_about_models_print_what_is_shown(model: str, ollama: str, 
 def test_every_name_of_a_model_is_told_with_its_variables() -> None:
     """Each vendor of the command line, with the variables of its key and its URL."""
     told = rows(sections(MODELS)["Choose a model"])
-    assert {name.partition(":")[0] for name in told} == {"local", *CHAT_MODELS}
+    assert {name.partition(":")[0] for name in told} == {"local", VENDOR, *CHAT_MODELS}
     for name, kind in CHAT_MODELS.items():
         assert told[f"{name}:MODEL"][1:] == [f"`{kind.vendor.key}`", f"`{kind.vendor.url}`"]
         assert MODEL_KEY in told[f"{name}:MODEL@URL"][1]
@@ -389,15 +394,27 @@ def test_the_example_of_an_example_fits(tmp_path: Path) -> None:
 
 
 def test_every_method_has_a_page() -> None:
-    """In the order of the table, each with its paper, differences, cost and models; its links and its row are there."""
+    """In the order of the table, each with the same parts; its links and its row are there."""
     pages = sections(WAYS)
     assert [name for name in pages if name in METHODS] == list(METHODS)
     assert list(rows(pages["Choose a method"])) == list(METHODS)
-    assert re.findall(r"\[[\w-]+\]\(#([\w-]+)\)", WAYS.partition("\n## ")[0]) == list(METHODS)
+    links = re.findall(r"\[([\w-]+)\]\(#([\w-]+)\)", WAYS.partition("\n## ")[0])
+    assert [anchor for name, anchor in links if name == anchor and name in METHODS] == list(METHODS)
     for name, method in METHODS.items():
-        assert re.findall(r"(?m)^\*\*(.*?)\.\*\*", pages[name]) == ["Paper", "What differs", "Cost", "Models"]
+        assert re.findall(r"(?m)^\*\*(.*?)\.\*\*", pages[name]) == PARTS
         assert all(word in pages[name] for word in re.findall(r"[A-Z]\w+ et al|FiDeLiS|section \d[.\d]*", method.paper))
         assert ("A language model." in pages[name]) == method.prompts
+
+
+async def test_what_a_typical_question_costs_is_told() -> None:
+    """Per method: its calls and requests as the estimate has them, its tokens within a tenth."""
+    told = rows(sections(WAYS)["What a question costs"])
+    assert list(told) == list(METHODS)
+    asked = Asked("Who is the spouse of the director of King Kong?", named=True)
+    for method, (calls, sent, requests) in told.items():
+        cost = (await estimate(asked, Settings(method=method), ScriptedModel([]), Wordings())).typical
+        assert (int(calls), int(requests)) == (cost.calls, cost.requests)
+        assert int(sent.replace(",", "")) == pytest.approx(cost.tokens_in, rel=0.1)
 
 
 def test_the_table_of_methods_says_whom_they_ask() -> None:

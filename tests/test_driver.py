@@ -1,5 +1,6 @@
 """The driver alone: needs of a method in, replies out, over a real graph in process."""
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, cast
@@ -15,7 +16,7 @@ from fedkg.errors import TopicError
 from fedkg.events import Chosen, Event, Fetched, Judged, Proposed, Ranked, Scored, Verified, Warned
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.surroundings import Surroundings
-from fedkg.llm.base import Message, ScriptedModel
+from fedkg.llm.base import Completion, Message, Request, ScriptedModel, Token
 from fedkg.methods.base import (
     Answering,
     Chain,
@@ -30,8 +31,8 @@ from fedkg.methods.base import (
     Scoring,
 )
 from fedkg.records import Beam, Candidate, Conclusion, Match, Pick, Plan, Usage, Verdict
-from fedkg.settings import Search
-from fedkg.terms import DirectedRelation, Iri
+from fedkg.settings import Form, Search
+from fedkg.terms import DirectedRelation, Edge, Iri
 
 TOWN = """
 :horn rdfs:label "Horn"@en ; r:mayor :ana, :bo ; r:country :dania .
@@ -318,3 +319,86 @@ async def test_without_a_usable_plan_each_relation_is_one(
     chains = await driver.serve(Planning((HORN,), 2, most, (MAYOR, COUNTRY)))
     assert [chain.relations for chain in chains] == [(MAYOR,), (COUNTRY,)][:most]
     assert [type(event) for event in told] == [Warned, Proposed]
+
+
+async def test_the_model_ranks_relations_where_it_is_the_retriever(
+    town: SparqlGraph, hashing: LazySimilarity, told: list[Event]
+) -> None:
+    """In one call for all; who gets the same score stays where the retriever had it; what is told is what is offered."""
+    driver, asked = listening(town, hashing, told, '{"scores": [{"relation": 2, "score": 0.5}]}')
+    forms: tuple[Form, ...] = ("groups", "pairs")
+    for form in forms:
+        need = Expanding(1, (START,), retriever="tog", form=form)
+        expansion = await driver.serve(need)
+        scores = [(found.relation.relation.local_name, found.score) for found in expansion.candidates]
+        mayors = 1 if form == "groups" else 2
+        assert scores == [("country", 0.5), *[("mayor", 0.0)] * mayors]
+    assert len(asked) == 2
+    assert "Relations:\n1. → mayor →\n2. → country →\n</graph>" in asked[0]
+    assert [type(event) for event in told] == [Fetched, Scored, Ranked] * 2
+    assert cast("Ranked", told[2]).offered[0] == "Horn → country → Dania"
+
+
+async def test_where_the_model_scores_nothing_the_retrievers_order_stays(
+    town: SparqlGraph, hashing: LazySimilarity, told: list[Event]
+) -> None:
+    """With a warning."""
+    expansion = await driver_of(town, hashing, told).serve(Expanding(1, (START,), retriever="tog"))
+    assert [found.relation.relation.local_name for found in expansion.candidates] == ["mayor", "country"]
+    assert [type(event) for event in told] == [Fetched, Warned, Scored, Ranked]
+
+
+class Unsure(ScriptedModel):
+    """Gives each path in its turn the probability that is left, as the one of true."""
+
+    def __init__(self, *shares: float) -> None:
+        super().__init__(lambda *_: '{"deducible": true}')
+        self.shares = list(shares)
+
+    async def complete(self, request: Request) -> Completion:
+        """The reply with its tokens."""
+        reply, share = await super().complete(request), self.shares.pop(0)
+        verdict = Token("true", {"true": math.log(share), "false": math.log(1 - share)})
+        spelled = (Token('{"deducible": ', {}), verdict, Token("}", {}))
+        return msgspec.structs.replace(reply, spelled=spelled)
+
+
+async def test_a_path_finishes_where_the_model_is_as_sure_as_not(
+    town: SparqlGraph, hashing: LazySimilarity, told: list[Event]
+) -> None:
+    """One call for each new path, which is shown apart from the others; all of them follow."""
+    driver, chat = driver_of(town, hashing, told), Unsure(0.49, 0.5)
+    driver.model = PromptedModel(chat)
+    _, beams = await expanded(driver)
+    told.clear()
+    verdicts = await driver.serve(Deducing(1, beams, (START,), weighed=True))
+    assert verdicts == (Verdict(1, True, False), Verdict(2, True, True))
+    prompts = [messages[-1].content for messages, _ in chat.asked]
+    assert [re.findall("(?m)^Path: .* (mayor|country) ", prompt) for prompt in prompts] == [["mayor"], ["country"]]
+    assert all(prompt.count("\n- ") == 2 for prompt in prompts)
+    (event,) = told
+    assert isinstance(event, Verified)
+    assert (len(event.kept), len(event.finished)) == (2, 1)
+
+
+async def test_without_probabilities_no_path_finishes(
+    town: SparqlGraph, hashing: LazySimilarity, told: list[Event]
+) -> None:
+    """A server may take the argument and give none: the walk goes on."""
+    driver, _ = listening(town, hashing, told, '{"deducible": true}')
+    _, beams = await expanded(driver)
+    verdicts = await driver.serve(Deducing(1, beams, weighed=True))
+    assert [(verdict.follows, verdict.finishes) for verdict in verdicts] == [(True, False)] * 2
+    assert "without the log-probabilities" in next(event.message for event in told if isinstance(event, Warned))
+
+
+async def test_paths_that_meet_are_shown_as_one(town: SparqlGraph, hashing: LazySimilarity, told: list[Event]) -> None:
+    """In one line, with the labels of both, and with the ends that they have in common."""
+    driver, asked = listening(town, hashing, told, '{"paths": [{"path": 1, "ends": []}]}')
+    bo, rival = Iri("http://x/bo"), Iri("http://x/united")
+    mayor = Edge(HORN, MAYOR.relation, bo, "out", "town")
+    other = Edge(rival, Iri("http://x/r/rival"), bo, "out", "town")
+    one, two = START.extend(Candidate(0, MAYOR, (mayor,))), Beam(rival).extend(Candidate(0, other.walked, (other,)))
+    assert await driver.serve(Answering((one, one), ((two,),))) == Conclusion((1,))
+    shown = re.findall(r"(?m)^\d\. (.*)$", asked[-1])
+    assert shown == ["Horn → mayor → Bo; also Horn United → rival → Bo", "Horn → mayor → Bo"]

@@ -247,3 +247,38 @@ def of_method(method: str, **search: Any) -> Estimate:
     settings = Settings(method=method, search=Search(**search))
     named = Asked(ASKED.question, named=True)
     return asyncio.run(estimate(named, settings, Unasked(), Wordings(), PRICES))
+
+
+@pytest.mark.parametrize(
+    ("search", "more"),
+    [
+        ({"verifier": "adequacy"}, {"adequacy": 3}),
+        ({"verifier": "log-probability"}, {"deducible": 6}),
+        ({"verifier": "none"}, {}),
+        ({"retriever": "tog"}, {"score-relations": 3}),
+        ({"last_step": False}, {"answer": -1}),
+    ],
+)
+def test_switches_cost_what_they_ask(search: dict[str, Any], more: dict[str, int]) -> None:
+    """On top of what is asked without them."""
+    named = Asked(ASKED.question, named=True)
+    plain, switched = (estimated(named, depth=3, beam=2, **one).most.by_call for one in ({}, search))
+    counted = {call: plain.get(call, 0) + more.get(call, 0) for call in plain | more}
+    assert switched == {call: count for call, count in counted.items() if count}
+
+
+def test_a_judgement_pays_for_its_answer_call() -> None:
+    """Also where the last step is switched off."""
+    assert estimated(Asked(ASKED.question, kind="yesno"), last_step=False).most.by_call["answer"] == 1
+
+
+def test_without_a_plan_prompts_are_shorter() -> None:
+    """Its steps are not shown, and no call is saved."""
+    plain, withheld = estimated().most, estimated(planning=False).most
+    assert plain.by_call == withheld.by_call
+    assert plain.tokens_in > withheld.tokens_in
+
+
+def test_only_path_rag_looks_ahead() -> None:
+    """What other retrievers do not fetch is not counted."""
+    assert estimated(depth=2, retriever="tog").least.requests < estimated(depth=2).least.requests

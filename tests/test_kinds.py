@@ -125,9 +125,18 @@ def towns(make_graph: Callable[..., SparqlGraph]) -> SparqlGraph:
     return make_graph(TOWNS, name="towns")
 
 
-async def answered(graph: SparqlGraph, player: Player, plan: str = "fused", **given: Any) -> Answer:
+async def answered(
+    graph: SparqlGraph,
+    player: Player,
+    plan: str = "fused",
+    *,
+    last_step: bool = True,
+    planning: bool = True,
+    **given: Any,
+) -> Answer:
     """The answer to the player's question."""
-    search = Search(call_plan="paper" if plan == "paper" else "fused")
+    call_plan = "paper" if plan == "paper" else "fused"
+    search = Search(call_plan=call_plan, last_step=last_step, planning=planning)
     similarity = LazySimilarity(HashingEmbedder(), MemoryStore())
     model = PromptedModel(ScriptedModel(player))
     run = Run(player.asked.question, graph, model, similarity, Settings(search=search), Usage, **given)
@@ -265,3 +274,74 @@ async def test_a_kind_that_is_given_survives_a_plan_that_is_not(towns: SparqlGra
     run = Run(PAID, towns, model, similarity, Settings(), Usage, ["Horn"], options=PAYMENTS)
     answer = [event async for event in run.events()][-1].answer  # type: ignore[union-attr]
     assert (answer.kind, [value.value for value in answer.answers]) == ("choice", ["Krone"])
+
+
+SHARED = """
+:kong rdfs:label "King Kong"@en ; r:genre :adventure, :horror ; r:director :jackson .
+:rings rdfs:label "The Two Towers"@en ; r:genre :fantasy, :adventure .
+:adventure rdfs:label "adventure"@en . :horror rdfs:label "horror"@en . :fantasy rdfs:label "fantasy"@en .
+:jackson rdfs:label "Peter Jackson"@en .
+r:genre rdfs:label "genre"@en . r:director rdfs:label "director"@en .
+"""
+BOTH = Asked(
+    "Which genre do King Kong and The Two Towers share?",
+    "entities",
+    [{"genre"}],
+    {"paths": [{"path": 1, "ends": []}]},
+    ("King Kong", "The Two Towers"),
+)
+
+
+@pytest.mark.parametrize("plan", ["fused", "paper"])
+@pytest.mark.parametrize(("kind", "said"), [("entities", "adventure"), ("count", "1")])
+async def test_what_two_topics_share_is_the_answer(
+    make_graph: Callable[..., SparqlGraph], plan: str, kind: Kind, said: str
+) -> None:
+    """The answer call sees where their paths meet, before each path alone; the answer stands on a path from each topic."""
+    graph, player = make_graph(SHARED, name="films"), Player(BOTH._replace(kind=kind))
+    answer = await answered(graph, player, plan)
+    assert [value.value for value in answer.answers] == [said]
+    assert {path.edges[0].edge.start.text for path in answer.paths} == {"<http://x/kong>", "<http://x/rings>"}
+    assert (len(answer.paths), answer.answers[0].paths) == (2, (0, 1))
+    shown = re.findall(r"(?m)^\d\. (.*)$", player.prompts[-1][1])
+    assert shown[0] == "King Kong → genre → adventure; also The Two Towers → genre → adventure"
+    assert len(shown) == 3
+    verified = [shown for call, shown in player.prompts if call in ("choose", "deductive")][-1]
+    assert "King Kong → genre" in verified
+    assert "The Two Towers → genre" in verified
+
+
+@pytest.mark.parametrize("plan", ["fused", "paper"])
+@pytest.mark.parametrize("verdict", ["yes", "no"])
+async def test_whether_two_topics_share_something_rests_on_both(
+    make_graph: Callable[..., SparqlGraph], plan: str, verdict: str
+) -> None:
+    """The verdict of the answer call over the verified paths of both."""
+    reply = {"verdict": verdict, "paths": [1, 2]}
+    asked = BOTH._replace(question="Do King Kong and The Two Towers share a genre?", kind="yesno", reply=reply)
+    answer = await answered(make_graph(SHARED, name="films"), Player(asked), plan)
+    assert [value.value for value in answer.answers] == [verdict]
+    assert {path.edges[0].edge.start.text for path in answer.paths} == {"<http://x/kong>", "<http://x/rings>"}
+
+
+@pytest.mark.parametrize(("name", "answers"), [("count", ["2"]), ("entities", ["Ana", "Bo"]), ("yesno", ["yes"])])
+async def test_what_is_answered_without_the_last_step(towns: SparqlGraph, name: str, answers: list[str]) -> None:
+    """Ends are listed and counted without the answer call; a judgement makes it, and says so."""
+    player = Player(QUESTIONS[name])
+    answer = await answered(towns, player, last_step=False)
+    assert sorted(value.value for value in answer.answers) == answers
+    made = "answer" in [call for call, _ in player.prompts]
+    assert made == (name == "yesno") == any("only the model can judge" in warning for warning in answer.warnings)
+
+
+async def test_without_planning_no_choice_is_shown_the_plan(towns: SparqlGraph) -> None:
+    """Its statement, its kind and its mentions still count."""
+    shown = {}
+    for planning in (True, False):
+        player = Player(QUESTIONS["choice"])
+        answer = await answered(towns, player, planning=planning)
+        assert [value.value for value in answer.answers] == ["Krone"]
+        shown[planning] = [text for call, text in player.prompts if call == "choose"]
+    assert all("Plan: town → population → number" in text for text in shown[True])
+    assert not any("Plan:" in text for text in shown[False])
+    assert all("Statement: It is so *placeholder*." in text for text in shown[False])

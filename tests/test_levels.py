@@ -28,6 +28,7 @@ LEVELS = {
     "calls.writing": 3.7,  # what they are taught to write
     "calls.room": 3.7,  # what they can take
     **dict.fromkeys(["calls.replies", "calls.scores"], 3.8),  # what it becomes
+    "calls.chains": 3.8,  # what questions say of them
     "sparql.text": 3.1,  # shares the conditions of the other queries
     "fetch.mediawiki": 3.1,  # judges what is no reply of its own as that of a SPARQL endpoint
     "llm.prices": 2.6,  # what calls cost, as data

@@ -1,48 +1,32 @@
 """A reasoning model without any language model: for use without a key, for tests, and as a baseline.
 
-It plans by content words, scores whole relation chains against the question, stops when a longer chain says no more of the
-question than a shorter one, and answers with the tails of the best chain. What it cannot do, it abstains from.
+It plans by content words, looks for the chain of relations that the question's words say best (`chains`), stops when no longer
+chain is said better, and answers with the tails of the best chain. What it cannot do, it abstains from.
 """
 
-import itertools
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from fedkg.embed.base import Similarity
+import numpy as np
+
+from fedkg.calls.chains import Chain, Reading, chain_of, likeness
+from fedkg.embed.base import Matrix, Similarity
 from fedkg.question import guessed
 from fedkg.records import Conclusion, Kind, Mention, Offer, Pick, Plan, Recalled, RelationPath, Style, Verdict
 from fedkg.trie import Door
-from fedkg.words import content_words, without
+from fedkg.words import content_words
 
 __all__ = ["LocalModel"]
 
-HOP_PENALTY = 0.03
-"""Taken off a chain's score per relation: a longer text shares more with any question, said or not."""
-PAIRED = 12
-"""Relations that are tried in pairs: the best ones, since all pairs of a hundred would be ten thousand texts."""
-
-
-class Chain(NamedTuple):
-    """A walk as it is scored: the mention of its topic, and the names of its relations."""
-
-    topic: str
-    relations: tuple[str, ...]
-
-    def before(self) -> "Chain":
-        """The chain without its last step."""
-        return Chain(self.topic, self.relations[:-1])
-
-    def texts(self) -> tuple[str, str]:
-        """The chain in both orders: questions name relations along the walk or against it."""
-        return "'s ".join(self.relations), "'s ".join(reversed(self.relations))
-
-    def penalty(self) -> float:
-        """What is taken off the similarity of its text."""
-        return HOP_PENALTY * len(self.relations)
+PLANNED = 12
+"""Plans that are made longer, of each length: all chains of three of thirty relations would be 27,000."""
+LEFT = 0.05
+"""A chain that fits so much better without some of the words does not say all of the question."""
+LEAST = 0.01
+"""The score of what has something in common with the question, whatever speaks against it: 0 is dropped."""
 
 
 class LocalModel:
-    """Chooses by the similarity of relation chains to the question without its topic."""
+    """Chooses by how well the question without its topic says the relations of a chain."""
 
     name = "local"
     exhaustive = True
@@ -80,7 +64,7 @@ class LocalModel:
         self, question: str, plan: Plan, offers: Sequence[Offer], width: int, kept: Sequence[Offer] = ()
     ) -> tuple[Pick, ...]:
         """The `width` best chains; none where none is better than the best chain that it extends."""
-        chains = [_chain(offer) for offer in offers]
+        chains = [chain_of(offer) for offer in offers]
         walked = [chain.before() for chain in chains if len(chain.relations) > 1]
         score = await self._scores(question, chains + walked)
         new, old = score[: len(chains)], score[len(chains) :]
@@ -90,48 +74,58 @@ class LocalModel:
         return tuple(Pick(offers[index].number) for index in best)
 
     async def adequacy(self, question: str, plan: Plan, paths: Sequence[Offer]) -> bool:
-        """Whether the best chain resembles the question enough for an answer that is no guess."""
+        """Whether the best chain is no guess and says all of the question: without some of the words it would fit no better."""
         conclusion = await self.answer(question, plan, paths)
-        return bool(conclusion.paths) and not conclusion.note
+        if not conclusion.paths or conclusion.note:
+            return False
+        best = [chain_of(paths[conclusion.paths[0] - 1])]
+        [whole], [part] = await self._fits(question, best), await self._fits(question, best, partly=True)
+        return part - whole <= LEFT
 
     async def score_relations(
         self, question: str, plan: Plan, path: Offer | None, offers: Sequence[Offer]
     ) -> tuple[float, ...]:
-        """The scores of the chains that the relations end, what is below 0 as 0."""
-        return tuple(map(_share, await self._scores(question, [_chain(offer) for offer in offers])))
+        """How well part of the question says the chains that the relations end."""
+        return tuple(await self._shares(question, [chain_of(offer, path) for offer in offers], partly=True))
 
     async def score_entities(self, question: str, plan: Plan, offers: Sequence[Offer]) -> tuple[float, ...]:
-        """How much what is shown of each entity resembles the question, what is below 0 as 0."""
-        return tuple(map(_share, await self._similarity.scores(question, [offer.text for offer in offers])))
+        """The mean of how well part of the question says the chain, and how much what is shown of the entity resembles it."""
+        said = await self._shares(question, [chain_of(offer) for offer in offers], partly=True)
+        shown = await self._similarity.scores(question, [offer.text for offer in offers])
+        return tuple((one + _share(other)) / 2 for one, other in zip(said, shown, strict=True))
 
     async def relation_paths(
         self, question: str, plan: Plan, relations: Sequence[Offer], depth: int, most: int
     ) -> tuple[RelationPath, ...]:
-        """The single relations and the pairs of the best ones, by how much they resemble the question."""
-        single = await self._weighted(question, [(relation,) for relation in relations])
-        pairs = itertools.product([chain[0] for _, chain in single[:PAIRED]], repeat=2) if depth > 1 else ()
-        # scored once more together: lexical scores compare within one call only
-        both = await self._weighted(question, [*(chain for _, chain in single), *pairs])
-        return tuple(RelationPath(tuple(one.number for one in chain), weight) for weight, chain in both[:most])
+        """The chains that the question says best; of each length the best are made longer."""
+        single = [((one.number,), chain_of(one)) for one in relations]
+        longest, plans = single, await self._weighted(question, single)
+        for _ in range(1, depth):
+            partly = await self._weighted(question, longest, partly=True)
+            stems = [stem for _, stem in partly[:PLANNED]]
+            longest = [(tried + one, chain.then(step)) for tried, chain in stems for one, step in single]
+            plans += await self._weighted(question, longest)
+        best = sorted(plans, key=lambda plan: -plan[0])[:most]
+        return tuple(RelationPath(numbers, weight) for weight, (numbers, _) in best)
 
     async def reasoning_paths(self, question: str, plan: Plan, paths: Sequence[Offer], width: int) -> tuple[Pick, ...]:
         """The paths with the best chains."""
-        score = await self._scores(question, [_chain(path) for path in paths])
+        score = await self._scores(question, [chain_of(path) for path in paths])
         best = sorted(range(len(paths)), key=lambda index: -score[index])[:width]
         return tuple(Pick(paths[index].number) for index in best)
 
     async def answer(self, question: str, plan: Plan, paths: Sequence[Offer]) -> Conclusion:
         """All tails of the best chain; nothing where even that does not resemble the question."""
-        chains = [_chain(path) for path in paths]
+        chains = [chain_of(path) for path in paths]
         score = await self._scores(question, chains)
         best = max(range(len(paths)), key=lambda index: score[index], default=None)
-        if best is None or (likeness := score[best] + chains[best].penalty()) <= self._similarity.unrelated:
+        if best is None:
             return Conclusion()
-        note = (
-            f"this is a guess: its relations resemble the question by {likeness:.2f} only"
-            if likeness < self._similarity.weak
-            else ""
-        )
+        [fit] = await self._fits(question, [chains[best]], partly=True)
+        if fit <= self._similarity.unrelated:
+            return Conclusion()
+        weak = fit < self._similarity.weak
+        note = f"this is a guess: its relations resemble the question by {fit:.2f} only" if weak else ""
         return Conclusion((paths[best].number,), note=note)
 
     async def inductive(
@@ -150,36 +144,45 @@ class LocalModel:
         """Nothing to free."""
 
     async def _weighted(
-        self, question: str, chains: Sequence[tuple[Offer, ...]]
-    ) -> list[tuple[float, tuple[Offer, ...]]]:
-        """The chains of relations with their scores, the best first."""
-        score = await self._scores(question, [Chain(chain[0].topic, tuple(map(_name, chain))) for chain in chains])
-        return sorted(zip(map(_share, score), chains, strict=True), key=lambda found: -found[0])
+        self, question: str, tried: Sequence[tuple[tuple[int, ...], Chain]], *, partly: bool = False
+    ) -> list[tuple[float, tuple[tuple[int, ...], Chain]]]:
+        """The chains with their scores in 0..1, the best first."""
+        score = await self._shares(question, [chain for _, chain in tried], partly=partly)
+        return sorted(zip(score, tried, strict=True), key=lambda found: -found[0])
 
-    async def _scores(self, question: str, chains: Sequence[Chain]) -> list[float]:
-        """The score of each chain.
+    async def _shares(self, question: str, chains: Sequence[Chain], *, partly: bool = False) -> list[float]:
+        """The scores in 0..1; above 0 for every chain that part of the question says."""
+        said = await self._fits(question, chains, partly=True)
+        score = await self._scores(question, chains, partly=partly)
+        least = [LEAST if one > self._similarity.unrelated else 0.0 for one in said]
+        return [max(low, _share(one)) for low, one in zip(least, score, strict=True)]
 
-        The better of both orders counts. All chains of a topic are scored together: lexical scores compare within one call only.
-        """
-        score = [0.0] * len(chains)
+    async def _scores(self, question: str, chains: Sequence[Chain], *, partly: bool = False) -> list[float]:
+        """How well each chain is said, and what else speaks for or against it."""
+        fits = await self._fits(question, chains, partly=partly)
+        readings = {topic: Reading(question, topic) for topic in {chain.topic for chain in chains}}
+        return [fit + readings[chain.topic].bonus(chain) for fit, chain in zip(fits, chains, strict=True)]
+
+    async def _fits(self, question: str, chains: Sequence[Chain], *, partly: bool = False) -> list[float]:
+        """How well each chain is said by the question without its topic."""
+        fit = [0.0] * len(chains)
         for topic in dict.fromkeys(chain.topic for chain in chains):
             places = [place for place, chain in enumerate(chains) if chain.topic == topic]
-            texts = [text for place in places for text in chains[place].texts()]
-            found = await self._similarity.scores(without(question, topic), texts)
-            for number, place in enumerate(places):
-                best = max(float(value) for value in found[2 * number : 2 * number + 2])
-                score[place] = best - chains[place].penalty()
-        return score
+            reading = Reading(question, topic)
+            own = [chains[place].relations for place in places]
+            found = reading.fits(await self._likeness(reading.spans, own), own, partly=partly)
+            for place, value in zip(places, found, strict=True):
+                fit[place] = value
+        return fit
 
-
-def _chain(offer: Offer) -> Chain:
-    """The chain that an offer shows; of a relation that is offered alone, its name."""
-    return Chain(offer.topic, offer.relations or (_name(offer),))
-
-
-def _name(relation: Offer) -> str:
-    """A relation's name without its arrows."""
-    return relation.text.strip("→← ")
+    async def _likeness(self, spans: Sequence[str], chains: Sequence[tuple[str, ...]]) -> dict[str, Matrix]:
+        """For each relation how much each span says it."""
+        names = list(dict.fromkeys(name for chain in chains for name in chain))
+        if names:
+            await self._similarity.scores(names[0], [*spans, *names])  # what is embedded is embedded in one batch
+        table = [await self._similarity.scores(span, names) for span in spans]
+        columns = np.array(table, dtype=np.float32).reshape(len(spans), len(names)).T
+        return {name: likeness(spans, name, column) for name, column in zip(names, columns, strict=True)}
 
 
 def _share(score: float) -> float:

@@ -127,10 +127,12 @@ class Answering(msgspec.Struct, frozen=True):
     """Asks the model which paths answer the question; the reply is a Conclusion.
 
     `also` are, for the first of the beams, paths from other topics that lead to the same ends: each is shown with its beam.
+    `weighted`: the score of each path stands beside it.
     """
 
     beams: tuple[Beam, ...]
     also: tuple[tuple[Beam, ...], ...] = ()
+    weighted: bool = False
 
 
 class Scoring(msgspec.Struct, frozen=True):

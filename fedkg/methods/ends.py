@@ -39,16 +39,24 @@ def conclude(finished: Sequence[Beam], trail: Sequence[Beam], *, together: bool,
 
 
 def all_ends(finished: Sequence[Beam], trail: Sequence[Beam], *, exhausted: bool) -> Walk:
-    """The end of a search without an answer call: all that the finished paths lead to, or else those that none goes on from.
+    """The end of a search without an answer call: all that the finished paths lead to, or else the longest from each topic.
 
     Of paths from several topics it is what they have in common, where there is something.
     """
-    chosen = chains(finished or leaves(trail))
+    chosen = chains(finished or _longest(trail))
     if not chosen:
         return Found(exhausted=exhausted)
     whole = yield from completed(chosen)
     best = next((narrowed(whole, group) for group in groups(whole)), whole)
     return Found(best, ((),) * len(best), exhausted=exhausted)
+
+
+def _longest(trail: Sequence[Beam]) -> list[Beam]:
+    """The paths of each topic that are as long as any of it."""
+    most: dict[Term, int] = {}
+    for beam in trail:
+        most[beam.topic] = max(len(beam.steps), most.get(beam.topic, 0))
+    return [beam for beam in trail if len(beam.steps) == most[beam.topic]]
 
 
 def _met(beams: tuple[Beam, ...], finished: int, *, exhausted: bool) -> Walk:

@@ -4,13 +4,13 @@ Subgraph retriever: per hop the model scores every step around the frontier, S(Q
 they are called is the subgraph's relations. Evidence path finder: the model chains these to at most s weighted plans; each is
 looked for in the graph, and per hop the entities are scored with what the graph says around them (Eq. 3), of which the top S
 of each plan are gone on from. A path's weight is the product of the plan's weight and its entities' scores. Answer predictor:
-the answer call sees the paths, the heaviest first (Algorithm 1).
+the answer call sees the paths with their weights, the heaviest first (Algorithm 1, appendix A.4).
 
 What differs from the paper: its three modules are one fine-tuned model, here any model is asked. A relation is scored with the
 path before it where there are several, since it may help after one and not after another. A plan's entities are those that
 the whole graph has, not the subgraph only, and one from which the plan leads nowhere is no part of a path. The ends of a plan
-are scored and ordered, but not cut to S: a question with nine answers has nine. The weights are not written beside the paths:
-their order says them.
+are scored and ordered, but not cut to S: a question with nine answers has nine. Paths of one plan are shown as one,
+with the weight of the heaviest.
 
 Calls: one per hop for the relations, one per hop for the entities, one that plans and one that answers: at most 2D + 2 besides
 the plan call, which finds the topics.
@@ -94,7 +94,7 @@ def search(task: Task) -> Walk:
         walks: tuple[Beam, ...] = yield Completing(tuple(plan.beam for plan in plans))
         grounded += [(plan, walk) for plan, walk in zip(plans, walks, strict=True) if walk.tails]
         evidence = yield from _weighed(grounded, task.search.frontier)
-        found = yield from answer(Answering(evidence), together=task.together)
+        found = yield from answer(Answering(evidence, weighted=True), together=task.together)
     except BudgetError:
         found = Found()
     return msgspec.structs.replace(found, measures=_measures(subgraph, plans, [plan for plan, _ in grounded]))

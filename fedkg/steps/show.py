@@ -26,6 +26,7 @@ __all__ = [
     "safe",
     "shown_terms",
     "surrounded",
+    "weighted",
     "with_others",
 ]
 
@@ -108,6 +109,11 @@ def surrounded(offer: Offer, near: Sequence[Candidate], names: Mapping[Term, str
 def with_others(offer: Offer, others: Sequence[Offer]) -> Offer:
     """The offer of a path with those that lead to the same ends: `A → r → B; also C → r → B`."""
     return msgspec.structs.replace(offer, text="; also ".join([offer.text, *(other.text for other in others)]))
+
+
+def weighted(offer: Offer) -> Offer:
+    """The offer of a path with its score: `… → entity (score 0.81)`."""
+    return msgspec.structs.replace(offer, text=f"{offer.text} (score {offer.score:.2f})")
 
 
 def path_text(beam: Beam, names: Mapping[Term, str], tails: int = SHOWN_ON_THE_WAY) -> str:

@@ -1,13 +1,14 @@
 """Links, adequacy, scores and weighted relation paths, as replies give them."""
 
 import json
+import math
 from typing import Any
 
 import pytest
 
 from fedkg.calls.prompted import PromptedModel
 from fedkg.errors import ModelReplyError
-from fedkg.llm.base import ScriptedModel
+from fedkg.llm.base import Capability, Completion, Request, ScriptedModel, Token
 from fedkg.records import Match, Mention, Offer, Plan, RelationPath
 from fedkg.terms import Iri
 
@@ -159,3 +160,97 @@ async def test_the_prompt_says_how_many_chains_of_which_length() -> None:
     assert "At most 1 chain of at most 2 relations." in user
     assert "3. → r3 →" in user
     assert "Plan: from Momo by author" in user
+
+
+class Spelling:
+    """A chat model whose reply comes in these tokens; `asked` are its requests."""
+
+    name = "spelling"
+    capability = Capability(context=200_000, logprobs=True)
+
+    def __init__(self, *spelled: Token) -> None:
+        self.spelled = spelled
+        self.text = "".join(token.text for token in spelled)
+        self.asked: list[Request] = []
+
+    async def complete(self, request: Request) -> Completion:
+        """The reply."""
+        self.asked.append(request)
+        return Completion(self.text, spelled=self.spelled)
+
+    async def close(self) -> None:
+        """Nothing to free."""
+
+
+def token(text: str, **alternatives: float) -> Token:
+    """A token; the alternatives are probabilities, by default that of itself is 1."""
+    return Token(text, {name: math.log(share) for name, share in (alternatives or {text: 1.0}).items()})
+
+
+def spelled(verdict: Token, before: str = '{"deducible": ', after: str = "}") -> tuple[Token, ...]:
+    """The tokens of a reply with that verdict."""
+    return (*map(token, before), verdict, token(after))
+
+
+async def deduced(*tokens: Token) -> tuple[float, Spelling]:
+    """The probability that comes of these tokens, and the model that was asked."""
+    chat = Spelling(*tokens)
+    path, other = Offer(1, "Momo → author → Michael Ende"), Offer(2, "Momo → genre → fantasy")
+    return await PromptedModel(chat).deducible("Who wrote Momo?", PLAN, path, [other]), chat
+
+
+@pytest.mark.parametrize(
+    ("verdict", "share"),
+    [
+        (token("true", true=0.6, false=0.2), 0.75),
+        (token("false", true=0.6, false=0.2), 0.75),
+        (Token(" true", {" true": math.log(0.3), "True": math.log(0.3), " false": math.log(0.2)}), 0.75),
+        (Token('"yes', {'"yes': -0.5, '"no': -0.5, "maybe": -0.1}), 0.5),
+        (token("true"), 1.0),
+        (token("false"), 0.0),
+        (Token("true", {"true": 5000.0, "false": 5000.0}), 0.5),
+    ],
+)
+async def test_the_probability_of_yes_is_read_off_the_tokens(verdict: Token, share: float) -> None:
+    """Softmax over what says yes and what says no, in any spelling; what says neither does not count."""
+    after = '"}' if '"' in verdict.text else "}"
+    said, chat = await deduced(*spelled(verdict, after=after))
+    assert said == pytest.approx(share)
+    assert [request.alternatives for request in chat.asked] == [5]
+
+
+async def test_the_path_that_is_judged_stands_apart() -> None:
+    """The others are shown below it."""
+    _, chat = await deduced(*spelled(token("true")))
+    user = chat.asked[0].messages[1].content
+    assert "Path: Momo → author → Michael Ende\nKept paths:\n- Momo → genre → fantasy\n" in user
+
+
+async def test_the_verdict_counts_and_not_what_stands_before_it() -> None:
+    """A model that thinks aloud says true and false there, too."""
+    before = '<think>{"deducible": false, no</think>{"deducible": '
+    said, _ = await deduced(*spelled(token("true", true=0.9, false=0.1), before))
+    assert said == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        (token('{"deducible": true}'),),
+        spelled(token("true", maybe=0.5)),
+        spelled(token("perhaps")),
+        spelled(token("true"), after=""),
+    ],
+)
+async def test_without_a_verdict_of_its_own_there_is_no_probability(tokens: tuple[Token, ...]) -> None:
+    """Of a token that says more than the verdict, of none that says it, of what is no JSON."""
+    with pytest.raises(ModelReplyError):
+        await deduced(*tokens)
+
+
+async def test_a_reply_without_its_tokens_is_of_no_use() -> None:
+    """A server may take the argument and give nothing."""
+    chat = ScriptedModel(lambda *_: '{"deducible": true}')
+    with pytest.raises(ModelReplyError, match="without the log-probabilities"):
+        await PromptedModel(chat).deducible("Who?", PLAN, Offer(1, "A → r → B"))
+    assert len(chat.asked) == 2

@@ -80,7 +80,7 @@ def test_offline_without_a_cache_says_that_it_lacks_one(cli: Cli) -> None:
 def test_options_reach_the_settings(cli: Cli, graph: Path, tmp_path: Path) -> None:
     """Every option of the search is in the document's settings; what is not given stays as it is."""
     (tmp_path / "own.toml").write_text("[search]\ndepth = 9\nalpha = 0.7\n")
-    more = "--lang de,en --depth 2 --beam 3 --candidates 7 --form pairs --call-plan paper --no-keywords --verifier none"
+    more = "--lang de,en --depth 2 --beam 3 --candidates 7 --form pairs --call-plan paper --no-keywords --verifier none --scoring diverse --no-planning --no-last-step"
     budget = "--max-calls 5 --max-tokens 600 --max-money 0.5 --timeout 70 --no-cache --settings own.toml"
     result = cli("ask", "Was ist capital Ruritanien?", "-e", graph, "--json", *more.split(), *budget.split())
     shown = json.loads(result.stdout)["settings"]
@@ -92,6 +92,7 @@ def test_options_reach_the_settings(cli: Cli, graph: Path, tmp_path: Path) -> No
         False,
         "none",
     )
+    assert (search["scoring"], search["planning"], search["last_step"]) == ("diverse", False, False)
     assert shown["budget"] == {"calls": 5, "tokens": 600, "money": 0.5, "seconds": 70.0}
     assert (shown["languages"], shown["cache"]) == (["de", "en"], False)
     assert "Ruritanien" in result.stdout

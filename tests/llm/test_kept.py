@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from fedkg.calls.prompted import PromptedModel
 from fedkg.errors import ModelError, ModelRefusedError, ModelReplyError
-from fedkg.llm.base import Capability, Completion, Message, Request, ScriptedModel
+from fedkg.llm.base import Capability, Completion, Message, Request, ScriptedModel, Token
 from fedkg.llm.kept import NAMESPACE, KeptModel
 from fedkg.records import Offer, Pick, Plan
 from fedkg.runs import Recorder, Runs
@@ -89,6 +89,16 @@ def test_what_was_kept_before_there_were_samples_is_found(store: MemoryStore) ->
     assert (reply.text, reply.replayed) == (COST.text, True)
 
 
+async def test_the_tokens_of_a_reply_are_kept_with_it(store: MemoryStore) -> None:
+    """A verdict by log-probabilities replays without the model."""
+    spelled = (Token("yes", {"yes": -0.25, "no": -1.5}),)
+    reply = Completion("yes", 10, 1, spelled=spelled)
+    request = msgspec.structs.replace(ASK, alternatives=5)
+    assert await KeptModel(Priced(reply), store).complete(request) == reply
+    again = await KeptModel(Priced(), store).complete(request)
+    assert (again.spelled, again.replayed) == (spelled, True)
+
+
 async def test_a_reply_is_paid_for_once(store: MemoryStore) -> None:
     """The second time it is the same, with the tokens that it cost at first, and marked; nobody was asked."""
     model = Priced(COST)
@@ -109,6 +119,7 @@ async def test_a_reply_is_paid_for_once(store: MemoryStore) -> None:
         {"messages": (*ASK.messages, Message("user", ""))},
         {"schema": {"type": "array"}},
         {"template": "1 cd"},
+        {"alternatives": 5},
     ],
 )
 async def test_another_request_is_another_reply(store: MemoryStore, change: dict[str, Any]) -> None:

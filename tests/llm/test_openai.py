@@ -13,7 +13,7 @@ from fedkg.errors import (
     ModelReplyError,
 )
 from fedkg.llm import capability
-from fedkg.llm.base import Completion, Message, Request
+from fedkg.llm.base import Completion, Message, Request, Token
 from fedkg.llm.openai import OpenAIModel, connect
 
 SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
@@ -168,3 +168,64 @@ async def test_tokens_written_to_the_cache_are_told(wire: Any) -> None:
     usage = {"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": 2, "cache_write_tokens": 5}}
     completion = await ask(wire, wire.said({**BARE, "usage": usage}))
     assert (completion.tokens_in, completion.cached, completion.written) == (9, 2, 5)
+
+
+SPELLED = {
+    "content": [
+        {"token": '{"deducible": ', "logprob": -0.0, "bytes": [123], "top_logprobs": []},
+        {"token": "true", "logprob": -0.1, "top_logprobs": [{"token": "true", "logprob": -0.1}]},
+        {
+            "token": "}",
+            "logprob": -0.0,
+            "top_logprobs": [{"token": "}", "logprob": 0.0}, {"token": ",", "logprob": -9}],
+        },
+    ]
+}
+
+
+def spelled(logprobs: Any) -> dict[str, Any]:
+    """A reply with these log-probabilities."""
+    return {"choices": [{"message": {"content": '{"deducible": true}'}, "logprobs": logprobs}]}
+
+
+async def test_log_probabilities_are_asked_for_where_they_are_wanted(wire: Any) -> None:
+    """And nowhere else; each token comes with its alternatives, itself among them."""
+    wire.replies = [wire.said(spelled(SPELLED))]
+    model = OpenAIModel("m", "k", f"{wire.url}/v1")
+    replies = [await model.complete(Request("deducible", TURNS, SCHEMA, alternatives=n)) for n in (0, 5)]
+    await model.close()
+    plain, wanted = (asked.body for asked in wire.asked)
+    assert wanted == {**plain, "logprobs": True, "top_logprobs": 5}
+    assert replies[1].spelled == (
+        Token('{"deducible": ', {'{"deducible": ': 0.0}),
+        Token("true", {"true": -0.1}),
+        Token("}", {"}": 0.0, ",": -9.0}),
+    )
+
+
+@pytest.mark.parametrize(
+    "logprobs",
+    [
+        None,
+        {},
+        {"content": None},
+        {"tokens": ["true"], "token_logprobs": [-0.1]},
+        {"content": [{"token": 1}]},
+        "none",
+        [],
+    ],
+)
+async def test_log_probabilities_of_another_form_are_none(wire: Any, logprobs: Any) -> None:
+    """The reply itself is as good as any."""
+    reply = await ask(wire, wire.said(spelled(logprobs)))
+    assert (reply.text, reply.spelled) == ('{"deducible": true}', ())
+
+
+async def test_a_server_that_refuses_log_probabilities_is_not_asked_without_them(wire: Any) -> None:
+    """Without them the reply would be of no use."""
+    wire.replies = [wire.said({"error": {"message": "logprobs is not supported with this model"}}, 400)]
+    model = OpenAIModel("m", "k", f"{wire.url}/v1")
+    with pytest.raises(ModelRefusedError, match="logprobs is not supported"):
+        await model.complete(Request("deducible", TURNS, SCHEMA, alternatives=5))
+    await model.close()
+    assert len(wire.asked) == 1

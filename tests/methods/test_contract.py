@@ -1,6 +1,7 @@
 """What every method keeps, whatever model and graph it meets: whoever has an entry in the table is asked all of this."""
 
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, get_args
@@ -27,6 +28,7 @@ from fedkg.events import (
 )
 from fedkg.fetch.base import Reply
 from fedkg.fetch.embedded import EmbeddedTransport
+from fedkg.llm.base import Capability, Completion, Request, Token
 from fedkg.methods.registry import METHODS
 from fedkg.records import Answer, Kind, Status, decode_answer
 from fedkg.records import Path as Walked
@@ -127,14 +129,14 @@ def _check_order(events: Sequence[Event]) -> None:
             assert event.depth in {1, depth, depth + 1}
             depth = event.depth
         elif isinstance(event, Ranked):
-            assert isinstance(before, Fetched)
+            assert isinstance(before, Fetched | Scored)
         if isinstance(event, Fetched | Ranked | Chosen | Verified):
             assert 1 <= event.depth <= max(depth, 1)
         _check_thought(walk[:number], event)
 
 
 def _check_thought(before: Sequence[Event], event: Event) -> None:
-    """Relations are scored once they are ranked, entities on scored or proposed relations; judged is what was come to."""
+    """Relations are scored once they are ranked, or to rank them, entities on scored or proposed relations; judged is what was come to."""
     if isinstance(event, Proposed):
         assert not any(isinstance(one, Proposed) for one in before)
     elif isinstance(event, Judged):
@@ -143,7 +145,8 @@ def _check_thought(before: Sequence[Event], event: Event) -> None:
         ranked = [one for one in before if isinstance(one, Ranked) and one.depth == event.depth]
         scored = [one for one in before if isinstance(one, Scored) and one.depth == event.depth]
         proposed = any(isinstance(one, Proposed) for one in before)
-        assert ranked if event.what == "relations" else scored or proposed
+        ranks = isinstance(before[-1], Fetched)  # the model is the retriever
+        assert (ranked or ranks) if event.what == "relations" else scored or proposed
         assert list(event.scores) == sorted(event.scores, reverse=True)
         assert all(0 <= score <= 1 for score in event.scores)
         assert len(event.steps) == len(event.scores) > 0
@@ -332,3 +335,69 @@ async def test_a_model_without_prompts_is_told_apart(films: Path, method: str) -
             await session.ask(QUESTION)
     assert "--model" in caught.value.hint
     assert session.usage().requests == 0
+
+
+class Sure(Chat):
+    """A model that says how sure it is: with what it says it is, and nearly as much with the other."""
+
+    capability = Capability(context=200_000, logprobs=True)
+
+    async def complete(self, request: Request) -> Completion:
+        """The reply, spelled out where that is wanted."""
+        reply = await super().complete(request)
+        if not request.alternatives:
+            return reply
+        words = re.findall(r"\w+|\W", reply.text)
+        tokens = [Token(word, {"true": -0.8, "false": -0.8, word: -0.6}) for word in words]
+        return msgspec.structs.replace(reply, spelled=tuple(tokens))
+
+
+SWITCHES: dict[str, dict[str, Any]] = {
+    "adequacy": {"search.verifier": "adequacy"},
+    "log-probability": {"search.verifier": "log-probability"},
+    "no verifier": {"search.verifier": "none"},
+    "no planning": {"search.planning": False},
+    "no last step": {"search.last_step": False},
+    "greedy": {"search.beam": 1},
+    "tog": {"search.retriever": "tog"},
+    "path": {"search.scoring": "path", "search.candidates": 1},
+    "diverse": {"search.scoring": "diverse", "search.candidates": 1},
+    "no lookahead": {"search.alpha": 0.0},
+    "no keywords": {"search.keywords": False},
+}
+every_switch = pytest.mark.parametrize("options", SWITCHES.values(), ids=SWITCHES)
+
+
+@pytest.mark.parametrize("plan", ["fused", "paper"])
+@every_switch
+async def test_a_model_that_knows_finds_the_answer_with_every_switch(
+    films: Path, plan: str, options: dict[str, Any]
+) -> None:
+    """What is switched off helps a weaker model; the calls are no more than the method says of itself."""
+    options = {"search.call_plan": plan, **options}
+    session = session_of(films, Sure(knows), "fidelis", **options)
+    answer, _ = await asked(session)
+    search = session.settings.search
+    values = {value.iri for value in answer.answers}
+    # whoever never says that a path is enough goes on, and without an answer call what it comes to is the answer
+    assert DIRECTOR in values
+    assert answer.usage.model_calls <= 1 + sum(METHODS["fidelis"].calls(search, 1).values())
+
+
+@pytest.mark.parametrize("says", HABITS.values(), ids=HABITS)
+@every_switch
+async def test_no_model_breaks_a_switch(films: Path, options: dict[str, Any], says: Says) -> None:
+    """Nonsense, refusals, always yes, always no: the walk ends in a sound document."""
+    for kind in ("entities", "yesno"):
+        answer, _ = await asked(session_of(films, Sure(says), "fidelis", **options), kind=kind)
+        assert answer.usage.spent == ""
+
+
+@pytest.mark.parametrize("calls", range(1, 6))
+@every_switch
+async def test_a_budget_ends_every_switch(films: Path, options: dict[str, Any], calls: int) -> None:
+    """Where it would call once more."""
+    whole, _ = await asked(session_of(films, Sure(everything), "fidelis", **options))
+    answer, _ = await asked(session_of(films, Sure(everything), "fidelis", **options, **{"budget.calls": calls}))
+    assert answer.usage.model_calls == min(calls, whole.usage.model_calls)
+    assert (answer.usage.spent == "calls") == (whole.usage.model_calls > calls)

@@ -377,6 +377,10 @@ async def test_what_a_model_sees(ask: Ask) -> None:
     assert re.search(
         r"1\. King Kong → directed by → Peter Jackson \[.*→ spouse → Fran Walsh.*\]\n", model.asked["score-entities"][0]
     )
+    assert re.search(
+        r"1\. King Kong → directed by → Peter Jackson → spouse → Fran Walsh \(score [01]\.\d\d\)\n",
+        model.asked["answer"][0],
+    )
 
 
 NONSENSE: dict[str, Any] = {

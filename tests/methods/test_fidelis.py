@@ -367,11 +367,11 @@ def test_adequate_paths_are_finished_together() -> None:
 @pytest.mark.parametrize("finish_at", [0, 1])
 @pytest.mark.parametrize("plan", ["fused", "paper"])
 def test_without_the_last_step_the_paths_ends_are_the_answer(plan: Any, finish_at: int) -> None:
-    """All ends of what finished, or else of what no other path goes on from; they are completed, and no model concludes."""
+    """All ends of what finished, or else of the longest paths; they are completed, and no model concludes."""
     found, needs = drive(Search(depth=2, last_step=False, call_plan=plan), Driver(finish_at))
     assert kinds(needs)[-1] == "Completing"
     assert "Answering" not in kinds(needs)
-    assert {len(beam.steps) for beam in found.beams} == ({1} if finish_at else {1, 2})
+    assert {len(beam.steps) for beam in found.beams} == ({1} if finish_at else {2})
     assert found.tails == ((),) * len(found.beams)
     assert (found.conclusion, found.note) == (Conclusion(), "")
 
@@ -417,15 +417,12 @@ class Two:
             case Choosing():
                 names = [found.relation.relation.local_name for found in need.candidates]
                 return tuple(Pick(n, True, name in self.finished) for n, name in enumerate(names, 1))
-            case Picking():
-                return (Pick(1),)
             case Deducing():
                 names = [beam.chain[-1].relation.local_name for beam in need.beams]
                 return tuple(Verdict(n, True, name in self.finished) for n, name in enumerate(names, 1))
-            case Completing():
-                return need.beams
             case Answering():
                 return self.conclude or Conclusion((1,))
+        return (Pick(1),) if isinstance(need, Picking) else need.beams  # type: ignore[union-attr]  # completed
 
     def group(self, beam: int, start: str, name: str, *ends: str) -> Candidate:
         """A group of edges."""

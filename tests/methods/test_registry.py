@@ -1,11 +1,15 @@
 """The methods by name, and what is refused before anything is asked."""
 
+import contextlib
+from typing import Any
+
 import pytest
 
 from fedkg.errors import InputError, MethodError
 from fedkg.llm.base import ScriptedModel
-from fedkg.methods.registry import METHODS, find
+from fedkg.methods.registry import METHODS, check, find
 from fedkg.session import Session
+from fedkg.settings import Search
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -50,3 +54,25 @@ async def test_a_closed_session_answers_from_no_memory_either() -> None:
     await session.aclose()
     with pytest.raises(InputError, match="closed"):
         await session.ask("Where?")
+
+
+@pytest.mark.parametrize("asks", ["ask", "estimate"])
+@pytest.mark.parametrize("chat", [None, ScriptedModel([])])
+async def test_log_probabilities_that_a_model_does_not_give_are_refused(asks: str, chat: ScriptedModel | None) -> None:
+    """Before any request, naming the model and what would work; the endpoint would be refused too, were it looked at."""
+    given: dict[str, Any] = {"search.verifier": "log-probability", "cache": False, "embedder": "bm25"}
+    async with Session("no-such-profile", chat=chat, **given) as session:
+        with pytest.raises(MethodError, match=f"the model {chat.name if chat else 'local'} gives none") as caught:
+            await getattr(session, asks)("Where?")
+        assert session.usage().requests == session.usage().model_calls == 0
+    assert all(said in caught.value.hint for said in ("logprobs = true", "deductive", "adequacy", "none"))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_only_methods_that_verify_need_log_probabilities(name: str) -> None:
+    """For the others the verifier has no meaning, whatever the settings say."""
+    search = Search(verifier="log-probability")
+    check(METHODS[name], search, "m", logprobs=True)
+    check(METHODS[name], Search(), "m", logprobs=False)
+    with pytest.raises(MethodError) if name == "fidelis" else contextlib.nullcontext():
+        check(METHODS[name], search, "m", logprobs=False)

@@ -373,3 +373,56 @@ async def test_nothing_is_around_a_literal(films: SparqlGraph) -> None:
         [Beam(KONG).extend(step)]
     )
     assert near == {}
+
+
+def second(films: SparqlGraph) -> tuple[Surroundings, Beam]:
+    """The first step from King Kong to its director, who is worth 0.5 and the relation 0.25."""
+    relation = DirectedRelation(Iri("http://x/r/directed_by"), "out")
+    edge = Edge(KONG, relation.relation, JACKSON, "out", "films")
+    return Surroundings(films), Beam(KONG).extend(Candidate(0, relation, (edge,), 9.0))
+
+
+async def test_variant_1_adds_what_the_steps_before_were_worth(films: SparqlGraph) -> None:
+    """S0 of each earlier step, whatever score it was chosen with, times beta (first version, Eq. 8), to all steps of its path."""
+    around, beam = second(films)
+    await around.fetch([KONG, JACKSON])
+    exact = Exact({"directed by": 0.25, "Peter Jackson": 0.5, "spouse": 0.1, "release year": 0.3})
+    scores = {}
+    for scoring, beta in (("lookahead", 2.0), ("path", 2.0), ("path", 0.0)):
+        search = Search(scoring=scoring, beta=beta)  # type: ignore[arg-type]  # one of both
+        rag = PathRag(around, exact, lambda _names: "", search)
+        ranking = await rag.rank([beam, Beam(KONG)], [[JACKSON], [KONG]], None, lookahead=False)
+        scores[scoring, beta] = {
+            (c.beam, relation_name(c.relation, ranking.labels)): c.score for c in ranking.candidates
+        }
+    assert scores["path", 0.0] == scores["lookahead", 2.0]
+    assert scores["path", 2.0][0, "spouse"] == pytest.approx(0.1 + 2.0 * 0.75)
+    assert scores["path", 2.0][1, "release year"] == pytest.approx(0.3), "the first step has none before it"
+
+
+async def test_variant_2_sums_the_next_hop_and_tells_paths_apart(films: SparqlGraph) -> None:
+    """The sum where Eq. 2 has the maximum (first version, Eq. 9); the first of the ranking is as different as can be."""
+    worth = {"directed by": 0.35, "release year": 0.52, "starring": 0.1, "place of birth": 0.2, "Fran Walsh": 0.4}
+    settings = {"limit": 2, "ahead": True, "alpha": 0.5, "lambda1": 0.5, "lambda2": 0.25, "frontier": 50}
+    ranking = await ranked(films, Exact(worth), Beam(KONG), scoring="diverse", **settings)  # type: ignore[arg-type]  # mixed
+    assert names(ranking)[0] == ">directed by"
+    # one hop on are his birthplace, his wife, and his other film over the same relation
+    assert ranking.candidates[0].score == pytest.approx(0.5 * (0.35 + 0.5 * (0.2 + 0.4 + 0.35)) + 0.25)
+
+
+@pytest.mark.parametrize("scoring", ["path", "diverse"])
+@pytest.mark.parametrize("retriever", ["vanilla", "kaping", "tog"])
+async def test_variants_are_of_path_rag_only(films: SparqlGraph, retriever: Retriever, scoring: str) -> None:
+    """Other retrievers rank as they do."""
+    plain, varied = [
+        await ranked(films, Exact({"starring": 0.5}), Beam(KONG), limit=1, retriever=retriever, scoring=one)
+        for one in ("lookahead", scoring)
+    ]
+    assert plain == varied
+
+
+async def test_for_the_model_relations_are_put_in_order_without_a_look_ahead(films: SparqlGraph, meter: Meter) -> None:
+    """By S0, until it has scored them; the next hop is not fetched for that."""
+    ranking = await ranked(films, Exact({"starring": 0.5}), Beam(KONG), limit=1, ahead=True, retriever="tog")
+    assert names(ranking)[0] == ">starring"
+    assert meter.usage().by_kind["neighbours"] == 2
