@@ -17,7 +17,7 @@ many. `embedded, set` are those of all steps of a set together: what a cache tha
 import asyncio
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -55,7 +55,9 @@ class Variant(NamedTuple):
     def name(self) -> str:
         """As the table calls it."""
         kind = f"Path-RAG {self.form}" if self.retriever == "path-rag" else self.retriever
-        return ", ".join([kind, *(["lookahead"] if self.ahead else []), *([self.query] if self.query != "question" else [])])
+        return ", ".join(
+            [kind, *(["lookahead"] if self.ahead else []), *([self.query] if self.query != "question" else [])]
+        )
 
 
 VARIANTS = (
@@ -68,7 +70,14 @@ VARIANTS = (
     ),
     *(Variant("path-rag", form, query="gold names") for form in ("pairs", "groups")),
 )
-HEAD = "| retriever | at 5 | tokens | embedded | at 10 | tokens | embedded | at 30 | tokens | embedded |\n|---" + "|---" * 9 + "|"
+HEAD = (
+    "| retriever | at 5 | tokens | at 10 | tokens | at 30 | tokens | embedded | in the set |",
+    "|---|---|---|---|---|---|---|---|---|",
+)
+LEGEND = (
+    "Share of the gold answers that 5, 10 and 30 candidates lead to, tokens of the offers, and texts to be embedded at 10: by a\n"
+    "step with an empty cache, and by all steps of the set. Written by `eval/coverage.py`, where the terms are explained."
+)
 PLOTTED = ("vanilla", "kaping", "Path-RAG pairs", "Path-RAG groups")
 
 
@@ -79,15 +88,12 @@ class Cold:
         self._similarity = similarity
         self.name, self.unrelated, self.weak = similarity.name, similarity.unrelated, similarity.weak
         self.texts: set[str] = set()
-
-    @property
-    def embedded(self) -> int:
-        """How many these are."""
-        return len(self.texts)
+        self.embedded = 0
 
     async def scores(self, query: str, texts: Sequence[str]) -> Matrix:
         """The scores."""
         self.texts.update(texts)
+        self.embedded = len(self.texts)
         return await self._similarity.scores(query, texts)
 
 
@@ -105,7 +111,7 @@ class Kept(NamedTuple):
 
     share: float
     tokens: int
-    embedded: int
+    texts: set[str]
 
 
 def main() -> None:
@@ -115,7 +121,11 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, help="folder that keeps embeddings from run to run")
     parser.add_argument("--sets", nargs="*", default=list(SETS), choices=list(SETS), help="sets to measure")
     chosen = parser.parse_args()
-    require(chosen.data, ANSWERABLE, *(name for one in SETS.values() for name in one.files))
+    require(
+        chosen.data,
+        ANSWERABLE,
+        *(name for key in SETS for name in (f"{SETS[key].questions}.jsonl.gz", SETS[key].graph)),
+    )
     report = Report("coverage", write=chosen.write)
     kept: dict[str, Any] = {"cache_dir": str(chosen.cache)} if chosen.cache else {"cache": False}
     with Session("none", embedder="minilm", **kept) as session:
@@ -147,21 +157,25 @@ async def measured(place: str, asked: Sequence[Case], graph: Facts, similarity: 
             for variant, offered in itertools.product(VARIANTS, OFFERED):
                 for step in walks[variant.form]:
                     cold = Cold(similarity)
-                    search = Search(alpha=ALPHA * variant.ahead, form=variant.form, retriever=variant.retriever)
-                    rag = PathRag(around, cold, lambda _, text=said[variant.query]: text, search, case.question)
-                    ranking = await rag.rank(step.beams, step.nodes, offered, lookahead=variant.ahead)
-                    found = kept_of(case, step, ranking, offered, graph)
-                    kept[f"depth {step.depth}", variant.name, str(offered)].append(Kept(*found, cold.embedded))
+                    ranking = await ranked(step, variant, offered, around, cold, said)
+                    found = Kept(*worth(case, step, ranking, offered, graph), cold.texts)
+                    kept[f"depth {step.depth}", variant.name, str(offered)].append(found)
     figures: dict[str, Any] = {"questions": len(asked)}
     for depth, counts in edges.items():
         figures[depth] = {"steps": len(counts), "edges, mean": round(fmean(counts), 1)}
     for (depth, name, candidates), own in kept.items():
-        figures[depth].setdefault(name, {})[candidates] = {
-            "coverage": round(fmean(one.share for one in own), 3),
-            "tokens": round(fmean(one.tokens for one in own)),
-            "embedded": round(fmean(one.embedded for one in own)),
-        }
+        figures[depth].setdefault(name, {})[candidates] = means(own)
     return figures
+
+
+def means(kept: Sequence[Kept]) -> dict[str, float]:
+    """Coverage and cost over the steps of one depth."""
+    return {
+        "coverage": round(fmean(one.share for one in kept), 3),
+        "tokens": round(fmean(one.tokens for one in kept)),
+        "embedded": round(fmean(len(one.texts) for one in kept)),
+        "embedded, set": len({text for one in kept for text in one.texts}),
+    }
 
 
 async def led(case: Case, graph: Facts, around: Surroundings, form: Form) -> list[Step]:
@@ -206,7 +220,16 @@ def gains(case: Case, graph: Facts, beams: Sequence[Beam], found: Candidate) -> 
     return leads(case, graph, beam, ends)
 
 
-def kept_of(case: Case, step: Step, ranking: Ranking, offered: int, graph: Facts) -> tuple[float, int]:
+async def ranked(
+    step: Step, variant: Variant, offered: int, around: Surroundings, cold: Cold, said: Mapping[str, str]
+) -> Ranking:
+    """The ranking of a step by the product's own code."""
+    search = Search(alpha=ALPHA if variant.ahead else 0.0, form=variant.form, retriever=variant.retriever)
+    rag = PathRag(around, cold, lambda _: said[variant.query], search, said["whole question"])
+    return await rag.rank(step.beams, step.nodes, offered, lookahead=variant.ahead)
+
+
+def worth(case: Case, step: Step, ranking: Ranking, offered: int, graph: Facts) -> tuple[float, int]:
     """The share of the answers that the first candidates lead to, and the tokens of their offers."""
     page = ranking.candidates[:offered]
     won = {end for found in page for end in gains(case, graph, step.beams, found)}
@@ -224,30 +247,41 @@ async def queries(case: Case, around: Surroundings) -> dict[str, str]:
     gold = list(dict.fromkeys(relation for _, chain in case.chains for relation in chain))
     names = await around.graph.labels(relation.relation for relation in gold)
     said = " ".join(relation_text(relation, names) for relation in gold)
-    return {"question": question, "content words": " ".join(content_words(question)), "gold names": said}
+    return {
+        "whole question": case.question,
+        "question": question,
+        "content words": " ".join(content_words(question)),
+        "gold names": said,
+    }
 
 
 def table(figures: Mapping[str, Any]) -> str:
-    """The coverage, and what it costs, as Markdown: one table for each set and depth."""
-    parts = ["# Coverage of the retrievers"]
+    """The coverage, and what it costs, as Markdown: a table for each set and depth."""
+    parts = ["# Coverage of the retrievers", LEGEND]
     for name, own in figures.items():
         for depth in (key for key in own if key.startswith("depth")):
-            shown = own[depth]
-            head = f"{name}, {depth}: {shown['steps']} steps of {own['questions']} questions, {shown['edges, mean']} edges each"
-            parts += ["\n".join(["## " + head, "", HEAD, *(_row(kind, shown[kind]) for kind in shown if isinstance(shown[kind], dict))])]
+            steps, edges, *_ = own[depth].values()
+            rows = [_row(variant.name, own[depth][variant.name]) for variant in VARIANTS]
+            parts += [f"## {name}, {depth} ({steps} steps of {edges} edges)", "\n".join([*HEAD, *rows])]
     return "\n\n".join(parts) + "\n"
 
 
 def _row(name: str, figures: Mapping[str, Mapping[str, float]]) -> str:
-    cells = [f"{figures[str(n)]['coverage']:.1%} | {figures[str(n)]['tokens']} | {figures[str(n)]['embedded']}" for n in OFFERED]
-    return f"| {name} | {' | '.join(cells)} |"
+    """A line of the table; the texts embedded are those for ten candidates, which without lookahead are those for any."""
+    cells = [f"{figures[str(n)]['coverage']:.1%} | {figures[str(n)]['tokens']}" for n in OFFERED]
+    return f"| {name} | {' | '.join(cells)} | {figures['10']['embedded']} | {figures['10']['embedded, set']} |"
 
 
 def plot(figures: Mapping[str, Any]) -> str:
     """Coverage against the tokens of the offers, at the first hop of WebQSP."""
     shown = figures["WebQSP"]["depth 1"]
-    lines = {name: [(shown[name][str(n)]["tokens"], 100 * shown[name][str(n)]["coverage"]) for n in OFFERED] for name in PLOTTED}
-    return curves("WebQSP on FB15k-237, first hop: 5, 10 and 30 candidates", "tokens of the offers", "coverage in %", lines)
+    lines = {
+        name: [(shown[name][str(n)]["tokens"], 100 * shown[name][str(n)]["coverage"]) for n in OFFERED]
+        for name in PLOTTED
+    }
+    return curves(
+        "WebQSP on FB15k-237, first hop: 5, 10 and 30 candidates", "tokens of the offers", "coverage in %", lines
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """A chat model that knows the way: of what it is offered it takes what a gold path begins with, in no time at all.
 
-It goes by relations and their directions, whatever they lead to, and where nothing that is offered leads on it says so. So
-what it finds is the most that retrieval and search let any model find. It can be made to err.
+It goes by relations and their directions, and at their end by what it is shown of the answers; where nothing that is offered
+leads on it says so. So what it finds is the most that retrieval and search let any model find. It can be made to err.
 """
 
 import gzip
@@ -112,16 +112,33 @@ class Seen:
 
     @cached_property
     def states(self) -> dict[int, int]:
-        """By the numbers of the offers: whether they are WRONG, ON_THE_WAY, or have ARRIVED."""
-        return {number: _state(walked, self.gold.chain) for number, walked in self.walks.items()}
+        """By the numbers of the offers: whether they are WRONG, ON_THE_WAY, or have ARRIVED.
+
+        Where some of those that have arrived show an answer, those that show none have arrived elsewhere.
+        """
+        found = {number: _state(walked, self.gold.chain) for number, walked in self.walks.items()}
+        right = {number for number, state in found.items() if state == ARRIVED and self._answers(number)}
+        return {
+            number: WRONG if right and state == ARRIVED and number not in right else state
+            for number, state in found.items()
+        }
 
     @cached_property
     def walks(self) -> dict[int, list[str]]:
         """The steps of each offer; where it shows the next step alone, those before it too."""
         before = SO_FAR.search(self.said)
         prefix = f" {before[1]}" if before else ""
-        found = ((int(number), AROUND.sub("", text)) for number, text in OFFER.findall(self.said))
-        return {number: _steps(f"{prefix if text[0] in '→←' else ''} {text}") for number, text in found}
+        return {number: _steps(f"{prefix if text[0] in '→←' else ''} {text}") for number, text in self.offers.items()}
+
+    @cached_property
+    def offers(self) -> dict[int, str]:
+        """The offers by their numbers, without what is around their ends."""
+        return {int(number): AROUND.sub("", text) for number, text in OFFER.findall(self.said)}
+
+    def _answers(self, number: int) -> bool:
+        """Whether one of the answers is named where the offer leads to."""
+        end = re.split("[→←]", self.offers[number])[-1]
+        return any(answer in end for answer in self.gold.answers)
 
     def picks(self, least: int = ON_THE_WAY, most: int | None = None) -> list[int]:
         """Offers that have come so far at `least`, and errors; at most so many, or as many as the call says."""

@@ -84,12 +84,13 @@ def path_model(settings: Settings, chat: ChatModel | None, store: Callable[[], S
 
 
 def _in_folder(settings: Settings, folder: Path, store: Callable[[], Store]) -> ChatModel:
-    name = f"{hf.VENDOR}:{folder}"
+    """The model in that folder; offline, where the folder may be gone, the one that the ledger called so."""
     if settings.mode == "offline":
+        name = hf.named(folder) if folder.is_dir() else masked(f"{hf.VENDOR}:{folder}")
         return OfflineModel(name, capability.find(name, settings.models_dir, settings.context))
     hf.check(folder)
     takes = settings.context or hf.context(folder)
-    return hf.HfModel(folder, capability.find(name, settings.models_dir, takes), store)
+    return hf.HfModel(folder, capability.find(f"{hf.VENDOR}:{folder.name}", settings.models_dir, takes), store)
 
 
 def _served(name: str) -> tuple[str, str, str]:

@@ -363,7 +363,9 @@ class Driver:
 
     def _relations(self, candidates: Sequence[Candidate]) -> list[Offer]:
         """Steps as a model is shown them without what they lead to: `→ author →`."""
-        return [relation_offer(number, step.relation, self.names) for number, step in enumerate(candidates, 1)]
+        topic = next((match.mention or match.label for match in self.topics), "") if len(self.topics) == 1 else ""
+        offers = [relation_offer(number, step.relation, self.names) for number, step in enumerate(candidates, 1)]
+        return [msgspec.structs.replace(offer, topic=topic) for offer in offers]
 
     def _offered(self, beams: Sequence[Beam], candidates: Sequence[Candidate]) -> list[Offer]:
         """The candidates as a model is shown them."""

@@ -28,15 +28,15 @@ from fedkg.errors import EndpointError, ModelError, ModelReplyError
 from fedkg.estimate import Asked, estimate
 from fedkg.llm import capability, prices, wire
 from fedkg.llm.base import Capability, ScriptedModel
-from fedkg.llm.prices import Price
 from fedkg.llm.hf import VENDOR
+from fedkg.llm.prices import Price
 from fedkg.llm.wire import MODEL_KEY, WireModel
 from fedkg.methods.registry import METHODS
 from fedkg.profiles import Profile
 from fedkg.prompts import Template, Wordings
 from fedkg.records import Kind, Mention, ModelCall, Offer, Plan
 from fedkg.retries import LONGEST
-from fedkg.settings import Budget, Settings
+from fedkg.settings import Budget, Search, Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -341,6 +341,15 @@ def test_every_call_is_told() -> None:
         assert callable(getattr(ReasoningModel, call.replace("-", "_")))
 
 
+def test_who_asks_a_call_is_told() -> None:
+    """Each method that walks a graph is named with the calls that it makes."""
+    told = rows(sections(PROMPTS)["The calls"])
+    searches = [Search(), Search(call_plan="paper"), Search(verifier="adequacy"), Search(retriever="tog")]
+    for method in (method for method in METHODS.values() if method.graph):
+        made = {call for search in searches for call in method.calls(search, 1)} - {"answer"}
+        assert all(method.title.partition(":")[0] in told[call][0] for call in made), method.title
+
+
 async def test_every_value_of_a_template_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """What each call gives its template is what the table says, and nothing else."""
     seen: dict[str, set[str]] = {}
@@ -358,6 +367,7 @@ async def test_every_value_of_a_template_is_told(monkeypatch: pytest.MonkeyPatch
         model.choose("q", plan, offers, 1),
         model.beam("q", plan, None, offers, 1),
         model.deductive("q", plan, offers),
+        model.deducible("q", plan, offers[0]),
         model.answer("q", plan, offers),
         model.adequacy("q", plan, offers),
         model.score_relations("q", plan, None, offers),
@@ -401,7 +411,8 @@ def test_every_method_has_a_page() -> None:
     links = re.findall(r"\[([\w-]+)\]\(#([\w-]+)\)", WAYS.partition("\n## ")[0])
     assert [anchor for name, anchor in links if name == anchor and name in METHODS] == list(METHODS)
     for name, method in METHODS.items():
-        assert re.findall(r"(?m)^\*\*(.*?)\.\*\*", pages[name]) == PARTS
+        parts = re.findall(r"(?m)^\*\*(.*?)\.\*\*", pages[name])
+        assert [part for part in parts if part != "Switches"] == PARTS
         assert all(word in pages[name] for word in re.findall(r"[A-Z]\w+ et al|FiDeLiS|section \d[.\d]*", method.paper))
         assert ("A language model." in pages[name]) == method.prompts
 

@@ -84,6 +84,13 @@ async def test_it_verifies_what_follows_and_what_is_deducible() -> None:
     ]
 
 
+async def test_of_two_ends_of_the_chain_it_takes_the_one_that_shows_an_answer() -> None:
+    """Where none shows one, it cannot tell them apart."""
+    said, gold = "1. Ann → sister → Joe, (+9)\n2. Ann → sister → Ann", ["→ sister"]
+    assert (await told("beam", said, Gold(gold, ["Joe"])))["picks"] == [1]
+    assert (await told("beam", said, Gold(gold, ["Kim"])))["picks"] == [1, 2]
+
+
 async def test_its_plan_tells_the_ranking_nothing_new() -> None:
     """The keywords are the question's own words."""
     plan = await told("plan", "<question>What was her job?</question>")

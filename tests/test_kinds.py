@@ -135,8 +135,7 @@ async def answered(
     **given: Any,
 ) -> Answer:
     """The answer to the player's question."""
-    call_plan = "paper" if plan == "paper" else "fused"
-    search = Search(call_plan=call_plan, last_step=last_step, planning=planning)
+    search = Search(call_plan="paper" if plan == "paper" else "fused", last_step=last_step, planning=planning)
     similarity = LazySimilarity(HashingEmbedder(), MemoryStore())
     model = PromptedModel(ScriptedModel(player))
     run = Run(player.asked.question, graph, model, similarity, Settings(search=search), Usage, **given)

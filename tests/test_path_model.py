@@ -37,8 +37,9 @@ def scholar(messages: Sequence[Message], call: str) -> str:
 
 def session(path_model: Path | None = None, chat: ScriptedModel | None = None, **options: Any) -> Session:
     """The sample graph, asked by GCR."""
-    model = {"path_model": f"hf:{path_model}"} if path_model else {}
-    made = {"method": "gcr", "embedder": "bm25", "search.depth": 2} | model | options
+    made: dict[str, Any] = {"method": "gcr", "embedder": "bm25", "search.depth": 2} | options
+    if path_model:
+        made["path_model"] = f"hf:{path_model}"
     return Session("sample", chat=chat, **made)
 
 
@@ -54,7 +55,7 @@ async def test_a_path_model_writes_and_another_model_answers(tiny: Path) -> None
     assert answer.measures["door"] == "token"
     assert [(call.call, call.model) for call in answer.ledger] == [
         ("plan", "scripted"),
-        ("reasoning-paths", "hf:tiny"),
+        ("reasoning-paths", hf.named(tiny)),
         ("inductive", "scripted"),
     ]
     written = answer.ledger[1]
@@ -109,14 +110,16 @@ async def test_two_topics_share_a_trie(tiny: Path) -> None:
 
 
 async def test_kept_replies_need_no_model(tiny: Path, tmp_path: Path) -> None:
-    """What was decoded once is replayed offline, from a folder that is gone by then."""
-    place = tmp_path / "models" / "writer"
-    place.parent.mkdir()
+    """What was decoded once is replayed offline: from a folder elsewhere, and by the ledger's name where there is none."""
+    place = tmp_path / tiny.name
     place.symlink_to(tiny)
     first = await asked(QUESTION, path_model=place, chat=ScriptedModel(scholar, PLAIN), replies=True)
     place.unlink()
-    again = await asked(QUESTION, path_model=place, chat=ScriptedModel(scholar, PLAIN), mode="offline")
-    assert again.measures == first.measures
+    named = next(call.model for call in first.ledger if call.call == "reasoning-paths")
+    for writer in (tiny, Path(named.removeprefix("hf:"))):
+        again = await asked(QUESTION, path_model=writer, chat=ScriptedModel(scholar, PLAIN), mode="offline")
+        assert again.measures == first.measures
+        assert {call.replayed for call in again.ledger} == {True}
     assert [path.edges for path in again.paths] == [path.edges for path in first.paths]
 
 
@@ -143,7 +146,8 @@ def test_what_can_hold_a_model_to_paths(
 async def test_a_door_that_the_model_does_not_offer_is_refused(door: str, capability: Capability) -> None:
     """Before anything is asked, with the doors that there are and what would open the one that is wanted."""
     chat = ScriptedModel(scholar, capability)
-    async with session(chat=chat, **{"search.door": door}) as one:
+    wanted: dict[str, Any] = {"search.door": door}
+    async with session(chat=chat, **wanted) as one:
         with pytest.raises(MethodError, match=f"cannot be held to paths by the door {door}") as caught:
             await one.ask(QUESTION)
         assert one.usage().requests == 0
@@ -254,7 +258,7 @@ def test_one_walk_of_a_path_of_many_ends() -> None:
         ({"path_model": "hf:/no/such/folder", "model": "local"}, SettingsError, "answers no questions"),
     ],
 )
-def test_models_that_cannot_be_had(options: Mapping[str, str], error: type[FedkgError], message: str) -> None:
+def test_models_that_cannot_be_had(options: Mapping[str, Any], error: type[FedkgError], message: str) -> None:
     """They are refused when the session is made, before anybody is asked anything."""
     with pytest.raises(error, match=message) as caught:
         Session("sample", method="gcr", **options)

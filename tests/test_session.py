@@ -504,7 +504,7 @@ async def test_one_that_cannot_be_closed_stops_no_other(pets: Path, monkeypatch:
     """The error is raised, after the model, the connections and the cache have been closed."""
     chat, stores = Closing([]), []
     chat.error = RuntimeError("no way")
-    monkeypatch.setattr("fedkg.session.chat_model", lambda _: chat)
+    monkeypatch.setattr("fedkg.session.chat_model", lambda *_: chat)
     monkeypatch.setattr(DiskStore, "close", lambda _: stores.append("closed"))
     session = session_of(pets, model="openai:some")
     await session.graph()

@@ -220,7 +220,7 @@ def _akin(one: str, other: str) -> bool:
 
 def _stem(word: str) -> str:
     """The first three fifths of a word."""
-    return word[: max(SHORTEST_STEM, -(-3 * len(word) // 5))]
+    return word[: max(SHORTEST_STEM, 3 * len(word) // 5)]
 
 
 @lru_cache(maxsize=1 << 16)

@@ -98,7 +98,7 @@ class LocalModel:
         self, question: str, plan: Plan, relations: Sequence[Offer], depth: int, most: int
     ) -> tuple[RelationPath, ...]:
         """The chains that the question says best; of each length the best are made longer."""
-        single = [((one.number,), chain_of(one)) for one in relations]
+        single: list[tuple[tuple[int, ...], Chain]] = [((one.number,), chain_of(one)) for one in relations]
         longest, plans = single, await self._weighted(question, single)
         for _ in range(1, depth):
             partly = await self._weighted(question, longest, partly=True)

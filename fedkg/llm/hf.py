@@ -11,6 +11,7 @@ import json
 import re
 import threading
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +25,14 @@ from fedkg.llm.wire import CUT, headed
 from fedkg.store import Store
 from fedkg.trie import Trie
 
-__all__ = ["NAMESPACE", "VENDOR", "HfModel", "check", "context"]
+__all__ = ["NAMESPACE", "VENDOR", "HfModel", "check", "context", "named"]
 
 VENDOR = "hf"
 NAMESPACE = "tries"
 PACKAGES = ("torch", "transformers")
 TOKENIZING = ("*.json", "*.txt", "*.model", "*.jinja")
 """Files of a folder that say how tokens are made; weights are none of them."""
+DIGITS = 12
 CAUSAL = ("ForCausalLM", "LMHeadModel")
 HINT = "hf:FOLDER is a folder with config.json, tokenizer and *.safetensors of a causal model, as transformers' save_pretrained leaves them"
 
@@ -57,7 +59,7 @@ class HfModel:
     """
 
     def __init__(self, folder: Path, capability: Capability, store: Callable[[], Store]) -> None:
-        self.name = f"{VENDOR}:{folder}"
+        self.name = named(folder)
         self.capability = capability
         self._folder = folder
         self._store = store
@@ -122,10 +124,11 @@ class Network:
 
     def __init__(self, folder: Path) -> None:
         import torch  # noqa: PLC0415  # optional, and slow to import
+        import transformers  # noqa: PLC0415  # the same
 
         self._torch: Any = torch
         self._tokenizer, self._model = _loaded(folder)
-        self.digest = _digest(folder)
+        self.digest = f"{transformers.__version__} {_digest(folder, *TOKENIZING)}"
         marks = {*self._tokenizer.all_special_tokens, *self._tokenizer.get_added_vocab()}
         listed = sorted(filter(str.strip, marks), key=len, reverse=True)
         self._marks = re.compile("|".join(map(re.escape, listed)) or "(?!)")
@@ -247,6 +250,11 @@ def check(folder: Path) -> None:
             raise ModelNameError(f"{folder} holds no {files}", hint=HINT)
 
 
+def named(folder: Path) -> str:
+    """The folder's own name with a digest of all its files: replies are kept under it, and go with a model, not with a place."""
+    return f"{VENDOR}:{folder.absolute().name}#{_digest(folder, *TOKENIZING, '*.safetensors')[:DIGITS]}"
+
+
 def context(folder: Path) -> int | None:
     """Tokens that the model in the folder takes, by its configuration. Raises ModelNameError."""
     return _config(folder).context
@@ -285,11 +293,17 @@ def _ends(model: Any, tokenizer: Any) -> frozenset[int]:
     return frozenset(end for end in (*listed, tokenizer.eos_token_id) if end is not None)
 
 
-def _digest(folder: Path) -> str:
-    """What tells tokenizers apart: their files, and the library that reads them."""
-    import transformers  # noqa: PLC0415  # optional, and slow to import
-
-    total = hashlib.sha256(transformers.__version__.encode())
-    for file in sorted({file for pattern in TOKENIZING for file in folder.glob(pattern)}):
-        total.update(file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
+def _digest(folder: Path, *patterns: str) -> str:
+    """A digest of the files of these names; of one that was not changed since it is not read again."""
+    total = hashlib.sha256()
+    for file in sorted({file for pattern in patterns for file in folder.glob(pattern) if file.is_file()}):
+        state = file.stat()
+        total.update(file.name.encode() + b"\0" + _sha256(file, state.st_mtime_ns, state.st_size))
     return total.hexdigest()
+
+
+@lru_cache(maxsize=64)
+def _sha256(file: Path, _modified: int, _size: int) -> bytes:
+    """Hashed once per state of the file: time and size are there for the cache's key."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").digest()

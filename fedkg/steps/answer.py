@@ -57,9 +57,10 @@ def ends(chosen: Selection, links: Sequence[Edge] = ()) -> Ends:
         for beam, tail in found
         if (walk := beam.walks(tail))
     )
-    shown = tuple(itertools.islice(walked, MOST_PATHS))
+    some = tuple(itertools.islice(walked, MOST_PATHS))
+    shown = tuple(dict.fromkeys(some))  # a path may be chosen for itself, and for where it meets another
     every = {tail for _, tail in found} - over.keys()
-    total = len(every) if len(shown) == MOST_PATHS else len({end.tail for end in shown})
+    total = len(every) if len(some) == MOST_PATHS else len({end.tail for end in shown})
     return Ends(shown, total, all(beam.complete or numbers for beam, numbers in chosen))
 
 

@@ -29,6 +29,8 @@ NEAR = 4
 """Relations that are shown around an entity: as many as in the example of EPERM, appendix A.4."""
 SHOWN_NEAR = 3
 """Ends that each of them shows."""
+EXAMPLES = 2
+"""Tails of a group that are compared with K: two say what kind of thing it leads to as well as eight do, at half the labels."""
 LABELS = 300
 """Labels that one hop asks for where it needs fewer."""
 
@@ -144,7 +146,7 @@ class PathRag:
     ) -> tuple[list[Candidate], dict[Term, str]]:
         """The candidates by S0, and the labels of what they show, got in one batch.
 
-        A group's entity term is that of the best of its shown tails; literals have none.
+        A group's entity term is that of the best of its EXAMPLES.
         """
         shown = self._search.tails
         starts = (edge.start for found in candidates for edge in found.edges[:shown] if retriever == "kaping")
@@ -154,7 +156,7 @@ class PathRag:
         if retriever in ("vanilla", "kaping"):
             return await self._compared(candidates, names, whole=retriever == "kaping"), names
         relations = [relation_text(candidate.relation, names) for candidate in candidates]
-        tails = [[names[tail] for tail in found.tails[:shown]] for found in candidates]
+        tails = [[names[tail] for tail in found.tails[: min(EXAMPLES, shown)]] for found in candidates]
         cosines = await self._cosines(self._query(names), [*relations, *(text for texts in tails for text in texts)])
         score = [
             cosines[name] + max((cosines[text] for text in texts), default=0.0)

@@ -78,7 +78,7 @@ async def test_a_record_says_with_which_words_the_model_was_asked(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The version and digest of each call's wording, and what was said of replies that could not be used."""
-    monkeypatch.setattr("fedkg.session.chat_model", lambda _: ScriptedModel(["?"] * 40))
+    monkeypatch.setattr("fedkg.session.chat_model", lambda *_: ScriptedModel(["?"] * 40))
     result = await run(settings_for(tmp_path, model="openai:m"), "metaqa-1hop", data, limit=1)
     record = result.records[0]
     assert record.templates["plan"] == Wordings().get("plan").version
@@ -90,7 +90,7 @@ async def test_a_method_without_a_graph_needs_no_graph_file(tmp_path: Path, monk
     """The questions are enough; with a method that asks one, the missing graph is said."""
     row = {"id": "1", "question": "Where?", "topic_entities": [{"iri": "http://x/a"}], "answers": [{"label": "Bonn"}]}
     (tmp_path / "metaqa-1hop-test.jsonl.gz").write_bytes(gzip.compress(json.dumps(row).encode()))
-    monkeypatch.setattr("fedkg.session.chat_model", lambda _: ScriptedModel(['{"answers": ["Bonn"]}']))
+    monkeypatch.setattr("fedkg.session.chat_model", lambda *_: ScriptedModel(['{"answers": ["Bonn"]}']))
     asked = settings_for(tmp_path, model="openai:m", method="io")
     result = await run(asked, "metaqa-1hop", tmp_path)
     assert (result.summary.errors, result.summary.requests, result.records[0].answers) == (0, 0.0, ("Bonn",))

@@ -306,3 +306,16 @@ async def test_closing_frees_the_model(model: HfModel) -> None:
     await model.close()
     assert model._network is None
     assert (await model.complete(asked())).text is not None
+
+
+def test_a_model_is_called_by_what_it_is(tiny: Path, tmp_path: Path) -> None:
+    """The same files in another place have the same name, other weights in a folder of that name another one."""
+    copy = tmp_path / tiny.name
+    shutil.copytree(tiny, copy)
+    assert hf.named(copy) == hf.named(tiny)
+    assert str(tmp_path) not in hf.named(copy)
+    weights = copy / "model.safetensors"
+    changed = bytearray(weights.read_bytes())
+    changed[-1] ^= 1
+    weights.write_bytes(changed)
+    assert hf.named(copy) != hf.named(tiny)

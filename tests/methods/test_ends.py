@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from fedkg.errors import BudgetError
 from fedkg.methods.base import Answering, Completing, Found, Inducing, Walk
-from fedkg.methods.ends import answer, chains, conclude, leaves
+from fedkg.methods.ends import all_ends, answer, chains, conclude, leaves
 from fedkg.records import Beam, Candidate, Conclusion
 from fedkg.terms import DirectedRelation, Edge, Iri
 
@@ -118,3 +118,61 @@ def test_a_path_alone_stays_as_it_is() -> None:
     relation = DirectedRelation(Iri("http://x/r/a"), "out")
     other = Beam(Iri("http://x/other"), (Candidate(0, relation, ()),))
     assert chains((walked("a"), other)) == (walked("a"), other)
+
+
+OTHER = Iri("http://x/other")
+
+
+def group(topic: Iri, *ends: str) -> Beam:
+    """A path of one step from that topic to these ends."""
+    edges = tuple(Edge(topic, Iri("http://x/r/has"), Iri(f"http://x/{end}"), "out", "e") for end in ends)
+    return Beam(topic).extend(Candidate(0, edges[0].walked, edges, 1.0))
+
+
+HERE, THERE = group(TOPIC, "a", "b", "c"), group(OTHER, "c", "d", "b")
+
+
+@pytest.mark.parametrize("finished", [(), (HERE,), (HERE, THERE)])
+def test_paths_of_several_topics_are_judged_where_they_meet(finished: tuple[Beam, ...]) -> None:
+    """All ends there of each path, or those that the model names, by whatever numbers the other path has them."""
+    trail = (HERE, THERE)
+    first = "b" if finished else "c"  # the latest is shown first where none is enough
+    cases: list[tuple[dict[int, tuple[int, ...]], set[str]]] = [({}, {"b", "c"}), ({1: (1,)}, {first})]
+    for named, ends in cases:
+        walk = conclude(finished, trail, together=False, exhausted=False)
+        found, needs = played(walk, Conclusion((1,), named))
+        assert [type(need) for need in needs] == [Completing, Answering]
+        said = [
+            {tail for number, tail in enumerate(beam.tails, 1) if not own or number in own}
+            for beam, own in zip(found.beams, found.tails, strict=True)
+        ]
+        assert said == [{Iri(f"http://x/{end}") for end in ends}] * 2
+        assert {beam.topic for beam in found.beams} == {TOPIC, OTHER}
+
+
+def test_paths_that_do_not_meet_are_judged_each_for_itself() -> None:
+    """They are completed once they are chosen, as those of one topic are."""
+    apart = group(OTHER, "x")
+    found, needs = played(conclude((), (HERE, apart), together=False, exhausted=False), Conclusion((2,)))
+    assert needs == [Answering((apart, HERE)), Completing((HERE,))]
+    assert found.beams == (HERE,)
+
+
+def test_an_answer_that_is_known_survives_a_spent_budget_there_too() -> None:
+    """What was chosen is marked as cut."""
+    walk = conclude((), (HERE, group(OTHER, "x")), together=False, exhausted=False)
+    next(walk)
+    assert isinstance(walk.send(Conclusion((1, 2))), Completing)
+    with pytest.raises(StopIteration) as end:
+        walk.throw(BudgetError("spent", budget="seconds"))
+    assert [beam.complete for beam in end.value.value.beams] == [False, False]
+
+
+def test_without_a_model_to_ask_all_ends_are_the_answer() -> None:
+    """Of what finished, or else of the longest paths; of several topics what they share."""
+    short, long = walked("a"), walked("b", "c")
+    assert played(all_ends((short,), (short, long), exhausted=False), Conclusion())[0].beams == (short,)
+    assert played(all_ends((), (short, long), exhausted=False), Conclusion())[0].beams == (long,)
+    found, needs = played(all_ends((HERE, THERE), (HERE, THERE), exhausted=False), Conclusion())
+    assert needs == [Completing((HERE, THERE))]
+    assert [{end.text for end in beam.tails} for beam in found.beams] == [{"<http://x/b>", "<http://x/c>"}] * 2

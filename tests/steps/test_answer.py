@@ -101,9 +101,11 @@ async def test_an_option_stands_on_its_paths(films: SparqlGraph) -> None:
 
 
 async def test_the_same_answer_over_two_paths_is_one_answer(films: SparqlGraph) -> None:
-    """Two chains that lead to one node give one answer with two paths."""
+    """Two chains that lead to one node give one answer with two paths; one that was chosen twice is one."""
     beam = Beam(KONG).extend(await group(films, KONG, "directed_by"))
-    answers, paths = await compose(films, "entities", [(beam, ()), (beam, ())])
+    rings = Iri("http://x/rings")
+    other = Beam(rings).extend(await group(films, rings, "directed_by"))
+    answers, paths = await compose(films, "entities", [(beam, ()), (other, ()), (beam, ())])
     assert [value.paths for value in answers] == [(0, 1)]
     assert len(paths) == 2
 

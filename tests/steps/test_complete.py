@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.surroundings import Surroundings
 from fedkg.meter import Meter
@@ -11,6 +13,7 @@ from fedkg.terms import DirectedRelation, Edge, Iri
 
 A = Iri("http://x/a")
 CHILD = DirectedRelation(Iri("http://x/r/child"), "out")
+PARENT = DirectedRelation(Iri("http://x/r/parent"), "out")
 
 
 def one(start: str, end: str, relation: DirectedRelation = CHILD) -> Candidate:
@@ -59,6 +62,20 @@ async def test_siblings_do_not_include_the_one_that_was_asked_for(make_graph: Ca
     beam = Beam(A).extend(Candidate(0, up, (parent,))).extend(one("p", "b"))
     (whole,) = await complete(Surroundings(graph), [beam])
     assert [tail.text[-2] for tail in whole.tails] == ["b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("own", "ends"), [(["b"], ["b", "c"]), (["a"], ["a"]), (["a", "b"], ["b", "c", "a"]), ([], ["b", "c"])]
+)
+async def test_a_chain_is_completed_with_what_leads_on_or_back_as_its_own_edges_do(
+    make_graph: Callable[..., SparqlGraph], own: list[str], ends: list[str]
+) -> None:
+    """Brothers and sisters do not become oneself, oneself not a brother; a step without edges leads on."""
+    graph = make_graph(":a r:parent :p . :p r:child :a, :b, :c .")
+    edges = tuple(edge for end in own for edge in one("p", end).edges)
+    beam = Beam(A).extend(one("a", "p", PARENT)).extend(Candidate(0, CHILD, edges))
+    (whole,) = await complete(Surroundings(graph), [beam])
+    assert [tail.text[-2] for tail in whole.tails] == ends
 
 
 async def test_the_walk_s_own_edges_come_first(make_graph: Callable[..., SparqlGraph]) -> None:

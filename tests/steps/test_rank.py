@@ -148,6 +148,16 @@ async def test_steps_never_lead_back(films: SparqlGraph) -> None:
     assert [tail.text for tail in back.tails] == ["<http://x/rings>"]
 
 
+async def test_what_leads_back_is_a_step_of_its_own(make_graph: Callable[..., SparqlGraph]) -> None:
+    """Of the parents of Ann's child one is another and one is Ann: whoever asks may mean either."""
+    facts = ":ann r:child :kim . :kim r:parent :ann, :bob . :bob r:child :kim ."
+    ann, graph = Iri("http://x/ann"), make_graph(facts, name="family")
+    child = next(c for c in (await ranked(graph, Exact({}), Beam(ann))).candidates if c.relation.direction == "out")
+    found = (await ranked(graph, Exact({}), Beam(ann).extend(child))).candidates
+    tails = [[tail.text for tail in c.tails] for c in found if c.relation.relation == Iri("http://x/r/parent")]
+    assert tails == [["<http://x/bob>"], ["<http://x/ann>"]]
+
+
 async def test_a_circle_ends(make_graph: Callable[..., SparqlGraph]) -> None:
     """Two that know each other: after as many steps as may lead to nothing new there is no candidate left."""
     graph, beam = make_graph(":kong r:knows :bee . :bee r:knows :kong .", name="pair"), Beam(KONG)

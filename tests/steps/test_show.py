@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedkg.records import Beam, Candidate, Match
-from fedkg.steps.show import offer_beam, offer_candidates, offer_step, path_text, safe, shown_terms, surrounded
+from fedkg.steps.show import (
+    offer_beam,
+    offer_candidates,
+    offer_step,
+    path_text,
+    safe,
+    shown_terms,
+    surrounded,
+    weighted,
+)
 from fedkg.terms import DirectedRelation, Direction, Edge, Iri, Qualifier, Term
 
 NAMES: dict[Term, str] = {
@@ -169,3 +178,11 @@ def test_what_is_around_an_entity_stands_behind_it_in_brackets() -> None:
     said = "[→ spouse → p0, p1, p2, (+2); ← directed by ← King Kong]"
     assert surrounded(offer, near, NAMES).text == f"King Kong → directed by → Peter Jackson {said}"
     assert surrounded(offer, (), NAMES) == offer
+
+
+def test_a_weight_stands_behind_its_path() -> None:
+    """With two digits; nothing else of the offer changes."""
+    beam = Beam(Iri("http://x/kong"), (step("kong", "directed_by", "jackson"),), score=0.8149)
+    offer = offer_beam(1, beam, NAMES, [])
+    assert weighted(offer).text == f"{offer.text} (score 0.81)"
+    assert weighted(offer).tails == offer.tails

@@ -1,0 +1,129 @@
+"""How well a question says a chain of relations."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fedkg.calls.chains import CROSSED, MOST_UNITS, OVERLAP, UNSAID, Chain, Reading, chain_of, likeness
+from fedkg.embed.base import Matrix
+from fedkg.records import Offer
+
+
+def table(reading: Reading, **said: str) -> dict[str, Matrix]:
+    """A likeness of 1 for the one span that says each relation, of 0 for all others."""
+    return {name: np.array([span == text for span in reading.spans], dtype=np.float32) for name, text in said.items()}
+
+
+@pytest.mark.parametrize(
+    ("question", "spans"),
+    [
+        ("who is the mother of the wife of X?", {"wife of", "who is the mother", "who is the mother of the wife of"}),
+        ("X's wife's mother", {"wife", "mother", "wife's mother"}),
+        ("the mother of X’s wife", {"wife", "mother of", "mother of's wife"}),
+        ("who directed the film X", {"who directed"}),
+        ("X?", {"X?"}),
+        ("", {""}),
+    ],
+)
+def test_the_spans_of_a_question_are_its_words_without_the_topic(question: str, spans: set[str]) -> None:
+    """Neighbours of a walk, without small words before them; what the topic is, is not asked; all of it if nothing is left."""
+    assert set(Reading(question, "X").spans) == spans
+
+
+@pytest.mark.parametrize(
+    ("question", "wife", "mother"),
+    [
+        ("the mother of the wife of X", "wife of", "mother"),
+        ("the mother of X's wife", "wife", "mother of"),
+        ("X's wife's mother", "wife", "mother"),
+        ("whose mother is X wife", "wife", "whose mother is"),
+    ],
+)
+def test_relations_are_said_outwards_from_the_topic(question: str, wife: str, mother: str) -> None:
+    """Before it or after it: the same walk; a chain that says half of the words does not fit."""
+    reading = Reading(question, "X")
+    said = table(reading, wife=wife, mother=mother)
+    assert reading.fits(said, [("wife", "mother"), ("wife",)]) == [1.0, 0.0]
+
+
+def test_the_other_order_does_not_fit() -> None:
+    """A possessive says which side comes first."""
+    reading = Reading("X's wife's mother", "X")
+    assert reading.fits(table(reading, wife="wife", mother="mother"), [("mother", "wife")]) == [0.0]
+
+
+def test_what_is_left_over_may_be_forgiven() -> None:
+    """Partly, a chain is as good as the words that say it; no words say more relations than there are."""
+    reading = Reading("the mother of the wife of X", "X")
+    said = table(reading, wife="wife of", mother="mother")
+    assert reading.fits(said, [("wife",)]) == [0.0]
+    assert reading.fits(said, [("wife",), ("wife", "mother")], partly=True) == [1.0, 1.0]
+    assert reading.fits(said, [("wife",) * 3]) == [UNSAID]
+
+
+def test_a_span_goes_beyond_a_relation_by_its_genitives() -> None:
+    """An "of" in the relation's own name is no further step; words in common count in any form."""
+    spans = ["place of birth", "place of birth of the wife", "screenwriter"]
+    zeros = np.zeros(3, dtype=np.float32)
+    assert likeness(spans, "place of birth", zeros) == pytest.approx([OVERLAP, OVERLAP - CROSSED, 0])
+    assert likeness(spans, "written by", zeros) == pytest.approx([-CROSSED, -2 * CROSSED, OVERLAP])
+    assert likeness(spans, "by", zeros + 1)[2] == pytest.approx(1 - OVERLAP)
+
+
+def test_words_are_forms_of_one_only_where_their_stems_are() -> None:
+    """Short words have to be equal: a son is no person."""
+    zeros = np.zeros(3, dtype=np.float32)
+    assert likeness(["son", "directed", "sons"], "person", zeros) == pytest.approx([0, 0, 0])
+    assert likeness(["son", "directed", "co-director"], "director", zeros) == pytest.approx([0, OVERLAP, OVERLAP])
+
+
+def test_the_chain_of_an_offer_has_its_arrows() -> None:
+    """Those of the relations, not of what is shown around the end; of an unknown path they count as forward."""
+    whole = Offer(1, "X → a → y ← b ← z [→ c → w]", ("a", "b"), ("z",), topic="X")
+    assert chain_of(whole) == Chain("X", ("a", "b"), "→←", dated=False)
+    assert chain_of(Offer(1, "← b ←")) == Chain("", ("b",), "←")
+    step = Offer(1, "← b ←", ("a", "b"), topic="X")
+    assert chain_of(step, Offer(1, "X ← a ← y", ("a",))).arrows == "←←"
+    assert chain_of(step).arrows == "→←"
+
+
+@pytest.mark.parametrize("date", ["1999", "31 October 1961", "June 1961", "1961-10-31", "44 BC"])
+def test_a_chain_may_end_in_dates(date: str) -> None:
+    """As literals are shown; one end that is none is enough to say no."""
+    dated = [chain_of(Offer(1, "X → a → y", ("a",), tails)).dated for tails in [("1999", date), (date, "Paris"), ()]]
+    assert dated == [True, False, None] if date != "44 BC" else [False, False, None]
+
+
+def test_a_time_is_asked_for_or_not() -> None:
+    """Dates where a place is asked for count as little as places where a time is."""
+    born = [Chain("X", ("born",), "→", dated=dated) for dated in (True, False, None)]
+    when, where = Reading("when was X born", "X"), Reading("where was X born", "X")
+    assert [when.bonus(chain) < 0 for chain in born] == [False, True, False]
+    assert [where.bonus(chain) < 0 for chain in born] == [True, False, False]
+
+
+def test_a_turn_back_is_meant_where_the_question_says_so() -> None:
+    """Who shares a director: there by a relation and back by it; elsewhere a straight walk is more likely."""
+    turn, straight = Chain("X", ("a", "a"), "→←"), Chain("X", ("a", "a"), "→→")
+    same, plain = Reading("films with the same director as X", "X"), Reading("the director of X", "X")
+    assert same.bonus(turn) > same.bonus(straight) == 0
+    assert plain.bonus(turn) < plain.bonus(straight)
+    assert plain.bonus(Chain("X", ("a", "b"), "→←")) < 0
+
+
+def test_chains_grow_and_shrink_by_a_step() -> None:
+    """What a longer chain went on from had edges, so it was no date."""
+    chain = Chain("X", ("a",), "→").then(Chain("", ("b",), "←"))
+    assert chain == Chain("X", ("a", "b"), "→←")
+    assert chain.before() == Chain("X", ("a",), "→", dated=False)
+
+
+@given(st.text(max_size=400), st.text(max_size=10))
+def test_any_question_has_a_bounded_reading(question: str, topic: str) -> None:
+    """However long it is and whatever it is made of; every chain has a fit."""
+    reading = Reading(question, topic)
+    assert 1 <= len(reading.spans) <= MOST_UNITS * (MOST_UNITS + 1)
+    said = {"a": np.ones(len(reading.spans), dtype=np.float32)}
+    assert reading.fits(said, [("a",), ("a", "a")], partly=True)[0] == pytest.approx(1.0)
+    assert all(UNSAID <= fit <= 1 for fit in reading.fits(said, [("a",), ("a",) * 20]))
