@@ -50,7 +50,8 @@ types: .venv/installed
 
 check: lint types test
 
-# each shows how long it took; BENCH=--write keeps the figures in eval/results/
+# each shows how long it took; BENCH=--write keeps the figures in eval/results/; those with MiniLM are faster with OMP_NUM_THREADS=1 where
+# the cores are shared
 bench: .venv/installed
 	for name in latency hubs cache federation faults calls overhead trie; do $(BIN)/python eval/$$name.py $(BENCH) || exit 1; done
 

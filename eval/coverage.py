@@ -157,7 +157,8 @@ async def measured(place: str, asked: Sequence[Case], graph: Facts, similarity: 
             for variant, offered in itertools.product(VARIANTS, OFFERED):
                 for step in walks[variant.form]:
                     cold = Cold(similarity)
-                    ranking = await ranked(step, variant, offered, around, cold, said)
+                    rag = retriever(variant, around, cold, said)
+                    ranking = await rag.rank(step.beams, step.nodes, offered, lookahead=variant.ahead)
                     found = Kept(*worth(case, step, ranking, offered, graph), cold.texts)
                     kept[f"depth {step.depth}", variant.name, str(offered)].append(found)
     figures: dict[str, Any] = {"questions": len(asked)}
@@ -220,13 +221,10 @@ def gains(case: Case, graph: Facts, beams: Sequence[Beam], found: Candidate) -> 
     return leads(case, graph, beam, ends)
 
 
-async def ranked(
-    step: Step, variant: Variant, offered: int, around: Surroundings, cold: Cold, said: Mapping[str, str]
-) -> Ranking:
-    """The ranking of a step by the product's own code."""
+def retriever(variant: Variant, around: Surroundings, cold: Cold, said: Mapping[str, str]) -> PathRag:
+    """The product's own ranking, set to the variant."""
     search = Search(alpha=ALPHA if variant.ahead else 0.0, form=variant.form, retriever=variant.retriever)
-    rag = PathRag(around, cold, lambda _: said[variant.query], search, said["whole question"])
-    return await rag.rank(step.beams, step.nodes, offered, lookahead=variant.ahead)
+    return PathRag(around, cold, lambda _: said[variant.query], search, said["whole question"])
 
 
 def worth(case: Case, step: Step, ranking: Ranking, offered: int, graph: Facts) -> tuple[float, int]:

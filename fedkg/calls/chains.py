@@ -109,7 +109,7 @@ class Reading:
     ) -> list[float]:
         """How well each chain of relations is said: the mean likeness of its relations to their spans, for the best cut.
 
-        `likeness` has for each relation that of all `spans`. With `partly` words may be left over anywhere.
+        `likeness` has for each relation that of all `spans`. With `partly` words may be left over anywhere, and relations unsaid.
         """
         fit = dict.fromkeys(chains, UNSAID)
         for order in self._orders:
@@ -185,7 +185,8 @@ def _spans(order: Sequence[tuple[int, str]]) -> dict[tuple[int, int], str]:
 def _text(units: Sequence[tuple[int, str]]) -> str:
     words = " ".join(text for _, text in sorted(units)).split()
     begin = next((place for place, word in enumerate(words) if word not in FIRST), 0)
-    return " ".join(words[begin:]).replace(" 's", "'s")
+    # an "of" at the end leads to the topic: no step of its own
+    return " ".join(words[begin:]).replace(" 's", "'s").removesuffix(" of")
 
 
 def _start(units: int, *, partly: bool) -> Matrix:
@@ -200,7 +201,7 @@ def _summed(
     if chain not in sums:
         before = _summed(sums, tables, chain[:-1], partly=partly)
         best = (before[:, np.newaxis] + tables[chain[-1]]).max(axis=0)
-        sums[chain] = np.maximum.accumulate(best) if partly else best
+        sums[chain] = np.maximum.accumulate(np.maximum(best, before)) if partly else best
     return sums[chain]
 
 

@@ -19,7 +19,7 @@ from fedkg.settings import Form, Retriever, Scoring, Search
 from fedkg.steps.diversity import diverse
 from fedkg.terms import DirectedRelation, Edge, Iri, Term, own_name, relation_text
 
-__all__ = ["DEFAULT_CANDIDATES", "MOST_RELATIONS", "NEAR", "PathRag", "Ranking", "expand"]
+__all__ = ["DEFAULT_CANDIDATES", "EXAMPLES", "MOST_RELATIONS", "NEAR", "PathRag", "Ranking", "expand"]
 
 DEFAULT_CANDIDATES = {"groups": 10, "pairs": 30}
 """Candidates offered: thirty pairs as in the papers; ten groups hold more of the gold answers than those."""

@@ -18,9 +18,9 @@ def table(reading: Reading, **said: str) -> dict[str, Matrix]:
 @pytest.mark.parametrize(
     ("question", "spans"),
     [
-        ("who is the mother of the wife of X?", {"wife of", "who is the mother", "who is the mother of the wife of"}),
+        ("who is the mother of the wife of X?", {"wife", "who is the mother", "who is the mother of the wife"}),
         ("X's wife's mother", {"wife", "mother", "wife's mother"}),
-        ("the mother of X’s wife", {"wife", "mother of", "mother of's wife"}),
+        ("the mother of X’s wife", {"wife", "mother", "mother of's wife"}),
         ("who directed the film X", {"who directed"}),
         ("X?", {"X?"}),
         ("", {""}),
@@ -34,8 +34,8 @@ def test_the_spans_of_a_question_are_its_words_without_the_topic(question: str, 
 @pytest.mark.parametrize(
     ("question", "wife", "mother"),
     [
-        ("the mother of the wife of X", "wife of", "mother"),
-        ("the mother of X's wife", "wife", "mother of"),
+        ("the mother of the wife of X", "wife", "mother"),
+        ("the mother of X's wife", "wife", "mother"),
         ("X's wife's mother", "wife", "mother"),
         ("whose mother is X wife", "wife", "whose mother is"),
     ],
@@ -56,7 +56,7 @@ def test_the_other_order_does_not_fit() -> None:
 def test_what_is_left_over_may_be_forgiven() -> None:
     """Partly, a chain is as good as the words that say it; no words say more relations than there are."""
     reading = Reading("the mother of the wife of X", "X")
-    said = table(reading, wife="wife of", mother="mother")
+    said = table(reading, wife="wife", mother="mother")
     assert reading.fits(said, [("wife",)]) == [0.0]
     assert reading.fits(said, [("wife",), ("wife", "mother")], partly=True) == [1.0, 1.0]
     assert reading.fits(said, [("wife",) * 3]) == [UNSAID]

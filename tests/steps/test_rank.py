@@ -12,7 +12,7 @@ from fedkg.graph.surroundings import IDLE, Surroundings, frontier
 from fedkg.meter import Meter
 from fedkg.records import Beam, Candidate
 from fedkg.settings import Retriever, Search
-from fedkg.steps.rank import MOST_RELATIONS, NEAR, PathRag, Ranking, expand
+from fedkg.steps.rank import EXAMPLES, MOST_RELATIONS, NEAR, PathRag, Ranking, expand
 from fedkg.terms import DirectedRelation, Edge, Iri, Literal, Term, relation_name, relation_text
 
 KONG, JACKSON = Iri("http://x/kong"), Iri("http://x/jackson")
@@ -84,11 +84,31 @@ async def test_a_pair_scores_relation_plus_entity(films: SparqlGraph) -> None:
 
 
 async def test_a_group_scores_relation_plus_its_best_tail(films: SparqlGraph) -> None:
-    """A group's entity term is that of its best shown tail."""
+    """A group's entity term is that of the best of its examples."""
     worth = {"starring": 0.5, "Naomi Watts": 0.3, "Jack Black": 0.1, "directed by": 0.7}
     ranking = await ranked(films, Exact(worth), Beam(KONG))
     assert names(ranking)[:2] == [">starring", ">directed by"]
     assert [candidate.score for candidate in ranking.candidates[:2]] == pytest.approx([0.8, 0.7])
+
+
+async def test_a_group_is_told_by_two_of_its_tails(make_graph: Callable[..., SparqlGraph]) -> None:
+    """The others are shown, but nobody embeds their labels; a pair is told by its own."""
+    cast = ", ".join(f":actor{number}" for number in range(6))
+    graph = make_graph(f":kong r:starring {cast} .", name="cast")
+    groups, pairs = Exact({}), Exact({})
+    ranking = await ranked(graph, groups, Beam(KONG))
+    assert [len(candidate.tails) for candidate in ranking.candidates] == [6]
+    assert sum(text.startswith("actor") for text in groups.asked) == EXAMPLES
+    await ranked(graph, pairs, Beam(KONG), form="pairs")
+    assert sum(text.startswith("actor") for text in pairs.asked) == 6
+
+
+async def test_one_shown_tail_is_all_that_tells(films: SparqlGraph) -> None:
+    """What a candidate does not show does not rank it."""
+    similarity = Exact({"Naomi Watts": 0.9})
+    ranking = await ranked(films, similarity, Beam(KONG), tails=1)
+    assert "Naomi Watts" not in similarity.asked
+    assert {candidate.score for candidate in ranking.candidates} == {0.0}
 
 
 async def test_lookahead_adds_alpha_times_the_best_next_edge(films: SparqlGraph) -> None:
