@@ -50,10 +50,9 @@ types: .venv/installed
 
 check: lint types test
 
-# each shows how long it took; BENCH=--write keeps the figures in eval/results/; those with MiniLM are faster with OMP_NUM_THREADS=1 where
-# the cores are shared
+# each shows how long it took; BENCH=--write keeps the figures in eval/results/
 bench: .venv/installed
-	for name in latency hubs cache federation faults calls overhead trie; do $(BIN)/python eval/$$name.py $(BENCH) || exit 1; done
+	for name in latency hubs cache federation faults calls overhead trie bounds noise methods; do $(BIN)/python eval/$$name.py $(BENCH) || exit 1; done
 
 desk: .venv/installed
 	$(BIN)/python eval/desk.py --pack cache/desk.fedkg $(DESK) $(BENCH)

@@ -48,7 +48,7 @@ def main() -> None:
     chosen = options(__doc__ or "").parse_args()
     present(chosen.data, SETS)
     report = Report("noise", write=chosen.write)
-    report.add("questions", f"{ASKED} of each set, {len(SEEDS)} seeds")
+    report.add("questions", f"{ASKED} of each set, seeds {', '.join(map(str, SEEDS))}")
     cells = [Cell(name, how, width, rate) for name in SETS for how in VERIFIERS for width in WIDTHS for rate in RATES]
     with Session("none", cache=False, embedder="bm25") as session:
         measured = {cell: asyncio.run(hits(cell, chosen.data, session.similarity)) for cell in cells}

@@ -142,11 +142,15 @@ class PathRag:
         return Ranking(tuple(scored), names, whole)
 
     async def _score(
-        self, candidates: Sequence[Candidate], topics: Sequence[Term], retriever: Retriever = "path-rag"
+        self,
+        candidates: Sequence[Candidate],
+        topics: Sequence[Term],
+        retriever: Retriever = "path-rag",
+        examples: int = EXAMPLES,
     ) -> tuple[list[Candidate], dict[Term, str]]:
         """The candidates by S0, and the labels of what they show, got in one batch.
 
-        A group's entity term is that of the best of its EXAMPLES.
+        A group's entity term is that of the best of its `examples`, without any it has none.
         """
         shown = self._search.tails
         starts = (edge.start for found in candidates for edge in found.edges[:shown] if retriever == "kaping")
@@ -156,7 +160,7 @@ class PathRag:
         if retriever in ("vanilla", "kaping"):
             return await self._compared(candidates, names, whole=retriever == "kaping"), names
         relations = [relation_text(candidate.relation, names) for candidate in candidates]
-        tails = [[names[tail] for tail in found.tails[: min(EXAMPLES, shown)]] for found in candidates]
+        tails = [[names[tail] for tail in found.tails[: min(examples, shown)]] for found in candidates]
         cosines = await self._cosines(self._query(names), [*relations, *(text for texts in tails for text in texts)])
         score = [
             cosines[name] + max((cosines[text] for text in texts), default=0.0)
@@ -189,7 +193,8 @@ class PathRag:
             for number, (candidate, nodes) in enumerate(zip(best, ahead, strict=True))
             for found in expand(self._around, self._search.form, number, Beam(Iri(""), (candidate,)), nodes)
         ]
-        scored, more = await self._score(flat, [])
+        # relations alone tell where a group leads on to: the ends of fifty nodes' edges are thousands of labels
+        scored, more = await self._score(flat, [], examples=0 if self._search.form == "groups" else EXAMPLES)
         names |= more
         worth = (_sums if self._search.scoring == "diverse" else _peaks)(scored)
         alpha = self._search.alpha
