@@ -18,7 +18,7 @@ from fedkg.embed.base import Similarity
 from fedkg.session import Session
 
 TARGETS = {"pathquestion-2h": 0.99, "pathquestion-3h": 0.97, "metaqa-2hop": 0.97, "metaqa-3hop": 0.97}
-ASKED = 500
+ASKED = 300
 
 
 def main() -> None:

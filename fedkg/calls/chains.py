@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fedkg.embed.base import Matrix
 from fedkg.records import Offer
@@ -29,6 +30,7 @@ TURN, TURNED = 0.12, 0.2
 """Taken off for each turn back by the relation just walked; given for such a turn where the question says "the same"."""
 UNDATED = 0.12
 """Taken off where the question asks for a time and the ends are none, or the other way round."""
+UNREAD = np.float32(-np.inf)
 UNSAID = -1.0
 """The fit of a chain that has more relations than the question has words for."""
 MOST_UNITS = 16
@@ -44,6 +46,15 @@ TIME = re.compile(r"\b(when|years?|dates?)\b", re.IGNORECASE)
 DATE = re.compile(r"(?:\d{1,2} )?(?:[^\W\d]{3,9} )?\d{3,4}(?: BCE?)?|\d{1,4}[-./]\d{1,2}(?:[-./]\d{1,4})?")
 FIRST = frozenset("'s a an are did do does is of the was were".split())
 """Words that say nothing where a span begins with them."""
+SYNONYMS = (
+    "child children daughter kid offspring son",
+    "genre category kind sort style type",
+    "parent dad father mom mother",
+    "spouse husband partner wife",
+    "tag describe describing keyword subject term theme topic word",
+)
+"""Everyday words for what graphs have one word for; as a thesaurus has them, and small embedders have not."""
+SENSES = {word: group.split()[0] for group in SYNONYMS for word in group.split()}
 
 
 class Chain(NamedTuple):
@@ -95,8 +106,10 @@ class Reading:
     def __init__(self, question: str, topic: str) -> None:
         before, after = _around(question.replace("’", "'"), topic)
         self._rest = f"{before} {after}"
-        self._orders = [_grouped(order) for order in _orders(before, after)] or [[(0, question)]]
-        self.spans = tuple(dict.fromkeys(text for order in self._orders for text in _spans(order).values()))
+        orders = [_spans(_grouped(order)) for order in _orders(before, after)] or [{(0, 1): question}]
+        self.spans = tuple(dict.fromkeys(text for order in orders for text in order.values()))
+        places = {text: place for place, text in enumerate(self.spans)}
+        self._orders = [_places(order, places) for order in orders]
 
     def bonus(self, chain: Chain) -> float:
         """What speaks for or against a chain beside its words: turns, directions, and what kind of ends it has."""
@@ -113,23 +126,12 @@ class Reading:
         """
         fit = dict.fromkeys(chains, UNSAID)
         for order in self._orders:
-            tables = self._tables(order, likeness)
-            sums: dict[tuple[str, ...], Matrix] = {(): _start(len(order), partly=partly)}
+            tables = {relation: np.append(alike, UNREAD)[order] for relation, alike in likeness.items()}
+            sums: dict[tuple[str, ...], Matrix] = {(): _start(len(order) - 1, partly=partly)}
             for chain in fit:
                 best = float(_summed(sums, tables, chain, partly=partly)[-1]) / max(1, len(chain))
                 fit[chain] = max(fit[chain], best)
         return [fit[chain] for chain in chains]
-
-    def _tables(self, order: Sequence[tuple[int, str]], likeness: Mapping[str, Matrix]) -> dict[str, Matrix]:
-        """For each relation its likeness to the span from unit i to before unit j, shape (units + 1, units + 1)."""
-        places = {text: place for place, text in enumerate(self.spans)}
-        cuts = {cut: places[text] for cut, text in _spans(order).items()}
-        rows, columns = zip(*cuts, strict=True)
-        tables = {}
-        for relation, alike in likeness.items():
-            tables[relation] = np.full((len(order) + 1,) * 2, -np.inf, dtype=np.float32)
-            tables[relation][rows, columns] = alike[list(cuts.values())]
-        return tables
 
 
 def likeness(spans: Sequence[str], relation: str, similarity: Matrix) -> Matrix:
@@ -182,6 +184,15 @@ def _spans(order: Sequence[tuple[int, str]]) -> dict[tuple[int, int], str]:
     return {(start, end): _text(order[start:end]) for end in ends for start in range(end)}
 
 
+def _places(spans: Mapping[tuple[int, int], str], places: Mapping[str, int]) -> NDArray[np.intp]:
+    """The place of the span from unit i to before unit j, shape (units + 1, units + 1); the last one where there is none."""
+    units = max(end for _, end in spans)
+    table = np.full((units + 1, units + 1), -1)
+    for cut, text in spans.items():
+        table[cut] = places[text]
+    return table
+
+
 def _text(units: Sequence[tuple[int, str]]) -> str:
     words = " ".join(text for _, text in sorted(units)).split()
     begin = next((place for place, word in enumerate(words) if word not in FIRST), 0)
@@ -213,10 +224,15 @@ def _overlap(span: str, relation: str) -> float:
 
 
 def _akin(one: str, other: str) -> bool:
-    """Whether two words are forms of one: "directed" and "co-director", "written" and "screenwriter"."""
+    """Whether two words are forms of one, "directed" and "co-director", "written" and "screenwriter", or synonyms."""
+    one, other = _sense(one), _sense(other)
     if min(len(one), len(other)) < SHORTEST_STEM:
         return one == other
     return _stem(one) in other or _stem(other) in one
+
+
+def _sense(word: str) -> str:
+    return SENSES.get(word.removesuffix("s"), word)
 
 
 def _stem(word: str) -> str:

@@ -6,8 +6,6 @@ chain is said better, and answers with the tails of the best chain. What it cann
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from fedkg.calls.chains import Chain, Reading, chain_of, likeness
 from fedkg.embed.base import Matrix, Similarity
 from fedkg.question import guessed
@@ -121,11 +119,12 @@ class LocalModel:
         best = max(range(len(paths)), key=lambda index: score[index], default=None)
         if best is None:
             return Conclusion()
-        [fit] = await self._fits(question, [chains[best]], partly=True)
-        if fit <= self._similarity.unrelated:
+        [said] = await self._fits(question, [chains[best]], partly=True)
+        if said <= self._similarity.unrelated:
             return Conclusion()
-        weak = fit < self._similarity.weak
-        note = f"this is a guess: its relations resemble the question by {fit:.2f} only" if weak else ""
+        share = _share(score[best])
+        weak = share < self._similarity.weak
+        note = f"this is a guess: its relations resemble the question by {share:.2f} only" if weak else ""
         return Conclusion((paths[best].number,), note=note)
 
     async def inductive(
@@ -178,10 +177,7 @@ class LocalModel:
     async def _likeness(self, spans: Sequence[str], chains: Sequence[tuple[str, ...]]) -> dict[str, Matrix]:
         """For each relation how much each span says it."""
         names = list(dict.fromkeys(name for chain in chains for name in chain))
-        if names:
-            await self._similarity.scores(names[0], [*spans, *names])  # what is embedded is embedded in one batch
-        table = [await self._similarity.scores(span, names) for span in spans]
-        columns = np.array(table, dtype=np.float32).reshape(len(spans), len(names)).T
+        columns = (await self._similarity.table(spans, names)).T
         return {name: likeness(spans, name, column) for name, column in zip(names, columns, strict=True)}
 
 

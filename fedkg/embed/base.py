@@ -37,6 +37,10 @@ class Similarity(Protocol):
         """Shape (len(texts),), float32; cosine for dense embedders, 0..1 for lexical ones."""
         ...
 
+    async def table(self, queries: Sequence[str], texts: Sequence[str]) -> Matrix:
+        """Shape (len(queries), len(texts)): the scores of many queries in one go."""
+        ...
+
 
 def unit_rows(matrix: Matrix) -> Matrix:
     """The rows scaled to length 1; rows of zeros stay."""

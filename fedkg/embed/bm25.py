@@ -4,7 +4,7 @@ import asyncio
 import math
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import bm25s
@@ -37,20 +37,32 @@ class Bm25Similarity:
 
     async def scores(self, query: str, texts: Sequence[str]) -> Matrix:
         """Shape (len(texts),), float32, in 0..1; 0 for texts without a word of the query."""
-        return await asyncio.to_thread(_scores, query, texts)
+        [row] = await self.table([query], texts)
+        return np.asarray(row, dtype=np.float32)
+
+    async def table(self, queries: Sequence[str], texts: Sequence[str]) -> Matrix:
+        """Shape (len(queries), len(texts)), float32: the scores of each query, from one index of the texts."""
+        return await asyncio.to_thread(_table, queries, texts)
 
 
-def _scores(query: str, texts: Sequence[str]) -> Matrix:
-    asked = list(dict.fromkeys(words(query)))
+def _table(queries: Sequence[str], texts: Sequence[str]) -> Matrix:
     corpus = {text: list(found) for text in dict.fromkeys(texts) if (found := words(text))}
+    index = bm25s.BM25(method="lucene", k1=K1, b=B)
+    if corpus:
+        index.index(list(corpus.values()), show_progress=False)
+    found = [_scored(query, index, corpus) for query in queries]
+    rows = [[scores.get(text, 0.0) for text in texts] for scores in found]
+    return np.array(rows, dtype=np.float32).reshape(len(queries), len(texts))
+
+
+def _scored(query: str, index: bm25s.BM25, corpus: Mapping[str, list[str]]) -> dict[str, float]:
+    """The score of each text of the corpus; nothing where none has a word of the query."""
+    asked = list(dict.fromkeys(words(query)))
     known = set(asked).intersection(*[set().union(*corpus.values())])
     if not known:
-        return np.zeros(len(texts), dtype=np.float32)
-    index = bm25s.BM25(method="lucene", k1=K1, b=B)
-    index.index(list(corpus.values()), show_progress=False)
+        return {}
     raw = index.get_scores([word for word in asked if word in known]) / _limit(asked, list(corpus.values()))
-    score = dict(zip(corpus, np.clip(raw, 0.0, 1.0), strict=True))
-    return np.array([score.get(text, 0.0) for text in texts], dtype=np.float32)
+    return dict(zip(corpus, np.clip(raw, 0.0, 1.0).tolist(), strict=True))
 
 
 def _limit(asked: Sequence[str], corpus: Sequence[Sequence[str]]) -> float:

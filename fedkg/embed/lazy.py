@@ -3,6 +3,7 @@
 import asyncio
 import contextvars
 import hashlib
+import itertools
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -55,6 +56,13 @@ class LazySimilarity:
         matrix = await self.vectors([query, *texts])
         return np.asarray(matrix[1:] @ matrix[0], dtype=np.float32)
 
+    async def table(self, queries: Sequence[str], texts: Sequence[str]) -> Matrix:
+        """Shape (len(queries), len(texts)), float32: the cosine of each text to each query; embedded in one batch."""
+        if not queries or not texts:
+            return np.zeros((len(queries), len(texts)), dtype=np.float32)
+        matrix = await self.vectors([*queries, *texts])
+        return np.asarray(matrix[: len(queries)] @ matrix[len(queries) :].T, dtype=np.float32)
+
     def close(self) -> None:
         """Ends the worker thread, after what it is doing."""
         self._worker.shutdown()
@@ -96,7 +104,7 @@ class LazySimilarity:
     def _remember(self, rows: Mapping[str, Matrix]) -> None:
         """Puts the rows last; the first, those unused for longest, make room."""
         self._memory |= rows
-        for text in list(self._memory)[: max(0, len(self._memory) - self._keep)]:
+        for text in list(itertools.islice(self._memory, max(0, len(self._memory) - self._keep))):
             del self._memory[text]
 
     def _key(self, text: str) -> str:

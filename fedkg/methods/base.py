@@ -165,8 +165,9 @@ class Chain(msgspec.Struct, frozen=True):
 
     @property
     def beam(self) -> Beam:
-        """The chain as a walk without edges, which `Completing` fills with those that the graph has."""
-        return Beam(self.topic, tuple(Candidate(0, relation, ()) for relation in self.relations), self.weight)
+        """The chain as a walk without edges, which `Completing` fills with those that the graph has; the weight is its score."""
+        steps = tuple(Candidate(0, relation, (), self.weight) for relation in self.relations)
+        return Beam(self.topic, steps, self.weight)
 
 
 class Planning(msgspec.Struct, frozen=True):

@@ -43,7 +43,7 @@ Step = Generator[Need, Any, Chosen]
 
 def search(task: Task) -> Walk:
     """The walk from the topic entities. Where several paths decide together, the answer call sees all of them."""
-    settings = task.search
+    settings = _wide_enough(task.search, len(task.topics))
     several = task.together or len(task.topics) > 1
     beams = tuple(Beam(topic) for topic in task.topics)
     trail: list[Beam] = []
@@ -65,6 +65,11 @@ def search(task: Task) -> Walk:
         if not beams:
             break
     return (yield from _end(task, finished, trail, exhausted=exhausted and not (beams or finished)))
+
+
+def _wide_enough(search: Search, topics: int) -> Search:
+    """The settings with room for a path from each topic: of eight towns none is out of the comparison for the width."""
+    return msgspec.structs.replace(search, beam=max(search.beam, topics))
 
 
 def _unfinished(kept: Sequence[Beam], finished: Sequence[Beam], *, together: bool) -> tuple[Beam, ...]:
@@ -117,10 +122,7 @@ def _pages(expansion: Expansion) -> list[tuple[Candidate, ...]]:
 
 
 def _paper(depth: int, beams: Sequence[Beam], expansion: Expansion, settings: Search, before: tuple[Beam, ...]) -> Step:
-    """One call per beam and one verification per depth: at most N · D + D calls (FiDeLiS v4, appendix B).
-
-    The first depth has a beam for each topic, of which a comparison may have more than N.
-    """
+    """One call per beam and one verification per depth: at most N · D + D calls (FiDeLiS v4, appendix B)."""
     offered = expansion.candidates[: expansion.page or None]
     extended: list[Beam] = []
     for number, beam in enumerate(beams):
@@ -135,14 +137,14 @@ def _paper(depth: int, beams: Sequence[Beam], expansion: Expansion, settings: Se
 
 def calls(search: Search, topics: int) -> dict[str, int]:
     """The most calls by name: D, or N · D with the paper's plan; those of retriever and verifier; one that answers."""
-    depth, fused = search.depth, search.call_plan == "fused"
+    depth, width, fused = search.depth, _wide_enough(search, topics).beam, search.call_plan == "fused"
     counted = {
         "score-relations": depth if search.retriever == "tog" else 0,
         "choose": depth if fused else 0,
-        "beam": 0 if fused else topics + search.beam * (depth - 1),
+        "beam": 0 if fused else topics + width * (depth - 1),
         "deductive": depth if search.verifier == "deductive" and not fused else 0,
         "adequacy": depth if search.verifier == "adequacy" else 0,
-        "deducible": search.beam * depth if search.verifier == "log-probability" else 0,
+        "deducible": width * depth if search.verifier == "log-probability" else 0,
         "answer": int(search.last_step),
     }
     return {name: count for name, count in counted.items() if count}

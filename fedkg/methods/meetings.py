@@ -16,15 +16,25 @@ __all__ = ["groups", "joined", "narrowed"]
 MOST = 10
 """Meetings that the answer call is shown."""
 TRIED = 200
-"""Sets of paths that are looked at for one: the paths that matter come first."""
+"""Sets of paths with an end in common that are looked at for larger ones: the paths that matter come first."""
 
 
 def groups(beams: Sequence[Beam]) -> list[tuple[int, ...]]:
     """The sets of beams, by their indices, that start from different topics and have ends in common; the largest first."""
+    ends, topics = [set(beam.tails) for beam in beams], [beam.topic for beam in beams]
+    leading: dict[Term, list[int]] = {}
+    for number, own in enumerate(ends):
+        for end in own:
+            leading.setdefault(end, []).append(number)
     found: list[tuple[int, ...]] = [(number,) for number in range(len(beams))]
+    most = len(beams) + TRIED
     for group in found:  # those that are found are looked at, too
-        grown = ((*group, other) for other in range(group[-1] + 1, len(beams)))
-        found += [more for more in grown if _meet([beams[number] for number in more])][: max(0, TRIED - len(found))]
+        if len(found) == most:
+            break
+        common, here = set.intersection(*(ends[number] for number in group)), {topics[number] for number in group}
+        later = {other for end in common for other in leading[end] if other > group[-1]}
+        more = [(*group, other) for other in sorted(later) if topics[other] not in here]
+        found += more[: most - len(found)]
     return sorted((group for group in found if len(group) > 1), key=lambda group: -len(group))[:MOST]
 
 
@@ -39,10 +49,6 @@ def joined(beams: Sequence[Beam]) -> Answering:
     """All of these to be judged: first where they meet, then each for itself."""
     met = [narrowed(beams, group) for group in groups(beams)]
     return Answering((*(first for first, *_ in met), *beams), tuple(group[1:] for group in met))
-
-
-def _meet(beams: Sequence[Beam]) -> bool:
-    return len({beam.topic for beam in beams}) == len(beams) and bool(_common(beams))
 
 
 def _common(beams: Sequence[Beam]) -> set[Term]:

@@ -1,7 +1,8 @@
 """Path-RAG: the candidates for the next step, scored by meaning (FiDeLiS v4, section 3.1).
 
 S0((r, e)) = cos(z(K), z(r)) + cos(z(K), z(e)), and S((r, e)) = S0((r, e)) + α · max over (r', e') in N(e) of S0((r', e')) (Eq. 2),
-with K the plan's keywords in one string. Both terms of the maximum belong to one real edge. Of the two variants in appendix E of
+with K the plan's keywords in one string. Both terms of the maximum belong to one real edge; of a group's next hop only the
+relations are compared. Of the two variants in appendix E of
 the paper's first version the first (`path`, Eq. 8) adds β · the sum of S0 over the earlier steps of the path, the second
 (`diverse`, Eq. 9) is in `diversity`; it takes the sum over N(e), not the maximum.
 """

@@ -30,10 +30,17 @@ class Told:
 
     async def scores(self, query: str, texts: Sequence[str]) -> Matrix:
         """The share for each text; it keeps the queries that it is asked."""
-        self.queries.append(query)
+        return (await self.table([query], texts))[0]
+
+    async def table(self, queries: Sequence[str], texts: Sequence[str]) -> Matrix:
+        """The share for each query and text."""
+        self.queries += queries
+        return np.array([self._shares(query, texts) for query in queries], dtype=np.float32)
+
+    def _shares(self, query: str, texts: Sequence[str]) -> list[float]:
         asked = content_words(query)
         alike = [[word in self.clues.get(text, ()) for word in asked] for text in texts]
-        return np.array([sum(said) / max(1, len(asked)) for said in alike], dtype=np.float32)
+        return [sum(said) / max(1, len(asked)) for said in alike]
 
 
 def offer(number: int, *relations: str, topic: str = "Peter Jackson") -> Offer:

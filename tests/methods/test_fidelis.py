@@ -1,5 +1,6 @@
 """The search is a state machine: these tests play its driver with lists of replies."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -324,6 +325,18 @@ def test_several_topics_are_searched_jointly(topics: int) -> None:
     need = next(walk)
     assert isinstance(need, Expanding)
     assert need.beams == tuple(Beam(Iri(f"http://x/{n}")) for n in range(topics))
+
+
+@pytest.mark.parametrize("plan", ["fused", "paper"])
+def test_each_of_many_topics_has_room_for_a_path(plan: Any) -> None:
+    """Six towns are compared by six paths, although the beam has room for two; calls stay within what is said of them."""
+    topics, search = [Iri(f"http://x/{n}") for n in range(6)], Search(depth=2, beam=2, call_plan=plan)
+    _, needs = drive(search, Driver(picks=6), topics=topics, together=True)
+    walked = [need for need in needs if isinstance(need, Expanding)]
+    assert [len(need.beams) for need in walked] == [6, 6]
+    made = Counter({Choosing: "choose", Picking: "beam", Deducing: "deductive"}.get(type(need), "") for need in needs)
+    said = fidelis.calls(search, len(topics))
+    assert all(made[name] <= said[name] for name in made if name)
 
 
 def verifying(verifier: Any, says: Any) -> tuple[Found, list[Need], list[Need]]:

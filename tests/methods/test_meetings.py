@@ -51,6 +51,12 @@ def test_there_is_an_end_to_them() -> None:
     assert len(groups([path(f"{number % 10}", "x", f"y{number}") for number in range(100)])) == MOST
 
 
+def test_many_paths_that_meet_nowhere_hide_none_that_do() -> None:
+    """What is tried are paths with an end in common: a thousand others before them take no place."""
+    apart = [path("ab"[number % 2], f"x{number}") for number in range(1_000)]
+    assert groups([*apart, path("a", "y"), path("b", "y")]) == [(1_000, 1_001)]
+
+
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sets(st.sampled_from("wxyz"), min_size=1)), max_size=6))
 def test_a_meeting_is_one(paths: Sequence[tuple[str, set[str]]]) -> None:
     """Each of its paths starts elsewhere, and all lead to the same ends, which each of them had before."""

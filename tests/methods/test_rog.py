@@ -67,12 +67,12 @@ def first(_: Answering) -> Conclusion:
 
 
 def test_plans_are_grounded_and_judged() -> None:
-    """As many plans as the beam is wide, as long as the search is deep; no further call than those two."""
+    """As many plans as the beam is wide, as long as the search is deep; no further call than those two. A weight is a score."""
     found, needs = drive([Chain(TOPIC, relations("ab"), 0.7)], first, Search(depth=3, beam=2))
     assert needs[0] == Planning((TOPIC,), 3, 2)
     assert [type(need).__name__ for need in needs] == ["Planning", "Completing", "Answering"]
     (beam,) = found.beams
-    assert (beam.chain, beam.score) == (relations("ab"), 0.0)
+    assert (beam.chain, beam.score) == (relations("ab"), 0.7)
     assert found.measures == {"validity ratio": 1.0, "planned steps": 2}
 
 
