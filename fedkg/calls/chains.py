@@ -28,6 +28,8 @@ AGAINST = 0.08
 """Taken off for each step against its direction: of two walks with one name, the straight one is more often meant."""
 TURN, TURNED = 0.12, 0.2
 """Taken off for each turn back by the relation just walked; given for such a turn where the question says "the same"."""
+LONGER = 0.02
+"""Taken off for each step after the first: of two walks that fit alike, the shorter one is meant."""
 UNDATED = 0.12
 """Taken off where the question asks for a time and the ends are none, or the other way round."""
 UNREAD = np.float32(-np.inf)
@@ -112,10 +114,11 @@ class Reading:
         self._orders = [_places(order, places) for order in orders]
 
     def bonus(self, chain: Chain) -> float:
-        """What speaks for or against a chain beside its words: turns, directions, and what kind of ends it has."""
+        """What speaks for or against a chain beside its words: turns, directions, length, and what kind of ends it has."""
         turns = TURNED * bool(chain.turns) if SAME.search(self._rest) else -TURN * chain.turns
         unlike = chain.dated is not None and chain.dated != bool(TIME.search(self._rest))
-        return turns - AGAINST * chain.against - UNDATED * unlike
+        longer = len(chain.relations) - 1
+        return turns - AGAINST * chain.against - UNDATED * unlike - LONGER * longer
 
     def fits(
         self, likeness: Mapping[str, Matrix], chains: Sequence[tuple[str, ...]], *, partly: bool = False

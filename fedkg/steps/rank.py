@@ -120,6 +120,7 @@ class PathRag:
 
         With `lookahead`, where there are more than `limit`, the best 2 · limit by S0 are ranked by S, and their next hop is
         fetched: the batch that the next step needs. A next hop that fits one batch is fetched beside the labels of this one.
+        Steps that lead back come last: they are seldom meant, and each relation that is walked has one.
         """
         retriever = retriever or self._search.retriever
         lookahead = lookahead and self._search.alpha > 0 and retriever == "path-rag"
@@ -140,7 +141,7 @@ class PathRag:
             weights = self._search.lambda1, self._search.lambda2, self._search.tails
             scored = diverse(beams, scored[: 2 * limit], *weights) + scored[2 * limit :]
         whole = all(self._around.complete(tail, way) for beam in beams for tail in beam.tails for way in BOTH)
-        return Ranking(tuple(scored), names, whole)
+        return Ranking(tuple(_onward_first(scored, beams)), names, whole)
 
     async def _score(
         self,
@@ -256,6 +257,12 @@ def expand(
     return [
         Candidate(number, group.relation, (edge,), complete=group.complete) for group in found for edge in group.edges
     ]
+
+
+def _onward_first(candidates: Sequence[Candidate], beams: Sequence[Beam]) -> list[Candidate]:
+    """The candidates in their order, but those that lead only to where their beam has been behind all others."""
+    been = [{beam.topic, *(tail for step in beam.steps for tail in step.tails)} for beam in beams]
+    return sorted(candidates, key=lambda found: been[found.beam].issuperset(found.tails))
 
 
 def _repeats(relation: DirectedRelation, edges: Sequence[Edge], groups: Mapping[DirectedRelation, list[Edge]]) -> bool:

@@ -63,6 +63,10 @@ r:spouse rdfs:label "spouse"@en . r:knows rdfs:label "knows"@en . r:sequel rdfs:
 QUESTION = "Who is King Kong directed by?"
 DIRECTOR = "http://x/jackson"
 SENSIBLE = {name: HABITS[name] for name in ("knows", "first", "everything", "draws")}
+ERRATIC = {
+    name: HABITS[name] for name in ("everything", "yes", "no", "draws", "unknown numbers", "nonsense", "declines")
+}
+"""Habits that differ in what a switch makes of them: replies that cannot be read are all the same to it."""
 UNSURE = {"rog"}
 """Methods that never see everything: what was not planned was not looked at."""
 OVER_GRAPH = [name for name, method in METHODS.items() if method.graph]
@@ -86,9 +90,9 @@ def films(tmp_path: Path) -> Path:
 
 
 def session_of(films: Path, chat: Chat | None, method: str, **options: Any) -> Session:
-    """A session that keeps nothing, unless it is told to, and needs no weights."""
+    """A session that keeps nothing, unless it is told to, needs no weights, and need not find out what shape the file has."""
     given: dict[str, Any] = {"embedder": "bm25", "cache": False, "search.depth": 2} | options
-    return Session(films, chat=chat, method=method, **given)
+    return Session(f"generic@{films}", chat=chat, method=method, **given)
 
 
 async def asked(session: Session, topics: str = "", kind: Kind = "entities") -> tuple[Answer, list[Event]]:
@@ -223,17 +227,18 @@ async def test_no_method_calls_more_than_its_page_says(films: Path, method: str,
             assert answer.usage.model_calls == most
 
 
-@pytest.mark.parametrize("calls", range(1, 6))
 @pytest.mark.parametrize("says", [knows, everything], ids=["knows", "everything"])
 @every_method
-async def test_a_budget_of_calls_ends_it(films: Path, method: str, says: Says, calls: int) -> None:
+async def test_a_budget_of_calls_ends_it(films: Path, method: str, says: Says) -> None:
     """Exactly where it would call once more; the exit code tells, and "none" is not said of what was not seen."""
     whole, _ = await asked(session_of(films, Chat(says), method))
-    answer, _ = await asked(session_of(films, Chat(says), method, **{"budget.calls": calls}))
-    short = whole.usage.model_calls > calls
-    assert answer.usage.model_calls == min(calls, whole.usage.model_calls)
-    assert (answer.usage.spent, exit_code(answer) == 4) == ("calls" if short else "", short)
-    assert not (short and answer.status in {Status.NONE, Status.FAILED})
+    made = whole.usage.model_calls
+    for calls in range(1, made + 1):
+        answer, _ = await asked(session_of(films, Chat(says), method, **{"budget.calls": calls}))
+        short = made > calls
+        assert answer.usage.model_calls == calls
+        assert (answer.usage.spent, exit_code(answer) == 4) == ("calls" if short else "", short)
+        assert not (short and answer.status in {Status.NONE, Status.FAILED})
 
 
 @every_method
@@ -263,7 +268,7 @@ async def test_what_an_endpoint_fails_to_say_is_a_gap(
     async with session:
         answer = await session.ask(QUESTION, "<http://x/kong>")
     assert bool(answer.gaps) == bool(failed)
-    assert {gap.endpoint for gap in answer.gaps} <= {"films.ttl"}
+    assert {gap.endpoint for gap in answer.gaps} <= {"generic@films.ttl"}
     assert not (failed and answer.status is Status.NONE)
     if node == "kong":
         assert bool(failed) == METHODS[method].graph
@@ -384,7 +389,7 @@ async def test_a_model_that_knows_finds_the_answer_with_every_switch(
     assert answer.usage.model_calls <= 1 + sum(METHODS["fidelis"].calls(search, 1).values())
 
 
-@pytest.mark.parametrize("says", HABITS.values(), ids=HABITS)
+@pytest.mark.parametrize("says", ERRATIC.values(), ids=ERRATIC)
 @every_switch
 async def test_no_model_breaks_a_switch(films: Path, options: dict[str, Any], says: Says) -> None:
     """Nonsense, refusals, always yes, always no: the walk ends in a sound document."""
@@ -393,11 +398,12 @@ async def test_no_model_breaks_a_switch(films: Path, options: dict[str, Any], sa
         assert answer.usage.spent == ""
 
 
-@pytest.mark.parametrize("calls", range(1, 6))
 @every_switch
-async def test_a_budget_ends_every_switch(films: Path, options: dict[str, Any], calls: int) -> None:
+async def test_a_budget_ends_every_switch(films: Path, options: dict[str, Any]) -> None:
     """Where it would call once more."""
     whole, _ = await asked(session_of(films, Sure(everything), "fidelis", **options))
-    answer, _ = await asked(session_of(films, Sure(everything), "fidelis", **options, **{"budget.calls": calls}))
-    assert answer.usage.model_calls == min(calls, whole.usage.model_calls)
-    assert (answer.usage.spent == "calls") == (whole.usage.model_calls > calls)
+    made = whole.usage.model_calls
+    for calls in range(1, made + 1):
+        answer, _ = await asked(session_of(films, Sure(everything), "fidelis", **options, **{"budget.calls": calls}))
+        assert answer.usage.model_calls == calls
+        assert (answer.usage.spent == "calls") == (made > calls)

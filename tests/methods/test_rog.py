@@ -29,11 +29,12 @@ def relations(names: str) -> tuple[DirectedRelation, ...]:
 def filled(beam: Beam, missing: str = "z") -> Beam:
     """What completion makes of a chain where the graph has each relation but one, to one entity from everywhere."""
     whole = Beam(beam.topic, score=beam.score)
-    for relation in beam.chain:
+    for step in beam.steps:
+        relation = step.relation
         here = relation.relation.local_name != missing
         ends = [Iri(f"{tail.value}{relation.relation.local_name}") for tail in whole.tails if isinstance(tail, Iri)]
         edges = [Edge(TOPIC, relation.relation, end, "out", "e") for end in ends if here]
-        whole = whole.extend(Candidate(0, relation, tuple(edges)))
+        whole = whole.extend(Candidate(0, relation, tuple(edges), step.score))
     return whole
 
 

@@ -188,6 +188,15 @@ async def test_what_leads_back_is_a_step_of_its_own(make_graph: Callable[..., Sp
     assert tails == [["<http://x/bob>"], ["<http://x/ann>"]]
 
 
+async def test_what_leads_back_comes_last(make_graph: Callable[..., SparqlGraph]) -> None:
+    """However well it sounds: what leads on is meant more often, and a page of offers has ten places."""
+    facts = ":ann r:child :kim . :kim r:parent :ann, :bob . :kim r:job :smith ."
+    graph, ann = make_graph(facts, name="family"), Iri("http://x/ann")
+    child = next(c for c in (await ranked(graph, Exact({}), Beam(ann))).candidates if c.relation.direction == "out")
+    found = (await ranked(graph, Exact({"parent": 1.0, "ann": 1.0}), Beam(ann).extend(child))).candidates
+    assert [tail.text for c in found for tail in c.tails] == ["<http://x/bob>", "<http://x/smith>", "<http://x/ann>"]
+
+
 async def test_a_circle_ends(make_graph: Callable[..., SparqlGraph]) -> None:
     """Two that know each other: after as many steps as may lead to nothing new there is no candidate left."""
     graph, beam = make_graph(":kong r:knows :bee . :bee r:knows :kong .", name="pair"), Beam(KONG)
