@@ -81,6 +81,7 @@ TWO_DOORS = {
 }
 
 
+@cache
 def modules() -> dict[str, Path]:
     """Dotted name below fedkg to file; a folder's `__init__` is named by the folder, the package's own `__init__`."""
     names = {path: ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in ROOT.rglob("*.py")}
@@ -107,6 +108,7 @@ def target(name: str) -> str:
     return next((module for module in known if module in modules()), "__init__")
 
 
+@cache
 def edges() -> list[tuple[str, str]]:
     """Who imports whom within fedkg."""
     return [

@@ -79,13 +79,15 @@ class PromptedModel:
     async def plan(self, question: str, kind: Kind | None = None, options: Sequence[str] = ()) -> Plan:
         """The question's keywords, steps, statement, kind and mentions; only what stands in the question is a mention."""
         values = {"question": question, "kind": kind, "options": options}
-        return await self._ask("plan", kind, values, lambda reply, _: replies.plan(reply, question, kind, options))
+        return await self._ask(
+            self._wordings.get("plan", kind), values, lambda reply, _: replies.plan(reply, question, kind, options)
+        )
 
     async def link(self, question: str, mentions: Sequence[Mention]) -> dict[str, int]:
         """For each mention's text the number of the candidate that is meant, 0 for none; no call where nothing is open."""
         if not mentions:
             return {}
-        return await self._ask("link", None, {"question": question, "mentions": mentions}, scores.links)
+        return await self._ask(self._wordings.get("link"), {"question": question, "mentions": mentions}, scores.links)
 
     async def beam(
         self, question: str, plan: Plan, path: Offer | None, offers: Sequence[Offer], width: int
@@ -94,20 +96,25 @@ class PromptedModel:
         if not offers:
             return ()
         values = {"question": question, "plan": plan, "path": path, "offers": offers, "width": width}
-        return await self._ask("beam", plan.kind, values, lambda reply, shown: replies.step_picks(reply, shown, width))
+        return await self._ask(
+            self._wordings.get("beam", plan.kind), values, lambda reply, shown: replies.step_picks(reply, shown, width)
+        )
 
     async def deductive(self, question: str, plan: Plan, paths: Sequence[Offer]) -> tuple[Verdict, ...]:
         """A verdict on each path that was shown, in their order; a path that the reply leaves out has failed both."""
         if not paths:
             return ()
         values = {"question": question, "plan": plan, "paths": paths}
-        return await self._ask("deductive", plan.kind, values, replies.verdicts)
+        return await self._ask(self._wordings.get("deductive", plan.kind), values, replies.verdicts)
 
     async def deducible(self, question: str, plan: Plan, path: Offer, kept: Sequence[Offer] = ()) -> float:
         """The probability of yes against no where the reply says one of them, read off its log-probabilities."""
         values = {"question": question, "plan": plan, "path": path, "paths": kept}
         return await self._heard(
-            "deducible", plan.kind, values, lambda reply, _: scores.probability(reply), alternatives=ALTERNATIVES
+            self._wordings.get("deducible", plan.kind),
+            values,
+            lambda reply, _: scores.probability(reply),
+            alternatives=ALTERNATIVES,
         )
 
     async def choose(
@@ -118,7 +125,9 @@ class PromptedModel:
             return ()
         values = {"question": question, "plan": plan, "offers": offers, "width": width, "kept": kept}
         return await self._ask(
-            "choose", plan.kind, values, lambda reply, shown: replies.verified_picks(reply, shown, width)
+            self._wordings.get("choose", plan.kind),
+            values,
+            lambda reply, shown: replies.verified_picks(reply, shown, width),
         )
 
     async def adequacy(self, question: str, plan: Plan, paths: Sequence[Offer]) -> bool:
@@ -126,7 +135,9 @@ class PromptedModel:
         if not paths:
             return False
         values = {"question": question, "plan": plan, "paths": paths}
-        return await self._ask("adequacy", plan.kind, values, lambda reply, _: scores.adequate(reply))
+        return await self._ask(
+            self._wordings.get("adequacy", plan.kind), values, lambda reply, _: scores.adequate(reply)
+        )
 
     async def score_relations(
         self, question: str, plan: Plan, path: Offer | None, offers: Sequence[Offer]
@@ -136,7 +147,9 @@ class PromptedModel:
             return ()
         values = {"question": question, "plan": plan, "path": path, "offers": offers}
         return await self._ask(
-            "score-relations", plan.kind, values, lambda reply, shown: scores.scored(reply, offers, shown, "relation")
+            self._wordings.get("score-relations", plan.kind),
+            values,
+            lambda reply, shown: scores.scored(reply, offers, shown, "relation"),
         )
 
     async def score_entities(self, question: str, plan: Plan, offers: Sequence[Offer]) -> tuple[float, ...]:
@@ -145,7 +158,9 @@ class PromptedModel:
             return ()
         values = {"question": question, "plan": plan, "offers": offers}
         return await self._ask(
-            "score-entities", plan.kind, values, lambda reply, shown: scores.scored(reply, offers, shown, "entity")
+            self._wordings.get("score-entities", plan.kind),
+            values,
+            lambda reply, shown: scores.scored(reply, offers, shown, "entity"),
         )
 
     async def relation_paths(
@@ -156,7 +171,9 @@ class PromptedModel:
             return ()
         values = {"question": question, "plan": plan, "relations": relations, "depth": depth, "most": most}
         return await self._ask(
-            "relation-paths", plan.kind, values, lambda reply, shown: scores.relation_paths(reply, shown, depth, most)
+            self._wordings.get("relation-paths", plan.kind),
+            values,
+            lambda reply, shown: scores.relation_paths(reply, shown, depth, most),
         )
 
     async def reasoning_paths(self, question: str, plan: Plan, paths: Sequence[Offer], width: int) -> tuple[Pick, ...]:
@@ -166,13 +183,9 @@ class PromptedModel:
         if self.door == "token":
             return await self._written(question, paths, width)
         values = {"question": question, "plan": plan, "paths": paths, "width": width}
-        return await self._ask(
-            "reasoning-paths",
-            plan.kind,
-            values,
-            lambda reply, shown: replies.step_picks(reply, shown, width),
-            numbers=[path.number for path in paths],
-        )
+        template = self._wordings.get("reasoning-paths", plan.kind)
+        template = replace(template, schema=_listing(template.schema, [path.number for path in paths]))
+        return await self._ask(template, values, lambda reply, shown: replies.step_picks(reply, shown, width))
 
     async def answer(self, question: str, plan: Plan, paths: Sequence[Offer]) -> Conclusion:
         """Which paths and ends answer the question; an empty Conclusion where these paths do not, or none are given."""
@@ -190,14 +203,10 @@ class PromptedModel:
     ) -> Recalled:
         """The model's own answer; `few-shot` shows it examples, `cot` lets it think first."""
         values = {"question": question, "plan": Plan((), kind=kind, options=tuple(options)), "style": style}
-        return await self._ask(
-            "model-only",
-            kind,
-            values,
-            lambda reply, _: replies.recalled(reply, kind, options),
-            examples=style == "few-shot",
-            sample=sample,
-        )
+        template = self._wordings.get("model-only", kind)
+        if style != "few-shot":
+            template = replace(template, examples=())
+        return await self._ask(template, values, lambda reply, _: replies.recalled(reply, kind, options), sample=sample)
 
     async def close(self) -> None:
         """Closes the chat model."""
@@ -219,53 +228,35 @@ class PromptedModel:
         """What the paths among the values answer; nothing where there are none."""
         if not values["paths"]:
             return Conclusion()
+        template = self._wordings.get(call, plan.kind)
         return await self._ask(
-            call, plan.kind, values, lambda reply, shown: replies.conclusion(reply, plan.kind, shown, plan.options)
+            template, values, lambda reply, shown: replies.conclusion(reply, plan.kind, shown, plan.options)
         )
 
     async def _ask(
         self,
-        call: str,
-        kind: Kind | None,
+        template: Template,
         values: Mapping[str, Any],
         read: Callable[[dict[str, Any], Sequence[Any]], T],
         *,
-        examples: bool = True,
         sample: int = 0,
-        numbers: Sequence[int] = (),
     ) -> T:
         """What `read` makes of the reply's JSON object and of the offers that were shown."""
-        return await self._heard(
-            call,
-            kind,
-            values,
-            lambda reply, shown: read(extract(reply.text), shown),
-            examples=examples,
-            sample=sample,
-            numbers=numbers,
-        )
+        return await self._heard(template, values, lambda reply, shown: read(extract(reply.text), shown), sample=sample)
 
     async def _heard(
         self,
-        call: str,
-        kind: Kind | None,
+        template: Template,
         values: Mapping[str, Any],
         read: Callable[[Completion, Sequence[Any]], T],
         *,
-        examples: bool = True,
         sample: int = 0,
-        numbers: Sequence[int] = (),
         alternatives: int = 0,
     ) -> T:
         """What `read` makes of the reply and of the offers that were shown; an unusable reply is sent back once.
 
-        `numbers` are the only ones that the reply's schema lets it pick, where they are given; `alternatives` as in a Request.
+        `sample` and `alternatives` are as in a Request.
         """
-        template = self._wordings.get(call, kind)
-        if not examples:
-            template = replace(template, examples=())
-        if numbers:
-            template = replace(template, schema=_listing(template.schema, numbers))
         prompt = fitted(template, values, room(self._model.capability))
         self.left_out += prompt.left_out
         task = [Message("system", prompt.system), Message("user", prompt.user)]
@@ -286,7 +277,9 @@ class PromptedModel:
         except ModelReplyError as fault:
             self.ledger.refuse(entry, fault)
             await self._forget([first, repair])
-            raise ModelReplyError(f"{self.name}: two unusable replies to `{call}`: {fault}", asked=call) from fault
+            raise ModelReplyError(
+                f"{self.name}: two unusable replies to `{template.call}`: {fault}", asked=template.call
+            ) from fault
 
 
 def doors(model: ChatModel, writer: ChatModel | None = None) -> tuple[Door, ...]:

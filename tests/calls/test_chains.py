@@ -78,6 +78,23 @@ def test_words_are_forms_of_one_only_where_their_stems_are() -> None:
     assert likeness(["son", "directed", "co-director"], "director", zeros) == pytest.approx([0, OVERLAP, OVERLAP])
 
 
+@pytest.mark.parametrize(
+    ("span", "relation"),
+    [
+        ("what kinds", "genre"),
+        ("words that describe", "tags"),
+        ("mom", "parents"),
+        ("kids", "child"),
+        ("husband", "wife"),
+    ],
+)
+def test_everyday_words_mean_what_a_graph_has_one_word_for(span: str, relation: str) -> None:
+    """Synonyms count like forms of one word, in singular and plural; words of two groups do not."""
+    zeros = np.zeros(2, dtype=np.float32)
+    assert likeness([span, "country"], relation, zeros) == pytest.approx([OVERLAP, 0])
+    assert likeness([span, "type of parent"], "spouse", zeros)[1] < 0
+
+
 def test_the_chain_of_an_offer_has_its_arrows() -> None:
     """Those of the relations, not of what is shown around the end; of an unknown path they count as forward."""
     whole = Offer(1, "X → a → y ← b ← z [→ c → w]", ("a", "b"), ("z",), topic="X")
@@ -101,6 +118,13 @@ def test_a_time_is_asked_for_or_not() -> None:
     when, where = Reading("when was X born", "X"), Reading("where was X born", "X")
     assert [when.bonus(chain) < 0 for chain in born] == [False, True, False]
     assert [where.bonus(chain) < 0 for chain in born] == [True, False, False]
+
+
+def test_of_two_walks_that_fit_alike_the_shorter_one_is_meant() -> None:
+    """A step more has to earn its place."""
+    reading = Reading("the wife of X", "X")
+    one, two = (reading.bonus(Chain("X", ("a", "b")[:steps], "→→"[:steps])) for steps in (1, 2))
+    assert one > two
 
 
 def test_a_turn_back_is_meant_where_the_question_says_so() -> None:

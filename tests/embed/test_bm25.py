@@ -51,6 +51,14 @@ async def test_always_between_0_and_1(query: str, texts: list[str]) -> None:
         assert (score > 0) == bool(asked & set(words(text)))
 
 
+@given(st.lists(st.text(st.characters(), max_size=20) | st.sampled_from(LABELS), max_size=4), TEXTS)
+async def test_a_table_has_the_scores_of_many_queries(queries: list[str], texts: list[str]) -> None:
+    """One row for each query, as if it had been asked alone."""
+    table = await Bm25Similarity().table(queries, texts)
+    assert table.shape == (len(queries), len(texts))
+    assert table.tolist() == [await scores(query, texts) for query in queries]
+
+
 async def test_repetition_in_the_corpus_changes_nothing() -> None:
     """A label that many candidates carry does not make its words common."""
     once = await scores("birth place", LABELS)

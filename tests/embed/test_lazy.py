@@ -57,6 +57,16 @@ async def test_rows_are_unit_and_in_order(lazy: LazySimilarity) -> None:
     assert np.allclose(np.linalg.norm(matrix, axis=1), 1, atol=1e-6)
 
 
+async def test_a_table_has_the_scores_of_many_queries(lazy: LazySimilarity, counting: Any) -> None:
+    """All texts are embedded in one batch; queries or texts that are none need no model."""
+    assert (await lazy.table(["a"], [])).shape == (1, 0)
+    assert (await lazy.table([], LABELS)).shape == (0, 4)
+    assert counting.asked == []
+    table = await lazy.table(["birth", "capital"], LABELS)
+    assert (len(counting.asked), table.dtype) == (1, np.float32)
+    assert np.allclose(table, [await lazy.scores(query, LABELS) for query in ("birth", "capital")], atol=1e-6)
+
+
 async def test_nothing_asked_nothing_embedded(lazy: LazySimilarity, counting: Any) -> None:
     """No texts need no model."""
     assert (await lazy.scores("query", [])).shape == (0,)

@@ -33,6 +33,7 @@ from fedkg.methods.registry import METHODS
 from fedkg.records import Answer, Kind, Status, decode_answer
 from fedkg.records import Path as Walked
 from fedkg.session import Session
+from fedkg.terms import Iri
 from tests.methods.habits import (
     HABITS,
     MOST_CALLS,
@@ -95,7 +96,9 @@ def session_of(films: Path, chat: Chat | None, method: str, **options: Any) -> S
     return Session(f"generic@{films}", chat=chat, method=method, **given)
 
 
-async def asked(session: Session, topics: str = "", kind: Kind = "entities") -> tuple[Answer, list[Event]]:
+async def asked(
+    session: Session, topics: str | Sequence[str] = "", kind: Kind = "entities"
+) -> tuple[Answer, list[Event]]:
     """The answer and the events of the question; all that holds of every document is checked."""
     options = OPTIONS if kind == "choice" else ()
     async with session:
@@ -193,6 +196,17 @@ async def test_no_model_breaks_a_method(films: Path, method: str, says: Says) ->
     assert answer.usage.spent == ""
     if not METHODS[method].graph:
         assert [type(event) for event in events if isinstance(event, Fetched | Ranked)] == []
+
+
+@pytest.mark.parametrize("says", SENSIBLE.values(), ids=SENSIBLE)
+@every_graph_method
+async def test_two_topics_are_asked_of_at_once(films: Path, method: str, says: Says) -> None:
+    """In one sound document; whoever knows finds what both films have in common."""
+    answer, _ = await asked(session_of(films, Chat(says), method), ["King Kong", "The Two Towers"])
+    assert answer.gaps == ()
+    if says is knows:
+        assert [value.iri for value in answer.answers] == [DIRECTOR]
+        assert {path.edges[0].edge.start for path in answer.paths} == {Iri("http://x/kong"), Iri("http://x/rings")}
 
 
 @every_method
