@@ -50,8 +50,8 @@ def _table(queries: Sequence[str], texts: Sequence[str]) -> Matrix:
     index = bm25s.BM25(method="lucene", k1=K1, b=B)
     if corpus:
         index.index(list(corpus.values()), show_progress=False)
-    found = [_scored(query, index, corpus) for query in queries]
-    rows = [[scores.get(text, 0.0) for text in texts] for scores in found]
+    scored = [_scored(query, index, corpus) for query in queries]
+    rows = [[score.get(text, 0.0) for text in texts] for score in scored]
     return np.array(rows, dtype=np.float32).reshape(len(queries), len(texts))
 
 

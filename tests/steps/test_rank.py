@@ -37,6 +37,10 @@ class Exact:
         self.asked += texts
         return np.array([self.worth.get(text, 0.0) for text in texts], dtype=np.float32)
 
+    async def table(self, queries: Sequence[str], texts: Sequence[str]) -> Matrix:
+        """The same for every query."""
+        return np.array([await self.scores(query, texts) for query in queries], dtype=np.float32)
+
 
 async def ranked(
     graph: SparqlGraph,
