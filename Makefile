@@ -1,6 +1,6 @@
 # make demo: installs into .venv and answers three questions from the bundled sample. make test: runs the tests.
 # make cassettes: records tests/cassettes/ anew, from servers on loopback; needed where a request has changed.
-# make engines: installs Virtuoso from Debian's packages where it can; tests that need it are skipped where it is absent.
+# make engines: installs Virtuoso and Redis from Debian's packages where it can; tests that need them are skipped where they are absent.
 # make bench: measures what README says under "Measured" (some minutes, needs the public data sets beside the project).
 # make desk: asks questions whose replies somebody writes by hand, at the OpenAI wire that DESK="--url …" names.
 # make comunica: compares the federation with Comunica, which npm installs for the run.
@@ -8,7 +8,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo -n)
 APT := $(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get -qq
-VIRTUOSO := virtuoso-opensource
+ENGINES := virtuoso-opensource redis-server
 
 .PHONY: demo engines test fuzz cassettes check format lint types bench desk comunica clean
 
@@ -21,11 +21,12 @@ demo: .venv/installed
 	$(BIN)/python -m fedkg.demo
 
 engines:
-	@if command -v virtuoso-t >/dev/null && command -v isql-vt >/dev/null; then echo "Virtuoso is installed"; \
-	elif $(APT) install -y --no-install-recommends $(VIRTUOSO) </dev/null \
-		|| { $(APT) update && $(APT) install -y --no-install-recommends $(VIRTUOSO) </dev/null; }; \
-	then echo "Virtuoso is installed now"; \
-	else echo "Virtuoso cannot be installed here; as root: apt-get install --no-install-recommends $(VIRTUOSO)"; fi
+	@if command -v virtuoso-t >/dev/null && command -v isql-vt >/dev/null && command -v redis-server >/dev/null; \
+	then echo "Virtuoso and Redis are installed"; \
+	elif $(APT) install -y --no-install-recommends $(ENGINES) </dev/null \
+		|| { $(APT) update && $(APT) install -y --no-install-recommends $(ENGINES) </dev/null; }; \
+	then echo "Virtuoso and Redis are installed now"; \
+	else echo "Not everything can be installed here; as root: apt-get install --no-install-recommends $(ENGINES)"; fi
 
 test: .venv/installed
 	$(BIN)/python -m pytest

@@ -19,7 +19,7 @@ import stamina
 from eval.engines import oxigraph
 from eval.misbehaviour import HARMLESS, WAYS, Misbehaving
 from eval.report import Report, options, require
-from fedkg.bench import datasets
+from fedkg.bench import definitions, loaders
 from fedkg.bench.datasets import Question
 from fedkg.errors import EndpointError, FedkgError
 from fedkg.graph.base import chunks
@@ -63,9 +63,9 @@ def main() -> None:
     parser = options(__doc__ or "")
     parser.add_argument("--each", type=int, default=EACH, help="questions of each set")
     chosen = parser.parse_args()
-    known = [datasets.find(name) for name in SETS]
+    known = [definitions.find(name) for name in SETS]
     require(chosen.data, *(part for found in known for part in (found.questions, found.graph)))
-    asked = [one for found in known for one in datasets.questions(chosen.data / found.questions, chosen.each)]
+    asked = [one for found in known for one in loaders.questions(chosen.data / found.questions, chosen.each)]
     report = Report("faults", write=chosen.write)
     graphs = list(dict.fromkeys(chosen.data / found.graph for found in known))
     with (

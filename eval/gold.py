@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fedkg.bench.datasets import Question
 from fedkg.terms import DirectedRelation, Iri, Term, parse_term
 
-__all__ = ["ANSWERABLE", "SETS", "Case", "Chain", "Facts", "Set", "cases", "facts"]
+__all__ = ["ANSWERABLE", "SETS", "Case", "Chain", "Facts", "Set", "cases", "facts", "way"]
 
 Row = Mapping[str, Any]
 Chain = tuple[DirectedRelation, ...]
@@ -93,6 +94,18 @@ class Facts:
         near = self._near.get(topic, {})
         return [(relation,) for relation, ends in near.items() if not ends.isdisjoint(answers)]
 
+    def through(self, topic: Term, answers: frozenset[Term]) -> set[Chain]:
+        """The pairs of relations that lead from the topic to one of the answers."""
+        last: dict[Term, set[DirectedRelation]] = defaultdict(set)
+        for answer in answers:
+            for relation, nodes in self._near.get(answer, {}).items():
+                for node in nodes:
+                    last[node].add(relation.inverse)
+        near = self._near.get(topic, {})
+        return {
+            (relation, step) for relation, ends in near.items() for node in ends & last.keys() for step in last[node]
+        }
+
 
 def facts(file: Path, relations: str) -> Facts:
     """The facts between entities of a gzipped N-Triples file, and the names."""
@@ -120,6 +133,22 @@ def cases(data: Path, chosen: Set, graph: Facts, limit: int, seed: int = 0) -> l
         if case.chains and len(found) < limit:
             found.append(case)
     return found
+
+
+def way(question: Question, graph: Facts) -> Chain:
+    """Of the shortest relations, one or two, from a topic to an answer those whose ends are most like the answers; else none."""
+    topics = [iri for topic in question.topic_entities for iri in _topic(topic.iri, graph)]
+    named = ({"iri": answer.iri, "label": answer.label} for answer in question.answers)
+    answers = frozenset(end for one in named for end in _entities(one, graph)) - set(topics)
+    for lead in (graph.to, graph.through):
+        if found := [(topic, chain) for topic in topics for chain in lead(topic, answers)]:
+            return max(found, key=lambda one: (_alike(graph.walk([one[0]], one[1]), answers), one[1]))[1]
+    return ()
+
+
+def _alike(ends: set[Term], answers: frozenset[Term]) -> float:
+    """F1."""
+    return 2 * len(ends & answers) / (len(ends) + len(answers))
 
 
 def _rows(data: Path, chosen: Set) -> list[Row]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from fedkg.llm.base import Message, ScriptedModel
 
-__all__ = ["Gold", "golds", "guide"]
+__all__ = ["Gold", "golds", "guide", "relation_name"]
 
 OFFER = re.compile(r"^(\d+)\. (.*)$", re.MULTILINE)
 STEP = re.compile(r" ([→←]) (.+?) [→←](?= |$)")
@@ -54,7 +54,7 @@ def _gold(row: dict[str, Any]) -> Gold:
 
 def _chain(row: dict[str, Any]) -> list[str]:
     if relations := row.get("gold_relations"):
-        return [f"{'←' if relation[0] == '^' else '→'} {_name(relation)}" for relation in relations]
+        return [f"{'←' if relation[0] == '^' else '→'} {relation_name(relation)}" for relation in relations]
     return _walked(row["topic_entities"][0]["iri"], row["gold_path"])
 
 
@@ -62,11 +62,11 @@ def _walked(start: str, path: Iterable[Sequence[str]]) -> list[str]:
     chain = []
     for subject, relation, target in path:
         arrow, start = ("→", target) if subject == start else ("←", subject)
-        chain.append(f"{arrow} {_name(relation)}")
+        chain.append(f"{arrow} {relation_name(relation)}")
     return chain
 
 
-def _name(relation: str) -> str:
+def relation_name(relation: str) -> str:
     """A relation as fedkg names it: `…/ns/people.person.place_of_birth` is "place of birth"."""
     return re.split(r"[./]", relation)[-1].replace("_", " ")
 

@@ -21,7 +21,7 @@ from eval.graphs import RELATION, entities
 from eval.guide import Gold, golds, guide
 from eval.proxy import Distance, distant
 from eval.report import Report, options, require, spread
-from fedkg.bench import datasets
+from fedkg.bench import loaders
 from fedkg.bench.datasets import Question
 from fedkg.embed.base import Similarity
 from fedkg.graph.surroundings import Surroundings
@@ -46,7 +46,7 @@ def main() -> None:
     require(chosen.data, GRAPH, QUESTIONS, QUESTION_GRAPH)
     report = Report("latency", write=chosen.write)
     wanted = entities(chosen.data / GRAPH, ENTITIES + REPEATS)
-    asked = datasets.questions(chosen.data / QUESTIONS, ASKED)
+    asked = loaders.questions(chosen.data / QUESTIONS, ASKED)
     chains = golds(chosen.data / QUESTIONS)
     for name, serve in ENGINES.items():
         if reason := missing(name):

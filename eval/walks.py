@@ -12,8 +12,10 @@ from typing import NamedTuple, Self
 
 from eval.guide import Gold, golds, guide
 from eval.report import require
-from fedkg.bench import datasets
-from fedkg.bench.datasets import Definition, Question
+from fedkg.bench import definitions, loaders
+from fedkg.bench.datasets import Question
+from fedkg.bench.definitions import Definition
+from fedkg.bench.record import Record, given
 from fedkg.bench.scores import Score, mean, score
 from fedkg.embed.base import Similarity
 from fedkg.errors import FedkgError
@@ -39,14 +41,14 @@ class Bench(NamedTuple):
     @classmethod
     def load(cls, name: str, data: Path, limit: int | None = None) -> "Bench":
         """All questions, or `limit` of them drawn by the seed 0."""
-        definition = datasets.find(name)
+        definition = definitions.find(name)
         file = data / definition.questions
-        return cls(definition, data / definition.graph, datasets.questions(file, limit), golds(file))
+        return cls(definition, data / definition.graph, loaders.questions(file, limit), golds(file))
 
 
 def present(data: Path, names: Iterable[str]) -> None:
     """Ends the program where questions or graph of one of these benchmarks are absent."""
-    found = [datasets.find(name) for name in names]
+    found = [definitions.find(name) for name in names]
     require(data, *(file for one in found for file in (one.questions, one.graph)))
 
 
@@ -76,7 +78,19 @@ class Walked(NamedTuple):
     @property
     def score(self) -> Score:
         """How good the answer is."""
-        return score(self.answer, self.question.answers)
+        asked, answer = self.question, self.answer
+        if answer is None:
+            return Score()
+        return score(
+            Record(
+                id=asked.id,
+                question=asked.question,
+                kind=answer.kind,
+                status=answer.status,
+                gold=asked.answers,
+                answers=given(answer),
+            )
+        )
 
 
 class Tally:

@@ -2,8 +2,8 @@
 
 import importlib.util
 import logging
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -11,9 +11,10 @@ import msgspec
 
 from fedkg.embed import openai as openai_embeddings
 from fedkg.embed import sentence
-from fedkg.embed.base import Embedder, Similarity
+from fedkg.embed.base import Embedder, HashingEmbedder, Similarity
 from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.embed.lazy import LazySimilarity
+from fedkg.embed.offline import OfflineEmbedder
 from fedkg.errors import ModelNameError, SettingsError
 from fedkg.fetch.manners import Manners
 from fedkg.llm import capability, hf
@@ -25,7 +26,15 @@ from fedkg.llm.wire import WireModel
 from fedkg.settings import Settings, masked
 from fedkg.store import DiskStore, MemoryStore, Store
 
-__all__ = ["CHAT_MODELS", "chat_model", "open_manners", "open_store", "path_model", "text_similarity"]
+__all__ = [
+    "CHAT_MODELS",
+    "chat_model",
+    "kept_similarity",
+    "open_manners",
+    "open_store",
+    "path_model",
+    "text_similarity",
+]
 
 CHAT_MODELS: Mapping[str, type[WireModel]] = {"anthropic": AnthropicModel, "openai": OpenAIModel}
 
@@ -33,8 +42,18 @@ log = logging.getLogger(__name__)
 
 
 def open_store(settings: Settings) -> Store:
-    """The cache that the settings name: a folder, or memory only."""
+    """The cache that the settings name: a server, a folder, or memory only. Raises SettingsError where it cannot be used."""
+    if settings.cache and settings.cache_url:
+        return _shared(settings.cache_url)
     return DiskStore(settings.cache_path, settings.cache_size << 20) if settings.cache else MemoryStore()
+
+
+def _shared(url: str) -> Store:
+    try:
+        from fedkg.shared import SharedStore  # noqa: PLC0415  # an optional extra
+    except ImportError as error:
+        raise SettingsError("a shared cache needs fedkg's extra `redis`", hint="pip install 'fedkg[redis]'") from error
+    return SharedStore(url)
 
 
 def open_manners(settings: Settings, files: ExitStack) -> Manners:
@@ -110,15 +129,31 @@ def text_similarity(settings: Settings, store: Store) -> Similarity:
     return LazySimilarity(_embedder(name, offline=settings.mode == "offline"), store)
 
 
+@contextmanager
+def kept_similarity(name: str, store: Store) -> Iterator[Similarity]:
+    """The similarity of that name over the vectors in the store: a text that has none there raises OfflineError."""
+    if name == Bm25Similarity.name:
+        yield Bm25Similarity()
+        return
+    similarity = LazySimilarity(OfflineEmbedder(name), store)
+    try:
+        yield similarity
+    finally:
+        similarity.close()
+
+
 def _embedder(name: str, *, offline: bool) -> Embedder:
     kind, _, model = name.partition(":")
     if name == "minilm":
         return sentence.minilm()
+    if name == HashingEmbedder.name:
+        return HashingEmbedder()
     if kind == "st" and model:
         return sentence.named(model, offline=offline)
     if kind == "openai":
         model = model or "text-embedding-3-small"
         return openai_embeddings.unasked(model) if offline else openai_embeddings.connect(model)
     raise ModelNameError(
-        f"no embedder is called {name[:100]!r}", hint="embedders: auto, minilm, bm25, openai:MODEL, st:NAME_OR_FOLDER"
+        f"no embedder is called {name[:100]!r}",
+        hint="embedders: auto, minilm, bm25, hashing, openai:MODEL, st:NAME_OR_FOLDER",
     )

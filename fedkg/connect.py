@@ -23,7 +23,7 @@ from fedkg.graph.base import Source
 from fedkg.graph.endpoint import SparqlGraph, has_shape
 from fedkg.identity import Identity
 from fedkg.meter import Meter
-from fedkg.places import Places
+from fedkg.places import Kept, Places
 from fedkg.profiles import Profile
 from fedkg.settings import Settings
 from fedkg.sparql.results import accept
@@ -44,7 +44,7 @@ class Member(NamedTuple):
 
 def check_endpoint(endpoint: Any) -> None:
     """Raises InputError for what can be no endpoint, whatever it holds."""
-    if not isinstance(endpoint, str | Path) and not hasattr(endpoint, "_createRequest"):
+    if not isinstance(endpoint, str | Path | Kept) and not hasattr(endpoint, "_createRequest"):
         kind = type(endpoint).__name__
         raise InputError(f"expected a profile name, URL, file or SPARQLWrapper object, got {kind}")
 
@@ -73,7 +73,7 @@ async def connect(
         several = len(places) + len(wrappers) > 1
         wiring = _Wiring(settings, meter, store, opened, manners, identity=identity if several else None)
         members = [await wiring.named(spec) for spec in places]
-        members += [wiring.wrapped(wrapper) for wrapper in wrappers]
+        members += [wiring.kept(own) if isinstance(own, Kept) else wiring.wrapped(own) for own in wrappers]
         opened.pop_all()
     return members
 
@@ -120,6 +120,12 @@ class _Wiring:
         identity = f"{wrapper.endpoint} {sorted(getattr(wrapper, 'parameters', {}).items())}"
         return self._connect(profiles.find("generic"), [transport], transport.name, identity)
 
+    def kept(self, kept: Kept) -> Member:
+        """A graph over what the cache holds of it. Raises SettingsError where it could be asked for more."""
+        if self._settings.mode != "offline":
+            raise SettingsError(f"of {kept.name} there is only what is kept", hint="use mode offline")
+        return self._connect(kept.profile, (), kept.name, kept.identity)
+
     def _from_urls(self, profile: Profile, urls: Sequence[str], name: str) -> Member:
         if not urls:
             raise ProfileError(f"the profile {name} has no URL of its own", hint=f"use -e {name}@URL or {name}@FILE")
@@ -163,7 +169,7 @@ class _Wiring:
             transports,
             check,
             endpoint=name,
-            limits=profile.limits,
+            limits=profile.limits.shared(self._settings.clients),
             meter=self._meter,
             manners=self._manners() if any(transport.url for transport in transports) else None,
             engine=profile.engine,
@@ -185,7 +191,13 @@ class _Wiring:
         )
         check = partial(mediawiki.accept, endpoint=name, authorities=profile.authorities or WIKIDATA)
         select = Polite(
-            [transport], check, endpoint=name, limits=limits, meter=self._meter, manners=self._manners(), detects=False
+            [transport],
+            check,
+            endpoint=name,
+            limits=limits.shared(self._settings.clients),
+            meter=self._meter,
+            manners=self._manners(),
+            detects=False,
         )
         self._opened.push_async_callback(select.close)
         return select

@@ -4,7 +4,7 @@ The method decides, the driver acts. A model that answers nonsense does not end 
 ranking, with a warning in the answer.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +20,19 @@ from fedkg.errors import (
     ModelReplyError,
     TopicError,
 )
-from fedkg.events import Chosen, Event, Fetched, Judged, Proposed, Ranked, Scored, Verified, Warned
+from fedkg.events import (
+    Chosen,
+    Event,
+    Fetched,
+    Judged,
+    Proposed,
+    Ranked,
+    Reached,
+    Scored,
+    Stage,
+    Verified,
+    Warned,
+)
 from fedkg.graph.surroundings import Surroundings, frontier, spread
 from fedkg.methods.base import (
     Answering,
@@ -67,7 +79,7 @@ from fedkg.steps.show import (
     weighted,
     with_others,
 )
-from fedkg.terms import DirectedRelation, Term
+from fedkg.terms import DirectedRelation, Iri, Term, own_name
 from fedkg.words import without
 
 __all__ = ["UNUSABLE", "Driver"]
@@ -151,6 +163,7 @@ class Driver:
         page = ranking.candidates[:limit]
         offered = tuple(offer.text for offer in self._offered(need.beams, page))
         self.tell(Ranked(need.depth, len(ranking.candidates), offered))
+        self._reached(need.depth, "offered", page)
         return Expansion(ranking.candidates, ranking.complete, limit or 0)
 
     async def _rescored(self, need: Expanding, ranking: Ranking) -> Ranking:
@@ -167,13 +180,23 @@ class Driver:
         return msgspec.structs.replace(ranking, candidates=tuple(sorted(scored, key=lambda found: -found.score)))
 
     def _check_topics(self) -> None:
-        """Names the topics. Raises TopicError for a given IRI that no endpoint says anything of: a typing error is not "none"."""
-        for match in self.topics:
-            heard = [near for near in self.around.all() if near.entity == match.iri]
-            known = match.mention or self.names.get(match.iri, match.iri.local_name) != match.iri.local_name
-            if not known and not any(near.edges or near.failed for near in heard):
-                raise TopicError(f"{self.around.graph.name} says nothing of {match.iri.value}", asked=match.iri.value)
-        self.topics = [self._named(match) for match in self.topics]
+        """Names the topics, and leaves out, with a warning, given IRIs that no endpoint says anything of.
+
+        Raises TopicError where that is all of them: a typing error is not "none".
+        """
+        unheard = [match for match in self.topics if not self._heard(match)]
+        said = [f"{self.around.graph.name} says nothing of {match.iri.value}" for match in unheard]
+        if unheard and unheard == self.topics:
+            raise TopicError(said[0], asked=unheard[0].iri.value)
+        for one in said:
+            self._warn(f"{one}; the walk starts without it")
+        self.topics = [self._named(match) for match in self.topics if match not in unheard]
+
+    def _heard(self, match: Match) -> bool:
+        """Whether there is such an entity, as far as can be told: it was found by name, or has a label, edges or an error."""
+        found = [near for near in self.around.all() if near.entity == match.iri]
+        known = match.mention or self.names.get(match.iri, match.iri.local_name) != match.iri.local_name
+        return bool(known) or any(near.edges or near.failed for near in found)
 
     async def _choose(self, need: Choosing) -> tuple[Pick, ...]:
         offers = self._offered(need.beams, need.candidates)
@@ -182,8 +205,8 @@ class Driver:
             picks = await self.model.choose(self.question, self.plan, offers, need.width, kept)
         except UNUSABLE as error:
             picks = self._best(len(offers), need.width, error)
-        self._chosen(need.depth, offers, picks)
-        self._verified(need.depth, offers, picks)
+        self._chosen(need.depth, offers, picks, need.candidates)
+        self._verified(need.depth, offers, picks, need.candidates)
         return picks
 
     async def _pick(self, need: Picking) -> tuple[Pick, ...]:
@@ -194,7 +217,7 @@ class Driver:
             picks = await self.model.beam(self.question, self.plan, path, offers, need.width)
         except UNUSABLE as error:
             picks = self._best(len(offers), need.width, error)
-        self._chosen(need.depth, offers, picks)
+        self._chosen(need.depth, offers, picks, candidates)
         return picks
 
     async def _decode(self, need: Decoding) -> Decoded | None:
@@ -209,7 +232,7 @@ class Driver:
         except UNUSABLE as error:
             self._warn(f"the paths are picked from hop to hop: {error}")
             return None
-        self._chosen(max(len(beam.steps) for beam in need.beams), offers, picks)
+        self._chosen(max(len(beam.steps) for beam in need.beams), offers, picks, [path for _, path in paths])
         return Decoded(self.model.door, tuple(dict.fromkeys(paths[pick.number - 1][0] for pick in picks)))
 
     def _apart(self, beam: Beam) -> Sequence[Beam]:
@@ -230,7 +253,7 @@ class Driver:
         except UNUSABLE as error:
             self._warn(f"not verified at depth {need.depth}: {error}")
             verdicts = tuple(Verdict(number, follows=True, finishes=False) for number in range(1, new + 1))
-        self._verified(need.depth, offers, verdicts)
+        self._verified(need.depth, offers, verdicts, need.beams)
         return verdicts
 
     async def _deduced(self, offers: Sequence[Offer], new: int) -> tuple[Verdict, ...]:
@@ -327,6 +350,7 @@ class Driver:
 
     async def _conclude(self, need: Answering | Inducing) -> Conclusion:
         self.seen = beams = need.beams
+        self._reached(max((len(beam.steps) for beam in beams), default=0), "shown", beams)
         also = need.also if isinstance(need, Answering) else ()
         await self._label([*beams, *(beam for others in also for beam in others)])
         # where ends are picked they are listed below the path; one stands in it to tell what they are
@@ -375,14 +399,30 @@ class Driver:
         """Walked paths as a model is shown them."""
         return [offer_beam(n, beam, self.names, self.topics, self.search.tails) for n, beam in enumerate(beams, 1)]
 
-    def _chosen(self, depth: int, offers: Sequence[Offer], picks: Sequence[Pick]) -> None:
+    def _chosen(
+        self, depth: int, offers: Sequence[Offer], picks: Sequence[Pick], steps: Sequence[Candidate | Beam]
+    ) -> None:
         self.tell(Chosen(depth, tuple(offers[pick.number - 1].text for pick in picks)))
+        self._reached(depth, "chosen", [steps[pick.number - 1] for pick in picks])
 
-    def _verified(self, depth: int, offers: Sequence[Offer], verdicts: Sequence[Pick | Verdict]) -> None:
-        kept = [verdict for verdict in verdicts if verdict.follows]
-        done = [verdict for verdict in kept if verdict.finishes]
-        shown = [tuple(offers[verdict.number - 1].text for verdict in part) for part in (kept, done)]
-        self.tell(Verified(depth, *shown))
+    def _verified(
+        self, depth: int, offers: Sequence[Offer], verdicts: Sequence[Pick | Verdict], steps: Sequence[Candidate | Beam]
+    ) -> None:
+        kept = [verdict.number - 1 for verdict in verdicts if verdict.follows]
+        done = [verdict.number - 1 for verdict in verdicts if verdict.follows and verdict.finishes]
+        self.tell(Verified(depth, *(tuple(offers[index].text for index in part) for part in (kept, done))))
+        self._reached(depth, "kept", [steps[index] for index in kept])
+        self._reached(depth, "finished", [steps[index] for index in done])
+
+    def _reached(self, depth: int, stage: Stage, steps: Sequence[Candidate | Beam]) -> None:
+        self.tell(Reached(depth, stage, tuple(frozenset(self._called(step.tails)) for step in steps)))
+
+    def _called(self, tails: Sequence[Term]) -> Iterator[str]:
+        """The IRIs or values of these tails, and their labels."""
+        for tail in tails:
+            yield tail.value if isinstance(tail, Iri) else own_name(tail)
+            if tail in self.names:
+                yield self.names[tail]
 
     def _scored(self, need: Scoring, offers: Sequence[Offer], scores: Sequence[float]) -> None:
         ranked = sorted(zip(offers, scores, strict=True), key=lambda one: -one[1])

@@ -41,7 +41,7 @@ person can do (`hint`).
 """
 
 from enum import StrEnum
-from typing import ClassVar
+from typing import Any, ClassVar
 
 __all__ = [
     "Action",
@@ -92,7 +92,10 @@ class Action(StrEnum):
 
 
 class FedkgError(Exception):
-    """Base of all errors that fedkg raises on purpose; `exit_code` is what the command line ends with."""
+    """Base of all errors that fedkg raises on purpose; `exit_code` is what the command line ends with.
+
+    `usage` is what the question that it ended had cost until then, a `records.Usage`; None where it ended none.
+    """
 
     exit_code: ClassVar[int] = 1
     retryable: ClassVar[bool] = False
@@ -103,6 +106,7 @@ class FedkgError(Exception):
         self.message = message
         self.asked = asked
         self.hint = hint or self.default_hint
+        self.usage: Any = None
 
     def __str__(self) -> str:
         return self.message

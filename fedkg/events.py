@@ -16,10 +16,15 @@ __all__ = [
     "Planned",
     "Proposed",
     "Ranked",
+    "Reached",
     "Scored",
+    "Stage",
     "Verified",
     "Warned",
 ]
+
+Stage = Literal["offered", "chosen", "kept", "finished", "shown"]
+"""What a step comes through: offered by the retriever, chosen and kept by the model, finished, shown to the answer call."""
 
 
 class Planned(msgspec.Struct, frozen=True, tag=True):
@@ -89,6 +94,17 @@ class Verified(msgspec.Struct, frozen=True, tag=True):
     finished: tuple[str, ...]
 
 
+class Reached(msgspec.Struct, frozen=True, tag=True):
+    """Where the steps of one stage lead to, for whoever measures where the way to an answer is lost.
+
+    `ends` are, for each step, the IRIs and values that it leads to, and their labels as far as they are known.
+    """
+
+    depth: int
+    stage: Stage
+    ends: tuple[frozenset[str], ...]
+
+
 class Warned(msgspec.Struct, frozen=True, tag=True):
     """Something a reader of the answer should know."""
 
@@ -101,4 +117,6 @@ class Answered(msgspec.Struct, frozen=True, tag=True):
     answer: Answer
 
 
-Event = Planned | Linked | Fetched | Ranked | Proposed | Scored | Judged | Chosen | Verified | Warned | Answered
+Event = (
+    Planned | Linked | Fetched | Ranked | Proposed | Scored | Judged | Chosen | Verified | Reached | Warned | Answered
+)

@@ -13,7 +13,7 @@ from fedkg.errors import ProfileError
 from fedkg.profiles import Profile
 from fedkg.settings import Settings, masked
 
-__all__ = ["Place", "Places", "hosted", "wants_contact"]
+__all__ = ["Kept", "Place", "Places", "hosted", "wants_contact"]
 
 WEB = ("http://", "https://")
 # Wikimedia's policy on user agents asks for a contact, whatever the profile says
@@ -27,6 +27,14 @@ class Place(NamedTuple):
     profile: Profile | None
     urls: Sequence[str] = ()
     file: Path | None = None
+
+
+class Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An endpoint of which only what the cache holds can be had: its name in proofs, its identity in the cache, its profile."""
+
+    name: str
+    identity: str
+    profile: Profile
 
 
 class Places:

@@ -64,6 +64,12 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     patience: Annotated[float, msgspec.Meta(gt=0)] = 120.0
     errors: Positive = 40
 
+    def shared(self, clients: int) -> "Limits":
+        """What one of so many clients may ask that ask at the same time: all together they keep these limits."""
+        return msgspec.structs.replace(
+            self, concurrency=max(1, self.concurrency // clients), interval=self.interval * clients
+        )
+
 
 class Labels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How things are named.

@@ -80,7 +80,7 @@ class Run:
             self.similarity,
             self.settings.search,
             self._tell,
-            self._usage,
+            self.usage,
             Plan(content_words(self.question), kind=self.kind or guessed(self.question), options=tuple(self.options)),
         )
 
@@ -198,7 +198,7 @@ class Run:
             answers=answers,
             paths=paths,
             gaps=(*driver.around.gaps(self._walked(found)), *self._missed),
-            usage=self._usage(),
+            usage=self.usage(),
             warnings=tuple(self._warnings),
             settings=public(self.settings),
             ledger=self.ledger.calls,
@@ -249,7 +249,8 @@ class Run:
         seen = found.exhausted and judged and not self.model.left_out
         return Status.NONE if seen and not self._spent else Status.NOT_FOUND
 
-    def _usage(self) -> Usage:
+    def usage(self) -> Usage:
+        """What the question has cost so far."""
         seconds = round(time.monotonic() - self._started, 3)
         return msgspec.structs.replace(self.cost().since(self._before), seconds=seconds, spent=self._spent)
 

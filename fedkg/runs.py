@@ -143,6 +143,13 @@ class Recorder:
         """Drops a namespace, or everything; returns how many entries went."""
         return self._store.clear(namespace)
 
+    @property
+    def touched(self) -> Keys:
+        """What was touched. Raises PackError where it is more than is noted."""
+        if sum(map(len, self._touched.values())) > MOST_TOUCHED:
+            raise PackError(f"more than {MOST_TOUCHED:,} entries were touched: too many for a pack")
+        return self._touched
+
     def keep(self, asked: Sequence[str]) -> None:
         """Remembers what was touched as a run, where anything was; `asked` is what the run is known by."""
         if any(self._touched.values()):

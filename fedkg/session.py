@@ -38,7 +38,7 @@ from fedkg.loops import PerLoop
 from fedkg.meter import Meter
 from fedkg.methods import registry
 from fedkg.methods.base import Method
-from fedkg.places import hosted
+from fedkg.places import Kept, hosted
 from fedkg.prompts import Wordings
 from fedkg.question import check_options, check_question
 from fedkg.reason import Run
@@ -74,7 +74,8 @@ class Session:
 
     `endpoints` are profile names, URLs, RDF files, PROFILE@URL, PROFILE@FILE, or SPARQLWrapper objects, whose
     authentication and headers are kept. Other settings are keyword arguments by name, nested ones by dots in a mapping:
-    `Session("sample", model="local", **{"search.depth": 2})`. `chat` and `similarity` replace the named model and embedder.
+    `Session("sample", model="local", **{"search.depth": 2})`. `chat` and `similarity` replace the named model and embedder,
+    `store` the cache.
 
     Use it as an asynchronous context manager, or as a plain one with `run`; nothing is opened before its first use, and
     what the caller brought along is left open. Raises InputError for what cannot be wired.
@@ -86,6 +87,7 @@ class Session:
         settings: Settings | None = None,
         chat: ChatModel | None = None,
         similarity: Similarity | None = None,
+        store: Store | None = None,
         **options: Any,
     ) -> None:
         for endpoint in endpoints:
@@ -95,7 +97,7 @@ class Session:
         self.meter = Meter()
         self._wrappers = [endpoint for endpoint in endpoints if not isinstance(endpoint, str | Path)]
         self._similarity = similarity
-        self._store: Store | None = None
+        self._store = store
         self._manners: Manners | None = None
         self._members: Sequence[Member] = ()
         self._graph: Graph | None = None
@@ -132,6 +134,13 @@ class Session:
                 # another task may have connected while this one waited
                 self._graph = self._graph or await self._connect()
         return self._graph
+
+    async def kept(self) -> list[Kept]:
+        """The endpoints as a session elsewhere knows them that has the cache and asks nobody; none where the method asks none."""
+        if self.method.graph:
+            await self.graph()
+        graphs = [member.graph for member in self._members]
+        return [Kept(graph.name, graph.identity, graph.profile) for graph in graphs]
 
     @property
     def store(self) -> Store:
@@ -202,6 +211,9 @@ class Session:
         try:
             while event := await _step(walk, meter):
                 yield event
+        except FedkgError as error:
+            error.usage = run.usage()
+            raise
         finally:
             self._shown |= run.names
 
@@ -393,10 +405,11 @@ class Session:
     async def _keep_labels(self) -> None:
         """Puts the labels that the walks have shown into the index on disk, if that can be done, as many as there is time for.
 
-        What a thread has begun cannot be interrupted, so they go in parts.
+        What a thread has begun cannot be interrupted, so they go in parts. Offline what is kept is used, and nothing added:
+        one new label would load the embedder.
         """
         shown, self._shown = self._shown, {}
-        if not shown or not self.settings.cache:
+        if not shown or not self.settings.cache or self.settings.mode == "offline":
             return
         try:
             if recall := self._recalled():

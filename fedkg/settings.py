@@ -29,9 +29,11 @@ __all__ = [
     "Settings",
     "Ttl",
     "Verifier",
+    "changed",
     "load",
     "masked",
     "public",
+    "restored",
     "user_file",
 ]
 
@@ -116,14 +118,15 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     endpoints: profile names, URLs, RDF files or PROFILE@URL. model: `local`, `anthropic:M`, `openai:M[@URL]`, `hf:FOLDER`.
     path_model: `hf:FOLDER` of a model that writes the paths of GCR, where `model` shall not. method: how the
-    answer is searched for (`fedkg methods list`). embedder: `auto`, `minilm`, `bm25`, `openai:M`, or `st:NAME_OR_FOLDER`.
+    answer is searched for (`fedkg methods list`). embedder: `auto`, `minilm`, `bm25`, `hashing`, `openai:M`, or `st:NAME_OR_FOLDER`.
     languages: label languages in order of preference.
+    cache_url: a Redis or Valkey server that keeps them instead, for several machines.
     contact: mail address or URL that goes into the User-Agent. cache_dir: where replies and embeddings are kept;
     cache=False keeps them in memory only; cache_size: megabytes beyond which the oldest go. mode: `live` asks for what is
     missing or stale, `cached` for what is missing, `offline` for nothing. refresh: what was kept before is asked for again.
     replies: whether model replies are kept and used again (None: in `eval` and mode `cached`; offline they always are). models_dir:
     folder of the user's own `capabilities.toml` and `prices.toml`. context: tokens that the model takes, where its record is
-    wrong. budget: for one question; run: for all questions of a session together.
+    wrong. clients: how many processes ask at the same time; each takes its share of an endpoint's pace. budget: for one question; run: for all questions of a session together.
     """
 
     endpoints: tuple[str, ...] = ()
@@ -135,6 +138,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     contact: str = ""
     cache: bool = True
     cache_dir: str = ""
+    cache_url: str = ""
     cache_size: Positive = 4096
     mode: Mode = "live"
     refresh: bool = False
@@ -143,6 +147,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     models_dir: str = ""
     prompts_dir: str = ""
     profiles_dir: str = ""
+    clients: Positive = 1
     search: Search = Search()
     budget: Budget = Budget(seconds=300.0)
     run: Budget = Budget()
@@ -166,6 +171,7 @@ ENVIRONMENT = {
     "FEDKG_EMBEDDER": "embedder",
     "FEDKG_CONTACT": "contact",
     "FEDKG_CACHE_DIR": "cache_dir",
+    "FEDKG_CACHE_URL": "cache_url",
     "FEDKG_MODE": "mode",
     "FEDKG_ENDPOINTS": "endpoints",
     "FEDKG_LANGUAGES": "languages",
@@ -177,6 +183,7 @@ LISTS = {"endpoints", "languages"}
 PRIVATE = (
     "contact",
     "cache_dir",
+    "cache_url",
     "cache_size",
     "mode",
     "refresh",
@@ -185,6 +192,7 @@ PRIVATE = (
     "models_dir",
     "prompts_dir",
     "profiles_dir",
+    "clients",
 )
 USER = re.compile(r"(?<=//)[^/?#]*@")
 QUERY = re.compile(r"(//[^?#]*)[?#].*", re.DOTALL)
@@ -211,6 +219,11 @@ def load(
     return _merge(settings, _nest(flags or {}), "command line or arguments")
 
 
+def changed(settings: Settings, changes: Mapping[str, Any], source: str) -> Settings:
+    """The settings with some changed, nested ones by dots (`search.depth`). Raises SettingsError, which names the source."""
+    return _merge(settings, _nest(changes), source)
+
+
 def user_file() -> Path:
     """The user's own settings file; it need not exist."""
     return user_config_path("fedkg") / "fedkg.toml"
@@ -229,6 +242,13 @@ def public(settings: Settings) -> dict[str, Any]:
         shown[named] = masked(shown[named])
     shown["endpoints"] = [masked(name) for name in shown["endpoints"]]
     return shown
+
+
+def restored(shown: Mapping[str, Any], own: Settings) -> Settings:
+    """The settings that `public` shows, with one's own of what it does not show. Raises SettingsError where they do not fit."""
+    private = {name: getattr(own, name) for name in PRIVATE}
+    known = {name: value for name, value in shown.items() if name not in PRIVATE}
+    return msgspec.structs.replace(_merge(Settings(), known, "the settings of the result"), **private)
 
 
 def masked(name: str) -> str:

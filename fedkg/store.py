@@ -16,16 +16,16 @@ import json
 import logging
 import shutil
 import sqlite3
-import struct
 import time
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import diskcache
 
+from fedkg.entries import Entry, by_namespace, entries_of, fresh_of, pack, row_name, table_key, unpack
 from fedkg.errors import SettingsError
 
 __all__ = ["DiskStore", "Entry", "MemoryStore", "Store", "table_key"]
@@ -42,18 +42,8 @@ EVICTING = 0.5
 """Seconds after which a write evicts no further: what is still too much goes with the next writes."""
 ROW = 150
 """Bytes that a row takes besides its value and, in table and index, its key."""
-HEADER = struct.Struct("<4sdd")
-MARK = b"fkg1"
 
 log = logging.getLogger(__name__)
-
-
-class Entry(NamedTuple):
-    """A value as it is kept: `stored` and `fresh` are seconds since 1970; what never gets stale is fresh until infinity."""
-
-    value: bytes
-    stored: float
-    fresh: float
 
 
 class Store(Protocol):
@@ -149,21 +139,21 @@ class DiskStore:
 
     def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, bytes]:
         """The values that are there and fresh."""
-        return _fresh(self.entries(namespace, keys))
+        return fresh_of(self.entries(namespace, keys))
 
     def entries(self, namespace: str, keys: Sequence[str]) -> dict[str, Entry]:
         """What is there, fresh or stale; a value that fedkg did not write is dropped and not returned."""
         found = {}
         with _forgiving("read"):
             for key in keys:
-                if entry := self._read(_name(namespace, key)):
+                if entry := self._read(row_name(namespace, key)):
                     found[key] = entry
         return found
 
     def put_many(self, namespace: str, values: Mapping[str, bytes], seconds: float | None = None) -> None:
         """Keeps the values, all or none."""
         with _forgiving("written"):
-            self._write(namespace, _entries(values, seconds))
+            self._write(namespace, entries_of(values, seconds))
 
     def put_entries(self, namespace: str, entries: Mapping[str, Entry]) -> None:
         """Keeps the entries as they are, all or none. Raises SettingsError where they cannot be written."""
@@ -175,9 +165,9 @@ class DiskStore:
     def update(self, namespace: str, key: str, change: Callable[[bytes | None], bytes]) -> bytes:
         """Puts what `change` makes of the value in its place, while no other thread or process can; returns it."""
         with _forgiving("written"), self._cache.transact():
-            kept = self._read(_name(namespace, key))
+            kept = self._read(row_name(namespace, key))
             value = change(kept.value if kept and kept.fresh > time.time() else None)
-            self._set(namespace, _entries({key: value}, None))
+            self._set(namespace, entries_of({key: value}, None))
             return value
         return change(None)
 
@@ -185,7 +175,7 @@ class DiskStore:
         """Forgets these, all or none."""
         with _forgiving("written"), self._cache.transact():
             for key in keys:
-                self._cache.delete(_name(namespace, key))
+                self._cache.delete(row_name(namespace, key))
 
     def evicted(self) -> dict[str, int]:
         """How many entries of each namespace have gone for want of room since the store was cleared."""
@@ -194,7 +184,7 @@ class DiskStore:
 
     def count(self) -> dict[str, int]:
         """Entries by namespace."""
-        return _count(iter(self._cache))
+        return by_namespace(iter(self._cache))
 
     def size(self) -> int:
         """Bytes on disk."""
@@ -213,7 +203,7 @@ class DiskStore:
     def _read(self, name: str) -> Entry | None:
         try:
             value: bytes | None = self._cache.get(name)
-            return None if value is None else _unpack(value)
+            return None if value is None else unpack(value)
         except ValueError:
             self._cache.delete(name)
             return None
@@ -226,7 +216,7 @@ class DiskStore:
 
     def _set(self, namespace: str, entries: Mapping[str, Entry]) -> None:
         for key, entry in entries.items():
-            self._cache.set(_name(namespace, key), _pack(entry))
+            self._cache.set(row_name(namespace, key), pack(entry))
 
     def _evict(self) -> None:
         """Drops the oldest entries, for some time. A file that shrinks less than expected is looked at again."""
@@ -265,7 +255,7 @@ def _oldest(file: sqlite3.Connection, much: float) -> list[int]:
     """The rows of the oldest entries that take about so many bytes together."""
     select = "SELECT rowid, 2 * length(key) + length(value) FROM Cache WHERE key <> ? ORDER BY store_time"
     rows: list[int] = []
-    with contextlib.closing(file.execute(select, [_name(EVICTED, EVICTED)])) as found:
+    with contextlib.closing(file.execute(select, [row_name(EVICTED, EVICTED)])) as found:
         for row, size in found:
             rows.append(row)
             much -= ROW + (size or 0)
@@ -279,38 +269,6 @@ def _delete(file: sqlite3.Connection, rows: Sequence[int]) -> list[str]:
     delete = "DELETE FROM Cache WHERE rowid IN (SELECT value FROM json_each(?)) RETURNING key"
     keys = file.execute(delete, [json.dumps(rows)]).fetchall()
     return [str(key).partition("\n")[0] for (key,) in keys]
-
-
-def table_key(key: str) -> str:
-    """The key as the table takes it: SQLite takes no lone surrogates, endpoints do send them."""
-    return key.encode(errors="backslashreplace").decode()
-
-
-def _name(namespace: str, key: str) -> str:
-    return f"{namespace}\n{table_key(key)}"
-
-
-def _pack(entry: Entry) -> bytes:
-    return HEADER.pack(MARK, entry.stored, entry.fresh) + entry.value
-
-
-def _unpack(value: bytes) -> Entry:
-    """The entry in a row. Raises ValueError where fedkg did not write it."""
-    if not value.startswith(MARK) or len(value) < HEADER.size:
-        raise ValueError("the cache holds a value that fedkg did not write")
-    _, stored, fresh = HEADER.unpack_from(value)
-    return Entry(value[HEADER.size :], stored, fresh)
-
-
-def _entries(values: Mapping[str, bytes], seconds: float | None) -> dict[str, Entry]:
-    now = time.time()
-    fresh = float("inf") if seconds is None else now + seconds
-    return {key: Entry(value, now, fresh) for key, value in values.items()}
-
-
-def _fresh(entries: Mapping[str, Entry]) -> dict[str, bytes]:
-    now = time.time()
-    return {key: entry.value for key, entry in entries.items() if entry.fresh > now}
 
 
 @contextlib.contextmanager
@@ -329,7 +287,7 @@ class MemoryStore:
 
     def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, bytes]:
         """The values that are there and fresh."""
-        return _fresh(self.entries(namespace, keys))
+        return fresh_of(self.entries(namespace, keys))
 
     def entries(self, namespace: str, keys: Sequence[str]) -> dict[str, Entry]:
         """What is there, fresh or stale."""
@@ -338,7 +296,7 @@ class MemoryStore:
 
     def put_many(self, namespace: str, values: Mapping[str, bytes], seconds: float | None = None) -> None:
         """Keeps the values."""
-        self.put_entries(namespace, _entries(values, seconds))
+        self.put_entries(namespace, entries_of(values, seconds))
 
     def put_entries(self, namespace: str, entries: Mapping[str, Entry]) -> None:
         """Keeps the entries as they are."""
@@ -357,7 +315,7 @@ class MemoryStore:
 
     def count(self) -> dict[str, int]:
         """Entries by namespace."""
-        return _count("\n".join(key) for key in list(self._values))
+        return by_namespace("\n".join(key) for key in list(self._values))
 
     def size(self) -> int:
         """Bytes in memory."""
@@ -369,12 +327,3 @@ class MemoryStore:
         for key in gone:
             self._values.pop(key, None)
         return len(gone)
-
-
-def _count(keys: Iterator[str]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for key in keys:
-        namespace, ours, _ = key.partition("\n")
-        if ours:
-            counts[namespace] = counts.get(namespace, 0) + 1
-    return dict(sorted(counts.items()))

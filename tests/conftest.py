@@ -2,7 +2,11 @@
 
 import os
 import re
+import shutil
+import subprocess
+import tempfile
 import textwrap
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -80,6 +84,22 @@ def oxigraph() -> ServeFiles:
 def virtuoso() -> ServeFiles:
     """Serves .nt or .nt.gz files on a real Virtuoso: a context manager that gives the URL (eval/engines.py)."""
     return _engine("virtuoso")
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> Iterator[str]:
+    """The URL of a Redis server of the tests' own, on a socket in a folder of its own, which keeps nothing on disk."""
+    program = shutil.which("redis-server") or shutil.which("valkey-server")
+    if not program:
+        pytest.skip("neither redis-server nor valkey-server is installed")
+    with tempfile.TemporaryDirectory() as folder:
+        socket = Path(folder) / "redis.sock"
+        command = [program, "--port", "0", "--unixsocket", str(socket), "--save", "", "--dir", folder]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL) as server:
+            while not socket.exists() and server.poll() is None:
+                time.sleep(0.01)
+            yield f"unix://{socket}"
+            server.terminate()
 
 
 def _engine(name: str) -> ServeFiles:

@@ -7,10 +7,11 @@ import pytest
 
 from fedkg import profiles
 from fedkg.connect import Member, connect
-from fedkg.errors import InputError, ProfileError, SettingsError
+from fedkg.errors import InputError, OfflineError, ProfileError, SettingsError
 from fedkg.meter import Meter
 from fedkg.places import wants_contact
 from fedkg.profiles import Profile
+from fedkg.session import Session
 from fedkg.settings import Settings
 from fedkg.store import MemoryStore
 
@@ -108,3 +109,20 @@ async def test_no_endpoint_at_all_is_said() -> None:
     """There has to be at least one."""
     with pytest.raises(ProfileError, match="no endpoint"):
         await members()
+
+
+async def test_what_is_kept_is_asked_offline_only(file: Path, tmp_path: Path) -> None:
+    """The graph of a file without the file: its neighbourhoods are those of the cache, and nobody can ask for more."""
+    options: dict[str, Any] = {"embedder": "bm25", "cache_dir": str(tmp_path / "cache")}
+    async with Session(f"sample@{file}", **options) as session:
+        [kept] = await session.kept()
+        _, warm, _ = await session.neighbours("<http://x/ann>")
+    file.unlink()
+    async with Session(kept, mode="offline", **options) as session:
+        assert await session.kept() == [kept]
+        assert (await session.neighbours("<http://x/ann>"))[1] == warm
+        with pytest.raises(OfflineError, match=f"{kept.name} is not asked"):
+            await session.neighbours("<http://x/elsewhere>")
+    async with Session(kept, **options) as session:
+        with pytest.raises(SettingsError, match="only what is kept"):
+            await session.graph()

@@ -21,6 +21,11 @@ from click.testing import CliRunner
 
 from fedkg import driver, identity, profiles, prompts
 from fedkg.adapters import CHAT_MODELS
+from fedkg.bench import definitions
+from fedkg.bench.definitions import Definition
+from fedkg.bench.faults import FAULTS
+from fedkg.bench.formats import Plain
+from fedkg.bench.summary import MEASURES
 from fedkg.calls.base import ReasoningModel
 from fedkg.calls.prompted import PromptedModel
 from fedkg.cli.main import main
@@ -40,8 +45,9 @@ from fedkg.settings import Budget, Search, Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-ENDPOINTS, MODELS, PROMPTS, WAYS = (
-    (DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("endpoints", "models", "prompts", "methods")
+ENDPOINTS, MODELS, PROMPTS, WAYS, BENCHMARKS = (
+    (DOCS / f"{name}.md").read_text(encoding="utf-8")
+    for name in ("endpoints", "models", "prompts", "methods", "benchmarks")
 )
 URL, MODEL_URL, OLLAMA = "http://127.0.0.1:7878/query", "http://127.0.0.1:8000", "http://127.0.0.1:11434"
 
@@ -448,6 +454,51 @@ def test_the_methods_answer_as_shown(heading: str, monkeypatch: pytest.MonkeyPat
         code, output = run(command)
         assert code == (2 if "error:" in output else 0), output
         check_shown(shown, output)
+
+
+@pytest.mark.usefixtures("here")
+def test_a_benchmark_goes_from_questions_to_a_proof() -> None:
+    """Run, scored, compared, packed and replayed as shown, then reported."""
+    for heading in ("From questions to a proof", "Report and ablate"):
+        follow(sections(BENCHMARKS)[heading], lambda text: text)
+
+
+def test_every_measure_and_class_of_error_is_told() -> None:
+    """In the order in which they are printed."""
+    assert tuple(rows(sections(BENCHMARKS)["Read the scores"])) == MEASURES
+    told = rows(sections(BENCHMARKS)["Why an answer is wrong"])
+    assert set(told) == set(FAULTS)
+
+
+def test_every_key_of_a_definition_is_told_with_its_default() -> None:
+    """As TOML has them; the example is a definition."""
+    text = sections(BENCHMARKS)["Add a benchmark"]
+    told = rows(text.partition("A definition is a TOML file")[2])
+    fields = {field.name: field for field in msgspec.structs.fields(Definition)}
+    assert set(told) == set(fields)
+    for name, (default, _) in told.items():
+        if default.startswith("`"):
+            assert json.loads(default.strip("`")) == fields[name].default
+        else:
+            assert (default == "needed") == (fields[name].required)
+    [example] = blocks(text, "toml")
+    assert msgspec.convert(tomllib.loads(example), Definition).source.licence
+
+
+def test_every_benchmark_is_told_with_its_licence() -> None:
+    """The table is that of the definitions; our tables are made from some of them."""
+    told = rows(sections(BENCHMARKS)["The benchmarks, and their licences"])
+    assert told == {name: [definitions.find(name).source.licence] for name in definitions.names()}
+    [command] = blocks(sections(BENCHMARKS)["Reproduce our tables"], "sh")
+    asked = shlex.split(command.replace("\\\n", " "))
+    assert set(asked[3 : asked.index("--data")]) <= set(told)
+
+
+def test_every_key_of_a_question_is_told() -> None:
+    """Of a JSON Lines file."""
+    text = sections(BENCHMARKS)["Add a benchmark"].partition("A definition is a TOML file")[0]
+    told = {name for key in rows(text) for name in key.split("`, `")}
+    assert told == {field.encode_name for field in msgspec.structs.fields(Plain)}
 
 
 @pytest.mark.parametrize("document", sorted(DOCS.glob("*.md")), ids=lambda path: path.name)

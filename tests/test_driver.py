@@ -13,7 +13,7 @@ from fedkg.calls.prompted import PromptedModel
 from fedkg.driver import EXHAUSTIVE_WIDTH, Driver
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.errors import TopicError
-from fedkg.events import Chosen, Event, Fetched, Judged, Proposed, Ranked, Scored, Verified, Warned
+from fedkg.events import Chosen, Event, Fetched, Judged, Proposed, Ranked, Reached, Scored, Verified, Warned
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.surroundings import Surroundings
 from fedkg.llm.base import Completion, Message, Request, ScriptedModel, Token
@@ -61,7 +61,7 @@ def told() -> list[Event]:
 def driver_of(
     graph: SparqlGraph, similarity: LazySimilarity, told: list[Event], reply: str | None = NONSENSE, **search: Any
 ) -> Driver:
-    """A driver that tells its events to `told`; the model gives that reply to every call, None is the local model."""
+    """A driver that tells its events to `told`, but not where steps lead to; the model gives that reply to every call, None is the local model."""
     model = PromptedModel(ScriptedModel(lambda _messages, _call: reply)) if reply else LocalModel(similarity)
     return Driver(
         "Who is mayor of Horn?",
@@ -69,7 +69,7 @@ def driver_of(
         model,
         similarity,
         Search(**search),
-        told.append,
+        lambda event: None if isinstance(event, Reached) else told.append(event),
         Usage,
         Plan(("mayor",)),
         [Match(HORN, "Horn", 1.0, mention="Horn")],
@@ -379,6 +379,20 @@ async def test_a_path_finishes_where_the_model_is_as_sure_as_not(
     (event,) = told
     assert isinstance(event, Verified)
     assert (len(event.kept), len(event.finished)) == (2, 1)
+
+
+async def test_where_steps_lead_to_is_told(town: SparqlGraph, hashing: LazySimilarity) -> None:
+    """Each stage with the ends of its steps, by IRI and by label: whoever measures sees where the answer got lost."""
+    told: list[Event] = []
+    driver = driver_of(town, hashing, [], '{"picks": [{"offer": 1, "follows": true, "deducible": false}]}')
+    driver.tell = told.append
+    expansion, _ = await expanded(driver)
+    await driver.serve(Choosing(1, (START,), expansion.candidates, 1))
+    reached = [event for event in told if isinstance(event, Reached)]
+    assert [event.stage for event in reached] == ["offered", "chosen", "kept", "finished"]
+    assert [len(event.ends) for event in reached] == [len(expansion.candidates), 1, 1, 0]
+    assert reached[1].ends == reached[0].ends[:1]
+    assert {"http://x/ana", "Ana", "http://x/bo", "Bo"} in reached[0].ends
 
 
 async def test_without_probabilities_no_path_finishes(

@@ -11,8 +11,9 @@ import pytest
 from eval.guide import Gold, golds, guide
 from eval.report import markdown
 from eval.walks import Bench, Walker, present, scores
-from fedkg.bench.datasets import Definition, Question
 from fedkg.bench.datasets import Gold as Named
+from fedkg.bench.datasets import Question
+from fedkg.bench.definitions import Definition
 from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.llm.base import Message, Request
 from fedkg.methods.registry import METHODS
@@ -149,11 +150,11 @@ async def test_every_method_finds_the_answer_with_it(method: str, tmp_path: Path
     graph.write_text(FAMILY, encoding="utf-8")
     ann, bob = Named("Ann", "http://x/ann"), Named("Bob", "http://x/bob")
     asked = [
-        Question("1", "What was the job of the father of Ann?", [ann], [Named("miner", "http://x/miner")]),
-        Question("2", "What was the job of the father of Bob?", [bob], [Named("smith", "http://x/smith")]),
+        Question("1", "What was the job of the father of Ann?", (ann,), (Named("miner", "http://x/miner"),)),
+        Question("2", "What was the job of the father of Bob?", (bob,), (Named("smith", "http://x/smith"),)),
     ]
     known = {one.id: Gold(["→ father", "→ job"], [one.answers[0].label]) for one in asked}
-    bench = Bench(Definition("Family", "", graph.name, "generic", 2), graph, asked, known)
+    bench = Bench(Definition("Family", "", 2, graph.name), graph, asked, known)
     async with Walker(bench, Bm25Similarity(), method=method) as walker:
         found, unknown = await walker.all()
     assert found.score.hits_at_1 == 1.0

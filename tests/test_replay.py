@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from fedkg.adapters import open_store
-from fedkg.bench import datasets
+from fedkg.bench import loaders
 from fedkg.cli.main import main
 from fedkg.connect import Member
 from fedkg.data import folder
@@ -99,7 +99,7 @@ async def test_a_copy_of_the_file_is_the_same_graph(tmp_path: Path) -> None:
 
 async def test_a_server_that_is_gone(data: Path, oxigraph: ServeFiles, tmp_path: Path) -> None:
     """Over HTTP from a real engine: the server is stopped, the cache is another one, the documents are the same."""
-    questions = datasets.questions(data / "pathquestion-2h.jsonl", 5)
+    questions = loaders.questions(data / "pathquestion-2h.jsonl", 5)
     options: dict[str, Any] = {"search.depth": 3, "cache_dir": str(tmp_path / "here"), "embedder": "bm25"}
     with oxigraph([data / "freebase-pathquestion.nt.gz"]) as url:
         endpoint = f"freebase@{url}"

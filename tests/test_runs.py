@@ -146,3 +146,14 @@ def test_the_rest_is_the_store_s(store: MemoryStore) -> None:
     recorder.drop("n", ["stale"])
     assert (recorder.count(), recorder.size()) == ({"m": 1, "n": 2}, 3)
     assert (recorder.clear("m"), recorder.clear()) == (1, 2)
+
+
+def test_what_was_touched_is_told_at_any_time(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By namespace; where it is more than is noted, that is an error and no half of it."""
+    recorder = Recorder(store)
+    recorder.get_many("n", ["fresh", "none"])
+    assert recorder.touched == {"n": {"fresh"}}
+    monkeypatch.setattr("fedkg.runs.MOST_TOUCHED", 2)
+    recorder.put_many("m", {"a": b"", "b": b""})
+    with pytest.raises(PackError, match="more than 2 entries"):
+        _ = recorder.touched

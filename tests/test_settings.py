@@ -4,7 +4,7 @@ import pytest
 
 from fedkg import settings
 from fedkg.errors import SettingsError
-from fedkg.settings import Settings, Ttl, load, public
+from fedkg.settings import Settings, Ttl, load, public, restored
 
 
 @pytest.fixture
@@ -174,3 +174,15 @@ def test_cache_path(tmp_path: Path) -> None:
     """The cache lies where the user says, else in the user's cache folder."""
     assert Settings(cache_dir=str(tmp_path)).cache_path == tmp_path
     assert Settings().cache_path.name == "fedkg"
+
+
+def test_public_settings_come_back(tmp_path: Path) -> None:
+    """What they do not show is one's own, also where somebody has written it in."""
+    settings = load(flags={"model": "openai:m", "search.depth": 2, "contact": "me@example.org"}, environ={})
+    own = Settings(contact="you@example.org", cache_dir=str(tmp_path))
+    found = restored({**public(settings), "cache_dir": "/planted", "prompts_dir": "/planted"}, own)
+    assert (found.model, found.search.depth) == ("openai:m", 2)
+    assert (found.contact, found.cache_dir, found.prompts_dir) == ("you@example.org", str(tmp_path), "")
+    assert public(found) == public(settings)
+    with pytest.raises(SettingsError, match="settings of the result"):
+        restored({"beam": 3}, own)

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedkg.errors import SettingsError
+from fedkg.shared import SharedStore
 from fedkg.store import DiskStore, Entry, MemoryStore, Store
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -38,10 +39,16 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DiskStore]:
     store.close()
 
 
-@pytest.fixture(params=["disk", "memory"])
-def store(request: pytest.FixtureRequest, disk: DiskStore) -> Store:
-    """Each kind of store in turn."""
-    return disk if request.param == "disk" else MemoryStore()
+@pytest.fixture(params=["disk", "memory", "server"])
+def store(request: pytest.FixtureRequest, disk: DiskStore) -> Iterator[Store]:
+    """Each kind of store in turn, empty."""
+    if request.param != "server":
+        yield disk if request.param == "disk" else MemoryStore()
+        return
+    server = SharedStore(request.getfixturevalue("redis_url"))
+    server.clear()
+    yield server
+    server.close()
 
 
 def plant(

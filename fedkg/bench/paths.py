@@ -15,8 +15,8 @@ from typing import Self
 import msgspec
 
 from fedkg import deadline
-from fedkg.bench import datasets
-from fedkg.bench.datasets import Gold, Question
+from fedkg.bench import definitions, loaders
+from fedkg.bench.datasets import Bad, Gold, Question, drawn
 from fedkg.bench.runner import with_graph
 from fedkg.calls import writing
 from fedkg.calls.writing import Format
@@ -83,12 +83,16 @@ class Record(msgspec.Struct, frozen=True):
 
 
 class Built(msgspec.Struct, frozen=True):
-    """What a run has added to a file, and how many questions were in it already; `usage` is the cost of all of it."""
+    """What a run has added to a file, and how many questions were in it already; `usage` is the cost of all of it.
+
+    `left_out` are the questions of the set that could not be read.
+    """
 
     records: tuple[Record, ...]
     kept: int
     usage: Usage
     seconds: float
+    left_out: tuple[Bad, ...] = ()
 
 
 class Log:
@@ -144,11 +148,12 @@ class Log:
 async def build(
     settings: Settings,
     recipe: Recipe,
-    data: Path,
+    data: Path | None,
     out: Path,
     *,
     limit: int | None = None,
     seed: int = 0,
+    skip_bad: bool = False,
     on_progress: Callable[[Sequence[Record], int], None] = lambda _records, _total: None,
 ) -> Built:
     """Adds the records of those questions that are not in the file yet, each as soon as it is done.
@@ -156,8 +161,9 @@ async def build(
     `on_progress` is called with the records of this run and their final number. A question that fails is a record with an
     error. Raises InputError where benchmark, data, file or settings do not fit.
     """
-    definition = datasets.find(recipe.benchmark)
-    questions = datasets.questions(data / definition.questions, limit, seed)
+    definition = definitions.find(recipe.benchmark)
+    found, left_out = loaders.read(definition, data, settings, skip_bad=skip_bad)
+    questions = drawn(found, limit, seed)
     settings = with_graph(settings, definition, data)
     log = Log(out, recipe).open()
     asked = [question for question in questions if question.id not in log.done]
@@ -170,7 +176,7 @@ async def build(
             log.add(records[-1])
             on_progress(records, len(asked))
         usage = session.usage()
-    return Built(tuple(records), len(questions) - len(asked), usage, time.monotonic() - started)
+    return Built(tuple(records), len(questions) - len(asked), usage, time.monotonic() - started, tuple(left_out))
 
 
 async def _record(graph: Graph, question: Question, recipe: Recipe, seconds: float | None) -> Record:

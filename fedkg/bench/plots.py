@@ -1,33 +1,75 @@
-"""Curves as SVG: the same figures give the same file."""
+"""Plots as SVG: the same figures give the same file."""
 
 import io
+import warnings
 from collections.abc import Mapping, Sequence
 
 import matplotlib as mpl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-__all__ = ["curves"]
+__all__ = ["Lines", "bars", "curves", "dots"]
+
+Lines = Mapping[str, Sequence[tuple[float, float]]]
+"""By name (x, y) points."""
 
 SIZE = (6.4, 4.0)
 """Inches."""
 MARKERS = "osD^vPX*<>"
+BAR = 0.3
+"""Inches that each bar adds to the height."""
 
 
-def curves(title: str, x: str, y: str, lines: Mapping[str, Sequence[tuple[float, float]]]) -> str:
-    """An SVG with one line per name through its (x, y) points; `x` and `y` are what the axes show."""
+def curves(title: str, x: str, y: str, lines: Lines) -> str:
+    """An SVG with one line per name through its points; `x` and `y` are what the axes show."""
+    return _drawn(title, x, y, lines, "-")
+
+
+def dots(title: str, x: str, y: str, points: Lines) -> str:
+    """An SVG with one mark per point, which are not connected; those of one name look alike."""
+    return _drawn(title, x, y, points, "none")
+
+
+def bars(title: str, x: str, names: Sequence[str], parts: Mapping[str, Sequence[float]]) -> str:
+    """An SVG with one bar for each of `names`, of parts of so many each that lie end to end."""
+    figure = Figure(figsize=(SIZE[0], SIZE[1] / 2 + BAR * len(names)), layout="constrained")
+    axes = figure.subplots()
+    left = [0.0] * len(names)
+    places = range(len(names))
+    for name, lengths in parts.items():
+        axes.barh(places, lengths, left=left, label=_text(name))
+        left = [one + other for one, other in zip(left, lengths, strict=True)]
+    axes.set_yticks(places, [_text(name) for name in names])
+    axes.invert_yaxis()
+    return _finished(figure, axes, title, x, "")
+
+
+def _drawn(title: str, x: str, y: str, lines: Lines, style: str) -> str:
     figure = Figure(figsize=SIZE, layout="constrained")
     axes = figure.subplots()
     for number, (name, points) in enumerate(lines.items()):
-        axes.plot(*zip(*points, strict=True), marker=MARKERS[number % len(MARKERS)], label=name)
-    axes.set(title=title, xlabel=x, ylabel=y)
+        marker = MARKERS[number % len(MARKERS)]
+        axes.plot(*zip(*points, strict=True), marker=marker, linestyle=style, label=_text(name))
+    return _finished(figure, axes, title, x, y)
+
+
+def _finished(figure: Figure, axes: Axes, title: str, x: str, y: str) -> str:
+    axes.set(title=_text(title), xlabel=_text(x), ylabel=_text(y))
     axes.grid(visible=True, alpha=0.3)
-    axes.legend()
+    figure.legend(loc="outside lower center", ncols=2)
     return _svg(figure)
 
 
+def _text(name: str) -> str:
+    """The name as it is: a dollar sign would begin a formula, an underscore would hide it from the legend."""
+    plain = name.replace("$", r"\$")
+    return f" {plain}" if plain.startswith("_") else plain
+
+
 def _svg(figure: Figure) -> str:
+    text = io.StringIO()
     # without a salt the marks' names are random, and with a date every file is a new one
-    with mpl.rc_context({"svg.hashsalt": "fedkg", "svg.fonttype": "none"}):
-        text = io.StringIO()
+    with mpl.rc_context({"svg.hashsalt": "fedkg", "svg.fonttype": "none"}), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of characters that a font lacks: whoever looks at it has others
         figure.savefig(text, format="svg", metadata={"Date": None})
     return text.getvalue()

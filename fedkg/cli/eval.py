@@ -6,90 +6,185 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
-import msgspec
 
-from fedkg.bench import runner
-from fedkg.bench.runner import Record, Result, Summary
-from fedkg.bench.scores import mean
-from fedkg.cli import options
+from fedkg.bench import definitions, provenance, runner
+from fedkg.bench.executors import Executor, Here
+from fedkg.bench.record import Record
+from fedkg.bench.results import Result, earlier
+from fedkg.bench.runner import Job
+from fedkg.bench.scores import score
+from fedkg.bench.summary import Summary, summary
+from fedkg.cli import benchmarks, options, replay, report, scores
 from fedkg.cli.ask import BUDGET_SPENT
 from fedkg.cli.connect import interruptible
 from fedkg.cli.contact import contacted
-from fedkg.cli.draft import drafted, write
-from fedkg.cli.progress import ticking
-from fedkg.cli.show import counted, plain
+from fedkg.cli.price import confirm
+from fedkg.cli.progress import bar
+from fedkg.cli.scores import show_summary
+from fedkg.cli.show import console, counted, dollars, plain
+from fedkg.errors import DatasetError, SettingsError
 from fedkg.records import Status, encode
 
 __all__ = ["evaluation"]
 
 MOST_ERRORS = 3
-NEW_FILE = click.Path(dir_okay=False, writable=True, allow_dash=True, path_type=Path)
+FAILED = 3
+"""Exit code where every question failed."""
 
 
 @click.group("eval")
 def evaluation() -> None:
-    """Run benchmarks."""
+    """Run benchmarks, score, compare and report their results."""
+
+
+evaluation.add_command(benchmarks.every)
+evaluation.add_command(scores.score)
+evaluation.add_command(scores.compare)
+evaluation.add_command(report.report)
+evaluation.add_command(report.ablate)
+evaluation.add_command(replay.pack)
+evaluation.add_command(replay.replay)
 
 
 @evaluation.command()
-@click.argument("name")
+@click.argument("names", metavar="BENCH...", nargs=-1, required=True)
 @click.option(
-    "--data",
-    required=True,
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of question sets and graphs.",
+    "--data", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Folder of question sets and graphs."
+)
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Folder of the result files."
 )
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Draw so many questions.")
 @click.option("--seed", default=0, show_default=True, help="What the draw depends on.")
-@click.option("--json", "out", type=NEW_FILE, metavar="OUT", help="Write everything to this file (- is stdout).")
+@click.option("--concurrency", type=click.IntRange(1), default=1, show_default=True, help="Questions asked at a time.")
+@click.option("--skip-bad", is_flag=True, help="Leave out questions that cannot be read, and list them.")
+@click.option("--no-verify", is_flag=True, help="Do not ask the endpoint again for each edge of an answer.")
+@click.option("--executor", type=click.Choice(["here", "ray"]), default="here", help="This process, or a Ray cluster.")
+@click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="Processes of a Ray cluster.")
+@click.option("--address", default="", metavar="HOST:PORT", help="A Ray cluster that runs; otherwise one is started.")
+@click.option("--yes", is_flag=True, help="Do not ask whether the estimated price is all right.")
+@options.as_json
 @options.connection
 @options.model
 @options.search
 @options.budget
 @options.run_budget
 def run(  # noqa: PLR0917  # click gives all of them by name
-    name: str, data: Path, limit: int | None, seed: int, out: Path | None, file: str | None, **flags: object
+    names: tuple[str, ...],
+    data: Path | None,
+    out: Path | None,
+    limit: int | None,
+    seed: int,
+    concurrency: int,
+    skip_bad: bool,
+    no_verify: bool,
+    executor: str,
+    workers: int,
+    address: str,
+    yes: bool,
+    as_json: bool,
+    file: str | None,
+    **flags: object,
 ) -> int:
-    """Run the benchmark NAME and print its scores.
+    """Run the benchmarks BENCH... and print their scores: names of `fedkg eval list`, FILE.toml, or custom:FILE.jsonl.
 
-    The graph is the benchmark's own unless -e names an endpoint; topic entities are the gold ones. Exit code 3: every
-    question failed. Exit code 4: the budget of the whole run (--run-…) was spent; the questions that were asked until then
-    are scored, the others are counted.
+    The graph is the benchmark's own unless -e names an endpoint; topic entities are the gold ones unless the benchmark says
+    otherwise. With --out each finished question is on disk in DIR/BENCH.jsonl before the next one counts: whatever ends a
+    run, the same command goes on from there.
 
-    With the model `local` --beam, --candidates, --alpha and --verifier none have no effect: it scores all candidates itself.
+    Exit code 3: every question failed. Exit code 4: the budget of the whole run (--run-...) was spent; the questions that
+    were asked until then are scored, the others are counted.
 
-    While it runs, the finished records lie in OUT.part, one JSON object a line; a run that is interrupted leaves them.
+    With the model `local` --beam, --candidates and --alpha have no effect: it scores all candidates itself.
     """
     settings = contacted(options.settings(file, flags))
-    to_stdout = str(out) == "-"
-    with interruptible(settings), drafted(out) as keep:
-        with ticking() as tick:
-            on_progress = _progress(name, tick, keep)
-            result = asyncio.run(runner.run(settings, name, data, limit=limit, seed=seed, on_progress=on_progress))
-        if out and not to_stdout:
-            write(out, runner.as_json(result))
-    _print(result.summary, err=to_stdout)
-    _print_errors(result.records)
-    if to_stdout:
-        click.echo(runner.as_json(result))
-    return _exit_code(result)
+    found = [definitions.find(name) for name in dict.fromkeys(names)]
+    jobs = [
+        runner.prepared(settings, one, data, limit=limit, seed=seed, skip_bad=skip_bad, verify=not no_verify)
+        for one in found
+    ]
+    files = _files(jobs, out)
+    for job, place in zip(jobs, files, strict=True):
+        _tell(job)
+        confirm(job.header.benchmark, [(job, place)], yes=yes)
+    who = _executor(executor, workers, concurrency, address)
+    summaries = []
+    with interruptible(settings):
+        for job, place in zip(jobs, files, strict=True):
+            summaries.append(_run(job, who, place))
+            if not as_json:
+                show_summary(console(), summaries[-1])
+    if as_json:
+        click.echo(encode(summaries))
+    return max(map(_exit_code, summaries))
 
 
-def _exit_code(result: Result) -> int:
-    if result.summary.unasked or any(record.usage.spent.startswith("run ") for record in result.records):
+def _files(jobs: Sequence[Job], out: Path | None) -> list[Path | None]:
+    """Where the results go. Raises DatasetError, before anything is asked, where they cannot go there."""
+    names = [job.header.benchmark for job in jobs]
+    if len(set(names)) < len(names):
+        raise DatasetError("two of the benchmarks have the same name", hint="run them one by one, or rename a file")
+    if out is None:
+        return [None] * len(jobs)
+    files = [out / f"{name}.jsonl" for name in names]
+    for file, job in zip(files, jobs, strict=True):
+        earlier(file, job.header)
+    return [*files]
+
+
+def _executor(name: str, workers: int, concurrency: int, address: str) -> Executor:
+    if name == "here":
+        return Here(concurrency)
+    try:
+        from fedkg.bench.cluster import Cluster  # noqa: PLC0415  # an optional extra
+    except ImportError as error:
+        raise SettingsError("--executor ray needs fedkg's extra `ray`", hint="pip install 'fedkg[ray]'") from error
+    return Cluster(workers, concurrency, address)
+
+
+def _tell(job: Job) -> None:
+    """What is otherwise than one would think: questions that were left out, files that are not the published ones."""
+    for bad in job.header.left_out:
+        click.echo(f"left out: {plain(bad.place)}: {plain(bad.id)}: {plain(bad.reason, 300)}", err=True)
+    for name in provenance.deviating(job.header, job.work.definition):
+        click.echo(f"note: {plain(name)} is not the file that the committed results were made from", err=True)
+
+
+def _run(job: Job, executor: Executor, file: Path | None) -> Summary:
+    header = job.header
+    try:
+        with bar(header.benchmark, header.questions) as shown:
+            records = asyncio.run(runner.run(job, executor, file, _progress(shown)))
+    except KeyboardInterrupt as stop:
+        kept = f"the finished questions are in {file}; the same command asks the others"
+        stop.add_note(kept if file else "without --out no finished question is kept")
+        raise
+    _print_errors(records)
+    if file:
+        click.echo(f"results: {file}", err=True)
+    return summary(Result(header, records))
+
+
+def _progress(shown: Callable[[int, str], None]) -> Callable[[Sequence[Record]], None]:
+    hits = price = 0.0
+    seen = 0
+
+    def on_record(records: Sequence[Record]) -> None:
+        nonlocal hits, price, seen
+        for record in records[seen:]:
+            hits += score(record).hits_at_1
+            price += record.usage.price or 0.0
+        seen = len(records)
+        shown(seen, f"Hits@1 {hits / seen:.3f}" + (f", {dollars(price)}" if price else ""))
+
+    return on_record
+
+
+def _exit_code(found: Summary) -> int:
+    counts = found.counts
+    if counts.unasked or any(name.startswith("run ") for name in counts.spent):
         return BUDGET_SPENT
-    return 3 if all(record.error or record.status == Status.FAILED for record in result.records) else 0
-
-
-def _progress(
-    name: str, tick: Callable[[str], None], keep: Callable[[bytes], None]
-) -> Callable[[Sequence[Record], int], None]:
-    def on_progress(records: Sequence[Record], total: int) -> None:
-        keep(encode(records[-1]))
-        hits = mean(record.score.hits_at_1 for record in records)
-        tick(f"{name}: {len(records)} of {total} questions, Hits@1 {hits:.3f}")
-
-    return on_progress
+    return FAILED if counts.error + counts.failed == counts.questions else 0
 
 
 def _print_errors(records: Sequence[Record]) -> None:
@@ -101,10 +196,3 @@ def _print_errors(records: Sequence[Record]) -> None:
     )
     for why, times in often.most_common(MOST_ERRORS):
         click.echo(f"{counted(times, 'question')} failed: {plain(why, 300)}", err=True)
-
-
-def _print(summary: Summary, *, err: bool) -> None:
-    for key, value in msgspec.structs.asdict(summary).items():
-        digits = 6 if key == "price" else 4
-        shown = "-" if value is None else f"{value:.{digits}f}" if isinstance(value, float) else value
-        click.echo(f"{key:16} {shown}", err=err)

@@ -111,7 +111,7 @@ model = _all(
         default=None,
         help="Keep the model's replies and use them again; `eval` does, `ask` only where it is told to.",
     ),
-    click.option("--embedder", metavar="NAME", help="auto, minilm, bm25, openai:MODEL or st:NAME_OR_FOLDER."),
+    click.option("--embedder", metavar="NAME", help="auto, minilm, bm25, hashing, openai:MODEL or st:NAME_OR_FOLDER."),
     prompts_dir,
 )
 """Who plans, chooses and answers, and who compares texts."""

@@ -8,7 +8,7 @@ from typing import get_args
 
 import click
 
-from fedkg.bench import datasets
+from fedkg.bench import definitions
 from fedkg.bench import paths as bench
 from fedkg.bench.paths import Built, Recipe, Record
 from fedkg.calls.writing import Format
@@ -32,7 +32,6 @@ def paths() -> None:
 @click.argument("name")
 @click.option(
     "--data",
-    required=True,
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Folder of question sets and graphs.",
 )
@@ -59,10 +58,11 @@ def paths() -> None:
 )
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Draw so many questions.")
 @click.option("--seed", default=0, show_default=True, help="What the draw depends on.")
+@click.option("--skip-bad", is_flag=True, help="Leave out and list questions that cannot be read.")
 @options.connection
 def build(  # noqa: PLR0917  # click gives all of them by name
     name: str,
-    data: Path,
+    data: Path | None,
     out: Path,
     form: Format,
     hops: int | None,
@@ -70,6 +70,7 @@ def build(  # noqa: PLR0917  # click gives all of them by name
     threshold: float,
     limit: int | None,
     seed: int,
+    skip_bad: bool,
     file: str | None,
     **flags: object,
 ) -> int:
@@ -85,9 +86,18 @@ def build(  # noqa: PLR0917  # click gives all of them by name
     Questions that are in FILE already are not asked again, unless they failed. Exit code 3: every question failed.
     """  # noqa: D301  # click's mark for lines that it leaves as they are
     settings = contacted(options.settings(file, flags | {"model": "local"}))
-    recipe = Recipe(name, form, hops or datasets.find(name).depth, frontier, threshold)
+    recipe = Recipe(name, form, hops or definitions.find(name).depth, frontier, threshold)
     with interruptible(settings), ticking() as tick:
-        work = bench.build(settings, recipe, data, out, limit=limit, seed=seed, on_progress=_progress(name, tick))
+        work = bench.build(
+            settings,
+            recipe,
+            data,
+            out,
+            limit=limit,
+            seed=seed,
+            skip_bad=skip_bad,
+            on_progress=_progress(name, tick),
+        )
         built = asyncio.run(work)
     _print(built)
     return 3 if built.records and all(record.error for record in built.records) else 0
@@ -112,6 +122,8 @@ def _print(built: Built) -> None:
     click.echo(f"errors           {sum(bool(record.error) for record in built.records)}")
     click.echo(f"requests each    {each:.2f}")
     click.echo(f"seconds          {built.seconds:.1f}")
+    for bad in built.left_out:
+        click.echo(f"left out: {plain(f'{bad.place} ({bad.id}): {bad.reason}', 300)}", err=True)
     often = Counter(record.error for record in built.records if record.error)
     for why, times in often.most_common(MOST_ERRORS):
         click.echo(f"{counted(times, 'question')} failed: {plain(why, 300)}", err=True)

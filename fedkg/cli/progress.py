@@ -5,6 +5,15 @@ from contextlib import contextmanager
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.spinner import Spinner
 from rich.text import Text
 
@@ -19,12 +28,13 @@ from fedkg.events import (
     Planned,
     Proposed,
     Ranked,
+    Reached,
     Scored,
     Verified,
     Warned,
 )
 
-__all__ = ["Board", "described", "ticking", "watched"]
+__all__ = ["Board", "bar", "described", "ticking", "watched"]
 
 SHOWN = 5
 LINE = 300
@@ -42,7 +52,7 @@ def described(event: Event) -> str:
             text = f"depth {depth}: {edges} edges of {entities} entities{cut}, {usage.requests} requests so far"
         case Ranked(depth, considered, offered):
             text = f"depth {depth}: {considered} candidates, {len(offered)} offered: {_listed(offered)}"
-        case Proposed() | Scored() | Judged():
+        case Proposed() | Scored() | Judged() | Reached():
             text = _thought(event)
         case Chosen(depth, steps):
             text = f"depth {depth}: chose {len(steps)}: {_listed(steps)}"
@@ -55,8 +65,8 @@ def described(event: Event) -> str:
     return plain(text, 2_000)
 
 
-def _thought(event: Proposed | Scored | Judged) -> str:
-    """What the model made of relations, steps or paths, without choosing among them."""
+def _thought(event: Proposed | Scored | Judged | Reached) -> str:
+    """What the model made of relations, steps or paths, without choosing among them, and where steps lead to."""
     match event:
         case Proposed(chains):
             return f"proposed {len(chains)} chains of relations: {_listed(chains)}"
@@ -65,6 +75,8 @@ def _thought(event: Proposed | Scored | Judged) -> str:
             return f"depth {depth}: scored {len(steps)} {what}: {_listed(lines)}"
         case Judged(paths, adequate):
             return f"judged {len(paths)} paths: {'enough' if adequate else 'not enough'} to answer"
+        case Reached(depth, stage, ends):
+            return f"depth {depth}: {stage}: {len(ends)} steps to {len(frozenset().union(*ends))} names"
 
 
 class Board:
@@ -96,7 +108,7 @@ def watched(*, verbose: bool, out: Console | None = None) -> Iterator[Callable[[
     """Who takes a run's events: prints each as a line, keeps a display that vanishes, or nothing off a terminal."""
     out = out or console(stderr=True)
     if verbose:
-        yield lambda event: out.print(Text(described(event), "dim"))
+        yield lambda event: None if isinstance(event, Reached) else out.print(Text(described(event), "dim"))
     elif out.is_terminal:
         board = Board()
         with Live(board.drawn(), console=out, transient=True) as live:
@@ -114,6 +126,27 @@ def ticking(out: Console | None = None) -> Iterator[Callable[[str], None]]:
         return
     with Live(Spinner("dots"), console=out, transient=True) as live:
         yield lambda line: live.update(Spinner("dots", Text(plain(line))))
+
+
+@contextmanager
+def bar(title: str, total: int, out: Console | None = None) -> Iterator[Callable[[int, str], None]]:
+    """Who takes how many are done, and a remark: a bar with its rate and the time left on a terminal, else nothing."""
+    out = out or console(stderr=True)
+    if not out.is_terminal:
+        yield lambda _done, _remark: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
+    with Progress(*columns, TextColumn("{task.fields[remark]}"), console=out, transient=True) as shown:
+        task = shown.add_task(plain(title), total=total, remark="")
+        yield lambda done, remark: shown.update(task, completed=done, remark=plain(remark))
+
+
+class Rate(ProgressColumn):
+    """Questions per second."""
+
+    def render(self, task: Task) -> Text:
+        """The rate of late; nothing before the first question."""
+        return Text(f"{task.speed:.1f}/s" if task.speed else "")
 
 
 def _listed(lines: Sequence[str]) -> str:

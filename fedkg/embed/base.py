@@ -49,7 +49,10 @@ def unit_rows(matrix: Matrix) -> Matrix:
 
 
 class HashingEmbedder:
-    """An Embedder without a model, for tests: words hashed into `size` buckets; equal words give equal directions."""
+    """An Embedder without a model, to compare others with: words hashed into `size` buckets (Weinberger et al. 2009, unsigned).
+
+    Equal words give equal directions.
+    """
 
     name = "hashing"
 

@@ -10,7 +10,7 @@ import stamina
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedkg.bench import datasets
+from fedkg.bench import definitions
 from fedkg.bench.paths import Built, Log, Recipe, Record, build, precision, property_path
 from fedkg.errors import DatasetError
 from fedkg.settings import Settings, load
@@ -38,7 +38,7 @@ QUESTIONS = {
 @pytest.fixture
 def films(tmp_path: Path) -> Path:
     """Three films with their directors and an actor, and questions about them."""
-    definition, folder = datasets.find("metaqa-2hop"), tmp_path / "data"
+    definition, folder = definitions.find("metaqa-2hop"), tmp_path / "data"
     folder.mkdir()
     names = {name for fact in FACTS for name in fact.split()}
     triples = [" ".join(f"<http://x/{name}>" for name in fact.split()) for fact in FACTS]

@@ -1,19 +1,31 @@
-"""A benchmark from its files to its numbers."""
+"""A benchmark from its files to its records."""
 
-import gzip
+import contextlib
 import json
+import os
+import random
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from fedkg.bench import datasets
-from fedkg.bench.runner import Record, _settings, as_json, run
+from fedkg.bench import definitions, results, runner
+from fedkg.bench.executors import Here
+from fedkg.bench.record import Record
+from fedkg.bench.results import Result
+from fedkg.bench.runner import Job
+from fedkg.bench.scores import score
+from fedkg.bench.summary import summary
 from fedkg.errors import DatasetError, MethodError
-from fedkg.llm.base import ScriptedModel
-from fedkg.prompts import Wordings
+from fedkg.records import Usage
 from fedkg.settings import Settings, load
+
+MakeJob = Callable[..., Job]
 
 
 def settings_for(tmp_path: Path, **flags: object) -> Settings:
@@ -21,27 +33,34 @@ def settings_for(tmp_path: Path, **flags: object) -> Settings:
     return load(flags={"embedder": "bm25", "cache_dir": str(tmp_path), **flags})
 
 
+def timeless(records: tuple[Record, ...]) -> dict[str, Record]:
+    """By their questions the records without what they cost."""
+    return {record.id: msgspec.structs.replace(record, usage=Usage()) for record in records}
+
+
 async def test_a_run_scores_every_question(data: Path, tmp_path: Path) -> None:
-    """Scores, path validity and cost of a few real questions, without any model call."""
+    """Scores, path validity and cost of a few real questions, without any model call; no folder of this machine in the file."""
+    job = runner.prepared(settings_for(tmp_path), definitions.find("metaqa-1hop"), data, limit=8)
     seen: list[int] = []
-    result = await run(
-        settings_for(tmp_path), "metaqa-1hop", data, limit=8, on_progress=lambda done, _total: seen.append(len(done))
-    )
-    summary = result.summary
-    assert (summary.questions, summary.errors, summary.model_calls, summary.path_validity) == (8, 0, 0.0, 1.0)
+    out = tmp_path / "out.jsonl"
+    records = await runner.run(job, Here(), out, lambda records: seen.append(len(records)))
+    found = summary(Result(job.header, records))
+    measures = found.overall.measures
+    assert (found.counts.questions, found.counts.error, measures["calls"].mean) == (8, 0, 0.0)
+    assert measures["path_validity"].mean == 1.0
     assert seen == list(range(1, 9))
-    assert summary.hit >= summary.hits_at_1
-    document = json.loads(as_json(result))
-    assert document["summary"]["benchmark"] == "metaqa-1hop"
-    assert len(document["records"]) == 8
-    assert str(data) not in json.dumps(document), "a result names no folder of this machine"
+    assert results.read(out) == Result(job.header, records)
+    assert str(data) not in out.read_text()
+    assert str(tmp_path) not in out.read_text()
 
 
 @pytest.mark.parametrize("method", ["io", "guessing"])
-async def test_a_method_that_cannot_be_served_ends_the_run(data: Path, tmp_path: Path, method: str) -> None:
+async def test_a_method_that_cannot_be_served_ends_the_run(kingdom: MakeJob, tmp_path: Path, method: str) -> None:
     """Before the first question: as many errors as questions would look like a result."""
+    asked: list[object] = []
     with pytest.raises(MethodError):
-        await run(settings_for(tmp_path, method=method), "metaqa-1hop", data, limit=2)
+        await runner.run(kingdom(method=method), Here(), tmp_path / "out.jsonl", asked.append)
+    assert asked == []
 
 
 async def test_a_run_is_repeated_without_its_endpoint(
@@ -49,63 +68,124 @@ async def test_a_run_is_repeated_without_its_endpoint(
 ) -> None:
     """Offline, from what was kept: the same scores, and no edge that anybody has confirmed."""
     runs = []
+    definition = definitions.find("pathquestion-2h")
+
+    async def run(url: str, mode: str) -> tuple[Record, ...]:
+        settings = settings_for(tmp_path, endpoints=[f"freebase@{url}"], mode=mode)
+        return await runner.run(runner.prepared(settings, definition, data, limit=5), Here())
+
     with oxigraph([data / "freebase-pathquestion.nt.gz"]) as url:
-        for mode in ("live", "cached"):
-            settings = settings_for(tmp_path, endpoints=[f"freebase@{url}"], mode=mode)
-            runs.append(await run(settings, "pathquestion-2h", data, limit=5))
-    settings = settings_for(tmp_path, endpoints=[f"freebase@{url}"], mode="offline")
-    offline = await run(settings, "pathquestion-2h", data, limit=5)
-    live, cached = runs
-    assert (live.summary.errors, live.summary.path_validity, offline.summary.path_validity) == (0, 1.0, None)
-    assert [(one.answers, one.score) for one in offline.records] == [(one.answers, one.score) for one in live.records]
-    assert [one.usage.cache_hits for one in offline.records] == [one.usage.cache_hits for one in cached.records]
+        runs = [await run(url, mode) for mode in ("live", "cached")]
+    live, cached, offline = *runs, await run(url, "offline")
+    assert [record.error for record in live] == [""] * 5
+    assert {record.valid for record in offline} == {None}
+    assert [score(one).f1 for one in offline] == [score(one).f1 for one in live]
+    assert [[own.key for own in one.answers] for one in offline] == [[own.key for own in one.answers] for one in live]
+    assert [one.usage.cache_hits for one in offline] == [one.usage.cache_hits for one in cached]
 
 
-async def test_a_question_that_fails_is_a_record_that_counts_as_wrong(data: Path, tmp_path: Path) -> None:
+async def test_a_question_that_fails_is_a_record_that_counts_as_wrong(kingdom: MakeJob) -> None:
     """An error is no end of the run."""
-    bad = tmp_path / "data"
-    bad.mkdir()
-    (bad / "metaqa.nt.gz").write_bytes((data / "metaqa.nt.gz").read_bytes())
-    row = {"id": "1", "question": "", "topic_entities": [{"iri": "http://x/a"}], "answers": [{"label": "b"}]}
-    (bad / "metaqa-1hop-test.jsonl.gz").write_bytes(gzip.compress(json.dumps(row).encode()))
-    result = await run(settings_for(tmp_path), "metaqa-1hop", bad)
-    record: Record = result.records[0]
-    assert (record.status, record.score.hit, result.summary.errors) == ("error", 0.0, 1)
-    assert record.error.startswith("QuestionError")
+    bad = {"id": "bad", "question": "who?", "topics": ["http://ex.org/nobody"], "answers": ["x"]}
+    last = {"id": "last", "question": "what capital?", "topics": ["http://ex.org/ruritania"], "answers": ["Strelsau"]}
+    job = kingdom(1, (bad, last))
+    records = await runner.run(job, Here())
+    assert [record.status for record in records] == ["answered", "error", "answered"]
+    assert (score(records[1]).hit, summary(Result(job.header, records)).counts.error) == (0.0, 1)
 
 
-async def test_a_record_says_with_which_words_the_model_was_asked(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The version and digest of each call's wording, and what was said of replies that could not be used."""
-    monkeypatch.setattr("fedkg.session.chat_model", lambda *_: ScriptedModel(["?"] * 40))
-    result = await run(settings_for(tmp_path, model="openai:m"), "metaqa-1hop", data, limit=1)
-    record = result.records[0]
-    assert record.templates["plan"] == Wordings().get("plan").version
-    assert "two unusable replies to `plan`" in record.warnings[0]
-    assert json.loads(as_json(result))["records"][0]["templates"] == record.templates
+async def test_an_interrupted_run_is_taken_up(kingdom: MakeJob, tmp_path: Path) -> None:
+    """What an earlier start has finished is not asked again, and comes first."""
+    out = tmp_path / "out.jsonl"
+    job = kingdom(4)
+
+    def stop(records: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        await runner.run(job, Here(), out, stop)
+    (first,) = results.read(out).records
+    seen: list[int] = []
+    records = await runner.run(job, Here(2), out, lambda all_: seen.append(len(all_)))
+    assert (records[0], seen) == (first, [2, 3, 4])
+    assert timeless(records) == timeless(await runner.run(job, Here()))
+    assert results.read(out).records == records
 
 
-async def test_a_method_without_a_graph_needs_no_graph_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The questions are enough; with a method that asks one, the missing graph is said."""
-    row = {"id": "1", "question": "Where?", "topic_entities": [{"iri": "http://x/a"}], "answers": [{"label": "Bonn"}]}
-    (tmp_path / "metaqa-1hop-test.jsonl.gz").write_bytes(gzip.compress(json.dumps(row).encode()))
-    monkeypatch.setattr("fedkg.session.chat_model", lambda *_: ScriptedModel(['{"answers": ["Bonn"]}']))
-    asked = settings_for(tmp_path, model="openai:m", method="io")
-    result = await run(asked, "metaqa-1hop", tmp_path)
-    assert (result.summary.errors, result.summary.requests, result.records[0].answers) == (0, 0.0, ("Bonn",))
-    with pytest.raises(DatasetError, match=r"metaqa\.nt\.gz"):
-        await run(settings_for(tmp_path, model="openai:m", method="rog"), "metaqa-1hop", tmp_path)
-
-
-async def test_missing_files_are_said_before_anything_runs(tmp_path: Path) -> None:
+def test_missing_files_are_said_before_anything_runs(tmp_path: Path) -> None:
     """Neither questions nor graph: --data is wrong."""
-    with pytest.raises(DatasetError, match="pathquestion-2h"):
-        await run(settings_for(tmp_path), "pathquestion-2h", tmp_path)
+    with pytest.raises(DatasetError, match="there is no such file"):
+        runner.prepared(settings_for(tmp_path), definitions.find("pathquestion-2h"), tmp_path)
+
+
+def test_a_benchmark_without_a_graph_needs_an_endpoint(tmp_path: Path) -> None:
+    """A file of one's own has none; the hint names what is missing."""
+    questions = tmp_path / "own.jsonl"
+    questions.write_text(json.dumps({"question": "who?", "answers": ["x"]}))
+    with pytest.raises(DatasetError, match="custom-own has no graph") as caught:
+        runner.prepared(settings_for(tmp_path), definitions.find(f"custom:{questions}"), None)
+    assert "-e" in caught.value.hint
 
 
 @pytest.mark.parametrize(("said", "kept"), [(None, True), (True, True), (False, False)])
-def test_replies_are_kept_unless_told_otherwise(tmp_path: Path, said: bool | None, kept: bool) -> None:
+def test_replies_are_kept_unless_told_otherwise(kingdom: MakeJob, said: bool | None, kept: bool) -> None:
     """A benchmark that is run again pays for no reply twice."""
-    settings = Settings(endpoints=("sample",), replies=said)
-    assert _settings(settings, datasets.find("metaqa-1hop"), tmp_path).keeps_replies is kept
+    assert kingdom(replies=said).work.settings.keeps_replies is kept
+
+
+def test_a_sample_is_the_same_for_a_seed(data: Path, tmp_path: Path) -> None:
+    """Which questions are drawn depends on the seed alone, and the header says how many of them there are."""
+    definition = definitions.find("metaqa-1hop")
+
+    def ids(seed: int) -> list[str]:
+        job = runner.prepared(settings_for(tmp_path), definition, data, limit=5, seed=seed)
+        assert (job.header.questions, job.header.limit, job.header.seed) == (5, 5, seed)
+        return [question.id for question in job.questions]
+
+    assert ids(3) == ids(3) != ids(4)
+
+
+async def test_a_shared_cache_serves_another_machine(kingdom: MakeJob, tmp_path: Path, redis_url: str) -> None:
+    """Two processes with caches of their own and one server: what the first has fetched the second does not ask for."""
+    kingdom(4)
+    first, second = (
+        run_elsewhere(tmp_path, str(number), "--concurrency", "2", "--no-verify", url=redis_url) for number in (1, 2)
+    )
+    assert sum(record.usage.requests for record in first) > 0
+    assert sum(record.usage.requests for record in second) == 0
+    assert timeless(first) == timeless(second)
+
+
+@pytest.mark.timeout(300)
+async def test_a_run_that_is_killed_is_taken_up(kingdom: MakeJob, tmp_path: Path) -> None:
+    """`kill -9` after some of the questions, again and again: in the end the result is that of a run that was left alone."""
+    whole = timeless(await runner.run(kingdom(40, cache=False), Here()))
+    out, draw, kills = tmp_path / "killed", random.Random(7), 0
+    file = out / "custom-questions.jsonl"
+    while not kills or len(results.read(file).records) < len(whole):
+        size = file.stat().st_size if file.exists() else 0
+        with start(tmp_path, "killed") as running:
+            wanted = size + draw.randint(1, 20_000)
+            while running.poll() is None and (file.stat().st_size if file.exists() else 0) < wanted:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    running.wait(0.002)
+            running.send_signal(signal.SIGKILL)
+        kills += running.returncode == -signal.SIGKILL
+    assert kills > 1
+    assert timeless(results.read(file).records) == whole
+    assert file.read_bytes().count(b"\n") == 1 + len(whole)
+
+
+def start(tmp_path: Path, out: str, *more: str, url: str = "") -> "subprocess.Popen[bytes]":
+    """The command as a process, over the kingdom's questions, with a cache of its own."""
+    command = [sys.executable, "-m", "fedkg", "eval", "run", f"custom:{tmp_path / 'questions.jsonl'}"]
+    options = ["-e", str(tmp_path / "kingdom.ttl"), "--embedder", "bm25", "--out", str(tmp_path / out), *more]
+    own = {"FEDKG_CACHE_DIR": str(tmp_path / f"cache-{out}"), "FEDKG_CACHE_URL": url}
+    return subprocess.Popen([*command, *options], env=os.environ | own, stdout=subprocess.DEVNULL)
+
+
+def run_elsewhere(tmp_path: Path, out: str, *more: str, url: str = "") -> tuple[Record, ...]:
+    """The records of that process, which ends well."""
+    with start(tmp_path, out, *more, url=url) as running:
+        assert running.wait(60) == 0
+    return results.read(tmp_path / out / "custom-questions.jsonl").records

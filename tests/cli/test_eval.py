@@ -1,5 +1,8 @@
+"""`fedkg eval run`: benchmarks from their files to result files and scores."""
+
 import gzip
 import json
+import re
 import signal
 import subprocess
 from collections.abc import Callable
@@ -9,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from fedkg.bench import datasets
+from fedkg.bench import definitions, results
 
 Cli = Callable[..., Result]
 NAME = "metaqa-1hop"
@@ -18,60 +21,125 @@ NAME = "metaqa-1hop"
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """The benchmark's files, with one film, one question that can be answered and one that cannot."""
-    definition = datasets.find(NAME)
     place = tmp_path / "data"
     place.mkdir()
-    ask = {"topic_entities": [{"iri": "http://ex.org/momo", "label": "Momo"}]}
+    ask = {"topic_entities": [{"iri": "http://ex.org/momo", "label": "Momo"}], "question": "who directed Momo"}
     rows = [
-        ask | {"id": "1", "question": "who directed Momo", "answers": [{"iri": "http://ex.org/schaaf"}]},
-        ask | {"id": "2", "question": "who directed Momo", "answers": [{"iri": "http://ex.org/nobody"}]},
+        ask | {"id": "1", "answers": [{"iri": "http://ex.org/schaaf"}]},
+        ask | {"id": "2", "answers": [{"iri": "http://ex.org/nobody"}]},
     ]
-    write(place / definition.questions, "".join(json.dumps(row) + "\n" for row in rows))
+    asked(place, *rows)
     label = "<http://www.w3.org/2000/01/rdf-schema#label>"
     triples = [
         "<http://ex.org/momo> <http://ex.org/directed_by> <http://ex.org/schaaf> .",
         f'<http://ex.org/directed_by> {label} "directed by" .',
         f'<http://ex.org/momo> {label} "Momo" .',
     ]
-    write(place / definition.graph, "\n".join(triples) + "\n")
+    (place / definitions.find(NAME).graph).write_bytes(gzip.compress("\n".join([*triples, ""]).encode()))
     return place
 
 
-def write(path: Path, text: str) -> None:
-    """The file, packed where its name says so."""
-    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+def asked(data: Path, *rows: dict[str, Any]) -> None:
+    """Replaces the questions."""
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    (data / definitions.find(NAME).questions).write_bytes(gzip.compress(text.encode()))
+
+
+def kingdom(data: Path, *topics: str) -> None:
+    """Replaces the questions by one about the served kingdom for each of these topics."""
+    right = [{"iri": "http://ex.org/rudolf"}]
+    rows = [
+        {
+            "id": topic,
+            "question": "who is king",
+            "topic_entities": [{"iri": f"http://ex.org/{topic}"}],
+            "answers": right,
+        }
+        for topic in topics
+    ]
+    asked(data, *rows)
+
+
+def capitals(data: Path, number: int, *, alike: bool = False) -> None:
+    """Replaces the questions by so many about the kingdom's capital, which are not the same unless they are `alike`."""
+    gold = {"topic_entities": [{"iri": "http://ex.org/ruritania"}], "answers": [{"iri": "http://ex.org/strelsau"}]}
+    said = ["What is the capital of Ruritania" + (f", number {place}?" * (not alike)) for place in range(number)]
+    asked(data, *(gold | {"id": str(place), "question": question} for place, question in enumerate(said)))
+
+
+def models(model: str, data: Path, graph: Path) -> tuple[str | Path, ...]:
+    """The command that asks this model these questions of the kingdom."""
+    return ("eval", "run", NAME, "--data", data, "-e", graph, "--model", model)
+
+
+def figures(text: str) -> dict[str, str]:
+    """The first figure of each line of the printed tables."""
+    return {found[1]: found[2] for found in re.finditer(r"(?m)^(\w+) +(-|[\d.]+)(?= |$)", text)}
+
+
+def lines(file: Path) -> list[dict[str, Any]]:
+    """The records of a result file."""
+    return [json.loads(line) for line in file.read_text().splitlines()][1:]
 
 
 def test_run_prints_the_scores(cli: Cli, data: Path) -> None:
-    """The summary is one line a score; the errors and the wrong answer count."""
+    """Scores and how the questions ended; files that are not the published ones are named on stderr."""
     result = cli("eval", "run", NAME, "--data", data)
-    shown = dict(line.split() for line in result.stdout.splitlines())
-    assert (result.exit_code, result.stderr) == (0, "")
-    assert (shown["benchmark"], shown["questions"], shown["errors"]) == (NAME, "2", "0")
-    assert (float(shown["hits_at_1"]), float(shown["path_validity"]), float(shown["model_calls"])) == (0.5, 1.0, 0.0)
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[:2] == [f"{NAME}: fidelis, local", "2 questions: 2 answered"]
+    shown = figures(result.stdout)
+    assert (shown["hits_at_1"], shown["path_validity"], shown["calls"]) == ("0.5000", "1.0000", "0.0000")
+    assert all(line.startswith("note: ") for line in result.stderr.splitlines())
 
 
-def test_json_to_a_file(cli: Cli, data: Path, tmp_path: Path) -> None:
-    """--json writes everything to a file, with seed, limit and settings; the options reach them."""
-    options = ("--limit", "1", "--seed", "7", "--beam", "2", "--json", tmp_path / "out.json")
-    assert cli("eval", "run", NAME, "--data", data, *options).exit_code == 0
-    shown = json.loads((tmp_path / "out.json").read_text())
-    assert (shown["limit"], shown["seed"], shown["settings"]["search"]["beam"]) == (1, 7, 2)
-    assert len(shown["records"]) == 1
+def test_the_result_file_holds_settings_and_records_and_no_path(cli: Cli, data: Path, tmp_path: Path) -> None:
+    """Seed, limit and options reach it; nothing says where anything lay."""
+    options = ("--limit", "1", "--seed", "7", "--beam", "2", "--out", tmp_path / "new" / "out")
+    result = cli("eval", "run", NAME, "--data", data, *options)
+    file = tmp_path / "new" / "out" / f"{NAME}.jsonl"
+    found = results.read(file)
+    assert result.stderr.splitlines()[-1] == f"results: {file}"
+    assert (found.header.limit, found.header.seed, found.header.settings["search"]["beam"]) == (1, 7, 2)
+    assert len(found.records) == 1
+    assert str(tmp_path) not in file.read_text()
 
 
-def test_json_to_standard_output(cli: Cli, data: Path) -> None:
-    """`--json -` prints that one document, and the scores on stderr."""
-    result = cli("eval", "run", NAME, "--data", data, "--json", "-")
-    assert json.loads(result.stdout)["summary"]["benchmark"] == NAME
-    assert "hits_at_1" in result.stderr
+def test_json_is_one_document(cli: Cli, data: Path, tmp_path: Path) -> None:
+    """`--json` prints the summaries of all benchmarks, each once however often it is named."""
+    result = cli("eval", "run", NAME, NAME, "--data", data, "--json", "--out", tmp_path / "out")
+    (shown,) = json.loads(result.stdout)
+    assert (shown["benchmark"], shown["counts"]["questions"], shown["overall"]["measures"]["hit"]["mean"]) == (
+        NAME,
+        2,
+        0.5,
+    )
+    assert len(lines(tmp_path / "out" / f"{NAME}.jsonl")) == 2
 
 
 def test_own_endpoint(cli: Cli, data: Path, dead: str) -> None:
     """-e replaces the benchmark's graph; where every question fails, the exit code is 3."""
     result = cli("eval", "run", NAME, "--data", data, "-e", dead, "--limit", "1")
-    shown = dict(line.split() for line in result.stdout.splitlines())
-    assert (result.exit_code, float(shown["hits_at_1"])) == (3, 0.0)
+    assert (result.exit_code, figures(result.stdout)["hits_at_1"]) == (3, "0.0000")
+
+
+def test_own_questions(cli: Cli, graph: Path, tmp_path: Path) -> None:
+    """A JSON Lines file with an endpoint is a benchmark, more than there are cannot be drawn, and bad rows are left out if wanted."""
+    rows = [{"question": "capital?", "topics": ["Ruritania"], "answers": ["Strelsau"]}, {"question": "who?"}]
+    own = tmp_path / "own.jsonl"
+    own.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    command = ("eval", "run", f"custom:{own}", "-e", graph, "--limit", "99", "--json")
+    refused = cli(*command)
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "own.jsonl, line 2" in refused.stderr
+    assert "--skip-bad" in refused.stderr
+    result = cli(*command, "--skip-bad")
+    (shown,) = json.loads(result.stdout)
+    assert (shown["counts"]["questions"], shown["counts"]["left_out"], shown["overall"]["measures"]["hit"]["mean"]) == (
+        1,
+        1,
+        1.0,
+    )
+    assert "left out: own.jsonl, line 2" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -80,54 +148,64 @@ def test_own_endpoint(cli: Cli, data: Path, dead: str) -> None:
         (("metaqa-9hop", "--data", "data"), "no benchmark is called 'metaqa-9hop'"),
         ((NAME, "--data", "."), "--data names the folder"),
         ((NAME, "--data", "gone"), "Directory 'gone' does not exist"),
-        ((NAME,), "Missing option '--data'"),
+        ((NAME,), "--data names the folder"),
         ((NAME, "--data", "data", "--limit", "0"), "--limit"),
+        ((NAME, "--data", "data", "--out", "file"), "is a file"),
+        ((NAME, "--data", "data", "--out", "file/out"), "cannot write"),
+        ((NAME, "--data", "data", "--out", "x" * 300), "cannot write"),
+        ((NAME, "--data", "data", "--model", "nonsense:m"), "no model is called"),
+        (
+            (NAME, "--data", "data", "--executor", "ray", "--workers", "4", "--run-calls", "3"),
+            "too small for 4 workers",
+        ),
     ],
 )
-def test_bad_input(cli: Cli, data: Path, arguments: tuple[str, ...], said: str) -> None:
+def test_bad_input(cli: Cli, data: Path, tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
     """What cannot be run ends with 2 before anything is asked."""
+    if "ray" in arguments:
+        pytest.importorskip("ray", reason="ray is not installed")
+    (tmp_path / "file").write_text("")
     result = cli("eval", "run", *arguments)
     assert (result.exit_code, result.stdout) == (2, "")
     assert said in result.stderr
 
 
-def kingdom(data: Path, *topics: str) -> None:
-    """Replaces the questions by one about the served kingdom for each of these topics."""
-    rows = [
-        {"id": topic, "question": "who is king", "topic_entities": [{"iri": f"http://ex.org/{topic}"}], "answers": []}
-        for topic in topics
-    ]
-    write(data / datasets.find(NAME).questions, "".join(json.dumps(row) + "\n" for row in rows))
+def test_two_benchmarks_of_one_name_are_refused(cli: Cli, graph: Path, tmp_path: Path) -> None:
+    """They would write to one file."""
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "own.jsonl").write_text('{"question": "who?", "answers": ["x"]}\n')
+    result = cli("eval", "run", "custom:a/own.jsonl", "custom:b/own.jsonl", "-e", graph, "--out", "out")
+    assert (result.exit_code, (tmp_path / "out").exists()) == (2, False)
+    assert "the same name" in result.stderr
 
 
-@pytest.mark.parametrize("out", ["gone/out.json", "file/out.json", "taken.json", "x" * 255])
-def test_file_that_cannot_be_written(
-    cli: Cli, data: Path, tmp_path: Path, served: Callable[..., Any], out: str
-) -> None:
-    """It is refused with a hint before the endpoint is asked anything."""
-    (tmp_path / "file").write_text("")
-    (tmp_path / "taken.json.part").mkdir()
+def test_another_run_is_not_mixed_in(cli: Cli, data: Path, served: Callable[..., Any]) -> None:
+    """The file of other settings is refused before the endpoint is asked anything, and stays as it is."""
+    kingdom(data, "ruritania")
+    command = ("eval", "run", NAME, "--data", data, "--out", "out", "-e", served().url)
+    assert cli(*command).exit_code == 0
+    before = (data.parent / "out" / f"{NAME}.jsonl").read_bytes()
     endpoint = served()
-    result = cli("eval", "run", NAME, "--data", data, "-e", endpoint.url, "--json", out)
-    assert (result.exit_code, result.stdout, endpoint.asked) == (2, "", 0)
-    assert result.stderr.startswith(f"error: cannot write {out}.part: "[:200])
-    assert "hint: --json" in result.stderr
+    result = cli(*command[:-1], endpoint.url)
+    assert (result.exit_code, endpoint.asked) == (2, 0)
+    assert "holds another run (other endpoints)" in result.stderr
+    assert "hint: name another folder with --out" in result.stderr
+    assert (data.parent / "out" / f"{NAME}.jsonl").read_bytes() == before
 
 
-def test_finished_run_leaves_no_draft(cli: Cli, data: Path, tmp_path: Path) -> None:
-    """What an earlier run has left is gone too, and a device is written as it is."""
-    (tmp_path / "out.json.part").write_text("old")
-    assert cli("eval", "run", NAME, "--data", data, "--json", "out.json").exit_code == 0
-    assert cli("eval", "run", NAME, "--data", data, "--json", "/dev/null").exit_code == 0
-    assert [path.name for path in tmp_path.glob("out*")] == ["out.json"]
+def test_a_disk_that_is_full_is_said(cli: Cli, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was finished stays, and the same command goes on once there is room."""
 
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
 
-def test_failed_run_without_records_leaves_no_draft(cli: Cli, data: Path, tmp_path: Path) -> None:
-    """Where nothing is finished, there is nothing to name."""
-    result = cli("eval", "run", NAME, "--data", data, "-e", "nonsense", "--json", "out.json")
-    assert result.exit_code == 2
-    assert "out.json" not in result.stderr
-    assert not list(tmp_path.glob("out*"))
+    with monkeypatch.context() as patch:
+        patch.setattr("fedkg.bench.results.os.fsync", full)
+        result = cli("eval", "run", NAME, "--data", data, "--out", "out")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"cannot write out/{NAME}.jsonl: No space left on device" in result.stderr
+    assert cli("eval", "run", NAME, "--data", data, "--out", "out").exit_code == 0
 
 
 def test_interrupt_keeps_the_finished_records(
@@ -137,90 +215,73 @@ def test_interrupt_keeps_the_finished_records(
     served: Callable[..., Any],
     start: Callable[..., "subprocess.Popen[str]"],
 ) -> None:
-    """Ctrl-C in the second question leaves the first one's record in OUT.part, and says so; there is no OUT."""
-    command = ("eval", "run", NAME, "--data", data, "--no-cache", "--json", "out.json", "-e")
+    """Ctrl-C in the second question leaves the first one's record, and says so; the same command asks the second alone."""
+    command = ("eval", "run", NAME, "--data", data, "--no-cache", "--out", "out", "-e")
     kingdom(data, "ruritania")
     first = served()
     assert cli(*command, first.url).exit_code == 0
-    (tmp_path / "out.json").unlink()
-    kingdom(data, "ruritania", "rudolf")
+    (tmp_path / "out" / f"{NAME}.jsonl").unlink()
+    kingdom(data, "ruritania", "strelsau")
     endpoint = served(hold=first.asked + 1)
     running = start(*command, endpoint.url)
     assert endpoint.reached.wait(60)
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=60)
     assert (running.returncode, out) == (130, "")
-    assert err.splitlines() == ["interrupted", "the finished records are in out.json.part, one a line"]
-    [line] = (tmp_path / "out.json.part").read_text().splitlines()
-    assert json.loads(line)["id"] == "ruritania"
-    assert not (tmp_path / "out.json").exists()
+    said = f"the finished questions are in out/{NAME}.jsonl; the same command asks the others"
+    assert err.splitlines()[-2:] == ["interrupted", said]
+    assert [record["id"] for record in lines(tmp_path / "out" / f"{NAME}.jsonl")] == ["ruritania"]
+    endpoint.release.set()
+    assert cli(*command, endpoint.url).exit_code == 0
+    assert [record["id"] for record in lines(tmp_path / "out" / f"{NAME}.jsonl")] == ["ruritania", "strelsau"]
 
 
-def test_answer_that_cannot_be_verified_counts_as_wrong(cli: Cli, data: Path, served: Callable[..., Any]) -> None:
+def test_answer_that_cannot_be_verified_counts_as_wrong(
+    cli: Cli, data: Path, tmp_path: Path, served: Callable[..., Any]
+) -> None:
     """An endpoint that fails after the answer makes an error of the record, whatever it had answered."""
     kingdom(data, "ruritania")
-    path = data / datasets.find(NAME).questions
-    gold = [{"iri": "http://ex.org/rudolf"}, {"iri": "http://ex.org/michael"}]
-    write(path, json.dumps(json.loads(gzip.decompress(path.read_bytes())) | {"answers": gold}))
 
-    def run(url: str) -> tuple[dict[str, Any], dict[str, Any]]:
-        result = cli("eval", "run", NAME, "--data", data, "--no-cache", "--json", "-", "-e", url)
-        shown = json.loads(result.stdout)
-        return shown["records"][0], shown["summary"]
+    def run(url: str, out: str) -> tuple[dict[str, Any], dict[str, Any]]:
+        result = cli("eval", "run", NAME, "--data", data, "--no-cache", "--json", "--out", out, "-e", url)
+        (record,) = lines(tmp_path / out / f"{NAME}.jsonl")
+        return record, json.loads(result.stdout)[0]
 
-    good, summary = run(served().url)
-    assert (good["score"]["f1"], good["error"], summary["path_validity"]) == (1.0, "", 1.0)
-    bad, summary = run(served(fail=good["usage"]["requests"] + 1).url)
-    assert bad["answers"] == good["answers"]
+    good, summary = run(served().url, "good")
+    assert (good["status"], summary["overall"]["measures"]["path_validity"]["mean"]) == ("answered", 1.0)
+    bad, summary = run(served(fail=good["usage"]["requests"] + 1).url, "bad")
     assert bad["error"].startswith("UnreachableError: ")
-    assert set(bad["score"].values()) == {0.0}
-    assert (summary["errors"], summary["hits_at_1"], summary["path_validity"]) == (1, 0.0, None)
+    assert bad["usage"]["requests"] == good["usage"]["requests"]
+    assert (summary["counts"]["error"], summary["overall"]["measures"]["hit"]["mean"]) == (1, 0.0)
+    assert "path_validity" not in summary["overall"]["measures"]
 
 
 def test_why_questions_failed_is_said_once(cli: Cli, data: Path) -> None:
     """On stderr, each reason with how many questions it ended; the scores stay on stdout."""
     model = "openai:m@http://127.0.0.1:1/v1"
     result = cli("eval", "run", NAME, "--data", data, "--model", model)
-    assert (result.exit_code, result.stdout.split()[5]) == (3, "2")
-    (said,) = result.stderr.splitlines()
+    assert (result.exit_code, result.stdout.splitlines()[1]) == (
+        3,
+        "2 questions: 2 ended in an error, 2 of unknown price",
+    )
+    (said,) = [line for line in result.stderr.splitlines() if not line.startswith("note: ")]
     assert said.startswith(f"2 questions failed: ModelUnreachableError: {model}: plan: Connection error")
-
-
-def test_validity_of_no_edges(cli: Cli, data: Path, served: Callable[..., Any]) -> None:
-    """Where no edge was shown the share that holds is not known, and shown as a dash."""
-    kingdom(data, "nobody")
-    result = cli("eval", "run", NAME, "--data", data, "-e", served().url)
-    assert dict(line.split() for line in result.stdout.splitlines())["path_validity"] == "-"
-
-
-def capitals(data: Path, number: int, *, alike: bool = False) -> None:
-    """Replaces the questions by so many about the kingdom's capital, which are not the same unless they are `alike`."""
-    gold = {"topic_entities": [{"iri": "http://ex.org/ruritania"}], "answers": [{"iri": "http://ex.org/strelsau"}]}
-    asked = ["What is the capital of Ruritania" + (f", number {place}?" * (not alike)) for place in range(number)]
-    rows = [gold | {"id": str(place), "question": question} for place, question in enumerate(asked)]
-    write(data / datasets.find(NAME).questions, "".join(json.dumps(row) + "\n" for row in rows))
-
-
-def models(model: str, data: Path, graph: Path) -> tuple[str | Path, ...]:
-    """The command that asks this model these questions of the kingdom."""
-    return ("eval", "run", NAME, "--data", data, "-e", graph, "--model", model)
 
 
 def test_the_summary_has_tokens_and_price(
     cli: Cli, data: Path, graph: Path, speaking: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Means of a question; a price that is not known is a dash."""
+    """Means of a question; a price that is not known is said to be so."""
     capitals(data, 2)
     model = speaking("capital").model
 
-    def run() -> dict[str, str]:
-        return dict(line.split() for line in cli(*models(model, data, graph)).stdout.splitlines())
-
-    shown = run()
-    assert (shown["hits_at_1"], shown["model_calls"], shown["tokens"]) == ("1.0000", "3.0000", "3000.0000")
-    assert (shown["price"], shown["unasked"]) == ("0.030000", "0")
+    shown = figures(cli(*models(model, data, graph)).stdout)
+    assert (shown["hits_at_1"], shown["calls"], shown["tokens"]) == ("1.0000", "3.0000", "3000.0000")
+    assert shown["price"] == "0.0300"
     monkeypatch.delenv("FEDKG_MODELS_DIR")
-    assert run()["price"] == "-"
+    unknown = cli(*models(model, data, graph)).stdout
+    assert unknown.splitlines()[1] == "2 questions: 2 answered, 2 of unknown price"
+    assert "0.0300" not in unknown
 
 
 @pytest.mark.parametrize(
@@ -242,14 +303,26 @@ def test_the_budget_of_a_run_ends_it_cleanly(
 ) -> None:
     """What was asked until then is written and scored, the rest is counted, and the exit code is 4."""
     capitals(data, 5)
-    model, (options, (asked, finished, spent)) = speaking("capital"), budget
-    result = cli(*models(model.model, data, graph), "--json", "out.json", *options)
-    assert (result.exit_code, model.asked, result.stderr) == (4, asked, "")
-    shown = json.loads((data.parent / "out.json").read_text())
-    assert [record["id"] for record in shown["records"]] == [str(number) for number in range(finished)]
-    assert shown["records"][-1]["usage"]["spent"] == spent
-    assert (shown["summary"]["questions"], shown["summary"]["unasked"]) == (finished, 5 - finished)
-    assert dict(line.split() for line in result.stdout.splitlines())["unasked"] == str(5 - finished)
+    model, (options, (calls, finished, spent)) = speaking("capital"), budget
+    result = cli(*models(model.model, data, graph), "--json", "--out", "out", *options)
+    assert (result.exit_code, model.asked) == (4, calls)
+    records = lines(data.parent / "out" / f"{NAME}.jsonl")
+    assert [record["id"] for record in records] == [str(number) for number in range(finished)]
+    assert records[-1]["usage"].get("spent", "") == spent
+    (shown,) = json.loads(result.stdout)
+    assert (shown["counts"]["questions"], shown["counts"]["unasked"]) == (finished, 5 - finished)
+
+
+def test_a_run_goes_on_with_more_to_spend(cli: Cli, data: Path, graph: Path, speaking: Callable[[str], Any]) -> None:
+    """A larger budget is no other run: the question that the smaller one ended is asked again, the finished one is not."""
+    capitals(data, 3)
+    model = speaking("capital")
+    command = (*models(model.model, data, graph), "--out", "out", "--json")
+    assert cli(*command, "--run-calls", "4").exit_code == 4
+    result = cli(*command, "--run-calls", "50")
+    (shown,) = json.loads(result.stdout)
+    assert (result.exit_code, shown["counts"]["answered"], shown["counts"]["spent"]) == (0, 3, {})
+    assert model.asked == 9, "each question takes three calls, and those that were paid for are kept"
 
 
 def test_a_budget_that_suffices_ends_nothing(cli: Cli, data: Path, graph: Path, speaking: Callable[[str], Any]) -> None:
@@ -263,9 +336,9 @@ def test_kept_replies_cost_the_run_nothing(cli: Cli, data: Path, graph: Path, sp
     """Questions that were asked before are answered from the cache, beyond what the run may spend now."""
     capitals(data, 4, alike=True)
     model = speaking("capital")
-    result = cli(*models(model.model, data, graph), "--run-calls", "4", "--max-calls", "3", "--json", "-")
+    result = cli(*models(model.model, data, graph), "--run-calls", "4", "--max-calls", "3", "--out", "out")
     assert (result.exit_code, model.asked) == (0, 3)
-    usages = [record["usage"] for record in json.loads(result.stdout)["records"]]
+    usages = [record["usage"] for record in lines(data.parent / "out" / f"{NAME}.jsonl")]
     assert [(usage["model_calls"], round(usage["price"], 9)) for usage in usages] == [(3, 0.03)] * 4
 
 
@@ -273,7 +346,20 @@ def test_what_a_failed_question_cost(cli: Cli, data: Path, graph: Path, dead: st
     """A question that a model's failure ends has its calls in its record, and its cost in the means."""
     capitals(data, 1)
     model = f"openai:m@{dead.removesuffix('/sparql')}/v1"
-    shown = json.loads(cli(*models(model, data, graph), "--json", "-").stdout)
-    [record] = shown["records"]
+    (shown,) = json.loads(cli(*models(model, data, graph), "--json", "--out", "out").stdout)
+    (record,) = lines(data.parent / "out" / f"{NAME}.jsonl")
     assert record["error"].startswith("ModelUnreachableError: ")
-    assert (record["usage"]["model_calls"], record["usage"]["price"], shown["summary"]["price"]) == (1, None, None)
+    assert (record["usage"]["model_calls"], record["usage"].get("price")) == (1, None)
+    measures = shown["overall"]["measures"]
+    assert (measures["calls"]["mean"], "price" in measures) == (1.0, False)
+
+
+def test_money_is_not_spent_unasked(cli: Cli, data: Path, graph: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nobody can be asked whether a vendor's price is all right, nothing is run; --yes says it."""
+    capitals(data, 2)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
+    result = cli(*models("anthropic:claude-opus-4-5", data, graph), "--out", "out")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert re.search(r"error: metaqa-1hop: about \d+ calls, [\d,]+ tokens, .*nobody was asked", result.stderr)
+    assert "hint: say it with --yes" in result.stderr
+    assert not (data.parent / "out").exists()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from fedkg.bench import datasets
+from fedkg.bench import definitions
 
 Cli = Callable[..., Result]
 NAME = "metaqa-2hop"
@@ -31,7 +31,7 @@ def data(tmp_path: Path, graph: Path) -> Path:
         for word, answers in asked.items()
     ]
     lines = "".join(json.dumps(row) + "\n" for row in rows)
-    (place / datasets.find(NAME).questions).write_bytes(gzip.compress(lines.encode()))
+    (place / definitions.find(NAME).questions).write_bytes(gzip.compress(lines.encode()))
     return place
 
 
@@ -108,7 +108,7 @@ def test_an_endpoint_over_http_is_asked_in_batches(cli: Cli, data: Path, served:
     ("arguments", "said"),
     [
         (("--data", "data"), "Missing option '--out'"),
-        (("--out", "out.jsonl"), "Missing option '--data'"),
+        (("--out", "out.jsonl"), "--data names the folder"),
         (("--data", "data", "--out", "gone/out.jsonl", "-e", "sample"), "--out takes a file that can be written"),
         (("--data", "data", "--out", "out.jsonl"), "--data names the folder"),
         (("--data", "data", "--out", "out.jsonl", "--format", "rog"), "'gcr', 'eperm'"),
@@ -122,3 +122,17 @@ def test_bad_input(cli: Cli, data: Path, arguments: tuple[str, ...], said: str) 
     assert (result.exit_code, result.stdout) == (2, "")
     assert said in result.stderr
     assert not Path("out.jsonl").exists()
+
+
+def test_what_cannot_be_read_is_left_out_and_listed(cli: Cli, data: Path, tmp_path: Path) -> None:
+    """With --skip-bad; without it the run ends, and says how to go on."""
+    file = data / definitions.find(NAME).questions
+    file.write_bytes(file.read_bytes() + gzip.compress(b'{"id": "odd", "question": "who?", "answers": []}\n'))
+    arguments = ("paths", "build", NAME, "--data", data, "--out", tmp_path / "out.jsonl", "-e", "sample")
+    strict = cli(*arguments)
+    assert (strict.exit_code, "(odd): there is no gold answer" in strict.stderr, "--skip-bad" in strict.stderr) == (
+        2,
+        True,
+        True,
+    )
+    assert "left out: " in cli(*arguments, "--skip-bad").stderr

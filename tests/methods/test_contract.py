@@ -22,6 +22,7 @@ from fedkg.events import (
     Planned,
     Proposed,
     Ranked,
+    Reached,
     Scored,
     Verified,
     Warned,
@@ -106,6 +107,7 @@ async def asked(
         answer = _last(events)
         assert all(one.holds for one in await session.verify(answer)), "an edge that no endpoint said"
     _check_order(events)
+    _check_reached(events)
     _check_document(answer, session.settings.search.depth)
     return answer, events
 
@@ -126,7 +128,7 @@ def _check_document(answer: Answer, depth: int) -> None:
 
 def _check_order(events: Sequence[Event]) -> None:
     """Plan, link, walk, answer; what is ranked was fetched, and a walk starts at the first depth and skips none."""
-    walk = [event for event in events if not isinstance(event, Warned)]
+    walk = [event for event in events if not isinstance(event, Warned | Reached)]
     kinds = [type(event) for event in walk]
     assert [kinds.count(kind) for kind in (Planned, Linked, Answered)] == [1, 1, 1]
     assert (kinds[:2], kinds[-1]) == ([Planned, Linked], Answered)
@@ -140,6 +142,17 @@ def _check_order(events: Sequence[Event]) -> None:
         if isinstance(event, Fetched | Ranked | Chosen | Verified):
             assert 1 <= event.depth <= max(depth, 1)
         _check_thought(walk[:number], event)
+
+
+def _check_reached(events: Sequence[Event]) -> None:
+    """Where steps lead to is told right after the event of their stage, of as many steps as that shows."""
+    for before, event in itertools.pairwise(event for event in events if not isinstance(event, Warned)):
+        if isinstance(event, Reached) and event.stage == "offered":
+            assert isinstance(before, Ranked)
+            assert len(event.ends) == len(before.offered)
+        elif isinstance(event, Reached) and event.stage == "chosen":
+            assert isinstance(before, Chosen)
+            assert len(event.ends) == len(before.steps)
 
 
 def _check_thought(before: Sequence[Event], event: Event) -> None:
@@ -185,7 +198,7 @@ async def test_a_model_that_knows_leads_each_method_to_the_answer(films: Path, m
 async def test_who_watches_sees_each_step(films: Path, method: str, kinds: list[type[Event]]) -> None:
     """Each call of the model but plan and answer has its event, in the order of the paper's stages."""
     _, events = await asked(session_of(films, Chat(knows), method))
-    assert [type(event) for event in events if not isinstance(event, Planned | Linked | Answered | Warned)] == kinds
+    assert [type(event) for event in events if not isinstance(event, Planned | Linked | Answered | Warned | Reached)] == kinds
 
 
 @pytest.mark.parametrize("says", HABITS.values(), ids=HABITS)

@@ -1,0 +1,72 @@
+"""Where the questions of a run are asked: in this process, or in those of a Ray cluster. The records are the same."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
+from contextlib import aclosing
+from itertools import islice
+from typing import Any, Protocol
+
+from fedkg.bench.asking import Work, asked
+from fedkg.bench.datasets import Question
+from fedkg.bench.record import Record
+from fedkg.session import Session
+
+__all__ = ["Executor", "Here", "flowing", "together"]
+
+
+class Executor(Protocol):
+    """Asks questions, several at a time, and gives their records as they finish."""
+
+    def records(self, work: Work, questions: Sequence[Question]) -> AsyncGenerator[Record, None]:
+        """The records, until all are asked or the budget of the run is spent. Raises InputError where no session can be opened."""
+        ...
+
+
+class Here:
+    """Asks in this process, `concurrency` questions at a time, in one session."""
+
+    def __init__(self, concurrency: int = 1) -> None:
+        self._concurrency = concurrency
+
+    async def records(self, work: Work, questions: Sequence[Question]) -> AsyncGenerator[Record, None]:
+        """The records as they finish."""
+        async with (
+            Session(settings=work.settings) as session,
+            aclosing(together(session, work, questions, self._concurrency)) as records,
+        ):
+            async for record in records:
+                yield record
+
+
+async def together(
+    session: Session, work: Work, questions: Sequence[Question], width: int
+) -> AsyncGenerator[Record, None]:
+    """The records of questions that one session is asked, `width` at a time, as they finish. Raises InputError where it cannot be connected."""
+    if session.method.graph:
+        await session.graph()
+
+    async def ask(question: Question) -> Record | None:
+        return None if session.spent else await asked(session, work, question)
+
+    async with aclosing(flowing(ask, questions, width)) as records:
+        async for record in records:
+            yield record
+
+
+async def flowing(
+    ask: Callable[[Question], Coroutine[Any, Any, Record | None]], questions: Iterable[Question], width: int
+) -> AsyncGenerator[Record, None]:
+    """What `ask` makes of the questions, at most `width` at a time, as they finish; None, where nothing is left to spend, ends it."""
+    left = iter(questions)
+    running = {asyncio.create_task(ask(question)) for question in islice(left, width)}
+    try:
+        while running:
+            finished, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            for task in finished:
+                if record := task.result():
+                    yield record
+                    running |= {asyncio.create_task(ask(question)) for question in islice(left, 1)}
+    finally:
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)

@@ -1,0 +1,191 @@
+"""Result files: append-only JSON Lines, so that whatever kills a run takes at most the questions in flight along.
+
+Each record is written by one call and synced to the disk before the next question is counted as finished. A file whose last
+line was cut by a crash is mended by cutting that line off: its question is asked again. Where another version of fedkg goes
+on, or with another budget of the whole run, its header stands before its records.
+
+A finished one may be packed by gzip (`.gz`); the same result gives the same bytes.
+"""
+
+import gzip
+import logging
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import FileIO
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from fedkg.bench.record import SCHEMA, Header, Record
+from fedkg.errors import DatasetError
+from fedkg.records import encode
+
+__all__ = ["Result", "Writer", "earlier", "read", "resumed", "save"]
+
+T = TypeVar("T")
+MOST = 1 << 30
+"""Bytes of a result: a few packed kilobytes can stand for any number."""
+HINT = "name a result file of `fedkg eval run`"
+
+log = logging.getLogger(__name__)
+
+
+class Result(msgspec.Struct, frozen=True):
+    """A result file as read: the header, each question's record once, and the headers with which the run was gone on with."""
+
+    header: Header
+    records: tuple[Record, ...]
+    continued: tuple[Header, ...] = ()
+
+
+class Line(msgspec.Struct, frozen=True):
+    """What tells a header from a record, and its version, before anything else of it is read."""
+
+    schema: int | None = None
+
+
+class Writer:
+    """Appends records to a result file; each is on disk when `add` returns."""
+
+    def __init__(self, file: Path, stream: FileIO) -> None:
+        self._file = file
+        self._stream = stream
+
+    def add(self, record: Header | Record) -> None:
+        """Writes one line and syncs it. Raises DatasetError where that cannot be done, as on a full disk."""
+        line = encode(record) + b"\n"
+        try:
+            while line:
+                line = line[self._stream.write(line) :]
+            os.fsync(self._stream.fileno())
+        except OSError as error:
+            raise _unwritable(self._file, error) from error
+
+
+def read(file: Path) -> Result:
+    """The result in a file; a last line that is not whole yet is left out, with a warning, and another one where versions differ.
+
+    Raises DatasetError where it is none, or one of another version, naming the line.
+    """
+    data = _unpacked(file)
+    if not data.endswith(b"\n"):
+        log.warning("%s: its last line is not whole, and is left out", file)
+    found = _parsed(file, data)
+    if any(one.version != found.header.version for one in found.continued):
+        log.warning("%s: its records are of several versions of fedkg or of packages", file)
+    return found
+
+
+def _parsed(file: Path, data: bytes) -> Result:
+    lines = _whole(data).splitlines()
+    if not lines:
+        raise DatasetError(f"{file}: the file is empty", hint=HINT)
+    headers: list[Header] = []
+    records: dict[str, Record] = {}
+    for number, line in enumerate(lines, 1):
+        if (schema := _decoded(line, Line, file, number).schema) is None and headers:
+            record = _decoded(line, Record, file, number)
+            records[record.id] = record
+        elif schema not in {SCHEMA, None}:
+            raise DatasetError(
+                f"{file}: schema {schema} is not known (this is {SCHEMA})",
+                hint="run it again, or read it with the fedkg that wrote it",
+            )
+        else:
+            headers.append(_decoded(line, Header, file, number))
+    return Result(headers[0], tuple(records.values()), tuple(headers[1:]))
+
+
+def save(result: Result, file: Path) -> None:
+    """Writes a result file as a whole, in the place of whatever is there. Raises DatasetError where it cannot be written."""
+    whole = b"".join(encode(line) + b"\n" for line in (result.header, *result.continued, *result.records))
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(gzip.compress(whole, mtime=0) if file.suffix == ".gz" else whole)
+    except OSError as error:
+        raise _unwritable(file, error) from error
+
+
+def earlier(file: Path, header: Header) -> tuple[Record, ...]:
+    """The questions that an earlier start of the same run has finished in the file. Raises DatasetError where it holds another run."""
+    return _finished(_earlier(file, header))
+
+
+def _finished(found: Result | None) -> tuple[Record, ...]:
+    """What the budget of the whole run has ended is not finished: it is asked again when there is another one to spend."""
+    return tuple(record for record in found.records if not record.usage.spent.startswith("run ")) if found else ()
+
+
+def _earlier(file: Path, header: Header) -> Result | None:
+    try:
+        if not file.exists() or not _whole(data := file.read_bytes()):
+            return None
+    except OSError as error:
+        raise _unwritable(file, error) from error
+    found = _parsed(file, data)
+    if differing := _differing(found.header, header):
+        hint = "name another folder with --out, or remove that file"
+        raise DatasetError(f"{file} holds another run (other {differing})", hint=hint)
+    return found
+
+
+@contextmanager
+def resumed(file: Path, header: Header) -> Iterator[tuple[Writer, tuple[Record, ...]]]:
+    """Who takes the records of a run, and those that an earlier start of the same run has finished.
+
+    Where that was another version there is a warning. Raises DatasetError where the file holds another run, and where it
+    cannot be written.
+    """
+    found = _earlier(file, header)
+    last = (found.header, *found.continued)[-1] if found else None
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        stream = file.open("ab", buffering=0)
+        stream.truncate(len(_whole(file.read_bytes())))
+    except OSError as error:
+        raise _unwritable(file, error) from error
+    with stream:
+        writer = Writer(file, stream)
+        if last != header:
+            writer.add(header)
+        if last and last.version != header.version:
+            log.warning("%s was begun by another version of fedkg or of packages; the file names both", file)
+        yield writer, _finished(found)
+
+
+def _unpacked(file: Path) -> bytes:
+    """Raises DatasetError where the file cannot be read, or what it packs is too large."""
+    try:
+        with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as stream:
+            data = stream.read(MOST + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DatasetError(f"{file}: {getattr(error, 'strerror', None) or error}", hint=HINT) from error
+    if len(data) > MOST:
+        raise DatasetError(f"{file}: it holds more than {MOST:,} bytes", hint=HINT)
+    return data
+
+
+def _whole(data: bytes) -> bytes:
+    """The lines that have an end."""
+    return data[: data.rfind(b"\n") + 1]
+
+
+def _unwritable(file: Path, error: OSError) -> DatasetError:
+    hint = "--out names a folder that can be written to; what was finished is kept, and the same command goes on"
+    return DatasetError(f"cannot write {file}: {error.strerror}", hint=hint)
+
+
+def _differing(one: Header, other: Header) -> str:
+    """What makes it another run: what asks may be a later version, and may be given more to spend."""
+    before, now = one.identity, other.identity
+    return ", ".join(name for name in before | now if before.get(name) != now.get(name))
+
+
+def _decoded(line: bytes, kind: type[T], file: Path, number: int) -> T:
+    try:
+        return msgspec.json.decode(line, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise DatasetError(f"{file}, line {number}: {error}", hint="this is no result file of this fedkg") from error

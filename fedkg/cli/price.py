@@ -1,0 +1,68 @@
+"""Whether what is left of a run to ask costs is all right: asked before the first question, where money is involved."""
+
+import asyncio
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import click
+import msgspec
+
+from fedkg.bench.quote import quote
+from fedkg.bench.results import earlier
+from fedkg.bench.runner import Job
+from fedkg.cli.show import dollars, plain
+from fedkg.errors import MethodError, SettingsError
+from fedkg.estimate import Cost
+
+__all__ = ["confirm"]
+
+OWN = ("hf:", "st:")
+"""What models and embedders from a folder begin with."""
+UNKNOWN = "a price that is not known"
+
+
+def confirm(name: str, jobs: Iterable[tuple[Job, Path | None]], *, yes: bool) -> None:
+    """Asks once for all jobs, where they have a price; each with its file, whose finished questions cost nothing more.
+
+    Raises DatasetError where a file holds another run, and SettingsError where nobody can be asked.
+    """
+    left = [job for job in (_left(*one) for one in jobs) if job.questions]
+    costs = [] if yes else [cost for job in left if _is_sold(job.header.model) for cost in _quoted(job)]
+    vectors = set() if yes else {job.work.settings.embedder for job in left if _is_sold(job.work.settings.embedder)}
+    if not vectors and all(cost.price == 0 for cost in costs):
+        return
+    said = ", ".join([f"{name}: about {_said(costs)}", *(f"vectors of {plain(one)}" for one in sorted(vectors))])
+    price = UNKNOWN if vectors else _price(costs)
+    if not sys.stdin.isatty():
+        raise SettingsError(f"{said}, {price}: nobody was asked whether that is all right", hint="say it with --yes")
+    click.confirm(f"{said}, {price}. Go on?", abort=True, err=True)
+
+
+def _left(job: Job, file: Path | None) -> Job:
+    """The job without what an earlier start has finished."""
+    done = {record.id for record in earlier(file, job.header)} if file else set()
+    return msgspec.structs.replace(job, questions=tuple(one for one in job.questions if one.id not in done))
+
+
+def _is_sold(model: str) -> bool:
+    """Whether a vendor is paid for the model; one in a folder or on a server of one's own has no price."""
+    return ":" in model and "@" not in model and not model.startswith(OWN)
+
+
+def _quoted(job: Job) -> list[Cost]:
+    """What a job costs; nothing where its model cannot do it."""
+    try:
+        return [asyncio.run(quote(job))]
+    except MethodError:
+        return []
+
+
+def _said(costs: Sequence[Cost]) -> str:
+    tokens = sum(cost.tokens_in + cost.tokens_out for cost in costs)
+    return f"{sum(cost.calls for cost in costs):,} calls, {tokens:,} tokens"
+
+
+def _price(costs: Sequence[Cost]) -> str:
+    known = [cost.price for cost in costs if cost.price is not None]
+    return dollars(sum(known)) if len(known) == len(costs) else UNKNOWN

@@ -1,0 +1,116 @@
+"""`fedkg eval report` and `fedkg eval ablate`: result files as tables and plots, and grids of runs."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import click
+
+from fedkg.bench import ablation, results
+from fedkg.bench import report as bench
+from fedkg.bench.ablation import Cell
+from fedkg.bench.executors import Here
+from fedkg.bench.record import Record
+from fedkg.bench.report import Report
+from fedkg.cli import options
+from fedkg.cli.connect import interruptible
+from fedkg.cli.contact import contacted
+from fedkg.cli.price import confirm
+from fedkg.cli.progress import bar
+from fedkg.cli.show import counted, plain
+from fedkg.errors import DatasetError, MethodError
+
+__all__ = ["ablate", "report"]
+
+FILE = click.Path(path_type=Path, dir_okay=False)
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
+@click.option("--out", type=FILE, metavar="FILE.html", required=True, help="The page; Markdown is written beside it.")
+@click.option("--title", default="Results", show_default=True, help="The title of the report.")
+@click.option("--seed", default=0, show_default=True, help="What the resampling depends on.")
+def report(files: tuple[Path, ...], out: Path, title: str, seed: int) -> None:
+    """Write a report of the result files FILE...: tables as in the papers, plots, and every question with its paths.
+
+    The page needs no network and no scripts. Of each benchmark the first file is what the others are compared with; which
+    tables there are is decided by what differs between the runs. The same files give the same report.
+    """
+    _written(bench.report([results.read(file) for file in files], title, seed), out)
+
+
+@click.command()
+@click.argument("definition", metavar="NAME|FILE.toml")
+@click.option("--data", type=FOLDER, help="Folder of question sets and graphs.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    required=True,
+    help="Folder of the result files and the report.",
+)
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Draw so many questions of each benchmark.")
+@click.option("--seed", default=0, show_default=True, help="What the draw and the resampling depend on.")
+@click.option("--concurrency", type=click.IntRange(1), default=1, show_default=True, help="Questions asked at a time.")
+@click.option("--skip-bad", is_flag=True, help="Leave out questions that cannot be read, and count them.")
+@click.option("--yes", is_flag=True, help="Do not ask whether the estimated price is all right.")
+@options.connection
+@options.model
+@options.search
+@options.budget
+@options.run_budget
+def ablate(  # noqa: PLR0917  # click gives all of them by name
+    definition: str,
+    data: Path | None,
+    out: Path,
+    limit: int | None,
+    seed: int,
+    concurrency: int,
+    skip_bad: bool,
+    yes: bool,
+    file: str | None,
+    **flags: object,
+) -> None:
+    """Run an ablation, one result file for each combination of settings in --out, and report it there.
+
+    What the definition says goes before the options. Whatever ends it, the same command goes on from there. NAME is one of
+    the bundled definitions; an unknown one is answered with their list.
+    """
+    settings, grid = contacted(options.settings(file, flags)), ablation.find(definition)
+    cells = ablation.cells(grid, settings, data, out, limit=limit, seed=seed, skip_bad=skip_bad)
+    confirm(grid.title, [(cell.job, cell.file) for cell in cells], yes=yes)
+    _make(out)
+    refused: list[str] = []
+
+    def refuse(cell: Cell, error: MethodError) -> None:
+        refused.append(f"Left out: {cell.file.stem}: {error}")
+        click.echo(plain(refused[-1], 500), err=True)
+
+    with interruptible(settings), bar(grid.title, sum(len(cell.job.questions) for cell in cells)) as shown:
+        found = asyncio.run(ablation.run(cells, Here(concurrency), _progress(cells, shown), refuse))
+    _written(bench.report(found, grid.title, seed, refused), out / "report.html")
+    click.echo(f"{counted(len(found), 'result file')} in {out}", err=True)
+
+
+def _progress(cells: Sequence[Cell], shown: Callable[[int, str], None]) -> Callable[[Cell, Sequence[Record]], None]:
+    """Counts the questions of all runs together."""
+    done: dict[Path, int] = {}
+
+    def on_record(cell: Cell, records: Sequence[Record]) -> None:
+        done[cell.file] = len(records)
+        shown(sum(done.values()), f"run {len(done)} of {len(cells)}")
+
+    return on_record
+
+
+def _make(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DatasetError(f"cannot make {out}: {error.strerror}", hint="--out names a folder") from error
+
+
+def _written(found: Report, out: Path) -> None:
+    for file in bench.write(found, out):
+        click.echo(f"report: {file}", err=True)

@@ -1,0 +1,65 @@
+"""Entries of the cache as they lie in a store: bytes with the time when they were stored, under a namespace and a key."""
+
+import struct
+import time
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+__all__ = ["Entry", "by_namespace", "entries_of", "fresh_of", "pack", "row_name", "table_key", "unpack"]
+
+HEADER = struct.Struct("<4sdd")
+MARK = b"fkg1"
+
+
+class Entry(NamedTuple):
+    """A value as it is kept: `stored` and `fresh` are seconds since 1970; what never gets stale is fresh until infinity."""
+
+    value: bytes
+    stored: float
+    fresh: float
+
+
+def table_key(key: str) -> str:
+    """The key as the table takes it: SQLite takes no lone surrogates, endpoints do send them."""
+    return key.encode(errors="backslashreplace").decode()
+
+
+def row_name(namespace: str, key: str) -> str:
+    """The one name under which a value lies."""
+    return f"{namespace}\n{table_key(key)}"
+
+
+def pack(entry: Entry) -> bytes:
+    """The entry as bytes."""
+    return HEADER.pack(MARK, entry.stored, entry.fresh) + entry.value
+
+
+def unpack(value: bytes) -> Entry:
+    """The entry in a row. Raises ValueError where fedkg did not write it."""
+    if not value.startswith(MARK) or len(value) < HEADER.size:
+        raise ValueError("the cache holds a value that fedkg did not write")
+    _, stored, fresh = HEADER.unpack_from(value)
+    return Entry(value[HEADER.size :], stored, fresh)
+
+
+def entries_of(values: Mapping[str, bytes], seconds: float | None) -> dict[str, Entry]:
+    """The values as entries of now, fresh for so many seconds (None: for ever)."""
+    now = time.time()
+    fresh = float("inf") if seconds is None else now + seconds
+    return {key: Entry(value, now, fresh) for key, value in values.items()}
+
+
+def fresh_of(entries: Mapping[str, Entry]) -> dict[str, bytes]:
+    """The values that are fresh."""
+    now = time.time()
+    return {key: entry.value for key, entry in entries.items() if entry.fresh > now}
+
+
+def by_namespace(keys: Iterable[str]) -> dict[str, int]:
+    """How many of these names each namespace has; what fedkg did not write is not counted."""
+    counts: dict[str, int] = {}
+    for key in keys:
+        namespace, ours, _ = key.partition("\n")
+        if ours:
+            counts[namespace] = counts.get(namespace, 0) + 1
+    return dict(sorted(counts.items()))

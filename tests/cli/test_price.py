@@ -1,0 +1,113 @@
+"""Whether what a run costs is all right."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+import pytest
+
+from fedkg.bench import results
+from fedkg.bench.asking import Work
+from fedkg.bench.datasets import Question
+from fedkg.bench.definitions import Definition
+from fedkg.bench.record import Header, failed
+from fedkg.bench.results import Result
+from fedkg.bench.runner import Job
+from fedkg.cli import price
+from fedkg.errors import MethodError, SettingsError
+from fedkg.estimate import Cost
+from fedkg.settings import Settings
+
+HEADER = Header(benchmark="b", method="m", model="openai:m", settings={}, questions=1, limit=None, seed=0, fedkg="0")
+JOB = Job(HEADER, (Question("1", "who?"),), Work(Settings(), Definition("t", "q", 1)))
+
+
+@pytest.fixture
+def asked_for() -> list[Job]:
+    """The jobs whose cost was asked for."""
+    return []
+
+
+def with_model(name: str) -> Job:
+    """The job with that model."""
+    return msgspec.structs.replace(JOB, header=msgspec.structs.replace(HEADER, model=name))
+
+
+@pytest.fixture
+def costs(monkeypatch: pytest.MonkeyPatch, asked_for: list[Job]) -> list[Any]:
+    """What the jobs cost, one after the other; errors are raised."""
+    given: list[Any] = []
+
+    async def quote(job: Job) -> Cost:
+        asked_for.append(job)
+        cost = given.pop(0)
+        if isinstance(cost, Exception):
+            raise cost
+        return cost  # type: ignore[no-any-return]
+
+    monkeypatch.setattr(price, "quote", quote)
+    return given
+
+
+def test_nobody_is_asked_for_what_is_free(costs: list[Any]) -> None:
+    """A local model, a server of one's own, a price of zero, a model that cannot do it; nor after `--yes`."""
+    for model in ("local", "openai:m@http://127.0.0.1/v1"):
+        price.confirm("b", [(with_model(model), None)], yes=False)
+    price.confirm("b", [(JOB, None)], yes=True)
+    costs += [Cost(price=0.0), MethodError("no")]
+    price.confirm("b", [(JOB, None), (JOB, None)], yes=False)
+    assert costs == []
+
+
+def test_what_is_finished_costs_nothing_more(costs: list[Any], asked_for: list[Job], tmp_path: Path) -> None:
+    """The estimate is for the other questions; where there are none, nobody is asked."""
+    file = tmp_path / "b.jsonl"
+    job = msgspec.structs.replace(JOB, questions=(Question("1", "who?"), Question("2", "what?")))
+    results.save(Result(HEADER, (failed(job.questions[0], KeyError()),)), file)
+    costs.append(Cost(price=0.0))
+    price.confirm("b", [(job, file)], yes=False)
+    assert [one.questions for one in asked_for] == [job.questions[1:]]
+    results.save(Result(HEADER, tuple(failed(one, KeyError()) for one in job.questions)), file)
+    price.confirm("b", [(job, file)], yes=False)
+    assert len(asked_for) == 1
+
+
+def test_vectors_of_a_vendor_cost_money_too(costs: list[Any]) -> None:
+    """How much, nobody knows; a model and an embedder of one's own cost nothing."""
+    settings = Settings(embedder="openai:text-embedding-3-small")
+    job = msgspec.structs.replace(with_model("local"), work=Work(settings, JOB.work.definition))
+    with pytest.raises(SettingsError, match="0 tokens, vectors of openai:text-embedding-3-small, a price that is not"):
+        price.confirm("b", [(job, None)], yes=False)
+    own = msgspec.structs.replace(with_model("hf:m"), work=Work(Settings(embedder="st:m"), JOB.work.definition))
+    price.confirm("b", [(own, None)], yes=False)
+    assert costs == []
+
+
+@pytest.mark.parametrize(("prices", "said"), [((1.0, 0.5), r"\$1\.5000"), ((1.0, None), "a price that is not known")])
+def test_all_jobs_are_asked_for_together(costs: list[Any], prices: tuple[float | None, ...], said: str) -> None:
+    """Where nobody can be asked it is an error that says what it would cost."""
+    costs += [Cost(calls=2, tokens_in=900, tokens_out=100, price=one) for one in prices]
+    with pytest.raises(SettingsError, match=rf"b: about 4 calls, 2,000 tokens, {said}: nobody was asked"):
+        price.confirm("b", [(JOB, None), (JOB, None)], yes=False)
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_a_person_says_yes_or_no(costs: list[Any], monkeypatch: pytest.MonkeyPatch, goes_on: bool) -> None:
+    """No ends the command."""
+    said: list[str] = []
+
+    def confirm(text: str, **_: object) -> None:
+        said.append(text)
+        if not goes_on:
+            raise click.Abort
+
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr(click, "confirm", confirm)
+    costs.append(Cost(calls=1, price=2.0))
+    if goes_on:
+        price.confirm("b", [(JOB, None)], yes=False)
+    else:
+        with pytest.raises(click.Abort):
+            price.confirm("b", [(JOB, None)], yes=False)
+    assert said == ["b: about 1 calls, 0 tokens, $2.0000. Go on?"]

@@ -1,0 +1,77 @@
+"""`fedkg eval report` and `fedkg eval ablate`."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from fedkg.bench import results
+
+Cli = Callable[..., Result]
+GRID = """
+title = "Width"
+benchmarks = ["custom:questions.jsonl"]
+[[axis]]
+name = "search.beam"
+values = [1]
+[[axis]]
+name = "method"
+values = ["io"]
+"""
+
+
+@pytest.fixture
+def ablated(cli: Cli, graph: Path, tmp_path: Path) -> Result:
+    """An ablation of two questions, one run of which cannot be made."""
+    row = {"question": "what capital?", "topics": ["http://ex.org/ruritania"], "answers": ["http://ex.org/strelsau"]}
+    rows = [row | {"id": "1"}, row | {"id": "2"}]
+    (tmp_path / "questions.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in rows))
+    (tmp_path / "grid.toml").write_text(GRID)
+    return cli("eval", "ablate", "grid.toml", "-e", graph, "--out", "out")
+
+
+def test_an_ablation_ends_in_a_report(cli: Cli, ablated: Result, tmp_path: Path) -> None:
+    """A file for each run, and a page that says what was left out; the same command changes nothing."""
+    assert ablated.exit_code == 0
+    assert "Left out: custom-questions.method=io: " in ablated.stderr
+    assert "2 result files in out" in ablated.stderr
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "Left out: custom-questions.method=io: " in page
+    assert "Setting: search.beam" in page
+    again = cli("eval", "ablate", "grid.toml", "-e", tmp_path / "kingdom.ttl", "--out", "out")
+    assert again.exit_code == 0
+    assert (tmp_path / "out" / "report.html").read_text() == page
+
+
+def test_a_report_of_files(cli: Cli, ablated: Result, tmp_path: Path) -> None:
+    """A page and Markdown beside it."""
+    files = sorted((tmp_path / "out").glob("*m*=*.jsonl")) and sorted((tmp_path / "out").glob("*beam*.jsonl"))
+    result = cli(
+        "eval", "report", tmp_path / "out" / "custom-questions.base.jsonl", *files, "--out", "r.html", "--title", "Mine"
+    )
+    assert (result.exit_code, result.stderr) == (0, "report: r.html\nreport: r.md\n")
+    assert (tmp_path / "r.md").read_text().startswith("# Mine\n")
+    assert "<h1>Mine</h1>" in (tmp_path / "r.html").read_text()
+    assert len(results.read(files[0]).records) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("report", "nothing.jsonl", "--out", "r.html"), "nothing.jsonl: No such file"),
+        (("report", "grid.toml", "--out", "r.html"), "grid.toml, line 1"),
+        (("report", "out/custom-questions.base.jsonl", "--out", "r.md"), "the Markdown goes there"),
+        (("report", "out/custom-questions.base.jsonl", "--out", "no/r.html"), "cannot write no/r.html"),
+        (("report", "out/custom-questions.base.jsonl"), "Missing option '--out'"),
+        (("ablate", "table99", "--out", "o"), "no ablation is called 'table99'"),
+        (("ablate", "table2", "--out", "o"), "--data"),
+        (("ablate", "grid.toml", "--out", "grid.toml/o", "-e", "kingdom.ttl"), "cannot make grid.toml/o"),
+    ],
+)
+def test_bad_input_is_said(cli: Cli, ablated: Result, arguments: tuple[str, ...], said: str) -> None:
+    """With exit code 2, and nothing half done."""
+    result = cli("eval", *arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert said in result.stderr + str(result.output)
