@@ -69,8 +69,9 @@ def test_data_folders_lie_inside_the_package(installed: Path, seen: dict[str, di
 def test_data_files_are_all_there(seen: dict[str, dict[str, list[str]]]) -> None:
     """The wheel carries each data file of the checkout, but not the measurements: they need the checkout."""
     for name, files in seen["files"].items():
-        folders = ROOT / name, ROOT / name / ("benchmarks" if name == "eval" else "")
-        here = {path.relative_to(folders[0]).as_posix() for path in folders[1].rglob("*") if path.is_file()}
+        kept = ("benchmarks", "ablations", "published.toml") if name == "eval" else ("",)
+        found = [path for part in kept for path in ((ROOT / name / part), *(ROOT / name / part).rglob("*"))]
+        here = {path.relative_to(ROOT / name).as_posix() for path in found if path.is_file()}
         assert set(files) == {path for path in here if "__pycache__" not in path}, name
 
 

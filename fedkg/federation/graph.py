@@ -186,7 +186,7 @@ class FederatedGraph:
             msgspec.structs.replace(edge, same=link) if link else edge
             for link, part in zip(links, parts, strict=True)
             for edge in (part.edges if part else ())
-            if edge.relation not in plumbing and edge.end not in one
+            if edge.relation not in plumbing and (edge.end not in one or edge.subject == edge.object)
         ]
         heard = [part for part in parts if part]
         failed = next(filter(None, (met.heard[number].failed, *(part.failed for part in heard))), "")
