@@ -75,7 +75,7 @@ class Session:
     `endpoints` are profile names, URLs, RDF files, PROFILE@URL, PROFILE@FILE, or SPARQLWrapper objects, whose
     authentication and headers are kept. Other settings are keyword arguments by name, nested ones by dots in a mapping:
     `Session("sample", model="local", **{"search.depth": 2})`. `chat` and `similarity` replace the named model and embedder,
-    `store` the cache.
+    `store` the cache. `account` is that of several sessions which share the budget `run`.
 
     Use it as an asynchronous context manager, or as a plain one with `run`; nothing is opened before its first use, and
     what the caller brought along is left open. Raises InputError for what cannot be wired.
@@ -88,6 +88,7 @@ class Session:
         chat: ChatModel | None = None,
         similarity: Similarity | None = None,
         store: Store | None = None,
+        account: Account | None = None,
         **options: Any,
     ) -> None:
         for endpoint in endpoints:
@@ -122,7 +123,7 @@ class Session:
             self._connections.push_async_callback(self._writer.close)
         if self._chat:
             room.check(masked(self._chat.name), self._chat.capability)
-        self._account = Account(self.settings.run)
+        self._account = account or Account(self.settings.run)
         limits = (self.settings.budget, self.settings.run)
         self._prices = prices.table(self._chat.name, limits, self.settings.models_dir) if self._chat else ()
 
@@ -249,7 +250,10 @@ class Session:
         return await estimate(asked, self.settings, self._chat, self.wordings, self._prices, endpoints=ends)
 
     def usage(self) -> Usage:
-        """What all questions of the session together have really cost so far: kept replies cost nothing again."""
+        """What all questions of the session together have really cost so far: kept replies cost nothing again.
+
+        Of the model what all sessions with its account have cost.
+        """
         return _cost(self.meter, self._account.total)
 
     @property

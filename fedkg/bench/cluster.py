@@ -1,8 +1,8 @@
 """Questions on a Ray cluster: workers in processes of their own, on as many machines as the cluster has.
 
 Each worker has a session of its own, and its share of the endpoint's pace and of the run's budget. A worker that dies takes
-the questions that it was asking along: each is a record with an error, and another worker starts in
-its place, with the same share.
+the questions that it was asking along: each is a record with an error, and another worker starts in its place, with what is
+left of its share.
 """
 
 import asyncio
@@ -20,6 +20,7 @@ from fedkg.bench.datasets import Question
 from fedkg.bench.executors import flowing
 from fedkg.bench.record import Record, failed
 from fedkg.errors import SettingsError
+from fedkg.llm.ledger import Account, Spend
 from fedkg.session import Session
 from fedkg.settings import Budget, Settings
 
@@ -31,15 +32,18 @@ class Asker:
 
     def __init__(self, work: Work) -> None:
         self._work = work
-        self._session = Session(settings=work.settings)
+        self._account = Account(work.settings.run)
+        self._session = Session(settings=work.settings, account=self._account)
 
-    async def ask(self, question: Question) -> Record | None:
-        """The record of a question; None where nothing is left to spend."""
-        return None if self._session.spent else await asked(self._session, self._work, question)
+    async def ask(self, question: Question) -> tuple[Record | None, Spend]:
+        """The record of a question, None where nothing is left to spend; and what all questions here have cost so far."""
+        record = None if self._session.spent else await asked(self._session, self._work, question)
+        return record, self._account.total
 
-    async def close(self) -> None:
-        """Closes the session."""
+    async def close(self) -> Spend:
+        """Closes the session; what all of its questions have cost."""
         await self._session.aclose()
+        return self._account.total
 
 
 class Cluster:
@@ -49,16 +53,22 @@ class Cluster:
         self._workers = workers
         self._concurrency = concurrency
         self._address = address
+        self._account: Account | None = None
 
     async def records(self, work: Work, questions: Sequence[Question]) -> AsyncGenerator[Record, None]:
         """The records as they finish. Raises SettingsError where the cluster cannot be reached."""
-        share = msgspec.structs.replace(work, settings=_share(work.settings, self._workers))
+        self._account = account = self._account or Account(work.settings.run)
+        number = _enough(account, self._workers)
+        share = msgspec.structs.replace(work, settings=_share(work.settings, account.rest, number))
         # the settings are checked here: in a worker a typing error would be as many errors as there are questions
         async with Session(settings=share.settings) as session:
             if session.method.graph:
                 await session.graph()
+        if account.spent:
+            return
         with _joined(self._address):
-            workers = [Worker(share, self._concurrency) for _ in range(self._workers)]
+            account.begin()
+            workers = [Worker(share, self._concurrency) for _ in range(number)]
             idle: asyncio.Queue[Worker] = asyncio.Queue()
             for worker in workers * self._concurrency:
                 idle.put_nowait(worker)
@@ -70,10 +80,11 @@ class Cluster:
                     idle.put_nowait(worker)
                 return record
 
-            async with contextlib.aclosing(flowing(ask, questions, self._workers * self._concurrency)) as records:
+            async with contextlib.aclosing(flowing(ask, questions, number * self._concurrency)) as records:
                 async for record in records:
                     yield record
-            await asyncio.gather(*(worker.close() for worker in workers))
+            for spend in await asyncio.gather(*(worker.close() for worker in workers)):
+                account.add(spend)
 
 
 class Worker:
@@ -82,27 +93,35 @@ class Worker:
     def __init__(self, work: Work, concurrency: int) -> None:
         self._work = work
         self._concurrency = concurrency
+        self._account = Account(work.settings.run)
+        self._account.begin()
+        self._lost = Spend()
         self._asker = self._started()
 
     async def ask(self, question: Question) -> Record | None:
         """The record of a question, an error where the process was lost with it; None where nothing is left to spend."""
         asker = self._asker
         try:
-            record: Record | None = await asker.ask.remote(question)
+            record, spend = await asker.ask.remote(question)
         except RayError as error:  # whose words name machines and processes
             if self._asker is asker:
+                self._lost = self._account.total
                 self._asker = self._started()
             return failed(question, RuntimeError(f"the worker was lost ({type(error).__name__})"))
+        if self._asker is asker:
+            self._account.total = self._lost + spend
         return record
 
-    async def close(self) -> None:
-        """Closes the session; one that was lost has none."""
+    async def close(self) -> Spend:
+        """Closes the session, one that was lost has none; what all processes in this place have cost, as far as they have said."""
         with contextlib.suppress(RayError):
-            await self._asker.close.remote()
+            self._account.total = self._lost + await self._asker.close.remote()
+        return self._account.total
 
     def _started(self) -> Any:
         options = {"max_concurrency": self._concurrency, "scheduling_strategy": "SPREAD"}
-        return ray.remote(Asker).options(**options).remote(self._work)
+        settings = msgspec.structs.replace(self._work.settings, run=self._account.rest)
+        return ray.remote(Asker).options(**options).remote(msgspec.structs.replace(self._work, settings=settings))
 
 
 @contextlib.contextmanager
@@ -119,18 +138,20 @@ def _joined(address: str) -> Iterator[None]:
         ray.shutdown()
 
 
-def _share(settings: Settings, workers: int) -> Settings:
-    """What one of the workers may do: together they keep the pace of the endpoints and the budget of the run.
-
-    Raises SettingsError where there are more workers than calls or tokens.
-    """
-    run = settings.run
+def _enough(account: Account, workers: int) -> int:
+    """As many workers as there are calls and tokens left for. Raises SettingsError where that is too few from the beginning."""
+    run, rest = account.budget, account.rest
     if workers > min(run.calls or workers, run.tokens or workers):
         raise SettingsError(f"the budget of the run is too small for {workers} workers", hint="give fewer --workers")
+    return min(workers, rest.calls or workers, rest.tokens or workers)
+
+
+def _share(settings: Settings, rest: Budget, workers: int) -> Settings:
+    """What one of the workers may do: together they keep the pace of the endpoints, and spend no more than that rest."""
     part = Budget(
-        calls=run.calls and run.calls // workers,
-        tokens=run.tokens and run.tokens // workers,
-        money=run.money and run.money / workers,
-        seconds=run.seconds,
+        calls=rest.calls and rest.calls // workers,
+        tokens=rest.tokens and rest.tokens // workers,
+        money=rest.money and rest.money / workers,
+        seconds=rest.seconds,
     )
     return msgspec.structs.replace(settings, clients=settings.clients * workers, run=part)

@@ -9,13 +9,17 @@ from typing import Any, Protocol
 from fedkg.bench.asking import Work, asked
 from fedkg.bench.datasets import Question
 from fedkg.bench.record import Record
+from fedkg.llm.ledger import Account
 from fedkg.session import Session
 
 __all__ = ["Executor", "Here", "flowing", "together"]
 
 
 class Executor(Protocol):
-    """Asks questions, several at a time, and gives their records as they finish."""
+    """Asks questions, several at a time, and gives their records as they finish.
+
+    One that is asked for the records of several runs spends the budget of the whole run (`run`) once, in all of them together.
+    """
 
     def records(self, work: Work, questions: Sequence[Question]) -> AsyncGenerator[Record, None]:
         """The records, until all are asked or the budget of the run is spent. Raises InputError where no session can be opened."""
@@ -23,15 +27,17 @@ class Executor(Protocol):
 
 
 class Here:
-    """Asks in this process, `concurrency` questions at a time, in one session."""
+    """Asks in this process, `concurrency` questions at a time, in one session for each run."""
 
     def __init__(self, concurrency: int = 1) -> None:
         self._concurrency = concurrency
+        self._account: Account | None = None
 
     async def records(self, work: Work, questions: Sequence[Question]) -> AsyncGenerator[Record, None]:
         """The records as they finish."""
+        self._account = self._account or Account(work.settings.run)
         async with (
-            Session(settings=work.settings) as session,
+            Session(settings=work.settings, account=self._account) as session,
             aclosing(together(session, work, questions, self._concurrency)) as records,
         ):
             async for record in records:
@@ -56,13 +62,16 @@ async def together(
 async def flowing(
     ask: Callable[[Question], Coroutine[Any, Any, Record | None]], questions: Iterable[Question], width: int
 ) -> AsyncGenerator[Record, None]:
-    """What `ask` makes of the questions, at most `width` at a time, as they finish; None, where nothing is left to spend, ends it."""
+    """What `ask` makes of the questions, at most `width` at a time, as they finish; None, where nothing is left to spend, ends it.
+
+    What `ask` raises is raised, after what finished at the same time.
+    """
     left = iter(questions)
     running = {asyncio.create_task(ask(question)) for question in islice(left, width)}
     try:
         while running:
             finished, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-            for task in finished:
+            for task in sorted(finished, key=_raised):
                 if record := task.result():
                     yield record
                     running |= {asyncio.create_task(ask(question)) for question in islice(left, 1)}
@@ -70,3 +79,7 @@ async def flowing(
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+
+
+def _raised(task: asyncio.Task[Record | None]) -> bool:
+    return task.cancelled() or task.exception() is not None

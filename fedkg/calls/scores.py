@@ -14,7 +14,7 @@ from fedkg.errors import ModelReplyError
 from fedkg.llm.base import Completion, Token
 from fedkg.records import Mention, Offer, RelationPath
 
-__all__ = ["adequate", "links", "probability", "relation_paths", "scored"]
+__all__ = ["adequate", "deducible", "links", "probability", "relation_paths", "scored"]
 
 DEDUCIBLE = re.compile(r'"deducible"\s*:\s*"?(?P<said>\w+)')
 NO_LETTERS = re.compile(r"[^a-z]")
@@ -84,12 +84,17 @@ def adequate(reply: object) -> bool:
     return bool(fit(reply, AdequacyReply).adequate)
 
 
+def deducible(reply: object) -> bool:
+    """What `deducible` says in words; how sure it is of that is its `probability`."""
+    return bool(fit(reply, DeducibleReply).deducible)
+
+
 def probability(reply: Completion) -> float:
     """The probability of yes in `deducible`, where its reply says yes or no: the softmax over the alternatives that are either.
 
     Raises ModelReplyError also where the reply came without its tokens.
     """
-    fit(extract(reply.text), DeducibleReply)
+    deducible(extract(reply.text))
     said = [*DEDUCIBLE.finditer("".join(token.text for token in reply.spelled))]
     if not said:
         raise ModelReplyError("it came without the log-probabilities of its tokens")

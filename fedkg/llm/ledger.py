@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 import msgspec
 
@@ -51,6 +52,7 @@ class Spend(msgspec.Struct, frozen=True):
         )
 
 
+N = TypeVar("N", int, float)
 STARTED, TAKEN_BACK = Spend(calls=1), Spend(calls=-1)
 
 
@@ -76,6 +78,17 @@ class Account:
     def spent(self) -> str:
         """Which part of the budget allows nothing more: "calls", "tokens", "money", "seconds"; "" where there is none."""
         return exhausted(self.budget, self.total) or ("seconds" if self.left <= 0 else "")
+
+    @property
+    def rest(self) -> Budget:
+        """What may still be spent, 0 of what is spent: the budget of who goes on elsewhere. Money is 0 where a price is not known."""
+        budget, total = self.budget, self.total
+        return Budget(
+            calls=_rest(budget.calls, total.calls),
+            tokens=_rest(budget.tokens, total.tokens),
+            money=_rest(budget.money, math.inf if total.price is None else total.price),
+            seconds=budget.seconds if self.left == math.inf else max(0.0, self.left),
+        )
 
     def add(self, spend: Spend) -> None:
         """Enters what was spent."""
@@ -116,6 +129,10 @@ class Ledger:
     def refuse(self, line: int, error: Exception) -> None:
         """Says on the line of a call why its reply was of no use; what it cost stays."""
         self._calls[line] = msgspec.structs.replace(self._calls[line], error=type(error).__name__)
+
+
+def _rest(limit: N | None, used: N) -> N | None:
+    return None if limit is None else max(limit - used, limit * 0)
 
 
 def by_call(calls: Iterable[ModelCall]) -> dict[tuple[str, str], Spend]:

@@ -104,6 +104,7 @@ def recalled(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
 
 READ: dict[str, Callable[[Any, dict[str, Any], Kind], dict[str, Any]]] = {
     "adequacy": lambda reply, shown, kind: {"adequate": scoring.adequate(reply)},
+    "deducible": lambda reply, shown, kind: {"deducible": scoring.deducible(reply)},
     "answer": conclusion,
     "beam": lambda reply, shown, kind: {
         "picks": [pick.number for pick in replies.step_picks(reply, shown["offers"], shown["width"])]
