@@ -13,7 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from eval.asker import Asker
 from eval.report import FOLDER, options
@@ -26,6 +26,7 @@ from fedkg.errors import InputError
 
 __all__ = ["Cells", "Kept", "collected", "kept", "line", "run", "spread", "started"]
 
+T = TypeVar("T")
 PROCESSES = 2
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
 """Of the embedder: there are as many processes as cores."""
@@ -69,7 +70,7 @@ def started() -> Iterator[None]:
     print(f"{(time.monotonic() - began) / 60:.1f} minutes, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
 
 
-def spread(work: Callable[[str], Cells], names: Sequence[str], processes: int) -> list[Cells]:
+def spread(work: Callable[[str], T], names: Sequence[str], processes: int) -> list[T]:
     """What comes of each, in their order; of several processes each takes the next one when it is done."""
     os.environ.update(ONE_THREAD)
     if processes == 1:

@@ -8,7 +8,7 @@ results and the reports are kept in eval/results/ablations/.
 import argparse
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -30,39 +30,39 @@ NOTE = (
 
 
 def main() -> None:
-    """Runs each ablation in a process of its own, and reports it."""
+    """Runs all ablations of a benchmark in a process of its own, so that they share what is embedded, and reports each."""
     parser = collected(__doc__ or "", Path("cache/ablations"), QUESTIONS)
     parser.add_argument("--ablations", nargs="+", default=ablation.names(), metavar="NAME")
     chosen = parser.parse_args()
     with started():
         grids = {Path(name).stem: ablation.find(name) for name in chosen.ablations}
-        present(chosen.data, [benchmark for grid in grids.values() for benchmark in grid.benchmarks])
-        found = spread(partial(ran, chosen=chosen), chosen.ablations, chosen.processes)
-        for (name, grid), cells in zip(grids.items(), found, strict=True):
-            folder = chosen.out / name
-            kept(Kept(f"ablations/{name}", grid.title, folder, (NOTE,)), [cells], write=chosen.write)
+        benchmarks = list(dict.fromkeys(name for grid in grids.values() for name in grid.benchmarks))
+        present(chosen.data, benchmarks)
+        found = spread(partial(ran, grids=grids, chosen=chosen), benchmarks, chosen.processes)
+        for name, grid in grids.items():
+            cells = [one[name] for one in found if name in one]
+            kept(Kept(f"ablations/{name}", grid.title, chosen.out / name, (NOTE,)), cells, write=chosen.write)
 
 
-def ran(name: str, chosen: argparse.Namespace) -> Cells:
-    """One ablation; this is what runs in a process of its own."""
+def ran(benchmark: str, grids: Mapping[str, Grid], chosen: argparse.Namespace) -> dict[str, Cells]:
+    """All ablations of one benchmark; this is what runs in a process of its own."""
     with Asker(chosen.data) as asker:
-        grid, notes = known(ablation.find(name), asker)
-        settings = Settings(model=Tally.name, embedder=chosen.embedder, cache=False, replies=False)
-        cells = ablation.cells(grid, settings, chosen.data, chosen.out / Path(name).stem, limit=chosen.limit)
-        done, refused = asyncio.run(_ran(cells, asker))
-    return Cells(done, (*notes, *refused))
+        return {
+            name: asyncio.run(
+                _ran(msgspec.structs.replace(grid, benchmarks=(benchmark,)), chosen.out / name, asker, chosen)
+            )
+            for name, grid in grids.items()
+            if benchmark in grid.benchmarks
+        }
 
 
-def known(grid: Grid, asker: Asker) -> tuple[Grid, list[str]]:
-    """The ablation on those benchmarks whose ways to the answers are known, and which ones that leaves out."""
-    found = tuple(name for name in grid.benchmarks if asker.knows(definitions.find(name)))
-    others = [name for name in grid.benchmarks if name not in found]
-    notes = [f"{name} is left out: no way to its answers is known." for name in others]
-    return msgspec.structs.replace(grid, benchmarks=found), notes
-
-
-async def _ran(cells: Sequence[Cell], asker: Asker) -> tuple[tuple[Path, ...], list[str]]:
-    """The files, and what the model could not do."""
+async def _ran(grid: Grid, out: Path, asker: Asker, chosen: argparse.Namespace) -> Cells:
+    """One of them, on that benchmark, and what the model could not do."""
+    [benchmark] = grid.benchmarks
+    if not asker.knows(definitions.find(benchmark)):
+        return Cells((), (f"{Path(benchmark).stem} is left out: no way to its answers is known.",))
+    settings = Settings(model=Tally.name, embedder=chosen.embedder, cache=False, replies=False)
+    cells = ablation.cells(grid, settings, chosen.data, out, limit=chosen.limit)
     refused: dict[Path, str] = {}
     began = time.monotonic()
 
@@ -71,10 +71,10 @@ async def _ran(cells: Sequence[Cell], asker: Asker) -> tuple[tuple[Path, ...], l
             print(line(cell.file, records, time.monotonic() - began), flush=True)
 
     def refuse(cell: Cell, error: MethodError) -> None:
-        refused[cell.file] = f"Left out: {cell.file.stem}: {error}"
+        refused[cell.file] = f"Left out: {cell.file.stem}: {error}."
 
     await ablation.run(cells, asker, tell, refuse)
-    return tuple(cell.file for cell in cells if cell.file not in refused), list(refused.values())
+    return Cells(tuple(cell.file for cell in cells if cell.file not in refused), tuple(refused.values()))
 
 
 if __name__ == "__main__":

@@ -35,22 +35,27 @@ COST = "Requests are each run's own. Labels are embedded once for all runs of a 
 def main() -> None:
     """Asks everything, a benchmark in each process, and reports it."""
     parser = collected(__doc__ or "", Path("cache/tables"), QUESTIONS)
-    parser.add_argument("--benchmarks", nargs="+", default=with_graph(), metavar="NAME")
+    parser.add_argument("--benchmarks", nargs="+", metavar="NAME")
     parser.add_argument("--methods", nargs="+", default=list(METHODS), metavar="NAME", choices=list(METHODS))
     chosen = parser.parse_args()
     with started():
-        present(chosen.data, chosen.benchmarks)
-        found = spread(partial(asked, chosen=chosen), chosen.benchmarks, chosen.processes)
+        names = chosen.benchmarks or with_graph(chosen.data)
+        present(chosen.data, names)
+        found = spread(partial(asked, chosen=chosen), names, chosen.processes)
         refused = [
             f"Left out: {why}." for model in MODELS for method in chosen.methods if (why := refusal(method, model))
         ]
         kept(Kept("tables", TITLE, chosen.out, (ABOUT, COST, *refused)), sorted(found), write=chosen.write)
 
 
-def with_graph() -> list[str]:
-    """The benchmarks that have a graph of their own; those that go deepest take longest, and come first."""
+def with_graph(data: Path) -> list[str]:
+    """The benchmarks that have a graph of their own; those with the largest one take longest, and come first."""
     found = [one for one in map(definitions.find, definitions.names()) if one.graph]
-    return [one.name for one in sorted(found, key=lambda one: (-one.depth, one.name))]
+    return [one.name for one in sorted(found, key=lambda one: _size(data / one.graph), reverse=True)]
+
+
+def _size(file: Path) -> int:
+    return file.stat().st_size if file.is_file() else 0
 
 
 def asked(name: str, chosen: argparse.Namespace) -> Cells:
