@@ -102,15 +102,15 @@ class Worker:
         """The record of a question, an error where the process was lost with it; None where nothing is left to spend."""
         asker = self._asker
         try:
-            record, spend = await asker.ask.remote(question)
+            told: tuple[Record | None, Spend] = await asker.ask.remote(question)
         except RayError as error:  # whose words name machines and processes
             if self._asker is asker:
                 self._lost = self._account.total
                 self._asker = self._started()
             return failed(question, RuntimeError(f"the worker was lost ({type(error).__name__})"))
         if self._asker is asker:
-            self._account.total = self._lost + spend
-        return record
+            self._account.total = self._lost + told[1]
+        return told[0]
 
     async def close(self) -> Spend:
         """Closes the session, one that was lost has none; what all processes in this place have cost, as far as they have said."""

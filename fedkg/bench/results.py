@@ -2,7 +2,8 @@
 
 Each record is written by one call and synced to the disk before the next question is counted as finished. A file whose last
 line was cut by a crash is mended by cutting that line off: its question is asked again. Where another version of fedkg goes
-on, or with another budget of the whole run, its header stands before its records.
+on, or with another budget of the whole run, its header stands before its records. While one process writes a file no other one
+does, where the system has locks for that.
 
 A finished one may be packed by gzip (`.gz`); the same result gives the same bytes.
 """
@@ -21,7 +22,7 @@ import msgspec
 
 from fedkg.bench.record import SCHEMA, Header, Record
 from fedkg.errors import DatasetError
-from fedkg.records import encode
+from fedkg.records import Status, encode
 
 __all__ = ["Result", "Writer", "earlier", "read", "resumed", "save"]
 
@@ -39,6 +40,11 @@ class Result(msgspec.Struct, frozen=True):
     header: Header
     records: tuple[Record, ...]
     continued: tuple[Header, ...] = ()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the budget of the whole run was spent before all questions were answered."""
+        return len(self.records) < self.header.questions or any(map(_is_stopped, self.records))
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -109,14 +115,23 @@ def save(result: Result, file: Path) -> None:
         raise _unwritable(file, error) from error
 
 
-def earlier(file: Path, header: Header) -> tuple[Record, ...]:
-    """The questions that an earlier start of the same run has finished in the file. Raises DatasetError where it holds another run."""
-    return _finished(_earlier(file, header))
+def earlier(file: Path, header: Header, *, retry_errors: bool = False) -> tuple[Record, ...]:
+    """The questions that an earlier start of the same run has finished in the file. Raises DatasetError where it holds another run.
+
+    With `retry_errors` those that an error has ended are not among them.
+    """
+    return _finished(_earlier(file, header), retry_errors=retry_errors)
 
 
-def _finished(found: Result | None) -> tuple[Record, ...]:
+def _finished(found: Result | None, *, retry_errors: bool) -> tuple[Record, ...]:
     """What the budget of the whole run has ended is not finished: it is asked again when there is another one to spend."""
-    return tuple(record for record in found.records if not record.usage.spent.startswith("run ")) if found else ()
+    again = {"error", Status.FAILED} if retry_errors else set()
+    records = found.records if found else ()
+    return tuple(one for one in records if one.status not in again and not _is_stopped(one))
+
+
+def _is_stopped(record: Record) -> bool:
+    return record.usage.spent.startswith("run ")
 
 
 def _earlier(file: Path, header: Header) -> Result | None:
@@ -133,27 +148,60 @@ def _earlier(file: Path, header: Header) -> Result | None:
 
 
 @contextmanager
-def resumed(file: Path, header: Header) -> Iterator[tuple[Writer, tuple[Record, ...]]]:
-    """Who takes the records of a run, and those that an earlier start of the same run has finished.
+def resumed(file: Path, header: Header, *, retry_errors: bool = False) -> Iterator[tuple[Writer, tuple[Record, ...]]]:
+    """Who takes the records of a run, and those that an earlier start of the same run has finished, as `earlier` has them.
 
-    Where that was another version there is a warning. Raises DatasetError where the file holds another run, and where it
-    cannot be written.
+    Where that was another version there is a warning. Raises DatasetError where the file holds another run or another
+    process writes it, and where it cannot be written.
     """
-    found = _earlier(file, header)
-    last = (found.header, *found.continued)[-1] if found else None
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        stream = file.open("ab", buffering=0)
-        stream.truncate(len(_whole(file.read_bytes())))
-    except OSError as error:
-        raise _unwritable(file, error) from error
-    with stream:
+    with _opened(file) as stream:
+        found = _earlier(file, header)
+        last = (found.header, *found.continued)[-1] if found else None
+        _mend(file, stream)
         writer = Writer(file, stream)
         if last != header:
             writer.add(header)
         if last and last.version != header.version:
             log.warning("%s was begun by another version of fedkg or of packages; the file names both", file)
-        yield writer, _finished(found)
+        yield writer, _finished(found, retry_errors=retry_errors)
+
+
+def _opened(file: Path) -> FileIO:
+    """The file, to append to, and for this process alone as long as it is open."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        stream = file.open("ab", buffering=0)
+    except OSError as error:
+        raise _unwritable(file, error) from error
+    try:
+        _lock(stream)
+    except BlockingIOError as error:
+        stream.close()
+        hint = "wait until it has ended, or name another folder with --out"
+        raise DatasetError(f"another run is writing {file}", hint=hint) from error
+    return stream
+
+
+def _lock(stream: FileIO) -> None:
+    """Raises BlockingIOError where another process holds the lock; it is given back when the file is closed, or the process killed."""
+    try:
+        import fcntl  # noqa: PLC0415  # Windows has none
+    except ImportError:
+        return
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError as error:  # a network's file system may have no locks
+        log.debug("%s", error)
+
+
+def _mend(file: Path, stream: FileIO) -> None:
+    """Cuts off a last line that is not whole."""
+    try:
+        stream.truncate(len(_whole(file.read_bytes())))
+    except OSError as error:
+        raise _unwritable(file, error) from error
 
 
 def _unpacked(file: Path) -> bytes:

@@ -25,11 +25,15 @@ __all__ = ["Job", "prepared", "run", "with_graph"]
 
 
 class Job(msgspec.Struct, frozen=True):
-    """A run as it will be: the header of its result file, the questions, and what asks them."""
+    """A run as it will be: the header of its result file, the questions, and what asks them.
+
+    With `retry_errors` what an error has ended in an earlier start is asked again.
+    """
 
     header: Header
     questions: tuple[Question, ...]
     work: Work
+    retry_errors: bool = False
 
 
 def prepared(
@@ -41,6 +45,7 @@ def prepared(
     seed: int = 0,
     skip_bad: bool = False,
     verify: bool = True,
+    retry_errors: bool = False,
 ) -> Job:
     """The run of one benchmark with these settings; the graph is the benchmark's own where no endpoint is given.
 
@@ -52,7 +57,7 @@ def prepared(
     questions = drawn(found, limit, seed)
     header = provenance.header(settings, definition, data, limit, seed)
     header = msgspec.structs.replace(header, questions=len(questions), left_out=tuple(left_out), verified=verify)
-    return Job(header, tuple(questions), Work(settings, definition, verify))
+    return Job(header, tuple(questions), Work(settings, definition, verify), retry_errors)
 
 
 async def run(
@@ -68,7 +73,7 @@ async def run(
     """
     if out is None:
         return await _asked(job, executor, (), None, on_record)
-    with resumed(out, job.header) as (writer, done):
+    with resumed(out, job.header, retry_errors=job.retry_errors) as (writer, done):
         return await _asked(job, executor, done, writer, on_record)
 
 

@@ -4,10 +4,12 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from fedkg.bench import definitions, provenance, runner
+from fedkg.bench.definitions import Metric
 from fedkg.bench.executors import Executor, Here
 from fedkg.bench.record import Record
 from fedkg.bench.results import Result, earlier
@@ -58,6 +60,7 @@ evaluation.add_command(replay.replay)
 @click.option("--seed", default=0, show_default=True, help="What the draw depends on.")
 @click.option("--concurrency", type=click.IntRange(1), default=1, show_default=True, help="Questions asked at a time.")
 @click.option("--skip-bad", is_flag=True, help="Leave out questions that cannot be read, and list them.")
+@click.option("--retry-errors", is_flag=True, help="Ask again what an error has ended in --out.")
 @click.option("--no-verify", is_flag=True, help="Do not ask the endpoint again for each edge of an answer.")
 @click.option("--executor", type=click.Choice(["here", "ray"]), default="here", help="This process, or a Ray cluster.")
 @click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="Processes of a Ray cluster.")
@@ -77,6 +80,7 @@ def run(  # noqa: PLR0917  # click gives all of them by name
     seed: int,
     concurrency: int,
     skip_bad: bool,
+    retry_errors: bool,
     no_verify: bool,
     executor: str,
     workers: int,
@@ -90,19 +94,19 @@ def run(  # noqa: PLR0917  # click gives all of them by name
 
     The graph is the benchmark's own unless -e names an endpoint; topic entities are the gold ones unless the benchmark says
     otherwise. With --out each finished question is on disk in DIR/BENCH.jsonl before the next one counts: whatever ends a
-    run, the same command goes on from there.
+    run, the same command goes on from there; with --retry-errors also with the questions that an error has ended, as of an
+    endpoint that was down.
 
-    Exit code 3: every question failed. Exit code 4: the budget of the whole run (--run-...) was spent; the questions that
-    were asked until then are scored, the others are counted.
+    Exit code 3: every question failed. Exit code 4: the budget of the whole run (--run-..., for all of BENCH... together) was
+    spent; the questions that were asked until then are scored, the others are counted.
 
     With the model `local` --beam, --candidates and --alpha have no effect: it scores all candidates itself.
     """
     settings = contacted(options.settings(file, flags))
     found = [definitions.find(name) for name in dict.fromkeys(names)]
-    jobs = [
-        runner.prepared(settings, one, data, limit=limit, seed=seed, skip_bad=skip_bad, verify=not no_verify)
-        for one in found
-    ]
+    draw: dict[str, Any] = {"limit": limit, "seed": seed, "skip_bad": skip_bad}
+    how = {"verify": not no_verify, "retry_errors": retry_errors}
+    jobs = [runner.prepared(settings, one, data, **draw, **how) for one in found]
     files = _files(jobs, out)
     for job, place in zip(jobs, files, strict=True):
         _tell(job)
@@ -154,7 +158,7 @@ def _run(job: Job, executor: Executor, file: Path | None) -> Summary:
     header = job.header
     try:
         with bar(header.benchmark, header.questions) as shown:
-            records = asyncio.run(runner.run(job, executor, file, _progress(shown)))
+            records = asyncio.run(runner.run(job, executor, file, _progress(shown, header.metric)))
     except KeyboardInterrupt as stop:
         kept = f"the finished questions are in {file}; the same command asks the others"
         stop.add_note(kept if file else "without --out no finished question is kept")
@@ -165,17 +169,18 @@ def _run(job: Job, executor: Executor, file: Path | None) -> Summary:
     return summary(Result(header, records))
 
 
-def _progress(shown: Callable[[int, str], None]) -> Callable[[Sequence[Record]], None]:
-    hits = price = 0.0
+def _progress(shown: Callable[[int, str], None], metric: Metric) -> Callable[[Sequence[Record]], None]:
+    """Shows how many are done, the benchmark's own measure of them, and what they cost."""
+    total = price = 0.0
     seen = 0
 
     def on_record(records: Sequence[Record]) -> None:
-        nonlocal hits, price, seen
+        nonlocal total, price, seen
         for record in records[seen:]:
-            hits += score(record).hits_at_1
+            total += getattr(score(record), metric)
             price += record.usage.price or 0.0
         seen = len(records)
-        shown(seen, f"Hits@1 {hits / seen:.3f}" + (f", {dollars(price)}" if price else ""))
+        shown(seen, f"{metric} {total / seen:.3f}" + (f", {dollars(price)}" if price else ""))
 
     return on_record
 

@@ -41,7 +41,7 @@ def confirm(name: str, jobs: Iterable[tuple[Job, Path | None]], *, yes: bool) ->
 
 def _left(job: Job, file: Path | None) -> Job:
     """The job without what an earlier start has finished."""
-    done = {record.id for record in earlier(file, job.header)} if file else set()
+    done = {record.id for record in earlier(file, job.header, retry_errors=job.retry_errors)} if file else set()
     return msgspec.structs.replace(job, questions=tuple(one for one in job.questions if one.id not in done))
 
 

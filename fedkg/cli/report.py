@@ -13,6 +13,7 @@ from fedkg.bench.executors import Here
 from fedkg.bench.record import Record
 from fedkg.bench.report import Report
 from fedkg.cli import options
+from fedkg.cli.ask import BUDGET_SPENT
 from fedkg.cli.connect import interruptible
 from fedkg.cli.contact import contacted
 from fedkg.cli.price import confirm
@@ -71,11 +72,13 @@ def ablate(  # noqa: PLR0917  # click gives all of them by name
     yes: bool,
     file: str | None,
     **flags: object,
-) -> None:
+) -> int:
     """Run an ablation, one result file for each combination of settings in --out, and report it there.
 
     What the definition says goes before the options. Whatever ends it, the same command goes on from there. NAME is one of
     the bundled definitions; an unknown one is answered with their list.
+
+    Exit code 4: the budget of the whole run (--run-..., for all combinations together) was spent first.
     """
     settings, grid = contacted(options.settings(file, flags)), ablation.find(definition)
     cells = ablation.cells(grid, settings, data, out, limit=limit, seed=seed, skip_bad=skip_bad)
@@ -91,6 +94,7 @@ def ablate(  # noqa: PLR0917  # click gives all of them by name
         found = asyncio.run(ablation.run(cells, Here(concurrency), _progress(cells, shown), refuse))
     _written(bench.report(found, grid.title, seed, refused), out / "report.html")
     click.echo(f"{counted(len(found), 'result file')} in {out}", err=True)
+    return BUDGET_SPENT if any(one.stopped for one in found) else 0
 
 
 def _progress(cells: Sequence[Cell], shown: Callable[[int, str], None]) -> Callable[[Cell, Sequence[Record]], None]:

@@ -132,7 +132,7 @@ class Ledger:
 
 
 def _rest(limit: N | None, used: N) -> N | None:
-    return None if limit is None else max(limit - used, limit * 0)
+    return None if limit is None else max(limit - used, 0)
 
 
 def by_call(calls: Iterable[ModelCall]) -> dict[tuple[str, str], Spend]:

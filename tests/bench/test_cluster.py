@@ -11,11 +11,12 @@ import pytest
 pytest.importorskip("ray", reason="ray is not installed")
 
 from fedkg.bench import runner
-from fedkg.bench.cluster import Cluster, _share
+from fedkg.bench.cluster import Cluster, _enough, _share
 from fedkg.bench.executors import Here
 from fedkg.bench.record import Record
 from fedkg.bench.runner import Job
 from fedkg.errors import MethodError, SettingsError
+from fedkg.llm.ledger import Account, Spend
 from fedkg.records import Usage
 from fedkg.settings import Budget, Settings
 
@@ -80,12 +81,22 @@ def ancestors(process: int) -> Iterator[int]:
 def test_the_budget_of_the_run_is_shared(workers: int) -> None:
     """Together the workers spend no more than one process would, and keep the pace of the endpoints."""
     run = Budget(calls=7, tokens=1_000, money=0.3, seconds=60.0)
-    share = _share(Settings(run=run, clients=2), workers)
+    share = _share(Settings(clients=2), run, workers)
     assert share.clients == 2 * workers
     assert (share.run.calls, share.run.tokens) == (7 // workers, 1_000 // workers)
     assert share.run.money == pytest.approx(0.3 / workers)
     assert share.run.seconds == 60.0
-    assert _share(Settings(), workers).run == Budget()
+    assert _share(Settings(), Budget(), workers).run == Budget()
+
+
+def test_a_rest_that_does_not_go_round_needs_fewer_workers() -> None:
+    """Each of them has a call at least; what does not go round from the beginning is said."""
+    account = Account(Budget(calls=8))
+    assert _enough(account, 4) == 4
+    account.add(Spend(calls=6))
+    assert _enough(account, 4) == 2
+    with pytest.raises(SettingsError, match="too small for 9 workers"):
+        _enough(account, 9)
 
 
 async def test_what_cannot_be_run_is_said_before_a_cluster_starts(kingdom: MakeJob) -> None:

@@ -67,6 +67,24 @@ async def test_where_nothing_is_left_no_further_question_starts() -> None:
     assert len(started) <= len(found) + 2 < len(ASKED)
 
 
+async def test_what_finished_with_one_that_raised_is_not_lost() -> None:
+    """In whatever order they are looked at: first the records, then the error."""
+    found: set[str] = set()
+
+    async def ask(question: Question) -> Record:
+        if question.id == "3":
+            raise KeyError(question.id)
+        return Record(id=question.id, question="", kind="entities", status="none")
+
+    async def take() -> None:
+        async for record in flowing(ask, ASKED[:8], 8):
+            found.add(record.id)
+
+    with pytest.raises(KeyError):
+        await take()
+    assert found == set("0124567")
+
+
 async def test_who_stops_leaves_no_question_behind() -> None:
     """What runs when nobody wants further records is ended."""
     ended: list[str] = []

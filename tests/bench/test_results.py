@@ -1,6 +1,7 @@
 """Result files: what is on disk after each record, after a crash, and where it cannot be."""
 
 import errno
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -146,8 +147,51 @@ def test_a_larger_budget_goes_on(tmp_path: Path, caplog: pytest.LogCaptureFixtur
     assert caplog.text == ""
 
 
+def test_errors_are_asked_again_where_that_is_wanted(tmp_path: Path) -> None:
+    """Of ours, of an endpoint, of the model; what was asked again takes the place of the error."""
+    file = tmp_path / "b.jsonl"
+    bad = [msgspec.structs.replace(RECORDS[number], status=status) for number, status in ((0, "error"), (1, "failed"))]
+    write(file, (*bad, RECORDS[2]))
+    assert results.earlier(file, HEADER) == (*bad, RECORDS[2])
+    assert results.earlier(file, HEADER, retry_errors=True) == (RECORDS[2],)
+    with results.resumed(file, HEADER, retry_errors=True) as (writer, done):
+        assert done == (RECORDS[2],)
+        writer.add(RECORDS[0])
+    assert results.read(file).records == (RECORDS[0], bad[1], RECORDS[2])
+
+
+def test_two_runs_do_not_write_one_file(tmp_path: Path, whole: bytes) -> None:
+    """The second one is refused, changes nothing, and may go on once the first has ended."""
+    pytest.importorskip("fcntl", reason="this system has no such locks")
+    file = tmp_path / "b.jsonl"
+    with results.resumed(file, HEADER) as (writer, _):
+        writer.add(RECORDS[0])
+        with pytest.raises(DatasetError, match="another run is writing") as caught, results.resumed(file, HEADER):
+            pass
+        assert str(file) in str(caught.value)
+        writer.add(RECORDS[1])
+        writer.add(RECORDS[2])
+    with results.resumed(file, HEADER) as (_, done):
+        assert done == RECORDS
+    assert file.read_bytes() == whole
+
+
+@pytest.mark.parametrize("missing", ["module", "locks"])
+def test_where_there_are_no_locks_there_is_none(
+    tmp_path: Path, whole: bytes, monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
+    """On Windows, and on a network's disk that knows none: the run goes on without."""
+
+    def none(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    without = SimpleNamespace(flock=none, LOCK_EX=2, LOCK_NB=4)
+    monkeypatch.setitem(sys.modules, "fcntl", None if missing == "module" else without)
+    assert write(tmp_path / "b.jsonl") == whole
+
+
 def test_a_question_that_stands_twice_counts_once(tmp_path: Path) -> None:
-    """The last one, as where two processes have run the same."""
+    """The last one, as where an error was asked again."""
     file = tmp_path / "b.jsonl"
     last = msgspec.structs.replace(RECORDS[0], status="answered")
     write(file, (*RECORDS, last))

@@ -93,11 +93,12 @@ def dead() -> str:
 class Served:
     """The kingdom over HTTP on loopback, by a real engine; request number `hold` waits until `release` is set.
 
-    From request number `fail` on, if there is one, connections are closed without a reply.
+    From request number `fail` on, as long as there is one, connections are closed without a reply.
     """
 
     def __init__(self, hold: int = 0, fail: int = 0) -> None:
         self.asked = 0
+        self.fail = fail
         self.reached, self.release = threading.Event(), threading.Event()
         store = pyoxigraph.Store()
         store.load(GRAPH.encode(), format=pyoxigraph.RdfFormat.TURTLE)
@@ -107,7 +108,7 @@ class Served:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["content-length"])).decode()
                 served.asked += 1
-                if fail and served.asked >= fail:
+                if 0 < served.fail <= served.asked:
                     return
                 if served.asked == hold:
                     served.reached.set()

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import Result
@@ -43,6 +44,17 @@ def test_an_ablation_ends_in_a_report(cli: Cli, ablated: Result, tmp_path: Path)
     again = cli("eval", "ablate", "grid.toml", "-e", tmp_path / "kingdom.ttl", "--out", "out")
     assert again.exit_code == 0
     assert (tmp_path / "out" / "report.html").read_text() == page
+
+
+def test_an_ablation_has_one_budget(cli: Cli, ablated: Result, tmp_path: Path, speaking: Callable[[str], Any]) -> None:
+    """Of all its runs together: where it is spent the report has what was asked, and the exit code is 4; with more it goes on."""
+    model = speaking("capital")
+    command = ("eval", "ablate", "grid.toml", "-e", tmp_path / "kingdom.ttl", "--out", "own", "--model", model.model)
+    result = cli(*command, "--no-replies", "--run-calls", "4")
+    assert (result.exit_code, model.asked) == (4, 4)
+    assert (tmp_path / "own" / "report.html").exists()
+    assert cli(*command, "--no-replies").exit_code == 0
+    assert all(len(results.read(file).records) == 2 for file in (tmp_path / "own").glob("*.jsonl"))
 
 
 def test_a_report_of_files(cli: Cli, ablated: Result, tmp_path: Path) -> None:

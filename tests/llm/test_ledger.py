@@ -126,6 +126,40 @@ def test_the_time_of_a_run_begins_once() -> None:
     assert unlimited.left == math.inf
 
 
+@given(
+    st.lists(
+        st.builds(
+            Spend,
+            calls=st.integers(0, 3),
+            tokens_in=counts,
+            tokens_out=counts,
+            price=st.sampled_from([0.0, 0.5, 1.5, None]),
+        ),
+        max_size=5,
+    )
+)
+def test_what_is_left_is_what_another_may_spend(spends: list[Spend]) -> None:
+    """Whoever goes on with the rest of a budget ends where one who had it all would: with calls, tokens and money."""
+    whole = Account(Budget(calls=5, tokens=2_000_000, money=3.0, seconds=60))
+    for spend in spends:
+        rest = Account(whole.rest)
+        assert rest.spent == whole.spent
+        whole.add(spend)
+        rest.add(spend)
+        assert (rest.spent, rest.budget.seconds) == (whole.spent, 60)
+    assert Account(Budget(calls=1)).rest == Budget(calls=1)
+
+
+def test_what_is_left_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is counted from the first question on, and never less than none."""
+    account = Account(Budget(seconds=60))
+    account.begin()
+    now = time.monotonic()
+    for later, rest in ((20, 40), (61, 0)):
+        monkeypatch.setattr(time, "monotonic", lambda later=later: now + later)
+        assert account.rest.seconds == pytest.approx(rest, abs=1)
+
+
 def test_the_time_of_a_run_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """By the clock on the wall, whatever the calls took."""
     account = Account(Budget(seconds=60))
