@@ -2,6 +2,8 @@
 # make cassettes: records tests/cassettes/ anew, from servers on loopback; needed where a request has changed.
 # make engines: installs Virtuoso and Redis from Debian's packages where it can; tests that need them are skipped where they are absent.
 # make bench: measures what README says under "Measured" (some minutes, needs the public data sets beside the project).
+# make tables: runs all methods on all benchmarks with a graph, and all ablations (under 45 minutes on two cores that do nothing else);
+# goes on where it was interrupted. DATA is the folder of the data sets; BENCH=--write keeps results and reports in eval/results/.
 # make desk: asks questions whose replies somebody writes by hand, at the OpenAI wire that DESK="--url …" names.
 # make comunica: compares the federation with Comunica, which npm installs for the run.
 PYTHON ?= python3
@@ -10,7 +12,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo -n)
 APT := $(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get -qq
 ENGINES := virtuoso-opensource redis-server
 
-.PHONY: demo engines test fuzz cassettes check format lint types bench desk comunica clean
+.PHONY: demo engines test fuzz cassettes check format lint types bench tables desk comunica clean
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -54,6 +56,10 @@ check: lint types test
 # each shows how long it took; BENCH=--write keeps the figures in eval/results/
 bench: .venv/installed
 	for name in latency hubs cache federation faults calls overhead trie bounds noise methods; do $(BIN)/python eval/$$name.py $(BENCH) || exit 1; done
+
+tables: .venv/installed
+	$(BIN)/python eval/tables.py $(if $(DATA),--data $(DATA)) $(BENCH)
+	$(BIN)/python eval/grids.py $(if $(DATA),--data $(DATA)) $(BENCH)
 
 desk: .venv/installed
 	$(BIN)/python eval/desk.py --pack cache/desk.fedkg $(DESK) $(BENCH)

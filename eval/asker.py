@@ -5,6 +5,7 @@ What is embedded is shared by all runs: labels are read by the embedder once. Th
 to the answers. So the same command gives the same answers.
 """
 
+import gc
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -50,6 +51,8 @@ class Asker:
                     tally.guide, tally.sent = guide(self.gold(work.definition, question)), []
                 async for record in together(session, work, [question], 1):
                     yield record
+        del session
+        gc.collect()  # a session is a circle of few objects that holds a graph: without this one run's graph after the other stays
 
     def knows(self, definition: Definition) -> bool:
         """Whether there is a way to know of questions of this benchmark."""

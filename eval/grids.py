@@ -23,7 +23,7 @@ from fedkg.bench.record import Record
 from fedkg.errors import MethodError
 from fedkg.settings import Settings
 
-QUESTIONS = 30
+QUESTIONS = 20
 NOTE = (
     f"The model {Tally.name} is scripted, and takes the gold step whenever it is offered: its figures are upper bounds."
 )
@@ -31,7 +31,7 @@ NOTE = (
 
 def main() -> None:
     """Runs all ablations of a benchmark in a process of its own, so that they share what is embedded, and reports each."""
-    parser = collected(__doc__ or "", Path("cache/ablations"), QUESTIONS)
+    parser = collected(__doc__ or "", Path("build/ablations"), QUESTIONS)
     parser.add_argument("--ablations", nargs="+", default=ablation.names(), metavar="NAME")
     chosen = parser.parse_args()
     with started():

@@ -21,7 +21,7 @@ from fedkg.errors import MethodError
 from fedkg.methods.registry import METHODS, find
 from fedkg.settings import Settings
 
-QUESTIONS = 30
+QUESTIONS = 25
 MODELS = (LOCAL, Tally.name)
 TITLE = "All methods on the public benchmarks"
 ABOUT = (
@@ -34,7 +34,7 @@ COST = "Requests are each run's own. Labels are embedded once for all runs of a 
 
 def main() -> None:
     """Asks everything, a benchmark in each process, and reports it."""
-    parser = collected(__doc__ or "", Path("cache/tables"), QUESTIONS)
+    parser = collected(__doc__ or "", Path("build/tables"), QUESTIONS)
     parser.add_argument("--benchmarks", nargs="+", metavar="NAME")
     parser.add_argument("--methods", nargs="+", default=list(METHODS), metavar="NAME", choices=list(METHODS))
     chosen = parser.parse_args()

@@ -24,12 +24,13 @@ from fedkg.llm.offline import OfflineModel
 from fedkg.llm.openai import OpenAIModel
 from fedkg.llm.wire import WireModel
 from fedkg.settings import Settings, masked
-from fedkg.store import DiskStore, MemoryStore, Store
+from fedkg.store import DiskStore, LastingStore, MemoryStore, Store
 
 __all__ = [
     "CHAT_MODELS",
     "chat_model",
     "kept_similarity",
+    "lasting_store",
     "open_manners",
     "open_store",
     "path_model",
@@ -43,12 +44,17 @@ log = logging.getLogger(__name__)
 
 def open_store(settings: Settings) -> Store:
     """The cache that the settings name: a server, a folder, or memory only. Raises SettingsError where it cannot be used."""
-    if settings.cache and settings.cache_url:
+    return lasting_store(settings) if settings.cache else MemoryStore()
+
+
+def lasting_store(settings: Settings) -> LastingStore:
+    """The server or the folder, also where the settings say that it is not used. Raises SettingsError where it cannot be."""
+    if settings.cache_url:
         return _shared(settings.cache_url)
-    return DiskStore(settings.cache_path, settings.cache_size << 20) if settings.cache else MemoryStore()
+    return DiskStore(settings.cache_path, settings.cache_size << 20)
 
 
-def _shared(url: str) -> Store:
+def _shared(url: str) -> LastingStore:
     try:
         from fedkg.shared import SharedStore  # noqa: PLC0415  # an optional extra
     except ImportError as error:

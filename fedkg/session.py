@@ -13,7 +13,7 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from fedkg import profiles
-from fedkg.adapters import chat_model, open_manners, open_store, path_model, text_similarity
+from fedkg.adapters import chat_model, lasting_store, open_manners, path_model, text_similarity
 from fedkg.calls import room
 from fedkg.calls.base import ReasoningModel
 from fedkg.calls.local import LocalModel
@@ -47,7 +47,7 @@ from fedkg.records import Answer, Kind, Match, Neighbourhood, Usage
 from fedkg.runs import Recorder
 from fedkg.settings import Settings, load, masked
 from fedkg.steps import link
-from fedkg.store import DiskStore, Store
+from fedkg.store import MemoryStore, Store
 from fedkg.terms import Direction, Edge, Term
 
 __all__ = ["Checked", "Session"]
@@ -148,12 +148,16 @@ class Session:
         """The cache, opened at its first use. Raises SettingsError where its folder cannot be used."""
         if self._store is None:
             self._check_open()
-            self._store = kept = open_store(self.settings)
-            if isinstance(kept, DiskStore):
-                self._files.callback(kept.close)
-                self._store = recorder = Recorder(kept, self.settings.mode, refresh=self.settings.refresh)
-                self._files.callback(recorder.keep, self._asked)
+            self._store = self._recorded() if self.settings.cache else MemoryStore()
         return self._store
+
+    def _recorded(self) -> Recorder:
+        """The cache that outlives the session, closed with it; what was touched is noted as a run before."""
+        kept = lasting_store(self.settings)
+        self._files.callback(kept.close)
+        recorder = Recorder(kept, self.settings.mode, refresh=self.settings.refresh)
+        self._files.callback(recorder.keep, self._asked)
+        return recorder
 
     @property
     def method(self) -> Method:

@@ -28,7 +28,7 @@ import diskcache
 from fedkg.entries import Entry, by_namespace, entries_of, fresh_of, pack, row_name, table_key, unpack
 from fedkg.errors import SettingsError
 
-__all__ = ["DiskStore", "Entry", "MemoryStore", "Store", "table_key"]
+__all__ = ["DiskStore", "Entry", "LastingStore", "MemoryStore", "Store", "table_key"]
 
 SECONDS = 60.0  # that another process may hold the file
 SIZE_LIMIT = 4096 << 20
@@ -83,6 +83,14 @@ class Store(Protocol):
 
     def clear(self, namespace: str | None = None) -> int:
         """Drops a namespace, or everything; returns how many entries went."""
+        ...
+
+
+class LastingStore(Store, Protocol):
+    """A Store that outlives the process, in a folder or on a server."""
+
+    def close(self) -> None:
+        """Lets go of the file, or of the connections."""
         ...
 
 

@@ -489,7 +489,7 @@ def test_every_benchmark_is_told_with_its_licence() -> None:
     """The table is that of the definitions; our tables are made from some of them."""
     told = rows(sections(BENCHMARKS)["The benchmarks, and their licences"])
     assert told == {name: [definitions.find(name).source.licence] for name in definitions.names()}
-    [command] = blocks(sections(BENCHMARKS)["Reproduce our tables"], "sh")
+    _, command = blocks(sections(BENCHMARKS)["Reproduce our tables"], "sh")
     asked = shlex.split(command.replace("\\\n", " "))
     assert set(asked[3 : asked.index("--data")]) <= set(told)
 

@@ -1,6 +1,7 @@
 """Result files: what is on disk after each record, after a crash, and where it cannot be."""
 
 import errno
+import gzip
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -244,3 +245,27 @@ def test_a_result_is_saved_as_a_run_would_write_it(tmp_path: Path, whole: bytes)
     file.write_text("old")
     results.save(Result(HEADER, RECORDS), file)
     assert file.read_bytes() == whole
+
+
+def test_a_packed_result_is_read_as_it_was(tmp_path: Path, whole: bytes) -> None:
+    """The same bytes each time; what is damaged, or packs too much, is refused by its name."""
+    found, file = Result(HEADER, RECORDS), tmp_path / "b.jsonl.gz"
+    results.save(found, file)
+    packed = file.read_bytes()
+    assert gzip.decompress(packed) == whole
+    assert results.read(file) == found
+    results.save(found, file)
+    assert file.read_bytes() == packed
+    for damaged in (packed[:-9], b"no gzip", packed[:20] + b"\xff" * 20):
+        file.write_bytes(damaged)
+        with pytest.raises(DatasetError, match=r"b\.jsonl\.gz: "):
+            results.read(file)
+
+
+def test_a_result_that_is_too_large_is_refused(tmp_path: Path, whole: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Packed or not: no more than the most is unpacked."""
+    monkeypatch.setattr(results, "MOST", len(whole) - 1)
+    for name in ("b.jsonl", "b.jsonl.gz"):
+        results.save(Result(HEADER, RECORDS), tmp_path / name)
+        with pytest.raises(DatasetError, match="it holds more than"):
+            results.read(tmp_path / name)
