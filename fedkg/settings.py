@@ -120,7 +120,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     path_model: `hf:FOLDER` of a model that writes the paths of GCR, where `model` shall not. method: how the
     answer is searched for (`fedkg methods list`). embedder: `auto`, `minilm`, `bm25`, `hashing`, `openai:M`, or `st:NAME_OR_FOLDER`.
     languages: label languages in order of preference.
-    cache_url: a Redis or Valkey server that keeps them instead, for several machines.
+    cache_url: a Redis or Valkey server (redis://, rediss:// or unix://) that keeps them instead, for several machines.
     contact: mail address or URL that goes into the User-Agent. cache_dir: where replies and embeddings are kept;
     cache=False keeps them in memory only; cache_size: megabytes beyond which the oldest go. mode: `live` asks for what is
     missing or stale, `cached` for what is missing, `offline` for nothing. refresh: what was kept before is asked for again.

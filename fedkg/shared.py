@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TypeVar
+from urllib.parse import urlsplit
 
 import redis
 
@@ -36,15 +37,19 @@ log = logging.getLogger(__name__)
 class SharedStore:
     """A Store on the server at `url` (redis://, rediss:// or unix://). Raises SettingsError where it cannot be reached.
 
-    The URL may hold a password: no message shows it.
+    The URL may hold a password: no message shows it, and `name` is the URL without it. A server that fails is warned of once
+    as it is read and once as it is written, not with every entry.
     """
 
     def __init__(self, url: str) -> None:
+        self._warned: set[str] = set()
         try:
+            where = urlsplit(url)
+            self.name = f"{where.scheme}://{where.netloc.rpartition('@')[2]}{where.path}"
             self._server = redis.Redis.from_url(url, socket_timeout=SECONDS, socket_connect_timeout=SECONDS)
             self._server.ping()
         except (redis.RedisError, ValueError, OSError) as error:
-            hint = "cache_url is redis://HOST:PORT/DATABASE of a Redis or Valkey server that runs"
+            hint = "cache_url is redis://HOST:PORT/DATABASE, or unix:///SOCKET, of a Redis or Valkey server that runs"
             raise SettingsError(f"the shared cache cannot be used: {type(error).__name__}", hint=hint) from error
 
     def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, bytes]:
@@ -54,7 +59,7 @@ class SharedStore:
     def entries(self, namespace: str, keys: Sequence[str]) -> dict[str, Entry]:
         """What is there, fresh or stale; a value that fedkg did not write is a miss."""
         found = {}
-        with _forgiving("read"):
+        with self._forgiving("read"):
             for part in _parts(keys):
                 values = self._server.mget([_name(namespace, key) for key in part])
                 kept = {key: _unpacked(value) for key, value in zip(part, values, strict=True)}
@@ -63,15 +68,13 @@ class SharedStore:
 
     def put_many(self, namespace: str, values: Mapping[str, bytes], seconds: float | None = None) -> None:
         """Keeps the values."""
-        with _forgiving("written"):
+        with self._forgiving("written"):
             self._write(namespace, entries_of(values, seconds))
 
     def put_entries(self, namespace: str, entries: Mapping[str, Entry]) -> None:
         """Keeps the entries as they are. Raises SettingsError where they cannot be written."""
-        try:
+        with _needed():
             self._write(namespace, entries)
-        except redis.RedisError as error:
-            raise SettingsError(f"the shared cache takes nothing: {type(error).__name__}") from error
 
     def update(self, namespace: str, key: str, change: Callable[[bytes | None], bytes]) -> bytes:
         """Puts what `change` makes of the value in its place; where another was faster it is made of that one's."""
@@ -84,29 +87,32 @@ class SharedStore:
             pipe.multi()
             pipe.set(name, _packed(entries_of({key: made}, None)[key]))
 
-        with _forgiving("written"):
+        with self._forgiving("written"):
             self._server.transaction(changed, name)
             return made
         return change(None)
 
     def drop(self, namespace: str, keys: Iterable[str]) -> None:
         """Forgets these."""
-        with _forgiving("written"):
+        with self._forgiving("written"):
             for part in _parts(keys):
                 self._server.delete(*(_name(namespace, key) for key in part))
 
     def count(self) -> dict[str, int]:
-        """Entries by namespace."""
-        return by_namespace(name.removeprefix(PREFIX) for name in self._names(""))
+        """Entries by namespace. Raises SettingsError where the server fails, as `size` and `clear` do."""
+        with _needed():
+            return by_namespace(name.removeprefix(PREFIX) for name in self._names(""))
 
     def size(self) -> int:
         """Bytes of all values, compressed."""
-        return sum(sum(map(self._server.strlen, part)) for part in _parts(self._names("")))
+        with _needed():
+            return sum(sum(map(self._server.strlen, part)) for part in _parts(self._names("")))
 
     def clear(self, namespace: str | None = None) -> int:
         """Drops a namespace, or everything of fedkg's; returns how many entries went."""
-        names = self._names("" if namespace is None else f"{namespace}\n")
-        return sum(int(self._server.delete(*part)) for part in _parts(names))
+        with _needed():
+            names = self._names("" if namespace is None else f"{namespace}\n")
+            return sum(int(self._server.delete(*part)) for part in _parts(names))
 
     def close(self) -> None:
         """Closes the connections."""
@@ -115,6 +121,16 @@ class SharedStore:
     def _write(self, namespace: str, entries: Mapping[str, Entry]) -> None:
         for part in _parts(entries.items()):
             self._server.mset({_name(namespace, key): _packed(entry) for key, entry in part})
+
+    @contextlib.contextmanager
+    def _forgiving(self, done: str) -> Iterator[None]:
+        try:
+            yield
+        except redis.RedisError as error:
+            if done not in self._warned:
+                self._warned.add(done)
+                # the message may name the server with its password
+                log.warning("the shared cache could not be %s: %s", done, type(error).__name__)
 
     def _names(self, start: str) -> Iterator[str]:
         """The names of the entries whose namespace begins so, each once."""
@@ -141,12 +157,11 @@ def _unpacked(value: object) -> Entry | None:
 
 
 @contextlib.contextmanager
-def _forgiving(done: str) -> Iterator[None]:
+def _needed() -> Iterator[None]:
     try:
         yield
     except redis.RedisError as error:
-        # the message may name the server with its password
-        log.warning("the shared cache could not be %s: %s", done, type(error).__name__)
+        raise SettingsError(f"the shared cache fails: {type(error).__name__}") from error
 
 
 def _parts(values: Iterable[T]) -> Iterator[list[T]]:

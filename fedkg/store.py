@@ -89,6 +89,11 @@ class Store(Protocol):
 class LastingStore(Store, Protocol):
     """A Store that outlives the process, in a folder or on a server."""
 
+    @property
+    def name(self) -> str:
+        """Where it is: the folder, or the server without its password."""
+        ...
+
     def close(self) -> None:
         """Lets go of the file, or of the connections."""
         ...
@@ -136,6 +141,7 @@ class DiskStore:
     """
 
     def __init__(self, folder: Path, size_limit: int = SIZE_LIMIT) -> None:
+        self.name = str(folder)
         self.size_limit = size_limit
         self._file = folder / "store" / diskcache.core.DBNAME
         try:

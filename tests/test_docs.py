@@ -22,6 +22,7 @@ from click.testing import CliRunner
 from fedkg import driver, identity, profiles, prompts
 from fedkg.adapters import CHAT_MODELS
 from fedkg.bench import definitions
+from fedkg.bench.ablation import Grid
 from fedkg.bench.definitions import Definition
 from fedkg.bench.faults import FAULTS
 from fedkg.bench.formats import Plain
@@ -483,6 +484,17 @@ def test_every_key_of_a_definition_is_told_with_its_default() -> None:
             assert (default == "needed") == (fields[name].required)
     [example] = blocks(text, "toml")
     assert msgspec.convert(tomllib.loads(example), Definition).source.licence
+
+
+def test_every_key_of_an_ablation_is_told() -> None:
+    """The example is one, and its benchmarks are known or those of the document."""
+    text = sections(BENCHMARKS)["Report and ablate"]
+    told = {name.strip("[]") for name in rows(text)}
+    assert told == {field.name for field in msgspec.structs.fields(Grid)}
+    [example] = blocks(text, "toml")
+    grid = msgspec.convert(tomllib.loads(example), Grid)
+    assert set(grid.benchmarks) <= {*definitions.names(), "zoo.toml"}
+    assert len(grid.changes) == 6
 
 
 def test_every_benchmark_is_told_with_its_licence() -> None:

@@ -11,6 +11,7 @@ import redis
 
 from fedkg.adapters import open_store
 from fedkg.errors import SettingsError
+from fedkg.session import Session
 from fedkg.settings import Settings, public
 from fedkg.shared import SharedStore
 
@@ -84,8 +85,13 @@ def test_a_server_that_is_gone_costs_no_answer(
     with caplog.at_level(logging.WARNING):
         store.put_many("labels", {"Q1": b"universe"})
         assert store.get_many("labels", ["Q1"]) == {}
+        assert store.get_many("labels", ["Q2"]) == {}
         assert store.update("labels", "Q1", lambda _kept: b"new") == b"new"
-    assert "shared cache" in caplog.text
+    said = [record.getMessage().rpartition(":")[0] for record in caplog.records if record.name == "fedkg.shared"]
+    assert said == [f"the shared cache could not be {done}" for done in ("written", "read")]  # once each
+    for failing in (store.count, store.size, store.clear):
+        with pytest.raises(SettingsError, match="the shared cache fails"):
+            failing()
     assert "gone" not in caplog.text
 
 
@@ -95,6 +101,23 @@ def test_a_server_that_cannot_be_used_is_a_settings_error(url: str) -> None:
     with pytest.raises(SettingsError) as caught:
         open_store(Settings(cache_url=url))
     assert "secret" not in str(caught.value)
+
+
+async def test_a_session_closes_the_server_that_it_opened(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is its own; what was touched is noted there, as on disk, before."""
+    closed: list[SharedStore] = []
+
+    def noted(store: SharedStore) -> None:
+        closed.append(store)
+
+    monkeypatch.setattr(SharedStore, "close", noted)
+    async with Session(settings=Settings(cache_url=redis_url)) as session:
+        session.store.put_many("labels", {"Q1": b"universe"})
+    [server] = closed
+    assert server.count()["runs"] >= 1
+    monkeypatch.undo()
+    server.clear()
+    server.close()
 
 
 def test_the_url_is_in_no_document(redis_url: str) -> None:

@@ -32,6 +32,7 @@ __all__ = ["Axis", "Cell", "Grid", "cells", "find", "names", "run"]
 Values = dict[str, Any]
 LONGEST = 120
 """Characters of a change in a file's name."""
+HINT = "keys: title, benchmarks, limit, combine, [base], and [[axis]] with name and values (docs/benchmarks.md)"
 UNSAFE = re.compile(r"[^\w.=,+-]")
 
 
@@ -85,7 +86,7 @@ def find(name: str) -> Grid:
     except OSError as error:
         raise DatasetError(f"{path}: {error.strerror}", hint="name a readable TOML file") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, msgspec.ValidationError) as error:
-        raise DatasetError(f"{path}: {error}", hint="docs/benchmarks.md lists the keys") from error
+        raise DatasetError(f"{path}: {definitions.misfit(error, Grid)}", hint=HINT) from error
 
 
 def cells(

@@ -73,6 +73,11 @@ async def bundled(
     job = _job(result.header, definition, data, own, named)
     settings = job.work.settings
     asked = {record.id for record in result.records}
+    if unknown := asked - {question.id for question in job.questions}:
+        raise DatasetError(
+            f"{result.header.benchmark} has no question with the id {min(unknown)[:100]!r}, which the result has",
+            hint="remove that line of the result file, or name the files of the run by --data",
+        )
     async with Session(settings=settings, store=store) as session:
         endpoints, embedder = tuple(map(_bare, await session.kept())), session.similarity.name
     model = _model(settings, settings.model)

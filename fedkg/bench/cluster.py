@@ -8,8 +8,10 @@ left of its share.
 import asyncio
 import contextlib
 import logging
+import socket
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 import ray
@@ -25,6 +27,9 @@ from fedkg.session import Session
 from fedkg.settings import Budget, Settings
 
 __all__ = ["Cluster"]
+
+SECONDS = 5.0
+"""That a cluster has to answer in: Ray itself would try for minutes."""
 
 
 class Asker:
@@ -128,14 +133,22 @@ class Worker:
 def _joined(address: str) -> Iterator[None]:
     """Connected to the cluster; one that was started for it ends with it."""
     try:
+        _probe(address)
         ray.init(address=address or "local", include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         hint = "--address is that of a cluster that runs, HOST:PORT; without it one is started here"
         raise SettingsError(f"the Ray cluster cannot be reached: {type(error).__name__}", hint=hint) from error
     try:
         yield
     finally:
         ray.shutdown()
+
+
+def _probe(address: str) -> None:
+    """Nothing where somebody listens at HOST:PORT, or ray://HOST:PORT; other addresses Ray looks up. Raises OSError, ValueError."""
+    where = urlsplit(address if "://" in address else f"//{address}")
+    if where.hostname and where.port:
+        socket.create_connection((where.hostname, where.port), SECONDS).close()
 
 
 def _enough(account: Account, workers: int) -> int:

@@ -87,7 +87,7 @@ def compare(first: Result, second: Result, seed: int = 0) -> Comparison:
         differences=_differences(one, other, seed),
         flips=_flips(one, other),
         settings=_settings(first.header, second.header),
-        warnings=_warnings(first.header, second.header),
+        warnings=(*_warnings(first.header, second.header), *_warmed(one, other)),
         seed=seed,
     )
 
@@ -170,10 +170,29 @@ def _settings(first: Header, second: Header) -> dict[str, tuple[object, object]]
 def _warnings(first: Header, second: Header) -> tuple[str, ...]:
     """Where the runs differ in what should be the same."""
     return tuple(
-        f"the runs differ in {name}: {_said(first, name)} and {_said(second, name)}"
+        f"the runs differ in {name}: "
+        + (_data(first, second) if name == "data" else f"{_said(first, name)} and {_said(second, name)}")
         for name in WARNED
         if getattr(first, name) != getattr(second, name)
     )
+
+
+def _warmed(one: _Side, other: _Side) -> tuple[str, ...]:
+    """Where one run was answered by the cache alone and the other was not: what they cost cannot be compared."""
+    asked = [any(record.usage.requests for record in side.records) for side in (one, other)]
+    if asked[0] == asked[1]:
+        return ()
+    name, side = ("first", one) if asked[1] else ("second", other)
+    if not any(record.usage.cache_hits for record in side.records):  # a method that asks no graph at all
+        return ()
+    hint = "for a comparison of cost run each with --no-cache"
+    return (f"the cache answered all that the {name} run asked, and not the other's: {hint}",)
+
+
+def _data(first: Header, second: Header) -> str:
+    """The files that are not the same in both, by name; a digest tells a reader nothing."""
+    names = sorted(name for name in first.data | second.data if first.data.get(name) != second.data.get(name))
+    return ", ".join("the definition" if name == "definition" else name for name in names)
 
 
 def _said(header: Header, name: str) -> str:

@@ -46,6 +46,10 @@ class Bad(msgspec.Struct, frozen=True):
     id: str
     reason: str
 
+    def __str__(self) -> str:
+        """All of it in one line."""
+        return f"{self.place}{f' ({self.id})' if self.id else ''}: {self.reason}"
+
 
 def drawn(questions: Sequence[Question], limit: int | None, seed: int) -> list[Question]:
     """All questions in their order, or `limit` of them drawn by `seed`."""

@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
+from msgspec import inspect
 
 from fedkg.data import folder
 from fedkg.errors import DatasetError
 from fedkg.records import Kind
 
-__all__ = ["Definition", "Loader", "Metric", "Only", "Source", "custom", "find", "names"]
+__all__ = ["Definition", "Loader", "Metric", "Only", "Source", "custom", "find", "misfit", "names"]
 
 Loader = Literal["jsonl", "crlt", "medqa", "commonsenseqa", "qald"]
 Metric = Literal["hits_at_1", "f1", "exact", "accuracy"]
@@ -98,6 +99,15 @@ def custom(file: str) -> Definition:
     )
 
 
+def misfit(error: Exception, kind: type[msgspec.Struct]) -> str:
+    """What does not fit, as msgspec says it, with the values that there are where a key of `kind` takes but a few."""
+    key = str(error).partition("`$.")[2].partition("`")[0]
+    types = (field.type for field in inspect.type_info(kind).fields if field.name == key)  # type: ignore[attr-defined]
+    each = (one for found in types for one in (found.types if isinstance(found, inspect.UnionType) else (found,)))
+    known = [str(value) for one in each if isinstance(one, inspect.LiteralType) for value in one.values]
+    return f"{error}" + (f"; known: {', '.join(known)}" if known else "")
+
+
 def _read(path: Path) -> Definition:
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -105,7 +115,7 @@ def _read(path: Path) -> Definition:
     except OSError as error:
         raise DatasetError(f"{path}: {error.strerror}", hint="name a readable TOML file") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, msgspec.ValidationError) as error:
-        raise DatasetError(f"{path}: {error}", hint="docs/benchmarks.md lists the keys") from error
+        raise DatasetError(f"{path}: {misfit(error, Definition)}", hint="docs/benchmarks.md lists the keys") from error
     if found.name != Path(found.name).name:
         raise DatasetError(
             f"{path}: {found.name[:100]!r} cannot be the name of a file, which results would be called by"

@@ -46,10 +46,10 @@ def read(
         elif skip_bad:
             bad.append(one)
         else:
-            raise DatasetError(_said(one), hint=HINT)
+            raise DatasetError(str(one), hint=HINT)
         _check(file, len(found), len(bad))
     if not found:
-        raise DatasetError(f"{file}: there is no question" + (f"; the first fault: {_said(bad[0])}" if bad else ""))
+        raise DatasetError(f"{file}: there is no question" + (f"; the first fault: {bad[0]}" if bad else ""))
     return found, bad
 
 
@@ -89,10 +89,6 @@ def _read(definition: Definition, file: Path, row: Row) -> Question | Bad:
 def _key(error: Exception) -> str:
     """The key that msgspec names as the one that does not fit, as in `Expected ... - at `$.answer``."""
     return str(error).partition("`$.")[2].partition("`")[0].partition(".")[0].partition("[")[0]
-
-
-def _said(bad: Bad) -> str:
-    return f"{bad.place}{f' ({bad.id})' if bad.id else ''}: {bad.reason}"
 
 
 def _check(file: Path, good: int, bad: int) -> None:

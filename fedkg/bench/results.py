@@ -3,7 +3,8 @@
 Each record is written by one call and synced to the disk before the next question is counted as finished. A file whose last
 line was cut by a crash is mended by cutting that line off: its question is asked again. Where another version of fedkg goes
 on, or with another budget of the whole run, its header stands before its records. While one process writes a file no other one
-does, where the system has locks for that.
+does, where the system has locks for that. The header comes with the first record: a run that finishes no question leaves no
+file, and one without a record holds no run.
 
 A finished one may be packed by gzip (`.gz`); the same result gives the same bytes.
 """
@@ -12,8 +13,8 @@ import gzip
 import logging
 import os
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 from typing import TypeVar
@@ -24,7 +25,7 @@ from fedkg.bench.record import SCHEMA, Header, Record
 from fedkg.errors import DatasetError
 from fedkg.records import Status, encode
 
-__all__ = ["Result", "Writer", "earlier", "read", "resumed", "save"]
+__all__ = ["Result", "Writer", "earlier", "every", "read", "resumed", "save"]
 
 T = TypeVar("T")
 MOST = 1 << 30
@@ -54,15 +55,17 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class Writer:
-    """Appends records to a result file; each is on disk when `add` returns."""
+    """Appends records to a result file, the first one behind `header` if there is one; each is on disk when `add` returns."""
 
-    def __init__(self, file: Path, stream: FileIO) -> None:
+    def __init__(self, file: Path, stream: FileIO, header: Header | None = None) -> None:
         self._file = file
         self._stream = stream
+        self._header = header
 
-    def add(self, record: Header | Record) -> None:
+    def add(self, record: Record) -> None:
         """Writes one line and syncs it. Raises DatasetError where that cannot be done, as on a full disk."""
-        line = encode(record) + b"\n"
+        line = b"".join(encode(one) + b"\n" for one in (self._header, record) if one)
+        self._header = None
         try:
             while line:
                 line = line[self._stream.write(line) :]
@@ -83,6 +86,21 @@ def read(file: Path) -> Result:
     if any(one.version != found.header.version for one in found.continued):
         log.warning("%s: its records are of several versions of fedkg or of packages", file)
     return found
+
+
+def every(files: Iterable[Path]) -> list[tuple[Path, Result]]:
+    """The results in the files, as `read` has them; one without a record is left out, with a warning.
+
+    Raises DatasetError where there are files, and none has any.
+    """
+    found = [(file, read(file)) for file in files]
+    for file, result in found:
+        if not result.records:
+            log.warning("%s: it holds no finished question, and is left out", file)
+    kept = [one for one in found if one[1].records]
+    if found and not kept:
+        raise DatasetError("no question is finished in any of the result files", hint="run the benchmark again")
+    return kept
 
 
 def _parsed(file: Path, data: bytes) -> Result:
@@ -141,6 +159,8 @@ def _earlier(file: Path, header: Header) -> Result | None:
     except OSError as error:
         raise _unwritable(file, error) from error
     found = _parsed(file, data)
+    if not found.records:
+        return None
     if differing := _differing(found.header, header):
         hint = "name another folder with --out, or remove that file"
         raise DatasetError(f"{file} holds another run (other {differing})", hint=hint)
@@ -157,13 +177,13 @@ def resumed(file: Path, header: Header, *, retry_errors: bool = False) -> Iterat
     with _opened(file) as stream:
         found = _earlier(file, header)
         last = (found.header, *found.continued)[-1] if found else None
-        _mend(file, stream)
-        writer = Writer(file, stream)
-        if last != header:
-            writer.add(header)
+        _mend(file, stream, empty=found is None)
         if last and last.version != header.version:
             log.warning("%s was begun by another version of fedkg or of packages; the file names both", file)
-        yield writer, _finished(found, retry_errors=retry_errors)
+        try:
+            yield Writer(file, stream, None if last == header else header), _finished(found, retry_errors=retry_errors)
+        finally:
+            _clear(file, stream)
 
 
 def _opened(file: Path) -> FileIO:
@@ -175,6 +195,7 @@ def _opened(file: Path) -> FileIO:
         raise _unwritable(file, error) from error
     try:
         _lock(stream)
+        _check_there(file, stream)
     except BlockingIOError as error:
         stream.close()
         hint = "wait until it has ended, or name another folder with --out"
@@ -196,12 +217,25 @@ def _lock(stream: FileIO) -> None:
         log.debug("%s", error)
 
 
-def _mend(file: Path, stream: FileIO) -> None:
-    """Cuts off a last line that is not whole."""
+def _check_there(file: Path, stream: FileIO) -> None:
+    """Raises BlockingIOError where who held the lock has removed the file since."""
+    if not file.exists() or not os.path.samestat(file.stat(), os.fstat(stream.fileno())):
+        raise BlockingIOError
+
+
+def _mend(file: Path, stream: FileIO, *, empty: bool) -> None:
+    """Cuts off a last line that is not whole, or all where there is no record."""
     try:
-        stream.truncate(len(_whole(file.read_bytes())))
+        stream.truncate(0 if empty else len(_whole(file.read_bytes())))
     except OSError as error:
         raise _unwritable(file, error) from error
+
+
+def _clear(file: Path, stream: FileIO) -> None:
+    """Removes the file where nothing is in it, while nobody else can have begun to write it."""
+    with suppress(OSError):  # an empty file is no harm
+        if not os.fstat(stream.fileno()).st_size:
+            file.unlink()
 
 
 def _unpacked(file: Path) -> bytes:

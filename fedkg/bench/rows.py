@@ -1,9 +1,11 @@
 """The rows of a question file, one after the other: JSON Lines, or the objects of a JSON array; packed by gzip or not.
 
+A byte order mark at the start, as some editors write it, is passed over.
 What cannot be read is a row too, which says so, and the rows behind it come all the same. About `LONGEST` characters are held
 at a time; a file ends with an error behind `MOST`, since a few packed kilobytes can stand for any number.
 """
 
+import codecs
 import gzip
 import io
 import json
@@ -57,6 +59,8 @@ def lines(file: Path) -> Iterator[Row]:
         try:
             while (left := left - len(line := stream.readline(LONGEST + 1))) >= 0 and line:
                 number += 1
+                if number == 1:
+                    line = line.removeprefix(codecs.BOM_UTF8)
                 if len(line) > LONGEST:
                     left -= _pass_over(stream)
                     yield Row(number, line, f"a line of more than {LONGEST:,} bytes")
@@ -74,7 +78,7 @@ def array(file: Path, head: str, key: str) -> Iterator[Row]:
     Behind an object that is broken the next one with `key` is gone on with.
     """
     # what is no UTF-8 goes through, and is said with the object that it stands in
-    with io.TextIOWrapper(_opened(file), encoding="utf-8", errors="surrogateescape", newline="") as stream:
+    with io.TextIOWrapper(_opened(file), encoding="utf-8-sig", errors="surrogateescape", newline="") as stream:
         yield from _Array(stream, key).rows(head)
 
 

@@ -4,6 +4,7 @@ The order in which questions finish is not that in which they are asked; a resul
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from pathlib import Path
@@ -22,6 +23,8 @@ from fedkg.methods import registry
 from fedkg.settings import Settings
 
 __all__ = ["Job", "prepared", "run", "with_graph"]
+
+log = logging.getLogger(__name__)
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -74,7 +77,15 @@ async def run(
     if out is None:
         return await _asked(job, executor, (), None, on_record)
     with resumed(out, job.header, retry_errors=job.retry_errors) as (writer, done):
-        return await _asked(job, executor, done, writer, on_record)
+        return await _asked(job, executor, _known(job, done, out), writer, on_record)
+
+
+def _known(job: Job, done: Sequence[Record], out: Path) -> tuple[Record, ...]:
+    """The records of the run's own questions; a file that was edited may have others."""
+    names = {question.id for question in job.questions}
+    if unknown := [record.id for record in done if record.id not in names]:
+        log.warning("%s: records of no question of the run do not count: %d, as %.100r", out, len(unknown), unknown[0])
+    return tuple(record for record in done if record.id in names)
 
 
 async def _asked(

@@ -23,7 +23,7 @@ __all__ = ["COST", "LENIENT", "STRICT", "WALK", "Score", "covered", "mean", "sco
 STRICT = ("hits_at_1", "hit", "f1", "precision", "recall", "exact", "accuracy")
 LENIENT = ("lenient_hit", "contained_hit", "contained_f1")
 WALK = ("coverage", "path_validity", "faithful", "grounded", "depth", "gold_depth")
-COST = ("calls", "tokens", "requests", "seconds", "price")
+COST = ("calls", "tokens", "requests", "cache_hits", "seconds", "price")
 
 folded = lru_cache(maxsize=100_000)(same)  # the same names answer many questions
 
@@ -42,8 +42,8 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
     predicted answers", where "the generated reasoning path can be found in KGs"). grounded: share of the answers. depth:
     mean edges of the answering paths, beside gold_depth.
 
-    calls of the model, tokens in and out, requests to endpoints, seconds, price in US dollars: None where a question ended
-    in an error that does not say its cost, and price also where it is not known.
+    calls of the model, tokens in and out, requests to endpoints, cache_hits (neighbourhoods and labels that needed none),
+    seconds, price in US dollars: None where a question ended in an error that does not say its cost, and price also where it is not known.
     """
 
     hits_at_1: float = 0.0
@@ -65,6 +65,7 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
     calls: float | None = None
     tokens: float | None = None
     requests: float | None = None
+    cache_hits: float | None = None
     seconds: float | None = None
     price: float | None = None
 
@@ -204,6 +205,7 @@ def _cost(record: Record) -> dict[str, float | None]:
         "calls": usage.model_calls,
         "tokens": usage.tokens_in + usage.tokens_out,
         "requests": usage.requests,
+        "cache_hits": usage.cache_hits,
         "seconds": usage.seconds,
         "price": usage.price,
     }

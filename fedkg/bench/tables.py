@@ -49,6 +49,7 @@ NAMES = {
     "calls": "Model calls",
     "tokens": "Tokens",
     "requests": "Requests",
+    "cache_hits": "Cache hits",
     "seconds": "Seconds",
     "price": "Price (US$)",
 }

@@ -1,13 +1,12 @@
-"""`fedkg cache`: what is kept on disk, how to get rid of it, and how to take it elsewhere."""
+"""`fedkg cache`: what is kept, on disk or on a server, how to get rid of it, and how to take it elsewhere."""
 
 import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
-import msgspec
 
-from fedkg.adapters import open_store
+from fedkg.adapters import lasting_store
 from fedkg.cli import options
 from fedkg.cli.show import plain
 from fedkg.errors import PackError
@@ -24,7 +23,7 @@ INDEXES = "label indexes"
 
 @click.group()
 def cache() -> None:
-    """Show or clear what is kept on disk; export what runs touched as a pack, import a pack.
+    """Show or clear what is kept on disk, or on the server `cache_url`; export what runs touched as a pack, import a pack.
 
     A pack holds all that a question's answer came from. Where it is imported, the same question gives the same document with
     --mode offline: nobody is asked.
@@ -37,19 +36,20 @@ def cache() -> None:
 def stats(file: str | None, as_json: bool, **flags: object) -> None:
     """Show how many replies, labels, embeddings and label indexes are kept, and how much space they take.
 
-    Beyond the limit (setting `cache_size`, in MB) the oldest entries go; how many have gone so far is shown too.
+    Beyond the limit (setting `cache_size`, in MB) the oldest entries go; how many have gone so far is shown too. How full a shared cache gets is its server's own policy.
     """
     settings = options.settings(file, flags)
-    with contextlib.closing(_kept(settings)) as store:
-        entries, size, limit, evicted = store.count(), store.size(), store.size_limit, store.evicted()
+    with contextlib.closing(lasting_store(settings)) as store:
+        entries, size, place = store.count(), store.size(), store.name
+        limit, evicted = (store.size_limit, store.evicted()) if isinstance(store, DiskStore) else (None, {})
     if indexes := _indexes(settings):
         entries[INDEXES] = len(indexes)
         size += sum(index.stat().st_size for index in indexes)
     if as_json:
-        shown = {"folder": str(settings.cache_path), "bytes": size, "limit": limit, "evicted": evicted}
-        click.echo(encode({**shown, "entries": entries}))
+        kind = "server" if settings.cache_url else "folder"
+        click.echo(encode({kind: place, "bytes": size, "limit": limit, "evicted": evicted, "entries": entries}))
         return
-    click.echo(f"{settings.cache_path}: {size / (1 << 20):.1f} MB of {limit >> 20:,} MB")
+    click.echo(f"{place}: {size / (1 << 20):.1f} MB" + (f" of {limit >> 20:,} MB" if limit else ""))
     _list(entries)
     if evicted:
         went = ", ".join(f"{count:,} {namespace}" for namespace, count in evicted.items())
@@ -60,11 +60,15 @@ def stats(file: str | None, as_json: bool, **flags: object) -> None:
 @options.place
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def clear(file: str | None, yes: bool, **flags: object) -> None:
-    """Delete all replies, labels, embeddings and label indexes that are kept."""
+    """Delete all replies, labels, embeddings and label indexes that are kept.
+
+    Where the cache is shared that is what fedkg keeps on its server, for all machines; the local folder stays as it is.
+    """
     settings = options.settings(file, flags)
-    if not yes:
-        click.confirm(f"Delete all that is kept in {settings.cache_path}?", abort=True, err=True)
-    with contextlib.closing(_kept(settings)) as store:
+    with contextlib.closing(lasting_store(settings)) as store:
+        if not yes:
+            shared = ", the shared cache, for all machines" if settings.cache_url else ""
+            click.confirm(f"Delete all that is kept in {store.name}{shared}?", abort=True, err=True)
         count = store.clear()
     for index in _indexes(settings):
         index.unlink()
@@ -80,7 +84,7 @@ def every(file: str | None, as_json: bool, **flags: object) -> None:
 
     A run of more than 500,000 entries is not noted entry by entry, and cannot be exported.
     """
-    with contextlib.closing(_kept(options.settings(file, flags))) as store:
+    with contextlib.closing(lasting_store(options.settings(file, flags))) as store:
         runs = Runs(store).all()
     if as_json:
         click.echo(encode(runs))
@@ -100,7 +104,7 @@ def exported(pack: Path, names: tuple[str, ...], file: str | None, **flags: obje
     It holds what endpoints said, the vectors of texts, and the model's replies where it was asked with --replies; neither
     folders of this machine, nor keys, nor who asked. The same run gives the same bytes.
     """
-    with contextlib.closing(_kept(options.settings(file, flags))) as store:
+    with contextlib.closing(lasting_store(options.settings(file, flags))) as store:
         manifest = export_pack(pack, store, _touched(Runs(store), names))
     _list({namespace: len(keys) for namespace, keys in manifest.keys.items()})
     click.echo(f"{len(manifest.entries)} entries written to {pack}.")
@@ -115,7 +119,7 @@ def imported(pack: Path, max_size: int, file: str | None, **flags: object) -> No
 
     A pack says what endpoints said: take it only from somebody whom you believe that.
     """
-    with contextlib.closing(_kept(options.settings(file, flags))) as store:
+    with contextlib.closing(lasting_store(options.settings(file, flags))) as store:
         manifest = import_pack(pack, store, max_size << 20)
         Runs(store).add([f"import {pack.name}"], manifest.keys)
     click.echo(f"{len(manifest.entries)} entries imported from {pack}.")
@@ -137,13 +141,11 @@ def _list(entries: Mapping[str, int]) -> None:
         click.echo(f"  {namespace:14} {count}")
 
 
-def _kept(settings: Settings) -> DiskStore:
-    """What is on disk, also where the settings say that it is not used."""
-    store = open_store(msgspec.structs.replace(settings, cache=True))
-    assert isinstance(store, DiskStore), "a cache that is used lies on disk"
-    return store
-
-
 def _indexes(settings: Settings) -> list[Path]:
-    """The files in which labels can be searched by meaning, also those that a crash has left half written."""
+    """The files in which labels can be searched by meaning, also those that a crash has left half written.
+
+    None beside a shared cache: they are those of the folder.
+    """
+    if settings.cache_url:
+        return []
     return sorted((settings.cache_path / "labels").glob("*.labels*"))

@@ -149,7 +149,7 @@ def _executor(name: str, workers: int, concurrency: int, address: str) -> Execut
 def _tell(job: Job) -> None:
     """What is otherwise than one would think: questions that were left out, files that are not the published ones."""
     for bad in job.header.left_out:
-        click.echo(f"left out: {plain(bad.place)}: {plain(bad.id)}: {plain(bad.reason, 300)}", err=True)
+        click.echo(f"left out: {plain(str(bad), 300)}", err=True)
     for name in provenance.deviating(job.header, job.work.definition):
         click.echo(f"note: {plain(name)} is not the file that the committed results were made from", err=True)
 
@@ -164,7 +164,7 @@ def _run(job: Job, executor: Executor, file: Path | None) -> Summary:
         stop.add_note(kept if file else "without --out no finished question is kept")
         raise
     _print_errors(records)
-    if file:
+    if file and records:
         click.echo(f"results: {file}", err=True)
     return summary(Result(header, records))
 

@@ -123,7 +123,7 @@ def _print(built: Built) -> None:
     click.echo(f"requests each    {each:.2f}")
     click.echo(f"seconds          {built.seconds:.1f}")
     for bad in built.left_out:
-        click.echo(f"left out: {plain(f'{bad.place} ({bad.id}): {bad.reason}', 300)}", err=True)
+        click.echo(f"left out: {plain(str(bad), 300)}", err=True)
     often = Counter(record.error for record in built.records if record.error)
     for why, times in often.most_common(MOST_ERRORS):
         click.echo(f"{counted(times, 'question')} failed: {plain(why, 300)}", err=True)

@@ -16,13 +16,14 @@ from fedkg.bench import bundle as bundles
 from fedkg.bench import definitions, results
 from fedkg.bench import replay as bench
 from fedkg.bench.bundle import Bundle
+from fedkg.bench.definitions import Definition
 from fedkg.bench.record import Header, Record
 from fedkg.bench.replay import Difference
 from fedkg.bench.results import Result
 from fedkg.cli import options
 from fedkg.cli.progress import bar
 from fedkg.cli.show import counted, plain
-from fedkg.errors import DatasetError
+from fedkg.errors import DatasetError, PackError
 from fedkg.pack import SIZE_LIMIT, Manifest, documents, export_pack, import_pack
 from fedkg.records import encode
 from fedkg.runs import Recorder
@@ -101,7 +102,7 @@ def pack(  # noqa: PLR0917  # click gives all of them by name
         touched = Recorder(store, "offline")
         made = {}
         for name, result in _results(places).items():
-            definition = known.get(result.header.benchmark) or definitions.find(result.header.benchmark)
+            definition = known.get(result.header.benchmark) or _bundled(result.header.benchmark)
             made[name] = asyncio.run(bundles.bundled(result, definition, data, settings, touched, named=named))
         asker = _Asker(touched, settings, concurrency)
         found = [asker.ask(name, one)[0] for name, one in made.items()]
@@ -142,7 +143,7 @@ def replay(  # noqa: PLR0917  # click gives all of them by name
     settings = options.settings(file, flags)
     found, most = [], max_size * MEGABYTE
     with _temporary(2 * most) as store:
-        import_pack(pack, store, most)
+        _import(pack, store, most)
         asker = _Asker(Recorder(store, "offline"), settings, concurrency, _sha256(pack))
         for name, bundle in bundles.unpacked(documents(pack, most)).items():
             one, records = asker.ask(name, bundle)
@@ -157,18 +158,26 @@ def replay(  # noqa: PLR0917  # click gives all of them by name
     return _exit_code(found)
 
 
+def _bundled(name: str) -> Definition:
+    """The benchmark of that name. Raises DatasetError for one of a user's own, whose file nothing in a result tells."""
+    if name not in definitions.names():
+        hint = "--definition names the FILE.toml or custom:FILE.jsonl that was run"
+        raise DatasetError(f"no benchmark is called {name[:100]!r}", hint=hint)
+    return definitions.find(name)
+
+
 def _results(places: Sequence[Path]) -> dict[str, Result]:
     """The results by the names that they have in a pack: their files' names. Raises DatasetError where there is none, or two."""
     files = [file for place in places for file in (_inside(place) if place.is_dir() else [place])]
     found: dict[str, Result] = {}
-    for file in files:
+    for file, result in results.every(files):
         name = (
             re.sub(r"[^\w.-]", "-", file.name.removesuffix(".gz").removesuffix(".jsonl")).lstrip(".-")[:LONGEST]
             or "result"
         )
         if name in found:
             raise DatasetError(f"two results are called {name}", hint="give their files other names")
-        found[name] = results.read(file)
+        found[name] = result
     if not found:
         raise DatasetError("there is no result", hint="name files of `fedkg eval run --out DIR`, or the folder")
     return found
@@ -176,6 +185,15 @@ def _results(places: Sequence[Path]) -> dict[str, Result]:
 
 def _inside(folder: Path) -> list[Path]:
     return sorted([*folder.glob("*.jsonl"), *folder.glob("*.jsonl.gz")])
+
+
+def _import(pack: Path, store: Store, most: int) -> None:
+    try:
+        import_pack(pack, store, most)
+    except PackError as error:
+        if error.hint == PackError.default_hint:  # it names the command for packs of other questions
+            error.hint = "`fedkg eval pack DIR --out PACK` makes a pack of results"
+        raise
 
 
 class _Asker:

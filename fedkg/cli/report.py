@@ -38,7 +38,7 @@ def report(files: tuple[Path, ...], out: Path, title: str, seed: int) -> None:
     The page needs no network and no scripts. Of each benchmark the first file is what the others are compared with; which
     tables there are is decided by what differs between the runs. The same files give the same report.
     """
-    _written(bench.report([results.read(file) for file in files], title, seed), out)
+    _written(bench.report([one for _, one in results.every(files)], title, seed), out)
 
 
 @click.command()
@@ -76,7 +76,9 @@ def ablate(  # noqa: PLR0917  # click gives all of them by name
     """Run an ablation, one result file for each combination of settings in --out, and report it there.
 
     What the definition says goes before the options. Whatever ends it, the same command goes on from there. NAME is one of
-    the bundled definitions; an unknown one is answered with their list.
+    the bundled definitions; an unknown one is answered with their list. FILE.toml has title, benchmarks, limit, a table [base]
+    of settings, [[axis]] with name and values, and combine: "each" (one setting at a time is changed against the base; the
+    default) or "product" (all combinations).
 
     Exit code 4: the budget of the whole run (--run-..., for all combinations together) was spent first.
     """

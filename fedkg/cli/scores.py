@@ -40,7 +40,7 @@ def score(files: tuple[Path, ...], seed: int, as_json: bool) -> None:
     abstentions and questions without a path count as wrong. Strict scores compare IRIs, lenient ones texts, as other walkers
     publish them.
     """
-    found = [summary(results.read(file), seed) for file in files]
+    found = [summary(one, seed) for _, one in results.every(files)]
     if as_json:
         click.echo(encode(found))
         return

@@ -91,6 +91,7 @@ async def test_what_cannot_be_run_is_left_out(settings: Settings, tmp_path: Path
     assert [result.header.method for result in done] == ["fidelis"]
     [(name, error)] = refused
     assert (name, type(error)) == ("custom-questions.method=io.jsonl", MethodError)
+    assert [file.name for file in tmp_path.glob("custom-*.jsonl")] == [found[0].file.name]
 
 
 class Knowing:
@@ -128,6 +129,10 @@ def test_bundled_definitions_fit(name: str) -> None:
         ("title = ", "own.toml"),
         ('title = "t"\nbenchmarks = []\naxis = []', "benchmarks"),
         ('title = "t"\nbenchmarks = ["b"]\ncolour = 1\n[[axis]]\nname = "x"\nvalues = [1]', "colour"),
+        (
+            'title = "t"\nbenchmarks = ["b"]\ncombine = "all"\n[[axis]]\nname = "x"\nvalues = [1]',
+            "known: each, product",
+        ),
         ('title = "t"\nbenchmarks = ["b"]\n[[axis]]\nname = "x"\nvalues = []', "values"),
     ],
 )
@@ -136,8 +141,9 @@ def test_a_definition_that_is_none_is_said(tmp_path: Path, text: str | None, sai
     file = tmp_path / "own.toml"
     if text is not None:
         file.write_text(text)
-    with pytest.raises(DatasetError, match=said):
+    with pytest.raises(DatasetError, match=said) as caught:
         find(str(file))
+    assert text is None or "[[axis]]" in caught.value.hint
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones() -> None:

@@ -126,6 +126,14 @@ async def test_only_recorded_questions_are_packed(own: Settings, tmp_path: Path)
     assert (await made(own, tmp_path, msgspec.structs.replace(result, records=()))).questions == ()
 
 
+async def test_a_record_of_no_question_is_named(own: Settings, tmp_path: Path) -> None:
+    """As of a file that was edited: it could not be asked again."""
+    result = await asked(own, tmp_path)
+    strange = msgspec.structs.replace(result.records[0], id="strange")
+    with pytest.raises(DatasetError, match="no question with the id 'strange'"):
+        await made(own, tmp_path, msgspec.structs.replace(result, records=(*result.records, strange)))
+
+
 async def test_settings_of_a_pack_are_those_of_the_run(own: Settings, tmp_path: Path) -> None:
     """A header that brings folders or a server along is not listened to; mode is always offline."""
     header = (await asked(own, tmp_path)).header

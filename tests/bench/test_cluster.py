@@ -105,3 +105,11 @@ async def test_what_cannot_be_run_is_said_before_a_cluster_starts(kingdom: MakeJ
         await runner.run(kingdom(method="io"), Cluster(2))
     with pytest.raises(SettingsError, match="too small for 9 workers"):
         await runner.run(kingdom(**{"run.calls": 8}), Cluster(9))
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1", "127.0.0.1:port", "127.0.0.1:99999"])
+async def test_a_cluster_that_is_not_there(kingdom: MakeJob, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is said before Ray tries for minutes."""
+    monkeypatch.setattr("ray.init", lambda **_options: pytest.fail("Ray was started"))
+    with pytest.raises(SettingsError, match="the Ray cluster cannot be reached"):
+        await runner.run(kingdom(2), Cluster(2, address=address))

@@ -128,12 +128,27 @@ def test_runs_of_different_benchmarks_are_refused() -> None:
 
 def test_what_runs_should_share_is_warned_of_and_what_they_do_not_is_told() -> None:
     """Other data or another commit may be the reason of a difference; other settings are what is compared."""
-    one = run("a", settings={"search": {"beam": 3, "depth": 2}, "mode": "live"}, data={"b.jsonl": "0" * 64})
-    other = run("a", settings={"search": {"beam": 4, "depth": 2}, "mode": "live"}, commit="abc", method="tog")
+    data = {"definition": "1", "b.jsonl": "2", "c.nt": "3"}
+    settings = {"search": {"beam": 3, "depth": 2}, "mode": "live"}
+    one = run("a", settings=settings, data=data)
+    settings = {"search": {"beam": 4, "depth": 2}, "mode": "live"}
+    other = run("a", settings=settings, data=data | {"definition": "4", "b.jsonl": "5"}, commit="abc", method="tog")
     found = compare(one, other)
     assert found.settings == {"method": ("fidelis", "tog"), "search.beam": (3, 4)}
-    assert [warning.split(":")[0] for warning in found.warnings] == [
-        "the runs differ in data",
-        "the runs differ in commit",
-    ]
+    assert found.warnings == (
+        "the runs differ in data: b.jsonl, the definition",
+        "the runs differ in commit: (none) and abc",
+    )
     assert not math.isnan(found.differences["f1"].p)
+
+
+def test_a_run_that_the_cache_answered_is_warned_of() -> None:
+    """Its requests are none, which says nothing of what it costs; a method that asks no graph is no such run."""
+    asked, warm, memory = (
+        msgspec.structs.replace(run(), records=(record("0", "a", usage=usage),))
+        for usage in (Usage(requests=9, cache_hits=2), Usage(cache_hits=11), Usage(model_calls=1))
+    )
+    for pair, name in ((warm, asked), "first"), ((asked, warm), "second"):
+        [warning] = compare(*pair).warnings
+        assert warning.startswith(f"the cache answered all that the {name} run asked")
+    assert compare(warm, warm).warnings == compare(asked, asked).warnings == compare(asked, memory).warnings == ()

@@ -70,6 +70,18 @@ def test_a_definition_that_does_not_fit_is_named(tmp_path: Path, text: str) -> N
         definitions.find(str(file))
 
 
+@pytest.mark.parametrize(
+    ("key", "known"),
+    [("loader", "commonsenseqa, crlt, jsonl, medqa, qald"), ("topics", "gold, own"), ("kind", "choice, claim, count")],
+)
+def test_an_unknown_value_is_said_with_the_known_ones(tmp_path: Path, key: str, known: str) -> None:
+    """Of a key that takes but a few."""
+    file = tmp_path / "mine.toml"
+    file.write_text(f'title = "x"\nquestions = "q"\ndepth = 1\n{key} = "csv"\n')
+    with pytest.raises(DatasetError, match=f"known: {known}"):
+        definitions.find(str(file))
+
+
 def test_a_definition_that_is_not_there_or_no_text(tmp_path: Path) -> None:
     """Both are said, and no traceback."""
     with pytest.raises(DatasetError, match="No such file"):

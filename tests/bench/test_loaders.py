@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from fedkg.bench import definitions, loaders
+from fedkg.bench.datasets import Bad
 from fedkg.bench.definitions import Definition, Only
 from fedkg.errors import DatasetError
 
@@ -97,6 +98,12 @@ def test_a_bad_row_is_named(tmp_path: Path, bad: Any, said: str) -> None:
     found, (one,) = loaders.read(PLAIN, tmp_path, skip_bad=True)
     assert [question.id for question in found] == ["1", "2", "4"]
     assert one.place == "q.jsonl, line 3"
+
+
+def test_a_bad_row_is_told_in_one_line() -> None:
+    """Also where it has no id."""
+    assert str(Bad("q.jsonl, line 2", "S1", "no answer")) == "q.jsonl, line 2 (S1): no answer"
+    assert str(Bad("q.jsonl, line 2", "", "no answer")) == "q.jsonl, line 2: no answer"
 
 
 def test_a_row_without_an_id_is_found_by_the_one_before(tmp_path: Path) -> None:

@@ -121,6 +121,14 @@ def test_sizes_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert "read no further" in read(tmp_path, "[" + f"{good},\n" * 900)[-1].fault
 
 
+def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
+    """Some editors write one at the start of a file, where it is no part of the text."""
+    text = b'\xef\xbb\xbf[{"id": 1}]\n'
+    file = written(tmp_path, text)
+    assert [row.text for row in rows.lines(file)] == [b'[{"id": 1}]\n']
+    assert [(row.text, row.fault) for row in rows.array(file, r"^\s*\[", "id")] == [(b'{"id": 1}', "")]
+
+
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     """An error with a hint at --data."""
     for reading in (lines(tmp_path / "none.jsonl"), array(tmp_path / "none.json.gz", HEAD, "query")):

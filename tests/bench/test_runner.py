@@ -111,6 +111,19 @@ async def test_an_interrupted_run_is_taken_up(kingdom: MakeJob, tmp_path: Path) 
     assert results.read(out).records == records
 
 
+async def test_a_record_of_no_question_does_not_count(
+    kingdom: MakeJob, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As of a file that was edited: it stays there, and the run's own questions are asked."""
+    out = tmp_path / "out.jsonl"
+    job = kingdom(2)
+    [first, second] = await runner.run(job, Here())
+    results.save(results.Result(job.header, (first, msgspec.structs.replace(second, id="strange"))), out)
+    records = await runner.run(job, Here(), out)
+    assert [record.id for record in records] == [first.id, second.id]
+    assert "records of no question of the run do not count: 1, as 'strange'" in caplog.text
+
+
 def test_missing_files_are_said_before_anything_runs(tmp_path: Path) -> None:
     """Neither questions nor graph: --data is wrong."""
     with pytest.raises(DatasetError, match="there is no such file"):

@@ -94,7 +94,7 @@ def test_an_error_is_wrong() -> None:
     """Questions that raised are in the denominator of all scores; their cost counts where it is on record."""
     own = score(record(status="error", usage=Usage()))
     assert [getattr(own, name) for name in (*STRICT, *LENIENT)] == [0.0] * 10
-    assert [getattr(own, name) for name in COST] == [None] * 5
+    assert [getattr(own, name) for name in COST] == [None] * 6
     assert score(record(status="error", usage=Usage(requests=2, price=0.0))).requests == 2
 
 
@@ -212,8 +212,12 @@ def test_what_was_not_confirmed_by_anybody_is_neither_faithful_nor_not() -> None
 
 def test_cost_is_that_of_the_usage() -> None:
     """Tokens in and out together; a price that nobody knows is none."""
-    own = score(record(usage=Usage(requests=3, model_calls=2, tokens_in=10, tokens_out=5, seconds=1.5, price=0.25)))
-    assert [getattr(own, name) for name in COST] == [2, 15, 3, 1.5, 0.25]
+    own = score(
+        record(
+            usage=Usage(requests=3, cache_hits=4, model_calls=2, tokens_in=10, tokens_out=5, seconds=1.5, price=0.25)
+        )
+    )
+    assert [getattr(own, name) for name in COST] == [2, 15, 3, 4, 1.5, 0.25]
     assert score(record(usage=Usage(model_calls=2))).price is None
 
 

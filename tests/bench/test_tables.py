@@ -83,7 +83,14 @@ def test_coverage_has_a_column_for_each_depth(made: Make) -> None:
 def test_only_what_was_measured_has_a_column(made: Make) -> None:
     """No run has a price here that is not zero, but all have one; nobody's gold depth is missing."""
     runs = Variants([made("a")])
-    assert tables.costs(runs).columns[4:] == ("Model calls", "Tokens", "Requests", "Seconds", "Price (US$)")
+    assert tables.costs(runs).columns[4:] == (
+        "Model calls",
+        "Tokens",
+        "Requests",
+        "Cache hits",
+        "Seconds",
+        "Price (US$)",
+    )
     assert rows(tables.costs(runs))[0]["Requests"] == "2.00 (2.00–2.00)"
     assert rows(tables.depths(runs))[0]["Gold depth"] == "1.00 (1.00–1.00)"
     assert rows(tables.faithfulness(runs))[0]["Faithful (%)"] == "100.00 (100.00–100.00)"

@@ -192,3 +192,32 @@ def test_clear_leaves_the_files_of_others(cli: Cli, home: Path) -> None:
     notes.write_text("mine")
     assert cli("cache", "clear", "--yes").exit_code == 0
     assert notes.read_text() == "mine"
+
+
+def test_a_shared_cache(cli: Cli, graph: Path, redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every command works on the server, which it names without a password; the local folder is left alone."""
+    local = entries(cli)
+    monkeypatch.setenv("FEDKG_CACHE_URL", f"{redis_url}?password=")
+    assert cli("cache", "clear", "--yes").exit_code == 0
+    assert cli("neighbours", "http://ex.org/rudolf", "-e", graph).exit_code == 0
+    shown = json.loads(cli("cache", "stats", "--json").stdout)
+    assert (shown["server"], shown["limit"], shown["entries"]["neighbours"]) == (redis_url, None, 2)
+    assert cli("cache", "stats").stdout.startswith(f"{redis_url}: 0.0 MB\n")
+    assert "neighbours http://ex.org/rudolf" in cli("cache", "runs").stdout
+    assert cli("cache", "export", "one.pack").exit_code == 0
+    asked = cli("cache", "clear", stdin="y")
+    assert f"Delete all that is kept in {redis_url}, the shared cache, for all machines?" in asked.stderr
+    assert entries(cli) == {}
+    assert cli("cache", "import", "one.pack").exit_code == 0
+    assert entries(cli)["neighbours"] == 2
+    monkeypatch.delenv("FEDKG_CACHE_URL")
+    assert entries(cli) == local
+
+
+def test_a_shared_cache_that_is_gone(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is said, without the password, and nothing is deleted elsewhere."""
+    monkeypatch.setenv("FEDKG_CACHE_URL", "redis://:secret@127.0.0.1:1/0")
+    for command in (["stats"], ["runs"], ["clear", "--yes"], ["export", "x.pack"], ["import", "x.pack"]):
+        result = cli("cache", *command)
+        assert (result.exit_code, "the shared cache cannot be used" in result.stderr) == (2, True)
+        assert "secret" not in result.stderr

@@ -229,6 +229,7 @@ def test_a_damaged_pack_is_refused(cli: Cli, tmp_path: Path, damage: Callable[[P
     result = cli(*REPLAY, "--out", "again")
     assert (result.exit_code, result.stdout) == (2, "")
     assert said in result.stderr
+    assert "hint: `fedkg eval pack" in result.stderr
     assert not (tmp_path / "again").exists()
 
 
@@ -282,7 +283,9 @@ def test_what_cannot_be_packed(cli: Cli, graph: Path, tmp_path: Path) -> None:
     results.save(results.read(tmp_path / "res" / f"{NAME}.jsonl"), tmp_path / "zipped" / f"{NAME}.jsonl.gz")
     assert f"two results are called {NAME}\n" in cli("eval", "pack", "res", "zipped", *out).stderr
     assert "two results are called" in cli("eval", "pack", "res", f"res/{NAME}.jsonl", *out).stderr
-    assert "no benchmark is called" in cli("eval", "pack", "res", *out).stderr
+    unknown = cli("eval", "pack", "res", *out).stderr
+    assert "no benchmark is called" in unknown
+    assert "hint: --definition" in unknown
     graph.write_text(graph.read_text() + "\n")
     result = cli(*PACK, "-e", graph)
     assert (result.exit_code, "other data" in result.stderr) == (2, True)

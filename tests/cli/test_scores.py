@@ -155,10 +155,16 @@ def test_another_benchmark_is_no_match(cli: Cli, tmp_path: Path, written: tuple[
     assert "a run of b cannot be compared with one of c" in result.stderr
 
 
-def test_a_run_without_questions_has_no_figures(cli: Cli, tmp_path: Path) -> None:
-    """Its budget was spent before the first: all are counted as not asked."""
+def test_a_run_without_questions_has_no_figures(
+    cli: Cli, tmp_path: Path, written: tuple[Path, Path], caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is left out with a note, and alone it is bad input."""
     empty = tmp_path / "empty.jsonl"
     empty.write_bytes(encode(HEADER) + b"\n")
     result = cli("eval", "score", empty)
-    assert result.exit_code == 0
-    assert "0 questions: 5 not asked" in result.stdout
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "no question is finished" in result.stderr
+    for command in (("score",), ("report", "--out", tmp_path / "report.html")):
+        caplog.clear()
+        assert cli("eval", *command, written[0], empty).exit_code == 0
+        assert "empty.jsonl: it holds no finished question" in caplog.text

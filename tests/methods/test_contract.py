@@ -198,7 +198,9 @@ async def test_a_model_that_knows_leads_each_method_to_the_answer(films: Path, m
 async def test_who_watches_sees_each_step(films: Path, method: str, kinds: list[type[Event]]) -> None:
     """Each call of the model but plan and answer has its event, in the order of the paper's stages."""
     _, events = await asked(session_of(films, Chat(knows), method))
-    assert [type(event) for event in events if not isinstance(event, Planned | Linked | Answered | Warned | Reached)] == kinds
+    assert [
+        type(event) for event in events if not isinstance(event, Planned | Linked | Answered | Warned | Reached)
+    ] == kinds
 
 
 @pytest.mark.parametrize("says", HABITS.values(), ids=HABITS)
