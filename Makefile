@@ -2,7 +2,7 @@
 # make cassettes: records tests/cassettes/ anew, from servers on loopback; needed where a request has changed.
 # make engines: installs Virtuoso and Redis from Debian's packages where it can; tests that need them are skipped where they are absent.
 # make bench: measures what README says under "Measured" (some minutes, needs the public data sets beside the project).
-# make tables: runs all methods on all benchmarks with a graph, and all ablations (under 45 minutes on two cores that do nothing else);
+# make tables: runs all methods on all benchmarks with a graph, and all ablations (20 minutes on two cores);
 # goes on where it was interrupted. DATA is the folder of the data sets; BENCH=--write keeps results and reports in eval/results/.
 # make desk: asks questions whose replies somebody writes by hand, at the OpenAI wire that DESK="--url …" names.
 # make comunica: compares the federation with Comunica, which npm installs for the run.

@@ -23,7 +23,7 @@ from fedkg.bench.record import Record
 from fedkg.errors import MethodError
 from fedkg.settings import Settings
 
-QUESTIONS = 20
+QUESTIONS = 5
 NOTE = (
     f"The model {Tally.name} is scripted, and takes the gold step whenever it is offered: its figures are upper bounds."
 )

@@ -21,7 +21,7 @@ from fedkg.errors import MethodError
 from fedkg.methods.registry import METHODS, find
 from fedkg.settings import Settings
 
-QUESTIONS = 25
+QUESTIONS = 12
 MODELS = (LOCAL, Tally.name)
 TITLE = "All methods on the public benchmarks"
 ABOUT = (
