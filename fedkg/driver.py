@@ -4,7 +4,7 @@ The method decides, the driver acts. A model that answers nonsense does not end 
 ranking, with a warning in the answer.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -79,7 +79,7 @@ from fedkg.steps.show import (
     weighted,
     with_others,
 )
-from fedkg.terms import DirectedRelation, Iri, Term, own_name
+from fedkg.terms import DirectedRelation, Term
 from fedkg.words import without
 
 __all__ = ["UNUSABLE", "Driver"]
@@ -415,14 +415,7 @@ class Driver:
         self._reached(depth, "finished", [steps[index] for index in done])
 
     def _reached(self, depth: int, stage: Stage, steps: Sequence[Candidate | Beam]) -> None:
-        self.tell(Reached(depth, stage, tuple(frozenset(self._called(step.tails)) for step in steps)))
-
-    def _called(self, tails: Sequence[Term]) -> Iterator[str]:
-        """The IRIs or values of these tails, and their labels."""
-        for tail in tails:
-            yield tail.value if isinstance(tail, Iri) else own_name(tail)
-            if tail in self.names:
-                yield self.names[tail]
+        self.tell(Reached(depth, stage, tuple(step.tails for step in steps), self.names))
 
     def _scored(self, need: Scoring, offers: Sequence[Offer], scores: Sequence[float]) -> None:
         ranked = sorted(zip(offers, scores, strict=True), key=lambda one: -one[1])

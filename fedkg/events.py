@@ -1,10 +1,12 @@
 """Typed events of a run, in the order they happen: what every door (terminal, JSON, page) shows of a walk."""
 
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 import msgspec
 
 from fedkg.records import Answer, Match, Plan, Usage
+from fedkg.terms import Iri, Term, own_name
 
 __all__ = [
     "Answered",
@@ -97,12 +99,25 @@ class Verified(msgspec.Struct, frozen=True, tag=True):
 class Reached(msgspec.Struct, frozen=True, tag=True):
     """Where the steps of one stage lead to, for whoever measures where the way to an answer is lost.
 
-    `ends` are, for each step, the IRIs and values that it leads to, and their labels as far as they are known.
+    `tails` are those of each step, `names` the labels that are known. What they are called is put together when it is asked
+    for: most who watch a walk do not, and a hub has thousands.
     """
 
     depth: int
     stage: Stage
-    ends: tuple[frozenset[str], ...]
+    tails: tuple[tuple[Term, ...], ...]
+    names: Mapping[Term, str]
+
+    @property
+    def ends(self) -> tuple[frozenset[str], ...]:
+        """For each step the IRIs and values that it leads to, and their labels as far as they are known."""
+        return tuple(frozenset(self._called(own)) for own in self.tails)
+
+    def _called(self, tails: Iterable[Term]) -> Iterator[str]:
+        for tail in tails:
+            yield tail.value if isinstance(tail, Iri) else own_name(tail)
+            if tail in self.names:
+                yield self.names[tail]
 
 
 class Warned(msgspec.Struct, frozen=True, tag=True):

@@ -67,7 +67,7 @@ class Way:
         elif isinstance(event, Reached):
             wanted = self._answers | self._path.get(event.depth, set())
             gold = any(wanted & ends for ends in event.ends)
-            self.passed.append(Passed(event.depth, event.stage, len(event.ends), gold))
+            self.passed.append(Passed(event.depth, event.stage, len(event.tails), gold))
 
 
 def _nodes(question: Question) -> dict[int, set[str]]:

@@ -75,8 +75,8 @@ def _thought(event: Proposed | Scored | Judged | Reached) -> str:
             return f"depth {depth}: scored {len(steps)} {what}: {_listed(lines)}"
         case Judged(paths, adequate):
             return f"judged {len(paths)} paths: {'enough' if adequate else 'not enough'} to answer"
-        case Reached(depth, stage, ends):
-            return f"depth {depth}: {stage}: {len(ends)} steps to {len(frozenset().union(*ends))} names"
+        case Reached(depth, stage, tails):
+            return f"depth {depth}: {stage}: {len(tails)} steps to {len(frozenset().union(*tails))} ends"
 
 
 class Board:

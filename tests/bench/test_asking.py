@@ -16,6 +16,7 @@ from fedkg.llm.base import ScriptedModel
 from fedkg.prompts import Wordings
 from fedkg.records import Usage
 from fedkg.session import Session
+from fedkg.terms import Iri, Term
 
 MakeJob = Callable[..., Job]
 
@@ -131,8 +132,9 @@ def test_a_step_along_the_gold_path_counts_at_its_depth() -> None:
     """The path is walked from the topic, against an edge's direction where it has to be; answers count at every depth."""
     path = (("http://x/m", "r", "http://x/t"), ("http://x/m", "s", "http://x/end"))
     way = Way(Question("1", "?", (Gold(iri="http://x/t"),), (Gold("End", "http://x/end"),), gold_path=path))
-    for depth, end in ((1, "http://x/m"), (2, "http://x/m"), (1, "End"), (1, "http://x/else")):
-        way.follow(Reached(depth, "kept", (frozenset({end}), frozenset())))
+    names: dict[Term, str] = {Iri("http://x/named"): "End"}
+    for depth, end in ((1, "http://x/m"), (2, "http://x/m"), (1, "http://x/named"), (1, "http://x/else")):
+        way.follow(Reached(depth, "kept", ((Iri(end),), ()), names))
     assert way.passed == [
         Passed(1, "kept", 2, gold=True),
         Passed(2, "kept", 2),
