@@ -20,7 +20,7 @@ ENGINES := virtuoso-opensource redis-server
 	touch $@
 
 demo: .venv/installed
-	$(BIN)/python -m fedkg.demo
+	$(BIN)/python -m fedkg.cli.demo
 
 engines:
 	@if command -v virtuoso-t >/dev/null && command -v isql-vt >/dev/null && command -v redis-server >/dev/null; \
@@ -34,11 +34,11 @@ test: .venv/installed
 	$(BIN)/python -m pytest
 
 cassettes: .venv/installed
-	RECORD_CASSETTES=1 $(BIN)/python -m pytest tests/llm/test_cassettes.py tests/fetch/test_cassettes.py
+	RECORD_CASSETTES=1 $(BIN)/python -m pytest tests/llm/test_cassettes.py tests/transport/test_cassettes.py
 
 # 10,000 made-up replies to the model's calls; `make test` tries some hundred
 fuzz: .venv/installed
-	FUZZ=10000 $(BIN)/python -m pytest --timeout 1200 tests/calls/test_fuzz.py
+	FUZZ=10000 $(BIN)/python -m pytest --timeout 1200 tests/reasoner/test_fuzz.py
 
 format: .venv/installed
 	$(BIN)/ruff format .
@@ -55,17 +55,17 @@ check: lint types test
 
 # each shows how long it took; BENCH=--write keeps the figures in eval/results/
 bench: .venv/installed
-	for name in latency hubs cache federation faults calls overhead trie bounds noise methods; do $(BIN)/python eval/$$name.py $(BENCH) || exit 1; done
+	for name in measure/latency measure/hubs measure/cache measure/federation quality/faults measure/calls measure/overhead measure/trie quality/bounds quality/noise quality/methods; do $(BIN)/python eval/$$name.py $(BENCH) || exit 1; done
 
 tables: .venv/installed
-	$(BIN)/python eval/tables.py $(if $(DATA),--data $(DATA)) $(BENCH)
-	$(BIN)/python eval/grids.py $(if $(DATA),--data $(DATA)) $(BENCH)
+	$(BIN)/python eval/quality/tables.py $(if $(DATA),--data $(DATA)) $(BENCH)
+	$(BIN)/python eval/quality/grids.py $(if $(DATA),--data $(DATA)) $(BENCH)
 
 desk: .venv/installed
-	$(BIN)/python eval/desk.py --pack cache/desk.fedkg $(DESK) $(BENCH)
+	$(BIN)/python eval/quality/desk.py --pack cache/desk.fedkg $(DESK) $(BENCH)
 
 comunica: .venv/installed
-	$(BIN)/python eval/comunica.py $(BENCH)
+	$(BIN)/python eval/measure/comunica.py $(BENCH)
 
 clean:
 	rm -rf .venv build dist

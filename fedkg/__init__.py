@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 from fedkg.errors import BudgetError, EndpointError, FedkgError, InputError, ModelError
 
 if TYPE_CHECKING:
+    from fedkg.config.settings import Settings
+    from fedkg.core.answer import Answer, Path
+    from fedkg.core.question import Kind
     from fedkg.graph.base import Graph
-    from fedkg.records import Answer, Kind, Path
     from fedkg.session import Session
-    from fedkg.settings import Settings
 
     __version__: str
 
@@ -41,11 +42,11 @@ __all__ = [
 
 # where a public name lives; its module is imported when the name is first used (PEP 562)
 LAZY = {
-    "Answer": "fedkg.records",
+    "Answer": "fedkg.core.answer",
     "Graph": "fedkg.graph.base",
-    "Path": "fedkg.records",
+    "Path": "fedkg.core.answer",
     "Session": "fedkg.session",
-    "Settings": "fedkg.settings",
+    "Settings": "fedkg.config.settings",
 }
 
 

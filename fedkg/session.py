@@ -12,43 +12,46 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 
-from fedkg import profiles
-from fedkg.adapters import chat_model, lasting_store, open_manners, path_model, text_similarity
-from fedkg.calls import room
-from fedkg.calls.base import ReasoningModel
-from fedkg.calls.local import LocalModel
-from fedkg.calls.prompted import PromptedModel, doors
-from fedkg.connect import Member, check_endpoint, connect
-from fedkg.doctor import Doctor, Report
+from fedkg.cache.journal import RecordingStore
+from fedkg.cache.memory import MemoryStore
+from fedkg.cache.store import Store
+from fedkg.common.per_loop import PerLoop
+from fedkg.config import profiles
+from fedkg.config.endpoint_spec import CachedEndpoint, hosted
+from fedkg.config.settings import Settings, load, masked
+from fedkg.core.answer import Answer
+from fedkg.core.events import Answered, Event
+from fedkg.core.meter import Meter
+from fedkg.core.path import Neighbourhood
+from fedkg.core.question import Kind, Match, check_options, check_question
+from fedkg.core.terms import Direction, Edge, Term
+from fedkg.core.usage import Usage
 from fedkg.embed.base import Similarity
+from fedkg.embed.label_index import LabelIndex
 from fedkg.embed.lazy import LazySimilarity
+from fedkg.engine import linking
+from fedkg.engine.estimate import Asked, Estimate, estimate
+from fedkg.engine.question_run import QuestionRun
 from fedkg.errors import FedkgError, InputError, SettingsError
-from fedkg.estimate import Asked, Estimate, estimate
-from fedkg.events import Answered, Event
-from fedkg.federation.graph import FederatedGraph
-from fedkg.fetch.manners import Manners
 from fedkg.graph.base import Graph, chunks
-from fedkg.identity import Identity
-from fedkg.identity import load as load_identity
+from fedkg.graph.federated import FederatedGraph
+from fedkg.graph.identity import Identity
+from fedkg.graph.identity import load as load_identity
 from fedkg.llm import prices
 from fedkg.llm.base import ChatModel
-from fedkg.llm.kept import KeptModel
+from fedkg.llm.cached import CachedModel
 from fedkg.llm.ledger import Account, Ledger, Spend
-from fedkg.loops import PerLoop
-from fedkg.meter import Meter
 from fedkg.methods import registry
 from fedkg.methods.base import Method
-from fedkg.places import Kept, hosted
-from fedkg.prompts import Wordings
-from fedkg.question import check_options, check_question
-from fedkg.reason import Run
-from fedkg.recall import Recall
-from fedkg.records import Answer, Kind, Match, Neighbourhood, Usage
-from fedkg.runs import Recorder
-from fedkg.settings import Settings, load, masked
-from fedkg.steps import link
-from fedkg.store import MemoryStore, Store
-from fedkg.terms import Direction, Edge, Term
+from fedkg.reasoner.base import ReasoningModel
+from fedkg.reasoner.lexical import LocalModel
+from fedkg.reasoner.prompted import PromptedModel, doors
+from fedkg.reasoner.prompts import context_fit
+from fedkg.reasoner.prompts.library import PromptLibrary
+from fedkg.transport.host_state import HostRegistry
+from fedkg.wiring.adapters import chat_model, lasting_store, open_manners, path_model, text_similarity
+from fedkg.wiring.endpoint_check import EndpointCheck, EndpointReport
+from fedkg.wiring.endpoints import ConnectedEndpoint, check_endpoint, connect
 
 __all__ = ["Checked", "Session"]
 
@@ -99,10 +102,10 @@ class Session:
         self._wrappers = [endpoint for endpoint in endpoints if not isinstance(endpoint, str | Path)]
         self._similarity = similarity
         self._store = store
-        self._manners: Manners | None = None
-        self._members: Sequence[Member] = ()
+        self._manners: HostRegistry | None = None
+        self._members: Sequence[ConnectedEndpoint] = ()
         self._graph: Graph | None = None
-        self._recall: Recall | None = None
+        self._recall: LabelIndex | None = None
         self._shown: dict[Term, str] = {}
         self._asked: list[str] = []
         self._connecting = PerLoop(asyncio.Lock)
@@ -122,7 +125,7 @@ class Session:
         if self._writer and self._writer is not self._chat:
             self._connections.push_async_callback(self._writer.close)
         if self._chat:
-            room.check(masked(self._chat.name), self._chat.capability)
+            context_fit.check(masked(self._chat.name), self._chat.capability)
         self._account = account or Account(self.settings.run)
         limits = (self.settings.budget, self.settings.run)
         self._prices = prices.table(self._chat.name, limits, self.settings.models_dir) if self._chat else ()
@@ -136,12 +139,12 @@ class Session:
                 self._graph = self._graph or await self._connect()
         return self._graph
 
-    async def kept(self) -> list[Kept]:
+    async def kept(self) -> list[CachedEndpoint]:
         """The endpoints as a session elsewhere knows them that has the cache and asks nobody; none where the method asks none."""
         if self.method.graph:
             await self.graph()
         graphs = [member.graph for member in self._members]
-        return [Kept(graph.name, graph.identity, graph.profile) for graph in graphs]
+        return [CachedEndpoint(graph.name, graph.identity, graph.profile) for graph in graphs]
 
     @property
     def store(self) -> Store:
@@ -151,11 +154,11 @@ class Session:
             self._store = self._recorded() if self.settings.cache else MemoryStore()
         return self._store
 
-    def _recorded(self) -> Recorder:
+    def _recorded(self) -> RecordingStore:
         """The cache that outlives the session, closed with it; what was touched is noted as a run before."""
         kept = lasting_store(self.settings)
         self._files.callback(kept.close)
-        recorder = Recorder(kept, self.settings.mode, refresh=self.settings.refresh)
+        recorder = RecordingStore(kept, self.settings.mode, refresh=self.settings.refresh)
         self._files.callback(recorder.keep, self._asked)
         return recorder
 
@@ -170,7 +173,7 @@ class Session:
         return method
 
     @property
-    def manners(self) -> Manners:
+    def manners(self) -> HostRegistry:
         """What is remembered of hosts, opened at its first use, in a place of its own: without a cache a ban still holds."""
         if self._manners is None:
             self._manners = open_manners(self.settings, self._files)
@@ -182,10 +185,10 @@ class Session:
         return load_identity(self.settings.profiles_dir)
 
     @cached_property
-    def wordings(self) -> Wordings:
+    def wordings(self) -> PromptLibrary:
         """The prompts: the bundled ones and the user's own. Raises PromptError."""
         vendor = self._chat.name.partition(":")[0] if self._chat else ""
-        return Wordings(self.settings.prompts_dir, vendor)
+        return PromptLibrary(self.settings.prompts_dir, vendor)
 
     @property
     def similarity(self) -> Similarity:
@@ -211,7 +214,7 @@ class Session:
         def cost() -> Usage:
             return _cost(meter, ledger.total)
 
-        run = Run(question, graph, model, self.similarity, settings, cost, topics, kind, options, ledger)
+        run = QuestionRun(question, graph, model, self.similarity, settings, cost, topics, kind, options, ledger)
         walk = run.events()
         try:
             while event := await _step(walk, meter):
@@ -297,7 +300,7 @@ class Session:
         """The entity of that IRI or label, its edges, and the labels of all that stands on them."""
         graph = await self.graph()
         self._asked.append(f"neighbours {entity}")
-        match = (await link.given(graph, [entity]))[0]
+        match = (await linking.given(graph, [entity]))[0]
         found = [near for way in directions for near in await graph.neighbours([match.iri], way)]
         terms = (term for near in found for edge in near.edges for term in edge.terms)
         names = await graph.labels(dict.fromkeys([match.iri, *terms]))
@@ -310,12 +313,12 @@ class Session:
         holds = await graph.holds([edge for _, edge in edges])
         return [Checked(number, edge, said) for (number, edge), said in zip(edges, holds, strict=True)]
 
-    async def check(self) -> list[Report]:
+    async def check(self) -> list[EndpointReport]:
         """What the doctor finds of each endpoint, one after the other; what is wrong with one stands in its report."""
         await self.graph()
         own = self.settings.profiles_dir
         known = [profiles.find(name, own) for name in profiles.names(own)]
-        return [await Doctor(member, self.settings.languages, known).report() for member in self._members]
+        return [await EndpointCheck(member, self.settings.languages, known).report() for member in self._members]
 
     async def forget(self) -> list[str]:
         """Forgets what is remembered of the endpoints' hosts: bans, pauses, failures, engines. Returns the endpoints' URLs."""
@@ -430,12 +433,12 @@ class Session:
         except (FedkgError, ValueError, RuntimeError, OSError) as error:
             log.warning("the labels that were shown could not be kept: %s", error)
 
-    def _recalled(self) -> Recall | None:
+    def _recalled(self) -> LabelIndex | None:
         """The labels of this graph, whatever its endpoints are called and in which order; None for a lexical similarity."""
         if self._recall is None and isinstance(self.similarity, LazySimilarity):
             folder = self.settings.cache_path / "labels" if self.settings.cache else None
             graph = "\n".join(sorted(member.graph.identity for member in self._members))
-            self._recall = Recall(folder, graph, self.similarity)
+            self._recall = LabelIndex(folder, graph, self.similarity)
         return self._recall
 
     def _model(self, ledger: Ledger) -> ReasoningModel:
@@ -445,7 +448,7 @@ class Session:
         make = partial(make, door=self.settings.search.door)
         if not self.settings.keeps_replies:
             return make(self._chat, writer=self._writer)
-        kept, writer = KeptModel(self._chat, self.store), self._writer and KeptModel(self._writer, self.store)
+        kept, writer = CachedModel(self._chat, self.store), self._writer and CachedModel(self._writer, self.store)
         return make(kept, writer=writer, forget=kept.forget)
 
 

@@ -18,17 +18,18 @@ import pytest
 import vcr
 from vcr.persisters.filesystem import FilesystemPersister
 
-from eval import engines
-from fedkg import hub, profiles
+from eval.support import engines
+from fedkg.cache.memory import MemoryStore
+from fedkg.common import hf_loading
+from fedkg.config import profiles
+from fedkg.core.meter import Meter
 from fedkg.embed.base import HashingEmbedder
 from fedkg.embed.lazy import LazySimilarity
-from fedkg.fetch import embedded
-from fedkg.fetch.polite import Polite
-from fedkg.graph.base import Source
+from fedkg.graph.base import EndpointSource
 from fedkg.graph.endpoint import SparqlGraph
-from fedkg.meter import Meter
 from fedkg.sparql.results import accept
-from fedkg.store import MemoryStore
+from fedkg.transport import embedded
+from fedkg.transport.client import EndpointClient
 
 PREFIXES = """
 @prefix : <http://x/> .
@@ -76,13 +77,13 @@ def data() -> Path:
 
 @pytest.fixture(scope="session")
 def oxigraph() -> ServeFiles:
-    """Serves .nt or .nt.gz files on a real Oxigraph server: a context manager that gives the URL (eval/engines.py)."""
+    """Serves .nt or .nt.gz files on a real Oxigraph server: a context manager that gives the URL (eval/support/engines.py)."""
     return _engine("oxigraph")
 
 
 @pytest.fixture(scope="session")
 def virtuoso() -> ServeFiles:
-    """Serves .nt or .nt.gz files on a real Virtuoso: a context manager that gives the URL (eval/engines.py)."""
+    """Serves .nt or .nt.gz files on a real Virtuoso: a context manager that gives the URL (eval/support/engines.py)."""
     return _engine("virtuoso")
 
 
@@ -123,8 +124,8 @@ def make_graph(tmp_path: Path, meter: Meter) -> MakeGraph:
         file.write_text(PREFIXES + textwrap.dedent(turtle), encoding="utf-8")
         known = profiles.find(profile)
         check = partial(accept, endpoint=name, known_cap=known.limits.known_cap)
-        select = Polite([embedded.load(file)], check, endpoint=name, limits=known.limits, meter=meter)
-        return SparqlGraph(Source(name, str(file), known, select, MemoryStore()), scan=True)
+        select = EndpointClient([embedded.load(file)], check, endpoint=name, limits=known.limits, meter=meter)
+        return SparqlGraph(EndpointSource(name, str(file), known, select, MemoryStore()), scan=True)
 
     return make
 
@@ -214,7 +215,25 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     torch.manual_seed(0)
     model = transformers.LlamaForCausalLM(transformers.LlamaConfig(**shape, **heads))
     model.generation_config.eos_token_id = list(range(0, len(tokenizer), 2))
-    with hub.quiet():
+    with hf_loading.quiet():
         model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+FILMS = """
+:kong rdfs:label "King Kong"@en ; r:directed_by :jackson ; r:starring :watts, :black ; r:year "2005"^^xsd:integer .
+:rings rdfs:label "The Two Towers"@en ; r:directed_by :jackson ; r:starring :wood .
+:jackson rdfs:label "Peter Jackson"@en ; r:spouse :walsh ; r:born_in :pukerua .
+:walsh rdfs:label "Fran Walsh"@en ; r:spouse :jackson .
+:watts rdfs:label "Naomi Watts"@en . :black rdfs:label "Jack Black"@en . :wood rdfs:label "Elijah Wood"@en .
+:pukerua rdfs:label "Pukerua Bay"@en .
+r:directed_by rdfs:label "directed by"@en . r:starring rdfs:label "starring"@en . r:year rdfs:label "release year"@en .
+r:spouse rdfs:label "spouse"@en . r:born_in rdfs:label "place of birth"@en .
+"""
+
+
+@pytest.fixture
+def films(make_graph: Callable[..., SparqlGraph]) -> SparqlGraph:
+    """Two films, their director and cast."""
+    return make_graph(FILMS, name="films")

@@ -19,30 +19,36 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from fedkg import driver, identity, profiles, prompts
-from fedkg.adapters import CHAT_MODELS
-from fedkg.bench import definitions
-from fedkg.bench.ablation import Grid
-from fedkg.bench.definitions import Definition
-from fedkg.bench.faults import FAULTS
-from fedkg.bench.formats import Plain
-from fedkg.bench.summary import MEASURES
-from fedkg.calls.base import ReasoningModel
-from fedkg.calls.prompted import PromptedModel
+from fedkg.bench.data import definitions
+from fedkg.bench.data.definitions import Definition
+from fedkg.bench.data.formats import JsonLinesRow
+from fedkg.bench.run.ablation import Grid
+from fedkg.bench.scoring.error_classes import FAULTS
+from fedkg.bench.scoring.summary import MEASURES
 from fedkg.cli.main import main
+from fedkg.common.retry import LONGEST
+from fedkg.config import profiles
+from fedkg.config.profiles import Profile
+from fedkg.config.settings import Budget, SearchSettings, Settings
+from fedkg.core.choice import PromptCandidate
+from fedkg.core.question import Kind, Mention, Plan
+from fedkg.core.usage import ModelCall
+from fedkg.engine import interpreter
+from fedkg.engine.estimate import Asked, estimate
 from fedkg.errors import EndpointError, ModelError, ModelReplyError
-from fedkg.estimate import Asked, estimate
-from fedkg.llm import capability, prices, wire
+from fedkg.graph import identity
+from fedkg.llm import capability, prices, sdk
 from fedkg.llm.base import Capability, ScriptedModel
 from fedkg.llm.hf import VENDOR
 from fedkg.llm.prices import Price
-from fedkg.llm.wire import MODEL_KEY, WireModel
+from fedkg.llm.sdk import MODEL_KEY, WireModel
 from fedkg.methods.registry import METHODS
-from fedkg.profiles import Profile
-from fedkg.prompts import Template, Wordings
-from fedkg.records import Kind, Mention, ModelCall, Offer, Plan
-from fedkg.retries import LONGEST
-from fedkg.settings import Budget, Search, Settings
+from fedkg.reasoner.base import ReasoningModel
+from fedkg.reasoner.prompted import PromptedModel
+from fedkg.reasoner.prompts import library, template
+from fedkg.reasoner.prompts.library import PromptLibrary
+from fedkg.reasoner.prompts.template import PromptTemplate
+from fedkg.wiring.adapters import CHAT_MODELS
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -307,7 +313,7 @@ def test_every_error_of_a_model_is_told() -> None:
     assert told.keys() == known.keys()
     for name, (_, again, question, hint) in told.items():
         assert again == ("yes" if known[name].retryable else "no")
-        assert question.startswith("goes on") == (known[name] in driver.UNUSABLE)
+        assert question.startswith("goes on") == (known[name] in interpreter.UNUSABLE)
         assert hint == known[name].default_hint
 
 
@@ -320,10 +326,10 @@ def _below(kind: type[ModelError]) -> Iterator[type[ModelError]]:
 def test_how_patient_a_wire_is_stands_in_the_document() -> None:
     """Seconds of a try and of a wait, tries, and requests at once."""
     text = sections(MODELS)["Retries, timeouts, concurrency"]
-    numbers = {"three": wire.TRIES, "four": wire.CONCURRENCY}
+    numbers = {"three": sdk.TRIES, "four": sdk.CONCURRENCY}
     assert numbers == {"three": 3, "four": 4}
     assert all(word in text for word in numbers)
-    assert {float(number) for number in re.findall(r"(\d+) s\b", text)} == {wire.TIMEOUT, LONGEST, wire.PATIENCE}
+    assert {float(number) for number in re.findall(r"(\d+) s\b", text)} == {sdk.TIMEOUT, LONGEST, sdk.PATIENCE}
 
 
 def test_what_a_vendor_has_to_write_is_told() -> None:
@@ -341,9 +347,9 @@ def test_a_prompt_is_edited_as_told(model: str, heading: str) -> None:
 def test_every_call_is_told() -> None:
     """With what `meta.toml` says of it, and the values that its template asks for."""
     told, given = (rows(sections(PROMPTS)[name]) for name in ("The calls", "What a template is given"))
-    assert set(told) == set(given) == set(prompts.names())
+    assert set(told) == set(given) == set(library.names())
     for call, (_, returns, paper) in told.items():
-        meta = prompts.load(call).meta
+        meta = library.load(call).meta
         assert (returns, paper) == (meta.returns, meta.paper)
         assert callable(getattr(ReasoningModel, call.replace("-", "_")))
 
@@ -351,7 +357,12 @@ def test_every_call_is_told() -> None:
 def test_who_asks_a_call_is_told() -> None:
     """Each method that walks a graph is named with the calls that it makes."""
     told = rows(sections(PROMPTS)["The calls"])
-    searches = [Search(), Search(call_plan="paper"), Search(verifier="adequacy"), Search(retriever="tog")]
+    searches = [
+        SearchSettings(),
+        SearchSettings(call_plan="paper"),
+        SearchSettings(verifier="adequacy"),
+        SearchSettings(retriever="tog"),
+    ]
     for method in (method for method in METHODS.values() if method.graph):
         made = {call for search in searches for call in method.calls(search, 1)} - {"answer"}
         assert all(method.title.partition(":")[0] in told[call][0] for call in made), method.title
@@ -361,12 +372,12 @@ async def test_every_value_of_a_template_is_told(monkeypatch: pytest.MonkeyPatch
     """What each call gives its template is what the table says, and nothing else."""
     seen: dict[str, set[str]] = {}
 
-    def render(self: Template, **values: object) -> tuple[str, str]:
+    def render(self: PromptTemplate, **values: object) -> tuple[str, str]:
         seen[self.call] = set(values) - {"left_out"}
         return "", ""
 
-    monkeypatch.setattr(Template, "render", render)
-    offers, plan = [Offer(1, "A → r → B")], Plan(())
+    monkeypatch.setattr(PromptTemplate, "render", render)
+    offers, plan = [PromptCandidate(1, "A → r → B")], Plan(())
     model = PromptedModel(ScriptedModel(lambda *_: ""))
     for call in (
         model.plan("q"),
@@ -395,8 +406,8 @@ def test_every_kind_and_file_is_told() -> None:
     told = rows(sections(PROMPTS)["What a folder holds"])
     assert set(get_args(Kind)) == {name for name in told if "." not in name}
     files = {name for row in told if "." in row for name in row.split("`, `")}
-    assert set(prompts.NEEDED) <= files
-    assert all(prompts.FILE.fullmatch(name.replace("KIND", "yesno").replace("VENDOR", "openai")) for name in files)
+    assert set(library.NEEDED) <= files
+    assert all(library.FILE.fullmatch(name.replace("KIND", "yesno").replace("VENDOR", "openai")) for name in files)
 
 
 def test_the_example_of_an_example_fits(tmp_path: Path) -> None:
@@ -404,8 +415,8 @@ def test_the_example_of_an_example_fits(tmp_path: Path) -> None:
     example = next(block for block in blocks(PROMPTS, "toml") if "[[examples]]" in block)
     (tmp_path / "choose").mkdir()
     (tmp_path / "choose" / "examples.toml").write_text(example, encoding="utf-8")
-    system, _ = prompts.load("choose", str(tmp_path), kind="literal").render(
-        **prompts.values(tomllib.loads(example)["examples"][0]["shown"])
+    system, _ = library.load("choose", str(tmp_path), kind="literal").render(
+        **template.values(tomllib.loads(example)["examples"][0]["shown"])
     )
     assert "2. Momo → author → Michael Ende\n" in system
 
@@ -430,7 +441,7 @@ async def test_what_a_typical_question_costs_is_told() -> None:
     assert list(told) == list(METHODS)
     asked = Asked("Who is the spouse of the director of King Kong?", named=True)
     for method, (calls, sent, requests) in told.items():
-        cost = (await estimate(asked, Settings(method=method), ScriptedModel([]), Wordings())).typical
+        cost = (await estimate(asked, Settings(method=method), ScriptedModel([]), PromptLibrary())).typical
         assert (int(calls), int(requests)) == (cost.calls, cost.requests)
         assert int(sent.replace(",", "")) == pytest.approx(cost.tokens_in, rel=0.1)
 
@@ -510,7 +521,7 @@ def test_every_key_of_a_question_is_told() -> None:
     """Of a JSON Lines file."""
     text = sections(BENCHMARKS)["Add a benchmark"].partition("A definition is a TOML file")[0]
     told = {name for key in rows(text) for name in key.split("`, `")}
-    assert told == {field.encode_name for field in msgspec.structs.fields(Plain)}
+    assert told == {field.encode_name for field in msgspec.structs.fields(JsonLinesRow)}
 
 
 @pytest.mark.parametrize("document", sorted(DOCS.glob("*.md")), ids=lambda path: path.name)

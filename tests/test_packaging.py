@@ -13,7 +13,7 @@ SCRIPT = """
 import json, sys
 from pathlib import Path
 import fedkg
-from fedkg import data, profiles
+from fedkg.config import profiles, resources as data
 from typing import get_args
 sample = profiles.find("sample")
 print(json.dumps({

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 import fedkg
-from fedkg import errors, records, session, settings
+from fedkg import errors, session
+from fedkg.config import settings
+from fedkg.core import answer
 from fedkg.graph import base
 
 SAMPLE: dict[str, Any] = {"model": "local", "embedder": "bm25", "cache": False}
@@ -22,7 +24,7 @@ def test_public_names_are_sorted_and_there() -> None:
 
 def test_public_names_are_the_real_things() -> None:
     """A public name is the class that the rest of the package uses."""
-    assert (fedkg.Answer, fedkg.Path) == (records.Answer, records.Path)
+    assert (fedkg.Answer, fedkg.Path) == (answer.Answer, answer.Path)
     assert (fedkg.Session, fedkg.Settings, fedkg.Graph) == (session.Session, settings.Settings, base.Graph)
     assert fedkg.FedkgError is errors.FedkgError
     assert fedkg.__version__
@@ -57,7 +59,7 @@ def test_ask(endpoints: str | list[str] | tuple[str, ...]) -> None:
 def test_ask_for_a_kind() -> None:
     """The kind and the options of a choice are those of `Session.ask`; without a language model they are not answered."""
     choice = fedkg.ask(CAPITAL, "sample", options=["Wellington", "Oslo"], **SAMPLE)
-    assert (choice.kind, choice.status) == ("choice", records.Status.ABSTAINED)
+    assert (choice.kind, choice.status) == ("choice", answer.Status.ABSTAINED)
     with pytest.raises(fedkg.InputError, match="no options"):
         fedkg.ask(CAPITAL, "sample", kind="yesno", options=["Wellington", "Oslo"], **SAMPLE)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from fedkg.config.settings import ENVIRONMENT, Settings, Ttl, public
 from fedkg.errors import FedkgError
-from fedkg.settings import ENVIRONMENT, Settings, Ttl, public
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -14,19 +14,20 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 import fedkg
-from fedkg.data import folder
+from fedkg.cache.disk import DiskStore
+from fedkg.cache.memory import MemoryStore
+from fedkg.config.resources import folder
+from fedkg.config.settings import Settings
+from fedkg.core.answer import Status
+from fedkg.core.events import Answered
 from fedkg.embed.base import HashingEmbedder, Matrix
 from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.errors import EndpointError, InputError, ModelNameError, ModelUnreachableError, SettingsError
-from fedkg.events import Answered
-from fedkg.fetch import embedded
 from fedkg.llm.base import ScriptedModel
 from fedkg.llm.openai import OpenAIModel
-from fedkg.records import Status
 from fedkg.session import Session
-from fedkg.settings import Settings
-from fedkg.store import DiskStore, MemoryStore
+from fedkg.transport import embedded
 
 PETS = """
 <http://x/ann> <http://www.w3.org/2000/01/rdf-schema#label> "Ann"@en .

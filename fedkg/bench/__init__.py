@@ -1,1 +1,1 @@
-"""Benchmarks: question sets, scorers and the runner."""
+"""Benchmarks: questions, runs, scores and reports."""

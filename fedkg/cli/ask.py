@@ -9,7 +9,9 @@ from fedkg.cli.connect import opened
 from fedkg.cli.estimate import estimated
 from fedkg.cli.estimate import show as show_estimate
 from fedkg.cli.progress import watched
-from fedkg.records import Answer, Kind, Status, encode
+from fedkg.core.answer import Answer, Status
+from fedkg.core.encoding import encode
+from fedkg.core.question import Kind
 
 __all__ = ["ask", "exit_code"]
 

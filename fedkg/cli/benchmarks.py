@@ -4,11 +4,11 @@ from pathlib import Path
 
 import click
 
-from fedkg.bench import definitions, files
-from fedkg.bench.definitions import Definition
+from fedkg.bench.data import definitions, files
+from fedkg.bench.data.definitions import Definition
 from fedkg.cli import options
-from fedkg.records import encode, to_builtins
-from fedkg.settings import Settings
+from fedkg.config.settings import Settings
+from fedkg.core.encoding import encode, to_builtins
 
 __all__ = ["every"]
 

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import click
 
-from fedkg.adapters import lasting_store
+from fedkg.cache.disk import DiskStore
+from fedkg.cache.journal import Journal
+from fedkg.cache.pack import SIZE_LIMIT, export_pack, import_pack
 from fedkg.cli import options
 from fedkg.cli.show import plain
+from fedkg.config.settings import Settings
+from fedkg.core.encoding import encode
 from fedkg.errors import PackError
-from fedkg.pack import SIZE_LIMIT, export_pack, import_pack
-from fedkg.records import encode
-from fedkg.runs import Runs
-from fedkg.settings import Settings
-from fedkg.store import DiskStore
+from fedkg.wiring.adapters import lasting_store
 
 __all__ = ["cache"]
 
@@ -85,7 +85,7 @@ def every(file: str | None, as_json: bool, **flags: object) -> None:
     A run of more than 500,000 entries is not noted entry by entry, and cannot be exported.
     """
     with contextlib.closing(lasting_store(options.settings(file, flags))) as store:
-        runs = Runs(store).all()
+        runs = Journal(store).all()
     if as_json:
         click.echo(encode(runs))
         return
@@ -105,7 +105,7 @@ def exported(pack: Path, names: tuple[str, ...], file: str | None, **flags: obje
     folders of this machine, nor keys, nor who asked. The same run gives the same bytes.
     """
     with contextlib.closing(lasting_store(options.settings(file, flags))) as store:
-        manifest = export_pack(pack, store, _touched(Runs(store), names))
+        manifest = export_pack(pack, store, _touched(Journal(store), names))
     _list({namespace: len(keys) for namespace, keys in manifest.keys.items()})
     click.echo(f"{len(manifest.entries)} entries written to {pack}.")
 
@@ -121,11 +121,11 @@ def imported(pack: Path, max_size: int, file: str | None, **flags: object) -> No
     """
     with contextlib.closing(lasting_store(options.settings(file, flags))) as store:
         manifest = import_pack(pack, store, max_size << 20)
-        Runs(store).add([f"import {pack.name}"], manifest.keys)
+        Journal(store).add([f"import {pack.name}"], manifest.keys)
     click.echo(f"{len(manifest.entries)} entries imported from {pack}.")
 
 
-def _touched(runs: Runs, names: Sequence[str]) -> dict[str, set[str]]:
+def _touched(runs: Journal, names: Sequence[str]) -> dict[str, set[str]]:
     """What the named runs, or else the latest one, touched. Raises PackError where there is none."""
     if not names and not (latest := runs.all()[-1:]):
         raise PackError("there is no run to export", hint="ask something first; with --no-cache nothing is noted")

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 
 from fedkg.cli.contact import contacted
 from fedkg.cli.show import counted
+from fedkg.config.settings import Settings
 from fedkg.errors import EndpointError, OfflineError
 from fedkg.session import Session
-from fedkg.settings import Settings
 
 __all__ = ["interruptible", "opened"]
 

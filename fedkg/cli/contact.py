@@ -14,9 +14,9 @@ import click
 import msgspec
 
 from fedkg.cli.show import plain
+from fedkg.config.endpoint_spec import wants_contact
+from fedkg.config.settings import Settings, user_file
 from fedkg.errors import SettingsError
-from fedkg.places import wants_contact
-from fedkg.settings import Settings, user_file
 
 __all__ = ["contacted"]
 

@@ -4,16 +4,16 @@ import click
 import msgspec
 from rich.text import Text
 
-from fedkg import profiles
 from fedkg.cli import options, show
 from fedkg.cli.connect import opened
 from fedkg.cli.show import plain
-from fedkg.doctor import Grade, Report
+from fedkg.config import profiles
+from fedkg.config.profiles import Profile
+from fedkg.config.settings import masked
+from fedkg.core.encoding import encode
 from fedkg.errors import InputError
-from fedkg.profiles import Profile
-from fedkg.records import encode
 from fedkg.session import Session
-from fedkg.settings import masked
+from fedkg.wiring.endpoint_check import EndpointReport, Grade
 
 __all__ = ["endpoints"]
 
@@ -104,7 +104,7 @@ def _named(spec: str | None) -> str:
     return spec
 
 
-def _print(report: Report) -> None:
+def _print(report: EndpointReport) -> None:
     out = show.console()
     out.print(Text(f"{plain(report.endpoint)}, profile {plain(report.profile)}", "bold"))
     width = max(len(finding.name) for finding in report.findings)

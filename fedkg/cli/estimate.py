@@ -9,9 +9,9 @@ from rich.text import Text
 
 from fedkg.cli.connect import opened
 from fedkg.cli.show import dollars, plain, table
-from fedkg.estimate import Cost, Estimate
-from fedkg.records import Kind
-from fedkg.settings import Settings
+from fedkg.config.settings import Settings
+from fedkg.core.question import Kind
+from fedkg.engine.estimate import Cost, Estimate
 
 __all__ = ["estimated", "show"]
 

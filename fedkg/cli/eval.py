@@ -8,14 +8,15 @@ from typing import Any
 
 import click
 
-from fedkg.bench import definitions, provenance, runner
-from fedkg.bench.definitions import Metric
-from fedkg.bench.executors import Executor, Here
-from fedkg.bench.record import Record
-from fedkg.bench.results import Result, earlier
-from fedkg.bench.runner import Job
-from fedkg.bench.scores import score
-from fedkg.bench.summary import Summary, summary
+from fedkg.bench.data import definitions
+from fedkg.bench.data.definitions import Metric
+from fedkg.bench.run import provenance, runner
+from fedkg.bench.run.executors import Executor, Here
+from fedkg.bench.run.record import QuestionRecord
+from fedkg.bench.run.results import BenchmarkResult, earlier
+from fedkg.bench.run.runner import Job
+from fedkg.bench.scoring.scores import score
+from fedkg.bench.scoring.summary import Summary, summary
 from fedkg.cli import benchmarks, options, replay, report, scores
 from fedkg.cli.ask import BUDGET_SPENT
 from fedkg.cli.connect import interruptible
@@ -24,8 +25,9 @@ from fedkg.cli.price import confirm
 from fedkg.cli.progress import bar
 from fedkg.cli.scores import show_summary
 from fedkg.cli.show import console, counted, dollars, plain
+from fedkg.core.answer import Status
+from fedkg.core.encoding import encode
 from fedkg.errors import DatasetError, SettingsError
-from fedkg.records import Status, encode
 
 __all__ = ["evaluation"]
 
@@ -140,7 +142,7 @@ def _executor(name: str, workers: int, concurrency: int, address: str) -> Execut
     if name == "here":
         return Here(concurrency)
     try:
-        from fedkg.bench.cluster import Cluster  # noqa: PLC0415  # an optional extra
+        from fedkg.bench.run.cluster import Cluster  # noqa: PLC0415  # an optional extra
     except ImportError as error:
         raise SettingsError("--executor ray needs fedkg's extra `ray`", hint="pip install 'fedkg[ray]'") from error
     return Cluster(workers, concurrency, address)
@@ -166,15 +168,15 @@ def _run(job: Job, executor: Executor, file: Path | None) -> Summary:
     _print_errors(records)
     if file and records:
         click.echo(f"results: {file}", err=True)
-    return summary(Result(header, records))
+    return summary(BenchmarkResult(header, records))
 
 
-def _progress(shown: Callable[[int, str], None], metric: Metric) -> Callable[[Sequence[Record]], None]:
+def _progress(shown: Callable[[int, str], None], metric: Metric) -> Callable[[Sequence[QuestionRecord]], None]:
     """Shows how many are done, the benchmark's own measure of them, and what they cost."""
     total = price = 0.0
     seen = 0
 
-    def on_record(records: Sequence[Record]) -> None:
+    def on_record(records: Sequence[QuestionRecord]) -> None:
         nonlocal total, price, seen
         for record in records[seen:]:
             total += getattr(score(record), metric)
@@ -192,7 +194,7 @@ def _exit_code(found: Summary) -> int:
     return FAILED if counts.error + counts.failed == counts.questions else 0
 
 
-def _print_errors(records: Sequence[Record]) -> None:
+def _print_errors(records: Sequence[QuestionRecord]) -> None:
     """Why questions failed, the most frequent reasons first; the file has them all."""
     often = Counter(
         record.error or "; ".join(record.warnings[-1:])

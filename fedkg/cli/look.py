@@ -10,9 +10,13 @@ from rich.text import Text
 from fedkg.cli import options, show
 from fedkg.cli.connect import opened
 from fedkg.cli.show import plain
+from fedkg.core.answer import PathEdge
+from fedkg.core.encoding import encode
+from fedkg.core.path import Neighbourhood
+from fedkg.core.question import Match
+from fedkg.core.terms import Direction
+from fedkg.core.usage import Gap
 from fedkg.errors import QuestionError
-from fedkg.records import Gap, Match, Neighbourhood, PathEdge, encode
-from fedkg.terms import Direction
 
 __all__ = ["neighbours", "search"]
 

@@ -3,9 +3,9 @@
 import click
 
 from fedkg.cli import options
+from fedkg.core.encoding import encode
 from fedkg.methods.base import Method
 from fedkg.methods.registry import METHODS
-from fedkg.records import encode
 
 __all__ = ["methods"]
 

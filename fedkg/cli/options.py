@@ -6,9 +6,8 @@ from typing import Any, TypeVar, get_args
 
 import click
 
+from fedkg.config.settings import ConstraintLevel, Retriever, Scoring, Settings, Verifier, load
 from fedkg.errors import SettingsError
-from fedkg.settings import Retriever, Scoring, Settings, Verifier, load
-from fedkg.trie import Door
 
 __all__ = [
     "access",
@@ -149,7 +148,7 @@ search = _all(
     click.option(
         "--door",
         "search__door",
-        type=click.Choice(get_args(Door)),
+        type=click.Choice(get_args(ConstraintLevel)),
         help="What holds the model to the paths of method gcr: its tokens, a schema, or a check of numbers.",
     ),
     _off("--no-last-step", "search__last_step", "Answer with all that the paths lead to, without the answer call."),

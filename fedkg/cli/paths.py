@@ -8,15 +8,15 @@ from typing import get_args
 
 import click
 
-from fedkg.bench import definitions
-from fedkg.bench import paths as bench
-from fedkg.bench.paths import Built, Recipe, Record
-from fedkg.calls.writing import Format
+from fedkg.bench.data import definitions
 from fedkg.cli import options
 from fedkg.cli.connect import interruptible
 from fedkg.cli.contact import contacted
 from fedkg.cli.progress import ticking
 from fedkg.cli.show import counted, plain
+from fedkg.reasoner.path_format import Format
+from fedkg.training import examples as bench
+from fedkg.training.examples import Built, ExamplesRecord, Recipe
 
 __all__ = ["paths"]
 
@@ -103,8 +103,8 @@ def build(  # noqa: PLR0917  # click gives all of them by name
     return 3 if built.records and all(record.error for record in built.records) else 0
 
 
-def _progress(name: str, tick: Callable[[str], None]) -> Callable[[Sequence[Record], int], None]:
-    def on_progress(records: Sequence[Record], total: int) -> None:
+def _progress(name: str, tick: Callable[[str], None]) -> Callable[[Sequence[ExamplesRecord], int], None]:
+    def on_progress(records: Sequence[ExamplesRecord], total: int) -> None:
         found = sum(len(record.examples) for record in records)
         tick(f"{name}: {len(records)} of {total}, {counted(found, 'example')}")
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import click
 import msgspec
 
-from fedkg.bench.quote import quote
-from fedkg.bench.results import earlier
-from fedkg.bench.runner import Job
+from fedkg.bench.run.quote import quote
+from fedkg.bench.run.results import earlier
+from fedkg.bench.run.runner import Job
 from fedkg.cli.show import dollars, plain
+from fedkg.engine.estimate import Cost
 from fedkg.errors import MethodError, SettingsError
-from fedkg.estimate import Cost
 
 __all__ = ["confirm"]
 

@@ -18,7 +18,7 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from fedkg.cli.show import console, plain
-from fedkg.events import (
+from fedkg.core.events import (
     Answered,
     Chosen,
     Event,

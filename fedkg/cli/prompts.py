@@ -8,13 +8,14 @@ from typing import Any, get_args
 
 import click
 
-from fedkg import prompts as templates
 from fedkg.cli import options
 from fedkg.cli.show import plain
+from fedkg.common.tokens import estimate
+from fedkg.core.encoding import encode
+from fedkg.core.question import Kind
 from fedkg.errors import PromptError
-from fedkg.prompts import Template
-from fedkg.records import Kind, encode
-from fedkg.tokens import estimate
+from fedkg.reasoner.prompts import library
+from fedkg.reasoner.prompts.template import PromptTemplate, values
 
 __all__ = ["prompts"]
 
@@ -35,8 +36,8 @@ def prompts() -> None:
 def every(file: str | None, as_json: bool, **flags: object) -> None:
     """List the calls with the version of their wording, and the kinds and vendors that have a wording of their own."""
     own = options.settings(file, flags).prompts_dir
-    wordings = templates.Wordings(own)  # with those of single kinds: a file that cannot be used is said here
-    known = [wordings.get(call) for call in templates.names()]
+    wordings = library.PromptLibrary(own)  # with those of single kinds: a file that cannot be used is said here
+    known = [wordings.get(call) for call in library.names()]
     if as_json:
         said = [
             {
@@ -44,8 +45,8 @@ def every(file: str | None, as_json: bool, **flags: object) -> None:
                 "version": one.version,
                 "paper": one.meta.paper,
                 "returns": one.meta.returns,
-                "kinds": templates.variants(one.call, own),
-                "vendors": templates.vendors(one.call, own),
+                "kinds": library.variants(one.call, own),
+                "vendors": library.vendors(one.call, own),
             }
             for one in known
         ]
@@ -69,7 +70,7 @@ def every(file: str | None, as_json: bool, **flags: object) -> None:
 @options.prompts_dir
 def one(call: str, kind: Kind | None, vendor: str, file: str | None, **flags: object) -> None:
     """Show the files that the prompt CALL is made of, with what they include."""
-    template = templates.load(call, options.settings(file, flags).prompts_dir, vendor, kind)
+    template = library.load(call, options.settings(file, flags).prompts_dir, vendor, kind)
     click.echo(f"# {template.call}, version {template.version}")
     for path in template.files:
         click.echo(f"\n## {path}\n{path.read_text(encoding='utf-8').rstrip()}")
@@ -107,7 +108,7 @@ def render(
         raise click.UsageError("--values and --example exclude each other")
     own = options.settings(file, flags).prompts_dir
     kind = kind or _exemplary(call, own)
-    template = templates.load(call, own, vendor, kind)
+    template = library.load(call, own, vendor, kind)
     system, user = _rendered(template, _read(values) if values else _shown(call, own, kind, example or 1))
     if as_json:
         messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
@@ -133,8 +134,8 @@ def diff(call: str, kind: Kind | None, vendor: str, file: str | None, **flags: o
     The exit code is 0 where they are the same, 1 where they differ.
     """
     own = options.settings(file, flags).prompts_dir
-    usual = templates.load(call, "", vendor, kind) if own else templates.load(call)
-    lines = list(_differences(usual, templates.load(call, own, vendor, kind)))
+    usual = library.load(call, "", vendor, kind) if own else library.load(call)
+    lines = list(_differences(usual, library.load(call, own, vendor, kind)))
     for line in lines:
         click.echo(line)
     click.get_current_context().exit(1 if lines else 0)
@@ -152,7 +153,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _shown(call: str, own: str, kind: Kind | None, number: int) -> dict[str, Any]:
     """The values of an example: of those for that kind, or where there are none, of any."""
-    every = next((found for one in (kind, *KINDS) if (found := templates.load(call, own, kind=one).examples)), ())
+    every = next((found for one in (kind, *KINDS) if (found := library.load(call, own, kind=one).examples)), ())
     if number > len(every):
         counted = f"it has {len(every)} for this kind of question" if every else "it has none"
         raise PromptError(f"`{call}` has no example {number}: {counted}", hint="give the values: --values FILE")
@@ -161,27 +162,27 @@ def _shown(call: str, own: str, kind: Kind | None, number: int) -> dict[str, Any
 
 def _exemplary(call: str, own: str) -> Kind | None:
     """The first kind of question that a call has examples for; None where they are for all kinds, or there are none."""
-    return next((kind for kind in (None, *KINDS) if templates.load(call, own, kind=kind).examples), None)
+    return next((kind for kind in (None, *KINDS) if library.load(call, own, kind=kind).examples), None)
 
 
-def _rendered(template: Template, shown: dict[str, Any]) -> tuple[str, str]:
-    made = templates.values(shown)
+def _rendered(template: PromptTemplate, shown: dict[str, Any]) -> tuple[str, str]:
+    made = values(shown)
     try:
         return template.render(**made)
     except PromptError as error:
         # the bundled examples have all that a call gives, whatever the user's own template asks for
-        given = templates.load(template.call, kind=_exemplary(template.call, "")).examples[0].shown
+        given = library.load(template.call, kind=_exemplary(template.call, "")).examples[0].shown
         raise PromptError(error.message, hint=f"the values of `{template.call}` are {', '.join(given)}") from error
 
 
 def _special(call: str, own: str) -> Iterator[str]:
     """For which kinds and vendors a call has files of their own."""
-    for noun, marks in (("kind", templates.variants(call, own)), ("vendor", templates.vendors(call, own))):
+    for noun, marks in (("kind", library.variants(call, own)), ("vendor", library.vendors(call, own))):
         if marks:
             yield f"own wording for the {noun}{'s' if len(marks) > 1 else ''} {', '.join(marks)}"
 
 
-def _differences(old: Template, new: Template) -> Iterator[str]:
+def _differences(old: PromptTemplate, new: PromptTemplate) -> Iterator[str]:
     """The unified diff of the files of two templates; files are compared that have the same part in both."""
     before, after = ({_part(path): path for path in one.files} for one in (old, new))
     for part in dict.fromkeys([*before, *after]):
@@ -193,5 +194,5 @@ def _differences(old: Template, new: Template) -> Iterator[str]:
 
 def _part(path: Path) -> str:
     """What a file is in its template: a variant is the same part as the plain file."""
-    stem = path.name if path.parent.name == templates.SHARED else path.name.split(".")[0]
+    stem = path.name if path.parent.name == template.SHARED else path.name.split(".")[0]
     return f"{path.parent.name}/{stem}"

@@ -11,24 +11,26 @@ from pathlib import Path
 import click
 import msgspec
 
-from fedkg.adapters import open_store
-from fedkg.bench import bundle as bundles
-from fedkg.bench import definitions, results
-from fedkg.bench import replay as bench
-from fedkg.bench.bundle import Bundle
-from fedkg.bench.definitions import Definition
-from fedkg.bench.record import Header, Record
-from fedkg.bench.replay import Difference
-from fedkg.bench.results import Result
+from fedkg.bench.data import definitions
+from fedkg.bench.data.definitions import Definition
+from fedkg.bench.run import bundle as bundles
+from fedkg.bench.run import replay as bench
+from fedkg.bench.run import results
+from fedkg.bench.run.bundle import Bundle
+from fedkg.bench.run.record import Header, QuestionRecord
+from fedkg.bench.run.replay import ReplayDifference
+from fedkg.bench.run.results import BenchmarkResult
+from fedkg.cache.disk import DiskStore
+from fedkg.cache.journal import RecordingStore
+from fedkg.cache.pack import SIZE_LIMIT, Manifest, documents, export_pack, import_pack
+from fedkg.cache.store import Store
 from fedkg.cli import options
 from fedkg.cli.progress import bar
 from fedkg.cli.show import counted, plain
+from fedkg.config.settings import Settings
+from fedkg.core.encoding import encode
 from fedkg.errors import DatasetError, PackError
-from fedkg.pack import SIZE_LIMIT, Manifest, documents, export_pack, import_pack
-from fedkg.records import encode
-from fedkg.runs import Recorder
-from fedkg.settings import Settings
-from fedkg.store import DiskStore, Store
+from fedkg.wiring.adapters import open_store
 
 __all__ = ["pack", "replay"]
 
@@ -53,7 +55,7 @@ class Replayed(msgspec.Struct, frozen=True):
     header: Header
     questions: int
     notes: tuple[str, ...]
-    differences: tuple[Difference, ...]
+    differences: tuple[ReplayDifference, ...]
 
 
 @click.command()
@@ -99,7 +101,7 @@ def pack(  # noqa: PLR0917  # click gives all of them by name
     named = {name: value for name, value in given.items() if value}
     known = {one.name: one for one in map(definitions.find, own)}
     with _opened(settings) as store:
-        touched = Recorder(store, "offline")
+        touched = RecordingStore(store, "offline")
         made = {}
         for name, result in _results(places).items():
             definition = known.get(result.header.benchmark) or _bundled(result.header.benchmark)
@@ -144,12 +146,12 @@ def replay(  # noqa: PLR0917  # click gives all of them by name
     found, most = [], max_size * MEGABYTE
     with _temporary(2 * most) as store:
         _import(pack, store, most)
-        asker = _Asker(Recorder(store, "offline"), settings, concurrency, _sha256(pack))
+        asker = _Asker(RecordingStore(store, "offline"), settings, concurrency, _sha256(pack))
         for name, bundle in bundles.unpacked(documents(pack, most)).items():
             one, records = asker.ask(name, bundle)
             found.append(one)
             if out:
-                results.save(Result(one.header, records), out / f"{name}.jsonl")
+                results.save(BenchmarkResult(one.header, records), out / f"{name}.jsonl")
     if as_json:
         click.echo(encode(found))
     else:
@@ -166,10 +168,10 @@ def _bundled(name: str) -> Definition:
     return definitions.find(name)
 
 
-def _results(places: Sequence[Path]) -> dict[str, Result]:
+def _results(places: Sequence[Path]) -> dict[str, BenchmarkResult]:
     """The results by the names that they have in a pack: their files' names. Raises DatasetError where there is none, or two."""
     files = [file for place in places for file in (_inside(place) if place.is_dir() else [place])]
-    found: dict[str, Result] = {}
+    found: dict[str, BenchmarkResult] = {}
     for file, result in results.every(files):
         name = (
             re.sub(r"[^\w.-]", "-", file.name.removesuffix(".gz").removesuffix(".jsonl")).lstrip(".-")[:LONGEST]
@@ -205,7 +207,7 @@ class _Asker:
         self._concurrency = concurrency
         self._digest = digest
 
-    def ask(self, name: str, bundle: Bundle) -> tuple[Replayed, tuple[Record, ...]]:
+    def ask(self, name: str, bundle: Bundle) -> tuple[Replayed, tuple[QuestionRecord, ...]]:
         """What comes out, and the records in the order of the bundle."""
         here = bench.header(bundle, self._settings, self._digest)
         with bar(name, len(bundle.questions)) as shown:
@@ -214,8 +216,8 @@ class _Asker:
         notes, differences = bench.notes(bundle.header, here), bench.differences(bundle.records, records)
         return Replayed(name, here, len(records), tuple(notes), tuple(differences)), records
 
-    async def _records(self, bundle: Bundle, shown: Callable[[int, str], None]) -> dict[str, Record]:
-        found: dict[str, Record] = {}
+    async def _records(self, bundle: Bundle, shown: Callable[[int, str], None]) -> dict[str, QuestionRecord]:
+        found: dict[str, QuestionRecord] = {}
         async for record in bench.replayed(bundle, self._store, self._settings, self._concurrency):
             found[record.id] = record
             shown(len(found), "")

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from fedkg.bench import ablation, results
-from fedkg.bench import report as bench
-from fedkg.bench.ablation import Cell
-from fedkg.bench.executors import Here
-from fedkg.bench.record import Record
-from fedkg.bench.report import Report
+from fedkg.bench.report import benchmark_report as bench
+from fedkg.bench.report.benchmark_report import BenchmarkReport
+from fedkg.bench.run import ablation, results
+from fedkg.bench.run.ablation import GridCell
+from fedkg.bench.run.executors import Here
+from fedkg.bench.run.record import QuestionRecord
 from fedkg.cli import options
 from fedkg.cli.ask import BUDGET_SPENT
 from fedkg.cli.connect import interruptible
@@ -88,7 +88,7 @@ def ablate(  # noqa: PLR0917  # click gives all of them by name
     _make(out)
     refused: list[str] = []
 
-    def refuse(cell: Cell, error: MethodError) -> None:
+    def refuse(cell: GridCell, error: MethodError) -> None:
         refused.append(f"Left out: {cell.file.stem}: {error}")
         click.echo(plain(refused[-1], 500), err=True)
 
@@ -99,11 +99,13 @@ def ablate(  # noqa: PLR0917  # click gives all of them by name
     return BUDGET_SPENT if any(one.stopped for one in found) else 0
 
 
-def _progress(cells: Sequence[Cell], shown: Callable[[int, str], None]) -> Callable[[Cell, Sequence[Record]], None]:
+def _progress(
+    cells: Sequence[GridCell], shown: Callable[[int, str], None]
+) -> Callable[[GridCell, Sequence[QuestionRecord]], None]:
     """Counts the questions of all runs together."""
     done: dict[Path, int] = {}
 
-    def on_record(cell: Cell, records: Sequence[Record]) -> None:
+    def on_record(cell: GridCell, records: Sequence[QuestionRecord]) -> None:
         done[cell.file] = len(records)
         shown(sum(done.values()), f"run {len(done)} of {len(cells)}")
 
@@ -117,6 +119,6 @@ def _make(out: Path) -> None:
         raise DatasetError(f"cannot make {out}: {error.strerror}", hint="--out names a folder") from error
 
 
-def _written(found: Report, out: Path) -> None:
+def _written(found: BenchmarkReport, out: Path) -> None:
     for file in bench.write(found, out):
         click.echo(f"report: {file}", err=True)

@@ -8,14 +8,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from fedkg.bench import compare as bench
-from fedkg.bench import results
-from fedkg.bench.compare import Comparison, Difference, Flip
-from fedkg.bench.scores import COST, STRICT, WALK
-from fedkg.bench.summary import Counts, Estimate, Part, Summary, summary
+from fedkg.bench.run import results
+from fedkg.bench.scoring import compare as bench
+from fedkg.bench.scoring.compare import Comparison, Flip, MeasureDifference
+from fedkg.bench.scoring.scores import COST, STRICT, WALK
+from fedkg.bench.scoring.summary import Counts, MeanEstimate, Part, Summary, summary
 from fedkg.cli import options, show
 from fedkg.cli.show import counted, plain
-from fedkg.records import encode
+from fedkg.core.encoding import encode
 
 __all__ = ["compare", "score", "show_summary"]
 
@@ -125,7 +125,7 @@ def _parts(title: str, parts: dict[str, Part]) -> Table:
     return table
 
 
-def _coverage(coverage: dict[int, Estimate]) -> Table:
+def _coverage(coverage: dict[int, MeanEstimate]) -> Table:
     table = _table("coverage at depth", "mean", "95 % interval", "questions")
     for depth, one in coverage.items():
         _row(table, str(depth), *_cells(one), str(one.n))
@@ -157,7 +157,7 @@ def _settings(found: Comparison) -> Table:
     return table
 
 
-def _differences(found: dict[str, Difference]) -> Table:
+def _differences(found: dict[str, MeasureDifference]) -> Table:
     table = _table("measure", "first", "second", "difference", "95 % interval", "p", "questions")
     for name, one in found.items():
         bounds = f"{one.low:+.4f} to {one.high:+.4f}"
@@ -193,7 +193,7 @@ def _row(table: Table, *cells: str) -> None:
     table.add_row(*(Text(plain(cell)) for cell in cells))
 
 
-def _cells(one: Estimate | None, name: str = "") -> tuple[str, str]:
+def _cells(one: MeanEstimate | None, name: str = "") -> tuple[str, str]:
     """The mean, with the measure's own name where it needs one, and its interval."""
     if one is None:
         return "" if not name else f"- {name}", ""

@@ -13,9 +13,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from fedkg.core.answer import Answer, AnswerValue, Path, PathEdge, Status
+from fedkg.core.question import JUDGED, Kind
+from fedkg.core.terms import Iri, Term, own_name
+from fedkg.core.usage import Gap, ModelCall, Usage
 from fedkg.llm.ledger import by_call
-from fedkg.records import JUDGED, Answer, AnswerValue, Gap, Kind, ModelCall, Path, PathEdge, Status, Usage
-from fedkg.terms import Iri, Term, own_name
 
 __all__ = ["answer", "console", "counted", "dollars", "edge", "gaps", "plain", "table", "usage"]
 

@@ -10,9 +10,10 @@ from rich.text import Text
 
 from fedkg.cli import options, show
 from fedkg.cli.connect import opened
+from fedkg.core.answer import Answer, decode_answer
+from fedkg.core.encoding import encode
 from fedkg.errors import DocumentError, GraphFileError, ProfileError
-from fedkg.federation.graph import FederatedGraph
-from fedkg.records import Answer, decode_answer, encode
+from fedkg.graph.federated import FederatedGraph
 from fedkg.session import Checked, Session
 
 __all__ = ["print_checked", "verify"]

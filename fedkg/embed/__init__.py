@@ -1,1 +1,1 @@
-"""Similarity of texts: dense embeddings, kept once made, or BM25."""
+"""Texts compared by meaning: embedders, their similarity, and indexes of labels."""

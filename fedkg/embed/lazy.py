@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from fedkg.cache.store import Store
+from fedkg.core.meter import count
 from fedkg.embed.base import Embedder, Matrix, unit_rows
-from fedkg.meter import count
-from fedkg.store import Store
 
 __all__ = ["NAMESPACE", "LazySimilarity"]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fedkg import hub
+from fedkg.common import hf_loading
 from fedkg.embed.base import Matrix, unit_rows
 from fedkg.errors import MissingExtraError, ModelNameError
 
@@ -63,7 +63,7 @@ class SentenceEmbedder:
             raise ModelNameError(
                 f"sentence-transformers cannot load the model of embedder {self.name!r}",
                 asked=self.name,
-                hint="is it a model's name on the hub, or a folder that a model was saved to?",
+                hint="is it a model's name on the hf_loading, or a folder that a model was saved to?",
             ) from error
 
 
@@ -91,9 +91,9 @@ def _open(source: str, *, local: bool) -> Any:
     """The model from this machine where it is here, so that no hub is waited for, else from the hub."""
     from sentence_transformers import SentenceTransformer  # noqa: PLC0415  # optional, and slow to import
 
-    with hub.quiet():
+    with hf_loading.quiet():
         try:
-            with hub.offline():
+            with hf_loading.offline():
                 return SentenceTransformer(source, device="cpu", local_files_only=True)
         except (OSError, ValueError):
             if local:

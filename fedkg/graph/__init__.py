@@ -1,1 +1,1 @@
-"""Graphs behind endpoints: neighbourhoods, names and re-asked edges, whatever serves them."""
+"""Endpoints as graphs: neighbourhoods, labels, entities by name, and several endpoints as one."""

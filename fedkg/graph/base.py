@@ -6,16 +6,17 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol, TypeVar
 
-from fedkg import deadline
+from fedkg.cache.store import Store
+from fedkg.config.profiles import Profile
+from fedkg.config.settings import Ttl
+from fedkg.core import deadline
+from fedkg.core.path import Neighbourhood
+from fedkg.core.question import Match
+from fedkg.core.terms import Direction, Edge, Iri, Term
 from fedkg.errors import Action, EndpointError, QueryRejectedError
-from fedkg.fetch.base import Select
-from fedkg.profiles import Profile
-from fedkg.records import Match, Neighbourhood
-from fedkg.settings import Ttl
-from fedkg.store import Store
-from fedkg.terms import Direction, Edge, Iri, Term
+from fedkg.transport.base import SparqlClient
 
-__all__ = ["FAILURES", "Graph", "Patience", "Source", "all_in_halves", "chunks", "halves", "in_halves", "now"]
+__all__ = ["FAILURES", "EndpointSource", "Graph", "Patience", "all_in_halves", "chunks", "halves", "in_halves", "now"]
 
 FAILURES = 8
 """Requests of one batch that may fail: enough to find the one of fifty that is too much, too few to wear out a host."""
@@ -38,7 +39,7 @@ def chunks(items: Sequence[T], size: int) -> list[Sequence[T]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class EndpointSource:
     """Where a graph's data comes from: who is asked (`select`), what it is like (`profile`), where replies are kept.
 
     `name` is what a proof calls the endpoint; `identity` tells its content apart in the cache: a URL, or a file's digest;
@@ -48,10 +49,10 @@ class Source:
     name: str
     identity: str
     profile: Profile
-    select: Select
+    select: SparqlClient
     store: Store
     ttl: Ttl = field(default_factory=Ttl)
-    lookup: Select | None = None
+    lookup: SparqlClient | None = None
 
 
 class Graph(Protocol):

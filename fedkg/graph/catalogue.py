@@ -7,12 +7,13 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from fedkg.common.per_loop import PerLoop
+from fedkg.config.settings import DAY
+from fedkg.core.encoding import decode, encode
+from fedkg.core.gaps import miss
+from fedkg.core.usage import Gap
 from fedkg.errors import EndpointError
-from fedkg.graph.base import Source
-from fedkg.loops import PerLoop
-from fedkg.missing import miss
-from fedkg.records import Gap, decode, encode
-from fedkg.settings import DAY
+from fedkg.graph.base import EndpointSource
 
 __all__ = ["Catalogue"]
 
@@ -31,7 +32,7 @@ class Catalogue(Generic[K, T]):
 
     def __init__(
         self,
-        source: Source,
+        source: EndpointSource,
         namespace: str,
         key: str,
         ask: Callable[[], Awaitable[K]],

@@ -7,19 +7,20 @@ from functools import partial
 
 import msgspec
 
+from fedkg.config.profiles import Profile
+from fedkg.core.path import Neighbourhood
+from fedkg.core.question import Match
+from fedkg.core.terms import UNKNOWN, Blank, Direction, Edge, Iri, Literal, Term
 from fedkg.errors import EndpointError, OfflineError, QueryRejectedError
-from fedkg.fetch.base import Select
-from fedkg.graph.base import Source, chunks, in_halves
-from fedkg.graph.known import Acquaintance, Known
-from fedkg.graph.names import Names
-from fedkg.graph.near import Neighbours
-from fedkg.graph.search import Search
-from fedkg.graph.twins import Twins
-from fedkg.identity import Identity
-from fedkg.profiles import Profile
-from fedkg.records import Match, Neighbourhood
+from fedkg.graph.base import EndpointSource, chunks, in_halves
+from fedkg.graph.entity_search import EntitySearch
+from fedkg.graph.identity import Identity
+from fedkg.graph.inverse_relations import InverseRelations
+from fedkg.graph.labels import Names
+from fedkg.graph.neighbours import Neighbours
+from fedkg.graph.presence import EntityPresence, PresenceLookup
 from fedkg.sparql import build
-from fedkg.terms import UNKNOWN, Blank, Direction, Edge, Iri, Literal, Term
+from fedkg.transport.base import SparqlClient
 
 __all__ = ["SparqlGraph", "has_shape"]
 
@@ -36,7 +37,7 @@ class SparqlGraph:
 
     def __init__(
         self,
-        source: Source,
+        source: EndpointSource,
         languages: Sequence[str] = ("en",),
         scan: bool = False,
         identity: Identity | None = None,
@@ -49,11 +50,11 @@ class SparqlGraph:
         self.profile = source.profile
         self._select = source.select
         self._near = Neighbours(dataclasses.replace(source, profile=identity.shown(source.profile)))
-        self._known = Known(source, identity)
+        self._known = PresenceLookup(source, identity)
         self._links = identity.relations
         self._names = Names(source, languages)
-        self._twins = Twins(source)
-        self._search = Search(source, languages, self._names, scan)
+        self._twins = InverseRelations(source)
+        self._search = EntitySearch(source, languages, self._names, scan)
 
     @property
     def named(self) -> Mapping[Iri, str]:
@@ -68,7 +69,7 @@ class SparqlGraph:
         shown = self._shown(entities, direction)
         return await (self._twins.once(shown, self._shown) if direction == "in" else shown)
 
-    async def known(self, entities: Sequence[Iri]) -> dict[Iri, Acquaintance]:
+    async def known(self, entities: Sequence[Iri]) -> dict[Iri, EntityPresence]:
         """What the endpoint knows of each entity: whether it says anything of it, and its identity links."""
         return await self._known.get(entities)
 
@@ -131,7 +132,7 @@ class SparqlGraph:
         return {edge: str(number) in numbers for number, edge in enumerate(edges)}
 
 
-async def has_shape(select: Select, profile: Profile) -> bool:
+async def has_shape(select: SparqlClient, profile: Profile) -> bool:
     """Whether the graph behind `select` has the predicate that marks this profile's shape. Raises EndpointError."""
     if not profile.shape.marker:
         return False

@@ -8,11 +8,11 @@ from functools import partial
 
 import msgspec
 
-from fedkg.fetch.base import Rows
-from fedkg.graph.base import Patience, Source, all_in_halves, chunks
-from fedkg.records import Neighbourhood
+from fedkg.core.path import Neighbourhood
+from fedkg.core.terms import DirectedRelation, Direction, Edge, Iri, Term
+from fedkg.graph.base import EndpointSource, Patience, all_in_halves, chunks
 from fedkg.sparql import build, edges
-from fedkg.terms import DirectedRelation, Direction, Edge, Iri, Term
+from fedkg.sparql.reply import Rows
 
 __all__ = ["HUB_BRANCHES", "Hubs"]
 
@@ -23,7 +23,7 @@ HUB_BRANCHES = 40
 class Hubs:
     """Asks one endpoint for hubs, and cuts what it gave whole."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: EndpointSource) -> None:
         self._name = source.name
         self._select = source.select
         self._shape = source.profile.shape

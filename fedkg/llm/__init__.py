@@ -1,1 +1,1 @@
-"""Chat models: messages and a schema go in, a validated reply with its usage comes out."""
+"""Chat models: one file a vendor, budgets, the ledger, prices, and decoding that is held to a trie."""

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from fedkg.common.tokens import estimate
 from fedkg.errors import (
     ModelAuthError,
     ModelContextError,
@@ -14,47 +15,46 @@ from fedkg.errors import (
     ModelUnreachableError,
 )
 from fedkg.llm.base import Completion, Request
-from fedkg.llm.wire import CUT, Count, Vendor, WireModel
-from fedkg.tokens import estimate
+from fedkg.llm.sdk import CUT, Count, Vendor, WireModel
 
 __all__ = ["AnthropicModel", "connect"]
 
 
-class Details(msgspec.Struct):
+class AnthropicTokenDetails(msgspec.Struct):
     """What the output went into."""
 
     thinking_tokens: Count | None = None
 
 
-class Usage(msgspec.Struct):
+class AnthropicUsage(msgspec.Struct):
     """Tokens as the service counts them; what the cache gave or took is not part of `input_tokens`."""
 
     input_tokens: Count | None = None
     output_tokens: Count | None = None
     cache_read_input_tokens: Count | None = None
     cache_creation_input_tokens: Count | None = None
-    output_tokens_details: Details | None = None
+    output_tokens_details: AnthropicTokenDetails | None = None
 
 
-class Block(msgspec.Struct):
+class AnthropicBlock(msgspec.Struct):
     """A part of a reply; only those of type text have text."""
 
     type: str
     text: str = ""
 
 
-class Reply(msgspec.Struct):
+class AnthropicReply(msgspec.Struct):
     """A reply on the wire."""
 
-    content: list[Block]
+    content: list[AnthropicBlock]
     stop_reason: str | None = None
-    usage: Usage = msgspec.field(default_factory=Usage)
+    usage: AnthropicUsage = msgspec.field(default_factory=AnthropicUsage)
 
 
 class AnthropicModel(WireModel):
     """A ChatModel over Anthropic's service, or over another one that speaks its wire at `base_url` (without /v1)."""
 
-    reply = Reply
+    reply = AnthropicReply
     vendor = Vendor(
         name="anthropic",
         home="https://api.anthropic.com",
@@ -87,7 +87,7 @@ class AnthropicModel(WireModel):
             sent["output_config"] = {"format": {"type": "json_schema", "schema": request.schema}}
         return sent
 
-    def _completion(self, reply: Reply) -> Completion:
+    def _completion(self, reply: AnthropicReply) -> Completion:
         text = "".join(block.text for block in reply.content if block.type == "text")
         used = reply.usage
         cached, written = used.cache_read_input_tokens or 0, used.cache_creation_input_tokens or 0
@@ -95,7 +95,7 @@ class AnthropicModel(WireModel):
         tokens_in = (used.input_tokens or 0) + cached + written
         return Completion(text, tokens_in, used.output_tokens or 0, cached, thought or 0, written=written)
 
-    def _fault(self, reply: Reply, asked: str) -> ModelError | None:
+    def _fault(self, reply: AnthropicReply, asked: str) -> ModelError | None:
         match reply.stop_reason:
             case "refusal":
                 return ModelDeclinedError(f"{asked}: the model declines to answer", asked=asked)

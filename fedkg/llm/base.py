@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal, Protocol
 
 import msgspec
 
-from fedkg.tokens import estimate
+from fedkg.common.tokens import estimate
 
-__all__ = ["Capability", "ChatModel", "Completion", "Held", "Message", "Request", "ScriptedModel", "Token"]
+__all__ = ["Capability", "ChatModel", "Completion", "Constraint", "Message", "Request", "ScriptedModel", "Token"]
 
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
@@ -39,7 +39,7 @@ class Message(msgspec.Struct, frozen=True):
     content: str
 
 
-class Held(msgspec.Struct, frozen=True):
+class Constraint(msgspec.Struct, frozen=True):
     """What a model is held to, token by token: `start`, one of the texts, `end`; at most `most` of them, the likeliest first.
 
     The reply lists the texts by their numbers, from 1: `{"picks": [3, 1]}`.
@@ -67,7 +67,7 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True):
     template: str = ""
     sample: int = 0
     alternatives: int = 0
-    held: Held | None = None
+    held: Constraint | None = None
 
 
 class Token(msgspec.Struct, frozen=True):

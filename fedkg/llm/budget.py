@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import msgspec
 
+from fedkg.config.settings import Budget, masked
+from fedkg.core.usage import ModelCall
 from fedkg.errors import BudgetError, ModelError, ModelUnreachableError
 from fedkg.llm.base import ChatModel, Completion, Request
 from fedkg.llm.ledger import Ledger, Spend, exhausted
-from fedkg.records import ModelCall
-from fedkg.settings import Budget, masked
 
 __all__ = ["BudgetedModel", "Entered"]
 

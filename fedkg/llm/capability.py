@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from fedkg.data import folder
+from fedkg.config.resources import folder
 from fedkg.errors import SettingsError
 from fedkg.llm.base import Capability
 
@@ -18,13 +18,13 @@ FILE = "capabilities.toml"
 HINT = "models/capabilities.toml says which keys there are; docs/models.md shows an example"
 
 
-class Record(Capability, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class CapabilityRecord(Capability, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What one table of the file says; `names` are patterns of VENDOR:MODEL or VENDOR:MODEL@URL."""
 
     names: tuple[str, ...]
 
 
-class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class CapabilityFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The whole file."""
 
     model: list[dict[str, Any]] = []
@@ -50,7 +50,7 @@ def _fitting(path: Path, name: str) -> Iterator[dict[str, Any]]:
     """What the records that fit the name say, in their order; every record of the file is checked."""
     for number, table in enumerate(_tables(path), start=1):
         try:
-            record = msgspec.convert(table, Record, strict=True)
+            record = msgspec.convert(table, CapabilityRecord, strict=True)
         except msgspec.ValidationError as error:
             raise SettingsError(f"{path}: model {number}: {error}", hint=HINT) from error
         if any(fits(pattern, name) for pattern in record.names):
@@ -59,7 +59,7 @@ def _fitting(path: Path, name: str) -> Iterator[dict[str, Any]]:
 
 def _tables(path: Path) -> list[dict[str, Any]]:
     try:
-        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), File, strict=True).model
+        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), CapabilityFile, strict=True).model
     except OSError as error:
         raise SettingsError(f"{path}: {error.strerror}", hint="make it a readable TOML file") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:

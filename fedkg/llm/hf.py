@@ -17,13 +17,13 @@ from typing import Any
 
 import msgspec
 
-from fedkg import hub
+from fedkg.cache.store import Store
+from fedkg.common import hf_loading
 from fedkg.errors import MissingExtraError, ModelContextError, ModelNameError, ModelReplyError
-from fedkg.llm.base import Capability, Completion, Held, Message, Request, Token
-from fedkg.llm.decoding import Matrix, decoded, numbered
-from fedkg.llm.wire import CUT, headed
-from fedkg.store import Store
-from fedkg.trie import Trie
+from fedkg.llm.base import Capability, Completion, Constraint, Message, Request, Token
+from fedkg.llm.constrained import Matrix, decoded, numbered
+from fedkg.llm.sdk import CUT, headed
+from fedkg.llm.trie import Trie
 
 __all__ = ["NAMESPACE", "VENDOR", "HfModel", "check", "context", "named"]
 
@@ -101,14 +101,14 @@ class HfModel:
         return Completion(network.text(tokens), len(prompt), len(tokens), spelled=spelled)
 
     def _written(
-        self, network: "Network", prompt: list[int], room: int, held: Held, given_up: threading.Event
+        self, network: "Network", prompt: list[int], room: int, held: Constraint, given_up: threading.Event
     ) -> Completion:
         """The texts that the model writes where it can write no other; tokens out are those that were looked at for it."""
         beams = Beams(network, prompt, room, given_up)
         picks = decoded(self._trie(network, held), beams, held.most)
         return Completion(json.dumps({"picks": picks}), len(prompt), beams.tokens)
 
-    def _trie(self, network: "Network", held: Held) -> Trie[int]:
+    def _trie(self, network: "Network", held: Constraint) -> Trie[int]:
         """The trie of the texts, from the store where one was made before of the same texts by the same tokenizer."""
         key = f"{network.digest} {hashlib.sha256(msgspec.msgpack.encode(held)).hexdigest()}"
         kept = self._store().get_many(NAMESPACE, [key]).get(key)
@@ -276,7 +276,7 @@ def _loaded(folder: Path) -> tuple[Any, Any]:
 
     own = {"local_files_only": True, "trust_remote_code": False}
     try:
-        with hub.quiet(), hub.offline():
+        with hf_loading.quiet(), hf_loading.offline():
             tokenizer: Any = AutoTokenizer.from_pretrained(folder, **own)
             model: Any = AutoModelForCausalLM.from_pretrained(folder, use_safetensors=True, **own)
     except Exception as error:  # whatever is wrong with the files, the libraries raise it as anything

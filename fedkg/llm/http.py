@@ -6,8 +6,8 @@ from typing import Any
 
 import httpx2  # comes with the SDKs, so this module is imported only where one is
 
+from fedkg.common.one_line import line
 from fedkg.errors import ModelNameError
-from fedkg.prompts import line
 
 __all__ = ["LONGEST", "PACKED", "client"]
 

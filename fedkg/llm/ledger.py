@@ -7,9 +7,9 @@ from typing import TypeVar
 
 import msgspec
 
+from fedkg.config.settings import Budget
+from fedkg.core.usage import ModelCall
 from fedkg.llm.prices import Price, price
-from fedkg.records import ModelCall
-from fedkg.settings import Budget
 
 __all__ = ["Account", "Ledger", "Spend", "by_call", "exhausted"]
 

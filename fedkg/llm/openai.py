@@ -15,12 +15,12 @@ from fedkg.errors import (
     ModelUnreachableError,
 )
 from fedkg.llm.base import Completion, Request, Token
-from fedkg.llm.wire import CUT, Count, Vendor, WireModel, shown
+from fedkg.llm.sdk import CUT, Count, Vendor, WireModel, shown
 
 __all__ = ["OpenAIModel", "connect"]
 
 
-class Details(msgspec.Struct):
+class OpenAITokenDetails(msgspec.Struct):
     """What tokens came from or went into; prompt and completion have one each."""
 
     cached_tokens: Count | None = None
@@ -28,60 +28,60 @@ class Details(msgspec.Struct):
     reasoning_tokens: Count | None = None
 
 
-class Usage(msgspec.Struct):
+class OpenAIUsage(msgspec.Struct):
     """Tokens as the service counts them; many servers leave parts out."""
 
     prompt_tokens: Count | None = None
     completion_tokens: Count | None = None
-    prompt_tokens_details: Details | None = None
-    completion_tokens_details: Details | None = None
+    prompt_tokens_details: OpenAITokenDetails | None = None
+    completion_tokens_details: OpenAITokenDetails | None = None
 
 
-class Said(msgspec.Struct):
+class OpenAIMessage(msgspec.Struct):
     """The message of a choice."""
 
     content: str | None = None
     refusal: str | None = None
 
 
-class Likely(msgspec.Struct):
+class TokenLikelihood(msgspec.Struct):
     """A token, or an alternative to one."""
 
     token: str
     logprob: float
 
 
-class Spelled(Likely):
+class ReplyToken(TokenLikelihood):
     """A token of the reply."""
 
-    top_logprobs: list[Likely] = []
+    top_logprobs: list[TokenLikelihood] = []
 
 
-class Spelling(msgspec.Struct):
+class ReplyTokens(msgspec.Struct):
     """The tokens of the reply."""
 
-    content: list[Spelled]
+    content: list[ReplyToken]
 
 
-class Choice(msgspec.Struct):
+class OpenAIChoice(msgspec.Struct):
     """One of the replies; one is asked for. Servers give log-probabilities in several forms: only OpenAI's own is read."""
 
-    message: Said
+    message: OpenAIMessage
     finish_reason: str | None = None
     logprobs: Any = None
 
 
-class Reply(msgspec.Struct):
+class OpenAIReply(msgspec.Struct):
     """A reply on the wire."""
 
-    choices: list[Choice]
-    usage: Usage | None = None
+    choices: list[OpenAIChoice]
+    usage: OpenAIUsage | None = None
 
 
 class OpenAIModel(WireModel):
     """A ChatModel over OpenAI's service, or over the compatible server at `base_url` (ending in /v1)."""
 
-    reply = Reply
+    reply = OpenAIReply
     vendor = Vendor(
         name="openai",
         home="https://api.openai.com/v1",
@@ -124,9 +124,12 @@ class OpenAIModel(WireModel):
             sent |= {"logprobs": True, "top_logprobs": request.alternatives}
         return sent
 
-    def _completion(self, reply: Reply) -> Completion:
-        used = reply.usage or Usage()
-        read, wrote = used.prompt_tokens_details or Details(), used.completion_tokens_details or Details()
+    def _completion(self, reply: OpenAIReply) -> Completion:
+        used = reply.usage or OpenAIUsage()
+        read, wrote = (
+            used.prompt_tokens_details or OpenAITokenDetails(),
+            used.completion_tokens_details or OpenAITokenDetails(),
+        )
         return Completion(
             (reply.choices[0].message.content or "") if reply.choices else "",
             used.prompt_tokens or 0,
@@ -137,7 +140,7 @@ class OpenAIModel(WireModel):
             spelled=_spelled(reply.choices[0].logprobs) if reply.choices else (),
         )
 
-    def _fault(self, reply: Reply, asked: str) -> ModelError | None:
+    def _fault(self, reply: OpenAIReply, asked: str) -> ModelError | None:
         if not reply.choices:
             return ModelReplyError(f"{asked}: the reply holds no choice", asked=asked)
         said, reason = reply.choices[0].message, reply.choices[0].finish_reason
@@ -156,7 +159,7 @@ def _spelled(logprobs: object) -> tuple[Token, ...]:
     with contextlib.suppress(msgspec.ValidationError):
         return tuple(
             Token(one.token, {other.token: other.logprob for other in (*one.top_logprobs, one)})
-            for one in msgspec.convert(logprobs, Spelling).content
+            for one in msgspec.convert(logprobs, ReplyTokens).content
         )
     return ()
 

@@ -12,11 +12,11 @@ from typing import Annotated
 
 import msgspec
 
-from fedkg.data import folder
+from fedkg.config.resources import folder
+from fedkg.config.settings import Budget, masked
+from fedkg.core.usage import ModelCall
 from fedkg.errors import SettingsError
 from fedkg.llm.capability import fits
-from fedkg.records import ModelCall
-from fedkg.settings import Budget, masked
 
 __all__ = ["PRICES", "Price", "find", "load", "parse", "price", "table"]
 
@@ -58,7 +58,7 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return (prompt + call.tokens_out * self.cost_out) / MILLION
 
 
-class _Table(msgspec.Struct, forbid_unknown_fields=True):
+class _PriceTable(msgspec.Struct, forbid_unknown_fields=True):
     price: tuple[Price, ...] = ()
 
 
@@ -97,7 +97,7 @@ def load(own: str = "") -> tuple[Price, ...]:
 def parse(text: str, source: str) -> tuple[Price, ...]:
     """The entries that TOML text holds, in its order; `source` is named in errors. Raises SettingsError."""
     try:
-        return msgspec.convert(tomllib.loads(text), _Table, strict=True).price
+        return msgspec.convert(tomllib.loads(text), _PriceTable, strict=True).price
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise SettingsError(f"{source}: {error}", hint=HINT) from error
 

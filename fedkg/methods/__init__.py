@@ -1,1 +1,1 @@
-"""Methods: each is a small search over the steps, a state machine without I/O."""
+"""How an answer is searched for: one file a method, each a generator that does no I/O."""

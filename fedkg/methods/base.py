@@ -11,14 +11,15 @@ from typing import Any, Literal
 
 import msgspec
 
-from fedkg.records import Beam, Candidate, Conclusion, Recalled, Style
-from fedkg.settings import Form, Retriever, Search
-from fedkg.terms import DirectedRelation, Iri
-from fedkg.trie import Door
+from fedkg.config.settings import ConstraintLevel, Form, Retriever, SearchSettings
+from fedkg.core.choice import Conclusion, ModelOnlyAnswer
+from fedkg.core.path import PartialPath, Step
+from fedkg.core.question import Style
+from fedkg.core.terms import DirectedRelation, Iri
 
 __all__ = [
     "Answering",
-    "Chain",
+    "AskingModelOnly",
     "Choosing",
     "Completing",
     "Decoded",
@@ -32,8 +33,8 @@ __all__ = [
     "Method",
     "Need",
     "Picking",
+    "PlannedChain",
     "Planning",
-    "Recalling",
     "Scoring",
     "Task",
     "Walk",
@@ -48,7 +49,7 @@ class Expanding(msgspec.Struct, frozen=True):
     """
 
     depth: int
-    beams: tuple[Beam, ...]
+    beams: tuple[PartialPath, ...]
     last: bool = False
     retriever: Retriever | None = None
     form: Form | None = None
@@ -61,7 +62,7 @@ class Expansion(msgspec.Struct, frozen=True):
     `complete` is True where the endpoints left nothing out.
     """
 
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[Step, ...]
     complete: bool
     page: int = 0
 
@@ -73,10 +74,10 @@ class Choosing(msgspec.Struct, frozen=True):
     """
 
     depth: int
-    beams: tuple[Beam, ...]
-    candidates: tuple[Candidate, ...]
+    beams: tuple[PartialPath, ...]
+    candidates: tuple[Step, ...]
     width: int
-    kept: tuple[Beam, ...] = ()
+    kept: tuple[PartialPath, ...] = ()
 
 
 class Decoding(msgspec.Struct, frozen=True):
@@ -85,14 +86,14 @@ class Decoding(msgspec.Struct, frozen=True):
     It is None where nothing holds the model to so many, or it failed.
     """
 
-    beams: tuple[Beam, ...]
+    beams: tuple[PartialPath, ...]
     width: int
 
 
 class Decoded(msgspec.Struct, frozen=True):
     """The numbers of the paths that the model has picked, best first, and the `door` that held it to them."""
 
-    door: Door
+    door: ConstraintLevel
     numbers: tuple[int, ...]
 
 
@@ -100,8 +101,8 @@ class Picking(msgspec.Struct, frozen=True):
     """Asks the model for at most `width` candidates of one beam, unverified; the reply is a tuple of Picks."""
 
     depth: int
-    beam: Beam
-    candidates: tuple[Candidate, ...]
+    beam: PartialPath
+    candidates: tuple[Step, ...]
     width: int
 
 
@@ -112,15 +113,15 @@ class Deducing(msgspec.Struct, frozen=True):
     """
 
     depth: int
-    beams: tuple[Beam, ...]
-    kept: tuple[Beam, ...] = ()
+    beams: tuple[PartialPath, ...]
+    kept: tuple[PartialPath, ...] = ()
     weighed: bool = False
 
 
 class Completing(msgspec.Struct, frozen=True):
-    """Asks for all tails along the beams' relation chains; the reply is a tuple of Beams in the same order."""
+    """Asks for all tails along the beams' relation chains; the reply is a tuple of PartialPaths in the same order."""
 
-    beams: tuple[Beam, ...]
+    beams: tuple[PartialPath, ...]
 
 
 class Answering(msgspec.Struct, frozen=True):
@@ -130,8 +131,8 @@ class Answering(msgspec.Struct, frozen=True):
     `weighted`: the score of each path stands beside it.
     """
 
-    beams: tuple[Beam, ...]
-    also: tuple[tuple[Beam, ...], ...] = ()
+    beams: tuple[PartialPath, ...]
+    also: tuple[tuple[PartialPath, ...], ...] = ()
     weighted: bool = False
 
 
@@ -145,18 +146,18 @@ class Scoring(msgspec.Struct, frozen=True):
 
     depth: int
     what: Literal["relations", "entities"]
-    beams: tuple[Beam, ...]
-    candidates: tuple[Candidate, ...]
+    beams: tuple[PartialPath, ...]
+    candidates: tuple[Step, ...]
     surroundings: bool = False
 
 
 class Judging(msgspec.Struct, frozen=True):
     """Asks the model whether these paths together are enough to answer; the reply is a bool, False where it fails."""
 
-    beams: tuple[Beam, ...]
+    beams: tuple[PartialPath, ...]
 
 
-class Chain(msgspec.Struct, frozen=True):
+class PlannedChain(msgspec.Struct, frozen=True):
     """Relations to walk one after the other from a topic entity, planned before it is known whether they can be."""
 
     topic: Iri
@@ -164,10 +165,10 @@ class Chain(msgspec.Struct, frozen=True):
     weight: float = 1.0
 
     @property
-    def beam(self) -> Beam:
+    def beam(self) -> PartialPath:
         """The chain as a walk without edges, which `Completing` fills with those that the graph has; the weight is its score."""
-        steps = tuple(Candidate(0, relation, (), self.weight) for relation in self.relations)
-        return Beam(self.topic, steps, self.weight)
+        steps = tuple(Step(0, relation, (), self.weight) for relation in self.relations)
+        return PartialPath(self.topic, steps, self.weight)
 
 
 class Planning(msgspec.Struct, frozen=True):
@@ -185,11 +186,11 @@ class Planning(msgspec.Struct, frozen=True):
 class Inducing(msgspec.Struct, frozen=True):
     """Asks the model which paths answer, each shown with the end that it led to; the reply is a Conclusion."""
 
-    beams: tuple[Beam, ...]
+    beams: tuple[PartialPath, ...]
 
 
-class Recalling(msgspec.Struct, frozen=True):
-    """Asks the model for the answer from its memory; the reply is a Recalled, or None where the model gave none.
+class AskingModelOnly(msgspec.Struct, frozen=True):
+    """Asks the model for the answer from its memory; the reply is a ModelOnlyAnswer, or None where the model gave none.
 
     `sample` is 0 for its usual reply; the others, from 1, differ as the model's own replies do.
     """
@@ -207,11 +208,11 @@ class Found(msgspec.Struct, frozen=True):
     as a warning.
     """
 
-    beams: tuple[Beam, ...] = ()
+    beams: tuple[PartialPath, ...] = ()
     tails: tuple[tuple[int, ...], ...] = ()
     conclusion: Conclusion = Conclusion()
     exhausted: bool = False
-    recalled: Recalled | None = None
+    recalled: ModelOnlyAnswer | None = None
     measures: dict[str, float | str] = {}
     note: str = ""
 
@@ -228,7 +229,7 @@ Need = (
     | Judging
     | Planning
     | Inducing
-    | Recalling
+    | AskingModelOnly
 )
 Walk = Generator[Need, Any, Found]
 
@@ -237,7 +238,7 @@ class Task(msgspec.Struct, frozen=True):
     """What a method is given: the topic entities, the bounds of the search, whether several paths decide together."""
 
     topics: tuple[Iri, ...]
-    search: Search
+    search: SearchSettings
     together: bool = False
 
 
@@ -261,6 +262,6 @@ class Method(msgspec.Struct, frozen=True):
     prompts: bool = False
     verifies: bool = False
     decodes: bool = False
-    calls: Callable[[Search, int], Mapping[str, int]] = lambda _search, _topics: {"answer": 1}
+    calls: Callable[[SearchSettings, int], Mapping[str, int]] = lambda _search, _topics: {"answer": 1}
     hops: int | None = None
     looks_ahead: bool = False

@@ -21,24 +21,24 @@ from typing import Any
 
 import msgspec
 
+from fedkg.core.path import PartialPath, Step
+from fedkg.core.terms import DirectedRelation, Term
 from fedkg.errors import BudgetError
 from fedkg.methods.base import (
     Answering,
-    Chain,
     Completing,
     Expanding,
     Expansion,
     Found,
     Method,
     Need,
+    PlannedChain,
     Planning,
     Scoring,
     Task,
     Walk,
 )
-from fedkg.methods.ends import answer, chains
-from fedkg.records import Beam, Candidate
-from fedkg.terms import DirectedRelation, Term
+from fedkg.methods.conclude import answer, chains
 
 __all__ = ["ENTITIES", "HOPS", "METHOD", "OFFERED", "PLANS", "RELATIONS", "search"]
 
@@ -68,11 +68,11 @@ class Branch(msgspec.Struct, frozen=True):
     """
 
     plan: int
-    path: Beam
-    ahead: tuple[Candidate, ...]
+    path: PartialPath
+    ahead: tuple[Step, ...]
 
     @property
-    def step(self) -> Candidate:
+    def step(self) -> Step:
         """The next step, with the edges that go on from the path; back only where none goes on."""
         walked = {self.path.topic, *(tail for step in self.path.steps for tail in step.tails)}
         edges = tuple(edge for edge in self.ahead[0].edges if edge.start in self.path.tails)
@@ -84,14 +84,14 @@ def search(task: Task) -> Walk:
     """The three stages; `search.depth` bounds the hops further. Where no path can be judged any more, the measures are left."""
     depth = min(task.search.depth, HOPS)
     subgraph = yield from _retrieved(task, depth)
-    plans: tuple[Chain, ...] = ()
+    plans: tuple[PlannedChain, ...] = ()
     if subgraph.relations:
         plans = yield Planning(task.topics, depth, PLANS, subgraph.relations)
     if not plans:
         return Found(exhausted=subgraph.whole, measures=_measures(subgraph))
-    grounded: list[tuple[Chain, Beam]] = []
+    grounded: list[tuple[PlannedChain, PartialPath]] = []
     try:
-        walks: tuple[Beam, ...] = yield Completing(tuple(plan.beam for plan in plans))
+        walks: tuple[PartialPath, ...] = yield Completing(tuple(plan.beam for plan in plans))
         grounded += [(plan, walk) for plan, walk in zip(plans, walks, strict=True) if walk.tails]
         evidence = yield from _weighed(grounded, task.search.frontier)
         found = yield from answer(Answering(evidence, weighted=True), together=task.together)
@@ -101,7 +101,7 @@ def search(task: Task) -> Walk:
 
 
 def _measures(
-    subgraph: Subgraph, plans: Sequence[Chain] = (), grounded: Sequence[Chain] = ()
+    subgraph: Subgraph, plans: Sequence[PlannedChain] = (), grounded: Sequence[PlannedChain] = ()
 ) -> dict[str, float | str]:
     """The figures of a search; a plan is made once for all topics, and is grounded where one of them has it."""
     return {
@@ -113,7 +113,7 @@ def _measures(
 
 def _retrieved(task: Task, depth: int) -> Generator[Need, Any, Subgraph]:
     """The subgraph retriever: K steps at each hop, over all paths."""
-    beams = tuple(Beam(topic) for topic in task.topics)
+    beams = tuple(PartialPath(topic) for topic in task.topics)
     scores: dict[DirectedRelation, float] = {}
     whole = True
     for hop in range(1, depth + 1):
@@ -129,9 +129,7 @@ def _retrieved(task: Task, depth: int) -> Generator[Need, Any, Subgraph]:
     return Subgraph(tuple(sorted(scores, key=lambda relation: -scores[relation])), whole and not beams)
 
 
-def _relevant(
-    hop: int, beams: tuple[Beam, ...], offered: tuple[Candidate, ...]
-) -> Generator[Need, Any, list[Candidate]]:
+def _relevant(hop: int, beams: tuple[PartialPath, ...], offered: tuple[Step, ...]) -> Generator[Need, Any, list[Step]]:
     """The top K of the steps by the model's score (Eq. 2); those with equal ones as the retriever ranks them."""
     if not offered:
         return []
@@ -140,10 +138,12 @@ def _relevant(
     return sorted(scored, key=lambda step: -step.score)[:RELATIONS]
 
 
-def _weighed(grounded: Sequence[tuple[Chain, Beam]], most: int) -> Generator[Need, Any, tuple[Beam, ...]]:
+def _weighed(
+    grounded: Sequence[tuple[PlannedChain, PartialPath]], most: int
+) -> Generator[Need, Any, tuple[PartialPath, ...]]:
     """The evidence path finder: the weighted paths of the plans, the heaviest first, those of one plan as one."""
     branches = [
-        Branch(number, Beam(plan.topic, score=plan.weight), _leading(walk))
+        Branch(number, PartialPath(plan.topic, score=plan.weight), _leading(walk))
         for number, (plan, walk) in enumerate(grounded)
     ]
     for hop in range(1, max((len(branch.ahead) for branch in branches), default=0) + 1):
@@ -152,9 +152,9 @@ def _weighed(grounded: Sequence[tuple[Chain, Beam]], most: int) -> Generator[Nee
     return chains([branch.path for branch in sorted(branches, key=lambda branch: -branch.path.score)])
 
 
-def _leading(walk: Beam) -> tuple[Candidate, ...]:
+def _leading(walk: PartialPath) -> tuple[Step, ...]:
     """The steps of a walk with only those edges that lead on to its end."""
-    steps: list[Candidate] = []
+    steps: list[Step] = []
     for step in reversed(walk.steps):
         ahead = {edge.start for edge in steps[0].edges} if steps else set(step.tails)
         steps.insert(0, msgspec.structs.replace(step, edges=tuple(edge for edge in step.edges if edge.end in ahead)))
@@ -181,14 +181,14 @@ def _grown(hop: int, branches: Sequence[Branch], most: int) -> Generator[Need, A
     return _best(grown)
 
 
-def _pairs(number: int, step: Candidate, most: int) -> list[Candidate]:
+def _pairs(number: int, step: Step, most: int) -> list[Step]:
     """The step to each of its first entities, over all edges to it; each is less than the step where there are more."""
     complete = step.complete and len(step.tails) <= most
     edges = [tuple(edge for edge in step.edges if edge.end == tail) for tail in step.tails[:most]]
-    return [Candidate(number, step.relation, own, complete=complete) for own in edges]
+    return [Step(number, step.relation, own, complete=complete) for own in edges]
 
 
-def _longer(branch: Branch, step: Candidate, weights: Mapping[Term, float]) -> list[Branch]:
+def _longer(branch: Branch, step: Step, weights: Mapping[Term, float]) -> list[Branch]:
     """The branch with each of the weighed entities; at the end of a plan with all of them, the heaviest first."""
     if not weights:
         return []
@@ -213,7 +213,9 @@ def _best(branches: Sequence[Branch]) -> list[Branch]:
 def _partial(branch: Branch) -> Branch:
     """The branch as one beside which others were left out."""
     *before, last = branch.path.steps
-    path = Beam(branch.path.topic, (*before, msgspec.structs.replace(last, complete=False)), score=branch.path.score)
+    path = PartialPath(
+        branch.path.topic, (*before, msgspec.structs.replace(last, complete=False)), score=branch.path.score
+    )
     return msgspec.structs.replace(branch, path=path)
 
 

@@ -17,11 +17,12 @@ from typing import Any
 
 import msgspec
 
+from fedkg.config.settings import SearchSettings
+from fedkg.core.choice import Choice
+from fedkg.core.path import PartialPath, Step
 from fedkg.methods.base import Choosing, Expanding, Expansion, Method, Need, Picking, Task, Walk
-from fedkg.methods.ends import all_ends, conclude, leaves
-from fedkg.methods.verifiers import Verified, by_verdicts, verified
-from fedkg.records import Beam, Candidate, Pick
-from fedkg.settings import Search
+from fedkg.methods.conclude import all_ends, conclude, leaves
+from fedkg.methods.verifiers import VerifiedPaths, by_verdicts, verified
 
 __all__ = ["METHOD", "search"]
 
@@ -30,24 +31,24 @@ NEXT_PAGES = 3
 """A later page of candidates is this many times as long as the one before: forty candidates fit two calls."""
 
 
-class Chosen(msgspec.Struct, frozen=True):
+class ChosenPaths(msgspec.Struct, frozen=True):
     """What one depth has led to; `calls` of the model it took, `all_offered` whether every candidate was shown."""
 
-    verified: Verified = Verified()
+    verified: VerifiedPaths = VerifiedPaths()
     calls: int = 0
     all_offered: bool = True
 
 
-Step = Generator[Need, Any, Chosen]
+DepthSearch = Generator[Need, Any, ChosenPaths]
 
 
 def search(task: Task) -> Walk:
     """The walk from the topic entities. Where several paths decide together, the answer call sees all of them."""
     settings = _wide_enough(task.search, len(task.topics))
     several = task.together or len(task.topics) > 1
-    beams = tuple(Beam(topic) for topic in task.topics)
-    trail: list[Beam] = []
-    finished: list[Beam] = []
+    beams = tuple(PartialPath(topic) for topic in task.topics)
+    trail: list[PartialPath] = []
+    finished: list[PartialPath] = []
     exhausted, calls = True, settings.depth
     for depth in range(1, settings.depth + 1):
         last = depth == settings.depth
@@ -67,18 +68,20 @@ def search(task: Task) -> Walk:
     return (yield from _end(task, finished, trail, exhausted=exhausted and not (beams or finished)))
 
 
-def _wide_enough(search: Search, topics: int) -> Search:
+def _wide_enough(search: SearchSettings, topics: int) -> SearchSettings:
     """The settings with room for a path from each topic: of eight towns none is out of the comparison for the width."""
     return msgspec.structs.replace(search, beam=max(search.beam, topics))
 
 
-def _unfinished(kept: Sequence[Beam], finished: Sequence[Beam], *, together: bool) -> tuple[Beam, ...]:
+def _unfinished(
+    kept: Sequence[PartialPath], finished: Sequence[PartialPath], *, together: bool
+) -> tuple[PartialPath, ...]:
     """The beams that are walked on: those from topics without a finished path; none where one path decides for all."""
     done = {beam.topic for beam in finished}
     return () if done and together else tuple(beam for beam in kept if beam.topic not in done)
 
 
-def _end(task: Task, finished: Sequence[Beam], trail: Sequence[Beam], *, exhausted: bool) -> Walk:
+def _end(task: Task, finished: Sequence[PartialPath], trail: Sequence[PartialPath], *, exhausted: bool) -> Walk:
     """The answer call; or what the paths lead to, unless the answer is a judgement, which only the model can make."""
     if not (task.search.last_step or task.together):
         return (yield from all_ends(finished, trail, exhausted=exhausted))
@@ -88,31 +91,31 @@ def _end(task: Task, finished: Sequence[Beam], trail: Sequence[Beam], *, exhaust
 
 def _fused(
     depth: int,
-    beams: Sequence[Beam],
+    beams: Sequence[PartialPath],
     expansion: Expansion,
-    settings: Search,
-    before: tuple[Beam, ...],
+    settings: SearchSettings,
+    before: tuple[PartialPath, ...],
     *,
     calls: int,
-) -> Step:
+) -> DepthSearch:
     """One call chooses and verifies; a next page is offered where nothing was chosen: at most D calls in all.
 
     Any verifier but the deductive one comes after it, with calls of its own.
     """
     pages = _pages(expansion)
     for used, page in enumerate(pages[:calls], 1):
-        picks: tuple[Pick, ...] = yield Choosing(depth, tuple(beams), page, settings.beam, before)
+        picks: tuple[Choice, ...] = yield Choosing(depth, tuple(beams), page, settings.beam, before)
         if picks:
             steps = [page[pick.number - 1] for pick in picks]
             extended = [(beams[step.beam].extend(step), pick) for step, pick in zip(steps, picks, strict=True)]
             if settings.verifier == "deductive":
-                return Chosen(by_verdicts(extended), used, used == len(pages))
+                return ChosenPaths(by_verdicts(extended), used, used == len(pages))
             found = yield from verified(settings.verifier, depth, tuple(beam for beam, _ in extended), before)
-            return Chosen(found, used, used == len(pages))
-    return Chosen(calls=min(len(pages), calls), all_offered=len(pages) <= calls)
+            return ChosenPaths(found, used, used == len(pages))
+    return ChosenPaths(calls=min(len(pages), calls), all_offered=len(pages) <= calls)
 
 
-def _pages(expansion: Expansion) -> list[tuple[Candidate, ...]]:
+def _pages(expansion: Expansion) -> list[tuple[Step, ...]]:
     """The candidates in pages, each longer than the one before."""
     pages, start, size = [], 0, expansion.page or len(expansion.candidates)
     while start < len(expansion.candidates):
@@ -121,21 +124,27 @@ def _pages(expansion: Expansion) -> list[tuple[Candidate, ...]]:
     return pages
 
 
-def _paper(depth: int, beams: Sequence[Beam], expansion: Expansion, settings: Search, before: tuple[Beam, ...]) -> Step:
+def _paper(
+    depth: int,
+    beams: Sequence[PartialPath],
+    expansion: Expansion,
+    settings: SearchSettings,
+    before: tuple[PartialPath, ...],
+) -> DepthSearch:
     """One call per beam and one verification per depth: at most N · D + D calls (FiDeLiS v4, appendix B)."""
     offered = expansion.candidates[: expansion.page or None]
-    extended: list[Beam] = []
+    extended: list[PartialPath] = []
     for number, beam in enumerate(beams):
         own = tuple(candidate for candidate in offered if candidate.beam == number)
         if own:
-            picks: tuple[Pick, ...] = yield Picking(depth, beam, own, settings.beam)
+            picks: tuple[Choice, ...] = yield Picking(depth, beam, own, settings.beam)
             extended += [beam.extend(own[pick.number - 1]) for pick in picks]
     kept = tuple(sorted(extended, key=lambda beam: -beam.score)[: settings.beam])
     found = yield from verified(settings.verifier, depth, kept, before)
-    return Chosen(found, all_offered=len(offered) == len(expansion.candidates))
+    return ChosenPaths(found, all_offered=len(offered) == len(expansion.candidates))
 
 
-def calls(search: Search, topics: int) -> dict[str, int]:
+def calls(search: SearchSettings, topics: int) -> dict[str, int]:
     """The most calls by name: D, or N · D with the paper's plan; those of retriever and verifier; one that answers."""
     depth, width, fused = search.depth, _wide_enough(search, topics).beam, search.call_plan == "fused"
     counted = {

@@ -21,6 +21,11 @@ from typing import Any
 
 import msgspec
 
+from fedkg.config.settings import ConstraintLevel
+from fedkg.core.choice import Choice
+from fedkg.core.path import PartialPath, Step
+from fedkg.core.terms import Iri
+from fedkg.llm.trie import Trie
 from fedkg.methods.base import (
     Choosing,
     Completing,
@@ -35,10 +40,7 @@ from fedkg.methods.base import (
     Task,
     Walk,
 )
-from fedkg.methods.ends import answer, chains, completed, leaves
-from fedkg.records import Beam, Candidate, Pick
-from fedkg.terms import Iri
-from fedkg.trie import Door, Trie
+from fedkg.methods.conclude import answer, chains, completed, leaves
 
 __all__ = ["HOPS", "METHOD", "MOST_ENTITIES", "MOST_PATHS", "OFFERED", "PATHS", "search", "tokens"]
 
@@ -61,7 +63,7 @@ class Reach(msgspec.Struct, frozen=True):
     `page` is how many steps the model is to be offered at once where that was not said (0: all).
     """
 
-    paths: dict[tuple[Hashable, ...], Beam]
+    paths: dict[tuple[Hashable, ...], PartialPath]
     complete: bool = True
     unseen: int = 0
     left_out: int = 0
@@ -73,11 +75,11 @@ class Reach(msgspec.Struct, frozen=True):
         return self.complete and not self.unseen and not self.left_out
 
 
-class Walked(msgspec.Struct, frozen=True):
+class WalkedPaths(msgspec.Struct, frozen=True):
     """The paths that the model has picked, the best first, through which door, and whether it was offered all."""
 
-    door: Door
-    paths: tuple[Beam, ...]
+    door: ConstraintLevel
+    paths: tuple[PartialPath, ...]
     all_offered: bool = True
 
 
@@ -102,14 +104,14 @@ def search(task: Task) -> Walk:
     return msgspec.structs.replace(found, measures={"door": walked.door, **measures})
 
 
-def tokens(beam: Beam) -> tuple[Hashable, ...]:
+def tokens(beam: PartialPath) -> tuple[Hashable, ...]:
     """A path as the trie has it: the topic, then each step as its relation with the ends that it leads to."""
     return (beam.topic, *((step.relation, step.tails) for step in beam.steps))
 
 
 def _reach(topics: Sequence[Iri], hops: int) -> Generator[Need, Any, Reach]:
     """Breadth first: the paths of one step, then those of two; within a hop the best ones first."""
-    beams = tuple(Beam(topic) for topic in topics)
+    beams = tuple(PartialPath(topic) for topic in topics)
     reach = Reach({})
     for depth in range(1, hops + 1):
         # all that follows is walked anyway: a retriever's look at the hop after it would be fetched for nothing
@@ -131,23 +133,23 @@ def _reach(topics: Sequence[Iri], hops: int) -> Generator[Need, Any, Reach]:
     return reach
 
 
-def _decoded(reach: Reach) -> Generator[Need, Any, Walked | None]:
+def _decoded(reach: Reach) -> Generator[Need, Any, WalkedPaths | None]:
     """Through the token or the schema door, in one call; None where neither is open to so many paths."""
     paths = tuple(reach.paths.values())
     decoded: Decoded | None = yield Decoding(paths, PATHS)
-    return Walked(decoded.door, tuple(paths[number - 1] for number in decoded.numbers)) if decoded else None
+    return WalkedPaths(decoded.door, tuple(paths[number - 1] for number in decoded.numbers)) if decoded else None
 
 
 def _walked(
-    topics: Sequence[Iri], trie: Trie[Hashable], paths: Mapping[tuple[Hashable, ...], Beam], hops: int, most: int
-) -> Generator[Need, Any, Walked]:
+    topics: Sequence[Iri], trie: Trie[Hashable], paths: Mapping[tuple[Hashable, ...], PartialPath], hops: int, most: int
+) -> Generator[Need, Any, WalkedPaths]:
     """Through the index door: at each hop the model picks among what follows the picked paths in the trie.
 
     First come the paths that it said are enough, then those that no other goes on from, then the shorter ones before them.
     """
-    beams = tuple(Beam(topic) for topic in topics)
-    finished: list[Beam] = []
-    trail: list[Beam] = []
+    beams = tuple(PartialPath(topic) for topic in topics)
+    finished: list[PartialPath] = []
+    trail: list[PartialPath] = []
     all_offered = True
     for depth in range(1, hops + 1):
         following = _following(beams, trie, paths)
@@ -155,18 +157,18 @@ def _walked(
         offered = following[:most]
         if not offered:
             break
-        picks: tuple[Pick, ...] = yield Choosing(depth, beams, offered, PATHS)
+        picks: tuple[Choice, ...] = yield Choosing(depth, beams, offered, PATHS)
         picked = [(beams[step.beam].extend(step), pick) for pick in picks if (step := offered[pick.number - 1])]
         finished += [beam for beam, pick in picked if pick.finishes]
         trail += [beam for beam, _ in picked]
         beams = tuple(beam for beam, pick in picked if not pick.finishes)
     ranked = dict.fromkeys((*finished, *leaves(trail), *trail[::-1]))
-    return Walked("index", tuple(ranked)[:PATHS], all_offered)
+    return WalkedPaths("index", tuple(ranked)[:PATHS], all_offered)
 
 
 def _following(
-    beams: Sequence[Beam], trie: Trie[Hashable], paths: Mapping[tuple[Hashable, ...], Beam]
-) -> tuple[Candidate, ...]:
+    beams: Sequence[PartialPath], trie: Trie[Hashable], paths: Mapping[tuple[Hashable, ...], PartialPath]
+) -> tuple[Step, ...]:
     """The steps with which these paths go on in the trie, the best first."""
     steps = [
         msgspec.structs.replace(paths[(*prefix, token)].steps[-1], beam=number)
@@ -176,7 +178,7 @@ def _following(
     return tuple(sorted(steps, key=lambda step: -step.score))
 
 
-def _induced(paths: Sequence[Beam], *, together: bool, exhausted: bool) -> Walk:
+def _induced(paths: Sequence[PartialPath], *, together: bool, exhausted: bool) -> Walk:
     """The answer from all paths; completed before it where they decide together, else those that were chosen, after it."""
     shown = chains(paths)
     if shown and together:

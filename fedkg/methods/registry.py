@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
+from fedkg.config.settings import ConstraintLevel, SearchSettings
 from fedkg.errors import MethodError
-from fedkg.methods import eperm, fidelis, gcr, recall, retrieval, rog, tog
+from fedkg.methods import eperm, fidelis, gcr, model_only, retrieve_once, rog, tog
 from fedkg.methods.base import Method
-from fedkg.settings import Search
-from fedkg.trie import Door
 
 __all__ = ["METHODS", "check", "check_door", "find"]
 
@@ -16,12 +15,12 @@ METHODS: Mapping[str, Method] = {
     "eperm": eperm.METHOD,
     "tog": tog.METHOD,
     "rog": rog.METHOD,
-    "kaping": retrieval.KAPING,
-    "vanilla": retrieval.VANILLA,
-    "io": recall.IO,
-    "few-shot": recall.FEW_SHOT,
-    "cot": recall.COT,
-    "self-consistency": recall.SELF_CONSISTENCY,
+    "kaping": retrieve_once.KAPING,
+    "vanilla": retrieve_once.VANILLA,
+    "io": model_only.IO,
+    "few-shot": model_only.FEW_SHOT,
+    "cot": model_only.COT,
+    "self-consistency": model_only.SELF_CONSISTENCY,
 }
 
 
@@ -42,7 +41,7 @@ def find(name: str, *, prompted: bool = True) -> Method:
     return METHODS[name]
 
 
-def check_door(method: Method, door: Door | None, offered: Sequence[Door], model: str) -> None:
+def check_door(method: Method, door: ConstraintLevel | None, offered: Sequence[ConstraintLevel], model: str) -> None:
     """Raises MethodError where the method's walk goes through a door that the model does not offer, naming what would work."""
     if method.decodes and door and door not in offered:
         hint = (
@@ -52,7 +51,7 @@ def check_door(method: Method, door: Door | None, offered: Sequence[Door], model
         raise MethodError(f"the model {model} cannot be held to paths by the door {door}", asked=model, hint=hint)
 
 
-def check(method: Method, search: Search, model: str, *, logprobs: bool) -> None:
+def check(method: Method, search: SearchSettings, model: str, *, logprobs: bool) -> None:
     """Raises MethodError where the method's verifier needs log-probabilities and the model gives none, naming what would work."""
     if method.verifies and search.verifier == "log-probability" and not logprobs:
         hint = (

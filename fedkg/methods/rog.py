@@ -15,18 +15,18 @@ from collections.abc import Sequence
 
 import msgspec
 
-from fedkg.methods.base import Answering, Chain, Completing, Method, Planning, Task, Walk
-from fedkg.methods.ends import answer
-from fedkg.records import Beam
-from fedkg.terms import DirectedRelation
+from fedkg.core.path import PartialPath
+from fedkg.core.terms import DirectedRelation
+from fedkg.methods.base import Answering, Completing, Method, PlannedChain, Planning, Task, Walk
+from fedkg.methods.conclude import answer
 
 __all__ = ["METHOD", "search"]
 
 
 def search(task: Task) -> Walk:
     """At most `search.beam` chains of at most `search.depth` relations, planned, grounded and judged."""
-    chains: tuple[Chain, ...] = yield Planning(task.topics, task.search.depth, task.search.beam)
-    walked: tuple[Beam, ...] = ()
+    chains: tuple[PlannedChain, ...] = yield Planning(task.topics, task.search.depth, task.search.beam)
+    walked: tuple[PartialPath, ...] = ()
     if chains:
         walked = yield Completing(tuple(chain.beam for chain in chains))
     grounded = tuple(beam for beam in walked if _existing(beam) == len(beam.steps))
@@ -34,12 +34,12 @@ def search(task: Task) -> Walk:
     return msgspec.structs.replace(found, measures=_validity(walked))
 
 
-def _existing(beam: Beam) -> int:
+def _existing(beam: PartialPath) -> int:
     """How many steps of a chain the graph has; after one that is missing there is nowhere to go on from."""
     return sum(bool(step.edges) for step in beam.steps)
 
 
-def _validity(walked: Sequence[Beam]) -> dict[str, float | str]:
+def _validity(walked: Sequence[PartialPath]) -> dict[str, float | str]:
     """The share of planned steps that exist, and how many were planned; no share where nothing was.
 
     A chain is planned once for all topics: what counts is the topic from which it leads furthest.

@@ -18,10 +18,10 @@ from typing import Any
 
 import msgspec
 
+from fedkg.config.settings import SearchSettings
+from fedkg.core.path import PartialPath, Step
 from fedkg.methods.base import Expanding, Expansion, Judging, Method, Need, Scoring, Task, Walk
-from fedkg.methods.ends import conclude, leaves
-from fedkg.records import Beam, Candidate
-from fedkg.settings import Search
+from fedkg.methods.conclude import conclude, leaves
 
 __all__ = ["METHOD", "search"]
 
@@ -29,19 +29,19 @@ __all__ = ["METHOD", "search"]
 class Pruned(msgspec.Struct, frozen=True):
     """The best candidates, scored; `all_kept` is False where one that helps was dropped, or never shown, for the width."""
 
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[Step, ...]
     all_kept: bool
 
 
-Step = Generator[Need, Any, Pruned]
+Pruning = Generator[Need, Any, Pruned]
 
 
 def search(task: Task) -> Walk:
     """The walk from the topic entities, N = `search.beam` paths wide and at most D = `search.depth` steps deep."""
     settings = task.search
-    beams = tuple(Beam(topic) for topic in task.topics)
-    trail: list[Beam] = []
-    finished: tuple[Beam, ...] = ()
+    beams = tuple(PartialPath(topic) for topic in task.topics)
+    trail: list[PartialPath] = []
+    finished: tuple[PartialPath, ...] = ()
     exhausted = True
     for depth in range(1, settings.depth + 1):
         # the model looks at the step itself: a retriever's look at the one after it would be fetched for nothing
@@ -59,10 +59,10 @@ def search(task: Task) -> Walk:
     return (yield from conclude(finished, trail, together=task.together, exhausted=exhausted and not beams))
 
 
-def _relations(depth: int, beams: Sequence[Beam], found: Sequence[Candidate], settings: Search) -> Step:
+def _relations(depth: int, beams: Sequence[PartialPath], found: Sequence[Step], settings: SearchSettings) -> Pruning:
     """Relation exploration: a call for each path that goes on; all its relations are shown, unless the settings bound them."""
     offered = found[: settings.candidates]
-    scored: list[Candidate] = []
+    scored: list[Step] = []
     for number, beam in enumerate(beams):
         own = tuple(group for group in offered if group.beam == number)
         if own:
@@ -71,7 +71,7 @@ def _relations(depth: int, beams: Sequence[Beam], found: Sequence[Candidate], se
     return _pruned(scored, settings.beam, all_shown=len(offered) == len(found))
 
 
-def _entities(depth: int, beams: Sequence[Beam], relations: Sequence[Candidate], settings: Search) -> Step:
+def _entities(depth: int, beams: Sequence[PartialPath], relations: Sequence[Step], settings: SearchSettings) -> Pruning:
     """Entity exploration: one call over the entities of all relations, of each as many as a group shows."""
     pairs = tuple(pair for group in relations for pair in _pairs(group, settings.tails))
     if not pairs:
@@ -82,19 +82,19 @@ def _entities(depth: int, beams: Sequence[Beam], relations: Sequence[Candidate],
     return _pruned(scored, settings.beam, all_shown=all_shown)
 
 
-def _pairs(group: Candidate, most: int) -> list[Candidate]:
+def _pairs(group: Step, most: int) -> list[Step]:
     """The relation with each of its first entities, over all edges to it."""
     edges = [tuple(edge for edge in group.edges if edge.end == tail) for tail in group.tails[:most]]
     return [msgspec.structs.replace(group, edges=own) for own in edges]
 
 
-def _pruned(scored: Sequence[Candidate], width: int, *, all_shown: bool) -> Pruned:
+def _pruned(scored: Sequence[Step], width: int, *, all_shown: bool) -> Pruned:
     """The best `width` of those that help at all."""
     helping = sorted((found for found in scored if found.score > 0), key=lambda found: -found.score)
     return Pruned(tuple(helping[:width]), all_shown and len(helping) <= width)
 
 
-def _weighed(candidate: Candidate, score: float) -> Candidate:
+def _weighed(candidate: Step, score: float) -> Step:
     return msgspec.structs.replace(candidate, score=score)
 
 

@@ -5,23 +5,24 @@ from typing import Any
 
 import msgspec
 
+from fedkg.config.settings import Verifier
+from fedkg.core.choice import Choice, Verdict
+from fedkg.core.path import PartialPath
 from fedkg.methods.base import Deducing, Judging, Need
-from fedkg.records import Beam, Pick, Verdict
-from fedkg.settings import Verifier
 
-__all__ = ["Verified", "by_verdicts", "verified"]
+__all__ = ["VerifiedPaths", "by_verdicts", "verified"]
 
 
-class Verified(msgspec.Struct, frozen=True):
+class VerifiedPaths(msgspec.Struct, frozen=True):
     """The paths that are walked on, and those of them that are enough to answer."""
 
-    kept: tuple[Beam, ...] = ()
-    finished: tuple[Beam, ...] = ()
+    kept: tuple[PartialPath, ...] = ()
+    finished: tuple[PartialPath, ...] = ()
 
 
 def verified(
-    verifier: Verifier, depth: int, beams: tuple[Beam, ...], before: tuple[Beam, ...]
-) -> Generator[Need, Any, Verified]:
+    verifier: Verifier, depth: int, beams: tuple[PartialPath, ...], before: tuple[PartialPath, ...]
+) -> Generator[Need, Any, VerifiedPaths]:
     """What the verifier makes of the paths that one depth has come to; those of `before` count as well.
 
     `deductive` prunes what does not follow (C_local) and finishes what the statement can be deduced from (C_global). The
@@ -29,15 +30,15 @@ def verified(
     with `none` no path does.
     """
     if not beams or verifier == "none":
-        return Verified(beams)
+        return VerifiedPaths(beams)
     if verifier == "adequacy":
         enough = yield Judging((*beams, *before))
-        return Verified(beams, beams if enough else ())
+        return VerifiedPaths(beams, beams if enough else ())
     verdicts: tuple[Verdict, ...] = yield Deducing(depth, beams, before, weighed=verifier == "log-probability")
     return by_verdicts([(beams[verdict.number - 1], verdict) for verdict in verdicts])
 
 
-def by_verdicts(judged: Sequence[tuple[Beam, Verdict | Pick]]) -> Verified:
+def by_verdicts(judged: Sequence[tuple[PartialPath, Verdict | Choice]]) -> VerifiedPaths:
     """The beams that follow, and those that finish, by the verdict on each."""
     kept = [(beam, verdict) for beam, verdict in judged if verdict.follows]
-    return Verified(tuple(beam for beam, _ in kept), tuple(beam for beam, verdict in kept if verdict.finishes))
+    return VerifiedPaths(tuple(beam for beam, _ in kept), tuple(beam for beam, verdict in kept if verdict.finishes))

@@ -1,1 +1,1 @@
-"""Pure text of SPARQL: requests become queries, replies become rows or classed errors."""
+"""The query language: how queries are built, how replies are judged and read, which engine answers."""

@@ -1,4 +1,4 @@
-"""Requests become query text: pure functions, full IRIs, terms written by `fedkg.terms` only.
+"""Requests become query text: pure functions, full IRIs, terms written by `fedkg.core.terms` only.
 
 The shapes follow what real engines can plan: VALUES inside each branch (an outer VALUES makes QLever evaluate the whole
 UNION), named variables, no BIND, constants in predicate position, one direction per query. Branches that must be told
@@ -11,9 +11,9 @@ constant in a branch of its own. The rows are the same, but for how often the sa
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from fedkg.dialects import DIALECTS, GENERIC, Dialect
-from fedkg.profiles import Edges, Labels, Mediators, Shape
-from fedkg.terms import UNKNOWN, XSD_STRING, Direction, Edge, Iri, Literal, Term
+from fedkg.config.dialects import DIALECTS, GENERIC, Dialect
+from fedkg.config.profiles import Edges, Labels, Mediators, Shape
+from fedkg.core.terms import UNKNOWN, XSD_STRING, Direction, Edge, Iri, Literal, Term
 
 __all__ = [
     "DIALECT_VERSION",

@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
+from fedkg.config.profiles import Mediators, Shape
+from fedkg.core.terms import UNKNOWN, Blank, Direction, Edge, Iri, Literal, Qualifier, Term, Through
 from fedkg.errors import NotSparqlError
-from fedkg.profiles import Mediators, Shape
-from fedkg.terms import UNKNOWN, Blank, Direction, Edge, Iri, Literal, Qualifier, Term, Through
 
 __all__ = ["MAX_LITERAL", "MAX_QUALIFIERS", "Said", "from_rows", "sort_key"]
 

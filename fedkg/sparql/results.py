@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
+from fedkg.core.terms import Blank, Iri, Literal, Term
 from fedkg.errors import (
     EndpointError,
     EndpointTimeoutError,
@@ -25,9 +26,8 @@ from fedkg.errors import (
     TruncatedError,
     UnreachableError,
 )
-from fedkg.fetch.base import Reply, Rows
 from fedkg.sparql import xml
-from fedkg.terms import Blank, Iri, Literal, Term
+from fedkg.sparql.reply import EndpointReply, Rows
 
 __all__ = ["accept"]
 
@@ -102,15 +102,15 @@ class _Results(msgspec.Struct):
     bindings: list[dict[str, _Binding]]
 
 
-class _Document(msgspec.Struct):
+class _ResultsDocument(msgspec.Struct):
     head: dict[str, Any]
     results: _Results | None = None
 
 
-DOCUMENT = msgspec.json.Decoder(_Document)
+DOCUMENT = msgspec.json.Decoder(_ResultsDocument)
 
 
-def accept(reply: Reply, *, endpoint: str, known_cap: int = 0, limit: int = 0) -> Rows:
+def accept(reply: EndpointReply, *, endpoint: str, known_cap: int = 0, limit: int = 0) -> Rows:
     """The rows of a reply that is beyond doubt; `endpoint` is the name that errors show.
 
     `known_cap` is the row count at which the endpoint cuts silently, `limit` the LIMIT that its queries carry; a reply
@@ -169,7 +169,7 @@ def _term(value: _Binding, endpoint: str) -> Term:
 # ---- a reply that says 200 ----
 
 
-def _refuse_engine_text(reply: Reply, endpoint: str) -> None:
+def _refuse_engine_text(reply: EndpointReply, endpoint: str) -> None:
     """An engine that fails while it is sending writes its error into the body, even inside of a literal."""
     body = reply.body
     places = [place for mark in ENGINE_TEXTS if (place := body.find(mark)) >= 0]
@@ -182,13 +182,13 @@ def _refuse_engine_text(reply: Reply, endpoint: str) -> None:
     raise _error(kind, reply, endpoint, f"broke off in the middle: {text[:SHOWN]}")
 
 
-def _refuse_partial(reply: Reply, endpoint: str) -> None:
+def _refuse_partial(reply: EndpointReply, endpoint: str) -> None:
     marks = [f"{name}: {_clean(reply.headers[name])[:80]}" for name in PARTIAL_HEADERS if name in reply.headers]
     if reply.status == HTTPStatus.PARTIAL_CONTENT or marks:
         raise _error(TruncatedError, reply, endpoint, f"incomplete results ({'; '.join(marks) or 'status 206'})")
 
 
-def _document(reply: Reply, endpoint: str) -> _Document:
+def _document(reply: EndpointReply, endpoint: str) -> _ResultsDocument:
     if reply.content_type in XML_TYPES:
         return _xml_document(reply, endpoint)
     if reply.content_type not in JSON_TYPES:
@@ -199,7 +199,7 @@ def _document(reply: Reply, endpoint: str) -> _Document:
         return _repaired_document(reply, endpoint)
 
 
-def _repaired_document(reply: Reply, endpoint: str) -> _Document:
+def _repaired_document(reply: EndpointReply, endpoint: str) -> _ResultsDocument:
     try:
         value = json.loads(_repair(reply.body), strict=False, parse_constant=_no_constant)
     except (ValueError, RecursionError):
@@ -207,7 +207,7 @@ def _repaired_document(reply: Reply, endpoint: str) -> _Document:
     return _converted(value, reply, endpoint)
 
 
-def _xml_document(reply: Reply, endpoint: str) -> _Document:
+def _xml_document(reply: EndpointReply, endpoint: str) -> _ResultsDocument:
     try:
         value = xml.read(reply.body)
     except xml.BrokenOffError:
@@ -217,14 +217,14 @@ def _xml_document(reply: Reply, endpoint: str) -> _Document:
     return _converted(value, reply, endpoint)
 
 
-def _converted(value: object, reply: Reply, endpoint: str) -> _Document:
+def _converted(value: object, reply: EndpointReply, endpoint: str) -> _ResultsDocument:
     try:
-        return msgspec.convert(value, _Document)
+        return msgspec.convert(value, _ResultsDocument)
     except (msgspec.ValidationError, RecursionError) as error:
         _unusable(reply, endpoint, f"{_format(reply)} of another shape ({_clean(str(error))[:120]})")
 
 
-def _unreadable(reply: Reply, endpoint: str) -> NoReturn:
+def _unreadable(reply: EndpointReply, endpoint: str) -> NoReturn:
     start, end = reply.body[:READ].lstrip(), reply.body[-READ:]
     if CANCELLED in end:
         raise _error(EndpointTimeoutError, reply, endpoint, CANCELLED.decode())
@@ -233,14 +233,14 @@ def _unreadable(reply: Reply, endpoint: str) -> NoReturn:
     _unusable(reply, endpoint, f"no {_format(reply)}" if start else "an empty body")
 
 
-def _unusable(reply: Reply, endpoint: str, what: str) -> NoReturn:
+def _unusable(reply: EndpointReply, endpoint: str, what: str) -> NoReturn:
     """Raises for a body that holds no result; where it is an engine's own text, that text may say why."""
     said = _said(reply)
     kind = NotSparqlError if _is_page(reply) else _by_text(said) or NotSparqlError
     raise _error(kind, reply, endpoint, f"{what}{': ' if said else ''}{said[:SHOWN]}")
 
 
-def _format(reply: Reply) -> str:
+def _format(reply: EndpointReply) -> str:
     return "XML" if reply.content_type in XML_TYPES else "JSON"
 
 
@@ -267,7 +267,7 @@ def _no_constant(name: str) -> NoReturn:
 # ---- a reply that says otherwise ----
 
 
-def _failure(reply: Reply, endpoint: str) -> EndpointError:
+def _failure(reply: EndpointReply, endpoint: str) -> EndpointError:
     said = _said(reply)
     kind = _kind(reply, said)
     wait = _wait(reply, said) if kind is RefusedError else 0.0
@@ -275,7 +275,7 @@ def _failure(reply: Reply, endpoint: str) -> EndpointError:
     return _error(kind, reply, endpoint, said[:SHOWN] or _location(reply), wait=wait, hint=hint)
 
 
-def _kind(reply: Reply, said: str) -> type[EndpointError]:
+def _kind(reply: EndpointReply, said: str) -> type[EndpointError]:
     if reply.status in GATEWAY:
         return EndpointTimeoutError if reply.seconds >= SLOW_GATEWAY else UnreachableError
     # QLever's 429 is a timeout, and it names no time to wait
@@ -287,7 +287,7 @@ def _kind(reply: Reply, said: str) -> type[EndpointError]:
     return RefusedError if _refuses(reply, said) else _by_status(reply)
 
 
-def _by_status(reply: Reply) -> type[EndpointError]:
+def _by_status(reply: EndpointReply) -> type[EndpointError]:
     status = reply.status
     if status in TOO_LARGE:
         return EndpointTimeoutError
@@ -308,7 +308,7 @@ def _by_text(said: str) -> type[EndpointError] | None:
     return EndpointTimeoutError if TIMED_OUT.search(said) else None
 
 
-def _refuses(reply: Reply, said: str) -> bool:
+def _refuses(reply: EndpointReply, said: str) -> bool:
     if reply.status not in REFUSING:
         return False
     if reply.status == HTTPStatus.TOO_MANY_REQUESTS or BANNED.search(said) or AGENT_POLICY.search(said):
@@ -317,7 +317,7 @@ def _refuses(reply: Reply, said: str) -> bool:
     return reply.status == HTTPStatus.SERVICE_UNAVAILABLE and bool(busy)
 
 
-def _wait(reply: Reply, said: str) -> float:
+def _wait(reply: EndpointReply, said: str) -> float:
     """The seconds that the endpoint asked to wait, at most a week."""
     asked = _seconds(reply.headers.get("retry-after", ""))
     if until := BANNED_UNTIL.search(said):
@@ -355,13 +355,13 @@ def _from_now(instant: dt.datetime) -> float:
 
 
 def _error(
-    kind: type[EndpointError], reply: Reply, endpoint: str, what: str, *, wait: float = 0.0, hint: str = ""
+    kind: type[EndpointError], reply: EndpointReply, endpoint: str, what: str, *, wait: float = 0.0, hint: str = ""
 ) -> EndpointError:
     message = f"{endpoint} answered {reply.status}{': ' if what else ''}{what}"
     return kind(message, endpoint=endpoint, status=reply.status, wait=wait, hint=hint)
 
 
-def _said(reply: Reply) -> str:
+def _said(reply: EndpointReply) -> str:
     """The engine's message on one line, without markup, control characters and the echo of the query."""
     if _is_page(reply):
         text = _decode(reply.body[:READ])
@@ -370,7 +370,7 @@ def _said(reply: Reply) -> str:
     return _without_query(_json_message(reply.body)[:LONG] or _decode(reply.body[:LONG]))
 
 
-def _is_page(reply: Reply) -> bool:
+def _is_page(reply: EndpointReply) -> bool:
     return "html" in reply.content_type or reply.body[:200].lstrip().lower().startswith((b"<!doctype html", b"<html"))
 
 
@@ -401,7 +401,7 @@ def _clean(text: str) -> str:
     return URL_QUERY.sub("?…", USER_INFO.sub("//", " ".join(printable.split())))
 
 
-def _location(reply: Reply) -> str:
+def _location(reply: EndpointReply) -> str:
     target = reply.headers.get("location", "")
     if target and HTTPStatus.MULTIPLE_CHOICES <= reply.status < HTTPStatus.BAD_REQUEST:
         return f"moved to {_clean(target.split('?')[0])[:SHOWN]}; use that URL if you trust it"

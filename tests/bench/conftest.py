@@ -8,16 +8,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from fedkg.bench import definitions, runner
-from fedkg.bench.datasets import Gold
-from fedkg.bench.record import Given, Header, Passed, Record, Walked
-from fedkg.bench.results import Result
-from fedkg.bench.runner import Job
-from fedkg.records import Usage
-from fedkg.settings import load
+from fedkg.bench.data import definitions
+from fedkg.bench.data.questions import Gold
+from fedkg.bench.run import runner
+from fedkg.bench.run.record import GivenAnswer, Header, QuestionRecord, StageCount, WalkedEdge
+from fedkg.bench.run.results import BenchmarkResult
+from fedkg.bench.run.runner import Job
+from fedkg.config.settings import load
+from fedkg.core.usage import Usage
 
 MakeJob = Callable[..., Job]
-MakeResult = Callable[..., Result]
+MakeResult = Callable[..., BenchmarkResult]
 KINGDOM = """\
 @prefix ex: <http://ex.org/> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -30,14 +31,14 @@ ex:michael rdfs:label "Michael"@en .
 ex:spouse rdfs:label "spouse"@en .
 ex:flavia rdfs:label "Flavia"@en .
 """
-STEP = Walked("T", "likes", "A", "out", ("<http://x/t>", "<http://x/likes>", "<http://x/a>"), "x", confirmed=True)
+STEP = WalkedEdge("T", "likes", "A", "out", ("<http://x/t>", "<http://x/likes>", "<http://x/a>"), "x", confirmed=True)
 SEARCH = {"beam": 4, "alpha": 0.3, "keywords": True}
 
 
-def question(name: str, answers: str, **more: Any) -> Record:
+def question(name: str, answers: str, **more: Any) -> QuestionRecord:
     """A question whose right answer is `a`; one letter of `answers` is one answer."""
-    said = tuple(Given(f"http://x/{one}", one.upper(), True, 1.0, 1, True) for one in answers)
-    made = Record(
+    said = tuple(GivenAnswer(f"http://x/{one}", one.upper(), True, 1.0, 1, True) for one in answers)
+    made = QuestionRecord(
         id=name,
         question="who?",
         kind="entities",
@@ -47,7 +48,7 @@ def question(name: str, answers: str, **more: Any) -> Record:
         topics=("http://x/t",),
         hops=1,
         gold_steps=1,
-        passed=(Passed(1, "offered", 3, gold="a" in answers),),
+        passed=(StageCount(1, "offered", 3, gold="a" in answers),),
         edges=len(answers),
         valid=len(answers),
         paths=((STEP,),) if answers else (),
@@ -60,13 +61,13 @@ def question(name: str, answers: str, **more: Any) -> Record:
 def made() -> MakeResult:
     """A result of questions by their answers, as `made("a", "x", beam=2)`; other names are those of the header."""
 
-    def make(*answers: str, **more: Any) -> Result:
+    def make(*answers: str, **more: Any) -> BenchmarkResult:
         search = SEARCH | {name: more.pop(name) for name in list(more) if name in SEARCH}
         settings = {"embedder": more.pop("embedder", "bm25"), "search": search}
         told = {"benchmark": "b", "method": "fidelis", "model": "local"} | more
         records = tuple(question(str(number), letters) for number, letters in enumerate(answers))
         header = Header(settings=settings, questions=len(answers), limit=None, seed=0, fedkg="0.1.0", **told)
-        return Result(header, records)
+        return BenchmarkResult(header, records)
 
     return make
 

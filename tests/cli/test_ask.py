@@ -8,7 +8,8 @@ import pytest
 from click.testing import Result
 
 from fedkg.cli.ask import exit_code
-from fedkg.records import Answer, Status, Usage, decode_answer
+from fedkg.core.answer import Answer, Status, decode_answer
+from fedkg.core.usage import Usage
 from fedkg.session import Session
 
 Cli = Callable[..., Result]

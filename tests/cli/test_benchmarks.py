@@ -5,7 +5,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from fedkg.bench import definitions
+from fedkg.bench.data import definitions
 from fedkg.cli.benchmarks import every
 
 

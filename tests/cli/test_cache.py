@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from fedkg.store import DiskStore
+from fedkg.cache.disk import DiskStore
 
 Cli = Callable[..., Result]
 
@@ -77,7 +77,7 @@ def test_names_that_are_no_text(cli: Cli, graph: Path, tmp_path: Path) -> None:
 
 def test_a_run_that_is_too_large_says_so(cli: Cli, graph: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is listed, and cannot be exported."""
-    monkeypatch.setattr("fedkg.runs.MOST_TOUCHED", 1)
+    monkeypatch.setattr("fedkg.cache.journal.MOST_TOUCHED", 1)
     assert cli("neighbours", "http://ex.org/flavia", "-e", graph).exit_code == 0
     assert "too many entries  neighbours" in cli("cache", "runs").stdout.splitlines()[-1]
     result = cli("cache", "export", "one.pack")

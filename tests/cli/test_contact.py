@@ -11,8 +11,8 @@ import pytest
 from click.testing import Result
 
 from fedkg.cli import contact
+from fedkg.config.settings import Settings
 from fedkg.errors import SettingsError
-from fedkg.settings import Settings
 
 Cli = Callable[..., Result]
 MAIL = "ann@example.org"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from fedkg import profiles
+from fedkg.config import profiles
 
 Cli = Callable[..., Result]
 

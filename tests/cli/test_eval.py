@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from fedkg.bench import definitions, results
-from fedkg.bench.datasets import Gold
-from fedkg.bench.definitions import Metric
-from fedkg.bench.record import Given, Record
+from fedkg.bench.data import definitions
+from fedkg.bench.data.definitions import Metric
+from fedkg.bench.data.questions import Gold
+from fedkg.bench.run import results
+from fedkg.bench.run.record import GivenAnswer, QuestionRecord
 from fedkg.cli.eval import _progress
-from fedkg.records import Usage
+from fedkg.core.usage import Usage
 
 Cli = Callable[..., Result]
 NAME = "metaqa-1hop"
@@ -207,7 +208,7 @@ def test_a_disk_that_is_full_is_said(cli: Cli, data: Path, monkeypatch: pytest.M
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("fedkg.bench.results.os.fsync", full)
+        patch.setattr("fedkg.bench.run.results.os.fsync", full)
         result = cli("eval", "run", NAME, "--data", data, "--out", "out")
     assert (result.exit_code, result.stdout) == (2, "")
     assert f"cannot write out/{NAME}.jsonl: No space left on device" in result.stderr
@@ -398,13 +399,13 @@ def test_the_bar_has_the_measure_of_the_benchmark(metric: Metric, said: str) -> 
     """The one that its papers lead with, as a mean so far, and what was spent."""
     shown: list[tuple[int, str]] = []
     gold = (Gold("A", "http://x/a"), Gold("B", "http://x/b"))
-    answered = Record(
+    answered = QuestionRecord(
         id="1",
         question="who?",
         kind="entities",
         status="answered",
         gold=gold,
-        answers=(Given("http://x/a", "A"),),
+        answers=(GivenAnswer("http://x/a", "A"),),
         usage=Usage(price=0.5),
     )
     _progress(lambda *told: shown.append(told), metric)([answered])

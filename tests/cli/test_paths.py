@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from fedkg.bench import definitions
+from fedkg.bench.data import definitions
 
 Cli = Callable[..., Result]
 NAME = "metaqa-2hop"

@@ -7,20 +7,20 @@ import click
 import msgspec
 import pytest
 
-from fedkg.bench import results
-from fedkg.bench.asking import Work
-from fedkg.bench.datasets import Question
-from fedkg.bench.definitions import Definition
-from fedkg.bench.record import Header, failed
-from fedkg.bench.results import Result
-from fedkg.bench.runner import Job
+from fedkg.bench.data.definitions import Definition
+from fedkg.bench.data.questions import BenchmarkQuestion
+from fedkg.bench.run import results
+from fedkg.bench.run.asking import AskingTask
+from fedkg.bench.run.record import Header, failed
+from fedkg.bench.run.results import BenchmarkResult
+from fedkg.bench.run.runner import Job
 from fedkg.cli import price
+from fedkg.config.settings import Settings
+from fedkg.engine.estimate import Cost
 from fedkg.errors import MethodError, SettingsError
-from fedkg.estimate import Cost
-from fedkg.settings import Settings
 
 HEADER = Header(benchmark="b", method="m", model="openai:m", settings={}, questions=1, limit=None, seed=0, fedkg="0")
-JOB = Job(HEADER, (Question("1", "who?"),), Work(Settings(), Definition("t", "q", 1)))
+JOB = Job(HEADER, (BenchmarkQuestion("1", "who?"),), AskingTask(Settings(), Definition("t", "q", 1)))
 
 
 @pytest.fixture
@@ -63,12 +63,12 @@ def test_nobody_is_asked_for_what_is_free(costs: list[Any]) -> None:
 def test_what_is_finished_costs_nothing_more(costs: list[Any], asked_for: list[Job], tmp_path: Path) -> None:
     """The estimate is for the other questions; where there are none, nobody is asked."""
     file = tmp_path / "b.jsonl"
-    job = msgspec.structs.replace(JOB, questions=(Question("1", "who?"), Question("2", "what?")))
-    results.save(Result(HEADER, (failed(job.questions[0], KeyError()),)), file)
+    job = msgspec.structs.replace(JOB, questions=(BenchmarkQuestion("1", "who?"), BenchmarkQuestion("2", "what?")))
+    results.save(BenchmarkResult(HEADER, (failed(job.questions[0], KeyError()),)), file)
     costs.append(Cost(price=0.0))
     price.confirm("b", [(job, file)], yes=False)
     assert [one.questions for one in asked_for] == [job.questions[1:]]
-    results.save(Result(HEADER, tuple(failed(one, KeyError()) for one in job.questions)), file)
+    results.save(BenchmarkResult(HEADER, tuple(failed(one, KeyError()) for one in job.questions)), file)
     price.confirm("b", [(job, file)], yes=False)
     assert len(asked_for) == 1
 
@@ -76,10 +76,10 @@ def test_what_is_finished_costs_nothing_more(costs: list[Any], asked_for: list[J
 def test_vectors_of_a_vendor_cost_money_too(costs: list[Any]) -> None:
     """How much, nobody knows; a model and an embedder of one's own cost nothing."""
     settings = Settings(embedder="openai:text-embedding-3-small")
-    job = msgspec.structs.replace(with_model("local"), work=Work(settings, JOB.work.definition))
+    job = msgspec.structs.replace(with_model("local"), work=AskingTask(settings, JOB.work.definition))
     with pytest.raises(SettingsError, match="0 tokens, vectors of openai:text-embedding-3-small, a price that is not"):
         price.confirm("b", [(job, None)], yes=False)
-    own = msgspec.structs.replace(with_model("hf:m"), work=Work(Settings(embedder="st:m"), JOB.work.definition))
+    own = msgspec.structs.replace(with_model("hf:m"), work=AskingTask(Settings(embedder="st:m"), JOB.work.definition))
     price.confirm("b", [(own, None)], yes=False)
     assert costs == []
 

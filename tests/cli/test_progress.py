@@ -4,7 +4,8 @@ import pytest
 from rich.console import Console
 
 from fedkg.cli.progress import Board, described, ticking, watched
-from fedkg.events import (
+from fedkg.core.answer import Answer, Status
+from fedkg.core.events import (
     Answered,
     Chosen,
     Event,
@@ -18,8 +19,9 @@ from fedkg.events import (
     Verified,
     Warned,
 )
-from fedkg.records import Answer, Match, Plan, Status, Usage
-from fedkg.terms import Iri
+from fedkg.core.question import Match, Plan
+from fedkg.core.terms import Iri
+from fedkg.core.usage import Usage
 
 EVENTS: list[tuple[Event, str]] = [
     (Planned(Plan(("capital",))), "planned: entities, keywords capital"),

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from fedkg import prompts
-from fedkg.data import folder
-from fedkg.tokens import estimate
+from fedkg.common.tokens import estimate
+from fedkg.config.resources import folder
+from fedkg.reasoner.prompts import library
 
 Cli = Callable[..., Result]
 
@@ -24,12 +24,12 @@ def own(tmp_path: Path) -> Path:
 def test_list_names_every_call(cli: Cli) -> None:
     """Each call has a line with the version of its wording, and one with its paper; the same in JSON."""
     lines = [line for line in cli("prompts", "list").stdout.splitlines() if "own wording for" not in line]
-    assert [line.split()[:2] for line in lines[::2]] == [[one, prompts.load(one).version] for one in prompts.names()]
-    assert [line.strip()[:20] for line in lines[1::2]] == [prompts.load(one).meta.paper[:20] for one in prompts.names()]
+    assert [line.split()[:2] for line in lines[::2]] == [[one, library.load(one).version] for one in library.names()]
+    assert [line.strip()[:20] for line in lines[1::2]] == [library.load(one).meta.paper[:20] for one in library.names()]
     shown = json.loads(cli("prompts", "list", "--json").stdout)
-    assert [one["call"] for one in shown] == prompts.names()
+    assert [one["call"] for one in shown] == library.names()
     assert all(one["paper"] and one["returns"] for one in shown)
-    assert {one["call"]: one["kinds"] for one in shown} == {one: prompts.variants(one) for one in prompts.names()}
+    assert {one["call"]: one["kinds"] for one in shown} == {one: library.variants(one) for one in library.names()}
 
 
 def test_list_says_which_kinds_and_vendors_have_a_wording_of_their_own(cli: Cli, own: Path) -> None:
@@ -62,11 +62,11 @@ def test_show_prints_the_files(cli: Cli) -> None:
 
 def test_show_takes_the_wording_of_a_kind(cli: Cli) -> None:
     """With a kind the files for it are shown in place of the plain ones."""
-    call, kind = next((call, kinds[0]) for call in prompts.names() if (kinds := prompts.variants(call)))
+    call, kind = next((call, kinds[0]) for call in library.names() if (kinds := library.variants(call)))
     shown = cli("prompts", "show", call, "--kind", kind).stdout
     assert f"/system.{kind}.j2\n" in shown
     assert "/system.j2\n" not in shown
-    assert prompts.load(call, kind=kind).version in shown
+    assert library.load(call, kind=kind).version in shown
 
 
 def test_own_prompts(cli: Cli, own: Path) -> None:
@@ -74,7 +74,7 @@ def test_own_prompts(cli: Cli, own: Path) -> None:
     shown = cli("prompts", "show", "beam", "--prompts", own).stdout
     assert "Walk in rhymes." in shown
     assert f"{folder('prompts') / 'beam' / 'user.j2'}" in shown
-    assert prompts.load("beam").version not in cli("prompts", "list", "--prompts", own).stdout
+    assert library.load("beam").version not in cli("prompts", "list", "--prompts", own).stdout
 
 
 def test_a_broken_file_is_named(cli: Cli, own: Path) -> None:
@@ -87,8 +87,8 @@ def test_a_broken_file_is_named(cli: Cli, own: Path) -> None:
 
 def test_render_prints_the_messages_as_they_are_sent(cli: Cli) -> None:
     """Without values the first example is rendered, with an estimate of the tokens."""
-    template = prompts.load("beam")
-    system, user = template.render(**prompts.values(template.examples[0].shown))
+    template = library.load("beam")
+    system, user = template.render(**template.values(template.examples[0].shown))
     shown = cli("prompts", "render", "beam").stdout
     assert f"version {template.version}: about {template.tokens + estimate(user):,} tokens" in shown
     assert f"## system, about {estimate(system):,} tokens\n{system}\n" in shown
@@ -108,7 +108,7 @@ def test_render_takes_a_kind_that_has_examples(cli: Cli) -> None:
 def test_render_in_json(cli: Cli) -> None:
     """The messages, the schema and the tokens as one document."""
     shown = json.loads(cli("prompts", "render", "beam", "--json").stdout)
-    template = prompts.load("beam")
+    template = library.load("beam")
     assert [message["role"] for message in shown["messages"]] == ["system", "user"]
     assert shown["messages"][0]["content"] == template.system
     assert shown["schema"] == template.schema
@@ -132,7 +132,7 @@ def test_render_with_values_of_ones_own(cli: Cli, tmp_path: Path) -> None:
     assert "\n1. A → r → B\n4 more, ranked lower, are not shown.\n</graph>" in printed
 
 
-@pytest.mark.parametrize("call", prompts.names())
+@pytest.mark.parametrize("call", library.names())
 @pytest.mark.parametrize("kind", ["entities", "claim", "choice"])
 def test_every_call_renders(cli: Cli, call: str, kind: str) -> None:
     """Each call has an example that can be looked at, for each kind of question."""
@@ -197,7 +197,7 @@ def test_diff_of_a_folder_of_ones_own(cli: Cli, own: Path) -> None:
 
 def test_diff_of_a_kind_and_of_a_vendor(cli: Cli, own: Path) -> None:
     """Without a folder of one's own the wording for a kind is compared with the plain one; with one, like with like."""
-    call, kind = next((call, kinds[0]) for call in prompts.names() if (kinds := prompts.variants(call)))
+    call, kind = next((call, kinds[0]) for call in library.names() if (kinds := library.variants(call)))
     result = cli("prompts", "diff", call, "--kind", kind)
     assert result.exit_code == 1
     assert f"/{call}/system.j2\n+++ " in result.stdout

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from fedkg.bench import results
+from fedkg.bench.run import results
 
 Cli = Callable[..., Result]
 GRID = """

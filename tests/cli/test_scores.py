@@ -8,9 +8,10 @@ import msgspec
 import pytest
 from click.testing import Result
 
-from fedkg.bench.datasets import Gold
-from fedkg.bench.record import Given, Header, Passed, Record
-from fedkg.records import Usage, encode
+from fedkg.bench.data.questions import Gold
+from fedkg.bench.run.record import GivenAnswer, Header, QuestionRecord, StageCount
+from fedkg.core.encoding import encode
+from fedkg.core.usage import Usage
 
 Cli = Callable[..., Result]
 HEADER = Header(
@@ -18,18 +19,20 @@ HEADER = Header(
 )
 
 
-def record(name: str, answers: str = "", **more: object) -> Record:
+def record(name: str, answers: str = "", **more: object) -> QuestionRecord:
     """A question whose right answer is `a`; one letter of `answers` is one answer."""
-    said = tuple(Given(f"http://x/{one}", one, True, 1.0, 1, True) for one in answers)
+    said = tuple(GivenAnswer(f"http://x/{one}", one, True, 1.0, 1, True) for one in answers)
     status = "answered" if answers else "not_found"
     gold = (Gold("a", "http://x/a"),)
-    made = Record(id=name, question="who?", kind="entities", status=status, gold=gold, answers=said, topics=("t",))
+    made = QuestionRecord(
+        id=name, question="who?", kind="entities", status=status, gold=gold, answers=said, topics=("t",)
+    )
     return msgspec.structs.replace(made, **more)
 
 
 FIRST = (
     record("1", "a", hops=1, question="\x1b[31m[bold]who?", usage=Usage(model_calls=2, tokens_in=900, price=0.5)),
-    record("2", "ax", hops=2, gold_steps=1, passed=(Passed(1, "offered", 3, gold=True),)),
+    record("2", "ax", hops=2, gold_steps=1, passed=(StageCount(1, "offered", 3, gold=True),)),
     record("3", status="error", error="KeyError: 'x'"),
     record("4", status="abstained", usage=Usage(spent="calls")),
 )

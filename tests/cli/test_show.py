@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from fedkg.cli import show
-from fedkg.records import Answer, AnswerValue, Gap, ModelCall, Path, PathEdge, Status, Usage
-from fedkg.terms import Iri, Literal, Qualifier, Through
+from fedkg.core.answer import Answer, AnswerValue, Path, PathEdge, Status
+from fedkg.core.terms import Iri, Literal, Qualifier, Through
+from fedkg.core.usage import Gap, ModelCall, Usage
 
 ADA, GRACE, KNOWS = Iri("http://ex.org/ada"), Iri("http://ex.org/grace"), Iri("http://ex.org/knows")
 LABELS = {ADA.text: "Ada", GRACE.text: "Grace", KNOWS.text: "knows"}

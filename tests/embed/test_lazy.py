@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fedkg.cache.disk import DiskStore
+from fedkg.cache.memory import MemoryStore
 from fedkg.embed.base import HashingEmbedder
 from fedkg.embed.lazy import NAMESPACE, LazySimilarity
 from fedkg.embed.sentence import minilm
 from fedkg.errors import ModelUnreachableError
-from fedkg.store import DiskStore, MemoryStore
 
 LABELS = ["place of birth", "date of birth", "capital", "Zürich"]
 

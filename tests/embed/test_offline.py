@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
+from fedkg.cache.memory import MemoryStore
 from fedkg.embed.base import HashingEmbedder
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.embed.offline import OfflineEmbedder
 from fedkg.errors import OfflineError
-from fedkg.store import MemoryStore
 
 
 async def test_kept_vectors_are_found_under_the_same_name() -> None:

@@ -8,17 +8,19 @@ from pathlib import Path
 import pyoxigraph
 import pytest
 
-from fedkg import profiles
-from fedkg.fetch.base import FakeTransport, Reply, Transport
-from fedkg.fetch.embedded import EmbeddedTransport, load
-from fedkg.fetch.http import HttpTransport
-from fedkg.fetch.polite import Polite
-from fedkg.graph.base import Source
+from fedkg.cache.memory import MemoryStore
+from fedkg.cache.store import Store
+from fedkg.config import profiles
+from fedkg.config.profiles import Limits, Profile
+from fedkg.core.meter import Meter
+from fedkg.graph.base import EndpointSource
 from fedkg.graph.endpoint import SparqlGraph
-from fedkg.meter import Meter
-from fedkg.profiles import Limits, Profile
+from fedkg.sparql.reply import EndpointReply
 from fedkg.sparql.results import accept
-from fedkg.store import MemoryStore, Store
+from fedkg.transport.base import FakeTransport, Transport
+from fedkg.transport.client import EndpointClient
+from fedkg.transport.embedded import EmbeddedTransport, load
+from fedkg.transport.http import HttpTransport
 
 PREFIXES = """
 @prefix : <http://x/> .
@@ -38,7 +40,7 @@ PREFIXES = """
 @prefix wikibase: <http://wikiba.se/ontology#> .
 """
 
-Fault = Callable[[str], Reply | None]
+Fault = Callable[[str], EndpointReply | None]
 Wire = Callable[..., SparqlGraph]
 
 
@@ -80,7 +82,7 @@ def wire(meter: Meter, asked: list[str], faults: list[Fault]) -> Wire:
         languages: tuple[str, ...] = ("en",),
         scan: bool = False,
     ) -> SparqlGraph:
-        def answer(query: str) -> Reply:
+        def answer(query: str) -> EndpointReply:
             asked.append(query)
             played = (fault(query) for fault in faults)
             return next((reply for reply in played if reply), None) or real._run(query)
@@ -89,9 +91,9 @@ def wire(meter: Meter, asked: list[str], faults: list[Fault]) -> Wire:
         limits = limits or Limits(retries=0)
         transports: list[Transport] = [FakeTransport(answer)]
         check = partial(accept, endpoint=name, known_cap=limits.known_cap)
-        select = Polite(transports, check, endpoint=name, limits=limits, meter=meter)
+        select = EndpointClient(transports, check, endpoint=name, limits=limits, meter=meter)
         shaped = Profile(known.name, limits=limits, shape=known.shape)
-        source = Source(name, name, shaped, select, store if store is not None else MemoryStore())
+        source = EndpointSource(name, name, shaped, select, store if store is not None else MemoryStore())
         return SparqlGraph(source, languages, scan=scan)
 
     return make
@@ -145,8 +147,8 @@ async def over_http(
     profile = profiles.find("sample")
 
     def make(store: Store) -> SparqlGraph:
-        select = Polite([transport], partial(accept, endpoint="http"), endpoint="http", meter=meter)
-        return SparqlGraph(Source("http", server, profile, select, store))
+        select = EndpointClient([transport], partial(accept, endpoint="http"), endpoint="http", meter=meter)
+        return SparqlGraph(EndpointSource("http", server, profile, select, store))
 
     yield make
     await transport.close()

@@ -4,15 +4,16 @@ import asyncio
 
 import pytest
 
+from fedkg.cache.memory import MemoryStore
+from fedkg.config.profiles import Profile
 from fedkg.errors import UnreachableError
-from fedkg.fetch.base import FakeTransport, Reply
-from fedkg.fetch.polite import Polite
 from fedkg.graph import catalogue
-from fedkg.graph.base import Source
+from fedkg.graph.base import EndpointSource
 from fedkg.graph.catalogue import Catalogue
-from fedkg.profiles import Profile
+from fedkg.sparql.reply import EndpointReply
 from fedkg.sparql.results import accept
-from fedkg.store import MemoryStore
+from fedkg.transport.base import FakeTransport
+from fedkg.transport.client import EndpointClient
 
 
 def test_several_event_loops_may_wait_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,11 +26,11 @@ def test_several_event_loops_may_wait_for_it(monkeypatch: pytest.MonkeyPatch) ->
         await asyncio.sleep(0)
         raise UnreachableError("down")
 
-    select = Polite(
-        [FakeTransport(lambda _: Reply(200, {}, b""))], lambda reply: accept(reply, endpoint="e"), endpoint="e"
+    select = EndpointClient(
+        [FakeTransport(lambda _: EndpointReply(200, {}, b""))], lambda reply: accept(reply, endpoint="e"), endpoint="e"
     )
     kept: Catalogue[list[int], list[int]] = Catalogue(
-        Source("e", "e", Profile("e"), select, MemoryStore()), "n", "k", ask, (list[int], list)
+        EndpointSource("e", "e", Profile("e"), select, MemoryStore()), "n", "k", ask, (list[int], list)
     )
 
     async def three() -> list[list[int] | None]:

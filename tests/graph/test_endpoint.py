@@ -4,20 +4,21 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from fedkg import deadline, profiles
-from fedkg.dialects import Query
+from fedkg.config import profiles
+from fedkg.config.dialects import Query
+from fedkg.core import deadline
+from fedkg.core.meter import Meter
+from fedkg.core.terms import Blank, Edge, Iri, Literal, Through
 from fedkg.errors import EndpointError, EndpointTimeoutError, QueryRejectedError, UnreachableError
-from fedkg.fetch.base import Reply, Rows
-from fedkg.fetch.embedded import EmbeddedTransport
 from fedkg.graph.base import FAILURES, all_in_halves, chunks, in_halves
 from fedkg.graph.endpoint import SparqlGraph, has_shape
-from fedkg.meter import Meter
-from fedkg.terms import Blank, Edge, Iri, Literal, Through
+from fedkg.sparql.reply import EndpointReply, Rows
+from fedkg.transport.embedded import EmbeddedTransport
 
 Wire = Callable[..., SparqlGraph]
-Faults = list[Callable[[str], Reply | None]]
-TIMEOUT = Reply(500, {"content-type": "text/plain"}, b"Virtuoso S1T00 Error SR171: Transaction timed out")
-REJECTED = Reply(400, {"content-type": "text/plain"}, b"Virtuoso 37000 Error SP030: syntax error")
+Faults = list[Callable[[str], EndpointReply | None]]
+TIMEOUT = EndpointReply(500, {"content-type": "text/plain"}, b"Virtuoso S1T00 Error SR171: Transaction timed out")
+REJECTED = EndpointReply(400, {"content-type": "text/plain"}, b"Virtuoso 37000 Error SP030: syntax error")
 A, B, M = (Iri(f"http://x/{name}") for name in "abm")
 P, Q = Iri("http://x/r/p"), Iri("http://x/r/q")
 FACTS = ':a r:p :b, "1"^^xsd:integer, :m ; r:q [ r:q :b ] . :m r:q :b .'

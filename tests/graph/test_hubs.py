@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from fedkg import profiles
-from fedkg.fetch.http import HttpTransport
-from fedkg.fetch.polite import Polite
-from fedkg.graph.base import Source
+from fedkg.cache.memory import MemoryStore
+from fedkg.config import profiles
+from fedkg.config.profiles import Limits, Profile
+from fedkg.core.meter import Meter
+from fedkg.core.path import Neighbourhood
+from fedkg.core.terms import Iri, Literal
+from fedkg.graph.base import EndpointSource
 from fedkg.graph.endpoint import SparqlGraph
-from fedkg.meter import Meter
-from fedkg.profiles import Limits, Profile
-from fedkg.records import Neighbourhood
 from fedkg.sparql.results import accept
-from fedkg.store import MemoryStore
-from fedkg.terms import Iri, Literal
+from fedkg.transport.client import EndpointClient
+from fedkg.transport.http import HttpTransport
 
 EDGES = 50_000
 RARE = 12
@@ -61,9 +61,11 @@ async def connect(url: str, meter: Meter) -> AsyncIterator[Connect]:
     def make(profile: str = "generic", limits: Limits | None = None) -> SparqlGraph:
         transports.append(HttpTransport(url))
         limits = limits or Limits()
-        select = Polite([transports[-1]], partial(accept, endpoint="hub"), endpoint="hub", limits=limits, meter=meter)
+        select = EndpointClient(
+            [transports[-1]], partial(accept, endpoint="hub"), endpoint="hub", limits=limits, meter=meter
+        )
         shaped = Profile("hub", limits=limits, shape=profiles.find(profile).shape)
-        return SparqlGraph(Source("hub", url, shaped, select, MemoryStore()))
+        return SparqlGraph(EndpointSource("hub", url, shaped, select, MemoryStore()))
 
     yield make
     for transport in transports:

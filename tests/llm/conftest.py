@@ -12,7 +12,7 @@ from aiohttp import web
 
 from fedkg.llm import anthropic, capability, openai
 from fedkg.llm.base import ChatModel
-from fedkg.llm.wire import WireModel
+from fedkg.llm.sdk import WireModel
 
 KEY = "sk-test-0123456789abcdef"
 

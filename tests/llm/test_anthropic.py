@@ -5,11 +5,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from fedkg.common.tokens import estimate
 from fedkg.errors import ModelContextError
 from fedkg.llm import capability
 from fedkg.llm.anthropic import AnthropicModel
 from fedkg.llm.base import Capability, Message, Request
-from fedkg.tokens import estimate
 
 SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
 CAN = msgspec.structs.replace(capability.find("anthropic:m"), cache_from=1)

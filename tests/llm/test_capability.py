@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from fedkg.data import folder
+from fedkg.config.resources import folder
 from fedkg.errors import SettingsError
 from fedkg.llm.base import Capability
 from fedkg.llm.capability import FILE, find, fits

@@ -14,12 +14,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from fedkg.cache.memory import MemoryStore
 from fedkg.errors import MissingExtraError, ModelContextError, ModelNameError, ModelReplyError
 from fedkg.llm import hf
-from fedkg.llm.base import Capability, Held, Message, Request
-from fedkg.llm.decoding import numbered
+from fedkg.llm.base import Capability, Constraint, Message, Request
+from fedkg.llm.constrained import numbered
 from fedkg.llm.hf import HfModel, Network
-from fedkg.store import MemoryStore
 
 CAN = Capability(context=4_096, output=64, logprobs=True, grammar=True)
 PATHS = (
@@ -55,7 +55,7 @@ def asked(text: str = "Who directed King Kong?", **further: Any) -> Request:
 
 async def picks(model: HfModel, texts: Sequence[str], most: int = 10, text: str = "Who?", **marks: str) -> list[int]:
     """The numbers of the texts that the model writes."""
-    reply = await model.complete(asked(text, held=Held(tuple(texts), most, **marks)))
+    reply = await model.complete(asked(text, held=Constraint(tuple(texts), most, **marks)))
     numbers: list[int] = json.loads(reply.text)["picks"]
     return numbers
 

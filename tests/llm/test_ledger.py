@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fedkg.config.settings import Budget
+from fedkg.core.usage import ModelCall
 from fedkg.llm.ledger import Account, Ledger, Spend, by_call, exhausted
 from fedkg.llm.prices import parse
-from fedkg.records import ModelCall
-from fedkg.settings import Budget
 
 TABLE = parse('[[price]]\nnames = ["openai:m"]\ndate = 2026-01-01\nin = 1.0\nout = 2.0\ncached = 0.5\n', "test")
 counts = st.integers(0, 10**6)

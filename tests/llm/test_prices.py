@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedkg.data import folder
+from fedkg.config.resources import folder
+from fedkg.core.usage import ModelCall
 from fedkg.errors import SettingsError
 from fedkg.llm.prices import PRICES, Price, find, load, parse, price
-from fedkg.records import ModelCall
 
 TABLE = parse(
     """

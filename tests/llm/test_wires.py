@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from fedkg import deadline
+from fedkg.common.tokens import estimate
+from fedkg.core import deadline
 from fedkg.errors import (
     MissingExtraError,
     ModelAuthError,
@@ -25,8 +26,7 @@ from fedkg.errors import (
     ModelUnreachableError,
 )
 from fedkg.llm.base import Capability, ChatModel, Completion, Message, Request
-from fedkg.llm.wire import headed
-from fedkg.tokens import estimate
+from fedkg.llm.sdk import headed
 
 MESSAGES = (Message("system", "Reply in JSON."), Message("user", "Which?"))
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}

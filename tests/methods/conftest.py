@@ -5,15 +5,17 @@ from typing import Any
 
 import pytest
 
-from fedkg.calls.local import LocalModel
-from fedkg.calls.prompted import PromptedModel
+from fedkg.config.settings import SearchSettings, Settings
+from fedkg.core.answer import Answer
+from fedkg.core.events import Answered
+from fedkg.core.question import Kind
+from fedkg.core.usage import Usage
 from fedkg.embed.bm25 import Bm25Similarity
-from fedkg.events import Answered
+from fedkg.engine.question_run import QuestionRun
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.llm.base import ScriptedModel
-from fedkg.reason import Run
-from fedkg.records import Answer, Kind, Usage
-from fedkg.settings import Search, Settings
+from fedkg.reasoner.lexical import LocalModel
+from fedkg.reasoner.prompted import PromptedModel
 
 FILMS = """
 :kong rdfs:label "King Kong"@en ; r:directed_by :jackson ; r:starring :watts, :black ; r:year "2005"^^xsd:integer .
@@ -47,8 +49,10 @@ def ask(films: SparqlGraph) -> Ask:
     ) -> Answer:
         words = Bm25Similarity()
         model = PromptedModel(ScriptedModel(play)) if play else LocalModel(words)
-        made = Settings(method=method, search=Search(**search))
-        events = [event async for event in Run(question, films, model, words, made, Usage, topics, kind).events()]
+        made = Settings(method=method, search=SearchSettings(**search))
+        events = [
+            event async for event in QuestionRun(question, films, model, words, made, Usage, topics, kind).events()
+        ]
         last = events[-1]
         assert isinstance(last, Answered)
         return last.answer

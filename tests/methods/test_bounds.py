@@ -7,21 +7,21 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from fedkg.calls.local import LocalModel
-from fedkg.calls.prompted import PromptedModel
 from fedkg.cli.main import main
+from fedkg.config.settings import SearchSettings, Settings
+from fedkg.core.answer import Answer, Status
+from fedkg.core.events import Answered
+from fedkg.core.meter import Meter
 from fedkg.embed.bm25 import Bm25Similarity
+from fedkg.engine.question_run import QuestionRun
 from fedkg.errors import GraphFileError, TopicError
-from fedkg.events import Answered
 from fedkg.graph.endpoint import SparqlGraph
-from fedkg.graph.surroundings import IDLE
-from fedkg.meter import Meter
+from fedkg.graph.explored import IDLE
 from fedkg.methods import gcr
 from fedkg.methods.registry import METHODS
-from fedkg.reason import Run
-from fedkg.records import Answer, Status
+from fedkg.reasoner.lexical import LocalModel
+from fedkg.reasoner.prompted import PromptedModel
 from fedkg.session import Session
-from fedkg.settings import Search, Settings
 from tests.methods.habits import HABITS, MOST_CALLS, Chat, Says
 
 QUESTION = "Who is King Kong directed by?"
@@ -47,8 +47,8 @@ def ask(meter: Meter) -> Callable[..., Any]:
     ) -> Answer:
         words = Bm25Similarity()
         model = PromptedModel(Chat(says)) if says else LocalModel(words)
-        made = Settings(method=method, search=Search(**search))
-        run = Run(QUESTION, graph, model, words, made, meter.usage, topics, "entities")
+        made = Settings(method=method, search=SearchSettings(**search))
+        run = QuestionRun(QUESTION, graph, model, words, made, meter.usage, topics, "entities")
         last = [event async for event in run.events()][-1]
         assert isinstance(last, Answered)
         return last.answer

@@ -11,8 +11,9 @@ import pytest
 import stamina
 
 from fedkg.cli.ask import exit_code
-from fedkg.errors import MethodError
-from fedkg.events import (
+from fedkg.core.answer import Answer, Status, decode_answer
+from fedkg.core.answer import Path as Walked
+from fedkg.core.events import (
     Answered,
     Chosen,
     Event,
@@ -27,14 +28,14 @@ from fedkg.events import (
     Verified,
     Warned,
 )
-from fedkg.fetch.base import Reply
-from fedkg.fetch.embedded import EmbeddedTransport
+from fedkg.core.question import Kind
+from fedkg.core.terms import Iri
+from fedkg.errors import MethodError
 from fedkg.llm.base import Capability, Completion, Request, Token
 from fedkg.methods.registry import METHODS
-from fedkg.records import Answer, Kind, Status, decode_answer
-from fedkg.records import Path as Walked
 from fedkg.session import Session
-from fedkg.terms import Iri
+from fedkg.sparql.reply import EndpointReply
+from fedkg.transport.embedded import EmbeddedTransport
 from tests.methods.habits import (
     HABITS,
     MOST_CALLS,
@@ -286,11 +287,11 @@ async def test_what_an_endpoint_fails_to_say_is_a_gap(
     """Whoever asked for it says so, and does not claim that the graph has none."""
     real, failed = EmbeddedTransport._run, []
 
-    def fails(self: EmbeddedTransport, query: str) -> Reply:
+    def fails(self: EmbeddedTransport, query: str) -> EndpointReply:
         if f"<http://x/{node}>" not in query:
             return real(self, query)
         failed.append(query)
-        return Reply(500, {"content-type": "text/plain"}, b"broken")
+        return EndpointReply(500, {"content-type": "text/plain"}, b"broken")
 
     monkeypatch.setattr(EmbeddedTransport, "_run", fails)
     session = session_of(films, Chat(says), method)

@@ -10,25 +10,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fedkg.config.settings import SearchSettings
+from fedkg.core.answer import Answer, Status
+from fedkg.core.choice import Conclusion
+from fedkg.core.path import PartialPath, Step
+from fedkg.core.terms import DirectedRelation, Edge, Iri
 from fedkg.errors import BudgetError
 from fedkg.llm.base import Message
 from fedkg.methods import eperm
 from fedkg.methods.base import (
     Answering,
-    Chain,
     Completing,
     Expanding,
     Expansion,
     Found,
     Need,
+    PlannedChain,
     Planning,
     Scoring,
     Task,
 )
 from fedkg.methods.eperm import ENTITIES, OFFERED, PLANS, RELATIONS
-from fedkg.records import Answer, Beam, Candidate, Conclusion, Status
-from fedkg.settings import Search
-from fedkg.terms import DirectedRelation, Edge, Iri
 
 TOPIC = Iri("http://x/t")
 MEASURES: dict[str, float | str] = {"plans": 0, "grounded plans": 0, "relations in the subgraph": 0}
@@ -41,17 +43,17 @@ def relation(name: str) -> DirectedRelation:
     return DirectedRelation(Iri(f"http://x/r/{name}"), "out")
 
 
-def step(starts: Sequence[Iri], name: str, tails: int, number: int = 0, score: float = 0.0) -> Candidate:
+def step(starts: Sequence[Iri], name: str, tails: int, number: int = 0, score: float = 0.0) -> Step:
     """A step over the relation `name` from each of the starts to so many entities, called after the way to them."""
     edges = (
         Edge(start, relation(name).relation, Iri(f"{start.value}.{name}{tail}"), "out", "e")
         for start in starts
         for tail in range(tails)
     )
-    return Candidate(number, relation(name), tuple(edges), score)
+    return Step(number, relation(name), tuple(edges), score)
 
 
-def named(candidate: Candidate) -> list[str]:
+def named(candidate: Step) -> list[str]:
     """What the ends of a step are called, such as t.a0.b1."""
     return [tail.text.removeprefix("<http://x/").removesuffix(">") for tail in candidate.tails]
 
@@ -84,7 +86,7 @@ class Driver:
                 return tuple(self.weigh(named(found)[0]) for found in need.candidates)
             case Planning():
                 return tuple(
-                    Chain(topic, tuple(map(relation, names)), weight)
+                    PlannedChain(topic, tuple(map(relation, names)), weight)
                     for names, weight in self.plans.items()
                     for topic in need.topics
                 )
@@ -93,13 +95,13 @@ class Driver:
             case Answering():
                 return Conclusion(tuple(range(1, len(need.beams) + 1)))
 
-    def _step(self, number: int, beam: Beam, name: str) -> Candidate:
+    def _step(self, number: int, beam: PartialPath, name: str) -> Step:
         starts = [tail for tail in beam.tails if isinstance(tail, Iri)]
         return step(starts[:2], name, self.tails, number, 0.1)
 
-    def _whole(self, beam: Beam) -> Beam:
+    def _whole(self, beam: PartialPath) -> PartialPath:
         """The beam as far as the graph has its relations."""
-        whole = Beam(beam.topic)
+        whole = PartialPath(beam.topic)
         for one in beam.steps:
             name = str(one.relation.relation.local_name)
             starts = [tail for tail in whole.tails if isinstance(tail, Iri)]
@@ -111,7 +113,7 @@ def drive(
     answer: Callable[[Need], Any], *, topics: Sequence[Iri] = (TOPIC,), together: bool = False, **search: Any
 ) -> tuple[Found, list[Need]]:
     """Runs a search; `answer` is the driver, of which an exception is thrown into the search."""
-    walk = eperm.search(Task(tuple(topics), Search(**({"depth": 2} | search)), together))
+    walk = eperm.search(Task(tuple(topics), SearchSettings(**({"depth": 2} | search)), together))
     needs: list[Need] = [next(walk)]
     try:
         while True:
@@ -132,7 +134,7 @@ def scored(needs: Sequence[Need], what: str, depth: int) -> Scoring:
     return found
 
 
-def shown(needs: Sequence[Need]) -> tuple[Beam, ...]:
+def shown(needs: Sequence[Need]) -> tuple[PartialPath, ...]:
     """What the answer call sees."""
     (beams,) = [need.beams for need in needs if isinstance(need, Answering)]
     return beams
@@ -228,7 +230,7 @@ def test_a_plan_that_the_graph_does_not_have_is_dropped() -> None:
 
 def test_an_entity_from_which_the_plan_leads_nowhere_is_no_part_of_a_path() -> None:
     """It takes no place among the top S, and costs no score."""
-    walk = Beam(TOPIC, (step([TOPIC], "a", 4), step([Iri("http://x/t.a3")], "b", 1)))
+    walk = PartialPath(TOPIC, (step([TOPIC], "a", 4), step([Iri("http://x/t.a3")], "b", 1)))
 
     def answer(need: Need) -> Any:
         return (walk,) if isinstance(need, Completing) else Driver(ab=1.0)(need)
@@ -243,8 +245,8 @@ def test_a_path_does_not_go_back_to_where_it_has_been() -> None:
     one, two, third = (Iri(f"http://x/{name}") for name in ("one", "two", "third"))
     ends = [(TOPIC, one), (TOPIC, two)], [(one, third)], [(third, one), (third, two)]
     knows = relation("k").relation
-    steps = (Candidate(0, relation("k"), tuple(Edge(a, knows, b, "out", "e") for a, b in pairs)) for pairs in ends)
-    walk = Beam(TOPIC, tuple(steps))
+    steps = (Step(0, relation("k"), tuple(Edge(a, knows, b, "out", "e") for a, b in pairs)) for pairs in ends)
+    walk = PartialPath(TOPIC, tuple(steps))
 
     def answer(need: Need) -> Any:
         return (walk,) if isinstance(need, Completing) else Driver(kkk=1.0)(need)
@@ -429,12 +431,12 @@ def test_a_branch_takes_only_edges_of_its_own() -> None:
     first = step([TOPIC], "a", 2)
     ahead = step([tail for tail in first.tails if isinstance(tail, Iri)], "b", 1)
     one = msgspec.structs.replace(first, edges=first.edges[:1])
-    assert named(eperm.Branch(0, Beam(TOPIC, (one,)), (ahead,)).step) == ["t.a0.b0"]
+    assert named(eperm.Branch(0, PartialPath(TOPIC, (one,)), (ahead,)).step) == ["t.a0.b0"]
 
 
 def test_a_branch_goes_back_only_where_nothing_goes_on() -> None:
     """The spouse of one's spouse is oneself; the child of one's parent is first of all a sibling."""
     back = Edge(Iri("http://x/t.a0"), relation("b").relation, TOPIC, "out", "e")
-    path, on = Beam(TOPIC, (step([TOPIC], "a", 1),)), step([Iri("http://x/t.a0")], "b", 1).edges
+    path, on = PartialPath(TOPIC, (step([TOPIC], "a", 1),)), step([Iri("http://x/t.a0")], "b", 1).edges
     for edges, ends in (((back,), ["t"]), ((back, *on), ["t.a0.b0"])):
-        assert named(eperm.Branch(0, path, (Candidate(0, relation("b"), edges),)).step) == ends
+        assert named(eperm.Branch(0, path, (Step(0, relation("b"), edges),)).step) == ends

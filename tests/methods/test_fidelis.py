@@ -8,6 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fedkg.config.settings import SearchSettings
+from fedkg.core.choice import Choice, Conclusion, Verdict
+from fedkg.core.path import PartialPath, Step
+from fedkg.core.terms import DirectedRelation, Edge, Iri
 from fedkg.errors import BudgetError
 from fedkg.methods import fidelis
 from fedkg.methods.base import (
@@ -23,22 +27,19 @@ from fedkg.methods.base import (
     Picking,
     Task,
 )
-from fedkg.records import Beam, Candidate, Conclusion, Pick, Verdict
-from fedkg.settings import Search
-from fedkg.terms import DirectedRelation, Edge, Iri
 
 TOPIC = Iri("http://x/topic")
 
 
-def step(name: str, start: str = "topic", beam: int = 0, score: float = 1.0) -> Candidate:
+def step(name: str, start: str = "topic", beam: int = 0, score: float = 1.0) -> Step:
     """A candidate with one edge from `start` over the relation `name` to a node of the same name."""
     relation = Iri(f"http://x/r/{name}")
     edge = Edge(Iri(f"http://x/{start}"), relation, Iri(f"http://x/{name}"), "out", "e")
-    return Candidate(beam, DirectedRelation(relation, "out"), (edge,), score)
+    return Step(beam, DirectedRelation(relation, "out"), (edge,), score)
 
 
 def drive(
-    settings: Search, answer: Callable[[Need], Any], *, together: bool = False, topics: Sequence[Iri] = (TOPIC,)
+    settings: SearchSettings, answer: Callable[[Need], Any], *, together: bool = False, topics: Sequence[Iri] = (TOPIC,)
 ) -> tuple[Found, list[Need]]:
     """Runs a search; `answer` is the driver."""
     walk = fidelis.search(Task(tuple(topics), settings, together))
@@ -73,9 +74,9 @@ class Driver:
                 return Expansion(tuple(found), complete=True)
             case Choosing():
                 finishes = need.depth == self.finish_at
-                return tuple(Pick(n, True, finishes) for n in range(1, min(self.picks, need.width) + 1))
+                return tuple(Choice(n, True, finishes) for n in range(1, min(self.picks, need.width) + 1))
             case Picking():
-                return (Pick(1), Pick(2))[: need.width]
+                return (Choice(1), Choice(2))[: need.width]
             case Deducing():
                 finishes = need.depth == self.finish_at
                 return tuple(Verdict(n, True, finishes) for n in range(1, len(need.beams) + 1))
@@ -87,14 +88,14 @@ class Driver:
 
 def test_it_halts_at_the_depth_that_has_finished_paths() -> None:
     """A path that the verifier finishes at depth 2 ends the search there, although depth 4 is allowed."""
-    found, needs = drive(Search(depth=4), Driver(finish_at=2))
+    found, needs = drive(SearchSettings(depth=4), Driver(finish_at=2))
     assert [need.depth for need in needs if isinstance(need, Expanding)] == [1, 2]
     assert [len(beam.steps) for beam in found.beams] == [2, 2]
 
 
 def test_fused_costs_one_choice_per_depth_and_one_answer() -> None:
     """With the fused plan the model is called at most depth + 1 times (the plan call is the driver's)."""
-    _, needs = drive(Search(depth=3, call_plan="fused"), Driver())
+    _, needs = drive(SearchSettings(depth=3, call_plan="fused"), Driver())
     assert kinds(needs).count("Choosing") == 3
     assert kinds(needs).count("Answering") == 1
     assert "Deducing" not in kinds(needs)
@@ -102,15 +103,15 @@ def test_fused_costs_one_choice_per_depth_and_one_answer() -> None:
 
 def test_paper_costs_one_call_per_beam_and_one_verification_per_depth() -> None:
     """The paper's plan stays within N * D + D calls before the answer (FiDeLiS v4, appendix B)."""
-    _, needs = drive(Search(depth=3, beam=2, call_plan="paper"), Driver())
+    _, needs = drive(SearchSettings(depth=3, beam=2, call_plan="paper"), Driver())
     assert kinds(needs).count("Picking") <= 2 * 3
     assert kinds(needs).count("Deducing") == 3
 
 
 def test_finished_paths_are_completed_before_the_answer_and_others_after() -> None:
     """The model sees all tails of a finished path; unfinished paths are completed only once they are chosen."""
-    _, finished = drive(Search(depth=2), Driver(finish_at=1))
-    _, unfinished = drive(Search(depth=2), Driver())
+    _, finished = drive(SearchSettings(depth=2), Driver(finish_at=1))
+    _, unfinished = drive(SearchSettings(depth=2), Driver())
     assert kinds(finished)[-2:] == ["Completing", "Answering"]
     assert kinds(unfinished)[-2:] == ["Answering", "Completing"]
 
@@ -118,7 +119,7 @@ def test_finished_paths_are_completed_before_the_answer_and_others_after() -> No
 @pytest.mark.parametrize("finish_at", [0, 1])
 def test_an_answer_that_is_known_survives_a_spent_budget(finish_at: int) -> None:
     """Paths that were chosen come back as they are, marked as cut; where nothing is chosen yet the search ends."""
-    walk = fidelis.search(Task((TOPIC,), Search(depth=1)))
+    walk = fidelis.search(Task((TOPIC,), SearchSettings(depth=1)))
     driver, need = Driver(finish_at), next(walk)
     while not isinstance(need, Completing):
         need = walk.send(driver(need))
@@ -135,16 +136,16 @@ def test_a_step_that_does_not_follow_is_pruned() -> None:
 
     def answer(need: Need) -> Any:
         if isinstance(need, Choosing):
-            return (Pick(1, follows=False, finishes=True), Pick(2, follows=True, finishes=False))
+            return (Choice(1, follows=False, finishes=True), Choice(2, follows=True, finishes=False))
         return Driver()(need)
 
-    found, _ = drive(Search(depth=1), answer)
+    found, _ = drive(SearchSettings(depth=1), answer)
     assert [beam.steps[-1].relation.relation.local_name for beam in found.beams] == ["d1b0b"]
 
 
 def test_nothing_chosen_ends_the_walk_with_nothing_found() -> None:
     """Where the model says that nothing leads on, no answer call is paid for."""
-    found, needs = drive(Search(depth=3), Driver(picks=0))
+    found, needs = drive(SearchSettings(depth=3), Driver(picks=0))
     assert found == Found(exhausted=True)
     assert kinds(needs) == ["Expanding", "Choosing"]
 
@@ -156,7 +157,7 @@ def test_no_candidates_cost_no_call() -> None:
         assert isinstance(need, Expanding)
         return Expansion((), complete=True)
 
-    found, needs = drive(Search(depth=3), answer)
+    found, needs = drive(SearchSettings(depth=3), answer)
     assert (found.exhausted, kinds(needs)) == (True, ["Expanding"])
 
 
@@ -166,13 +167,13 @@ def test_exhausted_is_false_where_something_was_left_out() -> None:
     def answer(need: Need) -> Any:
         return Expansion((), complete=False) if isinstance(need, Expanding) else Driver()(need)
 
-    assert not drive(Search(depth=2), answer)[0].exhausted
-    assert not drive(Search(depth=1), Driver(conclude=Conclusion()))[0].exhausted, "depth was the limit"
+    assert not drive(SearchSettings(depth=2), answer)[0].exhausted
+    assert not drive(SearchSettings(depth=1), Driver(conclude=Conclusion()))[0].exhausted, "depth was the limit"
 
 
 def test_the_answer_call_sees_the_kept_paths_of_every_depth_where_none_finished() -> None:
     """Last-step reasoning over the trail: the deepest paths first."""
-    _, needs = drive(Search(depth=2), Driver(picks=1))
+    _, needs = drive(SearchSettings(depth=2), Driver(picks=1))
     offered = next(need for need in needs if isinstance(need, Answering)).beams
     assert [len(beam.steps) for beam in offered] == [2, 1]
 
@@ -188,7 +189,7 @@ def test_the_next_candidates_are_offered_where_none_of_the_best_was_chosen() -> 
         pages.append(len(need.candidates))
         return ()
 
-    found, _ = drive(Search(depth=4), answer)
+    found, _ = drive(SearchSettings(depth=4), answer)
     assert (pages, found.exhausted) == ([10, 30], True)
 
 
@@ -199,7 +200,7 @@ def test_further_pages_stay_within_depth_calls() -> None:
         many = tuple(step(f"c{n}") for n in range(40))
         return Expansion(many, complete=True, page=10) if isinstance(need, Expanding) else ()
 
-    found, needs = drive(Search(depth=1), answer)
+    found, needs = drive(SearchSettings(depth=1), answer)
     assert (kinds(needs), found.exhausted) == (["Expanding", "Choosing"], False)
 
 
@@ -210,17 +211,17 @@ def test_a_choice_from_a_later_page_is_the_candidate_that_was_shown() -> None:
         if isinstance(need, Expanding):
             return Expansion(tuple(step(f"c{n}") for n in range(5)), complete=True, page=2)
         if isinstance(need, Choosing):
-            return () if len(need.candidates) == 2 else (Pick(2, follows=True, finishes=True),)
+            return () if len(need.candidates) == 2 else (Choice(2, follows=True, finishes=True),)
         return Driver()(need)
 
-    found, _ = drive(Search(depth=3), answer)
+    found, _ = drive(SearchSettings(depth=3), answer)
     assert found.beams[0].steps[0].relation.relation.local_name == "c3"
 
 
 def test_without_a_verifier_nothing_is_pruned_and_nothing_finishes() -> None:
     """The ablation "no verifier" walks to the last depth."""
-    _, fused = drive(Search(depth=2, verifier="none"), Driver(finish_at=1))
-    _, paper = drive(Search(depth=2, verifier="none", call_plan="paper"), Driver(finish_at=1))
+    _, fused = drive(SearchSettings(depth=2, verifier="none"), Driver(finish_at=1))
+    _, paper = drive(SearchSettings(depth=2, verifier="none", call_plan="paper"), Driver(finish_at=1))
     assert kinds(fused).count("Choosing") == 2
     assert "Deducing" not in kinds(paper)
 
@@ -228,7 +229,7 @@ def test_without_a_verifier_nothing_is_pruned_and_nothing_finishes() -> None:
 def test_the_conclusion_names_paths_and_tails() -> None:
     """Only the paths that the model names come back, with its choice of tails."""
     conclusion = Conclusion((2,), {2: (1,)})
-    found, _ = drive(Search(depth=1), Driver(finish_at=1, conclude=conclusion))
+    found, _ = drive(SearchSettings(depth=1), Driver(finish_at=1, conclude=conclusion))
     assert len(found.beams) == 1
     assert found.tails == ((1,),)
 
@@ -240,12 +241,12 @@ def test_a_judgement_rests_on_all_paths(plan: Any) -> None:
     def answer(need: Need) -> Any:
         match need:
             case Choosing(depth=2):
-                return (Pick(1, follows=True, finishes=True),)
+                return (Choice(1, follows=True, finishes=True),)
             case Picking(depth=2):
-                return (Pick(1),) if need.beam.steps[0].relation.relation.local_name == "d1b0a" else ()
+                return (Choice(1),) if need.beam.steps[0].relation.relation.local_name == "d1b0a" else ()
         return Driver(finish_at=2)(need)
 
-    found, needs = drive(Search(depth=4, call_plan=plan), answer, together=True)
+    found, needs = drive(SearchSettings(depth=4, call_plan=plan), answer, together=True)
     (verified,) = [need.kept for need in needs if isinstance(need, Choosing | Deducing) and need.depth == 2]
     assert {beam.chain[-1].relation.local_name for beam in verified} == {"d1b0a", "d1b0b"}
     assert kinds(needs)[-2:] == ["Completing", "Answering"]
@@ -258,16 +259,16 @@ def test_a_judgement_rests_on_all_paths(plan: Any) -> None:
 @pytest.mark.parametrize("together", [True, False])
 def test_only_a_judgement_counts_what_was_kept_before(together: bool) -> None:
     """Where one path answers the others are not shown again, and the answer call sees the finished ones only."""
-    _, needs = drive(Search(depth=2), Driver(finish_at=2, picks=1), together=together)
+    _, needs = drive(SearchSettings(depth=2), Driver(finish_at=2, picks=1), together=together)
     assert [len(need.kept) for need in needs if isinstance(need, Choosing)] == [0, 1 if together else 0]
 
 
 def test_evidence_that_never_finished_is_judged_too() -> None:
     """At the last depth the answer call decides; nothing that was chosen is completed a second time."""
-    found, needs = drive(Search(depth=1), Driver(), together=True)
+    found, needs = drive(SearchSettings(depth=1), Driver(), together=True)
     assert kinds(needs)[-2:] == ["Completing", "Answering"]
     assert [len(beam.steps) for beam in found.beams] == [1, 1]
-    nothing, _ = drive(Search(depth=1), Driver(picks=0), together=True)
+    nothing, _ = drive(SearchSettings(depth=1), Driver(picks=0), together=True)
     assert nothing == Found(exhausted=True)
 
 
@@ -278,11 +279,11 @@ def test_pairs_of_one_relation_are_completed_once() -> None:
     def answer(need: Need) -> Any:
         if isinstance(need, Expanding):
             edges = [Edge(TOPIC, relation.relation, Iri(f"http://x/{name}"), "out", "e") for name in "ab"]
-            return Expansion(tuple(Candidate(0, relation, (edge,)) for edge in edges), complete=True)
+            return Expansion(tuple(Step(0, relation, (edge,)) for edge in edges), complete=True)
         return Driver(finish_at=1)(need)
 
     for together in (True, False):
-        found, _ = drive(Search(depth=2, form="pairs"), answer, together=together)
+        found, _ = drive(SearchSettings(depth=2, form="pairs"), answer, together=together)
         assert len(found.beams) == 1
 
 
@@ -294,7 +295,7 @@ def test_pairs_of_one_relation_are_completed_once() -> None:
 )
 def test_every_beam_is_made_of_offered_steps(plan: Any, depth: int, width: int, data: st.DataObject) -> None:
     """Whatever the model picks among the offers, every step of every found path was offered."""
-    offered: set[Candidate] = set()
+    offered: set[Step] = set()
 
     def answer(need: Need) -> Any:
         match need:
@@ -304,7 +305,7 @@ def test_every_beam_is_made_of_offered_steps(plan: Any, depth: int, width: int, 
                 return Expansion(tuple(made), complete=True)
             case Choosing() | Picking():
                 numbers = st.lists(st.integers(1, len(need.candidates)), unique=True, max_size=need.width)
-                return tuple(Pick(n, data.draw(st.booleans()), data.draw(st.booleans())) for n in data.draw(numbers))
+                return tuple(Choice(n, data.draw(st.booleans()), data.draw(st.booleans())) for n in data.draw(numbers))
             case Deducing():
                 return tuple(Verdict(n, data.draw(st.booleans()), False) for n in range(1, len(need.beams) + 1))
             case Completing():
@@ -313,7 +314,7 @@ def test_every_beam_is_made_of_offered_steps(plan: Any, depth: int, width: int, 
                 numbers = st.lists(st.integers(1, len(need.beams)), unique=True)
                 return Conclusion(tuple(data.draw(numbers)))
 
-    found, needs = drive(Search(depth=depth, beam=width, call_plan=plan), answer)
+    found, needs = drive(SearchSettings(depth=depth, beam=width, call_plan=plan), answer)
     assert all(candidate in offered for beam in found.beams for candidate in beam.steps)
     assert all(len(need.beams) <= width for need in needs if isinstance(need, Expanding) and need.depth > 1)
 
@@ -321,16 +322,16 @@ def test_every_beam_is_made_of_offered_steps(plan: Any, depth: int, width: int, 
 @pytest.mark.parametrize("topics", [1, 2, 3])
 def test_several_topics_are_searched_jointly(topics: int) -> None:
     """The first expansion holds a beam per topic entity."""
-    walk = fidelis.search(Task(tuple(Iri(f"http://x/{n}") for n in range(topics)), Search()))
+    walk = fidelis.search(Task(tuple(Iri(f"http://x/{n}") for n in range(topics)), SearchSettings()))
     need = next(walk)
     assert isinstance(need, Expanding)
-    assert need.beams == tuple(Beam(Iri(f"http://x/{n}")) for n in range(topics))
+    assert need.beams == tuple(PartialPath(Iri(f"http://x/{n}")) for n in range(topics))
 
 
 @pytest.mark.parametrize("plan", ["fused", "paper"])
 def test_each_of_many_topics_has_room_for_a_path(plan: Any) -> None:
     """Six towns are compared by six paths, although the beam has room for two; calls stay within what is said of them."""
-    topics, search = [Iri(f"http://x/{n}") for n in range(6)], Search(depth=2, beam=2, call_plan=plan)
+    topics, search = [Iri(f"http://x/{n}") for n in range(6)], SearchSettings(depth=2, beam=2, call_plan=plan)
     _, needs = drive(search, Driver(picks=6), topics=topics, together=True)
     walked = [need for need in needs if isinstance(need, Expanding)]
     assert [len(need.beams) for need in walked] == [6, 6]
@@ -350,8 +351,8 @@ def verifying(verifier: Any, says: Any) -> tuple[Found, list[Need], list[Need]]:
                 return tuple(Verdict(number, True, says) for number in range(1, len(need.beams) + 1))
         return Driver(finish_at=1)(need)
 
-    found, fused = drive(Search(depth=3, verifier=verifier), answer)
-    _, paper = drive(Search(depth=3, verifier=verifier, call_plan="paper"), answer)
+    found, fused = drive(SearchSettings(depth=3, verifier=verifier), answer)
+    _, paper = drive(SearchSettings(depth=3, verifier=verifier, call_plan="paper"), answer)
     return found, fused, paper
 
 
@@ -381,7 +382,7 @@ def test_adequate_paths_are_finished_together() -> None:
 @pytest.mark.parametrize("plan", ["fused", "paper"])
 def test_without_the_last_step_the_paths_ends_are_the_answer(plan: Any, finish_at: int) -> None:
     """All ends of what finished, or else of the longest paths; they are completed, and no model concludes."""
-    found, needs = drive(Search(depth=2, last_step=False, call_plan=plan), Driver(finish_at))
+    found, needs = drive(SearchSettings(depth=2, last_step=False, call_plan=plan), Driver(finish_at))
     assert kinds(needs)[-1] == "Completing"
     assert "Answering" not in kinds(needs)
     assert {len(beam.steps) for beam in found.beams} == ({1} if finish_at else {2})
@@ -391,20 +392,20 @@ def test_without_the_last_step_the_paths_ends_are_the_answer(plan: Any, finish_a
 
 def test_a_judgement_is_made_without_the_last_step_too() -> None:
     """Paths end at things, and not at yes or no: the switch is passed over, and that is said."""
-    found, needs = drive(Search(depth=1, last_step=False), Driver(finish_at=1), together=True)
+    found, needs = drive(SearchSettings(depth=1, last_step=False), Driver(finish_at=1), together=True)
     assert kinds(needs)[-1] == "Answering"
     assert "only the model can judge" in found.note
 
 
 def test_nothing_found_has_no_last_step() -> None:
     """Nothing is completed, and "none" is said as it is with it."""
-    found, needs = drive(Search(depth=3, last_step=False), Driver(picks=0))
+    found, needs = drive(SearchSettings(depth=3, last_step=False), Driver(picks=0))
     assert (found, kinds(needs)) == (Found(exhausted=True), ["Expanding", "Choosing"])
 
 
 def test_the_retriever_of_the_settings_ranks() -> None:
     """The one that asks the model is asked for by name; methods that score by themselves do not pay for it."""
-    _, needs = drive(Search(depth=2, retriever="tog"), Driver())
+    _, needs = drive(SearchSettings(depth=2, retriever="tog"), Driver())
     assert {need.retriever for need in needs if isinstance(need, Expanding)} == {"tog"}
 
 
@@ -429,24 +430,24 @@ class Two:
                 return Expansion((self.group(number, "first", "kind", "crime", "war"),), complete=True)
             case Choosing():
                 names = [found.relation.relation.local_name for found in need.candidates]
-                return tuple(Pick(n, True, name in self.finished) for n, name in enumerate(names, 1))
+                return tuple(Choice(n, True, name in self.finished) for n, name in enumerate(names, 1))
             case Deducing():
                 names = [beam.chain[-1].relation.local_name for beam in need.beams]
                 return tuple(Verdict(n, True, name in self.finished) for n, name in enumerate(names, 1))
             case Answering():
                 return self.conclude or Conclusion((1,))
-        return (Pick(1),) if isinstance(need, Picking) else need.beams  # type: ignore[union-attr]  # completed
+        return (Choice(1),) if isinstance(need, Picking) else need.beams  # type: ignore[union-attr]  # completed
 
-    def group(self, beam: int, start: str, name: str, *ends: str) -> Candidate:
+    def group(self, beam: int, start: str, name: str, *ends: str) -> Step:
         """A group of edges."""
         relation = Iri(f"http://x/r/{name}")
         edges = tuple(Edge(Iri(f"http://x/{start}"), relation, Iri(f"http://x/{end}"), "out", "e") for end in ends)
-        return Candidate(beam, DirectedRelation(relation, "out"), edges, 1.0)
+        return Step(beam, DirectedRelation(relation, "out"), edges, 1.0)
 
 
 def joint(driver: Two, **search: Any) -> tuple[Found, list[Need]]:
     """What is found from two topics, and the needs."""
-    return drive(Search(**search), driver, topics=(TOPIC, OTHER))
+    return drive(SearchSettings(**search), driver, topics=(TOPIC, OTHER))
 
 
 def ends_of(found: Found) -> set[tuple[str, str]]:

@@ -9,12 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedkg.calls.prompted import PromptedModel
+from fedkg.config.settings import SearchSettings, Settings
+from fedkg.core.answer import Answer, Status
+from fedkg.core.choice import Choice, Conclusion
+from fedkg.core.events import Answered
+from fedkg.core.path import PartialPath, Step
+from fedkg.core.terms import DirectedRelation, Edge, Iri
+from fedkg.core.usage import Usage
 from fedkg.embed.bm25 import Bm25Similarity
+from fedkg.engine.question_run import QuestionRun
 from fedkg.errors import BudgetError
-from fedkg.events import Answered
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.llm.base import Capability, Message, ScriptedModel
+from fedkg.llm.trie import Trie
 from fedkg.methods import gcr
 from fedkg.methods.base import (
     Choosing,
@@ -28,11 +35,7 @@ from fedkg.methods.base import (
     Need,
     Task,
 )
-from fedkg.reason import Run
-from fedkg.records import Answer, Beam, Candidate, Conclusion, Pick, Status, Usage
-from fedkg.settings import Search, Settings
-from fedkg.terms import DirectedRelation, Edge, Iri
-from fedkg.trie import Trie
+from fedkg.reasoner.prompted import PromptedModel
 
 Facts = Sequence[tuple[str, str, str]]
 FILMS: Facts = (
@@ -62,7 +65,7 @@ class Table:
         self.page = page
         self.complete = complete
         self.decode: Callable[[Decoding], Decoded | None] = lambda _: None
-        self.pick: Callable[[Choosing], tuple[Pick, ...]] = self._wanted
+        self.pick: Callable[[Choosing], tuple[Choice, ...]] = self._wanted
         self.conclude: Callable[[Inducing], Conclusion] = lambda need: Conclusion(tuple(range(1, len(need.beams) + 1)))
 
     def __call__(self, need: Need) -> Any:
@@ -81,7 +84,7 @@ class Table:
                 return self.conclude(need)
         raise AssertionError(f"GCR does not need {need}")
 
-    def _steps(self, number: int, beam: Beam) -> list[Candidate]:
+    def _steps(self, number: int, beam: PartialPath) -> list[Step]:
         """The beam's next steps, one for each relation; none leads back."""
         back = beam.ancestors()
         groups: dict[str, list[Edge]] = {}
@@ -89,12 +92,12 @@ class Table:
             start, end = node(subject), node(target)
             if start in beam.tails and end not in {start, *back[start]}:
                 groups.setdefault(relation, []).append(Edge(start, node(relation), end, "out", "e"))
-        return [Candidate(number, DirectedRelation(node(name), "out"), tuple(own), 1.0) for name, own in groups.items()]
+        return [Step(number, DirectedRelation(node(name), "out"), tuple(own), 1.0) for name, own in groups.items()]
 
-    def _wanted(self, need: Choosing) -> tuple[Pick, ...]:
+    def _wanted(self, need: Choosing) -> tuple[Choice, ...]:
         names = [step.relation.relation.local_name for step in need.candidates]
         return tuple(
-            Pick(number, finishes=name == self.wanted[-1])
+            Choice(number, finishes=name == self.wanted[-1])
             for number, name in enumerate(names, 1)
             if name in self.wanted[: need.depth]
         )
@@ -104,7 +107,7 @@ def drive(
     driver: Callable[[Need], Any], topics: Sequence[str] = ("kong",), *, together: bool = False, **search: Any
 ) -> tuple[Found, list[Need]]:
     """Runs the method to its end."""
-    walk = gcr.search(Task(tuple(map(node, topics)), Search(**search), together))
+    walk = gcr.search(Task(tuple(map(node, topics)), SearchSettings(**search), together))
     needs: list[Need] = [next(walk)]
     try:
         while True:
@@ -118,14 +121,14 @@ def kinds(needs: Sequence[Need]) -> list[str]:
     return [type(need).__name__ for need in needs]
 
 
-def chain(beam: Beam) -> list[str]:
+def chain(beam: PartialPath) -> list[str]:
     """The names of the relations that a beam walked."""
     return [relation.relation.local_name for relation in beam.chain]
 
 
-def everything(need: Choosing) -> tuple[Pick, ...]:
+def everything(need: Choosing) -> tuple[Choice, ...]:
     """The picks of a model that goes on wherever it may."""
-    return tuple(map(Pick, range(1, min(need.width, len(need.candidates)) + 1)))
+    return tuple(map(Choice, range(1, min(need.width, len(need.candidates)) + 1)))
 
 
 def induced(needs: Sequence[Need]) -> list[list[str]]:
@@ -254,7 +257,7 @@ def test_paths_that_decide_together_are_completed_before_the_verdict() -> None:
 
 def test_an_answer_that_is_known_survives_a_spent_budget() -> None:
     """Where there is no time to complete the set, the chosen path comes back as one that may have more ends."""
-    table, walk = Table(FILMS, "director"), gcr.search(Task((node("kong"),), Search()))
+    table, walk = Table(FILMS, "director"), gcr.search(Task((node("kong"),), SearchSettings()))
     need = next(walk)
     while not isinstance(need, Completing):
         need = walk.send(table(need))
@@ -300,14 +303,14 @@ def _scholar(messages: Sequence[Message], call: str) -> str:
     return json.dumps(replies[call])
 
 
-def _run(graph: SparqlGraph, play: Any, capability: Capability) -> Run:
+def _run(graph: SparqlGraph, play: Any, capability: Capability) -> QuestionRun:
     """A question about the films, asked by GCR."""
     model = PromptedModel(ScriptedModel(play, capability))
     question = "Who is the spouse of the director of King Kong?"
-    return Run(question, graph, model, Bm25Similarity(), Settings(method="gcr"), Usage, ledger=model.ledger)
+    return QuestionRun(question, graph, model, Bm25Similarity(), Settings(method="gcr"), Usage, ledger=model.ledger)
 
 
-async def _answer(run: Run) -> Answer:
+async def _answer(run: QuestionRun) -> Answer:
     """The document that it ends with."""
     last = [event async for event in run.events()][-1]
     assert isinstance(last, Answered)
@@ -360,7 +363,7 @@ def test_every_path_that_is_answered_from_is_in_the_trie(
     """Whatever graph it is, circles included, and whatever the model picks of what it is offered, and names as answers."""
     table = Table(list(dict.fromkeys(facts)))
     table.pick = lambda need: tuple(
-        Pick(number, finishes=data.draw(st.booleans()))
+        Choice(number, finishes=data.draw(st.booleans()))
         for number in data.draw(
             st.lists(st.integers(1, len(need.candidates)), unique=True, max_size=need.width), label="picked"
         )
@@ -376,10 +379,10 @@ def test_every_path_that_is_answered_from_is_in_the_trie(
     assert found.measures["paths in the trie"] == len(trie)
 
 
-def _all_paths(table: Table, topics: Sequence[str], hops: int) -> list[Beam]:
+def _all_paths(table: Table, topics: Sequence[str], hops: int) -> list[PartialPath]:
     """Every path of one to so many steps, one after the other."""
-    beams = [Beam(node(topic)) for topic in topics]
-    paths: list[Beam] = []
+    beams = [PartialPath(node(topic)) for topic in topics]
+    paths: list[PartialPath] = []
     for _ in range(hops):
         expansion = table(Expanding(1, tuple(beams)))
         beams = [beams[step.beam].extend(step) for step in expansion.candidates]

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from fedkg.config.settings import SearchSettings
 from fedkg.errors import InputError, MethodError
 from fedkg.llm.base import ScriptedModel
 from fedkg.methods.registry import METHODS, check, find
 from fedkg.session import Session
-from fedkg.settings import Search
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -71,8 +71,8 @@ async def test_log_probabilities_that_a_model_does_not_give_are_refused(asks: st
 @pytest.mark.parametrize("name", METHODS)
 def test_only_methods_that_verify_need_log_probabilities(name: str) -> None:
     """For the others the verifier has no meaning, whatever the settings say."""
-    search = Search(verifier="log-probability")
+    search = SearchSettings(verifier="log-probability")
     check(METHODS[name], search, "m", logprobs=True)
-    check(METHODS[name], Search(), "m", logprobs=False)
+    check(METHODS[name], SearchSettings(), "m", logprobs=False)
     with pytest.raises(MethodError) if name == "fidelis" else contextlib.nullcontext():
         check(METHODS[name], search, "m", logprobs=False)

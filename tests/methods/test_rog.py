@@ -9,13 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fedkg.config.settings import SearchSettings
+from fedkg.core.answer import Answer, Status
+from fedkg.core.choice import Conclusion
+from fedkg.core.path import PartialPath, Step
+from fedkg.core.question import Kind
+from fedkg.core.terms import DirectedRelation, Edge, Iri
 from fedkg.errors import TopicError
 from fedkg.llm.base import Message
 from fedkg.methods import rog
-from fedkg.methods.base import Answering, Chain, Completing, Found, Need, Planning, Task
-from fedkg.records import Answer, Beam, Candidate, Conclusion, Kind, Status
-from fedkg.settings import Search
-from fedkg.terms import DirectedRelation, Edge, Iri
+from fedkg.methods.base import Answering, Completing, Found, Need, PlannedChain, Planning, Task
 
 TOPIC, OTHER = Iri("http://x/t"), Iri("http://x/u")
 Ask = Callable[..., Awaitable[Answer]]
@@ -26,27 +29,27 @@ def relations(names: str) -> tuple[DirectedRelation, ...]:
     return tuple(DirectedRelation(Iri(f"http://x/r/{name}"), "out") for name in names)
 
 
-def filled(beam: Beam, missing: str = "z") -> Beam:
+def filled(beam: PartialPath, missing: str = "z") -> PartialPath:
     """What completion makes of a chain where the graph has each relation but one, to one entity from everywhere."""
-    whole = Beam(beam.topic, score=beam.score)
+    whole = PartialPath(beam.topic, score=beam.score)
     for step in beam.steps:
         relation = step.relation
         here = relation.relation.local_name != missing
         ends = [Iri(f"{tail.value}{relation.relation.local_name}") for tail in whole.tails if isinstance(tail, Iri)]
         edges = [Edge(TOPIC, relation.relation, end, "out", "e") for end in ends if here]
-        whole = whole.extend(Candidate(0, relation, tuple(edges), step.score))
+        whole = whole.extend(Step(0, relation, tuple(edges), step.score))
     return whole
 
 
 def drive(
-    planned: Sequence[Chain],
+    planned: Sequence[PlannedChain],
     conclude: Callable[[Answering], Conclusion],
-    search: Search | None = None,
+    search: SearchSettings | None = None,
     *,
     together: bool = False,
 ) -> tuple[Found, list[Need]]:
     """Runs a search with those plans over a graph without the relation z."""
-    walk = rog.search(Task((TOPIC,), search or Search(), together))
+    walk = rog.search(Task((TOPIC,), search or SearchSettings(), together))
     needs: list[Need] = [next(walk)]
     try:
         while True:
@@ -69,7 +72,7 @@ def first(_: Answering) -> Conclusion:
 
 def test_plans_are_grounded_and_judged() -> None:
     """As many plans as the beam is wide, as long as the search is deep; no further call than those two. A weight is a score."""
-    found, needs = drive([Chain(TOPIC, relations("ab"), 0.7)], first, Search(depth=3, beam=2))
+    found, needs = drive([PlannedChain(TOPIC, relations("ab"), 0.7)], first, SearchSettings(depth=3, beam=2))
     assert needs[0] == Planning((TOPIC,), 3, 2)
     assert [type(need).__name__ for need in needs] == ["Planning", "Completing", "Answering"]
     (beam,) = found.beams
@@ -79,7 +82,7 @@ def test_plans_are_grounded_and_judged() -> None:
 
 def test_a_chain_with_a_step_that_does_not_exist_is_dropped() -> None:
     """Not shortened either: of seven planned steps four exist, and one chain is judged."""
-    planned = [Chain(TOPIC, relations(names)) for names in ("za", "ab", "abz")]
+    planned = [PlannedChain(TOPIC, relations(names)) for names in ("za", "ab", "abz")]
     found, needs = drive(planned, first)
     assert [beam.chain for need in needs if isinstance(need, Answering) for beam in need.beams] == [relations("ab")]
     assert [beam.chain for beam in found.beams] == [relations("ab")]
@@ -88,7 +91,7 @@ def test_a_chain_with_a_step_that_does_not_exist_is_dropped() -> None:
 
 def test_nothing_grounded_costs_no_answer_call() -> None:
     """And it is not said that the graph has none: what was not planned was not looked at."""
-    found, needs = drive([Chain(TOPIC, relations("z"))], first)
+    found, needs = drive([PlannedChain(TOPIC, relations("z"))], first)
     assert found == Found(measures={"validity ratio": 0.0, "planned steps": 1})
     assert not any(isinstance(need, Answering) for need in needs)
 
@@ -101,11 +104,11 @@ def test_no_plan_has_no_validity() -> None:
 
 def test_a_plan_counts_once_whatever_the_number_of_topics() -> None:
     """It is valid as far as it leads from the topic where it leads furthest."""
-    whole = filled(Beam(TOPIC, Chain(TOPIC, relations("ab")).beam.steps))
-    broken = filled(Beam(OTHER, whole.steps), missing="a")
-    walk = rog.search(Task((TOPIC, OTHER), Search()))
+    whole = filled(PartialPath(TOPIC, PlannedChain(TOPIC, relations("ab")).beam.steps))
+    broken = filled(PartialPath(OTHER, whole.steps), missing="a")
+    walk = rog.search(Task((TOPIC, OTHER), SearchSettings()))
     next(walk)
-    walk.send((Chain(TOPIC, relations("ab")), Chain(OTHER, relations("ab"))))
+    walk.send((PlannedChain(TOPIC, relations("ab")), PlannedChain(OTHER, relations("ab"))))
     assert walk.send((whole, broken)) == Answering((whole,))
     with pytest.raises(StopIteration) as end:
         walk.send(Conclusion())
@@ -115,7 +118,7 @@ def test_a_plan_counts_once_whatever_the_number_of_topics() -> None:
 @pytest.mark.parametrize("together", [True, False])
 def test_the_conclusion_names_paths_and_tails(together: bool) -> None:
     """A judgement on several paths counts with all their tails."""
-    planned = [Chain(TOPIC, relations(names)) for names in ("a", "b")]
+    planned = [PlannedChain(TOPIC, relations(names)) for names in ("a", "b")]
     conclusion = Conclusion((2,), {2: (1,)}, "yes" if together else "")
     found, _ = drive(planned, lambda _: conclusion, together=together)
     assert ([beam.chain for beam in found.beams], found.tails) == ([relations("b")], ((),) if together else ((1,),))
@@ -128,7 +131,7 @@ def test_whatever_is_planned_only_what_exists_is_found(plans: list[str], data: s
     def conclude(need: Answering) -> Conclusion:
         return Conclusion(tuple(data.draw(st.lists(st.integers(1, len(need.beams)), unique=True))))
 
-    found, _ = drive([Chain(TOPIC, relations(names)) for names in plans], conclude)
+    found, _ = drive([PlannedChain(TOPIC, relations(names)) for names in plans], conclude)
     assert all(step.edges for beam in found.beams for step in beam.steps)
     assert {beam.chain for beam in found.beams} <= {relations(names) for names in plans if "z" not in names}
     distinct = set(plans)

@@ -9,23 +9,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fedkg.config.settings import SearchSettings
+from fedkg.core.answer import Answer, Status
+from fedkg.core.choice import Conclusion
+from fedkg.core.path import PartialPath, Step
+from fedkg.core.terms import Edge, Iri
 from fedkg.llm.base import Message
 from fedkg.methods import tog
 from fedkg.methods.base import Answering, Completing, Expanding, Expansion, Found, Judging, Need, Scoring, Task
-from fedkg.records import Answer, Beam, Candidate, Conclusion, Status
-from fedkg.settings import Search
-from fedkg.terms import Edge, Iri
 
 TOPICS = (Iri("http://x/t"),)
 
 
-def group(number: int, beam: Beam, name: str, tails: int) -> Candidate:
+def group(number: int, beam: PartialPath, name: str, tails: int) -> Step:
     """The step from a path's end over the relation `name` to so many entities, each called after the way to it."""
     start = beam.tails[0]
     assert isinstance(start, Iri)
     ends = [Iri(f"{start.value}.{name}{tail}") for tail in range(tails)]
     edges = tuple(Edge(start, Iri(f"http://x/r/{name}"), end, "out", "e") for end in ends)
-    return Candidate(number, edges[0].walked, edges, 0.5)
+    return Step(number, edges[0].walked, edges, 0.5)
 
 
 class Driver:
@@ -57,7 +59,7 @@ class Driver:
                 return Conclusion(tuple(range(1, len(need.beams) + 1)))
 
 
-def named(step: Candidate) -> str:
+def named(step: Step) -> str:
     """What the first entity of a step is called, such as t.a0.b1."""
     tail = step.tails[0]
     assert isinstance(tail, Iri)
@@ -65,7 +67,7 @@ def named(step: Candidate) -> str:
 
 
 def drive(
-    settings: Search, answer: Callable[[Need], Any], *, together: bool = False, topics: Sequence[Iri] = TOPICS
+    settings: SearchSettings, answer: Callable[[Need], Any], *, together: bool = False, topics: Sequence[Iri] = TOPICS
 ) -> tuple[Found, list[Need]]:
     """Runs a search; `answer` is the driver."""
     walk = tog.search(Task(tuple(topics), settings, together))
@@ -90,7 +92,7 @@ def expanded(needs: Sequence[Need], depth: int) -> list[str]:
 
 def test_each_depth_scores_relations_then_entities_then_judges() -> None:
     """One call per path for relations, one for all entities, one for adequacy; the answer call is the last."""
-    _, needs = drive(Search(depth=2, beam=2), Driver())
+    _, needs = drive(SearchSettings(depth=2, beam=2), Driver())
     first, second = ["relations", "entities", "Judging"], ["relations", "relations", "entities", "Judging"]
     assert kinds(needs) == ["Expanding", *first, "Expanding", *second, "Answering", "Completing"]
 
@@ -98,35 +100,35 @@ def test_each_depth_scores_relations_then_entities_then_judges() -> None:
 @pytest.mark.parametrize(("width", "depth"), [(1, 1), (2, 3), (4, 4)])
 def test_the_calls_stay_within_what_is_said(width: int, depth: int) -> None:
     """N · D + 2D + 1 calls of the model at most."""
-    _, needs = drive(Search(depth=depth, beam=width), Driver())
+    _, needs = drive(SearchSettings(depth=depth, beam=width), Driver())
     calls = [kind for kind in kinds(needs) if kind not in ("Expanding", "Completing")]
     assert len(calls) <= width * depth + 2 * depth + 1
 
 
 def test_entities_are_kept_by_the_product_of_both_scores() -> None:
     """The second entity of the best relation (0.36) stays behind the first one of the next (0.4)."""
-    _, needs = drive(Search(depth=2, beam=2), Driver())
+    _, needs = drive(SearchSettings(depth=2, beam=2), Driver())
     assert expanded(needs, 2) == ["t.a0", "t.b0"]
-    _, needs = drive(Search(depth=2, beam=2), Driver(b=0.1))
+    _, needs = drive(SearchSettings(depth=2, beam=2), Driver(b=0.1))
     assert expanded(needs, 2) == ["t.a0", "t.a1"]
 
 
 def test_relations_are_pruned_over_all_paths() -> None:
     """Entities are looked at for the best N relations only, whatever path they go on from."""
-    _, needs = drive(Search(depth=2, beam=2), Driver())
+    _, needs = drive(SearchSettings(depth=2, beam=2), Driver())
     looked = [need.candidates for need in needs if isinstance(need, Scoring) and need.what == "entities"]
     assert [named(step) for step in looked[1]] == ["t.a0.a0", "t.a0.a1", "t.b0.a0", "t.b0.a1"]
 
 
 def test_what_does_not_help_is_dropped() -> None:
     """A score of 0 is a judgement: no path is walked to fill the width."""
-    _, needs = drive(Search(depth=2, beam=4), Driver(b=0.0))
+    _, needs = drive(SearchSettings(depth=2, beam=4), Driver(b=0.0))
     assert expanded(needs, 2) == ["t.a0", "t.a1"]
 
 
 def test_enough_evidence_ends_the_search_and_is_completed() -> None:
     """The answer call sees the paths of that depth with all their ends, those of one chain as one."""
-    found, needs = drive(Search(depth=4, beam=2), Driver(enough_at=1, b=0.1))
+    found, needs = drive(SearchSettings(depth=4, beam=2), Driver(enough_at=1, b=0.1))
     assert kinds(needs) == ["Expanding", "relations", "entities", "Judging", "Completing", "Answering"]
     (beam,) = found.beams
     assert [tail.text for tail in beam.tails] == ["<http://x/t.a0>", "<http://x/t.a1>"]
@@ -135,7 +137,7 @@ def test_enough_evidence_ends_the_search_and_is_completed() -> None:
 
 def test_never_enough_leaves_the_answer_to_the_kept_paths_of_every_depth() -> None:
     """The model's memory is not asked; the deepest paths come first."""
-    _, needs = drive(Search(depth=2, beam=1), Driver())
+    _, needs = drive(SearchSettings(depth=2, beam=1), Driver())
     (shown,) = [need.beams for need in needs if isinstance(need, Answering)]
     assert [named(beam.steps[-1]) for beam in shown] == ["t.a0.a0", "t.a0"]
 
@@ -152,7 +154,7 @@ def test_a_judgement_rests_on_all_evidence() -> None:
             return super().__call__(need)
 
     topics = (Iri("http://x/t"), Iri("http://x/u"))
-    found, needs = drive(Search(depth=3, beam=2), Crossed(enough_at=2, b=0.0), together=True, topics=topics)
+    found, needs = drive(SearchSettings(depth=3, beam=2), Crossed(enough_at=2, b=0.0), together=True, topics=topics)
     judged = [need.beams for need in needs if isinstance(need, Judging)]
     assert [{beam.topic for beam in shown} for shown in judged] == [set(topics), set(topics)]
     assert kinds(needs)[-2:] == ["Completing", "Answering"]
@@ -161,26 +163,26 @@ def test_a_judgement_rests_on_all_evidence() -> None:
 
 def test_nothing_that_helps_ends_the_search_without_further_calls() -> None:
     """All was offered and judged: the graph says none. No entities are scored for relations that do not help."""
-    found, needs = drive(Search(depth=3), Driver(a=0.0, b=0.0))
+    found, needs = drive(SearchSettings(depth=3), Driver(a=0.0, b=0.0))
     assert (found, kinds(needs)) == (Found(exhausted=True), ["Expanding", "relations"])
 
 
 def test_a_topic_without_edges_costs_no_call() -> None:
     """There is nothing to score."""
-    found, needs = drive(Search(), lambda _: Expansion((), complete=True))
+    found, needs = drive(SearchSettings(), lambda _: Expansion((), complete=True))
     assert (found, kinds(needs)) == (Found(exhausted=True), ["Expanding"])
 
 
 @pytest.mark.parametrize(
     ("settings", "driver"),
     [
-        (Search(candidates=2), Driver(a=0.0, b=0.0)),  # a relation that was not shown
-        (Search(tails=2), Driver(tails=3, first=0.0, second=0.0)),  # an entity that was not shown
-        (Search(beam=1), Driver(first=0.0, second=0.0)),  # a relation that helps was dropped for the width
-        (Search(), Driver(complete=False, a=0.0, b=0.0)),  # something that an endpoint left out
+        (SearchSettings(candidates=2), Driver(a=0.0, b=0.0)),  # a relation that was not shown
+        (SearchSettings(tails=2), Driver(tails=3, first=0.0, second=0.0)),  # an entity that was not shown
+        (SearchSettings(beam=1), Driver(first=0.0, second=0.0)),  # a relation that helps was dropped for the width
+        (SearchSettings(), Driver(complete=False, a=0.0, b=0.0)),  # something that an endpoint left out
     ],
 )
-def test_exhausted_is_false_where_something_was_not_looked_at(settings: Search, driver: Driver) -> None:
+def test_exhausted_is_false_where_something_was_not_looked_at(settings: SearchSettings, driver: Driver) -> None:
     """An empty result means "the graph says none" only where everything was offered, and nothing that helps was dropped."""
     found, _ = drive(settings, driver)
     assert (found.beams, found.exhausted) == ((), False)
@@ -189,13 +191,13 @@ def test_exhausted_is_false_where_something_was_not_looked_at(settings: Search, 
 def test_all_relations_are_offered_unless_the_settings_bound_them() -> None:
     """The model prunes, not the retriever, whose page is of one candidate here."""
     for candidates, offered in [(None, 3), (2, 2)]:
-        _, needs = drive(Search(depth=1, candidates=candidates), Driver())
+        _, needs = drive(SearchSettings(depth=1, candidates=candidates), Driver())
         assert next(len(need.candidates) for need in needs if isinstance(need, Scoring)) == offered
 
 
 def test_no_next_hop_is_looked_at() -> None:
     """What the retriever would fetch ahead is never used; relations are scored once, whatever form the settings name."""
-    _, needs = drive(Search(depth=2, form="pairs"), Driver())
+    _, needs = drive(SearchSettings(depth=2, form="pairs"), Driver())
     assert all(need.last and need.form == "groups" for need in needs if isinstance(need, Expanding))
 
 
@@ -205,22 +207,22 @@ def test_several_edges_to_one_entity_are_one_pair() -> None:
 
     def answer(need: Need) -> Any:
         if isinstance(need, Expanding):
-            return Expansion((Candidate(0, edges[0].walked, tuple(edges)),), complete=True)
+            return Expansion((Step(0, edges[0].walked, tuple(edges)),), complete=True)
         return Driver(enough_at=1)(need) if not isinstance(need, Judging) else True
 
-    found, needs = drive(Search(), answer)
+    found, needs = drive(SearchSettings(), answer)
     assert [len(need.candidates) for need in needs if isinstance(need, Scoring)] == [1, 1]
     assert found.beams[0].steps[0].edges == tuple(edges)
 
 
 @given(
-    settings=st.builds(Search, depth=st.integers(1, 4), beam=st.integers(1, 4), tails=st.integers(1, 3)),
+    settings=st.builds(SearchSettings, depth=st.integers(1, 4), beam=st.integers(1, 4), tails=st.integers(1, 3)),
     tails=st.integers(1, 3),
     together=st.booleans(),
     data=st.data(),
 )
 def test_whatever_the_model_says_paths_are_made_of_offered_edges(
-    settings: Search, tails: int, together: bool, data: st.DataObject
+    settings: SearchSettings, tails: int, together: bool, data: st.DataObject
 ) -> None:
     """Any scores, verdicts and conclusions: the widths hold, every edge was offered, and the search ends."""
     offered: set[Edge] = set()

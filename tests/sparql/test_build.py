@@ -7,12 +7,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fedkg import profiles
-from fedkg.dialects import DIALECTS, GENERIC, Dialect
+from fedkg.config import profiles
+from fedkg.config.dialects import DIALECTS, GENERIC, Dialect
+from fedkg.config.profiles import Edges, Labels, Mediators, Shape
+from fedkg.core.terms import UNKNOWN, Blank, Direction, Edge, Iri, Literal, Term, Through
 from fedkg.errors import TermError
-from fedkg.profiles import Edges, Labels, Mediators, Shape
 from fedkg.sparql import build
-from fedkg.terms import UNKNOWN, Blank, Direction, Edge, Iri, Literal, Term, Through
 
 RDFS_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 BARE = Shape(mediators=Mediators(blank=False))

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fedkg.config.profiles import Mediators, Shape
+from fedkg.core.terms import UNKNOWN, Blank, Direction, Edge, Iri, Literal, Qualifier, Term, Through
 from fedkg.errors import NotSparqlError
-from fedkg.profiles import Mediators, Shape
 from fedkg.sparql.edges import MAX_LITERAL, MAX_QUALIFIERS, Row, Said, from_rows, sort_key
-from fedkg.terms import UNKNOWN, Blank, Direction, Edge, Iri, Literal, Qualifier, Term, Through
 
 OUT: Said = ("out", "x", "now")
 IN: Said = ("in", "x", "now")

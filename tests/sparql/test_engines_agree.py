@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from fedkg.dialects import DIALECTS, GENERIC, Dialect, Engine
-from fedkg.fetch import embedded
-from fedkg.fetch.base import Transport
-from fedkg.fetch.http import HttpTransport
-from fedkg.profiles import Edges, Labels, Mediators, Shape
+from fedkg.config.dialects import DIALECTS, GENERIC, Dialect, Engine
+from fedkg.config.profiles import Edges, Labels, Mediators, Shape
+from fedkg.core.terms import UNKNOWN, Blank, Direction, Edge, Iri, Literal, Term, Through
 from fedkg.sparql import build
 from fedkg.sparql.results import accept
-from fedkg.terms import UNKNOWN, Blank, Direction, Edge, Iri, Literal, Term, Through
+from fedkg.transport import embedded
+from fedkg.transport.base import Transport
+from fedkg.transport.http import HttpTransport
 
 WD, P, PS, PQ = (
     f"http://www.wikidata.org/{place}/" for place in ("entity", "prop", "prop/statement", "prop/qualifier")

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from fedkg.core.terms import Blank, Iri, Literal, Term
 from fedkg.errors import (
     EndpointError,
     EndpointTimeoutError,
@@ -17,10 +18,9 @@ from fedkg.errors import (
     TruncatedError,
     UnreachableError,
 )
-from fedkg.fetch.base import Reply, Rows
-from fedkg.sparql.engines import detect
+from fedkg.sparql.detect import detect
+from fedkg.sparql.reply import EndpointReply, Rows
 from fedkg.sparql.results import accept
-from fedkg.terms import Blank, Iri, Literal, Term
 
 JSON = "application/sparql-results+json"
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -31,10 +31,10 @@ def document(*bindings: dict[str, Any]) -> bytes:
     return json.dumps({"head": {"vars": ["x"]}, "results": {"bindings": bindings}}).encode()
 
 
-def reply(body: bytes, status: int = 200, kind: str = JSON, seconds: float = 0.0, **headers: str) -> Reply:
+def reply(body: bytes, status: int = 200, kind: str = JSON, seconds: float = 0.0, **headers: str) -> EndpointReply:
     """A reply with that body; header names are written with underscores."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Reply(status, {"content-type": kind, **named}, body, seconds)
+    return EndpointReply(status, {"content-type": kind, **named}, body, seconds)
 
 
 def rows_of(body: bytes, known_cap: int = 0, limit: int = 0) -> Rows:
@@ -307,7 +307,7 @@ def test_ten_thousand_rows_take_a_blink() -> None:
     assert min(seconds) < 0.1
 
 
-def error_of(whole: Reply) -> EndpointError | None:
+def error_of(whole: EndpointReply) -> EndpointError | None:
     """The EndpointError that a reply becomes; None where it is accepted."""
     try:
         accept(whole, endpoint="e")

@@ -12,10 +12,10 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from fedkg.errors import EndpointError, EndpointTimeoutError, NotSparqlError, TruncatedError
-from fedkg.fetch.base import Reply, Rows
-from fedkg.fetch.http import HttpTransport
 from fedkg.sparql import xml
+from fedkg.sparql.reply import EndpointReply, Rows
 from fedkg.sparql.results import accept
+from fedkg.transport.http import HttpTransport
 
 XML, JSON = "application/sparql-results+xml", "application/sparql-results+json"
 NAMESPACE = "http://www.w3.org/2005/sparql-results#"
@@ -43,7 +43,7 @@ BINDINGS = st.lists(st.dictionaries(NAMES, TERMS, max_size=4), max_size=5)
 
 def rows_of(body: bytes, kind: str = XML, status: int = 200, **options: int) -> Rows:
     """What the acceptance test makes of a body."""
-    return accept(Reply(status, {"content-type": kind}, body), endpoint="test", **options)
+    return accept(EndpointReply(status, {"content-type": kind}, body), endpoint="test", **options)
 
 
 def in_json(bindings: list[dict[str, Term]]) -> bytes:

@@ -1,0 +1,263 @@
+"""What a hop costs at a distance: 100 neighbourhoods and cold 3-hop questions behind a proxy 100 ms away.
+
+All sides run one after the other against the same engine with the same graph: fedkg's batches, one SPARQLWrapper request
+per entity in series, and Think-on-Graph's shapes (relations out, relations in, then one request per relation) for the first
+ten entities. All must find the same edges between entities.
+"""
+
+import asyncio
+import contextlib
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from SPARQLWrapper import JSON, POST, SPARQLWrapper
+
+from eval.support.engines import ENGINES, missing
+from eval.support.graphs import RELATION, entities
+from eval.support.guide import Gold, golds, guide
+from eval.support.proxy import Distance, distant
+from eval.support.report import Report, options, require, spread
+from fedkg.bench.data import loaders
+from fedkg.bench.data.questions import BenchmarkQuestion
+from fedkg.core.answer import Answer
+from fedkg.core.terms import Edge, Iri
+from fedkg.embed.base import Similarity
+from fedkg.graph.explored import ExploredGraph
+from fedkg.session import Session
+
+GRAPH = "wikidata-codex-m.nt.gz"
+QUESTIONS, QUESTION_GRAPH = "pathquestion-3h.jsonl", "freebase-pathquestion.nt.gz"
+SECONDS = 0.1
+ENTITIES, TOG_ENTITIES, ASKED, HOPS, REPEATS = 100, 10, 20, 3, 5
+TARGET = 1.5
+
+T = TypeVar("T")
+Triples = set[tuple[str, str, str]]
+Golds = dict[str, Gold]
+
+
+def main() -> None:
+    """Measures all sides on every engine that is installed."""
+    chosen = options(__doc__ or "").parse_args()
+    require(chosen.data, GRAPH, QUESTIONS, QUESTION_GRAPH)
+    report = Report("latency", write=chosen.write)
+    wanted = entities(chosen.data / GRAPH, ENTITIES + REPEATS)
+    asked = loaders.questions(chosen.data / QUESTIONS, ASKED)
+    chains = golds(chosen.data / QUESTIONS)
+    for name, serve in ENGINES.items():
+        if reason := missing(name):
+            report.add(name, f"skipped: {reason}")
+            continue
+        with serve([chosen.data / GRAPH]) as url, distant(url, 0.0) as near, distant(url, SECONDS) as far:
+            report.add(f"{name}: neighbourhoods", neighbourhoods(near, far, wanted[:ENTITIES], wanted[ENTITIES:]))
+        with (
+            serve([chosen.data / QUESTION_GRAPH]) as url,
+            distant(url, 0.0) as near,
+            distant(url, SECONDS) as far,
+            profiles(name, near=near.url, far=far.url) as folder,
+        ):
+            report.add(f"{name}: questions, guided", questions(folder, asked, chains))
+            report.add(f"{name}: questions, model local", questions(folder, asked, {}))
+    report.close()
+
+
+# ---- one hop ----
+
+
+def neighbourhoods(near: Distance, far: Distance, wanted: list[Iri], others: list[Iri]) -> dict[str, Any]:
+    """Seconds and requests of all sides for both directions of `wanted`; `others` tell what one request takes.
+
+    What takes as long without a distance is the work of engine and client, which share the machine's cores here.
+    """
+    one = asyncio.run(one_request(far, others))
+    cold, found = _fedkg(far, wanted, others, kept=False)
+    kept, _ = _fedkg(far, wanted, others, kept=True)
+    here, _ = _fedkg(near, wanted, others, kept=True)
+    wrapper, by_wrapper = _timed(far, lambda: one_by_one(far.url, wanted))
+    tog, by_tog = _timed(far, lambda: think_on_graph(far.url, wanted[:TOG_ENTITIES]))
+    some = {iri.value for iri in wanted[:TOG_ENTITIES]}
+    return {
+        "entities": len(wanted),
+        "edges": len(found),
+        "one request": round(one, 3),
+        "fedkg, nothing known": cold | {"times one request": round(cold["seconds"] / one, 2)},
+        "fedkg, endpoint known": kept | {"times one request": round(kept["seconds"] / one, 2)},
+        "fedkg, endpoint known, no distance": here,
+        "waiting, times one request": round((kept["seconds"] - here["seconds"]) / one, 2),
+        "target, times one request": TARGET,
+        "SPARQLWrapper, one by one": wrapper | {"same edges": by_wrapper == found},
+        f"Think-on-Graph, {TOG_ENTITIES} entities": tog
+        | {
+            "same edges": by_tog == {edge for edge in found if edge[0] in some or edge[2] in some},
+            "seconds for all (scaled)": round(tog["seconds"] * len(wanted) / TOG_ENTITIES, 1),
+        },
+    }
+
+
+async def one_request(far: Distance, others: Sequence[Iri]) -> float:
+    """The median seconds of a request for one neighbourhood, over a connection that stands."""
+    async with Session(f"wikidata@{far.url}", cache=False, embedder="bm25") as session:
+        graph, seconds = await session.graph(), []
+        await graph.neighbours([others[0]], "in")
+        for entity in others:
+            started = time.monotonic()
+            await graph.neighbours([entity], "out")
+            seconds.append(time.monotonic() - started)
+    return statistics.median(seconds)
+
+
+def _timed(far: Distance, work: Callable[[], T]) -> tuple[dict[str, Any], T]:
+    """Seconds and requests of the work, and what it returns."""
+    before, started = far.requests, time.monotonic()
+    done = work()
+    return {"seconds": round(time.monotonic() - started, 3), "requests": far.requests - before}, done
+
+
+def _fedkg(
+    far: Distance, wanted: Sequence[Iri], others: Sequence[Iri], *, kept: bool
+) -> tuple[dict[str, Any], Triples]:
+    """The median of some runs, each with a new cache, and the edges; `kept` asks for another entity first."""
+    runs: list[dict[str, Any]] = []
+    for _ in range(REPEATS):
+        with tempfile.TemporaryDirectory() as folder:
+            if kept:
+                _run(far.url, others[:1], folder)
+            before = far.requests
+            seconds, edges = _run(far.url, wanted, folder)
+        runs.append({"seconds": round(seconds, 3), "requests": far.requests - before})
+    return sorted(runs, key=lambda run: float(run["seconds"]))[REPEATS // 2], _triples(edges)
+
+
+def _run(url: str, wanted: Sequence[Iri], folder: str) -> tuple[float, list[Edge]]:
+    return asyncio.run(fetched(url, wanted, folder))
+
+
+async def fetched(url: str, wanted: Sequence[Iri], folder: str) -> tuple[float, list[Edge]]:
+    """The edges of all entities in both directions, as a walk fetches them through a new session, and the seconds.
+
+    As for one request, the time in which the session opens its cache is not counted.
+    """
+    async with Session(f"wikidata@{url}", cache_dir=folder, embedder="bm25") as session:
+        around = ExploredGraph(await session.graph())
+        started = time.monotonic()
+        await around.fetch(wanted)
+        return time.monotonic() - started, [edge for near in around.all() for edge in near.edges]
+
+
+def one_by_one(url: str, wanted: Iterable[Iri]) -> Triples:
+    """The edges between entities, one request per entity in series."""
+    found: Triples = set()
+    for entity in wanted:
+        out, into = f"{entity.n3()} ?p ?o", f"?s ?p {entity.n3()}"
+        for row in _select(url, f"SELECT ?s ?p ?o WHERE {{ {{ {out} }} UNION {{ {into} }} }}"):
+            found.add((row.get("s", entity.value), row["p"], row.get("o", entity.value)))
+    return {edge for edge in found if _is_edge(edge)}
+
+
+def think_on_graph(url: str, wanted: Iterable[Iri]) -> Triples:
+    """The same edges by Think-on-Graph's requests: relations of either direction, then the tails of each relation."""
+    found: Triples = set()
+    for entity in wanted:
+        known = entity.n3()
+        for row in _select(url, f"SELECT DISTINCT ?p WHERE {{ {known} ?p ?x }}"):
+            if row["p"].startswith(RELATION):
+                tails = _select(url, f"SELECT ?x WHERE {{ {known} <{row['p']}> ?x }}")
+                found |= {(entity.value, row["p"], tail["x"]) for tail in tails}
+        for row in _select(url, f"SELECT DISTINCT ?p WHERE {{ ?x ?p {known} }}"):
+            if row["p"].startswith(RELATION):
+                heads = _select(url, f"SELECT ?x WHERE {{ ?x <{row['p']}> {known} }}")
+                found |= {(head["x"], row["p"], entity.value) for head in heads}
+    return {edge for edge in found if _is_edge(edge)}
+
+
+def _select(url: str, query: str) -> Iterator[dict[str, str]]:
+    wrapper = SPARQLWrapper(url)
+    wrapper.setMethod(POST)
+    wrapper.setReturnFormat(JSON)
+    wrapper.setQuery(query)
+    for row in wrapper.queryAndConvert()["results"]["bindings"]:
+        yield {name: value["value"] for name, value in row.items()}
+
+
+def _triples(edges: Iterable[Edge]) -> Triples:
+    return {
+        (edge.subject.value, edge.relation.value, edge.object.value)
+        for edge in edges
+        if isinstance(edge.subject, Iri) and isinstance(edge.object, Iri)
+    }
+
+
+def _is_edge(edge: tuple[str, str, str]) -> bool:
+    return edge[1].startswith(RELATION) and edge[2].startswith("http")
+
+
+# ---- three hops ----
+
+
+@contextlib.contextmanager
+def profiles(engine: str, **urls: str) -> Iterator[str]:
+    """A folder with a profile for each URL, which says what runs there: nobody has to find that out."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, url in urls.items():
+            text = f'urls = ["{url}"]\nengine = "{engine}"\nlike = "freebase"\n'
+            (Path(folder) / f"{name}.toml").write_text(text)
+        yield folder
+
+
+def questions(folder: str, asked: Sequence[BenchmarkQuestion], chains: Golds) -> dict[str, Any]:
+    """What cold questions wait for: their seconds at a distance less those of the same walk without one.
+
+    The texts are embedded before, by a walk of its own, so that both sides compute the same.
+    """
+    with Session("near", profiles_dir=folder, cache=False) as session:
+        similarity = session.similarity
+        sides = [[answered(folder, end, one, chains, similarity) for one in asked] for end in ("near", "near", "far")]
+    new, here, there = sides
+    waits = [far - near for (near, _), (far, _) in zip(here, there, strict=True)]
+    walks = [answer.usage for _, answer in there]
+    return {
+        "questions": len(asked),
+        "similarity": similarity.name,
+        "target": round((HOPS + 1) * SECONDS * TARGET, 2),
+        "waiting": spread(waits),
+        "within target": sum(wait <= (HOPS + 1) * SECONDS * TARGET for wait in waits),
+        "seconds at a distance": spread([seconds for seconds, _ in there]),
+        "seconds without, texts embedded": spread([seconds for seconds, _ in here]),
+        "seconds without, texts new": spread([seconds for seconds, _ in new]),
+        "requests": spread([usage.requests for usage in walks]),
+        "round trips": spread([usage.round_trips for usage in walks]),
+        "right answers": sum(_right(answer, one) for (_, answer), one in zip(there, asked, strict=True)),
+        "same answers": [_values(answer) for _, answer in here] == [_values(answer) for _, answer in there],
+    }
+
+
+def answered(
+    folder: str, endpoint: str, question: BenchmarkQuestion, chains: Golds, similarity: Similarity
+) -> tuple[float, Answer]:
+    """The answer of a new session that knows nothing but embeddings, and its seconds; without a chain nobody guides it."""
+
+    async def ask() -> tuple[float, Answer]:
+        chat = guide(chains[question.id]) if chains else None
+        options: dict[str, Any] = {"profiles_dir": folder, "cache": False, "search.depth": HOPS}
+        async with Session(endpoint, chat=chat, similarity=similarity, **options) as session:
+            started = time.monotonic()
+            answer = await session.ask(question.question, [topic.iri for topic in question.topic_entities])
+            return time.monotonic() - started, answer
+
+    return asyncio.run(ask())
+
+
+def _right(answer: Answer, question: BenchmarkQuestion) -> bool:
+    return {gold.key for gold in question.answers} <= set(_values(answer))
+
+
+def _values(answer: Answer) -> list[str]:
+    return sorted(value.iri or value.value for value in answer.answers)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""What a measurement leaves: its figures with the date, the machine's cores and load, versions and command, as JSON."""
+
+import argparse
+import datetime as dt
+import importlib.metadata
+import json
+import os
+import platform
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Report", "markdown", "options", "require", "spread"]
+
+FOLDER = Path(__file__).resolve().parents[1]
+DATA = FOLDER.parents[1] / "shared" / "data"
+PACKAGES = ("fedkg", "aiohttp", "diskcache", "oxigraph", "pyoxigraph", "SPARQLWrapper")
+
+
+def options(about: str) -> argparse.ArgumentParser:
+    """The options that every measurement has."""
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of the public graphs and question sets")
+    parser.add_argument("--write", action="store_true", help="keep the figures in eval/results/")
+    return parser
+
+
+def require(data: Path, *names: str) -> None:
+    """Ends the program where a file that it needs is absent."""
+    if absent := [name for name in names if not (data / name).is_file()]:
+        sys.exit(f"{Path(sys.argv[0]).name}: not in --data: {', '.join(absent)}; the data sets are no part of fedkg")
+
+
+class Report:
+    """The figures of one measurement, shown as they come and kept at the end where that is wanted."""
+
+    def __init__(self, name: str, *, write: bool) -> None:
+        self._name = name
+        self._write = write
+        self._started = time.monotonic()
+        self._load = round(os.getloadavg()[0], 2)
+        self.figures: dict[str, Any] = {}
+
+    def add(self, name: str, figures: Mapping[str, Any] | Sequence[Any] | str) -> None:
+        """Shows and keeps some figures, or the reason why there are none."""
+        self.figures[name] = figures
+        print(f"{name}: {json.dumps(figures, indent=2, ensure_ascii=False)}", flush=True)
+
+    def attach(self, suffix: str, text: str) -> None:
+        """Keeps a table or a plot beside the result file, where that is wanted."""
+        if self._write:
+            (FOLDER / "results").mkdir(exist_ok=True)
+            (FOLDER / "results" / f"{self._name}.{suffix}").write_text(text, encoding="utf-8")
+
+    def close(self) -> None:
+        """Shows how long it took; writes the result file where that is wanted."""
+        document = {
+            "measured": self._name,
+            "date": dt.datetime.now(dt.UTC).date().isoformat(),
+            "cores": os.cpu_count(),
+            "load_before": self._load,
+            "versions": _versions(),
+            "command": f"python eval/{self._name}.py",
+            "seconds": round(time.monotonic() - self._started, 1),
+            "figures": self.figures,
+        }
+        print(f"{self._name}: {document['seconds']} s, load before {self._load} on {os.cpu_count()} cores")
+        if self._write:
+            (FOLDER / "results").mkdir(exist_ok=True)
+            text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+            (FOLDER / "results" / f"{self._name}.json").write_text(text, encoding="utf-8")
+
+
+def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The rows as a table; the first one names the columns. Nothing stands for None."""
+    lines = [list(rows[0]), ["---"] * len(rows[0])]
+    lines += [["" if value is None else str(value) for value in row.values()] for row in rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def spread(values: list[float], digits: int = 3) -> dict[str, float]:
+    """The median, the 99th percentile and the largest of some values."""
+    ordered = sorted(values)
+    at = {"median": 0.5, "p99": 0.99, "max": 1.0}
+    return {name: round(ordered[min(len(ordered) - 1, int(part * len(ordered)))], digits) for name, part in at.items()}
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found

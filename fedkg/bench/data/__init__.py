@@ -1,0 +1,1 @@
+"""Where the questions come from: definitions, files, loaders, formats."""

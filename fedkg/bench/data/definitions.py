@@ -1,0 +1,123 @@
+"""Benchmark definitions: what is asked, of which graph, how it is read and scored. Data, one TOML file each."""
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import inspect
+
+from fedkg.config.resources import folder
+from fedkg.core.question import Kind
+from fedkg.errors import DatasetError
+
+__all__ = ["DatasetSource", "Definition", "Loader", "Metric", "Only", "custom", "find", "misfit", "names"]
+
+Loader = Literal["jsonl", "crlt", "medqa", "commonsenseqa", "qald"]
+Metric = Literal["hits_at_1", "f1", "exact", "accuracy"]
+Checksum = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
+CUSTOM = "custom:"
+
+
+class DatasetSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a dataset officially comes from, under which licence, and what to cite.
+
+    `sha256` is that of the file behind `url`, which is then a file of questions as its loader reads it; "" where the dataset
+    is not fetched, since it has another form there or nothing is known to check it by.
+    """
+
+    url: str = ""
+    sha256: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{64})?$")] = ""
+    licence: str = ""
+    cite: str = ""
+
+
+class Only(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which questions can be answered from the graph: those that a JSON `file` of the data folder has under these keys.
+
+    It has a value for each id there; with `values` only ids with one of these count.
+    """
+
+    file: str
+    keys: tuple[str, ...]
+    values: tuple[str | int, ...] = ()
+
+
+class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A benchmark: its files in the data folder, how they are read, the graph's profile, the depth that it needs.
+
+    graph: asked where no endpoint is given; "" for a benchmark that needs one. kind: of all its questions, where the file
+    does not say. topics: `gold` ones, or the method's `own` linking. only: which of its questions are asked, where not all.
+    metric: the one that its papers lead with. name: what its results are called, the file's where it says none. sha256: of each of its files as the committed results were made from them.
+    """
+
+    title: str
+    questions: str
+    depth: Annotated[int, msgspec.Meta(ge=1)]
+    graph: str = ""
+    profile: str = "generic"
+    loader: Loader = "jsonl"
+    kind: Kind | None = None
+    topics: Literal["gold", "own"] = "gold"
+    only: Only | None = None
+    metric: Metric = "hits_at_1"
+    source: DatasetSource = DatasetSource()
+    sha256: dict[str, Checksum] = {}
+    name: str = ""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that it needs, questions first; an endpoint stands for the graph."""
+        return tuple(filter(None, (self.questions, self.graph, self.only.file if self.only else "")))
+
+
+def names() -> list[str]:
+    """The known benchmarks, sorted."""
+    return sorted(path.stem for path in (folder("eval") / "benchmarks").glob("*.toml"))
+
+
+def find(name: str) -> Definition:
+    """The benchmark of that name, of that TOML file, or of `custom:FILE`, a JSON Lines file of questions.
+
+    Raises DatasetError where there is none, or its definition does not fit.
+    """
+    if name.startswith(CUSTOM):
+        return custom(name.removeprefix(CUSTOM))
+    if name.endswith(".toml"):
+        return _read(Path(name))
+    if name not in names():
+        hint = "or a definition of your own, as FILE.toml, or questions of your own, as custom:FILE.jsonl"
+        raise DatasetError(f"no benchmark is called {name[:100]!r}; known: {', '.join(names())}", hint=hint)
+    return _read(folder("eval") / "benchmarks" / f"{name}.toml")
+
+
+def custom(file: str) -> Definition:
+    """The benchmark that a JSON Lines file of a user's own makes; it has no graph, and is asked in depth 4 as FiDeLiS does."""
+    path = Path(file)
+    return Definition(
+        title=path.name, questions=str(path.absolute()), depth=4, name=f"custom-{path.name.partition('.')[0]}"
+    )
+
+
+def misfit(error: Exception, kind: type[msgspec.Struct]) -> str:
+    """What does not fit, as msgspec says it, with the values that there are where a key of `kind` takes but a few."""
+    key = str(error).partition("`$.")[2].partition("`")[0]
+    types = (field.type for field in inspect.type_info(kind).fields if field.name == key)  # type: ignore[attr-defined]
+    each = (one for found in types for one in (found.types if isinstance(found, inspect.UnionType) else (found,)))
+    known = [str(value) for one in each if isinstance(one, inspect.LiteralType) for value in one.values]
+    return f"{error}" + (f"; known: {', '.join(known)}" if known else "")
+
+
+def _read(path: Path) -> Definition:
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        found = msgspec.convert({**table, "name": table.get("name") or path.stem}, Definition)
+    except OSError as error:
+        raise DatasetError(f"{path}: {error.strerror}", hint="name a readable TOML file") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, msgspec.ValidationError) as error:
+        raise DatasetError(f"{path}: {misfit(error, Definition)}", hint="docs/benchmarks.md lists the keys") from error
+    if found.name != Path(found.name).name:
+        raise DatasetError(
+            f"{path}: {found.name[:100]!r} cannot be the name of a file, which results would be called by"
+        )
+    return found

@@ -1,0 +1,109 @@
+"""The questions of a benchmark, read strictly: a row that is none is named with file, line and id.
+
+With `skip_bad` it is left out and listed, and the next readable one is gone on with.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from fedkg.bench.data import files
+from fedkg.bench.data.definitions import Definition, Only, custom
+from fedkg.bench.data.formats import FORMATS, MisfitError
+from fedkg.bench.data.questions import Bad, BenchmarkQuestion, drawn
+from fedkg.bench.data.rows import Row
+from fedkg.config.settings import Settings
+from fedkg.errors import DatasetError
+
+__all__ = ["questions", "read"]
+
+MOST_QUESTIONS = 1_000_000
+MOST_BAD = 1_000
+HINT = "--skip-bad leaves such questions out, and lists them"
+
+
+def read(
+    definition: Definition, data: Path | None, settings: Settings | None = None, *, skip_bad: bool = False
+) -> tuple[list[BenchmarkQuestion], list[Bad]]:
+    """The questions of a benchmark in the file's order, and those that were left out.
+
+    `data` is the folder of its files; what is not there is fetched where the definition has a checksum, with settings that
+    allow it. Raises DatasetError where a file cannot be had, for the first bad row unless they are skipped, and where no
+    question is left.
+    """
+    file = files.find(definition, definition.questions, data, settings)
+    wanted = (
+        _ids(files.find(definition, definition.only.file, data, settings), definition.only) if definition.only else None
+    )
+    found: list[BenchmarkQuestion] = []
+    bad: list[Bad] = []
+    for one in _each(definition, file):
+        if wanted is not None and one.id and one.id not in wanted:
+            continue
+        if isinstance(one, BenchmarkQuestion):
+            found.append(one)
+        elif skip_bad:
+            bad.append(one)
+        else:
+            raise DatasetError(str(one), hint=HINT)
+        _check(file, len(found), len(bad))
+    if not found:
+        raise DatasetError(f"{file}: there is no question" + (f"; the first fault: {bad[0]}" if bad else ""))
+    return found, bad
+
+
+def questions(file: Path, limit: int | None = None, seed: int = 0) -> list[BenchmarkQuestion]:
+    """The questions of one JSON Lines file, or `limit` of them drawn by `seed`. Raises DatasetError for any that is bad."""
+    return drawn(read(custom(str(file)), None)[0], limit, seed)
+
+
+def _each(definition: Definition, file: Path) -> Iterator[BenchmarkQuestion | Bad]:
+    """The rows, in turn. A row without an id that can be read is said to stand behind the one before it."""
+    seen: dict[str, int] = {}
+    before = ""
+    for row in FORMATS[definition.loader].rows(file):
+        one = _read(definition, file, row)
+        if one.id in seen:
+            one = Bad(f"{file.name}, line {row.line}", one.id, f"the id of line {seen[one.id]} again")
+        elif isinstance(one, Bad) and not one.id and before:
+            one = msgspec.structs.replace(one, reason=f"{one.reason} (behind {before})")
+        if one.id:
+            before = one.id
+            seen.setdefault(one.id, row.line)
+        yield one
+
+
+def _read(definition: Definition, file: Path, row: Row) -> BenchmarkQuestion | Bad:
+    if row.fault:
+        return Bad(f"{file.name}, line {row.line}", row.id, row.fault)
+    try:
+        question = FORMATS[definition.loader].read(row.text, definition.kind)
+    except MisfitError as error:
+        return Bad(f"{file.name}, line {row.line_of(error.key)}", row.id or str(row.line), str(error))
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        return Bad(f"{file.name}, line {row.line_of(_key(error))}", row.id, str(error))
+    return question if question.id else msgspec.structs.replace(question, id=str(row.line))
+
+
+def _key(error: Exception) -> str:
+    """The key that msgspec names as the one that does not fit, as in `Expected ... - at `$.answer``."""
+    return str(error).partition("`$.")[2].partition("`")[0].partition(".")[0].partition("[")[0]
+
+
+def _check(file: Path, good: int, bad: int) -> None:
+    if good > MOST_QUESTIONS:
+        raise DatasetError(f"{file}: there are more than {MOST_QUESTIONS:,} questions")
+    if bad > MOST_BAD:
+        raise DatasetError(f"{file}: more than {MOST_BAD:,} rows are no questions", hint="is it the right file?")
+
+
+def _ids(file: Path, only: Only) -> set[str]:
+    """The ids that the file lists under these keys, with one of these values."""
+    try:
+        table = msgspec.json.decode(file.read_bytes())
+        for key in only.keys:
+            table = table[key]
+        return {str(name) for name, value in table.items() if not only.values or value in only.values}
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, LookupError, TypeError, AttributeError) as error:
+        raise DatasetError(f"{file}: no ids under {'.'.join(only.keys)}: {error}") from error

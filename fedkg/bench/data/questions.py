@@ -1,0 +1,60 @@
+"""Questions with their gold answers, as every loader gives them."""
+
+import random
+from collections.abc import Sequence
+
+import msgspec
+
+from fedkg.core.question import Kind
+
+__all__ = ["Bad", "BenchmarkQuestion", "Gold", "drawn"]
+
+
+class Gold(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A right answer or a topic: an entity with its IRI, or a literal's value; of a judgement `yes`, `no` or the option's text."""
+
+    label: str = ""
+    iri: str = ""
+
+    @property
+    def key(self) -> str:
+        """What an answer is compared by: the IRI, else the label."""
+        return self.iri or self.label
+
+
+class BenchmarkQuestion(msgspec.Struct, frozen=True):
+    """One question of a set with its topic entities and its gold answers.
+
+    `kind` is None where the set leaves it open. `gold_path` are (subject, relation, object), walked from the first topic;
+    `hops` is its length, 0 where it is not known.
+    """
+
+    id: str
+    question: str
+    topic_entities: tuple[Gold, ...] = ()
+    answers: tuple[Gold, ...] = ()
+    kind: Kind | None = None
+    options: tuple[str, ...] = ()
+    hops: int = 0
+    gold_path: tuple[tuple[str, str, str], ...] = ()
+
+
+class Bad(msgspec.Struct, frozen=True):
+    """A question that was left out: where it stands, its id if it has one, and what is wrong with it."""
+
+    place: str
+    id: str
+    reason: str
+
+    def __str__(self) -> str:
+        """All of it in one line."""
+        return f"{self.place}{f' ({self.id})' if self.id else ''}: {self.reason}"
+
+
+def drawn(questions: Sequence[BenchmarkQuestion], limit: int | None, seed: int) -> list[BenchmarkQuestion]:
+    """All questions in their order, or `limit` of them drawn by `seed`."""
+    found = list(questions)
+    if limit is None or limit >= len(found):
+        return found
+    random.Random(seed).shuffle(found)  # noqa: S311  # a reproducible sample, not a secret
+    return found[:limit]

@@ -1,0 +1,1 @@
+"""Records as pages: tables, plots, the questions to browse."""

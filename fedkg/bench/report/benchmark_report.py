@@ -1,0 +1,150 @@
+"""A report of result files: tables as in the papers, plots, and the questions to browse, as one HTML page and as Markdown.
+
+Which tables there are is decided by what differs between the runs and by what was measured. The same files give the same
+bytes: nothing of the day, the machine or the folder is in a report.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from fedkg.bench.report import markdown, page, questions, tables
+from fedkg.bench.report.page import Element, element
+from fedkg.bench.report.published import published
+from fedkg.bench.report.tables import Table
+from fedkg.bench.run.results import BenchmarkResult
+from fedkg.bench.scoring.summary import Part
+from fedkg.bench.scoring.variants import VariantRun, Variants
+from fedkg.errors import DatasetError
+
+__all__ = ["BenchmarkReport", "Section", "as_html", "as_markdown", "report", "write"]
+
+PLOTLESS = "Without plots: they need fedkg's extra `report` (matplotlib)."
+ABOUT = (
+    "Each figure is a mean over all questions that were asked, with its 95 % bootstrap confidence interval; it can be "
+    "computed again from the result files by fedkg eval score. What is marked as published is what a paper prints: of "
+    "another model, another graph and another scorer."
+)
+
+Plots = tuple[tuple[str, str], ...]
+"""Of each plot its title and its SVG."""
+
+
+class Section(msgspec.Struct, frozen=True):
+    """A part of a report: our tables, those of the papers beside them, and plots."""
+
+    title: str
+    tables: tuple[Table, ...]
+    published: tuple[Table, ...] = ()
+    plots: Plots = ()
+
+
+class BenchmarkReport(msgspec.Struct, frozen=True):
+    """All that a report says; `notes` come first."""
+
+    title: str
+    notes: tuple[str, ...]
+    sections: tuple[Section, ...]
+    runs: tuple[VariantRun, ...]
+
+
+def report(
+    results: Sequence[BenchmarkResult], title: str = "Results", seed: int = 0, notes: Sequence[str] = ()
+) -> BenchmarkReport:
+    """The report of these results, with further notes; `seed` is that of the resampling. Raises DatasetError where there is none."""
+    if not results:
+        raise DatasetError("there is nothing to report", hint="name the result files of `fedkg eval run`")
+    runs, figures = Variants(results, seed), _figures()
+    found = [section for section in _sections(runs, figures) if section.tables]
+    said = (ABOUT, *notes) if figures else (ABOUT, PLOTLESS, *notes)
+    return BenchmarkReport(title, said, tuple(found), tuple(runs.runs))
+
+
+def write(found: BenchmarkReport, out: Path) -> tuple[Path, Path]:
+    """Writes the report as HTML to `out`, and as Markdown beside it. Raises DatasetError where it cannot."""
+    beside = out.with_suffix(".md")
+    if beside == out:
+        raise DatasetError(f"{out}: the Markdown goes there", hint="--out names the HTML file, FILE.html")
+    try:
+        for file, text in ((out, as_html(found)), (beside, as_markdown(found))):
+            file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise DatasetError(f"cannot write {out}: {error.strerror}", hint="--out names a file in a folder") from error
+    return out, beside
+
+
+def as_html(found: BenchmarkReport) -> str:
+    """One page that needs nothing else."""
+    notes = [element("p", note, cls="note") for note in found.notes]
+    listed = [questions.browsable(run) for run in found.runs if run.records]
+    body = [element("h1", found.title), *notes, *map(_part, found.sections), element("h2", "Questions"), *listed]
+    return page.rendered(found.title, *body)
+
+
+def as_markdown(found: BenchmarkReport) -> str:
+    """The tables; plots and questions are on the page."""
+    parts = [markdown.heading(1, found.title), *(f"{markdown.text(note)}\n" for note in found.notes)]
+    for section in found.sections:
+        parts.append(markdown.heading(2, section.title))
+        for table in (*section.tables, *section.published):
+            parts += [markdown.heading(3, table.title), markdown.table(table.columns, table.rows)]
+            parts += [f"{markdown.text(table.note)}\n"] if table.note else []
+    return "\n".join(parts)
+
+
+def _sections(runs: Variants, figures: Any) -> Iterator[Section]:
+    """All that may be in a report; a part without a table of ours is left out."""
+    cost, errors = (tuple(draw(runs)) for draw in (figures.cost, figures.errors)) if figures else ((), ())
+    yield _section("main", "Main results", [tables.main(runs)], cost)
+    yield _section("ablation", "Ablation", [tables.against_first(runs)])
+    for setting in runs.varied:
+        plots = tuple(figures.of_setting(runs, setting)) if figures else ()
+        yield _section(setting, f"Setting: {setting}", [tables.of_setting(runs, setting)], plots)
+    yield _section("coverage", "Coverage by depth", [tables.coverage(runs)])
+    yield _section("depths", "Depths", [tables.depths(runs)])
+    yield _section("efficiency", "Efficiency", [tables.costs(runs)])
+    yield _section("faithfulness", "Faithfulness", [tables.faithfulness(runs)])
+    yield _section("robustness", "Robustness", [tables.by_part(runs, title, parts) for title, parts in PARTS.items()])
+    yield _section("errors", "Errors", [tables.faults(runs), tables.counts(runs)], errors)
+    yield _section("scores", "All scores", [tables.answers(runs)])
+    yield _section("runs", "Provenance", [tables.provenance(runs)])
+
+
+def _section(key: str, title: str, own: Sequence[Table], plots: Plots = ()) -> Section:
+    return Section(title, tuple(table for table in own if table.rows), published(key), plots)
+
+
+def _by_hops(run: VariantRun) -> dict[str, Part]:
+    return {str(hops or "not known"): part for hops, part in run.summary.by_hops.items()}
+
+
+def _by_kind(run: VariantRun) -> dict[str, Part]:
+    return {str(kind): part for kind, part in run.summary.by_kind.items()}
+
+
+PARTS: dict[str, Callable[[VariantRun], dict[str, Part]]] = {"hops": _by_hops, "kind": _by_kind}
+"""What the questions of a run are sorted by."""
+
+
+def _part(section: Section) -> Element:
+    pictures = [page.picture(svg, title) for title, svg in section.plots]
+    papers = [element("div", *_tabled(table), cls="published") for table in section.published]
+    inside = [*(part for table in section.tables for part in _tabled(table)), *pictures]
+    more = [page.details("Published figures, of other models and graphs", *papers)] if papers else []
+    return element("section", element("h2", section.title), *inside, *more)
+
+
+def _tabled(table: Table) -> list[Element]:
+    note = [element("p", table.note, cls="note")] if table.note else []
+    return [page.table(table.title, table.columns, table.rows), *note]
+
+
+def _figures() -> Any:
+    """The module that draws; None without the extra that it needs."""
+    try:
+        from fedkg.bench.report import figures  # noqa: PLC0415  # matplotlib takes a second, and is an optional extra
+    except ImportError:
+        return None
+    return figures

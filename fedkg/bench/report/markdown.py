@@ -1,0 +1,31 @@
+"""Markdown that holds whatever it is given: what would be markup is escaped, and nothing has more than one line."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from fedkg.common.one_line import line
+
+__all__ = ["heading", "table", "text"]
+
+MARKUP = re.compile(r"([\\`*_\[\]<>|~$&])")
+LONGEST = 500
+
+
+def text(said: str) -> str:
+    """The text as it is, without any meaning to Markdown or HTML."""
+    return MARKUP.sub(r"\\\1", line(said, LONGEST))
+
+
+def heading(level: int, said: str) -> str:
+    """A heading."""
+    return f"{'#' * level} {text(said)}\n"
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of plain texts."""
+    head = [_row(map(text, columns)), _row(["---"] * len(columns))]
+    return "\n".join([*head, *(_row(map(text, row)) for row in rows)]) + "\n"
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"

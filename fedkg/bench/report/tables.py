@@ -1,0 +1,290 @@
+"""The tables of a report: what differs between the runs against what was measured, each mean with its 95 % interval."""
+
+import contextlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import msgspec
+
+from fedkg.bench.run.results import BenchmarkResult
+from fedkg.bench.scoring.compare import Comparison, compare
+from fedkg.bench.scoring.error_classes import FAULTS
+from fedkg.bench.scoring.scores import COST, LENIENT, STRICT
+from fedkg.bench.scoring.summary import Counts, MeanEstimate, Part
+from fedkg.bench.scoring.variants import VariantRun, Variants, said
+from fedkg.errors import DatasetError
+
+__all__ = [
+    "Table",
+    "against_first",
+    "answers",
+    "by_part",
+    "costs",
+    "counts",
+    "coverage",
+    "depths",
+    "faithfulness",
+    "faults",
+    "main",
+    "of_setting",
+    "provenance",
+]
+
+NAMES = {
+    "hits_at_1": "Hits@1 (%)",
+    "hit": "Hit (%)",
+    "f1": "F1 (%)",
+    "precision": "Precision (%)",
+    "recall": "Recall (%)",
+    "exact": "Exact set (%)",
+    "accuracy": "Accuracy (%)",
+    "lenient_hit": "Lenient hit (%)",
+    "contained_hit": "Contained hit (%)",
+    "contained_f1": "Contained F1 (%)",
+    "coverage": "Coverage ratio (%)",
+    "path_validity": "Path validity (%)",
+    "faithful": "Faithful (%)",
+    "grounded": "Grounded (%)",
+    "depth": "Depth of the paths",
+    "gold_depth": "Gold depth",
+    "calls": "Model calls",
+    "tokens": "Tokens",
+    "requests": "Requests",
+    "cache_hits": "Cache hits",
+    "seconds": "Seconds",
+    "price": "Price (US$)",
+}
+"""Measures as a table's head names them; those in % are shares."""
+NONE = "–"
+VARIANT = ("Method", "Model", "Settings")
+BRIEF = ("coverage", "calls", "tokens", "requests", "seconds")
+"""What a setting may change apart from how right the answers are."""
+SAME = "No value changed any answer."
+
+
+class Table(msgspec.Struct, frozen=True):
+    """A table of plain texts; `note` stands below it."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+
+def main(runs: Variants) -> Table:
+    """Every variant on every benchmark: the measure that the benchmark's papers lead with, and F1."""
+    measures = [(name, one) for name in runs.benchmarks for one in {runs.first[name].header.metric: None, "f1": None}]
+    columns = [f"{name}: {NAMES[one]}" for name, one in measures]
+    rows = []
+    for variant in runs.names:
+        found = [(runs.find(variant, name), one) for name, one in measures]
+        cells = [_cell(one, run.figure(one) if run else None) for run, one in found]
+        rows.append((*_named(variant), *cells))
+    return Table("Main results", (*VARIANT, *columns), tuple(rows), _base(runs))
+
+
+def against_first(runs: Variants) -> Table:
+    """Each run less the first one of its benchmark, on the questions that both have."""
+    rows = [row for name in runs.benchmarks for run in runs.of(name)[1:] for row in _compared(runs.first[name], run)]
+    columns = ("Benchmark", *VARIANT, "Questions", "Δ Hits@1 (points)", "p", "Δ F1 (points)", "p", "McNemar's p")
+    note = "Differences from the first run of the benchmark: paired bootstrap; McNemar's exact test is on any right answer."
+    return Table("Differences", columns, tuple(rows), note)
+
+
+def of_setting(runs: Variants, setting: str) -> Table:
+    """The values of a setting, in runs that differ in nothing else."""
+    groups = runs.groups(setting)
+    measures = _present([run for group in groups for run in group], ("hits_at_1", "f1", *BRIEF))
+    rows = [_row(run, setting, measures) for group in groups for run in group]
+    note = SAME if groups and all(_all_same(group) for group in groups) else ""
+    columns = ("Benchmark", "Method", "Model", setting, *(NAMES[one] for one in measures), "Otherwise")
+    return _trimmed(Table(f"By {setting}", columns, tuple(rows), note))
+
+
+def coverage(runs: Variants) -> Table:
+    """Of each depth how often the gold step was offered (FiDeLiS v4, Table 4)."""
+    depths = sorted({depth for run in runs.runs for depth in run.summary.coverage})
+    rows = [
+        (*_place(run), *(_share(run.summary.coverage.get(depth)) for depth in depths))
+        for run in runs.runs
+        if run.summary.coverage
+    ]
+    columns = ("Benchmark", *VARIANT, *(f"Depth {depth} (%)" for depth in depths))
+    return Table("Coverage ratio by depth", columns, tuple(rows), "How often the gold step of that depth was offered.")
+
+
+def answers(runs: Variants) -> Table:
+    """Strict and lenient scores side by side."""
+    note = "Strict scores compare IRIs; the lenient and contained ones compare texts, as other walkers publish them."
+    return _measured("Strict and lenient scores", runs, (*STRICT, *LENIENT), note)
+
+
+def faithfulness(runs: Variants) -> Table:
+    """What the answers stand on (FiDeLiS v4, section 4.3; GCR, section 5.3)."""
+    note = "Of shown edges those that the endpoint confirms, of right answers those on confirmed paths, of answers those on any."
+    return _measured("Faithfulness", runs, ("path_validity", "faithful", "grounded"), note)
+
+
+def depths(runs: Variants) -> Table:
+    """Depths of the answering paths beside those of the gold answers (FiDeLiS v4, Table 6)."""
+    return _measured("Depths of the paths", runs, ("depth", "gold_depth"))
+
+
+def costs(runs: Variants) -> Table:
+    """What a question costs (FiDeLiS v4, Table 7)."""
+    return _measured("Cost of a question", runs, COST, "Questions that ended in an error are not among these.")
+
+
+def by_part(runs: Variants, title: str, parts: Callable[[VariantRun], Mapping[str, Part]]) -> Table:
+    """Questions of one sort each, where a run has several sorts."""
+    rows = [
+        (*_place(run), key, f"{part.questions:,}", *_cells(part.measures, ("hits_at_1", "f1", "exact")))
+        for run in runs.runs
+        for key, part in parts(run).items()
+        if len(parts(run)) > 1
+    ]
+    heads = (NAMES[one] for one in ("hits_at_1", "f1", "exact"))
+    return Table(f"By {title}", ("Benchmark", *VARIANT, title.capitalize(), "Questions", *heads), tuple(rows))
+
+
+def faults(runs: Variants) -> Table:
+    """Why answers are wrong, by rule from the record."""
+    present = [fault for fault in FAULTS if any(fault in run.summary.overall.faults for run in runs.runs)]
+    rows = [
+        (*_place(run), f"{part.questions:,}", *(_often(part.faults.get(fault, 0), part.questions) for fault in present))
+        for run in runs.runs
+        if present and (part := run.summary.overall).questions
+    ]
+    return Table("Error classes", ("Benchmark", *VARIANT, "Questions", *present), tuple(rows))
+
+
+def counts(runs: Variants) -> Table:
+    """How the questions ended; all that were asked are in every score."""
+    names = [name for name in Counts.__struct_fields__ if name != "spent"]
+    present = [name for name in names if any(getattr(run.summary.counts, name) for run in runs.runs)]
+    rows = [(*_place(run), *(f"{getattr(run.summary.counts, name):,}" for name in present)) for run in runs.runs]
+    note = "Errors, abstentions and questions without a path count as wrong; those not asked or left out do not count."
+    heads = (name.replace("_", " ").capitalize() for name in present)
+    return Table("How the questions ended", ("Benchmark", *VARIANT, *heads), tuple(rows), note)
+
+
+def provenance(runs: Variants) -> Table:
+    """Where the figures come from."""
+    columns = ("Benchmark", *VARIANT, "fedkg", "Commit", "Questions", "Limit", "Seed", "Data", "Embedder")
+    return Table("Runs", columns, tuple((*_place(run), *_origin(run)) for run in runs.runs))
+
+
+def _base(runs: Variants) -> str:
+    """What the first run has where others have something else."""
+    told = runs.runs[0].header.told
+    own = [f"{name} {said(told.get(name))}" for name in runs.varied if name not in {"method", "model"}]
+    return f"Settings are named where they are not those of the first run: {', '.join(own)}." if own else ""
+
+
+def _origin(run: VariantRun) -> tuple[str, ...]:
+    header, asked = run.header, (run.header, *run.result.continued)
+    commits = dict.fromkeys(
+        f"{one.commit[:12]}{', changed' if one.dirty else ''}" if one.commit else NONE for one in asked
+    )
+    versions = dict.fromkeys(one.fedkg for one in asked)
+    data = ", ".join(f"{name} {digest[:12]}" for name, digest in header.data.items()) or NONE
+    embedder = str(header.settings.get("embedder", NONE))
+    return (
+        "; ".join(versions),
+        "; ".join(commits),
+        f"{header.questions:,}",
+        said(header.limit),
+        str(header.seed),
+        data,
+        embedder,
+    )
+
+
+def _measured(title: str, runs: Variants, measures: Sequence[str], note: str = "") -> Table:
+    """The runs that have any of these measures, and the measures that any run has."""
+    present = _present(runs.runs, measures)
+    rows = [
+        (*_place(run), *_cells(own, present))
+        for run in runs.runs
+        if any(one in (own := run.summary.overall.measures) for one in present)
+    ]
+    return Table(title, ("Benchmark", *VARIANT, *(NAMES[one] for one in present)), tuple(rows), note)
+
+
+def _present(runs: Iterable[VariantRun], measures: Sequence[str]) -> list[str]:
+    known = {name for run in runs for name in run.summary.overall.measures}
+    return [name for name in measures if name in known]
+
+
+def _place(run: VariantRun) -> tuple[str, ...]:
+    return run.header.benchmark, *_named(run.variant)
+
+
+def _named(variant: tuple[str, str, str]) -> tuple[str, str, str]:
+    method, model, change = variant
+    return method, model, change or NONE
+
+
+def _row(run: VariantRun, setting: str, measures: Sequence[str]) -> tuple[str, ...]:
+    """A run in the table of a setting; what else was told otherwise comes last."""
+    header = run.header
+    value = said(header.told.get(setting))
+    figures = _cells(run.summary.overall.measures, measures)
+    return (header.benchmark, header.method, header.model, value, *figures, run.without(setting))
+
+
+def _all_same(group: Sequence[VariantRun]) -> bool:
+    """Whether all runs of a group gave the same answers."""
+    given = [{record.id: record.answers for record in run.records} for run in group]
+    return all(one == given[0] for one in given)
+
+
+def _trimmed(table: Table) -> Table:
+    """Without a last column that is empty."""
+    if any(row[-1] for row in table.rows):
+        return table
+    rows = tuple(row[:-1] for row in table.rows)
+    return msgspec.structs.replace(table, columns=table.columns[:-1], rows=rows)
+
+
+def _compared(first: BenchmarkResult, run: VariantRun) -> list[tuple[str, ...]]:
+    """The row of a run; none where it shares no question with the first one."""
+    with contextlib.suppress(DatasetError):
+        found = compare(first, run.result)
+        return [
+            (
+                *_place(run),
+                f"{found.questions:,}",
+                *_change(found, "hits_at_1"),
+                *_change(found, "f1"),
+                _p(found.hits.p),
+            )
+        ]
+    return []
+
+
+def _change(found: Comparison, measure: str) -> tuple[str, str]:
+    one = found.differences[measure]
+    return f"{100 * one.difference:+.2f} ({100 * one.low:+.2f} to {100 * one.high:+.2f})", _p(one.p)
+
+
+def _p(chance: float) -> str:
+    return f"{chance:.3f}" if chance >= 0.001 else "< 0.001"
+
+
+def _cells(found: Mapping[str, MeanEstimate], measures: Iterable[str]) -> list[str]:
+    return [_cell(name, found.get(name)) for name in measures]
+
+
+def _cell(measure: str, one: MeanEstimate | None) -> str:
+    if NAMES[measure].endswith("(%)"):
+        return _share(one)
+    digits = 5 if measure == "price" else 2
+    return f"{one.mean:,.{digits}f} ({one.low:,.{digits}f}–{one.high:,.{digits}f})" if one else NONE
+
+
+def _share(one: MeanEstimate | None) -> str:
+    return f"{100 * one.mean:.2f} ({100 * one.low:.2f}–{100 * one.high:.2f})" if one else NONE
+
+
+def _often(count: int, questions: int) -> str:
+    return f"{count:,} ({count / questions:.1%})"

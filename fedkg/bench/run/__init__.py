@@ -1,0 +1,1 @@
+"""Questions asked and recorded: runners, executors, result files, bundles and replays."""

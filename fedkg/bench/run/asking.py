@@ -1,0 +1,123 @@
+"""One question of a benchmark through a session: asked, its edges confirmed, the way followed, and all of it on record.
+
+A question that crashes, in whatever way, is a record that counts as wrong, and never the end of a run.
+"""
+
+import msgspec
+
+from fedkg.bench.data.definitions import Definition
+from fedkg.bench.data.questions import BenchmarkQuestion
+from fedkg.bench.run.record import QuestionRecord, StageCount, failed, given, shown
+from fedkg.config.settings import Settings
+from fedkg.core.answer import Answer
+from fedkg.core.events import Event, Linked, Planned, Reached
+from fedkg.core.question import Kind
+from fedkg.errors import OfflineError
+from fedkg.session import Session
+
+__all__ = ["AskingTask", "asked", "topics"]
+
+
+class AskingTask(msgspec.Struct, frozen=True):
+    """What whoever asks has to know; `verify`: the endpoint is asked again for each edge of an answer."""
+
+    settings: Settings
+    definition: Definition
+    verify: bool = True
+
+
+async def asked(session: Session, work: AskingTask, question: BenchmarkQuestion) -> QuestionRecord:
+    """The record of one question; what it ended with is in it."""
+    kind = question.kind or work.definition.kind
+    way = GoldTrace(question, kind)
+    try:
+        answer = await session.ask(
+            question.question, topics(work, question), way.follow, kind=kind, options=question.options
+        )
+    except Exception as error:  # noqa: BLE001  # a fault of ours is a wrong answer too, and no reason to lose the others
+        return _failed(question, error, way)
+    try:
+        confirmed = await _confirmed(session, answer) if work.verify else None
+    except Exception as error:  # noqa: BLE001  # the same
+        return msgspec.structs.replace(_failed(question, error, way), usage=answer.usage)
+    return _record(question, answer, way, confirmed)
+
+
+def topics(work: AskingTask, question: BenchmarkQuestion) -> list[str]:
+    """The topic entities that the method is told: the gold ones, or none where it links itself."""
+    gold = work.definition.topics == "gold"
+    return [topic.iri or topic.label for topic in question.topic_entities] if gold else []
+
+
+class GoldTrace:
+    """What a walk came through, as far as it leads to a gold answer or along the gold path; `kind` is what its plan says."""
+
+    def __init__(self, question: BenchmarkQuestion, kind: Kind | None = None) -> None:
+        self.kind = kind
+        self._answers = {named for answer in question.answers for named in (answer.iri, answer.label) if named}
+        self._path = _nodes(question)
+        self.topics: tuple[str, ...] = ()
+        self.passed: list[StageCount] = []
+
+    def follow(self, event: Event) -> None:
+        """Takes one event of the walk."""
+        if isinstance(event, Planned):
+            self.kind = event.plan.kind
+        elif isinstance(event, Linked):
+            self.topics = tuple(match.iri.value for match in event.topics)
+        elif isinstance(event, Reached):
+            wanted = self._answers | self._path.get(event.depth, set())
+            gold = any(wanted & ends for ends in event.ends)
+            self.passed.append(StageCount(event.depth, event.stage, len(event.tails), gold))
+
+
+def _nodes(question: BenchmarkQuestion) -> dict[int, set[str]]:
+    """By depth the node of the gold path that is reached there."""
+    here = question.topic_entities[0].iri if question.topic_entities else ""
+    nodes = {}
+    for depth, (subject, _, target) in enumerate(question.gold_path, 1):
+        here = target if subject == here else subject
+        nodes[depth] = {here}
+    return nodes
+
+
+def _failed(question: BenchmarkQuestion, error: Exception, way: GoldTrace) -> QuestionRecord:
+    """A record of the error, and of the way until then."""
+    record = failed(question, error, way.kind)
+    return msgspec.structs.replace(record, topics=way.topics, passed=tuple(way.passed))
+
+
+def _record(
+    question: BenchmarkQuestion, answer: Answer, way: GoldTrace, confirmed: list[bool | None] | None
+) -> QuestionRecord:
+    return QuestionRecord(
+        id=question.id,
+        question=question.question,
+        kind=answer.kind,
+        status=answer.status,
+        gold=question.answers,
+        answers=given(answer, confirmed),
+        topics=way.topics,
+        gold_topics=tuple(topic.iri for topic in question.topic_entities),
+        hops=question.hops or len(question.gold_path),
+        gold_steps=len(question.gold_path),
+        passed=tuple(way.passed),
+        edges=sum(len(path.edges) for path in answer.paths) if confirmed is None else len(confirmed),
+        valid=None if confirmed is None else confirmed.count(True),
+        gaps=len(answer.gaps),
+        paths=shown(answer, confirmed),
+        usage=answer.usage,
+        measures=answer.measures,
+        templates={call.call: call.template for call in answer.ledger},
+        warnings=answer.warnings,
+    )
+
+
+async def _confirmed(session: Session, answer: Answer) -> list[bool | None] | None:
+    """Of each edge whether the endpoint confirms it; None where there is none to ask, or no endpoint may be asked."""
+    if not answer.paths:
+        return None
+    try:
+        return [checked.holds for checked in await session.verify(answer)]
+    except OfflineError:
+        return None

@@ -1,0 +1,279 @@
+"""Result files: append-only JSON Lines, so that whatever kills a run takes at most the questions in flight along.
+
+Each record is written by one call and synced to the disk before the next question is counted as finished. A file whose last
+line was cut by a crash is mended by cutting that line off: its question is asked again. Where another version of fedkg goes
+on, or with another budget of the whole run, its header stands before its records. While one process writes a file no other one
+does, where the system has locks for that. The header comes with the first record: a run that finishes no question leaves no
+file, and one without a record holds no run.
+
+A finished one may be packed by gzip (`.gz`); the same result gives the same bytes.
+"""
+
+import gzip
+import logging
+import os
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from io import FileIO
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from fedkg.bench.run.record import SCHEMA, Header, QuestionRecord
+from fedkg.core.answer import Status
+from fedkg.core.encoding import encode
+from fedkg.errors import DatasetError
+
+__all__ = ["BenchmarkResult", "ResultWriter", "earlier", "every", "read", "resumed", "save"]
+
+T = TypeVar("T")
+MOST = 1 << 30
+"""Bytes of a result: a few packed kilobytes can stand for any number."""
+HINT = "name a result file of `fedkg eval run`"
+
+log = logging.getLogger(__name__)
+
+
+class BenchmarkResult(msgspec.Struct, frozen=True):
+    """A result file as read: the header, each question's record once, and the headers with which the run was gone on with."""
+
+    header: Header
+    records: tuple[QuestionRecord, ...]
+    continued: tuple[Header, ...] = ()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the budget of the whole run was spent before all questions were answered."""
+        return len(self.records) < self.header.questions or any(map(_is_stopped, self.records))
+
+
+class LineHead(msgspec.Struct, frozen=True):
+    """What tells a header from a record, and its version, before anything else of it is read."""
+
+    schema: int | None = None
+
+
+class ResultWriter:
+    """Appends records to a result file, the first one behind `header` if there is one; each is on disk when `add` returns."""
+
+    def __init__(self, file: Path, stream: FileIO, header: Header | None = None) -> None:
+        self._file = file
+        self._stream = stream
+        self._header = header
+
+    def add(self, record: QuestionRecord) -> None:
+        """Writes one line and syncs it. Raises DatasetError where that cannot be done, as on a full disk."""
+        line = b"".join(encode(one) + b"\n" for one in (self._header, record) if one)
+        self._header = None
+        try:
+            while line:
+                line = line[self._stream.write(line) :]
+            os.fsync(self._stream.fileno())
+        except OSError as error:
+            raise _unwritable(self._file, error) from error
+
+
+def read(file: Path) -> BenchmarkResult:
+    """The result in a file; a last line that is not whole yet is left out, with a warning, and another one where versions differ.
+
+    Raises DatasetError where it is none, or one of another version, naming the line.
+    """
+    data = _unpacked(file)
+    if not data.endswith(b"\n"):
+        log.warning("%s: its last line is not whole, and is left out", file)
+    found = _parsed(file, data)
+    if any(one.version != found.header.version for one in found.continued):
+        log.warning("%s: its records are of several versions of fedkg or of packages", file)
+    return found
+
+
+def every(files: Iterable[Path]) -> list[tuple[Path, BenchmarkResult]]:
+    """The results in the files, as `read` has them; one without a record is left out, with a warning.
+
+    Raises DatasetError where there are files, and none has any.
+    """
+    found = [(file, read(file)) for file in files]
+    for file, result in found:
+        if not result.records:
+            log.warning("%s: it holds no finished question, and is left out", file)
+    kept = [one for one in found if one[1].records]
+    if found and not kept:
+        raise DatasetError("no question is finished in any of the result files", hint="run the benchmark again")
+    return kept
+
+
+def _parsed(file: Path, data: bytes) -> BenchmarkResult:
+    lines = _whole(data).splitlines()
+    if not lines:
+        raise DatasetError(f"{file}: the file is empty", hint=HINT)
+    headers: list[Header] = []
+    records: dict[str, QuestionRecord] = {}
+    for number, line in enumerate(lines, 1):
+        if (schema := _decoded(line, LineHead, file, number).schema) is None and headers:
+            record = _decoded(line, QuestionRecord, file, number)
+            records[record.id] = record
+        elif schema not in {SCHEMA, None}:
+            raise DatasetError(
+                f"{file}: schema {schema} is not known (this is {SCHEMA})",
+                hint="run it again, or read it with the fedkg that wrote it",
+            )
+        else:
+            headers.append(_decoded(line, Header, file, number))
+    return BenchmarkResult(headers[0], tuple(records.values()), tuple(headers[1:]))
+
+
+def save(result: BenchmarkResult, file: Path) -> None:
+    """Writes a result file as a whole, in the place of whatever is there. Raises DatasetError where it cannot be written."""
+    whole = b"".join(encode(line) + b"\n" for line in (result.header, *result.continued, *result.records))
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(gzip.compress(whole, mtime=0) if file.suffix == ".gz" else whole)
+    except OSError as error:
+        raise _unwritable(file, error) from error
+
+
+def earlier(file: Path, header: Header, *, retry_errors: bool = False) -> tuple[QuestionRecord, ...]:
+    """The questions that an earlier start of the same run has finished in the file. Raises DatasetError where it holds another run.
+
+    With `retry_errors` those that an error has ended are not among them.
+    """
+    return _finished(_earlier(file, header), retry_errors=retry_errors)
+
+
+def _finished(found: BenchmarkResult | None, *, retry_errors: bool) -> tuple[QuestionRecord, ...]:
+    """What the budget of the whole run has ended is not finished: it is asked again when there is another one to spend."""
+    again = {"error", Status.FAILED} if retry_errors else set()
+    records = found.records if found else ()
+    return tuple(one for one in records if one.status not in again and not _is_stopped(one))
+
+
+def _is_stopped(record: QuestionRecord) -> bool:
+    return record.usage.spent.startswith("run ")
+
+
+def _earlier(file: Path, header: Header) -> BenchmarkResult | None:
+    try:
+        if not file.exists() or not _whole(data := file.read_bytes()):
+            return None
+    except OSError as error:
+        raise _unwritable(file, error) from error
+    found = _parsed(file, data)
+    if not found.records:
+        return None
+    if differing := _differing(found.header, header):
+        hint = "name another folder with --out, or remove that file"
+        raise DatasetError(f"{file} holds another run (other {differing})", hint=hint)
+    return found
+
+
+@contextmanager
+def resumed(
+    file: Path, header: Header, *, retry_errors: bool = False
+) -> Iterator[tuple[ResultWriter, tuple[QuestionRecord, ...]]]:
+    """Who takes the records of a run, and those that an earlier start of the same run has finished, as `earlier` has them.
+
+    Where that was another version there is a warning. Raises DatasetError where the file holds another run or another
+    process writes it, and where it cannot be written.
+    """
+    with _opened(file) as stream:
+        found = _earlier(file, header)
+        last = (found.header, *found.continued)[-1] if found else None
+        _mend(file, stream, empty=found is None)
+        if last and last.version != header.version:
+            log.warning("%s was begun by another version of fedkg or of packages; the file names both", file)
+        try:
+            yield (
+                ResultWriter(file, stream, None if last == header else header),
+                _finished(found, retry_errors=retry_errors),
+            )
+        finally:
+            _clear(file, stream)
+
+
+def _opened(file: Path) -> FileIO:
+    """The file, to append to, and for this process alone as long as it is open."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        stream = file.open("ab", buffering=0)
+    except OSError as error:
+        raise _unwritable(file, error) from error
+    try:
+        _lock(stream)
+        _check_there(file, stream)
+    except BlockingIOError as error:
+        stream.close()
+        hint = "wait until it has ended, or name another folder with --out"
+        raise DatasetError(f"another run is writing {file}", hint=hint) from error
+    return stream
+
+
+def _lock(stream: FileIO) -> None:
+    """Raises BlockingIOError where another process holds the lock; it is given back when the file is closed, or the process killed."""
+    try:
+        import fcntl  # noqa: PLC0415  # Windows has none
+    except ImportError:
+        return
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError as error:  # a network's file system may have no locks
+        log.debug("%s", error)
+
+
+def _check_there(file: Path, stream: FileIO) -> None:
+    """Raises BlockingIOError where who held the lock has removed the file since."""
+    if not file.exists() or not os.path.samestat(file.stat(), os.fstat(stream.fileno())):
+        raise BlockingIOError
+
+
+def _mend(file: Path, stream: FileIO, *, empty: bool) -> None:
+    """Cuts off a last line that is not whole, or all where there is no record."""
+    try:
+        stream.truncate(0 if empty else len(_whole(file.read_bytes())))
+    except OSError as error:
+        raise _unwritable(file, error) from error
+
+
+def _clear(file: Path, stream: FileIO) -> None:
+    """Removes the file where nothing is in it, while nobody else can have begun to write it."""
+    with suppress(OSError):  # an empty file is no harm
+        if not os.fstat(stream.fileno()).st_size:
+            file.unlink()
+
+
+def _unpacked(file: Path) -> bytes:
+    """Raises DatasetError where the file cannot be read, or what it packs is too large."""
+    try:
+        with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as stream:
+            data = stream.read(MOST + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DatasetError(f"{file}: {getattr(error, 'strerror', None) or error}", hint=HINT) from error
+    if len(data) > MOST:
+        raise DatasetError(f"{file}: it holds more than {MOST:,} bytes", hint=HINT)
+    return data
+
+
+def _whole(data: bytes) -> bytes:
+    """The lines that have an end."""
+    return data[: data.rfind(b"\n") + 1]
+
+
+def _unwritable(file: Path, error: OSError) -> DatasetError:
+    hint = "--out names a folder that can be written to; what was finished is kept, and the same command goes on"
+    return DatasetError(f"cannot write {file}: {error.strerror}", hint=hint)
+
+
+def _differing(one: Header, other: Header) -> str:
+    """What makes it another run: what asks may be a later version, and may be given more to spend."""
+    before, now = one.identity, other.identity
+    return ", ".join(name for name in before | now if before.get(name) != now.get(name))
+
+
+def _decoded(line: bytes, kind: type[T], file: Path, number: int) -> T:
+    try:
+        return msgspec.json.decode(line, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise DatasetError(f"{file}, line {number}: {error}", hint="this is no result file of this fedkg") from error

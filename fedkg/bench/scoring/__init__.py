@@ -1,0 +1,1 @@
+"""How good the records are: scores, summaries, comparisons, error classes."""

@@ -1,0 +1,200 @@
+"""Two runs of one benchmark, compared on the questions that both have: what changed, and whether that may be chance.
+
+Of hits it is McNemar's test (1947), exact: the questions that one run alone answers are tosses of a fair coin. Of means it is
+the paired bootstrap: the same questions are drawn for both runs.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from fedkg.bench.run.record import Header, QuestionRecord
+from fedkg.bench.run.results import BenchmarkResult
+from fedkg.bench.scoring.error_classes import Fault, fault
+from fedkg.bench.scoring.scores import score
+from fedkg.bench.scoring.summary import DIGITS, MEASURES, TAILS, Values, rates, resampled
+from fedkg.errors import DatasetError
+
+__all__ = ["Comparison", "Flip", "Hits", "MeasureDifference", "compare", "mcnemar"]
+
+WARNED = ("data", "commit", "dirty", "fedkg", "limit", "seed")
+"""What runs should share, so that what is compared is what was changed on purpose."""
+
+
+class Hits(msgspec.Struct, frozen=True):
+    """On how many questions any answer was right: in both runs, in one only, in none; `p` of McNemar's test, two-sided."""
+
+    both: int
+    first: int
+    second: int
+    neither: int
+    p: float
+
+
+class MeasureDifference(msgspec.Struct, frozen=True):
+    """A measure's means in both runs, and the second less the first with a 95 % interval and a two-sided `p`; `n` questions."""
+
+    first: float
+    second: float
+    difference: float
+    low: float
+    high: float
+    p: float
+    n: int
+
+
+class Flip(msgspec.Struct, frozen=True):
+    """A question that only one of the runs hits, with what is wrong with each answer (None: nothing)."""
+
+    id: str
+    question: str
+    first: Fault | None
+    second: Fault | None
+    won: bool
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """What two runs share and where they differ. `missing` are questions that only the first, or only the second has."""
+
+    benchmark: str
+    questions: int
+    missing: tuple[int, int]
+    hits: Hits
+    differences: dict[str, MeasureDifference]
+    flips: tuple[Flip, ...]
+    settings: dict[str, tuple[object, object]]
+    warnings: tuple[str, ...]
+    seed: int
+
+
+def compare(first: BenchmarkResult, second: BenchmarkResult, seed: int = 0) -> Comparison:
+    """The comparison of two results; `seed` is that of the resampling. Raises DatasetError where they share no question."""
+    _check(first.header, second.header)
+    ours, theirs = ({record.id: record for record in result.records} for result in (first, second))
+    names = sorted(ours.keys() & theirs.keys())
+    if not names:
+        raise DatasetError(
+            "the two runs have no question in common", hint="compare runs of the same --limit and --seed"
+        )
+    one, other = _Side([ours[name] for name in names]), _Side([theirs[name] for name in names])
+    return Comparison(
+        benchmark=first.header.benchmark,
+        questions=len(names),
+        missing=(len(ours) - len(names), len(theirs) - len(names)),
+        hits=_hits(one, other),
+        differences=_differences(one, other, seed),
+        flips=_flips(one, other),
+        settings=_settings(first.header, second.header),
+        warnings=(*_warnings(first.header, second.header), *_warmed(one, other)),
+        seed=seed,
+    )
+
+
+def mcnemar(first: int, second: int) -> float:
+    """The two-sided exact p of McNemar's test for so many questions that only the first, and only the second, has right."""
+    tosses = first + second
+    tail = ways = 1
+    for heads in range(1, min(first, second) + 1):
+        ways = ways * (tosses - heads + 1) // heads  # a binomial coefficient from the one before it
+        tail += ways
+    return float(min(1.0, 2 * tail / 2**tosses))
+
+
+class _Side:
+    """The questions of one run that the other has too, in the same order."""
+
+    def __init__(self, records: Sequence[QuestionRecord]) -> None:
+        self.records = records
+        self.scores = [score(record) for record in records]
+        self.hits = [own.hit > 0 for own in self.scores]
+        self.values = rates(self.scores)
+
+    def fault(self, index: int) -> Fault | None:
+        """What is wrong with the answer to one question."""
+        return fault(self.records[index], self.scores[index])
+
+
+def _check(first: Header, second: Header) -> None:
+    if first.benchmark != second.benchmark:
+        raise DatasetError(
+            f"a run of {first.benchmark} cannot be compared with one of {second.benchmark}",
+            hint="name two result files of one benchmark",
+        )
+
+
+def _hits(one: _Side, other: _Side) -> Hits:
+    cells = Counter(zip(one.hits, other.hits, strict=True))
+    only = cells[True, False], cells[False, True]
+    return Hits(cells[True, True], *only, cells[False, False], round(mcnemar(*only), DIGITS))
+
+
+def _differences(one: _Side, other: _Side, seed: int) -> dict[str, MeasureDifference]:
+    """Each measure that both runs have of some question, on those questions."""
+    change = other.values - one.values
+    drawn = resampled(change, seed)
+    found = {}
+    for column, name in enumerate(MEASURES):
+        known = ~np.isnan(change[:, column])
+        if known.any():
+            first, second = (float(side.values[known, column].mean()) for side in (one, other))
+            found[name] = _difference(first, second, drawn[:, column], int(known.sum()))
+    return found
+
+
+def _difference(first: float, second: float, drawn: Values, count: int) -> MeasureDifference:
+    again = drawn[~np.isnan(drawn)]
+    low, high = np.percentile(again, TAILS)
+    rarer = int(min((again <= 0).sum(), (again >= 0).sum()))
+    p = min(1.0, 2 * (rarer + 1) / (len(again) + 1))  # what was drawn is one more draw: p is never 0
+    figures = (first, second, second - first, float(low), float(high), p)
+    one, other, change, least, most, chance = (round(figure, DIGITS) for figure in figures)
+    return MeasureDifference(one, other, change, least, most, chance, count)
+
+
+def _flips(one: _Side, other: _Side) -> tuple[Flip, ...]:
+    return tuple(
+        Flip(record.id, record.question, one.fault(index), other.fault(index), won=other.hits[index])
+        for index, record in enumerate(one.records)
+        if one.hits[index] != other.hits[index]
+    )
+
+
+def _settings(first: Header, second: Header) -> dict[str, tuple[object, object]]:
+    """What the runs were told that is not the same, by the setting's name."""
+    one, other = first.told, second.told
+    return {name: (one.get(name), other.get(name)) for name in sorted(one | other) if one.get(name) != other.get(name)}
+
+
+def _warnings(first: Header, second: Header) -> tuple[str, ...]:
+    """Where the runs differ in what should be the same."""
+    return tuple(
+        f"the runs differ in {name}: "
+        + (_data(first, second) if name == "data" else f"{_said(first, name)} and {_said(second, name)}")
+        for name in WARNED
+        if getattr(first, name) != getattr(second, name)
+    )
+
+
+def _warmed(one: _Side, other: _Side) -> tuple[str, ...]:
+    """Where one run was answered by the cache alone and the other was not: what they cost cannot be compared."""
+    asked = [any(record.usage.requests for record in side.records) for side in (one, other)]
+    if asked[0] == asked[1]:
+        return ()
+    name, side = ("first", one) if asked[1] else ("second", other)
+    if not any(record.usage.cache_hits for record in side.records):  # a method that asks no graph at all
+        return ()
+    hint = "for a comparison of cost run each with --no-cache"
+    return (f"the cache answered all that the {name} run asked, and not the other's: {hint}",)
+
+
+def _data(first: Header, second: Header) -> str:
+    """The files that are not the same in both, by name; a digest tells a reader nothing."""
+    names = sorted(name for name in first.data | second.data if first.data.get(name) != second.data.get(name))
+    return ", ".join("the definition" if name == "definition" else name for name in names)
+
+
+def _said(header: Header, name: str) -> str:
+    value = getattr(header, name)
+    return "(none)" if value is None else str(value) or "(none)"

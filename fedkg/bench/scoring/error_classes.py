@@ -1,0 +1,103 @@
+"""Why an answer is wrong: one class for each question that is not answered exactly, by rule from its record.
+
+The rules are tried in this order, the first that fits decides:
+
+- `overfull`: right answers, and others too. `incomplete`: right answers only, and not all of them.
+- `linking`: no topic was found, or none of those found is a gold one.
+- `error`: the question crashed, or an endpoint or the model failed.
+- `abstained`: the model does not answer questions of this kind.
+- `budget`: a budget was spent before there was an answer.
+- `retrieval`, `choice`, `verification`, `answer`: what follows on the last stage that a gold step came through. It was never
+  offered (`retrieval`); offered and not chosen (`choice`); chosen and not kept, or kept and not recognised as the end, or the
+  walk was ended before it (`verification`); shown to whoever answers, and not in the answer (`answer`). Where no graph was
+  looked into it is the answer, too, and where a verdict or a number was drawn from paths of which nobody knows whether they
+  are the right ones.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Literal, get_args
+
+from fedkg.bench.run.record import QuestionRecord, StageCount
+from fedkg.bench.scoring.scores import Score, score
+from fedkg.core.answer import Status
+from fedkg.core.events import Stage
+from fedkg.core.question import JUDGED
+
+__all__ = ["FAULTS", "Fault", "fault", "faults"]
+
+Fault = Literal[
+    "error", "abstained", "budget", "linking", "retrieval", "choice", "verification", "answer", "incomplete", "overfull"
+]
+FAULTS: tuple[Fault, ...] = get_args(Fault)
+STAGES: tuple[Stage, ...] = get_args(Stage)
+
+
+def fault(record: QuestionRecord, own: Score | None = None) -> Fault | None:
+    """What is wrong with an answer; None where it is exactly right. `own` are its scores, where they are known already."""
+    own = own or score(record)
+    if own.exact:
+        return None
+    if own.hit:
+        return "overfull" if own.precision < 1 else "incomplete"
+    return _ended(record) or _lost(record)
+
+
+def faults(records: Iterable[QuestionRecord], scores: Iterable[Score]) -> dict[Fault, int]:
+    """How many questions, with their scores, have which fault, in the order of `FAULTS`; those that none has are left out."""
+    found = Counter(map(fault, records, scores))
+    return {kind: found[kind] for kind in FAULTS if found[kind]}
+
+
+def _ended(record: QuestionRecord) -> Fault | None:
+    """What ended the question before its way can be looked at."""
+    if _unlinked(record):
+        return "linking"
+    if record.status in {"error", Status.FAILED}:
+        return "error"
+    if record.status == Status.ABSTAINED:
+        return "abstained"
+    return "budget" if record.usage.spent else None
+
+
+def _unlinked(record: QuestionRecord) -> bool:
+    gold = set(record.gold_topics) - {""}
+    other = bool(gold and record.topics) and gold.isdisjoint(record.topics)
+    return other or record.error.startswith("TopicError:")
+
+
+def _lost(record: QuestionRecord) -> Fault:
+    """Where the way to the gold answer was lost."""
+    stages = _stages(record)
+    # what is shown of half the way is no answer that was overlooked
+    came = [stage.gold and (stage.stage != "shown" or stage.depth >= record.gold_steps) for stage in stages]
+    last = max((index for index, gold in enumerate(came) if gold), default=None)
+    if last is not None:
+        return _next(stages[last], stages[last + 1 :], record.gold_steps)
+    nameless = record.kind in {*JUDGED, "count"} and not record.gold_steps
+    shown = any(stage.stage == "shown" and stage.steps for stage in stages)
+    return "answer" if not record.topics or (nameless and shown) else "retrieval"
+
+
+def _stages(record: QuestionRecord) -> list[StageCount]:
+    """What came through each stage of each depth, in the order of a walk: what is shown to whoever answers is shown last."""
+    joined: dict[tuple[bool, int, int], StageCount] = {}
+    for own in record.passed:
+        place = (own.stage == "shown", own.depth, STAGES.index(own.stage))
+        before = joined.get(place, own)
+        joined[place] = StageCount(own.depth, own.stage, before.steps + own.steps, before.gold or own.gold)
+    return [joined[place] for place in sorted(joined)]
+
+
+def _next(last: StageCount, after: Sequence[StageCount], gold_steps: int) -> Fault:
+    """The fault of what follows on the last stage that a gold step came through."""
+    if last.stage == "shown":
+        return "answer"
+    if last.stage == "offered":
+        return "choice"
+    if any(stage.stage == "kept" and stage.depth == last.depth for stage in after):
+        return "verification"
+    if last.depth >= gold_steps:
+        return "verification" if after else "answer"
+    ended = any(stage.stage == "finished" and stage.steps for stage in (last, *after))
+    return "verification" if ended and all(stage.stage != "offered" for stage in after) else "retrieval"

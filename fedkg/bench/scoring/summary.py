@@ -1,0 +1,201 @@
+"""The figures of a run: each measure as a mean over its questions, with a bootstrap confidence interval.
+
+Questions are resampled with replacement (Efron 1979), all measures of one together; the interval is that of the percentiles.
+The order in which questions finished changes nothing, and the same seed gives the same digits.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TypeVar
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from fedkg.bench.run.record import QuestionRecord
+from fedkg.bench.run.results import BenchmarkResult
+from fedkg.bench.scoring.error_classes import Fault, faults
+from fedkg.bench.scoring.scores import COST, LENIENT, STRICT, WALK, Score, covered, score
+from fedkg.core.answer import Status
+
+__all__ = [
+    "MEASURES",
+    "Counts",
+    "MeanEstimate",
+    "Part",
+    "Summary",
+    "Values",
+    "estimated",
+    "rates",
+    "resampled",
+    "summary",
+]
+
+MEASURES = (*STRICT, *LENIENT, *WALK, *COST)
+RESAMPLES = 2_000
+TAILS = (2.5, 97.5)
+"""Percentiles that bound the 95 % confidence interval."""
+DIGITS = 6
+"""Sums of the same numbers differ in their last bits from one processor to the next; what is told does not."""
+
+K = TypeVar("K", int, str)
+Values = npt.NDArray[np.float64]
+
+
+class MeanEstimate(msgspec.Struct, frozen=True):
+    """A mean over `n` questions, and the bounds of its 95 % confidence interval."""
+
+    mean: float
+    low: float
+    high: float
+    n: int
+
+
+class Counts(msgspec.Struct, frozen=True, kw_only=True):
+    """Questions by how they ended; those with an error, an abstention or no path are among all that is averaged.
+
+    questions: asked and answered in some way. unasked: there was no budget left for them. left_out: could not be read.
+    spent: how many questions each budget ended. unpriced: what they cost in money is not known.
+    """
+
+    questions: int
+    answered: int = 0
+    none: int = 0
+    not_found: int = 0
+    failed: int = 0
+    abstained: int = 0
+    error: int = 0
+    unasked: int = 0
+    left_out: int = 0
+    unpriced: int = 0
+    spent: dict[str, int] = {}
+
+
+class Part(msgspec.Struct, frozen=True):
+    """Some questions of a run: each measure, where it applies to any of them, and why answers are wrong."""
+
+    questions: int
+    measures: dict[str, MeanEstimate]
+    faults: dict[Fault, int]
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """The figures of a run, of all its questions and of those with one number of hops, or of one kind.
+
+    coverage: by depth, how often the gold step of that depth was offered (FiDeLiS v4, Table 4). 0 hops: not known.
+    """
+
+    benchmark: str
+    method: str
+    model: str
+    counts: Counts
+    overall: Part
+    by_hops: dict[int, Part]
+    by_kind: dict[str, Part]
+    coverage: dict[int, MeanEstimate]
+    seed: int
+    resamples: int = RESAMPLES
+
+
+def summary(result: BenchmarkResult, seed: int = 0) -> Summary:
+    """The figures of a result; `seed` is that of the resampling."""
+    records = sorted(result.records, key=lambda record: record.id)
+    scores = [score(record) for record in records]
+    header = result.header
+    return Summary(
+        benchmark=header.benchmark,
+        method=header.method,
+        model=header.model,
+        counts=_counts(result),
+        overall=_part(records, scores, seed),
+        by_hops=_parts(records, scores, [record.hops for record in records], seed),
+        by_kind=_parts(records, scores, [record.kind for record in records], seed),
+        coverage=_coverage(records, seed),
+        seed=seed,
+    )
+
+
+def rates(scores: Sequence[Score]) -> Values:
+    """One row for each question, one column for each of `MEASURES`; NaN where a measure does not apply."""
+    rows = [[getattr(own, name) for name in MEASURES] for own in scores]
+    return np.array(rows, dtype=np.float64).reshape(len(rows), len(MEASURES))
+
+
+def resampled(values: Values, seed: int) -> Values:
+    """The means of the columns over the same questions, drawn again and again: one row for each time.
+
+    NaN where none of the questions that were drawn has the measure.
+    """
+    draw = np.random.default_rng(seed)
+    count = len(values)
+    known = ~np.isnan(values)
+    filled, has = np.where(known, values, 0.0), known.astype(np.float64)
+    means = np.empty((RESAMPLES, values.shape[1]))
+    for time in range(RESAMPLES):
+        often = np.bincount(draw.integers(0, count, count), minlength=count).astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            means[time] = (often @ filled) / (often @ has)
+    return means
+
+
+def estimated(values: Values, seed: int) -> list[MeanEstimate | None]:
+    """Each column's mean with its interval; None for a column without any value."""
+    drawn = resampled(values, seed) if len(values) else values
+    return [_estimate(own, again) for own, again in zip(values.T, drawn.T, strict=True)]
+
+
+def _estimate(values: Values, again: Values) -> MeanEstimate | None:
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return None
+    low, high = np.nanpercentile(again, TAILS)
+    mean, low, high = (round(float(figure), DIGITS) for figure in (known.mean(), low, high))
+    return MeanEstimate(mean, low, high, len(known))
+
+
+def _part(records: Sequence[QuestionRecord], scores: Sequence[Score], seed: int) -> Part:
+    values = rates(scores)
+    if _unpriced(records):
+        values[:, MEASURES.index("price")] = np.nan  # a mean of what is known would pass for that of all
+    found = zip(MEASURES, estimated(values, seed), strict=True)
+    return Part(len(records), {name: one for name, one in found if one}, faults(records, scores))
+
+
+def _parts(records: Sequence[QuestionRecord], scores: Sequence[Score], keys: Sequence[K], seed: int) -> dict[K, Part]:
+    """The parts that have one key each, sorted."""
+    found = {}
+    for key in sorted(set(keys)):
+        own = [index for index, other in enumerate(keys) if other == key]
+        found[key] = _part([records[index] for index in own], [scores[index] for index in own], seed)
+    return found
+
+
+def _coverage(records: Sequence[QuestionRecord], seed: int) -> dict[int, MeanEstimate]:
+    steps = [covered(record) for record in records]
+    depths = sorted({depth for own in steps for depth in own})
+    rows = [[float(own[depth]) if depth in own else np.nan for depth in depths] for own in steps]
+    values = np.array(rows, dtype=np.float64).reshape(len(rows), len(depths))
+    found = zip(depths, estimated(values, seed), strict=True)
+    return {depth: one for depth, one in found if one}
+
+
+def _counts(result: BenchmarkResult) -> Counts:
+    records, header = result.records, result.header
+    ended = Counter(str(record.status) for record in records)
+    return Counts(
+        questions=len(records),
+        answered=ended[Status.ANSWERED],
+        none=ended[Status.NONE],
+        not_found=ended[Status.NOT_FOUND],
+        failed=ended[Status.FAILED],
+        abstained=ended[Status.ABSTAINED],
+        error=ended["error"],
+        unasked=max(0, header.questions - len(records)),
+        left_out=len(header.left_out),
+        unpriced=_unpriced(records),
+        spent=dict(sorted(Counter(record.usage.spent for record in records if record.usage.spent).items())),
+    )
+
+
+def _unpriced(records: Sequence[QuestionRecord]) -> int:
+    return sum(record.usage.model_calls > 0 and record.usage.price is None for record in records)

@@ -1,0 +1,240 @@
+"""Bytes on disk: the cache of replies, labels and embeddings.
+
+diskcache does the work (one SQLite file, safe for several threads and processes). It would unpickle whatever lies in its
+table, and open or delete whatever file a row names; that hands code execution to anyone who can write the file
+(CVE-2025-69872). So its Disk is replaced by one that knows bytes inside the table and nothing else.
+
+A value carries when it was stored and until when it is fresh. Nothing goes because it is stale: who works without a network
+still reads it. The oldest entries go when the store is full, and the log says so.
+
+A cache may be slow, full or damaged without harm to an answer: what cannot be read is a miss, what cannot be written is
+not kept, and a warning is logged.
+"""
+
+import contextlib
+import json
+import logging
+import shutil
+import sqlite3
+import time
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import diskcache
+
+from fedkg.cache.entries import Entry, by_namespace, entries_of, fresh_of, pack, row_name, unpack
+from fedkg.errors import SettingsError
+
+__all__ = ["DiskStore"]
+
+SECONDS = 60.0  # that another process may hold the file
+SIZE_LIMIT = 4096 << 20
+ROOM = 0.9
+"""The part of the limit that is left in use once the oldest entries have gone."""
+EVICTED = "evicted"
+"""Counts, by namespace, of the entries that went for want of room; they do not go themselves."""
+AT_ONCE = 1_000
+"""Most entries that go in one transaction, since others wait for it."""
+EVICTING = 0.5
+"""Seconds after which a write evicts no further: what is still too much goes with the next writes."""
+ROW = 150
+"""Bytes that a row takes besides its value and, in table and index, its key."""
+
+log = logging.getLogger(__name__)
+
+
+class BytesDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache ships no types
+    """A diskcache Disk without pickle and without files: str keys, zlib-compressed bytes, everything else is refused."""
+
+    def put(self, key: Any) -> tuple[str, bool]:
+        """The key as it lies in the table."""
+        if not isinstance(key, str):
+            raise TypeError("keys are text")
+        return key, True
+
+    def get(self, key: Any, raw: bool) -> str:
+        """The key that lies in the table; "" for one that fedkg did not write (ours hold a namespace)."""
+        return key if raw and isinstance(key, str) else ""
+
+    def store(self, value: Any, read: bool, key: Any = diskcache.UNKNOWN) -> tuple[int, int, None, bytes]:
+        """The columns size (0: inside the table), mode, file name and value."""
+        if read or not isinstance(value, bytes):
+            raise TypeError("values are bytes")
+        return 0, diskcache.core.MODE_RAW, None, zlib.compress(value, 1)
+
+    def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> bytes:
+        """The value of a row. Raises ValueError where fedkg did not write it."""
+        if mode != diskcache.core.MODE_RAW or filename is not None or not isinstance(value, bytes):
+            raise ValueError("the cache holds a value that fedkg did not write")
+        try:
+            return zlib.decompress(value)
+        except zlib.error as error:
+            raise ValueError("the cache holds a damaged value") from error
+
+    def remove(self, file_path: str) -> None:
+        """Nothing: no value of ours has a file, and a row that names one must not have it deleted."""
+
+
+class DiskStore:
+    """A Store in one folder; one folder may be shared by several processes.
+
+    The file lies in `store/` inside `folder`, which only the user can enter (mode 0700); `folder` itself may be one that
+    others use too. Beyond `size_limit` bytes the oldest entries go until a tenth of it is free, as many at each write as go in
+    half a second; the log says how many of which namespace. A damaged file is moved aside, to `store.damaged/`. Raises
+    SettingsError where the folder cannot be used.
+    """
+
+    def __init__(self, folder: Path, size_limit: int = SIZE_LIMIT) -> None:
+        self.name = str(folder)
+        self.size_limit = size_limit
+        self._file = folder / "store" / diskcache.core.DBNAME
+        try:
+            self._cache = _open(self._file.parent)
+        except (OSError, sqlite3.OperationalError, diskcache.Timeout) as error:
+            raise _unusable(self._file.parent, error) from error
+        except sqlite3.DatabaseError as error:
+            self._cache = _anew(self._file.parent, error)
+
+    def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, bytes]:
+        """The values that are there and fresh."""
+        return fresh_of(self.entries(namespace, keys))
+
+    def entries(self, namespace: str, keys: Sequence[str]) -> dict[str, Entry]:
+        """What is there, fresh or stale; a value that fedkg did not write is dropped and not returned."""
+        found = {}
+        with _forgiving("read"):
+            for key in keys:
+                if entry := self._read(row_name(namespace, key)):
+                    found[key] = entry
+        return found
+
+    def put_many(self, namespace: str, values: Mapping[str, bytes], seconds: float | None = None) -> None:
+        """Keeps the values, all or none."""
+        with _forgiving("written"):
+            self._write(namespace, entries_of(values, seconds))
+
+    def put_entries(self, namespace: str, entries: Mapping[str, Entry]) -> None:
+        """Keeps the entries as they are, all or none. Raises SettingsError where they cannot be written."""
+        try:
+            self._write(namespace, entries)
+        except (sqlite3.Error, diskcache.Timeout) as error:
+            raise _unusable(self._file.parent, error) from error
+
+    def update(self, namespace: str, key: str, change: Callable[[bytes | None], bytes]) -> bytes:
+        """Puts what `change` makes of the value in its place, while no other thread or process can; returns it."""
+        with _forgiving("written"), self._cache.transact():
+            kept = self._read(row_name(namespace, key))
+            value = change(kept.value if kept and kept.fresh > time.time() else None)
+            self._set(namespace, entries_of({key: value}, None))
+            return value
+        return change(None)
+
+    def drop(self, namespace: str, keys: Iterable[str]) -> None:
+        """Forgets these, all or none."""
+        with _forgiving("written"), self._cache.transact():
+            for key in keys:
+                self._cache.delete(row_name(namespace, key))
+
+    def evicted(self) -> dict[str, int]:
+        """How many entries of each namespace have gone for want of room since the store was cleared."""
+        counts = self.get_many(EVICTED, [EVICTED]).get(EVICTED, b"{}")
+        return dict(sorted(json.loads(counts).items()))
+
+    def count(self) -> dict[str, int]:
+        """Entries by namespace."""
+        return by_namespace(iter(self._cache))
+
+    def size(self) -> int:
+        """Bytes on disk."""
+        return int(self._cache.volume())
+
+    def clear(self, namespace: str | None = None) -> int:
+        """Drops a namespace, or everything; returns how many entries went."""
+        if namespace is None:
+            return int(self._cache.clear())
+        return sum(bool(self._cache.delete(name)) for name in self._cache if name.startswith(f"{namespace}\n"))
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._cache.close()
+
+    def _read(self, name: str) -> Entry | None:
+        try:
+            value: bytes | None = self._cache.get(name)
+            return None if value is None else unpack(value)
+        except ValueError:
+            self._cache.delete(name)
+            return None
+
+    def _write(self, namespace: str, entries: Mapping[str, Entry]) -> None:
+        with self._cache.transact():
+            self._set(namespace, entries)
+        if self.size() > self.size_limit:
+            self._evict()
+
+    def _set(self, namespace: str, entries: Mapping[str, Entry]) -> None:
+        for key, entry in entries.items():
+            self._cache.set(row_name(namespace, key), pack(entry))
+
+    def _evict(self) -> None:
+        """Drops the oldest entries, for some time. A file that shrinks less than expected is looked at again."""
+        gone: Counter[str] = Counter()
+        end = time.monotonic() + EVICTING
+        with contextlib.closing(sqlite3.connect(self._file, timeout=SECONDS, isolation_level=None)) as file:
+            while (much := self.size() - ROOM * self.size_limit) > 0 and (rows := _oldest(file, much)):
+                gone.update(_delete(file, rows))
+                if time.monotonic() >= end:
+                    break
+        self.update(EVICTED, EVICTED, lambda counts: json.dumps(Counter(json.loads(counts or b"{}")) + gone).encode())
+        went = ", ".join(f"{count:,} {namespace}" for namespace, count in sorted(gone.items()))
+        log.warning("the cache is full (%d MB): the oldest entries went: %s", self.size_limit >> 20, went)
+
+
+def _open(place: Path) -> Any:
+    place.mkdir(parents=True, exist_ok=True, mode=0o700)
+    place.chmod(0o700)
+    policy = "least-recently-stored"
+    return diskcache.Cache(str(place), timeout=SECONDS, disk=BytesDisk, cull_limit=0, eviction_policy=policy)
+
+
+def _anew(place: Path, error: Exception) -> Any:
+    """An empty cache in the place of a damaged one, which is moved aside."""
+    log.warning("the cache in %s is damaged (%s) and starts anew", place, error)
+    shutil.rmtree(aside := place.with_suffix(".damaged"), ignore_errors=True)
+    place.rename(aside)
+    return _open(place)
+
+
+def _unusable(place: Path, error: Exception) -> SettingsError:
+    return SettingsError(f"the cache cannot be kept in {place}: {error}", hint="set cache_dir")
+
+
+def _oldest(file: sqlite3.Connection, much: float) -> list[int]:
+    """The rows of the oldest entries that take about so many bytes together."""
+    select = "SELECT rowid, 2 * length(key) + length(value) FROM Cache WHERE key <> ? ORDER BY store_time"
+    rows: list[int] = []
+    with contextlib.closing(file.execute(select, [row_name(EVICTED, EVICTED)])) as found:
+        for row, size in found:
+            rows.append(row)
+            much -= ROW + (size or 0)
+            if much <= 0 or len(rows) == AT_ONCE:
+                break
+    return rows
+
+
+def _delete(file: sqlite3.Connection, rows: Sequence[int]) -> list[str]:
+    """The namespaces of the rows that went; those that another process was faster with are left out."""
+    delete = "DELETE FROM Cache WHERE rowid IN (SELECT value FROM json_each(?)) RETURNING key"
+    keys = file.execute(delete, [json.dumps(rows)]).fetchall()
+    return [str(key).partition("\n")[0] for (key,) in keys]
+
+
+@contextlib.contextmanager
+def _forgiving(done: str) -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.Error, diskcache.Timeout) as error:
+        log.warning("the cache could not be %s: %s", done, str(error) or type(error).__name__)

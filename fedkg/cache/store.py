@@ -1,0 +1,61 @@
+"""The protocol of a cache: bytes under a namespace and a key."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Protocol
+
+from fedkg.cache.entries import Entry
+
+__all__ = ["LastingStore", "Store"]
+
+
+class Store(Protocol):
+    """Keeps bytes under a namespace and a key, fresh for a number of seconds."""
+
+    def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, bytes]:
+        """The values that are there and fresh."""
+        ...
+
+    def put_many(self, namespace: str, values: Mapping[str, bytes], seconds: float | None = None) -> None:
+        """Keeps the values; with `seconds` = None they stay fresh for ever."""
+        ...
+
+    def entries(self, namespace: str, keys: Sequence[str]) -> dict[str, Entry]:
+        """What is there, fresh or stale."""
+        ...
+
+    def put_entries(self, namespace: str, entries: Mapping[str, Entry]) -> None:
+        """Keeps the entries as they are."""
+        ...
+
+    def drop(self, namespace: str, keys: Iterable[str]) -> None:
+        """Forgets these."""
+        ...
+
+    def update(self, namespace: str, key: str, change: Callable[[bytes | None], bytes]) -> bytes:
+        """Puts what `change` makes of the value (None: there is none) in its place, while nobody else can; returns it."""
+        ...
+
+    def count(self) -> dict[str, int]:
+        """Entries by namespace."""
+        ...
+
+    def size(self) -> int:
+        """Bytes on disk or in memory."""
+        ...
+
+    def clear(self, namespace: str | None = None) -> int:
+        """Drops a namespace, or everything; returns how many entries went."""
+        ...
+
+
+class LastingStore(Store, Protocol):
+    """A Store that outlives the process, in a folder or on a server."""
+
+    @property
+    def name(self) -> str:
+        """Where it is: the folder, or the server without its password."""
+        ...
+
+    def close(self) -> None:
+        """Lets go of the file, or of the connections."""
+        ...

@@ -1,0 +1,155 @@
+"""What -e names, before anything is opened: where an endpoint is, and what is known of it."""
+
+import errno
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import msgspec
+
+from fedkg.config import profiles
+from fedkg.config.profiles import Profile
+from fedkg.config.settings import Settings, masked
+from fedkg.errors import ProfileError
+
+__all__ = ["CachedEndpoint", "EndpointResolver", "EndpointSpec", "hosted", "wants_contact"]
+
+WEB = ("http://", "https://")
+# Wikimedia's policy on user agents asks for a contact, whatever the profile says
+WIKIMEDIA = ("wikidata.org", "wikimedia.org", "wikipedia.org", "wmcloud.org")
+
+
+class EndpointSpec(NamedTuple):
+    """An endpoint: what it is called, its profile (None: what is in its file will tell), and its URLs or its file."""
+
+    name: str
+    profile: Profile | None
+    urls: Sequence[str] = ()
+    file: Path | None = None
+
+
+class CachedEndpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An endpoint of which only what the cache holds can be had: its name in proofs, its identity in the cache, its profile."""
+
+    name: str
+    identity: str
+    profile: Profile
+
+
+class EndpointResolver:
+    """Reads what -e is given against the bundled profiles and the user's own."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._names = profiles.names(settings.profiles_dir)
+
+    def find(self, spec: str) -> EndpointSpec:
+        """The endpoint of that name, URL or file, or of `PROFILE@WHERE`. Raises ProfileError for what is none of them."""
+        shape, where = self._parted(spec)
+        if not shape and where in self._names:
+            profile = self._profile(where)
+            file = Path(profile.source).parent / profile.file if profile.file else None
+            return EndpointSpec(where, profile, profile.urls, file)
+        given = self._profile(shape) if shape else None
+        if where.startswith(WEB):
+            return EndpointSpec(masked(spec), _moved(given, self._at(where)), (where,))
+        if not _looks_like_file(where):
+            raise self._unknown(spec)
+        return EndpointSpec(masked(spec), _moved(given, profiles.find("generic")) if given else None, file=Path(where))
+
+    def known(self) -> Iterator[Profile]:
+        """All profiles."""
+        return map(self._profile, self._names)
+
+    def lacks_contact(self, place: EndpointSpec) -> bool:
+        """Whether somebody is asked who wants to know whom to write to, and nobody said."""
+        if place.profile is None or self._settings.contact or self._settings.mode == "offline":
+            return False
+        return place.profile.contact_required or any(map(_is_wikimedia, (*place.urls, place.profile.lookup.url)))
+
+    def _parted(self, spec: str) -> tuple[str, str]:
+        """PROFILE and WHERE of `PROFILE@WHERE`, else "" and the whole: an @ may also stand in a URL or a file's name."""
+        first, at, where = spec.partition("@")
+        if not at or spec in self._names or spec.startswith(WEB) or _exists(spec):
+            return "", spec
+        if first in self._names:
+            return first, where
+        if where.startswith(WEB):
+            raise self._unknown(spec)
+        return "", spec
+
+    def _profile(self, name: str) -> Profile:
+        return profiles.find(name, self._settings.profiles_dir)
+
+    def _at(self, url: str) -> Profile:
+        """The profile of what is served at that URL, else one that says how its server is asked."""
+        server, path = _address(url)
+        near = [
+            (there[1] != path, choice, profile.name, profile)
+            for profile in self.known()
+            for choice, own in enumerate(profile.urls)
+            if (there := _address(own))[0] == server
+        ]
+        if not near:
+            return profiles.find("generic")
+        elsewhere, _, _, profile = min(near)
+        return _operated(profile) if elsewhere else profile
+
+    def _unknown(self, spec: str) -> ProfileError:
+        known = ", ".join(self._names)
+        return ProfileError(f"{masked(spec)[:100]!r} is no profile, URL or RDF file; known profiles: {known}")
+
+
+def wants_contact(settings: Settings) -> str:
+    """The first endpoint whose operator wants a contact that the settings do not name; "" where there is none.
+
+    Raises ProfileError for what is no endpoint.
+    """
+    places = EndpointResolver(settings)
+    return next((place.name for place in map(places.find, settings.endpoints) if places.lacks_contact(place)), "")
+
+
+def hosted(settings: Settings) -> list[str]:
+    """The URLs of all endpoints that are served on the web, no files. Raises ProfileError for what is no endpoint."""
+    return [url for place in map(EndpointResolver(settings).find, settings.endpoints) for url in place.urls]
+
+
+def _moved(shape: Profile | None, host: Profile) -> Profile:
+    """A graph of one profile's shape, with its IRIs, at another place: pace and limits are the host's."""
+    return msgspec.structs.replace(host, shape=shape.shape, authorities=shape.authorities) if shape else host
+
+
+def _operated(profile: Profile) -> Profile:
+    """Another graph on that profile's server: how its operator wants to be asked holds for it too, the shape does not."""
+    asked = {key: getattr(profile, key) for key in ("engine", "contact_required", "limits")}
+    return msgspec.structs.replace(profiles.find("generic"), **asked)
+
+
+def _address(url: str) -> tuple[tuple[str, int | None], str]:
+    """Server and path that a URL names, however it is written; over http and https it is the same graph."""
+    try:
+        parts = urlsplit(url)
+        port = None if parts.port in {80, 443} else parts.port
+    except ValueError:
+        return ("", None), ""  # whoever opens the URL says what is wrong with it
+    return ((parts.hostname or "").rstrip("."), port), f"{parts.path.rstrip('/')}?{parts.query}"
+
+
+def _is_wikimedia(url: str) -> bool:
+    (host, _), _ = _address(url)
+    return any(host == domain or host.endswith(f".{domain}") for domain in WIKIMEDIA)
+
+
+def _exists(text: str) -> bool:
+    """Whether a file has that name; one in a folder that may not be entered has, a name too long for a file has not."""
+    try:
+        return Path(text).exists()
+    except OSError as error:
+        return error.errno != errno.ENAMETOOLONG
+
+
+def _looks_like_file(text: str) -> bool:
+    if not text or "\0" in text or max(map(len, Path(text).parts), default=0) > 255:
+        return False
+    return _exists(text) or Path(text.removesuffix(".gz")).suffix in {".nt", ".ttl", ".nq"} or "/" in text

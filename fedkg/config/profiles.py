@@ -1,0 +1,258 @@
+"""Endpoint profiles: one TOML file each under `endpoints/`, or in the user's own folder.
+
+A profile says where an endpoint is and what its graph is like: engine, limits, labels, plumbing, mediators, search. The
+shape of a graph is data, so another endpoint is another file and no code. An error names file and key.
+"""
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from fedkg.config.dialects import Engine
+from fedkg.config.resources import folder
+from fedkg.core.terms import Iri
+from fedkg.errors import ProfileError, SettingsError
+
+__all__ = [
+    "IDENTITY",
+    "Edges",
+    "Labels",
+    "Limits",
+    "LookupService",
+    "Mediators",
+    "Profile",
+    "Shape",
+    "find",
+    "load",
+    "names",
+    "parse",
+]
+
+Positive = Annotated[int, msgspec.Meta(ge=1)]
+IDENTITY = "identity"
+"""The file beside the profiles that is none of them: the table of identities."""
+RDFS_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
+NAMES_HINT = "`fedkg endpoints list` shows them"
+KEYS_HINT = "docs/endpoints.md lists every key"
+
+
+class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What may be asked of the endpoint.
+
+    concurrency: requests at once. interval: least seconds between two requests. timeout: seconds for one request.
+    rows: most rows that a reply may have before it counts as cut; also sent as LIMIT. known_cap: the row count at which
+    this endpoint is known to cut silently (0: none known). batch: entities per neighbour request. label_batch: IRIs per
+    label request. relation: most edges kept per relation and direction of a hub. entity: most edges kept per entity and
+    direction; more make it a hub. max_bytes: most bytes of one reply. patience: seconds for one request with all its
+    waiting: queue, pace, retries. errors: most failed requests in a minute, over all processes; more shut the endpoint for a
+    while.
+    """
+
+    concurrency: Positive = 4
+    interval: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    timeout: Annotated[float, msgspec.Meta(gt=0)] = 30.0
+    retries: Annotated[int, msgspec.Meta(ge=0)] = 3
+    rows: Positive = 9_998
+    known_cap: Annotated[int, msgspec.Meta(ge=0)] = 0
+    batch: Positive = 50
+    label_batch: Positive = 400
+    relation: Positive = 200
+    entity: Positive = 2_000
+    max_bytes: Positive = 64_000_000
+    patience: Annotated[float, msgspec.Meta(gt=0)] = 120.0
+    errors: Positive = 40
+
+    def shared(self, clients: int) -> "Limits":
+        """What one of so many clients may ask that ask at the same time: all together they keep these limits."""
+        return msgspec.structs.replace(
+            self, concurrency=max(1, self.concurrency // clients), interval=self.interval * clients
+        )
+
+
+class Labels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How things are named.
+
+    predicates: label predicates, the best first. aliases: further names that search accepts. description: predicate of a
+    short description ("" for none). property_of: the predicate that leads from a property entity to the relation it
+    describes (Wikidata's directClaim); relations are then labelled by their property entities, all in one request. type:
+    predicate of what an entity is ("" for none), shown beside candidates of a search.
+    """
+
+    predicates: tuple[str, ...] = (RDFS_LABEL,)
+    aliases: tuple[str, ...] = ()
+    description: str = ""
+    property_of: str = ""
+    type: str = ""
+
+
+class LookupService(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where entities are looked up by words, beside the exact match that every endpoint is asked for.
+
+    kind: `auto` takes what the engine brings along, `none` nothing; `bif` (Virtuoso's full text), `qlever` (its text index),
+    `mwapi` (Wikidata's search from within Blazegraph), `wikidata` (its web API, at `url`).
+    """
+
+    kind: Literal["auto", "none", "bif", "qlever", "mwapi", "wikidata"] = "auto"
+    url: str = ""
+
+
+class Edges(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which triples are edges.
+
+    only: a prefix that an edge's predicate must have ("" for any). skip: plumbing predicates. skip_prefixes: prefixes of
+    such. skip_property_types: Wikidata property types that are plumbing (external identifiers, images). inverse: the
+    predicate by which the graph itself says that two relations are twins (Freebase's reverse_property, "" for none): an edge
+    that is also said the other way round is then shown once.
+    """
+
+    only: str = ""
+    skip: tuple[str, ...] = ()
+    skip_prefixes: tuple[str, ...] = ()
+    skip_property_types: tuple[str, ...] = ()
+    inverse: str = ""
+
+
+class Mediators(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Nodes that stand for an n-ary fact and are collapsed into one edge with qualifiers.
+
+    blank: blank nodes are mediators. unnamed: IRIs under one of these prefixes without `name` are mediators (Freebase
+    CVTs). statements: Wikidata's statement nodes, by the prefixes of claim (p:), statement (ps:) and qualifier (pq:); they
+    add qualifiers to the truthy edge. rank, deprecated: the predicate of a statement's rank, and the rank of those that do
+    not count ("" for none).
+    """
+
+    blank: bool = True
+    unnamed: tuple[str, ...] = ()
+    name: str = ""
+    claim: str = ""
+    statement: str = ""
+    qualifier: str = ""
+    truthy: str = ""
+    rank: str = ""
+    deprecated: str = ""
+
+
+class Shape(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Everything about a graph that does not depend on where it is served.
+
+    marker: a predicate that gives it away. unknown: the prefix of IRIs that stand for a value that is not known (Wikidata's
+    genid); blank nodes mean the same there ("" for none).
+    """
+
+    labels: Labels = Labels()
+    edges: Edges = Edges()
+    mediators: Mediators = Mediators()
+    marker: str = ""
+    unknown: str = ""
+
+
+class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One endpoint.
+
+    urls: where it is served, the first choice first; an empty list stands for a shape that is put on a URL or file by
+    `PROFILE@WHERE`. file: an RDF file beside the profile, served in process. engine: what is believed to answer there (generic:
+    not known). detects: what the replies betray of the engine counts more, and is remembered; false keeps to `engine`
+    whatever they say. contact_required: whether its operator wants a contact in the User-Agent. like: another profile whose
+    shape this one has, but for the keys that it gives itself. authorities: prefixes of the IRIs that it has anything to say
+    of; where several endpoints are asked it is asked of no others (empty: it is found out by asking).
+    """
+
+    name: str
+    title: str = ""
+    urls: tuple[str, ...] = ()
+    file: str = ""
+    engine: Engine = "generic"
+    detects: bool = True
+    contact_required: bool = False
+    like: str = ""
+    authorities: tuple[str, ...] = ()
+    lookup: LookupService = LookupService()
+    limits: Limits = Limits()
+    shape: Shape = Shape()
+    source: str = ""
+
+
+def names(own: str = "") -> list[str]:
+    """The known profile names, sorted; `own` is a further folder."""
+    return sorted({name for place in _folders(own) for name in _files(place)})
+
+
+def find(name: str, own: str = "") -> Profile:
+    """The profile of that name. Raises ProfileError where there is none or its file does not fit."""
+    for place in _folders(own):
+        if path := _files(place).get(name):
+            return load(path)
+    raise ProfileError(f"no endpoint profile is called {name[:100]!r}; known: {', '.join(names(own))}", hint=NAMES_HINT)
+
+
+def load(path: Path) -> Profile:
+    """The profile in that file."""
+    try:
+        return parse(path.read_text(encoding="utf-8"), str(path), path.stem)
+    except OSError as error:
+        raise ProfileError(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ProfileError(f"{path}: not UTF-8 text") from error
+
+
+def parse(text: str, source: str, name: str) -> Profile:
+    """The profile that TOML text describes; `source` is named in errors and kept in the profile."""
+    try:
+        values: dict[str, Any] = tomllib.loads(text)
+        profile = msgspec.convert({"name": name, **values, "source": source}, Profile, strict=True)
+    except tomllib.TOMLDecodeError as error:
+        raise ProfileError(f"{source}: {error}", hint="it must be TOML") from error
+    except msgspec.ValidationError as error:
+        raise ProfileError(f"{source}: {error}", hint=KEYS_HINT) from error
+    _check_iris(profile)
+    return profile if not profile.like else msgspec.structs.replace(profile, shape=_shape_of(profile, values))
+
+
+def _shape_of(profile: Profile, values: dict[str, Any]) -> Shape:
+    """The model's shape, with what the profile itself says of its own in place of it."""
+    model = _files(folder("endpoints")).get(profile.like)
+    if model is None or model == Path(profile.source):
+        raise ProfileError(f"{profile.source}: like: no bundled profile is called {profile.like!r}")
+    shape = msgspec.to_builtins(msgspec.structs.replace(load(model).shape, marker=""))
+    for key, own in values.get("shape", {}).items():
+        shape[key] = {**shape[key], **own} if isinstance(own, dict) else own
+    return msgspec.convert(shape, Shape)
+
+
+def _check_iris(profile: Profile) -> None:
+    """Raises ProfileError where a text that stands for an IRI, or for the beginning of some, is none."""
+    api = [profile.lookup.url] if profile.lookup.url or profile.lookup.kind == "wikidata" else []
+    for key, urls in {"urls": profile.urls, "lookup.url": api}.items():
+        for url in urls:
+            if not url.startswith(("http://", "https://")) or not Iri(url).queryable:
+                raise ProfileError(f"{profile.source}: {key}: not an http URL: {url!r}", hint=KEYS_HINT)
+    shape = msgspec.to_builtins(profile.shape)
+    for table, values in {"": {key: shape.pop(key) for key in ("marker", "unknown")}, **shape}.items():
+        for key, value in values.items():
+            if wrong := [text for text in _texts(value) if not Iri(text).queryable]:
+                raise ProfileError(
+                    f"{profile.source}: {'.'.join(filter(None, ('shape', table, key)))}: not an IRI: {wrong[0]!r}",
+                    hint=KEYS_HINT,
+                )
+
+
+def _texts(value: object) -> list[str]:
+    """The IRIs of one key: a list of them, or one, where "" stands for none."""
+    if isinstance(value, str):
+        return [value] if value else []
+    return list(value) if isinstance(value, list | tuple) else []
+
+
+def _files(place: Path) -> dict[str, Path]:
+    """The profiles in a folder by name; a name from outside is looked up here, never made into a path."""
+    return {path.stem: path for path in place.glob("*.toml") if path.stem != IDENTITY}
+
+
+def _folders(own: str) -> list[Path]:
+    """The user's own folder before that of the bundled ones. Raises SettingsError where the user's is none."""
+    if own and not Path(own).is_dir():
+        hint = "profiles_dir is the folder of your own endpoint profiles"
+        raise SettingsError(f"{own}: no such folder of profiles", hint=hint)
+    return ([Path(own)] if own else []) + [folder("endpoints")]

@@ -1,0 +1,298 @@
+"""Settings as frozen values: defaults here, then a TOML file, then environment variables, then flags.
+
+`load` is the only place that reads the environment. Keys never appear in a repr or a document: they are read where an
+adapter is built, by the name of their variable.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from platformdirs import user_cache_path, user_config_path
+
+from fedkg.errors import SettingsError
+
+__all__ = [
+    "DAY",
+    "ENVIRONMENT",
+    "Budget",
+    "ConstraintLevel",
+    "Form",
+    "Mode",
+    "Retriever",
+    "Scoring",
+    "SearchSettings",
+    "Settings",
+    "Ttl",
+    "Verifier",
+    "changed",
+    "load",
+    "masked",
+    "public",
+    "restored",
+    "user_file",
+]
+
+Positive = Annotated[int, msgspec.Meta(ge=1)]
+Language = Annotated[str, msgspec.Meta(pattern="^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$")]
+Seconds = Annotated[float, msgspec.Meta(gt=0)]
+Days = Annotated[float, msgspec.Meta(gt=0, le=36_500)]
+Mode = Literal["live", "cached", "offline"]
+Form = Literal["groups", "pairs"]
+Retriever = Literal["path-rag", "vanilla", "kaping", "tog"]
+Scoring = Literal["lookahead", "path", "diverse"]
+Verifier = Literal["deductive", "adequacy", "log-probability", "none"]
+ConstraintLevel = Literal["token", "schema", "index"]
+"""What holds a model to the paths of a trie: each token that it writes, its reply's schema, or a check of the numbers it picks."""
+Weight = Annotated[float, msgspec.Meta(ge=0)]
+DAY = 86_400.0
+
+
+class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a question is searched; names and defaults follow FiDeLiS v4 section 3 and appendix A.4.
+
+    depth D: most steps of a path. beam B: most hypotheses kept at a depth. candidates: most candidates that the model is
+    shown (None: 10 groups, or 30 pairs). alpha: weight of the next-hop lookahead (Eq. 2), 0 switches it off. form: candidates
+    as relation `groups` or as (relation, entity) `pairs`. retriever: who ranks them, Path-RAG or one to compare it with.
+    call_plan: one `fused` call per depth, or the `paper`'s calls per beam and per verification. frontier: most entities
+    expanded at a hop, over all beams, so that a hop stays one batch. tails: most labels shown of one group.
+
+    verifier: what ends a search, `deductive` verification, which prunes as well, `adequacy` of all kept paths, or the model's
+    own `log-probability` that the statement can be deduced; `none`: the last depth does. scoring: Path-RAG by its `lookahead`
+    (Eq. 2), or by a variant of the first version's appendix E: by the `path` so far, too (Eq. 8, with beta), or `diverse`
+    (Eq. 9, with lambda1 and lambda2); the papers give no values for these weights, the defaults are ours. keywords: whether
+    they stand for the question in Path-RAG; planning: whether the plan's steps are shown to the model; last_step: whether it
+    concludes from the paths, or all that they lead to is the answer. door: what holds a model to the paths of GCR (None: the
+    closest that it offers).
+    """
+
+    depth: Positive = 4
+    beam: Positive = 4
+    candidates: Positive | None = None
+    alpha: Weight = 0.3
+    form: Form = "groups"
+    retriever: Retriever = "path-rag"
+    call_plan: Literal["fused", "paper"] = "fused"
+    frontier: Positive = 50
+    tails: Positive = 8
+    keywords: bool = True
+    verifier: Verifier = "deductive"
+    scoring: Scoring = "lookahead"
+    beta: Weight = 0.3
+    lambda1: Weight = 1.0
+    lambda2: Weight = 0.3
+    planning: bool = True
+    last_step: bool = True
+    door: ConstraintLevel | None = None
+
+
+class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What may be spent: model calls, tokens (in and out together), US dollars and wall-clock seconds; None = no limit."""
+
+    calls: Positive | None = None
+    tokens: Positive | None = None
+    money: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    seconds: Seconds | None = None
+
+
+class Ttl(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How many days what an endpoint said counts as fresh, by kind; in the modes `cached` and `offline` it always does.
+
+    neighbours: the edges of an entity, and who knows it. labels: of an entity, also that there is none. catalogue: the
+    relations with their labels. searches: the entities of a name. nothing: that an entity is not known, a name not used,
+    or all edges at once too much for the endpoint: tomorrow it may be otherwise. At most a hundred years: what never gets
+    stale could not be asked for again.
+    """
+
+    neighbours: Days = 7
+    labels: Days = 30
+    catalogue: Days = 21
+    searches: Days = 7
+    nothing: Days = 1
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Everything that a session is built from.
+
+    endpoints: profile names, URLs, RDF files or PROFILE@URL. model: `local`, `anthropic:M`, `openai:M[@URL]`, `hf:FOLDER`.
+    path_model: `hf:FOLDER` of a model that writes the paths of GCR, where `model` shall not. method: how the
+    answer is searched for (`fedkg methods list`). embedder: `auto`, `minilm`, `bm25`, `hashing`, `openai:M`, or `st:NAME_OR_FOLDER`.
+    languages: label languages in order of preference.
+    cache_url: a Redis or Valkey server (redis://, rediss:// or unix://) that keeps them instead, for several machines.
+    contact: mail address or URL that goes into the User-Agent. cache_dir: where replies and embeddings are kept;
+    cache=False keeps them in memory only; cache_size: megabytes beyond which the oldest go. mode: `live` asks for what is
+    missing or stale, `cached` for what is missing, `offline` for nothing. refresh: what was kept before is asked for again.
+    replies: whether model replies are kept and used again (None: in `eval` and mode `cached`; offline they always are). models_dir:
+    folder of the user's own `capabilities.toml` and `prices.toml`. context: tokens that the model takes, where its record is
+    wrong. clients: how many processes ask at the same time; each takes its share of an endpoint's pace. budget: for one question; run: for all questions of a session together.
+    """
+
+    endpoints: tuple[str, ...] = ()
+    model: str = "local"
+    path_model: str = ""
+    method: str = "fidelis"
+    embedder: str = "auto"
+    languages: tuple[Language, ...] = ("en",)
+    contact: str = ""
+    cache: bool = True
+    cache_dir: str = ""
+    cache_url: str = ""
+    cache_size: Positive = 4096
+    mode: Mode = "live"
+    refresh: bool = False
+    replies: bool | None = None
+    context: Positive | None = None
+    models_dir: str = ""
+    prompts_dir: str = ""
+    profiles_dir: str = ""
+    clients: Positive = 1
+    search: SearchSettings = SearchSettings()
+    budget: Budget = Budget(seconds=300.0)
+    run: Budget = Budget()
+    ttl: Ttl = Ttl()
+
+    @property
+    def cache_path(self) -> Path:
+        """The folder of the cache."""
+        return Path(self.cache_dir) if self.cache_dir else user_cache_path("fedkg")
+
+    @property
+    def keeps_replies(self) -> bool:
+        """Whether model replies are kept and used again; by default where nobody shall be asked for what is kept."""
+        return self.mode == "offline" or (self.mode == "cached" if self.replies is None else self.replies)
+
+
+ENVIRONMENT = {
+    "FEDKG_MODEL": "model",
+    "FEDKG_PATH_MODEL": "path_model",
+    "FEDKG_METHOD": "method",
+    "FEDKG_EMBEDDER": "embedder",
+    "FEDKG_CONTACT": "contact",
+    "FEDKG_CACHE_DIR": "cache_dir",
+    "FEDKG_CACHE_URL": "cache_url",
+    "FEDKG_MODE": "mode",
+    "FEDKG_ENDPOINTS": "endpoints",
+    "FEDKG_LANGUAGES": "languages",
+    "FEDKG_MODELS_DIR": "models_dir",
+    "FEDKG_PROMPTS_DIR": "prompts_dir",
+    "FEDKG_PROFILES_DIR": "profiles_dir",
+}
+LISTS = {"endpoints", "languages"}
+PRIVATE = (
+    "contact",
+    "cache_dir",
+    "cache_url",
+    "cache_size",
+    "mode",
+    "refresh",
+    "ttl",
+    "replies",
+    "models_dir",
+    "prompts_dir",
+    "profiles_dir",
+    "clients",
+)
+USER = re.compile(r"(?<=//)[^/?#]*@")
+QUERY = re.compile(r"(//[^?#]*)[?#].*", re.DOTALL)
+# an absolute path, or one from the home, this or the parent folder; on its own or after `KIND:` or `PROFILE@`
+FOLDERS = re.compile(r"(^|[:@])(?:file://|[A-Za-z]:(?=[\\/]))?(?:~[^/\\:@]*|\.{1,2})?[/\\](?!/)(?:[^/\\]*[/\\])*")
+
+
+def load(
+    file: str | Path | None = None, flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None
+) -> Settings:
+    """The settings from file, environment and flags, the later ones winning; nested flags by dots (`search.depth`).
+
+    Without `file`, `fedkg.toml` in the user's configuration folder is read where it exists. Raises SettingsError with the
+    source and the key.
+    """
+    environ = os.environ if environ is None else environ
+    named = file or environ.get("FEDKG_SETTINGS")
+    path = Path(named) if named else user_file()
+    settings = Settings()
+    if named or path.is_file():
+        settings = _merge(settings, _read(path), str(path))
+    from_environment = {key: _split(key, environ[name]) for name, key in ENVIRONMENT.items() if environ.get(name)}
+    settings = _merge(settings, from_environment, "environment variables FEDKG_…")
+    return _merge(settings, _nest(flags or {}), "command line or arguments")
+
+
+def changed(settings: Settings, changes: Mapping[str, Any], source: str) -> Settings:
+    """The settings with some changed, nested ones by dots (`search.depth`). Raises SettingsError, which names the source."""
+    return _merge(settings, _nest(changes), source)
+
+
+def user_file() -> Path:
+    """The user's own settings file; it need not exist."""
+    return user_config_path("fedkg") / "fedkg.toml"
+
+
+def public(settings: Settings) -> dict[str, Any]:
+    """The settings as an answer document shows them: no contact address, nothing of this machine, and not what is kept how.
+
+    An answer that is read from the cache is the answer that filled it. Of a path only the last part stays, of a URL neither
+    its user and password nor its query, which may hold a key.
+    """
+    shown: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(settings))
+    for private in PRIVATE:
+        del shown[private]
+    for named in ("model", "path_model", "embedder"):
+        shown[named] = masked(shown[named])
+    shown["endpoints"] = [masked(name) for name in shown["endpoints"]]
+    return shown
+
+
+def restored(shown: Mapping[str, Any], own: Settings) -> Settings:
+    """The settings that `public` shows, with one's own of what it does not show. Raises SettingsError where they do not fit."""
+    private = {name: getattr(own, name) for name in PRIVATE}
+    known = {name: value for name, value in shown.items() if name not in PRIVATE}
+    return msgspec.structs.replace(_merge(Settings(), known, "the settings of the result"), **private)
+
+
+def masked(name: str) -> str:
+    """A name as it may be shown: of a path its last part, of a URL neither user, password nor query.
+
+    `name` may be PROFILE@WHERE, VENDOR:MODEL@URL, KIND:FOLDER or WHERE alone.
+    """
+    return QUERY.sub(r"\1?…", FOLDERS.sub(r"\1", USER.sub("", name)))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingsError(f"settings file {path}: {error.strerror}", hint="name a readable TOML file") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"settings file {path}: {error}", hint="it must be TOML") from error
+
+
+def _merge(settings: Settings, changes: Mapping[str, Any], source: str) -> Settings:
+    merged = msgspec.to_builtins(settings)
+    for key, value in changes.items():
+        known = merged.get(key)
+        merged[key] = {**known, **value} if isinstance(known, dict) and isinstance(value, Mapping) else value
+    try:
+        return msgspec.convert(merged, Settings, strict=True)
+    except msgspec.ValidationError as error:
+        raise SettingsError(f"{source}: {error}", hint="keys are listed in README, section Settings") from error
+
+
+def _nest(flags: Mapping[str, Any]) -> dict[str, Any]:
+    nested: dict[str, Any] = {}
+    for key, value in flags.items():
+        if value is None or value == ():
+            continue
+        *outer, last = key.split(".")
+        where = nested
+        for part in outer:
+            where = where.setdefault(part, {})
+        where[last] = value
+    return nested
+
+
+def _split(key: str, text: str) -> Any:
+    return [part.strip() for part in text.split(",") if part.strip()] if key in LISTS else text

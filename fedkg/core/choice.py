@@ -1,0 +1,73 @@
+"""What a reasoning model is shown, and what it says of it: candidates by number, choices, verdicts, a conclusion."""
+
+from typing import Literal
+
+import msgspec
+
+__all__ = ["Choice", "Conclusion", "ModelOnlyAnswer", "PromptCandidate", "RelationPath", "Verdict"]
+
+
+class PromptCandidate(msgspec.Struct, frozen=True):
+    """What a reasoning model is shown of one path or candidate, already safe to enter a prompt.
+
+    `number` counts from 1, `text` is one line, `relations` are the names along the whole chain, `tails` the labels or
+    values at its end (a bounded number, best first), `more` how many further tails there are; `topic` is how the question
+    names the entity where the path starts.
+    """
+
+    number: int
+    text: str
+    relations: tuple[str, ...] = ()
+    tails: tuple[str, ...] = ()
+    more: int = 0
+    score: float = 0.0
+    topic: str = ""
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """A chosen offer: `follows` = local verification, `finishes` = local and global (FiDeLiS v4 section 3.2)."""
+
+    number: int
+    follows: bool = True
+    finishes: bool = False
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """The deductive verification of one path: C_local and C_global of FiDeLiS v4 section 3.2."""
+
+    number: int
+    follows: bool
+    finishes: bool
+
+
+class Conclusion(msgspec.Struct, frozen=True):
+    """What the answer call says: which offered paths answer the question.
+
+    `tails` maps a path's number to the numbers of its tails that answer (empty: all of them). `verdict` is "yes" or
+    "no" for yes/no questions and claims, `option` the number (from 1) of the right one for a choice, 0 for none. `note` is
+    said with the answer, as a warning.
+    """
+
+    paths: tuple[int, ...] = ()
+    tails: dict[int, tuple[int, ...]] = {}
+    verdict: Literal["yes", "no", ""] = ""
+    option: int = 0
+    note: str = ""
+
+
+class RelationPath(msgspec.Struct, frozen=True):
+    """A planned chain of relations, by the numbers of the offered ones, with its weight in 0..1 (EPERM, evidence path finder)."""
+
+    relations: tuple[int, ...]
+    weight: float = 1.0
+
+
+class ModelOnlyAnswer(msgspec.Struct, frozen=True):
+    """What a model answers from its memory alone: never grounded.
+
+    `values` are its answers in its own words, `verdict` and `option` as in a Conclusion.
+    """
+
+    values: tuple[str, ...] = ()
+    verdict: Literal["yes", "no", ""] = ""
+    option: int = 0

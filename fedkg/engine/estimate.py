@@ -1,0 +1,353 @@
+"""What a question will cost, before anything is spent: model calls, their tokens, requests to endpoints, the price.
+
+The prompts are the real ones, of the question itself; what a graph would put into them are stand-ins of typical length. These
+were measured with `fedkg.common.tokens` on 20 walks each over wikidata-codex-m and biomed, where pages of candidates are full: an
+offered group has 15 to 27 tokens at depth 1, 43 to 48 at depth 2, 53 to 75 at depth 3; a pair 11, 17 to 19 and 26. On
+sparse graphs, such as PathQuestion's, 2 to 4 groups are offered, not 10. Replies are as long as the templates' examples.
+
+Compared with walks of two steps, the typical case has 0.97 (groups) and 1.01 (pairs) times their tokens on wikidata-codex-m, and 1.4
+and 1.6 times on PathQuestion (eval/measure/calls.py).
+"""
+
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from fedkg.common.tokens import estimate as tokens
+from fedkg.config.settings import Budget, SearchSettings, Settings, masked
+from fedkg.core.choice import PromptCandidate
+from fedkg.core.question import JUDGED, Kind, Match, Mention, Plan, guessed
+from fedkg.core.terms import Iri
+from fedkg.core.usage import ModelCall
+from fedkg.engine.linking import MOST_COMPARED
+from fedkg.errors import ModelError
+from fedkg.llm.base import Capability, ChatModel, Completion, Request
+from fedkg.llm.prices import Price, price
+from fedkg.methods import registry
+from fedkg.methods.base import AskingModelOnly, Method, Task
+from fedkg.reasoner.base import ReasoningModel
+from fedkg.reasoner.prompted import PromptedModel
+from fedkg.reasoner.prompts.library import PromptLibrary
+from fedkg.retrieval.path_rag import DEFAULT_CANDIDATES, MOST_RELATIONS
+
+__all__ = ["Asked", "Cost", "Estimate", "estimate"]
+
+Call = Coroutine[Any, Any, object]
+MEASURED = "fidelis"
+"""The method whose offers and requests were measured."""
+HOPS = 2
+"""Steps of a typical question's path: what most benchmarks ask."""
+TOPIC = "Ludwig van Beethoven"
+GROUP = " → country of citizenship → Kingdom of Prussia, Austria, Bavaria, (+2)"
+PAIR = " → place of birth → Bonn"
+STEP = "→ country of citizenship →"
+RELATIONS = 20
+"""Relations that are scored at once: those around one entity."""
+ENDS = ("Kingdom of Prussia", "Austria", "Bavaria", "Holy Roman Empire", "Electorate of Cologne")
+PLAN = Plan(
+    ("country", "citizenship", "place of birth"),
+    ("Ludwig van Beethoven → country of citizenship → country",) * 2,
+    f"*placeholder* is the country of {TOPIC}.",
+)
+REPLY = 60
+"""Tokens of a reply to a template without examples; JSON that says one thing."""
+AMBIGUOUS = Match(Iri("http://www.wikidata.org/entity/Q255"), TOPIC, 1.0, "German composer (1770–1827)", type="human")
+CASES = {
+    "least": "every search before its answer",
+    "typical": "the typical search before its answer, a shorter one not",
+    "most": "only searches that are longer than the typical one",
+}
+"""The three cases, each with what a budget ends that it is the first to exceed."""
+FIRST = 2
+"""Requests of a walk before its first hop: the catalogue of relations, and the search for the question's names."""
+DIGITS = 6
+"""Digits of a price behind the point: estimates are no better than that."""
+PER_HOP = {"least": 3, "typical": 6, "most": 8}
+"""Requests for one hop and endpoint: neighbours in both directions and labels; more where hubs overflow and are asked again in
+parts. Measured cold on wikidata-codex-m over HTTP, eight walks for each depth: 14, 20, 26 and 30 in all for 1 to 4 steps of at most 4."""
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A question as `Session.ask` takes it; `named` is whether the caller names the topics, so that nothing is linked."""
+
+    question: str
+    named: bool = False
+    kind: Kind | None = None
+    options: tuple[str, ...] = ()
+
+    @property
+    def plan(self) -> Plan:
+        """A typical plan for it."""
+        return msgspec.structs.replace(PLAN, kind=self.kind or PLAN.kind, options=self.options)
+
+
+class Cost(msgspec.Struct, frozen=True):
+    """Model calls, in all and by name, their tokens, requests to endpoints, US dollars (None: the price is not known)."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    requests: int = 0
+    price: float | None = 0.0
+    by_call: dict[str, int] = {}
+
+
+class Estimate(msgspec.Struct, frozen=True):
+    """What a question costs at `least` (answered after one step), as a `typical` one, and at `most` (never answered).
+
+    `notes` say what is not counted.
+    """
+
+    model: str
+    least: Cost
+    typical: Cost
+    most: Cost
+    notes: tuple[str, ...] = ()
+
+
+class SearchCourse(msgspec.Struct, frozen=True):
+    """One way that a search may go: steps until it ends, paths kept at a depth, candidates offered, whether it links."""
+
+    name: str
+    depth: int
+    kept: int
+    offered: int
+    links: bool = False
+
+
+class _Counting:
+    """A ChatModel that asks nobody: it enters what each request and a typical reply to it cost, and fails."""
+
+    def __init__(self, name: str, capability: Capability, replies: Callable[[str], int]) -> None:
+        self.name = name
+        self.capability = capability
+        self.calls: list[ModelCall] = []
+        self._replies = replies
+
+    async def complete(self, request: Request) -> Completion:
+        """Nothing. Raises ModelError."""
+        sent = sum(tokens(message.content) for message in request.messages)
+        self.calls.append(ModelCall(request.call, request.template, self.name, sent, self._replies(request.call)))
+        raise ModelError("it is counted, and not asked")
+
+    async def close(self) -> None:
+        """Nothing to free."""
+
+
+async def estimate(
+    asked: Asked,
+    settings: Settings,
+    chat: ChatModel | None,
+    wordings: PromptLibrary,
+    prices: Sequence[Price] = (),
+    *,
+    endpoints: int = 1,
+) -> Estimate:
+    """What the question costs with these settings and that model; None is the model `local`, which makes no calls.
+
+    Each method has its own calls, the most of which it says itself. Nobody is asked: of `chat` only the name and the
+    capability are used. Raises PromptError, and MethodError where the method is not known.
+    """
+    costs, method = [], registry.find(settings.method)
+    for way in _ways(settings.search, method.hops, named=asked.named):
+        calls = await _counted(asked, settings, chat, wordings, way) if chat else ()
+        requests = endpoints * _requests(way, settings.search, method) if method.graph else 0
+        costs.append(_cost(calls, requests, prices))
+    least, typical, most = costs
+    return Estimate(masked(chat.name) if chat else "local", least, typical, most, _notes(settings, chat, costs))
+
+
+async def _counted(
+    asked: Asked, settings: Settings, chat: ChatModel, wordings: PromptLibrary, way: SearchCourse
+) -> Sequence[ModelCall]:
+    """The calls of one way."""
+    counting = _Counting(masked(chat.name), chat.capability, lambda call: _reply(wordings, call, asked.kind))
+    model, method = PromptedModel(counting, wordings=wordings), registry.find(settings.method)
+    scene = _Scene(model, way, settings.search, asked)
+    calls = _calls(method, scene) if method.graph else _recalls(model, method, asked)
+    for call in calls:
+        with contextlib.suppress(ModelError):
+            await call
+    return counting.calls
+
+
+def _ways(search: SearchSettings, hops: int | None, *, named: bool) -> tuple[SearchCourse, SearchCourse, SearchCourse]:
+    """The shortest way, a usual one, and the longest; what is named by the caller needs no linking."""
+    page = search.candidates or DEFAULT_CANDIDATES[search.form]
+    deepest = min(search.depth, hops or search.depth)
+    return (
+        SearchCourse("least", 1, 1, min(2, page)),
+        SearchCourse("typical", min(HOPS, deepest), min(2, search.beam), page),
+        SearchCourse("most", deepest, search.beam, page, links=not named),
+    )
+
+
+def _calls(method: Method, scene: "_Scene") -> Iterator[Call]:
+    """The calls of one walk: those of the method are spread over its depths."""
+    way = scene.way
+    if method.plans:
+        yield scene.plan()
+    if way.links:
+        yield scene.link()
+    judges = scene.search.last_step or scene.asked.kind in JUDGED
+    search = msgspec.structs.replace(scene.search, depth=way.depth, beam=way.kept, last_step=judges)
+    for name, count in method.calls(search, _topics(way, scene.asked)).items():
+        for number in range(count):
+            scene.depth = way.depth - (count - 1 - number) * way.depth // count
+            yield getattr(scene, name.replace("-", "_"))()
+
+
+def _recalls(model: ReasoningModel, method: Method, asked: Asked) -> Iterator[Call]:
+    """The calls of a method without a graph: it is walked, since what it asks for does not depend on the replies."""
+    kind = asked.kind or guessed(asked.question)
+    walk = method.walk(Task((), SearchSettings()))
+    with contextlib.suppress(StopIteration):
+        need = next(walk)
+        while isinstance(need, AskingModelOnly):
+            yield model.model_only(asked.question, kind, asked.options, need.style, need.sample)
+            need = walk.send(None)
+
+
+def _topics(way: SearchCourse, asked: Asked) -> int:
+    """Entities that a walk starts from: a comparison has two, and may have many."""
+    if asked.kind in JUDGED:
+        return MOST_COMPARED if way.name == "most" else way.kept
+    return way.kept if way.name == "most" else 1
+
+
+@dataclass
+class _Scene:
+    """What the calls of one way show at `depth`: a method for each call, named after it."""
+
+    model: ReasoningModel
+    way: SearchCourse
+    search: SearchSettings
+    asked: Asked
+    depth: int = 1
+
+    def plan(self) -> Call:
+        return self.model.plan(self.asked.question, self.asked.kind, self.asked.options)
+
+    def link(self) -> Call:
+        return self.model.link(self.asked.question, [Mention(TOPIC, (AMBIGUOUS,) * 5)])
+
+    def choose(self) -> Call:
+        return self.model.choose(*self._given, self._shown(self.way.offered), self.search.beam, self._before)
+
+    def beam(self) -> Call:
+        paths = self.way.kept if self.depth > 1 else _topics(self.way, self.asked)
+        offers = self._shown(max(1, self.way.offered // paths))
+        return self.model.beam(*self._given, self._path, offers, self.search.beam)
+
+    def deductive(self) -> Call:
+        return self.model.deductive(*self._given, self._shown(self.way.kept + len(self._before)))
+
+    def deducible(self) -> Call:
+        return self.model.deducible(*self._given, self._shown(1)[0], self._before)
+
+    def adequacy(self) -> Call:
+        return self.model.adequacy(*self._given, self._shown(self.way.kept + len(self._before)))
+
+    def score_relations(self) -> Call:
+        steps = [PromptCandidate(number, STEP) for number in range(1, (self.search.candidates or RELATIONS) + 1)]
+        return self.model.score_relations(*self._given, self._path or PromptCandidate(1, TOPIC), steps)
+
+    def score_entities(self) -> Call:
+        return self.model.score_entities(*self._given, self._shown(self.way.kept * len(ENDS)))
+
+    def relation_paths(self) -> Call:
+        steps = [PromptCandidate(number, STEP) for number in range(1, MOST_RELATIONS + 1)]
+        return self.model.relation_paths(*self._given, steps, self.way.depth, self.way.kept)
+
+    def inductive(self) -> Call:
+        paths = self._shown(self.way.kept, ENDS)
+        return self.model.inductive(*self._given, paths, [", ".join(ENDS[:3])] * len(paths))
+
+    def answer(self) -> Call:
+        """Over the kept paths of all depths; typically over one that is enough."""
+        ends = self.way.kept * self.way.depth if self.way.name == "most" else len(self._judged(2)) or 1
+        return self.model.answer(*self._given, self._shown(ends, ENDS))
+
+    @property
+    def _given(self) -> tuple[str, Plan]:
+        plan = self.asked.plan
+        return self.asked.question, plan if self.search.planning else msgspec.structs.replace(plan, steps=())
+
+    @property
+    def _path(self) -> PromptCandidate | None:
+        """The path that a step goes on from."""
+        return _offers(self.search, self.depth - 1, 1)[0] if self.depth > 1 else None
+
+    @property
+    def _before(self) -> list[PromptCandidate]:
+        return self._judged(self.depth)
+
+    def _judged(self, depth: int) -> list[PromptCandidate]:
+        """The paths of the depth before, which a judgement rests on, too."""
+        return _offers(self.search, depth - 1, self.way.kept) if self.asked.kind in JUDGED and depth > 1 else []
+
+    def _shown(self, count: int, tails: tuple[str, ...] = ()) -> list[PromptCandidate]:
+        return _offers(self.search, self.depth, count, tails)
+
+
+def _offers(search: SearchSettings, depth: int, count: int, tails: tuple[str, ...] = ()) -> list[PromptCandidate]:
+    """Stand-ins for so many offered paths of that length."""
+    text = TOPIC + (GROUP if search.form == "groups" else PAIR) * depth
+    return [PromptCandidate(number, text, tails=tails, topic=TOPIC) for number in range(1, count + 1)]
+
+
+def _reply(wordings: PromptLibrary, call: str, kind: Kind | None) -> int:
+    """Tokens of the longest reply that the template shows as an example."""
+    return max((tokens(example.reply) for example in wordings.get(call, kind).examples), default=REPLY)
+
+
+def _requests(way: SearchCourse, search: SearchSettings, method: Method) -> int:
+    """Requests to one endpoint; a hop that is ranked by its lookahead has the next one fetched too."""
+    looks = method.looks_ahead and search.retriever == "path-rag" and search.alpha > 0
+    ahead = 1 if looks and way.depth < search.depth else 0
+    return FIRST + PER_HOP[way.name] * (way.depth + ahead)
+
+
+def _cost(calls: Sequence[ModelCall], requests: int, prices: Sequence[Price]) -> Cost:
+    paid = [price(call, prices) for call in calls]
+    return Cost(
+        calls=len(calls),
+        tokens_in=sum(call.tokens_in for call in calls),
+        tokens_out=sum(call.tokens_out for call in calls),
+        requests=requests,
+        price=None if None in paid else round(sum(filter(None, paid)), DIGITS),
+        by_call=dict(Counter(call.call for call in calls)),
+    )
+
+
+def _notes(settings: Settings, chat: ChatModel | None, costs: Sequence[Cost]) -> tuple[str, ...]:
+    """What a reader of the figures has to know."""
+    if chat is None:
+        return ("the model local costs nothing: it makes no calls",)
+    notes = [
+        "not counted: a second try after an unusable reply, a model's own reasoning, and what a prompt cache saves"
+    ]
+    searches = registry.find(settings.method).graph
+    if searches and settings.method != MEASURED:
+        notes.append(
+            f"tokens and requests of {settings.method} are rough: what a graph offers was measured with {MEASURED}"
+        )
+    if any(cost.price is None for cost in costs):
+        notes.append("the price is not known: prices.toml names no such model")
+    return (*notes, *(_ended(settings.budget, costs) if searches else ()))
+
+
+def _ended(budget: Budget, costs: Sequence[Cost]) -> Iterator[str]:
+    """For each limit the first of the three cases that is beyond it."""
+    limits = (
+        (budget.calls, "{:,} calls", [cost.calls for cost in costs]),
+        (budget.tokens, "{:,} tokens", [cost.tokens_in + cost.tokens_out for cost in costs]),
+        (budget.money, "${:g}", [cost.price or 0 for cost in costs]),
+    )
+    for limit, unit, used in limits:
+        if limit and (case := next((name for name, spent in zip(CASES, used, strict=True) if spent > limit), "")):
+            yield f"the budget of {unit.format(limit)} ends {CASES[case]}"

@@ -1,0 +1,268 @@
+"""Linking: the topic entities of a question, given by the caller, named by the model, or found among its n-grams.
+
+A mention has candidates: entities that are called so, or, where there is none, entities that a look-up by words finds. It
+links to one of them, or, where none is good enough, to nothing. Where several are equally good and no word of the question
+tells them apart, whoever knows more may be asked: one call for all mentions of a question.
+"""
+
+import asyncio
+import itertools
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+
+import msgspec
+
+from fedkg.common.normalize import STOP_WORDS, content_words, without
+from fedkg.core.question import JUDGED, Match, Mention, Plan
+from fedkg.core.terms import Iri
+from fedkg.errors import TermError, TopicError
+from fedkg.graph.base import Graph
+
+__all__ = ["MOST_COMPARED", "Ask", "choose", "from_question", "given", "ngrams"]
+
+Ask = Callable[[Sequence[Mention]], Awaitable[Mapping[str, int]]]
+"""Says which of its matches a mention means: by its text the number, from 1; 0 for none, missing where it cannot say."""
+LONGEST_NGRAM = 10
+MOST_NGRAMS = 240
+MOST_TOPICS, MOST_COMPARED = 3, 8
+MOST_HINTS = 5
+CANDIDATES = 5
+LINKS = 0.6
+"""Least score of a candidate that a mention links to: three quarters alike (0.75 of the 0.8 that a look-up gives at most),
+which is a typing error or a missing article, not another name. Names that match exactly are far above it."""
+ARTICLES = frozenset({"a", "an", "the"})
+
+QUOTED = re.compile(r"\"([^\"]{2,200})\"|“([^”]{2,200})”|«([^»]{2,200})»|(?<!\w)['‘]([^'’‘]{2,200})['’](?!\w)")
+# a comma or colon inside of a name belongs to the name: "2001: A Space Odyssey"
+WORD = re.compile(r"[^\s,;:\"“”«»]+(?:[,:](?=\s))?")
+
+
+async def given(graph: Graph, topics: Sequence[str], question: str = "") -> list[Match]:
+    """The entities that the caller named by IRI or by label, in their order, each once.
+
+    Of several with that label it is the one that the question says most of. A label has to match: whoever names an entity
+    means no other one. The label of an IRI comes with those of the first hop, so that it costs no request of its own.
+    Raises TermError for an IRI that is none, and TopicError with the nearest labels for a label that nothing has.
+    """
+    iris = {topic: Iri.parse(topic) for topic in topics if _looks_like_iri(topic)}
+    texts = [topic for topic in topics if topic not in iris]
+    found = await _described(graph, await graph.search(texts, CANDIDATES)) if texts else {}
+    for text in texts:
+        if not found[text]:
+            raise await _unknown(graph, f"no entity of {graph.name} is called {text[:100]!r}", [text])
+    known = {topic: Match(iri, iri.local_name, 1.0) for topic, iri in iris.items()} | choose(question, found)
+    return _distinct(known[topic] for topic in topics)
+
+
+async def from_question(
+    graph: Graph, question: str, plan: Plan, warn: Callable[[str], None] = lambda _: None, ask: Ask | None = None
+) -> list[Match]:
+    """The entities that the plan's mentions, or else the question's longest n-grams, are names of.
+
+    At most three; eight where several paths decide: a comparison has two sides, and options are entities too.
+
+    `warn` is told of mentions that link to nothing while others do, `ask` is asked for names that several equally good
+    entities bear. Raises TopicError with the nearest labels where nothing matches.
+    """
+    found = await _candidates(graph, plan.mentions)
+    linked = choose(question, found)
+    topics, spans = _distinct(linked.values()), ngrams(question)
+    if not topics and spans:
+        found = await _described(graph, _longest(spans, await graph.search(spans, CANDIDATES)))
+        topics = _topics(question, choose(question, found))
+    names = plan.mentions or _hinted(question, spans)
+    if not topics and not plan.mentions:
+        found = await _candidates(graph, names)
+        topics = _distinct(choose(question, found).values())
+    if not topics:
+        asked = " or ".join(repr(mention) for mention in plan.mentions) or repr(question[:80])
+        raise await _unknown(graph, f"no entity of {graph.name} is called what the question names ({asked})", names)
+    for mention in plan.mentions:
+        if mention not in linked:
+            warn(f"no entity of {graph.name} is known by the name {mention[:100]!r}; the walk starts without it")
+    topics = topics[: MOST_COMPARED if plan.kind in JUDGED else MOST_TOPICS]
+    return await _told_apart(question, topics, found, ask, warn) if ask else topics
+
+
+def choose(question: str, candidates: Mapping[str, Sequence[Match]]) -> dict[str, Match]:
+    """For each mention the candidate that it links to; a mention that links to none is left out.
+
+    The best score wins if it is good enough. Of equal ones it is the one whose description and type share most words with
+    the rest of the question, then the first: a graph puts the shortest IRI first.
+    """
+    linked = {}
+    for mention, matches in candidates.items():
+        best = max(_best(matches), key=_shared(question, mention), default=None)
+        if best and best.score >= LINKS:
+            linked[mention] = msgspec.structs.replace(best, mention=mention)
+    return linked
+
+
+def ngrams(question: str) -> list[str]:
+    """What may be a name: quoted text first, then the runs of up to ten words, the longest first.
+
+    A run may start with a small word only if that is an article or written with a capital, and end with one only if that
+    has a capital; in a question without any capitals neither says anything, and only runs of nothing else are left out.
+    Of a text too long for a question those with capitals come first, and no more than 240 in all.
+    """
+    text = re.sub(r"[?!]+\s*$", "", question).strip()
+    cased = text != text.lower()
+    found = {next(filter(None, match.groups())).strip(): None for match in QUOTED.finditer(text)}
+    words = [match.span() for match in WORD.finditer(text)]
+    for size in range(min(LONGEST_NGRAM, len(words)), 0, -1):
+        for first in range(len(words) - size + 1):
+            for form in _forms(text[words[first][0] : words[first + size - 1][1]]):
+                if _may_name(form, cased=cased):
+                    found[form] = None
+    spans = [form for form in found if form]
+    return spans if len(spans) <= MOST_NGRAMS else sorted(spans, key=_small)[:MOST_NGRAMS]
+
+
+def _small(span: str) -> bool:
+    """Whether the span does not begin and end with a capital or figure."""
+    words = span.split()
+    return words[0][:1].islower() or words[-1][:1].islower()
+
+
+def _forms(span: str) -> Iterable[str]:
+    """The run itself, and without what a sentence hangs on a name: punctuation, a possessive, quotes and brackets."""
+    span = span.strip(" ,;:")
+    yield span
+    bare = span.strip(".()[]'‘’")
+    yield bare
+    yield re.sub(r"['’]s?$", "", span)
+    yield re.sub(r"['’]s$", "", bare)
+
+
+def _may_name(span: str, *, cased: bool) -> bool:
+    words = span.split()
+    if not words or len(span) < 2:
+        return False
+    if not cased or len(words) == 1:
+        return not {words[0].lower(), words[-1].lower()} <= STOP_WORDS
+    return words[-1] not in STOP_WORDS and (words[0] not in STOP_WORDS or words[0] in ARTICLES)
+
+
+async def _candidates(graph: Graph, mentions: Sequence[str]) -> dict[str, Sequence[Match]]:
+    """What the mentions may link to, by their exact names or else by a look-up of their words."""
+    if not mentions:
+        return {}
+    found = dict(await graph.search(mentions, CANDIDATES))
+    if unknown := [mention for mention, matches in found.items() if not matches]:
+        found |= await graph.lookup(unknown, CANDIDATES)
+    return await _described(graph, found)
+
+
+async def _told_apart(
+    question: str, topics: list[Match], found: Mapping[str, Sequence[Match]], ask: Ask, warn: Callable[[str], None]
+) -> list[Match]:
+    """The topics, those that the question's words leave open as `ask` says; what it does not say stays as it is.
+
+    A topic that it says to be none of its candidates is left out, unless nothing would be left to start from.
+    """
+    alike = {topic.mention: _undecided(question, topic.mention, found[topic.mention]) for topic in topics}
+    unclear = [Mention(text, tuple(matches)) for text, matches in alike.items() if matches]
+    said = await ask(unclear) if unclear else {}
+    kept = [topic for topic in topics if said.get(topic.mention) != 0]
+    if not kept:
+        warn("the model takes no entity of these names for what the question names; the walk starts from the likeliest")
+        return topics
+    for topic in topics:
+        if topic not in kept:
+            warn(
+                f"the model takes no entity called {topic.mention[:100]!r} for what the question names; it is left out"
+            )
+    return _distinct(_meant(topic, alike[topic.mention], said.get(topic.mention, 0)) for topic in kept)
+
+
+def _undecided(question: str, mention: str, matches: Sequence[Match]) -> list[Match]:
+    """The equally good candidates of a mention, the likeliest first, where the question's words leave open which is meant.
+
+    None where they do not, or where nothing is known of the candidates that could tell them apart.
+    """
+    shared = _shared(question, mention)
+    best = sorted(_best(matches), key=lambda match: -shared(match))
+    told = {(match.label, match.type, match.description) for match in best}
+    return best if len(told) > 1 and shared(best[0]) == shared(best[1]) else []
+
+
+def _meant(topic: Match, matches: Sequence[Match], number: int) -> Match:
+    """The candidate of that number (from 1), or the topic as it is for 0."""
+    return msgspec.structs.replace(matches[number - 1], mention=topic.mention) if number else topic
+
+
+async def _described(graph: Graph, found: Mapping[str, Sequence[Match]]) -> dict[str, Sequence[Match]]:
+    """The candidates; where several are equally good they say what they are, all in one request."""
+    equal = [match for matches in found.values() if len(best := _best(matches)) > 1 for match in best]
+    told = dict(zip(equal, await graph.describe(equal), strict=True)) if equal else {}
+    return {mention: [told.get(match, match) for match in matches] for mention, matches in found.items()}
+
+
+def _best(matches: Sequence[Match]) -> list[Match]:
+    """The matches with the best score."""
+    best = max((match.score for match in matches), default=0.0)
+    return [match for match in matches if match.score == best]
+
+
+def _shared(question: str, mention: str) -> Callable[[Match], int]:
+    """How many words of the question, apart from the mention, a candidate's description and type have."""
+    rest = set(content_words(without(question, mention)))
+    return lambda match: len(rest.intersection(content_words(f"{match.description} {match.type}")))
+
+
+def _longest(spans: Iterable[str], found: Mapping[str, list[Match]]) -> dict[str, list[Match]]:
+    """The candidates of each longest span, leaving out spans inside one already taken."""
+    taken: dict[str, list[Match]] = {}
+    for span in spans:
+        if found.get(span) and not any(span in longer for longer in taken):
+            taken[span] = found[span]
+    return taken
+
+
+def _topics(question: str, linked: Mapping[str, Match]) -> list[Match]:
+    """Each entity once; where some are proper names, the others are what is asked about them: "city", "film"."""
+    topics = _distinct(linked.values())
+    return [match for match in topics if _proper(match.mention, question)] or topics
+
+
+def _hinted(question: str, spans: Sequence[str]) -> Sequence[str]:
+    """The spans that most likely were meant as names."""
+    ends = [(span, span.split()) for span in spans]
+    proper = [span for span, words in ends if _proper(words[0], question) and _proper(words[-1], "")]
+    return (proper or spans)[:MOST_TOPICS]
+
+
+def _proper(span: str, question: str) -> bool:
+    """Whether the question writes the span with a capital or a figure; the capital of its first word says nothing."""
+    told = span[1:] if question.lstrip().startswith(span) else span
+    return any(char.isalnum() and not char.islower() for char in told)
+
+
+def _distinct(matches: Iterable[Match]) -> list[Match]:
+    """Each entity as it came first."""
+    first: dict[Iri, Match] = {}
+    for match in matches:
+        first.setdefault(match.iri, match)
+    return list(first.values())
+
+
+async def _unknown(graph: Graph, message: str, names: Sequence[str]) -> TopicError:
+    found = (await graph.lookup(names, CANDIDATES)).values() if names else ()
+    parts = await asyncio.gather(*(graph.nearest(name) for name in names))
+    near = _distinct(sorted(itertools.chain(*found, *parts), key=_by_score))
+    shown = ", ".join(f"{match.label} <{match.iri.value}>" for match in near[:MOST_HINTS])
+    return TopicError(message, asked=", ".join(names), hint=f"nearest labels: {shown}" if shown else "")
+
+
+def _by_score(match: Match) -> float:
+    return -match.score
+
+
+def _looks_like_iri(text: str) -> bool:
+    if text.startswith("<") or "://" in text:
+        return True
+    try:
+        Iri.parse(text)
+    except TermError:
+        return False
+    return text.startswith(("urn:", "mailto:"))

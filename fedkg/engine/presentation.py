@@ -1,0 +1,186 @@
+"""What a reasoning model is shown of paths and candidates: one safe line each, numbered from 1.
+
+`A → relation → B` is an edge from A to B, `A ← relation ← B` one from B to A. Labels come from endpoints and may carry
+anything, instructions for the model included: they are folded into one bounded line and cannot contain an arrow.
+"""
+
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from fedkg.common.one_line import line
+from fedkg.core.choice import PromptCandidate
+from fedkg.core.path import QUALIFIERS, PartialPath, Step
+from fedkg.core.question import Match
+from fedkg.core.terms import DirectedRelation, Edge, Term, own_name, relation_name
+
+__all__ = [
+    "SHOWN_ON_THE_WAY",
+    "SHOWN_TAILS",
+    "offer_beam",
+    "offer_candidates",
+    "offer_step",
+    "path_text",
+    "relation_offer",
+    "safe",
+    "shown_terms",
+    "surrounded",
+    "weighted",
+    "with_others",
+]
+
+SHOWN_ON_THE_WAY = 3
+SHOWN_TAILS = 40
+SHOWN_EDGES = 3
+"""Most edges to one tail whose qualifiers are shown."""
+NUMBER = re.compile(r"(?<!\S)(\d+)\)")  # as prompts number the ends of a path
+
+
+class ShownStep(NamedTuple):
+    """A step as it is shown: the arrow of its direction, the relation's name, the labels of its first tails, and how many it has."""
+
+    arrow: str
+    relation: str
+    tails: list[str]
+    total: int
+
+
+def offer_candidates(
+    beams: Sequence[PartialPath],
+    candidates: Sequence[Step],
+    names: Mapping[Term, str],
+    topics: Sequence[Match],
+    tails: int,
+) -> list[PromptCandidate]:
+    """One offer per candidate: the path so far and the step that it adds."""
+    extended = [beams[candidate.beam].extend(candidate) for candidate in candidates]
+    return [offer_beam(number, beam, names, topics, tails) for number, beam in enumerate(extended, 1)]
+
+
+def offer_beam(
+    number: int,
+    beam: PartialPath,
+    names: Mapping[Term, str],
+    topics: Sequence[Match],
+    tails: int = SHOWN_TAILS,
+    *,
+    in_line: int | None = None,
+) -> PromptCandidate:
+    """One offer for a walked path; its tails are numbered in the order of `beam.tails`.
+
+    `tails` are listed, and `in_line` of them (None: all of these) stand in the text too.
+    """
+    steps = _shown(beam, names, tails)
+    labels, total = (steps[-1].tails, steps[-1].total) if steps else ([_name(beam.topic, names)], 1)
+    mention = next((match.mention or match.label for match in topics if match.iri == beam.topic), "")
+    text = _line(_name(beam.topic, names), steps, tails if in_line is None else in_line)
+    relations = tuple(step.relation for step in steps)
+    return PromptCandidate(number, text, relations, tuple(labels), total - len(labels), beam.score, mention)
+
+
+def relation_offer(number: int, relation: DirectedRelation, names: Mapping[Term, str]) -> PromptCandidate:
+    """One offer for a relation, whatever it leads to: `→ author →`, or `← author ←` where it is walked backwards."""
+    arrow, name = "→" if relation.direction == "out" else "←", safe(relation_name(relation, names))
+    return PromptCandidate(number, f"{arrow} {name} {arrow}", (name,))
+
+
+def offer_step(
+    number: int,
+    beam: PartialPath,
+    relation: DirectedRelation,
+    names: Mapping[Term, str],
+    topics: Sequence[Match],
+    *,
+    alone: bool,
+) -> PromptCandidate:
+    """One offer for a relation as the next step of a path, whatever it leads to; `alone` without the path before it."""
+    path, step = offer_beam(number, beam, names, topics, SHOWN_ON_THE_WAY), relation_offer(number, relation, names)
+    text = step.text if alone else f"{path.text} {step.text}"
+    return PromptCandidate(number, text, (*path.relations, *step.relations), topic=path.topic)
+
+
+def surrounded(offer: PromptCandidate, near: Sequence[Step], names: Mapping[Term, str]) -> PromptCandidate:
+    """The offer of an entity with steps that the graph has around it: `… → entity [→ r → B; ← r ← C, D, (+2)]`."""
+    said = [_line("", [_step(step, names, SHOWN_ON_THE_WAY)], SHOWN_ON_THE_WAY).strip() for step in near]
+    return msgspec.structs.replace(offer, text=f"{offer.text} [{'; '.join(said)}]") if said else offer
+
+
+def with_others(offer: PromptCandidate, others: Sequence[PromptCandidate]) -> PromptCandidate:
+    """The offer of a path with those that lead to the same ends: `A → r → B; also C → r → B`."""
+    return msgspec.structs.replace(offer, text="; also ".join([offer.text, *(other.text for other in others)]))
+
+
+def weighted(offer: PromptCandidate) -> PromptCandidate:
+    """The offer of a path with its score: `… → entity (score 0.81)`."""
+    return msgspec.structs.replace(offer, text=f"{offer.text} (score {offer.score:.2f})")
+
+
+def path_text(beam: PartialPath, names: Mapping[Term, str], tails: int = SHOWN_ON_THE_WAY) -> str:
+    """The path as one line: `Topic → relation → tail, tail, (+3) ← relation ← …`."""
+    return _line(_name(beam.topic, names), _shown(beam, names, tails), tails)
+
+
+def shown_terms(beam: PartialPath) -> list[Term]:
+    """The terms that the offer of a walked path shows: their labels are needed."""
+    terms: list[Term] = [beam.topic]
+    for number, step in enumerate(beam.steps, 1):
+        tails = dict.fromkeys(step.tails[: SHOWN_TAILS if number == len(beam.steps) else SHOWN_ON_THE_WAY])
+        legs = [leg for edge in step.edges if edge.end in tails for leg in edge.qualifiers[:QUALIFIERS]]
+        terms += [term for term in (step.relation.relation, step.relation.via) if term]
+        terms += [*tails, *(term for leg in legs for term in (leg.relation, leg.value))]
+    return list(dict.fromkeys(terms))
+
+
+def safe(text: str) -> str:
+    """A label as it may stand in a line of ours: at most 200 characters, no arrow, and nothing like the number of an end."""
+    return line(NUMBER.sub(r"\1.", line(text)).replace("→", "-›").replace("←", "‹-"))
+
+
+def _name(term: Term, names: Mapping[Term, str]) -> str:
+    return safe(names.get(term, "")) or safe(own_name(term))  # a label may be empty, or nothing that is drawn
+
+
+def _shown(beam: PartialPath, names: Mapping[Term, str], tails: int) -> list[ShownStep]:
+    """The steps of a path, the last one with so many tails."""
+    most = [SHOWN_ON_THE_WAY] * (len(beam.steps) - 1) + [tails]
+    return [_step(step, names, shown) for step, shown in zip(beam.steps, most, strict=False)]
+
+
+def _step(step: Step, names: Mapping[Term, str], most: int) -> ShownStep:
+    """Each tail with the qualifiers of the edges that lead to it: two terms of an office are told apart."""
+    edges: dict[Term, list[Edge]] = {}
+    for edge in step.edges:
+        edges.setdefault(edge.end, []).append(edge)
+    labels = [_name(tail, names) + _said(own, names) for tail, own in itertools.islice(edges.items(), most)]
+    arrow = "→" if step.relation.direction == "out" else "←"
+    return ShownStep(arrow, safe(relation_name(step.relation, names)), labels, len(edges))
+
+
+def _line(start: str, steps: Sequence[ShownStep], tails: int) -> str:
+    """The path as text, with so many of the tails of its last step."""
+    parts = [start]
+    for step in steps:
+        listed = step.tails[:tails] if step is steps[-1] else step.tails
+        more = f", (+{step.total - len(listed)})" if step.total > len(listed) else ""
+        parts += [step.arrow, step.relation, step.arrow, _listed(listed) + more]
+    return " ".join(parts)
+
+
+def _listed(labels: Sequence[str]) -> str:
+    """The labels as a list; of several, one with a comma of its own is quoted: "Diarrhea, Infantile" is one thing."""
+    if len(labels) == 1:
+        return labels[0]
+    return ", ".join(f'"{label}"' if ", " in label else label for label in labels)
+
+
+def _said(edges: Sequence[Edge], names: Mapping[Term, str]) -> str:
+    """The qualifiers of the first edges, those that say the same once."""
+    return "".join(dict.fromkeys(_qualifiers(edge, names) for edge in edges[:SHOWN_EDGES]))
+
+
+def _qualifiers(edge: Edge, names: Mapping[Term, str]) -> str:
+    said = [f"{_name(leg.relation, names)}: {_name(leg.value, names)}" for leg in edge.qualifiers[:QUALIFIERS]]
+    return f" ({'; '.join(said)})" if said else ""

@@ -1,1 +1,0 @@
-"""Several endpoints as one graph."""

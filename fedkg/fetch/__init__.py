@@ -1,1 +1,0 @@
-"""Transports: how a query's text reaches an endpoint and its reply comes back."""

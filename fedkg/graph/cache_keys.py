@@ -1,0 +1,33 @@
+"""What graphs keep in the cache: how its keys tell contents apart, and how it is read back."""
+
+import asyncio
+import contextlib
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+import msgspec
+
+from fedkg.cache.store import Store
+from fedkg.core.encoding import encode
+from fedkg.errors import TermError
+
+__all__ = ["digest", "load"]
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+def digest(what: object) -> str:
+    """What tells one content, shape and set of bounds from another in the keys of the cache."""
+    return hashlib.blake2s(encode(what), digest_size=12).hexdigest()
+
+
+async def load(store: Store, namespace: str, keys: Mapping[str, K], read: Callable[[bytes, K], V]) -> dict[K, V]:
+    """What the cache holds under these keys, by what they stand for; what nobody can read is a miss."""
+    values = await asyncio.to_thread(store.get_many, namespace, list(keys))
+    found = {}
+    for key, value in values.items():
+        with contextlib.suppress(msgspec.MsgspecError, TermError):
+            found[keys[key]] = read(value, keys[key])
+    return found

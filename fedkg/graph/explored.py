@@ -1,0 +1,145 @@
+"""What one question has fetched so far: neighbourhoods in both directions, and the gaps among them."""
+
+import asyncio
+import itertools
+from collections.abc import Iterable, Sequence
+
+from fedkg.core.path import Neighbourhood, PartialPath
+from fedkg.core.terms import DirectedRelation, Direction, Edge, Iri, Term
+from fedkg.core.usage import Gap
+from fedkg.graph.base import Graph
+
+__all__ = ["BOTH", "ExploredGraph", "closed", "frontier", "onward", "spread"]
+
+BOTH: tuple[Direction, Direction] = ("out", "in")
+Groups = dict[DirectedRelation, list[Edge]]
+IDLE = 3
+"""Steps of a path that may lead to nothing new: as many as the longest questions ask for (PQL-3h: versions of versions)."""
+ENOUGH = 8
+"""Fetched tails that stand for all of a beam: the lookahead gets so many for each of the best candidates."""
+
+
+class ExploredGraph:
+    """The part of the graph that a walk has seen."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self._near: dict[tuple[Term, Direction], list[Neighbourhood]] = {}
+        self._copies: dict[Term, set[Term]] = {}
+
+    async def fetch(self, nodes: Iterable[Term], directions: Sequence[Direction] = BOTH) -> None:
+        """Fetches what is not there yet: one wave of requests, both directions at once."""
+        wanted = list(dict.fromkeys(node for node in nodes if isinstance(node, Iri)))
+        await asyncio.gather(*(self._fetch(wanted, direction) for direction in directions))
+
+    def known(self, node: Term) -> bool:
+        """Whether the node's edges are there, in both directions."""
+        return all((node, direction) in self._near for direction in BOTH)
+
+    def edges(self, node: Term) -> list[Edge]:
+        """The node's edges, as far as they were fetched."""
+        return [edge for direction in BOTH for near in self._near.get((node, direction), ()) for edge in near.edges]
+
+    def along(self, node: Term, relation: DirectedRelation) -> list[Edge]:
+        """The node's edges of one relation and direction."""
+        near = self._near.get((node, relation.direction), ())
+        return [edge for part in near for edge in part.edges if edge.walked == relation]
+
+    def alike(self, nodes: Iterable[Term]) -> set[Term]:
+        """The nodes, and the copies of those whose edges were fetched."""
+        return {same for node in nodes for same in (node, *self._copies.get(node, ()))}
+
+    def complete(self, node: Term, direction: Direction) -> bool:
+        """Whether all edges of the node in that direction are there; a literal has none."""
+        near = self._near.get((node, direction))
+        return not isinstance(node, Iri) or (near is not None and all(part.complete for part in near))
+
+    def all(self) -> list[Neighbourhood]:
+        """Everything that was fetched, in an order that does not depend on which direction came first."""
+        kept = sorted(self._near.items(), key=lambda item: BOTH.index(item[0][1]))
+        return [near for _, parts in kept for near in parts]
+
+    def gaps(self, walked: set[Term]) -> list[Gap]:
+        """What endpoints failed to say, each reason once per endpoint, and what was cut of the nodes walked through."""
+        gaps: dict[tuple[str, str], list[str]] = {}
+        for near in self.all():
+            reason = near.failed or (near.cut if near.entity in walked else "")
+            if reason:
+                gaps.setdefault((near.endpoint, reason), []).append(f"{near.entity.value} ({near.direction})")
+        return [Gap(endpoint, _some(asked), reason) for (endpoint, reason), asked in gaps.items()]
+
+    def failures(self) -> tuple[str, ...]:
+        """What endpoints ended with instead of edges, each once."""
+        return tuple(dict.fromkeys(near.failed for near in self.all() if near.failed))
+
+    async def _fetch(self, nodes: Sequence[Iri], direction: Direction) -> None:
+        missing = [node for node in nodes if (node, direction) not in self._near]
+        if missing:
+            for near in await self.graph.neighbours(missing, direction):
+                self._near.setdefault((near.entity, direction), []).append(near)
+                self._copies.setdefault(near.entity, set()).update(link.end for link in near.links)
+
+
+def onward(around: ExploredGraph, beam: PartialPath, edges: Iterable[tuple[Term, Edge]]) -> tuple[Groups, Groups]:
+    """Edges of the beam's ends, each with the end that it starts at, by relation: those that lead on, and those that lead back.
+
+    Who shares a parent with somebody is not that person again, but of the parents of somebody's children that person is one.
+    Never is the last step walked again, against its direction.
+    """
+    ancestors = beam.ancestors()
+    behind = {node: around.alike({node, *ancestors.get(node, ())}) for node in dict(edges)}
+    ahead: Groups = {}
+    back: Groups = {}
+    for node, edge in edges:
+        (back if edge.end in behind[node] else ahead).setdefault(edge.walked, []).append(edge)
+    if beam.steps:
+        back.pop(beam.chain[-1].inverse, None)
+    return ahead, back
+
+
+def closed(beam: PartialPath) -> set[Term]:
+    """Where the beam may not go any more: all that it has seen, once IDLE of its steps have led to nothing else.
+
+    A circle is so walked round, but not for as long as there are steps left.
+    """
+    seen: set[Term] = {beam.topic}
+    idle = 0
+    for step in beam.steps:
+        idle += seen.issuperset(step.tails)
+        seen.update(step.tails)
+    return seen if idle >= IDLE else set()
+
+
+def frontier(beams: Sequence[PartialPath], budget: int, around: ExploredGraph) -> list[list[Iri]]:
+    """The tails of each beam that are expanded, at most about `budget` in all, so that a hop stays one batch.
+
+    Tails that the lookahead has fetched already stand for their beam, where they are enough: asking for more would cost a hop
+    its second wave. Where a beam has too few, that wave is due, and each beam gets its share.
+    """
+    share = max(1, budget // max(1, len(beams)))
+    tails = [[tail for tail in beam.tails if isinstance(tail, Iri)] for beam in beams]
+    known = [[tail for tail in own if around.known(tail)] for own in tails]
+    if all(len(there) >= min(len(own), share, ENOUGH) for own, there in zip(tails, known, strict=True)):
+        return known
+    return [_filled(own, there, share) for own, there in zip(tails, known, strict=True)]
+
+
+def spread(beams: Sequence[PartialPath], budget: int) -> list[list[Iri]]:
+    """The tails of each beam, at most `budget` in all: the first one of every beam, then the second ones, and so on."""
+    rows = [[(number, tail) for tail in beam.tails if isinstance(tail, Iri)] for number, beam in enumerate(beams)]
+    turns = (one for turn in itertools.zip_longest(*rows) for one in turn if one)
+    chosen: list[list[Iri]] = [[] for _ in beams]
+    for number, tail in itertools.islice(turns, budget):
+        chosen[number].append(tail)
+    return chosen
+
+
+def _filled(tails: Sequence[Iri], known: Sequence[Iri], share: int) -> list[Iri]:
+    """What is known, and of the others as many as there is room for; in the order of the tails."""
+    room = max(0, share - len(known))
+    wanted = {*known, *itertools.islice((tail for tail in tails if tail not in known), room)}
+    return [tail for tail in tails if tail in wanted]
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -1,0 +1,252 @@
+"""Several endpoints as one Graph: what they say is put side by side, each edge with the endpoint that said it.
+
+A hop takes two waves at most. First every member says what it can about the new entities: its edges where they are its own,
+else whom it knows; either way it tells which copies of them there are. Then the members are asked for what they have not
+said yet, copies included. An endpoint that fails leaves a marked gap and stops nobody else.
+
+Copies of an entity are joined one link deep, never further: what a copy's copy is called is for the next hop to find out.
+Which answers are copies of one another is asked at the end, of those that several members said.
+"""
+
+import asyncio
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import msgspec
+
+from fedkg.common.single_flight import SingleFlight
+from fedkg.core.gaps import miss
+from fedkg.core.path import Neighbourhood
+from fedkg.core.question import Match
+from fedkg.core.terms import Direction, Edge, Iri, Term, own_name
+from fedkg.core.usage import Gap
+from fedkg.errors import EndpointError
+from fedkg.graph.endpoint import SparqlGraph
+from fedkg.graph.identity import Identity
+from fedkg.graph.source_selection import FederationMember, MemberPresence
+
+__all__ = ["FederatedGraph"]
+
+MOST_COPIES = 50
+"""Most copies of one entity that are joined; more are a hub of links, and said to be cut."""
+MOST_LABELS = 400
+"""IRIs of one request for labels; what is left of it is filled with copies."""
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedPresence:
+    """What all members say of an entity at first: `heard` by member, and one link to each of its copies."""
+
+    heard: tuple[MemberPresence, ...]
+    links: tuple[Edge, ...]
+    cut: str
+
+
+class FederatedGraph:
+    """A Graph over several graphs with distinct names, joined by the table of identities."""
+
+    def __init__(self, members: Sequence[SparqlGraph], identity: Identity | None = None) -> None:
+        self.members = tuple(members)
+        self.name = " + ".join(member.name for member in members)
+        self._identity = identity or Identity()
+        self._copies: dict[Term, dict[Iri, None]] = defaultdict(dict)
+        self._met: SingleFlight[Iri, JoinedPresence] = SingleFlight(self._meet)
+
+    async def neighbours(self, entities: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
+        """One record per entity and member: its edges, and those of its copies, each with the link that leads there."""
+        wanted = list(dict.fromkeys(entities))
+        met, plumbing = await asyncio.gather(self._met.get(wanted), self._plumbing())
+        asked = [self._ask(number, met, direction) for number in range(len(self.members))]
+        parts = await asyncio.gather(*asked)
+        return [
+            self._joined(number, entity, found, (near, direction), plumbing)
+            for number, near in enumerate(parts)
+            for entity, found in met.items()
+        ]
+
+    async def labels(self, terms: Iterable[Term]) -> dict[Term, str]:
+        """The first member's label that is more than the term's own name, else such a label of a copy that is known."""
+        wanted = dict.fromkeys(terms)
+        copies = (copy for term in wanted for copy in self._copies.get(term, ()))
+        every = dict.fromkeys((*wanted, *itertools.islice(copies, max(0, MOST_LABELS - len(wanted)))))
+        names = {term: own_name(term) for term in every}
+        asked = [self._speaks_of(member, every) for member in self._sources]
+        parts = (member.labels(own) for member, own in zip(self.members, asked, strict=True))
+        for found in await asyncio.gather(*parts):
+            names |= {term: label for term, label in found.items() if names[term] == own_name(term)}
+        return {term: self._named(term, names) for term in wanted}
+
+    async def search(self, texts: Sequence[str], limit: int = 10) -> Mapping[str, list[Match]]:
+        """The members' matches together, the best first; a member that fails is noted as missing.
+
+        Raises its EndpointError where nothing is found: what it would have said is not known.
+        """
+        parts = await asyncio.gather(*(member.search(texts, limit) for member in self.members), return_exceptions=True)
+        said = [part for part in parts if not isinstance(part, BaseException)]
+        found = {text: self._merge([part[text] for part in said], limit) for text in texts}
+        for member, part in zip(self.members, parts, strict=True):
+            if isinstance(part, EndpointError) and any(found.values()):
+                miss(Gap(member.name, f"the search for {len(texts)} names", str(part)))
+            elif isinstance(part, BaseException):
+                raise part
+        return found
+
+    async def lookup(self, texts: Sequence[str], limit: int = 10) -> Mapping[str, list[Match]]:
+        """The members' candidates together, the best first."""
+        parts = await asyncio.gather(*(member.lookup(texts, limit) for member in self.members))
+        return {text: self._merge([part[text] for part in parts], limit) for text in texts}
+
+    async def describe(self, matches: Sequence[Match]) -> list[Match]:
+        """The matches with what the first member that knows them says they are."""
+        parts = await asyncio.gather(*(member.describe(matches) for member in self.members))
+        return [max(told, key=_described) for told in zip(*parts, strict=True)]
+
+    async def nearest(self, text: str, limit: int = 5) -> list[Match]:
+        """The members' suggestions together, the best first."""
+        return self._merge(await asyncio.gather(*(member.nearest(text, limit) for member in self.members)), limit)
+
+    async def links(self, entities: Sequence[Iri]) -> list[Edge]:
+        """The identity links from one of these entities to another, as far as the members say them."""
+        parts, wanted = await asyncio.gather(*(source.links(entities) for source in self._sources)), set(entities)
+        return [link for part in parts for link in part if link.end in wanted]
+
+    async def holds(self, edges: Sequence[Edge]) -> list[bool | None]:
+        """Whether the member that said an edge still says it; edges of unknown members do not hold, None as a member says.
+
+        Nor does one whose literal identifies something else than the edge claims. Raises EndpointError where a member
+        fails: what it would say is not known.
+        """
+        parts = await asyncio.gather(*(self._holds(member, edges) for member in self.members))
+        said = {edge: holds for part in parts for edge, holds in part.items()}
+        return [said.get(edge, False) if self._identity.allows(edge) else False for edge in edges]
+
+    async def close(self) -> None:
+        """Closes all members."""
+        await asyncio.gather(*(member.close() for member in self.members))
+
+    @cached_property
+    def _sources(self) -> list[FederationMember]:
+        return [FederationMember(member, self._identity) for member in self.members]
+
+    async def _plumbing(self) -> frozenset[Iri]:
+        """What one member knows to be plumbing is that for all: only one of them may have the catalogue of relations."""
+        parts = await asyncio.gather(*(member.plumbing() for member in self.members))
+        return self._identity.relations.union(*parts)
+
+    async def _meet(self, entities: Sequence[Iri]) -> dict[Iri, JoinedPresence]:
+        """The first wave: what each member says of the entities by itself."""
+        parts = await asyncio.gather(*(source.hear(entities) for source in self._sources))
+        met = {entity: self._heard(tuple(part[entity] for part in parts)) for entity in entities}
+        for entity, found in met.items():
+            for link in found.links:
+                self._copies[entity][_copy(link)] = None
+                self._copies[_copy(link)][entity] = None
+        return met
+
+    def _heard(self, heard: tuple[MemberPresence, ...]) -> JoinedPresence:
+        """One link to each copy, of several the one between IRIs, then the first member's; first those that can be asked for."""
+        every = sorted((link for said in heard for link in said.links), key=lambda link: link.identifies is not None)
+        links: dict[Iri, Edge] = {}
+        for link in every:
+            links.setdefault(_copy(link), link)
+        foreign = {copy: not any(source.may_know(copy) for source in self._sources) for copy in links}
+        most, asked = sorted(links, key=foreign.__getitem__)[:MOST_COPIES], len(links) - sum(foreign.values())
+        cut = f"only {MOST_COPIES} of its {asked:,} copies were looked at" if asked > MOST_COPIES else ""
+        return JoinedPresence(heard, tuple(links[copy] for copy in most), cut)
+
+    async def _ask(
+        self, number: int, met: Mapping[Iri, JoinedPresence], direction: Direction
+    ) -> dict[Iri, Neighbourhood]:
+        """The second wave: the edges of one member, those of the first wave among them."""
+        source = self._sources[number]
+        heard = {entity: found.heard[number] for entity, found in met.items()}
+        near = {entity: said.near[direction] for entity, said in heard.items() if direction in said.near}
+        if all(said.failed for said in heard.values()):
+            return near
+        own = [entity for entity, said in heard.items() if said.known and entity not in near]
+        copies = dict.fromkeys(_copy(link) for found in met.values() for link in found.links)
+        others = [copy for copy in copies if copy not in heard]
+        asked = own + await source.choose(others, source.graph.profile.limits.batch - len(own))
+        found = await source.graph.neighbours(asked, direction) if asked else []
+        return near | {part.entity: part for part in found}
+
+    def _joined(
+        self,
+        number: int,
+        entity: Iri,
+        met: JoinedPresence,
+        said: tuple[Mapping[Iri, Neighbourhood], Direction],
+        plumbing: frozenset[Iri],
+    ) -> Neighbourhood:
+        """One member's record of an entity: what it says of the entity itself, then of each copy."""
+        near, direction = said
+        links = [None, *(link for link in met.links if _copy(link) in near)]
+        parts = [near[_copy(link)] if link else near.get(entity) for link in links]
+        one = {entity, *map(_copy, met.links)}
+        edges = [
+            msgspec.structs.replace(edge, same=link) if link else edge
+            for link, part in zip(links, parts, strict=True)
+            for edge in (part.edges if part else ())
+            if edge.relation not in plumbing and (edge.end not in one or edge.subject == edge.object)
+        ]
+        heard = [part for part in parts if part]
+        failed = next(filter(None, (met.heard[number].failed, *(part.failed for part in heard))), "")
+        cut = next(filter(None, (met.cut, *(part.cut for part in heard))), "")
+        return Neighbourhood(
+            entity,
+            direction,
+            tuple(edges),
+            self.members[number].name,
+            max((part.retrieved_at for part in heard), default=""),
+            complete=not failed and not cut and all(part.complete for part in heard),
+            cut=cut,
+            failed=failed,
+            links=met.links,
+        )
+
+    def _speaks_of(self, source: FederationMember, terms: Iterable[Term]) -> list[Term]:
+        """The terms whose labels a member is asked for: not those that only others declare to be theirs."""
+        declared = [other for other in self._sources if other.declared]
+        return [
+            term
+            for term in terms
+            if not isinstance(term, Iri)
+            or not source.declared
+            or source.claims(term)
+            or not any(other.claims(term) for other in declared)
+        ]
+
+    def _named(self, term: Term, names: Mapping[Term, str]) -> str:
+        """The term's label, else that of its first copy that has one."""
+        alike = (same for same in (term, *self._copies.get(term, ())) if same in names)
+        return names[next((same for same in alike if names[same] != own_name(same)), term)]
+
+    def _merge(self, parts: Iterable[Iterable[Match]], limit: int) -> list[Match]:
+        """The best matches, one for each entity and its copies, as far as these are known; of equal ones the shortest IRI first."""
+        best: dict[Term, Match] = {}
+        for match in sorted((match for part in parts for match in part), key=_worth):
+            if not any(copy in best for copy in self._copies.get(match.iri, ())):
+                best.setdefault(match.iri, match)
+        return list(best.values())[:limit]
+
+    @staticmethod
+    async def _holds(member: SparqlGraph, edges: Sequence[Edge]) -> dict[Edge, bool | None]:
+        own = [edge for edge in edges if edge.endpoint == member.name]
+        return dict(zip(own, await member.holds(own) if own else [], strict=True))
+
+
+def _copy(link: Edge) -> Iri:
+    """The copy that a link leads to."""
+    assert isinstance(link.end, Iri), "a link leads from an IRI to another"
+    return link.end
+
+
+def _worth(match: Match) -> tuple[float, int, str]:
+    return -match.score, len(match.iri.value), match.iri.value
+
+
+def _described(match: Match) -> tuple[bool, bool]:
+    return bool(match.type), bool(match.description)

@@ -1,0 +1,172 @@
+"""Which statements say that two IRIs are one thing: link predicates, and identifiers that stand for an IRI.
+
+The table is data: `endpoints/identity.toml`, to which a file of that name in the user's own folder of profiles adds. A
+template tells how an identifier, a literal, becomes the IRI that another endpoint knows the thing by, and back.
+"""
+
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import msgspec
+
+from fedkg.config.profiles import IDENTITY, Profile
+from fedkg.config.resources import folder
+from fedkg.core.terms import Edge, Iri, Literal, Term
+from fedkg.errors import ProfileError
+
+__all__ = ["IdentifierTemplate", "Identity", "load", "parse"]
+
+PLACE = "$1"
+HINT = "docs/endpoints.md says what an identity.toml may hold"
+IDENTIFIER = r"([A-Za-z0-9](?:[A-Za-z0-9_.:-]*[A-Za-z0-9])?)"
+"""What may stand in place of `$1`: nothing that could end an IRI or mean something else in one."""
+
+
+class IdentifierTemplate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An identifier and the IRI that it stands for: `$1` is the same text in `literal` and in `iri`.
+
+    relation: the predicate that leads to the literal. subject: prefix of the IRIs that have it ("" for any).
+    """
+
+    relation: str
+    literal: str
+    iri: str
+    subject: str = ""
+
+    def iri_of(self, value: str) -> Iri | None:
+        """The IRI that an identifier stands for; None where it has not the template's form."""
+        found = re.fullmatch(_pattern(self.literal), value)
+        return Iri(self.iri.replace(PLACE, found[1])) if found else None
+
+    def value_of(self, iri: Iri) -> str | None:
+        """The identifier of an IRI; None where the IRI has not the template's form."""
+        found = re.fullmatch(_pattern(self.iri), iri.value)
+        return self.literal.replace(PLACE, found[1]) if found else None
+
+
+@dataclass(frozen=True)
+class Identity:
+    """The table of identities: predicates that link copies of one entity, and templates of identifiers."""
+
+    predicates: tuple[str, ...] = ()
+    templates: tuple[IdentifierTemplate, ...] = ()
+
+    @cached_property
+    def relations(self) -> frozenset[Iri]:
+        """All predicates that the table speaks of: joins in a federation, and no steps of a walk."""
+        return frozenset(map(Iri, (*self.predicates, *self._by_relation)))
+
+    @cached_property
+    def _by_relation(self) -> dict[str, list[IdentifierTemplate]]:
+        found: dict[str, list[IdentifierTemplate]] = defaultdict(list)
+        for template in self.templates:
+            found[template.relation].append(template)
+        return dict(found)
+
+    def links(self, edge: Edge) -> Iterator[Edge]:
+        """The edge as a link to copies of its start: as it is, or once for each IRI that its literal stands for."""
+        if isinstance(edge.object, Literal):
+            for iri in self._identified(edge):
+                yield msgspec.structs.replace(edge, identifies=iri)
+        elif (
+            edge.through is None
+            and edge.relation.value in self.predicates
+            and _askable(edge.end)
+            and edge.start != edge.end
+        ):
+            yield edge
+
+    def allows(self, edge: Edge) -> bool:
+        """Whether the object of an edge is an identifier of the entity that the edge claims, if it claims one."""
+        return edge.identifies is None or edge.identifies in self._identified(edge)
+
+    def forward(self, entities: Sequence[Iri]) -> dict[Iri, list[Iri]]:
+        """Which of the entities may be the subject of which link."""
+        found = {Iri(predicate): list(entities) for predicate in self.predicates}
+        for relation, templates in self._by_relation.items():
+            prefixes = tuple(template.subject for template in templates)
+            found[Iri(relation)] = [entity for entity in entities if entity.value.startswith(prefixes)]
+        return found
+
+    def backward(self, entities: Sequence[Iri]) -> dict[Iri, list[Iri | Literal]]:
+        """The objects of links that would lead to the entities: themselves, or their identifiers."""
+        found: dict[Iri, list[Iri | Literal]] = {Iri(predicate): list(entities) for predicate in self.predicates}
+        for template in self.templates:
+            values = (template.value_of(entity) for entity in entities)
+            found.setdefault(Iri(template.relation), []).extend(Literal(value) for value in values if value is not None)
+        return found
+
+    def shown(self, profile: Profile) -> Profile:
+        """The profile of an endpoint that is to say its links too: what it skips as plumbing are joins here."""
+        skip = tuple(iri for iri in profile.shape.edges.skip if Iri(iri) not in self.relations)
+        edges = msgspec.structs.replace(profile.shape.edges, skip=skip)
+        return msgspec.structs.replace(profile, shape=msgspec.structs.replace(profile.shape, edges=edges))
+
+    def _identified(self, edge: Edge) -> list[Iri]:
+        """The IRIs that the literal of an edge stands for."""
+        if not isinstance(edge.object, Literal) or not isinstance(edge.subject, Iri) or edge.through is not None:
+            return []
+        subject, value = edge.subject.value, edge.object.value
+        known = self._by_relation.get(edge.relation.value, ())
+        found = (template.iri_of(value) for template in known if subject.startswith(template.subject))
+        return [iri for iri in found if iri is not None and iri != edge.subject]
+
+
+class _IdentityTable(msgspec.Struct, forbid_unknown_fields=True):
+    """The file: `links` are predicates, `template` its tables."""
+
+    links: tuple[str, ...] = ()
+    template: tuple[IdentifierTemplate, ...] = ()
+
+
+def load(own: str = "") -> Identity:
+    """The bundled table, with what the user's own folder adds. Raises ProfileError for a file that does not fit."""
+    tables = [_read(folder("endpoints") / f"{IDENTITY}.toml")]
+    if own and (path := Path(own) / f"{IDENTITY}.toml").is_file():
+        tables.append(_read(path))
+    return Identity(
+        tuple(dict.fromkeys(predicate for table in tables for predicate in table.predicates)),
+        tuple(dict.fromkeys(template for table in tables for template in table.templates)),
+    )
+
+
+def parse(text: str, source: str) -> Identity:
+    """The table that TOML text holds; `source` is named in errors."""
+    try:
+        table = msgspec.convert(tomllib.loads(text), _IdentityTable, strict=True)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise ProfileError(f"{source}: {error}", hint=HINT) from error
+    for template in table.template:
+        if not (template.literal.count(PLACE) == template.iri.count(PLACE) == 1):
+            raise ProfileError(
+                f"{source}: template: {PLACE} must stand once in literal and iri: {template.literal!r}", hint=HINT
+            )
+    for iri in (*table.links, *(iri for known in table.template for iri in (known.relation, known.iri))):
+        if not Iri(iri).queryable:
+            raise ProfileError(f"{source}: not an IRI: {iri!r}", hint=HINT)
+    return Identity(table.links, table.template)
+
+
+def _read(path: Path) -> Identity:
+    try:
+        return parse(path.read_text(encoding="utf-8"), str(path))
+    except OSError as error:
+        raise ProfileError(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ProfileError(f"{path}: not UTF-8 text") from error
+
+
+def _askable(term: Term) -> bool:
+    """Whether the term can be the name of a copy: one that no query can carry is known to nobody."""
+    return isinstance(term, Iri) and term.queryable
+
+
+def _pattern(text: str) -> str:
+    """The regular expression of a template's text; `re` keeps the compiled ones."""
+    before, _, after = text.partition(PLACE)
+    return re.escape(before) + IDENTIFIER + re.escape(after)

@@ -1,0 +1,200 @@
+"""Neighbourhoods of one endpoint: batched, bounded, and cached one by one.
+
+A batch whose reply is cut off is asked again without the entities that filled it, and those by themselves; one that is too
+much for the endpoint is asked again in halves, and those after it are smaller. An entity that is too large even alone is a
+hub. What cannot be had becomes a marked gap, never an exception and never a loop.
+
+What an entity's neighbourhood is does not depend on the batch that it came in.
+"""
+
+import asyncio
+import contextlib
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+
+import msgspec
+
+from fedkg.config.settings import DAY
+from fedkg.core.encoding import decode, encode
+from fedkg.core.meter import count
+from fedkg.core.path import Neighbourhood
+from fedkg.core.terms import Direction, Edge, Iri, Qualifier, Term, Through
+from fedkg.errors import Action, EndpointError
+from fedkg.graph.base import EndpointSource, Patience, halves, now
+from fedkg.graph.batch_size import BatchSize
+from fedkg.graph.cache_keys import digest, load
+from fedkg.graph.hubs import Hubs
+from fedkg.sparql import build, edges
+from fedkg.sparql.reply import Rows
+
+__all__ = ["Neighbours"]
+
+Flight = tuple[asyncio.AbstractEventLoop, Direction, Iri]
+
+NAMESPACE = "neighbours"
+NO_QUERY = "no query can carry this IRI"
+
+
+class Neighbours:
+    """Fetches and keeps the neighbourhoods of one endpoint."""
+
+    def __init__(self, source: EndpointSource) -> None:
+        self.name = source.name
+        self._select = source.select
+        self._shape = shape = source.profile.shape
+        self._limits = limits = source.profile.limits
+        self._store = source.store
+        self._hubs = Hubs(source)
+        self._ttl = source.ttl
+        bounds = (limits.rows, limits.relation, limits.entity)
+        what = (source.identity, build.DIALECT_VERSION, shape.edges, shape.mediators, shape.unknown, bounds)
+        self._key = digest(what)
+        most = min(limits.batch, build.room(shape))
+        ways: tuple[Direction, Direction] = ("out", "in")
+        self._sizes = {way: BatchSize(source.store, f"{self._key} {way}", most) for way in ways}
+        self._flights: dict[Flight, asyncio.Event] = {}
+
+    async def get(self, entities: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
+        """The neighbourhood of each entity, in their order; at most one request per `batch` entities that are new.
+
+        What somebody else is asking for at this moment is waited for, not asked for twice.
+        """
+        wanted = list(dict.fromkeys(entities))
+        kept = await self._load(wanted, direction)
+        count("cache_hits", len(kept))
+        loop = asyncio.get_running_loop()
+        missing = [(loop, direction, entity) for entity in wanted if entity not in kept and entity.queryable]
+        theirs = {key: self._flights[key] for key in missing if key in self._flights}
+        with self._flight([key for key in missing if key not in theirs]) as own:
+            known = kept | await self._fetch([entity for *_, entity in own], direction)
+        for flight in theirs.values():
+            await flight.wait()
+        if theirs:
+            known |= {near.entity: near for near in await self.get([entity for *_, entity in theirs], direction)}
+        return [known.get(entity) or self._gap(entity, direction, NO_QUERY) for entity in wanted]
+
+    @contextlib.contextmanager
+    def _flight(self, keys: list[Flight]) -> Iterator[list[Flight]]:
+        """Lets others wait for what is asked for inside; they ask themselves for what it did not bring."""
+        landed = asyncio.Event()
+        self._flights |= dict.fromkeys(keys, landed)
+        try:
+            yield keys
+        finally:
+            for key in keys:
+                del self._flights[key]
+            landed.set()
+
+    async def _fetch(self, entities: Sequence[Iri], direction: Direction) -> dict[Iri, Neighbourhood]:
+        """The neighbourhoods in batches, each as large as was learned until then."""
+        waiting, size = deque(entities), self._sizes[direction]
+        found: dict[Iri, Neighbourhood] = {}
+
+        async def work() -> None:
+            while waiting:
+                batch = [waiting.popleft() for _ in range(min(size.now, len(waiting)))]
+                found.update({near.entity: near for near in await self._batch(batch, direction)})
+
+        if waiting:
+            await size.load()
+            await asyncio.gather(*(work() for _ in range(self._limits.concurrency)))
+        return found
+
+    async def _batch(self, batch: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
+        """One batch; it is kept at once, so that an interrupted walk does not ask for it again.
+
+        A hub that is one because the endpoint failed over it alone may be none tomorrow, and is kept for a shorter time.
+        """
+        patience = Patience()
+        found = await self._ask(batch, direction, patience)
+        cut = [near for near in found if near.cut]
+        await self._save([near for near in found if not near.cut], self._ttl.neighbours)
+        await self._save(cut, self._ttl.nothing if patience.fewest == 1 else self._ttl.neighbours)
+        if patience.reshaped or not all(near.failed for near in found):
+            too_much = 2 * patience.most or patience.fewest or len(batch)
+            await self._sizes[direction].learn(
+                too_much if patience.reshaped else len(batch), fits=not patience.reshaped
+            )
+        return found
+
+    async def _ask(self, batch: Sequence[Iri], direction: Direction, patience: Patience) -> list[Neighbourhood]:
+        query = partial(build.neighbours, batch, direction, self._shape, self._limits.rows + 1)
+        try:
+            reply = await self._select.select(query, "neighbours")
+            if len(reply.rows) <= self._limits.rows:
+                patience.fits(len(batch))
+                return self._read(batch, direction, reply)
+            hubs, parts = self._apart(batch, direction, reply, patience)
+        except EndpointError as error:
+            alone = len(batch) == 1
+            if not patience.lasts(error, len(batch)) or (alone and error.action is not Action.RESHAPE):
+                return [self._gap(entity, direction, str(error)) for entity in batch]
+            hubs, parts = (batch, []) if alone else ([], halves(batch))
+        whole = (self._ask(part, direction, patience) for part in parts)
+        found = await asyncio.gather(*(self._hub(entity, direction) for entity in hubs), *whole)
+        return [near for part in found for near in part]
+
+    def _read(self, batch: Sequence[Iri], direction: Direction, reply: Rows) -> list[Neighbourhood]:
+        at = now()
+        found = edges.from_rows(reply.rows, (direction, self.name, at), self._shape)
+        whole = [Neighbourhood(entity, direction, tuple(found.get(entity, ())), self.name, at) for entity in batch]
+        return [self._hubs.bounded(near) for near in whole]
+
+    def _apart(
+        self, batch: Sequence[Iri], direction: Direction, reply: Rows, patience: Patience
+    ) -> tuple[Sequence[Iri], list[Sequence[Iri]]]:
+        """What to ask for after an overflow: hubs, and parts: an entity that filled the reply alone, the others together."""
+        counts = Counter(row.get("s" if direction == "out" else "o") for row in reply.rows)
+        most = min(self._limits.entity, self._limits.rows // 2)
+        hubs = [entity for entity in batch if counts[entity] > self._limits.rows or len(batch) == 1]
+        crowded = [entity for entity in batch if counts[entity] > most and entity not in hubs]
+        rest = [entity for entity in batch if entity not in hubs and entity not in crowded]
+        if not hubs and not crowded:
+            patience.reshaped = True
+            return [], halves(batch)
+        return hubs, [*([entity] for entity in crowded), *([rest] if rest else [])]
+
+    async def _hub(self, entity: Iri, direction: Direction) -> list[Neighbourhood]:
+        try:
+            return [await self._hubs.get(entity, direction, now())]
+        except EndpointError as error:
+            return [self._gap(entity, direction, str(error))]
+
+    def _gap(self, entity: Iri, direction: Direction, reason: str) -> Neighbourhood:
+        return Neighbourhood(entity, direction, (), self.name, now(), complete=False, failed=reason)
+
+    async def _load(self, entities: Sequence[Iri], direction: Direction) -> dict[Iri, Neighbourhood]:
+        keys = {f"{self._key} {direction} {entity.value}": entity for entity in entities}
+        return await load(
+            self._store, NAMESPACE, keys, lambda value, entity: _unpack(value, entity, direction, self.name)
+        )
+
+    async def _save(self, found: Iterable[Neighbourhood], days: float) -> None:
+        """Failures are never kept; a hub's bounded neighbourhood is, with its mark."""
+        values = {f"{self._key} {near.direction} {near.entity.value}": _pack(near) for near in found if not near.failed}
+        if values:
+            await asyncio.to_thread(self._store.put_many, NAMESPACE, values, days * DAY)
+
+
+class _CachedNeighbourhood(msgspec.Struct, array_like=True):
+    """A neighbourhood as it is kept: what its entity and direction already say is left out."""
+
+    retrieved_at: str
+    complete: bool
+    cut: str
+    edges: list[tuple[Iri, Term, tuple[Qualifier, ...], Through | None]]
+
+
+def _pack(near: Neighbourhood) -> bytes:
+    rows = [(edge.relation, edge.end, edge.qualifiers, edge.through) for edge in near.edges]
+    return encode(_CachedNeighbourhood(near.retrieved_at, near.complete, near.cut, rows))
+
+
+def _unpack(value: bytes, entity: Iri, direction: Direction, name: str) -> Neighbourhood:
+    kept = decode(value, _CachedNeighbourhood)
+    found = []
+    for relation, end, qualifiers, through in kept.edges:
+        subject, target = (entity, end) if direction == "out" else (end, entity)
+        found.append(Edge(subject, relation, target, direction, name, kept.retrieved_at, qualifiers, through))
+    return Neighbourhood(entity, direction, tuple(found), name, kept.retrieved_at, kept.complete, kept.cut)

@@ -1,0 +1,310 @@
+"""What the vendors' wires have in common: keys and URLs, requests with their retries, replies read from their bytes.
+
+The SDKs send and retry nothing by themselves here. Their replies are checked, because they would hand on whatever came
+with status 200; what their exceptions become is said in `faults`.
+"""
+
+import asyncio
+import contextlib
+import importlib
+import logging
+import os
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from types import ModuleType
+from typing import Annotated, Any, ClassVar, Self
+from urllib.parse import urlsplit
+
+import msgspec
+
+from fedkg.common.one_line import line
+from fedkg.common.per_loop import PerLoop
+from fedkg.common.retry import LONGEST, retrying
+from fedkg.config.settings import masked
+from fedkg.core import deadline
+from fedkg.errors import (
+    MissingExtraError,
+    ModelAuthError,
+    ModelError,
+    ModelNameError,
+    ModelRefusedError,
+    ModelReplyError,
+)
+from fedkg.llm import capability, sdk_errors
+from fedkg.llm.base import Capability, Completion, Message, Request
+
+__all__ = ["CUT", "MODEL_KEY", "Count", "Vendor", "WireModel", "headed", "shown"]
+
+TIMEOUT = 120.0  # seconds for one try
+TRIES = 3
+PATIENCE = 30.0  # seconds; a service that asks for a longer wait is not waited for
+CONCURRENCY = 4  # requests to one model at once; more would only wait for the vendor's rate limit
+MODEL_KEY = "FEDKG_MODEL_KEY"
+"""The variable of the key for a server that is named by @URL: the vendor's own key is nobody else's business."""
+CUT = "raise `output` in your capabilities.toml, or use a model that writes less"
+URL = re.compile(r"https?://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:(?P<port>\d{1,5}))?(/[\x21\x22\x24-\x3e\x40-\x7e]*)?")
+PORTS = 65_536
+NOT_FOUND = 404
+UNFIT = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
+Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 32)]
+"""Tokens on a wire: a service that counts below zero would never reach a budget."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Vendor:
+    """A vendor's SDK and what it calls things.
+
+    `name` is that of its package and extra, `home` the URL of its own service, `key` and `url` the variables of its key and of
+    another URL; `client` and `resource` lead to the requests. `base` is the SDK's most general exception, `classes` what
+    exceptions without an HTTP status become, by class name, since the SDK may not be installed. `optional` are arguments
+    that a service may not know, with the words by which its complaint is recognised.
+    """
+
+    name: str
+    home: str
+    key: str
+    url: str
+    client: str
+    resource: str
+    base: str
+    classes: Mapping[str, type[ModelError]]
+    optional: Mapping[str, Sequence[str]]
+
+    @property
+    def example(self) -> str:
+        """What the base URL of another server looks like on this wire."""
+        return f"http://127.0.0.1:8000{urlsplit(self.home).path}"
+
+    def sdk(self) -> ModuleType:
+        """The SDK. Raises MissingExtraError, naming the extra."""
+        try:
+            return importlib.import_module(self.name)
+        except ImportError as error:
+            raise MissingExtraError(
+                f"models named {self.name}:… need a further package", hint=f"pip install 'fedkg[{self.name}]'"
+            ) from error
+
+    def called(self, model: str, base_url: str) -> str:
+        """The model's name: VENDOR:MODEL, with @URL where it is served elsewhere, without anything secret."""
+        where = "" if base_url.rstrip("/") in ("", self.home) else f"@{base_url.rstrip('/')}"
+        return masked(f"{self.name}:{model}{where}")
+
+    def checked(self, model: str, key: str, base_url: str) -> str:
+        """The key without white space around it. Raises ModelNameError where model, key or URL cannot be used."""
+        key = key.strip()
+        if not model.strip():
+            raise ModelNameError(f"{self.name}: names no model")
+        if not (key or base_url):
+            raise ModelNameError(f"{self.name}:{model} needs a key: {self.key} is not set", hint=f"export {self.key}=…")
+        if not (key.isascii() and key.isprintable()):
+            raise ModelNameError(
+                f"{self.key} or {MODEL_KEY} holds characters that no key has", hint="copy the key once more, whole"
+            )
+        found = URL.fullmatch(base_url)
+        if base_url and not (found and 0 < int(found["port"] or 80) < PORTS):
+            raise ModelNameError(
+                "the base URL of a model must be a plain http or https URL, without user, password or query",
+                hint=f"write it as in {self.example}, behind the @ of the model's name or in {self.url}",
+            )
+        return key
+
+    @contextlib.contextmanager
+    def mapped(self, asked: str, mask: str, variable: str = "") -> Iterator[None]:
+        """Turns the SDK's exceptions into ours, with what the service said, bounded and without the key.
+
+        `variable` is where the key comes from, for the hint.
+        """
+        try:
+            yield
+        except (TimeoutError, getattr(self.sdk(), self.base)) as error:
+            said = sdk_errors.said(error)
+            secret = bool(mask) and mask in f"{error} {said}"
+            kind = sdk_errors.kind(error, self.classes)
+            hint = self._hint(kind, error, variable)
+            raised = kind(f"{asked}: {shown(said, mask)}", asked=asked, hint=hint)
+            raised.wait = sdk_errors.wait(error)
+            # an error that quotes the key must not appear in a traceback either
+            raise raised from (None if secret else error)
+
+    def _hint(self, kind: type[ModelError], error: Exception, variable: str) -> str:
+        """What helps with this model, where more can be said than of the error's class; else ""."""
+        if kind is ModelAuthError and variable:
+            return f"check the key: it is taken from the variable {variable}"
+        if kind is ModelRefusedError and getattr(error, "status_code", 0) == NOT_FOUND:
+            return f"check the model's name and the base URL, which looks like {self.example} for {self.name} models"
+        return ""
+
+
+class WireModel(ABC):
+    """A ChatModel over a vendor's service, or over another server that speaks its wire at `base_url`, which needs no key.
+
+    `capability` says what is asked for; what the server complains of is left out from then on. `timeout` is in seconds for
+    one try. At most 4 requests are under way at once.
+    """
+
+    vendor: ClassVar[Vendor]
+    reply: ClassVar[type]
+
+    def __init__(
+        self,
+        model: str,
+        key: str = "",
+        base_url: str = "",
+        timeout: float = TIMEOUT,
+        capability: Capability | None = None,
+    ) -> None:
+        sdk = self.vendor.sdk()
+        from fedkg.llm.http import client  # noqa: PLC0415  # imports what comes with the SDK
+
+        self._key = self.vendor.checked(model, key, base_url)
+        self.name = self.vendor.called(model, base_url)
+        self.capability = capability or Capability()
+        self._model, self._elsewhere, self._timeout = model, "@" in self.name, timeout
+        self._variable = ""
+        self._left_out: set[str] = set()
+        self._slots = PerLoop(lambda: asyncio.Semaphore(CONCURRENCY))
+        self._client = getattr(sdk, self.vendor.client)(
+            api_key=self._key or "none",  # the SDKs insist on a key, or look for one themselves
+            base_url=base_url or self.vendor.home,
+            timeout=timeout,
+            max_retries=0,
+            http_client=client(sdk, self.name, base_url),
+        )
+
+    @classmethod
+    def connect(
+        cls,
+        model: str,
+        base_url: str = "",
+        environ: Mapping[str, str] = os.environ,
+        find: Callable[[str], Capability] = capability.find,
+    ) -> Self:
+        """The model of that name; `find` says what it can do.
+
+        With `base_url` the key is FEDKG_MODEL_KEY; without, the vendor's own variables say key and URL. Raises ModelNameError
+        where the key is not set, MissingExtraError where the SDK is not installed.
+        """
+        variable = MODEL_KEY if base_url else cls.vendor.key
+        key = environ.get(variable, "")
+        url = base_url or environ.get(cls.vendor.url, "")
+        cls.vendor.checked(model, key, url)
+        made = cls(model, key, url, capability=find(cls.named(model, url)))
+        made._variable = variable
+        if base_url:
+            # headers, organisation and project that the SDKs take from the vendor's variables are nobody else's business
+            vars(made._client).update(_custom_headers={}, organization=None, project=None)
+        return made
+
+    @classmethod
+    def named(cls, model: str, base_url: str = "", environ: Mapping[str, str] = os.environ) -> str:
+        """What the model that `connect` would make is called; nothing is needed for it, neither key nor SDK."""
+        return cls.vendor.called(model, base_url or environ.get(cls.vendor.url, ""))
+
+    async def complete(self, request: Request) -> Completion:
+        """The reply to the request, held to its schema by the service where the model's record says so.
+
+        Raises ModelError: the class below it says what is the matter, `retries` how often it was tried again.
+        """
+        asked, again = f"{self.name}: {request.call}", 0
+        try:
+            async for attempt in retrying(_worth_it, TRIES):
+                with attempt:
+                    again = attempt.num - 1
+                    completion = await self._once(request, asked)
+        except ModelError as error:
+            error.retries = again
+            raise
+        return msgspec.structs.replace(completion, retries=again)
+
+    async def close(self) -> None:
+        """Frees connections."""
+        await self._client.close()
+
+    @abstractmethod
+    def _arguments(self, request: Request) -> dict[str, Any]:
+        """What is sent."""
+
+    @abstractmethod
+    def _completion(self, reply: Any) -> Completion:
+        """What came, with its tokens."""
+
+    @abstractmethod
+    def _fault(self, reply: Any, asked: str) -> ModelError | None:
+        """Why the reply is of no use; None where it is."""
+
+    def _messages(self, request: Request) -> Sequence[Message]:
+        return request.messages if self.capability.system else headed(request.messages)
+
+    async def _once(self, request: Request, asked: str) -> Completion:
+        async with self._slots.here():
+            with self.vendor.mapped(asked, self._key, self._variable):
+                body = await self._send(request)
+        reply = self._decoded(body, asked)
+        completion = self._completion(reply)
+        if fault := self._fault(reply, asked):
+            paid = completion.counted(request)
+            fault.tokens_in, fault.tokens_out = paid.tokens_in, paid.tokens_out
+            raise fault
+        return completion
+
+    async def _send(self, request: Request) -> bytes:
+        """The body of a reply with a good status; what the service does not know is left out of a further request."""
+        sent = {part: value for part, value in self._arguments(request).items() if part not in self._left_out}
+        sdk = self.vendor.sdk()
+        try:
+            async with asyncio.timeout(self._timeout):
+                raw = await attrgetter(self.vendor.resource)(self._client).with_raw_response.create(**sent)
+                return bytes(raw.http_response.content)
+        except (sdk.BadRequestError, sdk.UnprocessableEntityError) as error:
+            unknown = self._unknown(sent, sdk_errors.said(error))
+            if not unknown or sdk_errors.kind(error, self.vendor.classes) is not ModelRefusedError:
+                raise
+            log.debug("%s does not know %s: asked again without", self.name, ", ".join(sorted(unknown)))
+            self._left_out |= unknown
+        return await self._send(request)
+
+    def _unknown(self, sent: Mapping[str, Any], complaint: str) -> set[str]:
+        """Which optional arguments the service complains of."""
+        optional = self.vendor.optional
+        return {part for part in sent if any(word in complaint for word in optional.get(part, ()))}
+
+    def _decoded(self, body: bytes, asked: str) -> Any:
+        try:
+            return msgspec.json.decode(body, type=self.reply)
+        except UNFIT as error:
+            # some servers send their errors with status 200
+            raised = sdk_errors.worded(body[:1_000].decode(errors="replace")) or ModelReplyError
+            raise raised(f"{asked}: the reply is none of this wire: {error}", asked=asked) from error
+
+
+def shown(said: str, key: str) -> str:
+    """What a service said, in one bounded line, and without the key."""
+    return line(said.replace(key, "…") if key else said, 300)
+
+
+def headed(messages: Sequence[Message]) -> list[Message]:
+    """The messages for a model without a system role: what the system says stands at the head of the first user turn."""
+    system = [message.content for message in messages if message.role == "system"]
+    turns = [message for message in messages if message.role != "system"]
+    first = next((place for place, turn in enumerate(turns) if turn.role == "user"), None)
+    if not system or first is None:
+        return turns
+    turns[first] = Message("user", "\n\n".join([*system, turns[first].content]))
+    return turns
+
+
+def _worth_it(error: Exception) -> bool | float:
+    """Whether to try again, or after how many seconds: no wait is begun that the question's time does not cover."""
+    if not isinstance(error, ModelError) or not error.retryable:
+        return False
+    wait = error.wait or LONGEST
+    if wait > PATIENCE or wait >= deadline.left():
+        return False
+    log.debug("it is asked again: %s", error)
+    return error.wait or True

@@ -1,0 +1,142 @@
+"""How a search ends: the answer call over the paths that it has come to, and the whole answer set.
+
+Paths of one chain of relations are shown as one, and completed before the model judges them where they are sure to be shown,
+after it where it may choose few of many. Where they start from several topics the model sees where they meet, too: what two
+films have in common is the end of a path from each, and of neither alone.
+"""
+
+from collections.abc import Collection, Generator, Sequence
+from typing import Any
+
+import msgspec
+
+from fedkg.core.choice import Conclusion
+from fedkg.core.path import PartialPath, Step
+from fedkg.core.terms import Term
+from fedkg.errors import BudgetError
+from fedkg.methods.base import Answering, Completing, Found, Inducing, Need, Walk
+from fedkg.methods.intersections import groups, joined, narrowed
+
+__all__ = ["all_ends", "answer", "chains", "completed", "conclude", "leaves"]
+
+
+def conclude(finished: Sequence[PartialPath], trail: Sequence[PartialPath], *, together: bool, exhausted: bool) -> Walk:
+    """The end of a search that kept the paths of `trail`, in the order walked, of which `finished` are enough to answer.
+
+    Finished paths are completed first, so that the model sees all their tails. Without any it sees the kept paths of every
+    depth, the deepest first. Where paths decide `together` it sees all evidence, what decided first; so it does where they start
+    from several topics.
+    """
+    if len({beam.topic for beam in trail}) > 1 and not together:
+        return (yield from _met(chains((*finished, *trail[::-1])), len(chains(finished)), exhausted=exhausted))
+    certain = (*finished, *leaves(trail)) if together else finished
+    if certain:
+        whole: tuple[PartialPath, ...] = yield Completing(chains(certain))
+        return (yield from answer(Answering(whole), together=together, exhausted=exhausted))
+    found = yield from answer(Answering(chains(trail[::-1])), exhausted=exhausted)
+    if not found.beams:
+        return found
+    return msgspec.structs.replace(found, beams=(yield from completed(found.beams)))
+
+
+def all_ends(finished: Sequence[PartialPath], trail: Sequence[PartialPath], *, exhausted: bool) -> Walk:
+    """The end of a search without an answer call: all that the finished paths lead to, or else the longest from each topic.
+
+    Of paths from several topics it is what they have in common, where there is something.
+    """
+    chosen = chains(finished or _longest(trail))
+    if not chosen:
+        return Found(exhausted=exhausted)
+    whole = yield from completed(chosen)
+    best = next((narrowed(whole, group) for group in groups(whole)), whole)
+    return Found(best, ((),) * len(best), exhausted=exhausted)
+
+
+def _longest(trail: Sequence[PartialPath]) -> list[PartialPath]:
+    """The paths of each topic that are as long as any of it."""
+    most: dict[Term, int] = {}
+    for beam in trail:
+        most[beam.topic] = max(len(beam.steps), most.get(beam.topic, 0))
+    return [beam for beam in trail if len(beam.steps) == most[beam.topic]]
+
+
+def _met(beams: tuple[PartialPath, ...], finished: int, *, exhausted: bool) -> Walk:
+    """The end of a search from several topics; the first beams are `finished`.
+
+    These and the ones that meet are completed first, so that all is there that they have in common.
+    """
+    sure = sorted({*range(finished), *(number for group in groups(beams) for number in group)})
+    whole: tuple[PartialPath, ...] = (yield Completing(tuple(beams[number] for number in sure))) if sure else ()
+    known = dict(zip(sure, whole, strict=True))
+    need = joined([known.get(number, beam) for number, beam in enumerate(beams)])
+    found = yield from answer(need, exhausted=exhausted)
+    left = [beam for number, beam in enumerate(beams) if number not in known and beam in found.beams]
+    more = dict(zip(left, (yield from completed(tuple(left))), strict=True)) if left else {}
+    return msgspec.structs.replace(found, beams=tuple(more.get(beam, beam) for beam in found.beams))
+
+
+def answer(need: Answering | Inducing, *, together: bool = False, exhausted: bool = False) -> Walk:
+    """What the model makes of these paths; no call where there are none. Paths that decide `together` count with all tails."""
+    if not need.beams:
+        return Found(exhausted=exhausted)
+    conclusion: Conclusion = yield need
+    also = need.also if isinstance(need, Answering) else ()
+    chosen = [
+        one
+        for number in conclusion.paths
+        for one in _with(
+            need.beams[number - 1], () if together else conclusion.tails.get(number, ()), also[number - 1 : number]
+        )
+    ]
+    return Found(tuple(beam for beam, _ in chosen), tuple(tails for _, tails in chosen), conclusion, exhausted)
+
+
+def _with(
+    beam: PartialPath, tails: tuple[int, ...], also: Sequence[Sequence[PartialPath]]
+) -> list[tuple[PartialPath, tuple[int, ...]]]:
+    """The beam with the numbers of its answering tails, and those that are shown with it, with the numbers of the same ones."""
+    ends = {beam.tails[number - 1] for number in tails}
+    others = [other for group in also for other in group]
+    return [(beam, tails), *((other, _numbers(other, ends)) for other in others)]
+
+
+def _numbers(beam: PartialPath, ends: Collection[Term]) -> tuple[int, ...]:
+    return tuple(number for number, tail in enumerate(beam.tails, 1) if tail in ends)
+
+
+def leaves(trail: Sequence[PartialPath]) -> tuple[PartialPath, ...]:
+    """The paths that no other of them goes on from, the latest first."""
+    walked = {beam.steps[:-1] for beam in trail}
+    return tuple(beam for beam in reversed(trail) if beam.steps not in walked)
+
+
+def chains(beams: Sequence[PartialPath]) -> tuple[PartialPath, ...]:
+    """The beams, those with one chain of relations as one with the edges of all of them: completed they are the same."""
+    alike: dict[object, list[PartialPath]] = {}
+    for beam in beams:
+        alike.setdefault((beam.topic, beam.chain), []).append(beam)
+    return tuple(
+        PartialPath(same[0].topic, tuple(map(_joined, zip(*(beam.steps for beam in same), strict=True))), same[0].score)
+        for same in alike.values()
+    )
+
+
+def _joined(steps: Sequence[Step]) -> Step:
+    """Steps over one relation as one that leads to the ends of all of them, with the score of the first."""
+    edges = dict.fromkeys(edge for step in steps for edge in step.edges)
+    return msgspec.structs.replace(steps[0], edges=tuple(edges), complete=all(step.complete for step in steps))
+
+
+def completed(chosen: tuple[PartialPath, ...]) -> Generator[Need, Any, tuple[PartialPath, ...]]:
+    """The chosen paths with all their tails; where there is no time for that, as they are: the answer is known already."""
+    try:
+        chosen = yield Completing(chosen)
+    except BudgetError:
+        chosen = tuple(map(_cut, chosen))
+    return chosen
+
+
+def _cut(beam: PartialPath) -> PartialPath:
+    """The beam as one that may have further tails."""
+    steps = tuple(msgspec.structs.replace(step, complete=False) for step in beam.steps)
+    return PartialPath(beam.topic, steps, beam.score)

@@ -1,0 +1,1 @@
+"""The prompts: found, checked, rendered, and fitted into what a model takes."""

@@ -1,0 +1,209 @@
+"""A prompt template: its texts and examples, and how they are rendered with values, in a sandbox."""
+
+import json
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import jinja2
+import jinja2.meta
+import msgspec
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from fedkg.common.one_line import Line, line
+from fedkg.common.tokens import estimate
+from fedkg.core.choice import PromptCandidate
+from fedkg.core.question import Kind, Plan
+from fedkg.errors import PromptError
+
+__all__ = ["OFFERED", "SHARED", "PromptExample", "PromptExamples", "PromptMeta", "PromptTemplate", "values"]
+
+Made = TypeVar("Made", bound=msgspec.Struct)
+SHARED = "shared"
+"""The folder of what several templates include."""
+# what a template can run into, apart from Jinja's own errors, when an expression does not fit its value
+FAULTS = (jinja2.TemplateError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+OFFERED = ("offers", "paths", "kept", "relations")
+"""The values of a template that are lists of offers."""
+
+
+class PromptMeta(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What `meta.toml` says: `version` of the wording, `paper` section that defines the call, what the call `returns`."""
+
+    version: str
+    returns: str
+    paper: str = ""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a version that is not one word: it stands in answers, ledgers and lists."""
+        if not self.version.isprintable() or len(self.version.split()) != 1:
+            raise ValueError("the version must be one word")
+
+
+class PromptExample(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An entry of `examples.toml`: the values that `user.j2` is `shown`, and the `reply`; for these `kinds`, none for all."""
+
+    shown: dict[str, Any]
+    reply: str
+    kinds: tuple[Kind, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a reply that is no JSON object."""
+        try:
+            fits = isinstance(json.loads(self.reply), dict)
+        except (ValueError, RecursionError):
+            fits = False
+        if not fits:
+            raise ValueError(f"the reply is no JSON object: {line(self.reply, 80)}")
+
+
+class PromptExamples(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The file `examples.toml`."""
+
+    examples: tuple[PromptExample, ...] = ()
+
+
+@dataclass(frozen=True)
+class PromptTemplate:
+    """A call's wording and reply schema.
+
+    `digest` is the head of the SHA-256 over the text of all `files` that it was made of, so two wordings under one version
+    number are still told apart. `system` is the system text: the `instructions`, and the `examples`, each like the task and
+    with its reply. It is the same whatever is asked.
+    """
+
+    call: str
+    meta: PromptMeta
+    digest: str
+    schema: dict[str, Any]
+    files: tuple[Path, ...]
+    examples: tuple[PromptExample, ...]
+    instructions: str
+    _user: tuple[Path, jinja2.Template] = field(repr=False)
+    system: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Makes the system text. Raises PromptError for an example that does not fit."""
+        told = [f"{self._example(one)}\n{one.reply.strip()}" for one in self.examples]
+        parts = [self.instructions, *(["PromptExamples", *told] if told else [])]
+        object.__setattr__(self, "system", "\n\n".join(filter(None, parts)))
+
+    @property
+    def version(self) -> str:
+        """The version with the digest, such as `1-3f2a9c01d4e5`."""
+        return f"{self.meta.version}-{self.digest}"
+
+    @cached_property
+    def tokens(self) -> int:
+        """Estimated tokens of what is the same in every call: system text and schema."""
+        return estimate(self.system) + estimate(json.dumps(self.schema))
+
+    def render(self, **values: object) -> tuple[str, str]:
+        """The system text, and the user text with these values; `left_out` is 0 where it is not given.
+
+        Raises PromptError where the template needs a value that it is not given.
+        """
+        path, user = self._user
+        try:
+            return self.system, rendered(user, values)
+        except FAULTS as error:
+            raise PromptError(f"{place(error, path)}: {error}") from error
+
+    def _example(self, one: PromptExample) -> str:
+        source = next(path for path in self.files if path.name == "examples.toml")
+        shown = f"the example in {source} with the reply {line(one.reply, 80)}"
+        path, user = self._user
+        try:
+            return rendered(user, values(one.shown))
+        except FAULTS as error:
+            raise PromptError(f"{place(error, path)}: {error}, given the values of {shown}") from error
+        except PromptError as error:
+            raise PromptError(f"{shown}: {error}") from error
+
+
+def values(shown: Mapping[str, Any]) -> dict[str, object]:
+    """What a template is given, from texts and tables: offers are numbered from 1, a plan needs no keywords.
+
+    Raises PromptError where they do not fit, or say what a plan or an offer does not have.
+    """
+    made: dict[str, object] = dict(shown)
+    try:
+        if "plan" in shown:
+            made["plan"] = _record({"keywords": (), **shown["plan"]}, Plan)
+        if shown.get("path"):
+            made["path"] = _offer(1, shown["path"])
+        for name in shown.keys() & set(OFFERED):
+            made[name] = [_offer(number, item) for number, item in enumerate(shown[name], 1)]
+    except (msgspec.ValidationError, TypeError) as error:
+        raise PromptError(f"these are no values of a prompt: {error}") from error
+    return made
+
+
+def _printed(value: object) -> object:
+    """What an expression prints: numbers and lines as they are, everything else as a line."""
+    return value if isinstance(value, Line | int | float) else line(value)
+
+
+@lru_cache(maxsize=16)
+def sandbox(shared: tuple[tuple[Path, str], ...]) -> ImmutableSandboxedEnvironment:
+    """Where templates run that include these files, each under its name."""
+    sources = {path.name: (text, str(path), None) for path, text in shared}
+    environment = ImmutableSandboxedEnvironment(
+        loader=jinja2.FunctionLoader(sources.get),
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,  # prompts are no HTML; `line` neutralises what could break them
+        finalize=_printed,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,  # of what is included; the ends are stripped
+    )
+    environment.filters["line"] = line
+    return environment
+
+
+def _offer(number: int, item: Any) -> PromptCandidate:
+    return _record({"number": number, **(item if isinstance(item, dict) else {"text": item})}, PromptCandidate)
+
+
+def _record(table: dict[str, Any], kind: type[Made]) -> Made:
+    known = [part.name for part in msgspec.structs.fields(kind)]
+    if unknown := [name for name in table if name not in known]:
+        raise PromptError(f"these are no values of a prompt: {unknown[0]!r} is none of {', '.join(known)}")
+    return msgspec.convert(table, kind)
+
+
+def compiled(environment: jinja2.Environment, path: Path, text: str) -> jinja2.Template:
+    try:
+        # a shared part once for all that include it
+        return environment.get_template(path.name) if path.parent.name == SHARED else _compiled(environment, path, text)
+    except jinja2.TemplateSyntaxError as error:
+        raise PromptError(f"{path}:{error.lineno}: {error.message}") from error
+
+
+@lru_cache(maxsize=512)
+def _compiled(environment: jinja2.Environment, path: Path, text: str) -> jinja2.Template:
+    """The template, which says in its errors from which file it is."""
+    code = environment.compile(text, filename=str(path))
+    return jinja2.Template.from_code(environment, code, environment.make_globals(None))
+
+
+def stable(path: Path, system: jinja2.Template) -> str:
+    """The system text, which is given no values, so that nothing of a question can enter it."""
+    try:
+        return rendered(system, {})
+    except FAULTS as error:
+        hint = "the system text is the same for every question; what changes goes into user.j2"
+        raise PromptError(f"{place(error, path)}: {error}", hint=hint) from error
+
+
+def place(error: Exception, path: Path) -> str:
+    """The file and line of the template that an error comes from: `path`, or what that includes."""
+    frames = [(frame.f_code.co_filename, number) for frame, number in traceback.walk_tb(error.__traceback__)]
+    return next((f"{file}:{number}" for file, number in reversed(frames) if file.endswith(".j2")), str(path))
+
+
+def rendered(template: jinja2.Template, values: Mapping[str, object]) -> str:
+    return template.render({"left_out": 0, **values}).strip()

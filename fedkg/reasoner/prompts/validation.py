@@ -1,0 +1,65 @@
+"""What the files of a prompt hold, checked: metadata, schema and examples."""
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from fedkg.core.question import Kind
+from fedkg.errors import PromptError
+from fedkg.reasoner.prompts.template import PromptExample, PromptExamples, PromptMeta
+
+__all__ = []
+
+
+def read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise PromptError(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise PromptError(f"{path}: not UTF-8 text") from error
+
+
+def read_meta(path: Path, text: str) -> PromptMeta:
+    try:
+        return msgspec.convert(tomllib.loads(text), PromptMeta, strict=True)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise PromptError(f"{path}: {error}") from error
+
+
+def read_schema(path: Path, text: str, bundled: Path) -> dict[str, Any]:
+    """The schema, which has the keys of the bundled one: a reply is read under these names."""
+    try:
+        schema = json.loads(text)
+        lost = _required(json.loads(read_text(bundled))) - _required(schema)
+    except (ValueError, RecursionError) as error:
+        raise PromptError(f"{path}: {error}", hint="it must be JSON") from error
+    if not isinstance(schema, dict) or schema.get("type") != "object":
+        raise PromptError(f"{path}: the schema of a reply must be of type object")
+    if lost:
+        raise PromptError(f"{path}: it must describe and require {', '.join(sorted(lost))}", hint=f"as {bundled} does")
+    return schema
+
+
+def _required(schema: Any) -> set[str]:
+    """The keys that a schema describes and requires, at any depth."""
+    match schema:
+        case {"required": [*keys], "properties": {**known}}:
+            return {str(key) for key in known if key in keys}.union(*map(_required, schema.values()))
+        case dict():
+            return set().union(*map(_required, schema.values()))
+        case list():
+            return set().union(*map(_required, schema))
+    return set()
+
+
+def read_examples(path: Path, text: str, kind: Kind | None) -> tuple[PromptExample, ...]:
+    """The examples for that kind of question."""
+    try:
+        every = msgspec.convert(tomllib.loads(text), PromptExamples, strict=True).examples
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise PromptError(f"{path}: {error}") from error
+    return tuple(one for one in every if not one.kinds or kind in one.kinds)

@@ -1,0 +1,1 @@
+"""Which next steps are looked at first: the retrievers."""

@@ -1,0 +1,34 @@
+"""What comes back from an endpoint: a raw reply, and the accepted rows of one."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from fedkg.core.terms import Term
+
+__all__ = ["EndpointReply", "Rows"]
+
+
+class EndpointReply(msgspec.Struct, frozen=True):
+    """What an endpoint sent back, unjudged: HTTP status, lower-cased headers, body, seconds until the last byte."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    seconds: float = 0.0
+
+    @property
+    def content_type(self) -> str:
+        """The media type without parameters, lower case."""
+        return self.headers.get("content-type", "").split(";")[0].strip().lower()
+
+
+class Rows(msgspec.Struct, frozen=True):
+    """An accepted result: one dict per solution, variable name to term.
+
+    `bytes` as received, `format` the media type that they came in.
+    """
+
+    rows: tuple[Mapping[str, Term], ...] = ()
+    bytes: int = 0
+    format: str = ""

@@ -1,1 +1,0 @@
-"""The steps of a walk: each takes protocols and exchanges records only."""

@@ -1,0 +1,1 @@
+"""What models are trained with: shortest paths and examples."""

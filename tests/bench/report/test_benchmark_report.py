@@ -1,0 +1,129 @@
+"""A report as a whole."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from fedkg.bench.report.benchmark_report import PLOTLESS, as_html, as_markdown, report, write
+from fedkg.bench.run import results, runner
+from fedkg.bench.run.executors import Here
+from fedkg.bench.run.results import BenchmarkResult
+from fedkg.bench.run.runner import Job
+from fedkg.errors import DatasetError
+
+Make = Callable[..., BenchmarkResult]
+MakeJob = Callable[..., Job]
+HOSTILE = "<script>alert(1)</script> | `x`\u202e\n# y"
+
+
+def titles(*found: BenchmarkResult) -> list[str]:
+    """The parts of the report."""
+    return [section.title for section in report(found).sections]
+
+
+def test_what_differs_decides_on_the_parts(made: Make) -> None:
+    """Of one run there is nothing to compare, of single changes a part for each setting; nothing is empty."""
+    assert titles(made("a")) == [
+        "Main results",
+        "Coverage by depth",
+        "Depths",
+        "Efficiency",
+        "Faithfulness",
+        "Errors",
+        "All scores",
+        "Provenance",
+    ]
+    more = titles(made("a", "x"), made("x", "a", beam=1), made("a", "a", embedder="minilm"))
+    assert [title for title in more if title not in titles(made("a"))] == [
+        "Ablation",
+        "Setting: embedder",
+        "Setting: search.beam",
+    ]
+    found = report([made("a"), made()])
+    assert all(table.rows for section in found.sections for table in section.tables)
+
+
+def test_the_papers_stand_beside_ours(made: Make) -> None:
+    """Each in the part that it is about."""
+    found = report([made("a"), made("a", embedder="minilm")])
+    beside = {section.title: [table.title for table in section.published] for section in found.sections}
+    assert beside["Setting: embedder"] == ["FiDeLiS v4, Table 3 (published, other model and graph)"]
+    assert [title.split(" (")[0] for title in beside["Main results"]] == [
+        "FiDeLiS v4, Table 1",
+        "GCR, Table 1",
+        "EPERM, Table 2",
+    ]
+    assert "59.78" in as_html(found)
+    assert "59.78" in as_markdown(found)
+
+
+def test_the_same_files_give_the_same_bytes(made: Make, tmp_path: Path) -> None:
+    """In whatever order the questions finished."""
+    one, other = made("a", "x", ""), made("ax", "a", "a", beam=1)
+    turned = BenchmarkResult(one.header, one.records[::-1])
+    texts = []
+    for number, first in enumerate((one, turned)):
+        write(report([first, other]), tmp_path / f"{number}.html")
+        texts.append([(tmp_path / f"{number}.{ending}").read_bytes() for ending in ("html", "md")])
+    assert texts[0] == texts[1]
+
+
+def test_nothing_hostile_breaks_out(made: Make) -> None:
+    """Not from a label, a setting, a question, a warning or the title."""
+    result = made("a", model=HOSTILE, benchmark=HOSTILE, embedder=HOSTILE)
+    change: dict[str, Any] = {"id": HOSTILE, "question": HOSTILE, "warnings": (HOSTILE,), "error": HOSTILE}
+    bad = BenchmarkResult(result.header, (msgspec.structs.replace(result.records[0], **change),))
+    found = report([bad, made("x", benchmark=HOSTILE)], title=HOSTILE, notes=[HOSTILE])
+    html, markdown = as_html(found), as_markdown(found)
+    assert "<script" not in html + markdown
+    assert "\u202e" not in html + markdown
+    assert "\n# y" not in markdown
+    assert "‹script›alert(1)‹/script› \\| 'x' # y" in markdown
+    lines = [line for line in markdown.splitlines() if line.startswith("| ")]
+    assert lines
+    assert all(line.endswith(" |") for line in lines)
+
+
+def test_without_the_extra_a_report_has_no_plots(made: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And says so."""
+    pytest.importorskip("matplotlib", reason="plots need the extra `report`")
+    runs = [made("a"), made("x", beam=1)]
+    assert "data:image/svg+xml" in as_html(report(runs))
+    monkeypatch.delattr("fedkg.bench.report.figures")
+    monkeypatch.setitem(sys.modules, "fedkg.bench.report.figures", None)  # what an import of an absent package ends in
+    found = report(runs)
+    assert PLOTLESS in found.notes
+    assert "data:image/svg+xml" not in as_html(found)
+
+
+@pytest.mark.parametrize("name", ["report.md", "no/such/folder/report.html"])
+def test_where_a_report_cannot_be_written(made: Make, tmp_path: Path, name: str) -> None:
+    """It is said; the Markdown would take the place of a page of that name."""
+    with pytest.raises(DatasetError, match=r"report\.") as caught:
+        write(report([made("a")]), tmp_path / name)
+    assert "--out" in caught.value.hint
+
+
+def test_of_nothing_there_is_no_report() -> None:
+    """At least one file."""
+    with pytest.raises(DatasetError, match="nothing to report"):
+        report([])
+
+
+async def test_a_report_of_real_runs(kingdom: MakeJob, tmp_path: Path) -> None:
+    """Five questions, twice, from their files: the figures, the path of an answer and its proof."""
+    found = []
+    for beam in (1, 2):
+        job, out = kingdom(5, **{"search.beam": beam}), tmp_path / f"{beam}.jsonl"
+        await runner.run(job, Here(), out)
+        found.append(results.read(out))
+    html = as_html(report(found))
+    assert "100.00 (100.00–100.00)" in html
+    assert "No value changed any answer." in html
+    assert "<bdi>Ruritania</bdi> → <i>capital</i> → <bdi>Strelsau</bdi>" in html
+    assert "‹http://ex.org/ruritania› ‹http://ex.org/capital› ‹http://ex.org/strelsau›" in html
+    assert str(tmp_path) not in html

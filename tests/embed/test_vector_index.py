@@ -1,0 +1,232 @@
+import os
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fedkg.embed import vector_index
+from fedkg.embed.base import HashingEmbedder, Matrix, unit_rows
+from fedkg.embed.vector_index import VectorIndex
+from fedkg.errors import SettingsError
+
+LABELS = ["place of birth", "date of birth", "place of death", "capital", "member of party", "Zürich", "東京"]
+
+
+def rows(count: int, size: int = 32, seed: int = 0) -> Matrix:
+    """Random unit vectors."""
+    return unit_rows(np.random.default_rng(seed).normal(size=(count, size)).astype(np.float32))
+
+
+def keys(count: int, start: int = 0) -> list[str]:
+    """Keys that tell their place."""
+    return [f"k{number}" for number in range(start, start + count)]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Where the index is saved, in a folder that is not there yet."""
+    return tmp_path / "labels" / "wikidata.index"
+
+
+def test_finds_labels_by_meaning(file: Path) -> None:
+    """The nearest label comes first, with its cosine; what shares no word has none."""
+    found, embedder = VectorIndex(file), HashingEmbedder()
+    found.add(LABELS, embedder.embed(LABELS))
+    [(first, best), (_, second)] = found.search(embedder.embed(["birth place of"])[0], 2)
+    assert (first, round(best, 2)) == ("place of birth", 1.0)
+    assert 0.5 < second < 0.8
+
+
+@given(st.integers(1, 60), st.integers(1, 80), st.integers(0, 1_000))
+@settings(max_examples=30)
+def test_small_indexes_are_exact(count: int, m: int, seed: int) -> None:
+    """Below the limit the m nearest are those that numpy finds, with cosines to float16's precision."""
+    matrix = rows(count, seed=seed)
+    query = rows(1, seed=seed + 1)[0]
+    found = VectorIndex(Path("never saved"))
+    found.add(keys(count), matrix)
+    hits = found.search(query, m)
+    cosines = matrix @ query
+    assert [score for _, score in hits] == pytest.approx(sorted(cosines, reverse=True)[:m], abs=2e-3)
+    assert all(score == pytest.approx(cosines[int(key[1:])], abs=2e-3) for key, score in hits)
+
+
+def test_large_indexes_find_nearly_all(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Above the limit the graph search finds at least 95 of 100 of the true neighbours."""
+    monkeypatch.setattr(vector_index, "EXACT_BELOW", 100)
+    matrix = rows(3_000)
+    found = VectorIndex(file)
+    found.add(keys(3_000), matrix)
+    hits = 0
+    for query in rows(20, seed=1):
+        true = {f"k{place}" for place in np.argsort(-(matrix @ query))[:10]}
+        hits += len(true & {key for key, _ in found.search(query, 10)})
+    assert hits >= 190
+
+
+def test_known_keys_are_skipped(file: Path) -> None:
+    """A key keeps its first vector, within a call and over calls; the count is of new keys."""
+    matrix = rows(3)
+    found = VectorIndex(file)
+    assert found.add(["a", "b", "a"], matrix) == 2
+    assert found.add(["b", "c"], rows(2, seed=9)) == 1
+    assert (len(found), "c" in found, "d" in found) == (3, True, False)
+    assert [found.search(row, 1)[0][0] for row in matrix[:2]] == ["a", "b"]
+
+
+def test_ties_are_in_order_of_keys(file: Path) -> None:
+    """Equal scores give the same order whatever the order of additions."""
+    found = VectorIndex(file)
+    found.add(["c", "a", "b"], np.repeat(rows(1), 3, axis=0))
+    assert [key for key, _ in found.search(rows(1)[0], 3)] == ["a", "b", "c"]
+
+
+def test_empty_and_odd_requests(file: Path) -> None:
+    """An empty index finds nothing; no m and no keys are no error; a zero vector is near to nothing."""
+    found = VectorIndex(file)
+    assert found.search(rows(1)[0], 5) == []
+    assert found.add([], np.zeros((0, 32), dtype=np.float32)) == 0
+    found.add(["a"], rows(1))
+    assert found.search(rows(1)[0], 0) == []
+    assert found.search(np.zeros(32, dtype=np.float32), 1) == [("a", 0.0)]
+
+
+def test_shapes_must_fit(file: Path) -> None:
+    """Vectors of another number or size are refused, and nothing is added."""
+    found = VectorIndex(file)
+    found.add(["a"], rows(1))
+    with pytest.raises(ValueError, match="2 keys"):
+        found.add(["b", "c"], rows(1))
+    with pytest.raises(ValueError, match="dimensions"):
+        found.add(["b"], rows(1, size=16))
+    with pytest.raises(ValueError, match="dimensions"):
+        found.search(rows(1, size=16)[0], 1)
+    assert len(found) == 1
+
+
+def test_saved_index_comes_back_and_grows(file: Path) -> None:
+    """The next process finds keys and vectors as they were, and may add to them."""
+    first = VectorIndex(file, "minilm")
+    first.add([*keys(20), "\ud800", "line\nbreak"], rows(22))
+    first.save()
+    second = VectorIndex(file, "minilm")
+    assert second.search(rows(22)[20], 3) == first.search(rows(22)[20], 3)
+    assert second.add(keys(5, 18), rows(5, seed=2)) == 3
+    second.save()
+    assert len(VectorIndex(file, "minilm")) == 25
+
+
+def test_another_embedder_s_index_is_not_used(file: Path) -> None:
+    """Vectors of different models do not compare, so the index starts empty."""
+    first = VectorIndex(file, "minilm")
+    first.add(keys(3), rows(3))
+    first.save()
+    assert len(VectorIndex(file, "st:other")) == 0
+
+
+@pytest.mark.parametrize("where", [0, 0.3, 0.6, 0.999])
+def test_damaged_files_give_an_empty_index(file: Path, where: float) -> None:
+    """One flipped byte or a cut anywhere, and the labels are embedded again instead of a crash."""
+    first = VectorIndex(file)
+    first.add(keys(50), rows(50))
+    first.save()
+    data = file.read_bytes()
+    place = int(len(data) * where)
+    for damaged in (data[:place], data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]):
+        file.write_bytes(damaged)
+        again = VectorIndex(file)
+        assert len(again) == 0
+        assert again.add(keys(1), rows(1)) == 1
+
+
+@pytest.mark.parametrize("data", [b"", b"[" * 100_000, b"{}\n", b"null\n[]\n", b"\xff\xfe\n\n"])
+def test_foreign_files_give_an_empty_index(file: Path, data: bytes) -> None:
+    """A file that fedkg did not write is as good as none."""
+    file.parent.mkdir()
+    file.write_bytes(data)
+    assert len(VectorIndex(file)) == 0
+
+
+def test_a_crash_while_saving_leaves_the_old_index(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys and graph change together or not at all, and no half-written file stays behind."""
+    first = VectorIndex(file)
+    first.add(keys(3), rows(3))
+    first.save()
+    first.add(keys(3, 3), rows(3, seed=1))
+
+    def crash(descriptor: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", crash)
+    with pytest.raises(KeyboardInterrupt):
+        first.save()
+    assert len(VectorIndex(file)) == 3
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
+def test_a_folder_that_cannot_be_written_is_a_settings_error(tmp_path: Path) -> None:
+    """The user is told which file, and where to set another folder."""
+    (tmp_path / "labels").write_text("")
+    found = VectorIndex(tmp_path / "labels" / "x.index")
+    found.add(["a"], rows(1))
+    with pytest.raises(SettingsError, match=r"x\.index") as caught:
+        found.save()
+    assert "cache_dir" in caught.value.hint
+
+
+def test_nothing_new_is_not_written(file: Path) -> None:
+    """Saving twice writes once."""
+    found = VectorIndex(file)
+    found.save()
+    assert not file.exists()
+    found.add(["a"], rows(1))
+    found.save()
+    file.unlink()
+    found.save()
+    assert not file.exists()
+
+
+def test_threads_may_add_and_search_at_once(file: Path) -> None:
+    """Concurrent additions and searches lose nothing and mix up no keys."""
+    found = VectorIndex(file)
+    matrix = rows(400)
+
+    def work(start: int) -> None:
+        for place in range(start, start + 100):
+            found.add(keys(1, place), matrix[place : place + 1])
+            found.search(matrix[place], 3)
+
+    threads = [threading.Thread(target=work, args=(start,)) for start in (0, 100, 200, 300)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 400
+    assert all(found.search(matrix[place], 1)[0][0] == f"k{place}" for place in range(0, 400, 37))
+
+
+def test_an_index_may_be_cleared(file: Path) -> None:
+    """It then takes vectors of another size; the file keeps the old ones until the new are saved."""
+    found = VectorIndex(file)
+    assert found.size is None
+    found.add(keys(3), rows(3))
+    found.save()
+    found.clear()
+    assert (found.size, len(found), "k0" in found) == (None, 0, False)
+    assert found.search(rows(1)[0], 1) == []
+    found.save()
+    assert len(VectorIndex(file)) == 3
+    assert found.add(keys(2), rows(2, size=16)) == 2
+    found.save()
+    assert (VectorIndex(file).size, len(VectorIndex(file))) == (16, 2)
+
+
+def test_an_index_without_a_file_is_in_memory_only() -> None:
+    """Saving it does nothing."""
+    found = VectorIndex(None)
+    found.add(keys(2), rows(2))
+    found.save()
+    assert found.search(rows(2)[1], 1)[0][0] == "k1"

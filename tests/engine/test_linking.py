@@ -1,0 +1,359 @@
+"""Linking on real graphs: topics by IRI and label, mentions, n-grams, and what is said where nothing matches."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fedkg.config import profiles
+from fedkg.core.meter import Meter
+from fedkg.core.question import JUDGED, Kind, Match, Mention, Plan
+from fedkg.core.terms import Iri
+from fedkg.engine import linking
+from fedkg.engine.linking import ngrams
+from fedkg.errors import TermError, TopicError
+from fedkg.graph.endpoint import SparqlGraph
+from fedkg.session import Session
+
+MakeGraph = Callable[..., SparqlGraph]
+NO_PLAN = Plan(())
+TITLES = """
+:odyssey rdfs:label "2001: A Space Odyssey"@en . :towers rdfs:label "The Lord of the Rings: The Two Towers"@en .
+:rings rdfs:label "The Lord of the Rings"@en . :curie rdfs:label "Marie Curie"@en . :jobs rdfs:label "Jobs"@en .
+:washington rdfs:label "Washington, D.C."@en . :film rdfs:label "film"@en . :city rdfs:label "city"@en .
+:who rdfs:label "The Who"@en . :it rdfs:label "It"@en . :r2 rdfs:label "R2-D2"@en . :james rdfs:label "James"@en .
+:love rdfs:label "Dr. Strangelove or: How I Learned to Stop Worrying and Love the Bomb"@en .
+r:director rdfs:label "director"@en . :odyssey r:director :kubrick . :kubrick rdfs:label "Stanley Kubrick"@en .
+"""
+
+
+@pytest.fixture
+def titles(make_graph: MakeGraph) -> SparqlGraph:
+    """A graph of awkward names."""
+    return make_graph(TITLES)
+
+
+def names(matches: list[Match]) -> list[str]:
+    """The entities by short names."""
+    return [match.iri.value.removeprefix("http://x/") for match in matches]
+
+
+@pytest.mark.parametrize(
+    ("question", "topics", "mention"),
+    [
+        ("Who directed 2001: A Space Odyssey?", ["odyssey"], "2001: A Space Odyssey"),
+        ("who directed 2001: a space odyssey", ["odyssey"], "2001: a space odyssey"),
+        ("Who wrote The Lord of the Rings: The Two Towers?", ["towers"], "The Lord of the Rings: The Two Towers"),
+        ("Who was Marie Curie's husband?", ["curie"], "Marie Curie"),
+        ("Who was Marie Curie’s husband?", ["curie"], "Marie Curie"),
+        ("Who was James' mother?", ["james"], "James"),
+        ("In which city did Marie Curie live?", ["curie"], "Marie Curie"),
+        ("Which film was made by Stanley Kubrick and seen by Marie Curie?", ["kubrick", "curie"], "Stanley Kubrick"),
+        ("Who lives in Washington, D.C.?", ["washington"], "Washington, D.C."),
+        ("Tell me about Marie Curie.", ["curie"], "Marie Curie"),
+        ("Who sang in The Who?", ["who"], "The Who"),
+        ("What did R2-D2 say (in the film)?", ["r2"], "R2-D2"),
+        ("Marie Curie", ["curie"], "Marie Curie"),
+        ("what is a film", ["film"], "film"),
+        ("Film of Stanley Kubrick", ["kubrick"], "Stanley Kubrick"),
+        (
+            'Who made "Dr. Strangelove or: How I Learned to Stop Worrying and Love the Bomb"?',
+            ["love"],
+            "Dr. Strangelove or: How I Learned to Stop Worrying and Love the Bomb",
+        ),
+        ("Who was the director of “It”?", ["it"], "It"),
+    ],
+)
+async def test_a_question_names_its_topic(titles: SparqlGraph, question: str, topics: list[str], mention: str) -> None:
+    """The longest names win; possessives, punctuation and brackets go; common words give way to proper names."""
+    found = await linking.from_question(titles, question, NO_PLAN)
+    assert names(found) == topics
+    assert found[0].mention == mention
+
+
+async def test_mentions_come_before_ngrams(titles: SparqlGraph) -> None:
+    """What the model named is searched; only where none of it is known, the question's own words are."""
+    question = "Who directed 2001: A Space Odyssey, Stanley Kubrick?"
+    found = await linking.from_question(titles, question, Plan((), mentions=("marie curie", "nobody", "Marie Curie")))
+    assert (names(found), found[0].mention) == (["curie"], "marie curie")
+    assert names(await linking.from_question(titles, question, Plan((), mentions=("nobody",)))) == [
+        "odyssey",
+        "kubrick",
+    ]
+
+
+async def test_relations_are_no_topics(titles: SparqlGraph) -> None:
+    """What the question asks along is not where it starts."""
+    with pytest.raises(TopicError):
+        await linking.from_question(titles, "who is the director", NO_PLAN)
+
+
+async def test_no_more_than_three_topics(titles: SparqlGraph) -> None:
+    """A question that names many entities starts from the first of the longest."""
+    question = "Stanley Kubrick, Marie Curie, James, Jobs and R2-D2?"
+    assert names(await linking.from_question(titles, question, NO_PLAN)) == ["kubrick", "curie", "james"]
+
+
+@pytest.mark.parametrize("kind", sorted(JUDGED))
+async def test_a_comparison_has_more_topics(titles: SparqlGraph, kind: Kind) -> None:
+    """Both sides of a comparison, and the options of a choice, are where walks start."""
+    mentions = ("Stanley Kubrick", "Marie Curie", "James", "Jobs")
+    question = f"{', '.join(mentions)}?"
+    plans = [Plan(("k",), kind=asked, mentions=mentions) for asked in (kind, "entities")]
+    assert [len(await linking.from_question(titles, question, plan)) for plan in plans] == [4, 3]
+
+
+async def test_a_question_without_a_known_name_suggests_some(titles: SparqlGraph) -> None:
+    """The error names what was asked and the nearest labels of what looks like a name; so for mentions."""
+    with pytest.raises(TopicError, match="no entity of test is called what the question names") as caught:
+        await linking.from_question(titles, "Who was taught by Mary Curie in the laboratory?", NO_PLAN)
+    assert caught.value.hint.startswith("nearest labels: Marie Curie <http://x/curie>")
+    with pytest.raises(TopicError, match="'Stanly Kubrik'") as caught:
+        await linking.from_question(titles, "Who was he?", Plan((), mentions=("Stanly Kubrik",)))
+    assert "Stanley Kubrick" in caught.value.hint
+    with pytest.raises(TopicError) as caught:
+        await linking.from_question(titles, "???", NO_PLAN)
+    assert "fedkg search" in caught.value.hint
+
+
+async def test_given_topics_are_iris_and_labels(titles: SparqlGraph, meter: Meter) -> None:
+    """IRIs with or without brackets and labels in any case, in their order, each entity once, in few requests."""
+    topics = ["marie curie", "<http://x/odyssey>", "http://x/nobody", "2001: A Space Odyssey", "urn:x:1", "It"]
+    found = await linking.given(titles, topics)
+    assert names(found) == ["curie", "odyssey", "nobody", "urn:x:1", "it"]
+    assert [(match.label, match.mention) for match in found[:2]] == [("Marie Curie", "marie curie"), ("odyssey", "")]
+    assert meter.usage().by_kind == {"search": 2}
+    assert await linking.given(titles, []) == []
+
+
+@pytest.mark.parametrize("topic", ["http://x/a b", '<http://x/"q">', "http://x/{id}"])
+async def test_an_iri_that_is_none_is_refused(titles: SparqlGraph, topic: str) -> None:
+    """What looks like an IRI is not searched as a label."""
+    with pytest.raises(TermError, match="not an IRI"):
+        await linking.given(titles, [topic])
+
+
+async def test_an_unknown_label_is_refused_with_suggestions(titles: SparqlGraph) -> None:
+    """Also one with a colon or hostile characters in it, which is no IRI."""
+    with pytest.raises(TopicError, match="2001: A Space Odissey") as caught:
+        await linking.given(titles, ["It", "2001: A Space Odissey"])
+    assert "2001: A Space Odyssey <http://x/odyssey>" in caught.value.hint
+    for hostile in ('"@en } #', "\ud800", "x" * 5_000, " "):
+        with pytest.raises(TopicError):
+            await linking.given(titles, [hostile])
+
+
+def test_ngrams_are_names_only() -> None:
+    """The longest runs first; small words neither begin nor end one, unless they are written as part of a name."""
+    spans = ngrams("What is the capital of New Zealand?")
+    assert spans[0] == "What is the capital of New Zealand"
+    assert {"New Zealand", "the capital", "capital of New Zealand", "Zealand"} < set(spans)
+    assert not {"of New Zealand", "of", "What", "capital of", "is the"} & set(spans)
+    assert "The Who" in ngrams("songs by The Who")
+    assert "what we do in the shadows" in ngrams("who made what we do in the shadows")
+    assert ngrams("?") == ngrams("") == ngrams("what is it") == []
+    assert ngrams("'The Hobbit' and \"A Day\"")[:2] == ["The Hobbit", "A Day"]
+
+
+def test_the_number_of_ngrams_is_bounded() -> None:
+    """A question of twenty words needs few requests, a long one no more than its length allows."""
+    words = (
+        "Which of the many films that Stanley Kubrick made in the city of London before 1980 was seen by Marie Curie"
+    )
+    assert len(ngrams(words)) <= 120
+    assert len(ngrams("word " * 400)) <= 10
+    long = ngrams(" ".join(f"w{number}" for number in range(300)) + " Marie Curie")
+    assert (len(long), long[0]) == (linking.MOST_NGRAMS, "Marie Curie")
+
+
+# ---- several candidates, and none that is good enough ----
+
+BERLINS = """
+@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> . @prefix dcterms: <http://purl.org/dc/terms/> .
+:b1 rdfs:label "Berlin"@en ; dcterms:description "capital of Germany"@en ; rdf:type :city .
+:b22 rdfs:label "Berlin"@en ; dcterms:description "album by Lou Reed"@en ; rdf:type :album, :work .
+:b333 rdfs:label "Berlin"@en ; rdf:type :ship . :b4 rdfs:label "Berlin Wall"@en . :lou rdfs:label "Lou Reed"@en .
+:city rdfs:label "city"@en . :album rdfs:label "album"@en . :work rdfs:label "work"@en . :ship rdfs:label "ship"@en .
+"""
+
+
+@pytest.fixture
+def berlins(make_graph: MakeGraph) -> SparqlGraph:
+    """Three things of one name."""
+    return make_graph(BERLINS)
+
+
+@pytest.mark.parametrize(
+    ("question", "topic"),
+    [
+        ("Who lives in Berlin?", "b1"),
+        ("Which songs are on the album Berlin?", "b22"),
+        ("Who made the work Berlin?", "b1"),
+        ("Who built the ship called Berlin?", "b333"),
+        ("Is Berlin the capital city of Germany, or a ship?", "b1"),
+    ],
+)
+async def test_of_equal_names_the_question_chooses(berlins: SparqlGraph, question: str, topic: str) -> None:
+    """By the words that it shares with description and type; else it is the first, the one with the shortest IRI."""
+    assert names(await linking.from_question(berlins, question, NO_PLAN)) == [topic]
+    assert names(await linking.from_question(berlins, question, Plan((), mentions=("berlin",)))) == [topic]
+    assert names(await linking.given(berlins, ["Berlin"], question)) == [topic]
+
+
+async def test_only_an_ambiguous_name_costs_another_request(berlins: SparqlGraph, meter: Meter) -> None:
+    """One entity of that name is taken as it is; of several it is asked once what they are."""
+    await linking.from_question(berlins, "Who saw Lou Reed?", NO_PLAN)
+    assert meter.usage().by_kind == {"search": 2}, "one for the names, one that tells relations apart"
+    await linking.from_question(berlins, "Who saw Berlin and Lou Reed?", NO_PLAN)
+    assert meter.usage().by_kind == {"search": 5}
+
+
+def match(name: str, score: float, description: str = "") -> Match:
+    """A candidate."""
+    return Match(Iri(f"http://x/{name}"), name, score, description)
+
+
+def test_a_mention_links_to_its_best_candidate_or_to_nothing() -> None:
+    """A better name beats a better description, a likeness below the threshold is none."""
+    linked = linking.choose(
+        "Which city lies beside the river Main?",
+        {
+            "Main": [
+                match("a", 1.0, "a river"),
+                match("b", 1.0, "a city beside a river"),
+                match("c", 0.9, "city beside"),
+            ],
+            "Mayn": [match("d", linking.LINKS, "a river")],
+            "M": [match("e", linking.LINKS - 0.01, "a river")],
+            "N": [],
+        },
+    )
+    assert {mention: (chosen.label, chosen.mention) for mention, chosen in linked.items()} == {
+        "Main": ("b", "Main"),
+        "Mayn": ("d", "Mayn"),
+    }
+
+
+class Asked:
+    """Says which entity each mention means, and keeps what it was asked."""
+
+    def __init__(self, **says: int) -> None:
+        self.says = says
+        self.asked: list[Sequence[Mention]] = []
+
+    async def __call__(self, mentions: Sequence[Mention]) -> Mapping[str, int]:
+        """The numbers that it was made with."""
+        self.asked.append(mentions)
+        return self.says
+
+
+async def test_what_the_words_leave_open_is_asked_once(berlins: SparqlGraph) -> None:
+    """All open mentions together, each with its equally good candidates, the likeliest first."""
+    ask, plan = Asked(Berlin=2), Plan((), mentions=("Berlin", "Berlin Wall"))
+    found = await linking.from_question(berlins, "Who made Berlin beside the Berlin Wall?", plan, ask=ask)
+    assert (names(found), found[0].mention) == (["b22", "b4"], "Berlin")
+    [[mention]] = ask.asked
+    assert names(list(mention.matches)) == ["b1", "b22", "b333"]
+
+
+async def test_what_is_clear_is_not_asked(berlins: SparqlGraph, make_graph: MakeGraph) -> None:
+    """Neither where a word decides, nor where there is one entity only, nor where nothing tells them apart."""
+    ask = Asked()
+    await linking.from_question(berlins, "Which songs are on the album Berlin?", NO_PLAN, ask=ask)
+    await linking.from_question(berlins, "Who saw Lou Reed?", NO_PLAN, ask=ask)
+    alike = make_graph(':a rdfs:label "Berlin"@en . :b2 rdfs:label "Berlin"@en .', name="alike")
+    assert names(await linking.from_question(alike, "Who lives in Berlin?", NO_PLAN, ask=ask)) == ["a"]
+    assert ask.asked == []
+
+
+async def test_what_is_not_said_stays_as_the_words_chose_it(berlins: SparqlGraph) -> None:
+    """Whoever is asked may know nothing."""
+    assert names(await linking.from_question(berlins, "Who lives in Berlin?", NO_PLAN, ask=Asked())) == ["b1"]
+
+
+async def test_a_name_that_means_none_of_its_entities_is_left_out(berlins: SparqlGraph) -> None:
+    """With a warning; but the walk never loses its last topic."""
+    said: list[str] = []
+    plan = Plan((), mentions=("Berlin", "Berlin Wall"))
+    question = "Who lives in Berlin beside the Berlin Wall?"
+    found = await linking.from_question(berlins, question, plan, said.append, Asked(Berlin=0))
+    assert (names(found), len(said)) == (["b4"], 1)
+    assert "'Berlin'" in said[0]
+    said.clear()
+    found = await linking.from_question(berlins, "Who lives in Berlin?", NO_PLAN, said.append, Asked(Berlin=0))
+    assert (names(found), len(said)) == (["b1"], 1)
+    assert "the likeliest" in said[0]
+
+
+@pytest.fixture
+def looked_up(titles: SparqlGraph, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The mentions that `titles` was asked to look up; it finds Marie Curie, more or less alike."""
+    asked: list[str] = []
+    scores = {"Mary Curie": 0.74, "Mary Currie": 0.7, "Curie": 0.4}
+
+    async def lookup(texts: Sequence[str], limit: int = 10) -> Mapping[str, list[Match]]:
+        asked.extend(texts)
+        return {text: [match("curie", scores[text])] if text in scores else [] for text in texts}
+
+    monkeypatch.setattr(titles, "lookup", lookup)
+    return asked
+
+
+async def test_a_mention_that_nothing_is_called_is_looked_up(titles: SparqlGraph, looked_up: list[str]) -> None:
+    """Those that match exactly are not; what stays without an entity is said."""
+    said: list[str] = []
+    plan = Plan((), mentions=("Mary Curie", "Stanley Kubrick", "nobody"))
+    found = await linking.from_question(titles, "Did Mary Curie meet Stanley Kubrick?", plan, said.append)
+    assert [(found.label, found.mention) for found in found] == [
+        ("curie", "Mary Curie"),
+        ("Stanley Kubrick", "Stanley Kubrick"),
+    ]
+    assert looked_up == ["Mary Curie", "nobody"]
+    assert said == ["no entity of test is known by the name 'nobody'; the walk starts without it"]
+
+
+async def test_a_question_s_own_names_are_looked_up_last(titles: SparqlGraph, looked_up: list[str]) -> None:
+    """Where no part of it is a name as it stands; what is not alike enough is a suggestion, not a topic."""
+    said: list[str] = []
+    assert names(await linking.from_question(titles, "Who met Mary Currie?", NO_PLAN, said.append)) == ["curie"]
+    assert looked_up[0] == "Mary Currie"
+    looked_up.clear()
+    with pytest.raises(TopicError, match="no entity of test"):
+        await linking.from_question(titles, "Who met Curie?", Plan((), mentions=("Curie",)), said.append)
+    assert (set(looked_up), said) == ({"Curie"}, [])
+
+
+async def test_a_topic_that_is_given_has_to_match(titles: SparqlGraph, looked_up: list[str]) -> None:
+    """Whoever names an entity means that one: what is like it is suggested and does not take its place."""
+    with pytest.raises(TopicError, match="'Curie'") as caught:
+        await linking.given(titles, ["Curie"], "Who met Curie?")
+    assert (looked_up, "<http://x/curie>" in caught.value.hint) == (["Curie"], True)
+
+
+@given(st.text(max_size=80))
+def test_ngrams_are_made_of_the_question(question: str) -> None:
+    """Whatever a question holds, every run is a part of it, and no run is empty or stands twice."""
+    spans = ngrams(question)
+    assert all(span in question and span.strip() for span in spans)
+    assert len(set(spans)) == len(spans)
+
+
+async def test_the_sample_questions_are_linked() -> None:
+    """All thirty questions of the bundled sample start from exactly their gold topics."""
+    sample = Path(profiles.find("sample").source).parent.parent / "sample" / "questions.jsonl"
+    async with Session("sample", model="local", embedder="bm25", cache=False) as session:
+        graph = await session.graph()
+        for text in sample.read_text(encoding="utf-8").splitlines():
+            asked = json.loads(text)
+            found = {match.iri.value for match in await linking.from_question(graph, asked["question"], NO_PLAN)}
+            assert found == {topic["iri"] for topic in asked["topic_entities"]}, asked["question"]
+
+
+def test_looks_like_an_iri() -> None:
+    """A title with a colon is a title."""
+    assert [linking._looks_like_iri(text) for text in ("urn:a", "mailto:a@b", "http://a", "<a>")] == [True] * 4
+    assert [linking._looks_like_iri(text) for text in ("Mission: Impossible", "a:b", "M:tv", "urn: x")] == [False] * 4
+    assert Iri.parse("urn:a").queryable

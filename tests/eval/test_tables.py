@@ -1,0 +1,249 @@
+"""The tables and ablations of one command: which methods apply, who knows a way, and a whole run over a small graph."""
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from eval.quality import grids, tables
+from eval.support import cells
+from eval.support.asker import LOCAL, Asker
+from eval.support.cells import Cells, spread
+from eval.support.gold import SETS, Set, facts, way
+from eval.support.guide import Gold
+from eval.support.walks import Tally
+from fedkg.bench.data import definitions
+from fedkg.bench.data.questions import BenchmarkQuestion
+from fedkg.bench.data.questions import Gold as Named
+from fedkg.bench.run import provenance, results
+from fedkg.bench.run.record import QuestionRecord
+from fedkg.bench.run.results import BenchmarkResult
+from fedkg.bench.scoring.scores import score
+from fedkg.core.usage import Usage
+from fedkg.methods.registry import METHODS
+
+Command = Callable[..., None]
+X = "http://x/"
+NAMES = ("ann", "bob", "eve", "joe", "kim", "father", "job", "miner", "nurse")
+LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
+FACTS = [
+    ("ann", "father", "joe"),
+    ("ann", "job", "nurse"),
+    ("joe", "job", "miner"),
+    ("bob", "father", "kim"),
+    ("kim", "job", "nurse"),
+]
+DEFINITION = """
+title = "Family"
+questions = "family.jsonl"
+graph = "family.nt.gz"
+depth = 2
+kind = "entities"
+"""
+GRID = """
+title = "Beam width"
+benchmarks = ["{family}", "{unknown}"]
+combine = "product"
+[[axis]]
+name = "search.beam"
+values = [1, 2]
+[[axis]]
+name = "search.verifier"
+values = ["deductive", "log-probability"]
+"""
+
+
+def row(name: str, topic: str, answer: str, **more: Any) -> dict[str, Any]:
+    """A line of a question set."""
+    entities = [{"iri": X + topic, "label": topic}], [{"iri": X + answer, "label": answer}]
+    question = f"What was the job of the father of {topic}?"
+    return {"id": name, "question": question, "topic_entities": entities[0], "answers": entities[1], **more}
+
+
+def path(*nodes: str) -> list[list[str]]:
+    """The gold path along father and job."""
+    return [[X + nodes[0], f"{X}father", X + nodes[1]], [X + nodes[1], f"{X}job", X + nodes[2]]]
+
+
+@pytest.fixture
+def family(tmp_path: Path) -> str:
+    """The definition of a benchmark whose rows show their paths, the last of them none; its files are in the data folder."""
+    labels = [f'<{X}{name}> <{LABEL}> "{name}"@en .' for name in NAMES]
+    edges = [f"<{X}{one}> <{X}{relation}> <{X}{other}> ." for one, relation, other in FACTS]
+    (tmp_path / "family.nt.gz").write_bytes(gzip.compress("\n".join([*labels, *edges, ""]).encode()))
+    rows = [
+        row("1", "ann", "miner", gold_path=path("ann", "joe", "miner")),
+        row("2", "bob", "nurse", gold_path=path("bob", "kim", "nurse")),
+        row("3", "eve", "miner", gold_path=[]),
+    ]
+    (tmp_path / "family.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    return written(tmp_path / "family.toml", DEFINITION)
+
+
+@pytest.fixture
+def unknown(family: str, tmp_path: Path) -> str:
+    """The definition of one whose rows show no path."""
+    (tmp_path / "plain.jsonl").write_text(json.dumps(row("1", "ann", "miner")))
+    return written(tmp_path / "plain.toml", DEFINITION.replace("family.jsonl", "plain.jsonl"))
+
+
+def written(file: Path, text: str) -> str:
+    """The file's name, once the text is in it."""
+    file.write_text(text)
+    return str(file)
+
+
+@pytest.fixture
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """Runs a command in this process with the data folder; what it keeps is kept in `kept`."""
+    monkeypatch.setattr(cells, "FOLDER", tmp_path / "kept")
+    monkeypatch.setattr(provenance, "ROOT", tmp_path)  # a checkout may change while a test runs
+
+    def run(main: Callable[[], None], *words: str) -> None:
+        own = ["--data", str(tmp_path), "--out", str(tmp_path / "out"), "--processes", "1", "--embedder", "hashing"]
+        monkeypatch.setattr("sys.argv", ["x", *own, *words])
+        main()
+
+    return run
+
+
+def test_methods_apply_by_what_the_registry_says() -> None:
+    """Without a language model those that prompt are refused; with one that knows the answers those that recall them say nothing."""
+    for name, method in METHODS.items():
+        assert bool(tables.refusal(name, LOCAL)) == method.prompts
+        assert bool(tables.refusal(name, Tally.name)) == (not method.graph)
+
+
+def test_the_benchmarks_are_those_with_a_graph(tmp_path: Path) -> None:
+    """The one with the largest graph first."""
+    (tmp_path / definitions.find("pql-2h").graph).write_text("larger than those that are absent")
+    found = tables.with_graph(tmp_path)
+    assert set(found) == {name for name in definitions.names() if definitions.find(name).graph}
+    assert set(found[:4]) == {"pathquestion-2h", "pathquestion-3h", "pql-2h", "pql-3h"}
+
+
+def kept(folder: Path) -> dict[str, BenchmarkResult]:
+    """The results that were kept, by their files."""
+    return {file.name.removesuffix(".jsonl.gz"): results.read(file) for file in sorted(folder.rglob("*.jsonl.gz"))}
+
+
+def timeless(folder: Path) -> dict[str, list[QuestionRecord]]:
+    """The records without what they cost: that is not the same each time."""
+    return {
+        name: [msgspec.structs.replace(record, usage=Usage()) for record in result.records]
+        for name, result in kept(folder).items()
+    }
+
+
+def test_what_applies_is_asked_and_reported(family: str, unknown: str, command: Command, tmp_path: Path) -> None:
+    """With both models where the rows show paths, else with one; the scripted one finds all that it knows a way to."""
+    asked = ["fidelis", "gcr"]
+    command(tables.main, "--write", "--benchmarks", family, unknown, "--methods", *asked, "io")
+    found = kept(tmp_path / "kept")
+    runs = {("family", model) for model in ("local", "guide-gold")} | {("plain", "local")}
+    assert set(found) == {f"{name}.{method}.{model}" for name, model in runs for method in asked}
+    best = found["family.fidelis.guide-gold"]
+    assert [(score(record).hits_at_1, record.status) for record in best.records] == [
+        *[(1.0, "answered")] * 2,
+        (0.0, "error"),
+    ]
+    assert best.header.model == "guide:gold"
+    written = (tmp_path / "kept" / "results" / "tables" / "report.md").read_text()
+    assert "plain: not asked with guide:gold, since no way to the answers is known." in written
+    assert "Left out: io asks no graph, and guide:gold would recall the answers" in written
+    assert (tmp_path / "out" / "report.html").is_file()
+
+
+def test_again_the_digits_are_the_same(
+    family: str, command: Command, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A second run from nothing gives the same records, apart from their cost; one in the same folder asks nothing again."""
+    words = ("--write", "--benchmarks", family, "--methods", "rog", "kaping", "--limit", "2")
+    command(tables.main, *words)
+    first, bytes_ = timeless(tmp_path / "kept"), contents(tmp_path / "kept")
+    command(tables.main, *words)
+    assert contents(tmp_path / "kept") == bytes_
+    command(tables.main, *words, "--out", str(tmp_path / "other"))
+    assert timeless(tmp_path / "kept") == first
+    assert "family.rog.local: 2 questions, " in capsys.readouterr().out
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All files of a folder."""
+    return {file.name: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def test_an_ablation_is_run_where_a_way_is_known(family: str, unknown: str, command: Command, tmp_path: Path) -> None:
+    """What else is left out is said: another benchmark, and what the model cannot do. A plot is a file beside the tables."""
+    grid = written(tmp_path / "width.toml", GRID.format(family=family, unknown=unknown))
+    command(grids.main, "--write", "--ablations", grid)
+    folder = tmp_path / "kept" / "results" / "ablations" / "width"
+    found = kept(folder)
+    assert [one.header.settings["search"]["beam"] for one in found.values()] == [1, 2]
+    assert all(len(one.records) == 3 for one in found.values())
+    text = (folder / "report.md").read_text()
+    assert "plain is left out: no way to its answers is known." in text
+    assert "needs log-probabilities, and the model guide:gold gives none" in text
+    plots = [file.name for file in folder.glob("*.svg")]
+    assert "By-search.beam.svg" in plots
+    assert all(f"({name})" in text for name in plots)
+
+
+def test_what_is_wrong_ends_the_program(command: Command) -> None:
+    """A benchmark that nobody knows, and one whose files are absent."""
+    with pytest.raises(SystemExit, match="no benchmark is called 'nothing'"):
+        command(tables.main, "--benchmarks", "nothing")
+    with pytest.raises(SystemExit, match=r"crlt-qa\.json"):
+        command(tables.main, "--benchmarks", "crlt-qa")
+
+
+def square(name: str) -> Cells:
+    """Work for another process."""
+    return Cells((Path(name),), (str(int(name) ** 2),))
+
+
+def test_work_comes_back_in_its_order() -> None:
+    """From this process, and from others."""
+    names = ["3", "1", "2"]
+    assert spread(square, names, 2) == spread(square, names, 1) == [square(name) for name in names]
+
+
+def test_a_way_is_the_shortest_and_fits_the_answers_best(tmp_path: Path, family: str) -> None:
+    """One relation before two; of several those that lead to the answers and to little else; none where nothing leads there."""
+    graph = facts(tmp_path / "family.nt.gz", f"<{X}")
+    ann, nurse, miner = (Named(name, X + name) for name in ("ann", "nurse", "miner"))
+
+    def steps(*answers: Named) -> list[tuple[str, str]]:
+        found = way(BenchmarkQuestion("1", "?", (ann,), answers), graph)
+        return [(one.relation.value.removeprefix(X), one.direction) for one in found]
+
+    assert steps(nurse) == [("job", "out")]
+    assert steps(miner) == [("father", "out"), ("job", "out")]
+    assert steps(Named("eve", f"{X}eve")) == []
+
+
+def test_where_rows_show_no_path_the_graph_is_asked(
+    unknown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a set that is known to lead to its answers; a question without a way has an empty one."""
+    monkeypatch.setitem(SETS, "family", Set("plain", "family.nt.gz", f"<{X}", "generic"))
+    definition = msgspec.structs.replace(definitions.find(unknown), questions="plain.jsonl.gz")
+    (tmp_path / "plain.jsonl.gz").write_bytes(gzip.compress((tmp_path / "plain.jsonl").read_bytes()))
+    ann, miner, eve = (Named(name, X + name) for name in ("ann", "miner", "eve"))
+    with Asker(tmp_path) as asker:
+        assert asker.knows(definition)
+        known = asker.gold(definition, BenchmarkQuestion("1", "?", (ann,), (miner,)))
+        assert known == Gold(["→ father", "→ job"], ["miner"])
+        assert asker.gold(definition, BenchmarkQuestion("2", "?", (ann,), (eve,))) == Gold([], ["eve"], proven=False)
+
+
+def test_the_known_sets_are_told_by_their_files(data: Path) -> None:
+    """MetaQA's rows name relations, WebQSP on FB15k-237 has a set; of QALD nothing is known."""
+    with Asker(data) as asker:
+        ways = {name: asker.knows(definitions.find(name)) for name in tables.with_graph(data)}
+    unknown = {"crlt-claims", "crlt-qa", "medqa-usmle", "qald10-codex"}
+    assert {name for name, known in ways.items() if not known} == unknown

@@ -1,0 +1,94 @@
+"""How many entities share a request: what is learned from replies, within one process and by the next one."""
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fedkg.cache.memory import MemoryStore
+from fedkg.config.profiles import Limits
+from fedkg.core.meter import Meter
+from fedkg.core.terms import Iri
+from fedkg.graph.batch_size import NAMESPACE, BatchSize
+from fedkg.graph.endpoint import SparqlGraph
+from fedkg.sparql.reply import EndpointReply
+
+Wire = Callable[..., SparqlGraph]
+TIMEOUT = EndpointReply(500, {"content-type": "text/plain"}, b"Virtuoso S1T00 Error SR171: Transaction timed out")
+TEXT = " ".join(f":a{number} r:p :b ." for number in range(200))
+WANTED = [Iri(f"http://x/a{number}") for number in range(200)]
+
+
+async def learned(*lessons: tuple[int, bool], most: int = 50) -> list[int]:
+    """The size after each lesson: entities asked for, and whether that many were answered."""
+    size = BatchSize(MemoryStore(), "k", most)
+    sizes = []
+    for asked, fits in lessons:
+        await size.learn(asked, fits=fits)
+        sizes.append(size.now)
+    return sizes
+
+
+async def test_half_after_too_much_a_quarter_more_after_success() -> None:
+    """Never more than the profile allows, never less than one."""
+    assert await learned((50, False), (25, True), (31, True), (38, True), (47, True), (50, True)) == [
+        25,
+        31,
+        38,
+        47,
+        50,
+        50,
+    ]
+    assert await learned((4, False), (2, False), (1, False), (1, True), (2, True), most=4) == [2, 1, 1, 2, 3]
+
+
+async def test_a_small_batch_proves_little() -> None:
+    """Three entities that were answered say nothing of fifty; one that was too much alone is no matter of batches."""
+    assert await learned((50, False), (3, True), (1, False)) == [25, 25, 25]
+
+
+async def test_the_next_process_starts_where_this_one_ended() -> None:
+    """The size is kept by endpoint and direction; what cannot be read, or is more than allowed now, is not taken."""
+    store = MemoryStore()
+    await BatchSize(store, "k", 50).learn(50, fits=False)
+    sizes = {key: BatchSize(store, key, 50) for key in ("k", "other")}
+    for size in sizes.values():
+        await size.load()
+    assert [size.now for size in sizes.values()] == [25, 50]
+    for kept, now in ((b"90", 50), (b"0", 1), (b"-3", 1), (b"many", 50), (b"\xff", 50)):
+        store.put_many(NAMESPACE, {"k": kept})
+        await (size := BatchSize(store, "k", 50)).load()
+        assert size.now == now
+
+
+@given(st.lists(st.tuples(st.integers(1, 60), st.booleans())), st.integers(1, 60))
+async def test_the_size_stays_in_bounds(lessons: list[tuple[int, bool]], most: int) -> None:
+    """Whatever the endpoint does."""
+    assert all(1 <= size <= most for size in await learned(*lessons, most=most))
+
+
+@pytest.mark.parametrize("can", [7, 10, 40])
+async def test_an_endpoint_is_not_asked_for_too_much_again(
+    make: Wire, meter: Meter, faults: list[Callable[[str], EndpointReply | None]], asked: list[str], can: int
+) -> None:
+    """It times out over so many entities at once: all are answered, and a fresh process begins with what works."""
+    store, limits = MemoryStore(), Limits(retries=0, concurrency=1)
+    faults.append(lambda query: TIMEOUT if query.split(".")[0].count("<http://x/a") > can else None)
+    found = []
+    for part in (WANTED[:100], WANTED[100:]):
+        asked.clear()
+        found += await make(TEXT, store=store, limits=limits).neighbours(part, "out")
+    assert [near.failed for near in found if near.failed] == []
+    most = [query.split("}")[0].count("<http://x/a") for query in asked]
+    assert most[0] <= 2 * can, "the second process has learned from the first"
+
+
+async def test_a_batch_that_was_given_up_teaches_the_most(
+    make: Wire, faults: list[Callable[[str], EndpointReply | None]]
+) -> None:
+    """Where not even the smallest parts were answered, the next batch begins below them; it does not fail in the same way."""
+    faults.append(lambda query: TIMEOUT if query.split(".")[0].count("<http://x/a") > 3 else None)
+    graph = make(TEXT, store=MemoryStore(), limits=Limits(retries=0, concurrency=1))
+    found = await graph.neighbours(WANTED, "out")
+    assert [bool(near.failed) for near in found] == [number < 50 for number in range(200)]

@@ -1,0 +1,283 @@
+"""GCR's token door from a question to its document: a tiny model of transformers writes the paths; and how it is refused."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fedkg.config.settings import Settings, public
+from fedkg.core.answer import Answer
+from fedkg.core.choice import Choice, PromptCandidate
+from fedkg.core.path import PartialPath, Step
+from fedkg.core.question import Plan
+from fedkg.core.terms import DirectedRelation, Edge, Iri
+from fedkg.errors import FedkgError, MethodError, ModelNameError, ModelReplyError, SettingsError
+from fedkg.llm import hf
+from fedkg.llm.base import Capability, Completion, Message, Request, ScriptedModel
+from fedkg.reasoner import path_format
+from fedkg.reasoner.prompted import MOST_HELD, PromptedModel, doors
+from fedkg.session import Session
+from fedkg.training.examples import TrainingExample
+
+QUESTION = "Who is the spouse of the director of King Kong?"
+PLAN = Plan(("spouse",), ("director", "spouse"), "The spouse is *placeholder*.", "entities", ("King Kong",))
+NATIVE, PLAIN = Capability(structured="native", context=100_000), Capability(context=100_000)
+
+
+def scholar(messages: Sequence[Message], call: str) -> str:
+    """A model that plans, and answers with the path over director and spouse."""
+    plan = {"keywords": ["spouse"], "planning_steps": ["director", "spouse"], "mentions": ["King Kong"]}
+    if call == "plan":
+        said = {"declarative_statement": "The spouse is *placeholder*.", "kind": "entities", "options": []}
+        return json.dumps(plan | said)
+    lines = re.findall(r"(?m)^(\d+)\. (.*)$", messages[-1].content)
+    right = [int(number) for number, text in lines if "→ director →" in text and "→ spouse →" in text]
+    return json.dumps({"paths": [{"path": number, "ends": []} for number in right]})
+
+
+def session(path_model: Path | None = None, chat: ScriptedModel | None = None, **options: Any) -> Session:
+    """The sample graph, asked by GCR."""
+    made: dict[str, Any] = {"method": "gcr", "embedder": "bm25", "search.depth": 2} | options
+    if path_model:
+        made["path_model"] = f"hf:{path_model}"
+    return Session("sample", chat=chat, **made)
+
+
+async def asked(question: str, **wired: Any) -> Answer:
+    """The answer to one question."""
+    async with session(**wired) as one:
+        return await one.ask(question)
+
+
+async def test_a_path_model_writes_and_another_model_answers(tiny: Path) -> None:
+    """Paths that the graph has, through the token door; each call is in the ledger with whom it was asked of."""
+    answer = await asked(QUESTION, path_model=tiny, chat=ScriptedModel(scholar, PLAIN))
+    assert answer.measures["door"] == "token"
+    assert [(call.call, call.model) for call in answer.ledger] == [
+        ("plan", "scripted"),
+        ("reasoning-paths", hf.named(tiny)),
+        ("inductive", "scripted"),
+    ]
+    written = answer.ledger[1]
+    assert written.tokens_in > 0
+    assert written.tokens_out > 0
+    assert answer.settings["path_model"] == "hf:tiny"
+
+
+async def test_the_same_question_has_the_same_document(tiny: Path) -> None:
+    """Nothing is drawn by chance, and a trie that was kept is the one that was made."""
+    both = [await asked(QUESTION, path_model=tiny, chat=ScriptedModel(scholar, PLAIN)) for _ in range(2)]
+    first, second = ([path.edges for path in answer.paths] for answer in both)
+    assert first == second
+    assert both[0].answers == both[1].answers
+
+
+async def test_every_path_that_is_answered_from_was_offered(tiny: Path) -> None:
+    """The model that answers sees the paths that were decoded, ten at most, and all of them exist."""
+    seen: list[str] = []
+
+    def all_of_them(messages: Sequence[Message], call: str) -> str:
+        if call == "plan":
+            return scholar(messages, call)
+        seen.extend(text for _, text in re.findall(r"(?m)^(\d+)\. (.*)$", messages[-1].content))
+        return json.dumps({"paths": [{"path": number + 1, "ends": []} for number in range(len(seen))]})
+
+    async with session(path_model=tiny, chat=ScriptedModel(all_of_them, PLAIN)) as one:
+        answer = await one.ask(QUESTION)
+        holds = await one.verify(answer)
+    assert 0 < len(seen) <= 10
+    assert answer.paths
+    assert all(checked.holds for checked in holds)
+
+
+async def test_a_model_that_has_learned_nothing_ends_no_walk(tiny: Path) -> None:
+    """Alone, its plan and its answer are nonsense: the walk goes on by content words, and says so."""
+    answer = await asked(QUESTION, model=f"hf:{tiny}")
+    assert answer.measures["door"] == "token"
+    assert not answer.answers
+    assert any("planned by content words" in warning for warning in answer.warnings)
+    assert {call.error for call in answer.ledger if call.call == "plan"} == {"ModelReplyError"}
+    assert [call.error for call in answer.ledger if call.call == "reasoning-paths"] == [""]
+    assert {call.price for call in answer.ledger} == {0.0}
+
+
+async def test_two_topics_share_a_trie(tiny: Path) -> None:
+    """Paths from both are written by one call."""
+    async with session(path_model=tiny, chat=ScriptedModel(scholar, PLAIN)) as one:
+        answer = await one.ask("Do they share a director?", ["King Kong", "The Hobbit: An Unexpected Journey"])
+    assert answer.measures["door"] == "token"
+    assert [call.call for call in answer.ledger].count("reasoning-paths") == 1
+
+
+async def test_kept_replies_need_no_model(tiny: Path, tmp_path: Path) -> None:
+    """What was decoded once is replayed offline: from a folder elsewhere, and by the ledger's name where there is none."""
+    place = tmp_path / tiny.name
+    place.symlink_to(tiny)
+    first = await asked(QUESTION, path_model=place, chat=ScriptedModel(scholar, PLAIN), replies=True)
+    place.unlink()
+    named = next(call.model for call in first.ledger if call.call == "reasoning-paths")
+    for writer in (tiny, Path(named.removeprefix("hf:"))):
+        again = await asked(QUESTION, path_model=writer, chat=ScriptedModel(scholar, PLAIN), mode="offline")
+        assert again.measures == first.measures
+        assert {call.replayed for call in again.ledger} == {True}
+    assert [path.edges for path in again.paths] == [path.edges for path in first.paths]
+
+
+@pytest.mark.parametrize(
+    ("capability", "writer", "offered"),
+    [
+        (PLAIN, None, ("index",)),
+        (NATIVE, None, ("schema", "index")),
+        (PLAIN, ScriptedModel([]), ("token", "index")),
+        (NATIVE, ScriptedModel([]), ("token", "schema", "index")),
+    ],
+)
+def test_what_can_hold_a_model_to_paths(
+    capability: Capability, writer: ScriptedModel | None, offered: tuple[str, ...]
+) -> None:
+    """The closest comes first, and is the one that is taken where none is wanted."""
+    chat = ScriptedModel([], capability)
+    assert doors(chat, writer) == offered
+    assert PromptedModel(chat, writer=writer).door == offered[0]
+    assert PromptedModel(chat, writer=writer, door="index").held == 0
+
+
+@pytest.mark.parametrize(("door", "capability"), [("token", NATIVE), ("token", PLAIN), ("schema", PLAIN)])
+async def test_a_door_that_the_model_does_not_offer_is_refused(door: str, capability: Capability) -> None:
+    """Before anything is asked, with the doors that there are and what would open the one that is wanted."""
+    chat = ScriptedModel(scholar, capability)
+    wanted: dict[str, Any] = {"search.door": door}
+    async with session(chat=chat, **wanted) as one:
+        with pytest.raises(MethodError, match=f"cannot be held to paths by the door {door}") as caught:
+            await one.ask(QUESTION)
+        assert one.usage().requests == 0
+    assert chat.asked == []
+    assert "--path-model hf:FOLDER" in caught.value.hint
+    assert "scripted offers: " in caught.value.hint
+
+
+@pytest.mark.parametrize("door", ["schema", "index"])
+async def test_a_wider_door_can_be_demanded(tiny: Path, door: str) -> None:
+    """Where a model could be held by its tokens, it is held as the settings say."""
+
+    def picks(messages: Sequence[Message], call: str) -> str:
+        return '{"picks": [1]}' if call in {"choose", "reasoning-paths"} else scholar(messages, call)
+
+    chat = ScriptedModel(picks, NATIVE)
+    answer = await asked(QUESTION, path_model=tiny, chat=chat, **{"search.door": door})
+    assert answer.measures["door"] == door
+    assert {call.model for call in answer.ledger} == {"scripted"}
+
+
+async def test_a_door_that_is_too_narrow_is_gone_round(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More paths than it takes are walked from hop to hop, as without it; who wanted it is told."""
+    monkeypatch.setitem(MOST_HELD, "token", 1)
+    wanted = {"search.door": "token"}
+    answer = await asked(QUESTION, path_model=tiny, chat=ScriptedModel(scholar, PLAIN), **wanted)
+    assert answer.measures["door"] == "index"
+    assert any("more than the 1 that the door token takes" in warning for warning in answer.warnings)
+
+
+async def test_another_method_has_no_door() -> None:
+    """The setting is one of GCR, and is in nobody else's way."""
+    answer = await asked(
+        "Who is the director of King Kong?", model="local", method="vanilla", **{"search.door": "token"}
+    )
+    assert answer.method == "vanilla"
+
+
+class Told(ScriptedModel):
+    """A writer that keeps the requests it was sent."""
+
+    name = "hf:told"
+
+    async def complete(self, request: Request) -> Completion:
+        """The scripted reply."""
+        self.request = request
+        return await super().complete(request)
+
+
+OFFERS = (
+    PromptCandidate(1, "King Kong → director → Peter Jackson"),
+    PromptCandidate(2, "King Kong → director → Peter Jackson → spouse → Fran Walsh"),
+    PromptCandidate(3, "Wellington ← capital ← New Zealand"),
+)
+
+
+async def test_the_prompt_is_that_of_the_training_files() -> None:
+    """What is decoded is what an example of `fedkg paths build` consists of, as far as its path goes."""
+    writer = Told(['{"picks": [2, 1]}'])
+    model = PromptedModel(ScriptedModel([]), writer=writer)
+    assert await model.reasoning_paths(QUESTION, PLAN, OFFERS, 2) == (Choice(2), Choice(1))
+    held = writer.request.held
+    assert held is not None
+    topics = ["King Kong", "Wellington"]
+    example = TrainingExample(
+        path_format.prompt("gcr", QUESTION, topics), path_format.path(OFFERS[1].text, "Fran Walsh")
+    )
+    assert [message.content for message in writer.request.messages] == [example.prompt]
+    assert example.completion.startswith(f"{held.start}{held.texts[1]}{held.end}")
+    assert held.most == 2
+
+
+@pytest.mark.parametrize("reply", ['{"picks": [7]}', "{}", "nothing"])
+async def test_numbers_of_no_path_are_refused(reply: str) -> None:
+    """A writer is believed as little as any model; the ledger says what came of the call."""
+    model = PromptedModel(ScriptedModel([]), writer=Told([reply]))
+    with pytest.raises(ModelReplyError):
+        await model.reasoning_paths(QUESTION, PLAN, OFFERS, 2)
+    assert [call.error for call in model.ledger.calls] == ["ModelReplyError"]
+
+
+def node(name: str) -> Iri:
+    """The entity of that name."""
+    return Iri(f"http://x/{name}")
+
+
+def step(*edges: tuple[str, str, str]) -> Step:
+    """A step over these edges."""
+    relation = node(edges[0][1])
+    made = tuple(Edge(node(start), relation, node(end), "out", "e") for start, _, end in edges)
+    return Step(0, DirectedRelation(relation, "out"), made)
+
+
+def test_one_walk_of_a_path_of_many_ends() -> None:
+    """It goes over the nodes that lead to that end, and over no other."""
+    cast = step(("kong", "star", "watts"), ("kong", "star", "black"))
+    beam = PartialPath(node("kong"), (cast, step(("watts", "born", "shoreham"), ("black", "born", "santa monica"))))
+    alone = beam.alone(node("santa monica"))
+    assert [one.tails for one in alone.steps] == [(node("black"),), (node("santa monica"),)]
+    assert alone.chain == beam.chain
+    assert alone.walks(node("santa monica")) == beam.walks(node("santa monica"))
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"model": "hf:"}, ModelNameError, "no model is called 'hf:'"),
+        ({"model": "hf:/no/such/folder"}, ModelNameError, "holds no model"),
+        ({"path_model": "openai:gpt-4o"}, ModelNameError, "cannot be held to paths"),
+        ({"path_model": "hf:/no/such/folder", "model": "local"}, SettingsError, "answers no questions"),
+    ],
+)
+def test_models_that_cannot_be_had(options: Mapping[str, Any], error: type[FedkgError], message: str) -> None:
+    """They are refused when the session is made, before anybody is asked anything."""
+    with pytest.raises(error, match=message) as caught:
+        Session("sample", method="gcr", **options)
+    assert caught.value.exit_code == 2
+
+
+def test_without_the_packages_the_extra_is_named(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is asked."""
+    monkeypatch.setattr(hf, "PACKAGES", ("no_such_package",))
+    with pytest.raises(FedkgError) as caught:
+        Session("sample", model=f"hf:{tiny}")
+    assert (caught.value.exit_code, caught.value.hint) == (2, "pip install 'fedkg[hf]'")
+
+
+def test_a_document_shows_no_folder() -> None:
+    """Of the path model only the name of its folder stays."""
+    assert public(Settings(path_model="hf:/home/me/models/writer"))["path_model"] == "hf:writer"

@@ -1,0 +1,149 @@
+"""The bundled prompts: each says what its call needs, for every kind of question, in the form that vendors take."""
+
+import json
+import re
+from typing import Any, get_args
+
+import pytest
+
+from fedkg.core.choice import PromptCandidate
+from fedkg.core.question import Kind, Match, Mention, Plan
+from fedkg.core.terms import Iri
+from fedkg.reasoner.prompts.library import load, names
+from fedkg.reasoner.prompts.template import SHARED
+
+CALLS = names()
+KINDS: tuple[Kind, ...] = get_args(Kind)
+WORDINGS = [(call, kind) for call in CALLS for kind in (None, *KINDS)]
+GRAPH_CALLS = [call for call in CALLS if call not in ("plan", "model-only")]
+PLAN = Plan(("born in",), ("from A by born in",), "A was born in *placeholder*.", "entities", ("A",), ("B", "C"))
+OFFERS = (
+    PromptCandidate(1, "A → born in → B", ("born in",), ("B",)),
+    PromptCandidate(2, "A ← parent ← C, D, (+12)", ("parent",), ("C", "D"), 12),
+)
+VALUES = {
+    "question": "Where was A born?",
+    "kind": None,
+    "options": (),
+    "plan": PLAN,
+    "path": OFFERS[0],
+    "paths": OFFERS,
+    "offers": OFFERS,
+    "kept": OFFERS[:1],
+    "relations": OFFERS,
+    "hypotheses": ("B", "C"),
+    "mentions": (Mention("A", (Match(Iri("http://x/a"), "A", 1.0, "a thing", type="city"),)),),
+    "width": 2,
+    "depth": 2,
+    "most": 3,
+    "style": "io",
+}
+
+
+@pytest.mark.parametrize(("call", "kind"), WORDINGS)
+def test_the_bundled_calls_load_and_render(call: str, kind: Kind | None) -> None:
+    """Each bundled template renders for each kind with the values of its call, and says version, paper section and what it returns."""
+    template = load(call, kind=kind)
+    system, user = template.render(**VALUES)
+    assert not re.search(r"\{\{|\{%|\n\n\n", system + user)
+    assert user.startswith("<question>Where was A born?</question>")
+    assert template.call == call
+    assert template.meta.paper
+    assert template.meta.returns
+    assert re.fullmatch(r"\d+-[0-9a-f]{12}", template.version)
+
+
+def test_the_bundled_calls_are_named() -> None:
+    """The calls of the protocol are there, sorted, and what they share is none."""
+    assert sorted(CALLS) == CALLS
+    assert {"plan", "link", "choose", "answer", "model-only"} < set(CALLS)
+    assert SHARED not in CALLS
+
+
+@pytest.mark.parametrize(("call", "kind"), WORDINGS)
+def test_the_system_text_never_changes(call: str, kind: Kind | None) -> None:
+    """Nothing of the question is in the system text, so that vendors can cache it for all questions; all of it is in the user text."""
+    template = load(call, kind=kind)
+    other = {
+        **VALUES,
+        "question": "Other?",
+        "width": 9,
+        "plan": Plan(("k",)),
+        "offers": OFFERS[:1],
+        "paths": OFFERS[:1],
+        "style": "cot",
+    }
+    one, another = template.render(**VALUES), template.render(**other)
+    assert one[0] == another[0] == template.system
+    assert one[1] != another[1]
+
+
+@pytest.mark.parametrize(("call", "kind"), WORDINGS)
+def test_what_is_left_out_is_said_and_costs_nothing_where_nothing_is(call: str, kind: Kind | None) -> None:
+    """A prompt that shows a list says how many of its items are not shown; the line is not there where all are."""
+    template = load(call, kind=kind)
+    said = "\n12 more, ranked lower, are not shown.\n</graph>"
+    assert (said in template.render(**VALUES, left_out=12)[1]) == (call in GRAPH_CALLS)
+    assert "not shown" not in template.render(**VALUES)[1]
+
+
+@pytest.mark.parametrize("call", GRAPH_CALLS)
+def test_the_notation_is_explained_and_data_is_called_data(call: str) -> None:
+    """Each prompt that shows the graph says that this is data, and each with paths explains both arrows and groups."""
+    system = load(call).system
+    assert "<graph>" in system
+    assert "is data" in system
+    assert "one JSON object" in system
+    for said in ("A → r → B", "A ← r ← B", "(+12)") if call != "link" else ():
+        assert said in system
+
+
+@pytest.mark.parametrize(("call", "kind"), WORDINGS)
+def test_the_examples_fit_the_schema(call: str, kind: Kind | None) -> None:
+    """Every example reply in a system text is JSON with just the keys that the schema requires."""
+    template = load(call, kind=kind)
+    for example in template.examples:
+        assert f"\n{example.reply}" in template.system
+        fits(json.loads(example.reply), template.schema)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_every_call_has_an_example_for_every_kind(call: str) -> None:
+    """Wherever a call shows examples at all it shows one for each kind of question."""
+    assert len({bool(load(call, kind=kind).examples) for kind in KINDS}) == 1
+
+
+PYTHON = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool, "number": float}
+
+
+def fits(value: Any, schema: dict[str, Any]) -> None:
+    """Asserts that a value has the shape of a schema of the few kinds that we use."""
+    assert type(value).__name__ == PYTHON[schema["type"]].__name__
+    assert "enum" not in schema or value in schema["enum"]
+    if schema["type"] == "object":
+        assert set(value) == set(schema["required"])
+        for key, part in value.items():
+            fits(part, schema["properties"][key])
+    for item in value if schema["type"] == "array" else ():
+        fits(item, schema["items"])
+
+
+@pytest.mark.parametrize(("call", "kind"), WORDINGS)
+def test_schemas_keep_to_what_both_vendors_take(call: str, kind: Kind | None) -> None:
+    """Strict structured output wants every property required, no further ones, and none of the bounds that vendors refuse."""
+
+    def check(schema: dict[str, Any]) -> None:
+        assert set(schema) <= {"type", "properties", "required", "additionalProperties", "items", "enum"}
+        if schema["type"] == "object":
+            assert schema["additionalProperties"] is False
+            assert schema["required"] == list(schema["properties"])
+        for part in (*schema.get("properties", {}).values(), *([schema["items"]] if "items" in schema else [])):
+            check(part)
+
+    check(load(call, kind=kind).schema)
+
+
+def test_offers_show_numbers_ends_and_how_many_more_there_are() -> None:
+    """The answer call lists each path's ends with numbers, and how many more there are."""
+    user = load("answer", kind="entities").render(**VALUES)[1]
+    assert re.search(r"\n2\. A ← parent ← C, D, \(\+12\)\n.*1\) C\b.*2\) D\b.*12 more", user, re.DOTALL)

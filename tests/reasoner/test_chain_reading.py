@@ -1,0 +1,165 @@
+"""How well a question says a chain of relations."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fedkg.core.choice import PromptCandidate
+from fedkg.embed.base import Matrix
+from fedkg.reasoner.chain_reading import (
+    CROSSED,
+    MOST_UNITS,
+    OVERLAP,
+    UNSAID,
+    Reading,
+    RelationChain,
+    chain_of,
+    likeness,
+)
+
+
+def table(reading: Reading, **said: str) -> dict[str, Matrix]:
+    """A likeness of 1 for the one span that says each relation, of 0 for all others."""
+    return {name: np.array([span == text for span in reading.spans], dtype=np.float32) for name, text in said.items()}
+
+
+@pytest.mark.parametrize(
+    ("question", "spans"),
+    [
+        ("who is the mother of the wife of X?", {"wife", "who is the mother", "who is the mother of the wife"}),
+        ("X's wife's mother", {"wife", "mother", "wife's mother"}),
+        ("the mother of X’s wife", {"wife", "mother", "mother of's wife"}),
+        ("who directed the film X", {"who directed"}),
+        ("X?", {"X?"}),
+        ("", {""}),
+    ],
+)
+def test_the_spans_of_a_question_are_its_words_without_the_topic(question: str, spans: set[str]) -> None:
+    """Neighbours of a walk, without small words before them; what the topic is, is not asked; all of it if nothing is left."""
+    assert set(Reading(question, "X").spans) == spans
+
+
+@pytest.mark.parametrize(
+    ("question", "wife", "mother"),
+    [
+        ("the mother of the wife of X", "wife", "mother"),
+        ("the mother of X's wife", "wife", "mother"),
+        ("X's wife's mother", "wife", "mother"),
+        ("whose mother is X wife", "wife", "whose mother is"),
+    ],
+)
+def test_relations_are_said_outwards_from_the_topic(question: str, wife: str, mother: str) -> None:
+    """Before it or after it: the same walk; a chain that says half of the words does not fit."""
+    reading = Reading(question, "X")
+    said = table(reading, wife=wife, mother=mother)
+    assert reading.fits(said, [("wife", "mother"), ("wife",)]) == [1.0, 0.0]
+
+
+def test_the_other_order_does_not_fit() -> None:
+    """A possessive says which side comes first."""
+    reading = Reading("X's wife's mother", "X")
+    assert reading.fits(table(reading, wife="wife", mother="mother"), [("mother", "wife")]) == [0.0]
+
+
+def test_what_is_left_over_may_be_forgiven() -> None:
+    """Partly, a chain is as good as the words that say it; no words say more relations than there are."""
+    reading = Reading("the mother of the wife of X", "X")
+    said = table(reading, wife="wife", mother="mother")
+    assert reading.fits(said, [("wife",)]) == [0.0]
+    assert reading.fits(said, [("wife",), ("wife", "mother")], partly=True) == [1.0, 1.0]
+    assert reading.fits(said, [("wife",) * 3]) == [UNSAID]
+
+
+def test_a_span_goes_beyond_a_relation_by_its_genitives() -> None:
+    """An "of" in the relation's own name is no further step; words in common count in any form."""
+    spans = ["place of birth", "place of birth of the wife", "screenwriter"]
+    zeros = np.zeros(3, dtype=np.float32)
+    assert likeness(spans, "place of birth", zeros) == pytest.approx([OVERLAP, OVERLAP - CROSSED, 0])
+    assert likeness(spans, "written by", zeros) == pytest.approx([-CROSSED, -2 * CROSSED, OVERLAP])
+    assert likeness(spans, "by", zeros + 1)[2] == pytest.approx(1 - OVERLAP)
+
+
+def test_words_are_forms_of_one_only_where_their_stems_are() -> None:
+    """Short words have to be equal: a son is no person."""
+    zeros = np.zeros(3, dtype=np.float32)
+    assert likeness(["son", "directed", "sons"], "person", zeros) == pytest.approx([0, 0, 0])
+    assert likeness(["son", "directed", "co-director"], "director", zeros) == pytest.approx([0, OVERLAP, OVERLAP])
+
+
+@pytest.mark.parametrize(
+    ("span", "relation"),
+    [
+        ("what kinds", "genre"),
+        ("words that describe", "tags"),
+        ("mom", "parents"),
+        ("kids", "child"),
+        ("husband", "wife"),
+    ],
+)
+def test_everyday_words_mean_what_a_graph_has_one_word_for(span: str, relation: str) -> None:
+    """Synonyms count like forms of one word, in singular and plural; words of two groups do not."""
+    zeros = np.zeros(2, dtype=np.float32)
+    assert likeness([span, "country"], relation, zeros) == pytest.approx([OVERLAP, 0])
+    assert likeness([span, "type of parent"], "spouse", zeros)[1] < 0
+
+
+def test_the_chain_of_an_offer_has_its_arrows() -> None:
+    """Those of the relations, not of what is shown around the end; of an unknown path they count as forward."""
+    whole = PromptCandidate(1, "X → a → y ← b ← z [→ c → w]", ("a", "b"), ("z",), topic="X")
+    assert chain_of(whole) == RelationChain("X", ("a", "b"), "→←", dated=False)
+    assert chain_of(PromptCandidate(1, "← b ←")) == RelationChain("", ("b",), "←")
+    step = PromptCandidate(1, "← b ←", ("a", "b"), topic="X")
+    assert chain_of(step, PromptCandidate(1, "X ← a ← y", ("a",))).arrows == "←←"
+    assert chain_of(step).arrows == "→←"
+
+
+@pytest.mark.parametrize("date", ["1999", "31 October 1961", "June 1961", "1961-10-31", "44 BC"])
+def test_a_chain_may_end_in_dates(date: str) -> None:
+    """As literals are shown; one end that is none is enough to say no."""
+    dated = [
+        chain_of(PromptCandidate(1, "X → a → y", ("a",), tails)).dated
+        for tails in [("1999", date), (date, "Paris"), ()]
+    ]
+    assert dated == [True, False, None] if date != "44 BC" else [False, False, None]
+
+
+def test_a_time_is_asked_for_or_not() -> None:
+    """Dates where a place is asked for count as little as places where a time is."""
+    born = [RelationChain("X", ("born",), "→", dated=dated) for dated in (True, False, None)]
+    when, where = Reading("when was X born", "X"), Reading("where was X born", "X")
+    assert [when.bonus(chain) < 0 for chain in born] == [False, True, False]
+    assert [where.bonus(chain) < 0 for chain in born] == [True, False, False]
+
+
+def test_of_two_walks_that_fit_alike_the_shorter_one_is_meant() -> None:
+    """A step more has to earn its place."""
+    reading = Reading("the wife of X", "X")
+    one, two = (reading.bonus(RelationChain("X", ("a", "b")[:steps], "→→"[:steps])) for steps in (1, 2))
+    assert one > two
+
+
+def test_a_turn_back_is_meant_where_the_question_says_so() -> None:
+    """Who shares a director: there by a relation and back by it; elsewhere a straight walk is more likely."""
+    turn, straight = RelationChain("X", ("a", "a"), "→←"), RelationChain("X", ("a", "a"), "→→")
+    same, plain = Reading("films with the same director as X", "X"), Reading("the director of X", "X")
+    assert same.bonus(turn) > 0 > same.bonus(straight)
+    assert plain.bonus(turn) < plain.bonus(straight)
+    assert plain.bonus(RelationChain("X", ("a", "b"), "→←")) < 0
+
+
+def test_chains_grow_and_shrink_by_a_step() -> None:
+    """What a longer chain went on from had edges, so it was no date."""
+    chain = RelationChain("X", ("a",), "→").then(RelationChain("", ("b",), "←"))
+    assert chain == RelationChain("X", ("a", "b"), "→←")
+    assert chain.before() == RelationChain("X", ("a",), "→", dated=False)
+
+
+@given(st.text(max_size=400), st.text(max_size=10))
+def test_any_question_has_a_bounded_reading(question: str, topic: str) -> None:
+    """However long it is and whatever it is made of; every chain has a fit."""
+    reading = Reading(question, topic)
+    assert 1 <= len(reading.spans) <= MOST_UNITS * (MOST_UNITS + 1)
+    said = {"a": np.ones(len(reading.spans), dtype=np.float32)}
+    assert reading.fits(said, [("a",), ("a", "a")], partly=True)[0] == pytest.approx(1.0)
+    assert all(UNSAID <= fit <= 1 for fit in reading.fits(said, [("a",), ("a",) * 20]))

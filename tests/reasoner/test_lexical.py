@@ -1,0 +1,259 @@
+"""The reasoning model without a language model."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from fedkg.common.normalize import content_words
+from fedkg.core.choice import ModelOnlyAnswer, PromptCandidate
+from fedkg.core.question import Kind, Match, Mention, Plan
+from fedkg.core.terms import Iri
+from fedkg.embed.base import Matrix
+from fedkg.embed.bm25 import Bm25Similarity
+from fedkg.reasoner.base import ReasoningModel
+from fedkg.reasoner.lexical import LEAST, PLANNED, LocalModel
+
+QUESTION = "where was the wife of Peter Jackson born?"
+
+
+class Told:
+    """A similarity that is told which words say a text: the share of the query's content words that are among them."""
+
+    name = "told"
+    embedded = 0
+    unrelated = 0.05
+    weak = 0.3
+
+    def __init__(self, **clues: str) -> None:
+        self.clues = {text: words.split() for text, words in clues.items()}
+        self.queries: list[str] = []
+
+    async def scores(self, query: str, texts: Sequence[str]) -> Matrix:
+        """The share for each text; it keeps the queries that it is asked."""
+        self.queries.append(query)
+        return np.array(self._shares(query, texts), dtype=np.float32)
+
+    async def table(self, queries: Sequence[str], texts: Sequence[str]) -> Matrix:
+        """The share for each query and text."""
+        self.queries += queries
+        return np.array([self._shares(query, texts) for query in queries], dtype=np.float32)
+
+    def _shares(self, query: str, texts: Sequence[str]) -> list[float]:
+        asked = content_words(query)
+        alike = [[word in self.clues.get(text, ()) for word in asked] for text in texts]
+        return [sum(said) / max(1, len(asked)) for said in alike]
+
+
+def offer(number: int, *relations: str, topic: str = "Peter Jackson") -> PromptCandidate:
+    """An offer of a chain of relations, each walked in its direction."""
+    steps = " ".join(f"→ {relation} → x" for relation in relations)
+    return PromptCandidate(number, f"{topic} {steps}", relations, topic=topic)
+
+
+def told() -> Told:
+    """What says the relations of the tests."""
+    return Told(spouse="wife husband", place="born birthplace", film="movie", award="prize")
+
+
+async def test_it_plans_by_content_words() -> None:
+    """Keywords are what is left without stop words; mentions are left to the linking step."""
+    plan = await LocalModel(Told()).plan(QUESTION)
+    assert plan.keywords == ("wife", "peter", "jackson", "born")
+    assert (plan.kind, plan.mentions) == ("entities", ())
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("How many films did he direct?", "count"),
+        ("Is Paris a city?", "yesno"),
+        ("Did Churchill win?", "yesno"),
+        ("Can you name a film directed by Jackson?", "entities"),
+        ("When was she born?", "literal"),
+        ("How tall is it?", "literal"),
+        ("Who wrote it?", "entities"),
+    ],
+)
+async def test_the_kind_of_a_question_shows_in_its_first_words(question: str, kind: Kind) -> None:
+    """Kinds are told apart by how a question begins."""
+    assert (await LocalModel(Told()).plan(question)).kind == kind
+
+
+async def test_it_abstains_from_verdicts_and_choices() -> None:
+    """What it cannot do it says beforehand, so that nothing is fetched for it."""
+    assert LocalModel(Told()).abstains == {"yesno", "claim", "choice"}
+
+
+async def test_it_chooses_the_best_chains() -> None:
+    """The chains that the question says best, best first, no more than the width."""
+    offers = [offer(1, "film"), offer(2, "place"), offer(3, "spouse")]
+    picks = await LocalModel(told()).choose("the wife of Peter Jackson?", Plan(()), offers, 1)
+    assert [pick.number for pick in picks] == [3]
+    both = await LocalModel(told()).choose(QUESTION, Plan(()), offers, 2)
+    assert {pick.number for pick in both} == {2, 3}
+    assert not any(pick.finishes for pick in both)
+
+
+async def test_the_topic_is_not_part_of_what_is_asked() -> None:
+    """The question is compared without the words that name the topic."""
+    similarity = told()
+    await LocalModel(similarity).choose(QUESTION, Plan(()), [offer(1, "spouse")], 1)
+    assert similarity.queries
+    assert not any("jackson" in query.lower() for query in similarity.queries)
+
+
+async def test_it_stops_where_no_longer_chain_says_more() -> None:
+    """The walk ends where every chain fits worse than the best one that it extends."""
+    model = LocalModel(told())
+    offers = [offer(1, "spouse", "place"), offer(2, "spouse", "film")]
+    assert await model.choose("the wife of Peter Jackson?", Plan(()), offers, 4) == ()
+    assert [pick.number for pick in await model.choose(QUESTION, Plan(()), offers, 1)] == [1]
+
+
+async def test_the_first_step_is_always_taken() -> None:
+    """Even where nothing resembles the question, the answer call may still choose among one-step chains."""
+    assert len(await LocalModel(Told()).choose(QUESTION, Plan(()), [offer(1, "film")], 4)) == 1
+    assert await LocalModel(Told()).choose(QUESTION, Plan(()), [], 4) == ()
+
+
+async def test_it_answers_with_the_best_chain_of_all_depths() -> None:
+    """One path, all its tails."""
+    model = LocalModel(told())
+    conclusion = await model.answer(QUESTION, Plan(()), [offer(1, "spouse"), offer(2, "spouse", "place")])
+    assert (conclusion.paths, conclusion.tails, conclusion.note) == ((2,), {}, "")
+    assert (await model.answer(QUESTION, Plan(()), [])).paths == ()
+
+
+async def test_verification_prunes_and_finishes_nothing() -> None:
+    """It has no notion of deduction: the answer call compares the chains of all depths."""
+    verdicts = await LocalModel(Told()).deductive(QUESTION, Plan(()), [offer(1, "a"), offer(2, "b")])
+    assert [(verdict.number, verdict.follows, verdict.finishes) for verdict in verdicts] == [
+        (1, True, False),
+        (2, True, False),
+    ]
+
+
+async def test_several_topics_are_compared_each_without_its_own_mention() -> None:
+    """Chains from different topic entities compete."""
+    similarity = told()
+    question = "the wife of Peter Jackson, not of Fran"
+    offers = [offer(1, "film"), offer(2, "spouse", topic="Fran")]
+    picks = await LocalModel(similarity).beam(question, Plan(()), None, offers, 1)
+    assert [pick.number for pick in picks] == [2]
+    assert any("peter" in query for query in similarity.queries)
+    assert any("fran" in query for query in similarity.queries)
+
+
+async def test_what_resembles_nothing_is_no_answer_and_little_is_a_guess() -> None:
+    """A chain that shares nothing with the question is not offered as its answer; a weak one says that it is weak."""
+    assert (await LocalModel(Told()).answer(QUESTION, Plan(()), [offer(1, "film")])).paths == ()
+    weak = await LocalModel(Told(spouse="wife")).answer(
+        "Peter Jackson's wife's uncle's dog", Plan(()), [offer(1, "spouse", "film", "award")]
+    )
+    assert (weak.paths, "guess" in weak.note) == ((1,), True)
+    assert (await LocalModel(told()).answer(QUESTION, Plan(()), [offer(1, "spouse")])).note == ""
+
+
+async def test_words_in_common_are_enough_on_a_tiny_graph() -> None:
+    """By BM25 most scores are 0; whatever has a word in common comes first, whatever else speaks against it."""
+    model = LocalModel(Bm25Similarity())
+    back = PromptCandidate(2, "King Kong ← film ← x", ("film",), topic="King Kong")
+    offers = [offer(1, "award", topic="King Kong"), back]
+    question = "in which film does King Kong die?"
+    assert [pick.number for pick in await model.choose(question, Plan(()), offers, 1)] == [2]
+    scores = await model.score_relations(question, Plan(()), None, offers)
+    assert scores[0] == 0
+    assert scores[1] >= LEAST
+    assert (await model.answer(question, Plan(()), offers)).paths == (2,)
+
+
+def test_it_implements_every_call() -> None:
+    """It is a model like the prompted one: the same protocol, without prompts."""
+    model: ReasoningModel = LocalModel(Told())
+    assert (model.name, model.exhaustive) == ("local", True)
+
+
+async def test_it_has_nothing_to_add_to_a_choice_by_words() -> None:
+    """Which of several entities is meant is left as the linking step chose it; from memory it knows nothing."""
+    same = Mention("Berlin", (Match(Iri("http://x/1"), "Berlin", 1.0), Match(Iri("http://x/2"), "Berlin", 1.0)))
+    model = LocalModel(Told())
+    assert await model.link(QUESTION, [same]) == {}
+    assert await model.model_only(QUESTION, "entities", style="cot") == ModelOnlyAnswer()
+
+
+async def test_paths_are_adequate_where_they_say_all_of_the_question() -> None:
+    """A longer one may say what is left; without any path, or where it says nothing, they never are."""
+    model = LocalModel(told())
+    short, whole = offer(1, "spouse"), offer(2, "spouse", "place")
+    assert await model.adequacy(QUESTION, Plan(()), [short, whole]) is True
+    assert await model.adequacy(QUESTION, Plan(()), [short]) is False
+    assert await model.adequacy("the wife of Peter Jackson?", Plan(()), [short]) is True
+    assert await model.adequacy(QUESTION, Plan(()), [offer(1, "award")]) is False
+    assert await model.adequacy(QUESTION, Plan(()), []) is False
+
+
+async def test_scores_lie_between_0_and_1_and_count_what_is_said_so_far() -> None:
+    """In the order of the offers: the first step of a longer chain is as good as all of it, what is not said is 0."""
+    model = LocalModel(told())
+    question = "the birthplace of the wife of Peter Jackson"
+    offers = [offer(1, "spouse"), PromptCandidate(2, "→ spouse →", topic="Peter Jackson"), offer(3, "film")]
+    first, alone, other = await model.score_relations(question, Plan(()), None, offers)
+    assert first == alone
+    assert (0.5 < first <= 1, other) == (True, 0.0)
+    assert await model.score_entities(question, Plan(()), []) == ()
+    wife, film = await model.score_entities(question, Plan(()), [offer(1, "spouse"), offer(2, "film")])
+    assert 1 >= wife > film >= 0
+
+
+async def test_a_step_shown_alone_goes_on_from_its_path() -> None:
+    """Its own text has one arrow, that of the path comes before: the turn back is seen."""
+    path = PromptCandidate(1, "Kong ← film ← Jackson", ("film",), topic="Kong")
+    step = PromptCandidate(1, "→ film →", ("film", "film"), topic="Kong")
+    other = PromptCandidate(2, "← film ←", ("film", "film"), topic="Kong")
+    turn, straight = await LocalModel(told()).score_relations(
+        "the movie of movie of Kong", Plan(()), path, [step, other]
+    )
+    assert turn < straight
+
+
+async def test_relation_paths_are_as_long_as_the_question_says() -> None:
+    """The best first, no longer than asked for and no more than asked for."""
+    model = LocalModel(told())
+    names = ("film", "spouse", "place")
+    relations = [PromptCandidate(number, f"→ {name} →", topic="Peter Jackson") for number, name in enumerate(names, 1)]
+    best, *_ = paths = await model.relation_paths(
+        "the birthplace of the wife of Peter Jackson", Plan(()), relations, 2, 2
+    )
+    assert (best.relations, len(paths)) == ((2, 3), 2)
+    [single] = await model.relation_paths("the wife of Peter Jackson", Plan(()), relations, 1, 1)
+    assert single.relations == (2,)
+    three = "the prize of the husband of the wife of Peter Jackson"
+    [longest] = await model.relation_paths(
+        three, Plan(()), [*relations, PromptCandidate(4, "→ award →", topic="Peter Jackson")], 3, 1
+    )
+    assert longest.relations == (2, 2, 4)
+    assert await model.relation_paths(QUESTION, Plan(()), [], 2, 2) == ()
+
+
+async def test_not_all_chains_of_many_relations_are_tried() -> None:
+    """A hundred relations would make a million chains of three."""
+    relations = [PromptCandidate(number, f"→ r{number} →") for number in range(1, 101)]
+    paths = await LocalModel(Told()).relation_paths(QUESTION, Plan(()), relations, 3, 10_000)
+    assert len(paths) == 100 + 2 * PLANNED * 100
+
+
+async def test_of_whole_paths_it_picks_those_with_the_best_chains() -> None:
+    """As many as it is asked for; nothing holds it to them, and nothing needs to."""
+    model = LocalModel(told())
+    offers = [offer(1, "film"), offer(2, "spouse"), offer(3, "spouse", "place")]
+    assert [pick.number for pick in await model.reasoning_paths(QUESTION, Plan(()), offers, 2)] == [3, 2]
+    assert (await model.reasoning_paths(QUESTION, Plan(()), [], 2), model.held) == ((), 0)
+
+
+async def test_the_inductive_answer_is_the_answer() -> None:
+    """A hypothesis is a tail of its path, which it compares anyway."""
+    model = LocalModel(told())
+    offers = [offer(1, "spouse"), offer(2, "film")]
+    plan = Plan(())
+    assert await model.inductive(QUESTION, plan, offers, ("a", "b")) == await model.answer(QUESTION, plan, offers)

@@ -1,0 +1,546 @@
+"""What the typed calls make of replies, from good ones to hostile ones."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fedkg.common.tokens import estimate
+from fedkg.config.settings import Budget
+from fedkg.core.choice import Choice, Conclusion, PromptCandidate, Verdict
+from fedkg.core.question import Plan
+from fedkg.errors import BudgetError, ModelContextError, ModelReplyError, PromptError
+from fedkg.llm.base import Capability, Completion, Request, ScriptedModel
+from fedkg.llm.ledger import Ledger, by_call
+from fedkg.reasoner.base import ReasoningModel
+from fedkg.reasoner.prompted import PromptedModel
+from fedkg.reasoner.prompts.context_fit import REPAIR
+from fedkg.reasoner.prompts.library import PromptLibrary, load, names
+from fedkg.reasoner.reply_parsing import extract
+
+OFFERS = tuple(
+    PromptCandidate(n, f"A → r{n} → B{n}", (f"r{n}",), tuple(f"B{i}" for i in range(n))) for n in range(1, 5)
+)
+PLAN = Plan(("k",), ("step",), "A r *placeholder*.", "entities", ("A",))
+GOOD_PLAN = {
+    "keywords": ["author", "place of death"],
+    "planning_steps": ["from Momo by author to a person"],
+    "declarative_statement": "The author of Momo died in *placeholder*.",
+    "kind": "entities",
+    "mentions": ["Momo"],
+}
+
+
+def scripted(*replies: Any) -> tuple[PromptedModel, ScriptedModel]:
+    """A PromptedModel whose chat model gives these replies, as text or as JSON."""
+    chat = ScriptedModel([reply if isinstance(reply, str) else json.dumps(reply) for reply in replies])
+    return PromptedModel(chat), chat
+
+
+def judged(*entries: tuple[Any, Any, Any], key: str = "offer") -> list[dict[str, Any]]:
+    """Entries with two verdicts."""
+    return [{key: number, "follows": follows, "deducible": deducible} for number, follows, deducible in entries]
+
+
+async def choose(picks: list[Any], width: int = 4) -> tuple[Choice, ...]:
+    """What `choose` makes of a reply with these picks."""
+    return await scripted({"picks": picks}, {"picks": picks})[0].choose("Q?", PLAN, OFFERS, width)
+
+
+async def beam(picks: list[Any], width: int = 4) -> tuple[int, ...]:
+    """The numbers that `beam` makes of a reply with these picks."""
+    model = scripted({"picks": picks}, {"picks": picks})[0]
+    return tuple(pick.number for pick in await model.beam("Q?", PLAN, None, OFFERS, width))
+
+
+async def conclude(reply: dict[str, Any], kind: Any = "entities") -> Conclusion:
+    """What `answer` makes of a reply."""
+    return await scripted(reply, reply)[0].answer("Q?", Plan(("k",), kind=kind), OFFERS)
+
+
+async def planned(question: str, **changes: Any) -> Plan:
+    """What `plan` makes of the good reply with changes."""
+    reply = {**GOOD_PLAN, **changes}
+    return await scripted(reply, reply)[0].plan(question)
+
+
+def test_it_is_a_reasoning_model_for_which_offers_cost() -> None:
+    """PromptedModel fits the protocol, is named like its chat model, takes every kind and not every offer."""
+    model: ReasoningModel = scripted()[0]
+    assert model.name == "scripted"
+    assert model.exhaustive is False
+    assert model.abstains == frozenset()
+
+
+async def test_plan_reads_all_parts(question: str) -> None:
+    """A good reply becomes a Plan with all its parts."""
+    plan = await planned(question)
+    assert plan == Plan(
+        ("author", "place of death"),
+        ("from Momo by author to a person",),
+        "The author of Momo died in *placeholder*.",
+        "entities",
+        ("Momo",),
+    )
+
+
+async def test_mentions_come_from_the_question_only(question: str) -> None:
+    """A mention that the question does not contain, such as a guessed answer, is dropped; case does not matter."""
+    plan = await planned(question, mentions=["Filderstadt", "momo", "Michael Ende", "momo", 3, ""])
+    assert plan.mentions == ("momo",)
+
+
+async def test_mentions_that_are_all_invented_leave_the_rest_of_the_plan(question: str) -> None:
+    """If none of the listed mentions is in the question, names are looked for without them; keywords and kind stay."""
+    plan = await planned(question, mentions=["Filderstadt"])
+    assert (plan.mentions, plan.keywords) == ((), ("author", "place of death"))
+
+
+@pytest.mark.parametrize("written", ["*placeholder*", "*Placeholder*", "[placeholder]", "<PLACEHOLDER>", "placeholder"])
+async def test_the_placeholder_is_recognised_however_it_is_written(question: str, written: str) -> None:
+    """The statement keeps the literal text *placeholder*."""
+    plan = await planned(question, declarative_statement=f"He died in {written}.")
+    assert plan.statement == "He died in *placeholder*."
+
+
+@pytest.mark.parametrize("stars", ["*" * 150_000, "[<{" * 50_000, "placeholder*" * 12_000])
+async def test_a_statement_of_stars_is_read_in_no_time(question: str, stars: str) -> None:
+    """A hundred thousand marks are looked at once each; tried from each of them on, they would take hours."""
+    plan = await planned(question, declarative_statement=f"{stars} and *placeholder*")
+    assert "*placeholder*" in plan.statement or len(plan.statement) == 4_000
+
+
+async def test_a_statement_without_placeholder_is_refused(question: str) -> None:
+    """A statement that holds the model's own answer cannot be verified; yes/no questions and claims have no placeholder."""
+    with pytest.raises(ModelReplyError, match="placeholder"):
+        await planned(question, declarative_statement="The author of Momo died in Filderstadt.")
+    for kind in ("yesno", "claim"):
+        assert (await planned(question, declarative_statement="Momo is a book.", kind=kind)).statement
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"keywords": []},
+        {"keywords": [{"a": 1}]},
+        {"keywords": "author"},
+        {"kind": "poem"},
+        {"declarative_statement": 3},
+    ],
+)
+async def test_an_unusable_plan_is_refused(question: str, changes: dict[str, Any]) -> None:
+    """A plan needs keywords, a statement and a known kind."""
+    with pytest.raises(ModelReplyError):
+        await planned(question, **changes)
+
+
+async def test_the_plan_is_bounded_text(question: str) -> None:
+    """Keywords and steps are single lines, distinct, and not more than a plan can sensibly have."""
+    keywords = ["a\nb", "a b", {"step": 1}, "x" * 10_000, *map(str, range(100))]
+    plan = await planned(question, keywords=keywords, planning_steps=["s"] * 50)
+    assert plan.keywords[0] == "a b"
+    assert len(plan.keywords) == 30
+    assert max(map(len, plan.keywords)) == 200
+    assert plan.steps == ("s",)
+
+
+async def test_choose_keeps_order_width_and_verdicts() -> None:
+    """Choices come back best first, at most `width`, and finish only with both verdicts."""
+    picks = await choose(judged((3, True, False), (1, True, True), (2, False, True), (4, True, True)), width=3)
+    assert picks == (Choice(3, True, False), Choice(1, True, True), Choice(2, False, False))
+
+
+@pytest.mark.parametrize("yes", [True, "yes", "Yes", "YES", "true", "True"])
+@pytest.mark.parametrize("no", [False, "no", "No", "false", "False"])
+async def test_verdicts_may_be_words_of_any_case(yes: Any, no: Any) -> None:
+    """Booleans are also read from the words for them, whatever their case."""
+    assert await choose(judged((1, yes, no), (2, yes, yes))) == (Choice(1, True, False), Choice(2, True, True))
+
+
+@pytest.mark.parametrize("verdict", [1, 0, None, "maybe", "y", [], {}, "yes, because"])
+async def test_an_unclear_verdict_drops_its_entry(verdict: Any) -> None:
+    """What is neither yes nor no is not taken for one of them; the other entries stay."""
+    assert await choose(judged((1, True, verdict), (2, True, True))) == (Choice(2, True, True),)
+
+
+@pytest.mark.parametrize("number", [0, -1, 5, 1.5, "one", "1.", True, None, [1], 10**400, float("inf"), float("nan")])
+async def test_a_number_that_was_not_offered_is_dropped(number: Any) -> None:
+    """0, negative and large numbers, words and fractions pick nothing; the other entries stay."""
+    assert await beam([number, 2]) == (2,)
+    assert await choose(judged((number, True, True), (2, True, True))) == (Choice(2, True, True),)
+
+
+async def test_whole_floats_and_digits_are_numbers() -> None:
+    """2.0 and "3" mean what they say."""
+    assert await beam([2.0, "3", 2, 1]) == (2, 3, 1)
+
+
+async def test_duplicates_keep_their_first_place_and_verdict() -> None:
+    """A number that is listed twice counts once, as it was listed first."""
+    assert await beam([3, 1, 3]) == (3, 1)
+    assert await choose(judged((1, True, False), (1, True, True))) == (Choice(1, True, False),)
+
+
+async def test_beam_keeps_at_most_width() -> None:
+    """More picks than allowed are cut from the end, and none is a valid choice."""
+    assert await beam([4, 3, 2, 1], width=2) == (4, 3)
+    assert await beam([]) == ()
+    assert await choose([]) == ()
+
+
+@pytest.mark.parametrize("picks", [[0], [7, "x"], [{"offer": 9, "follows": True, "deducible": True}], [None]])
+async def test_a_list_of_which_nothing_is_valid_is_malformed(picks: list[Any]) -> None:
+    """Choices that are all invalid are not taken for "none of these"."""
+    with pytest.raises(ModelReplyError):
+        await choose(picks)
+    with pytest.raises(ModelReplyError):
+        await beam(picks)
+
+
+async def test_deductive_gives_a_verdict_on_every_path() -> None:
+    """Verdicts come in the order of the paths; a path that the reply leaves out has failed both."""
+    reply = {"verdicts": judged((2, True, True), (1, True, False), (3, False, True), key="path")}
+    verdicts = await scripted(reply)[0].deductive("Q?", PLAN, OFFERS)
+    assert verdicts == (
+        Verdict(1, True, False),
+        Verdict(2, True, True),
+        Verdict(3, False, False),
+        Verdict(4, False, False),
+    )
+
+
+async def test_deductive_without_any_verdict_is_malformed() -> None:
+    """An empty list does not fail all paths; it is asked again."""
+    model, chat = scripted({"verdicts": []}, {"verdicts": judged((1, True, True), key="path")})
+    assert (await model.deductive("Q?", PLAN, OFFERS[:1]))[0].finishes
+    assert len(chat.asked) == 2
+
+
+async def test_answer_maps_paths_to_their_ends() -> None:
+    """Paths come best first; an empty list of ends stands for all of them and has no entry."""
+    conclusion = await conclude({"paths": [{"path": 4, "ends": [2, 1, 2]}, {"path": 2, "ends": []}], "verdict": ""})
+    assert conclusion == Conclusion((4, 2), {4: (2, 1)})
+
+
+async def test_ends_that_do_not_exist_never_become_all_ends() -> None:
+    """A path of which only unknown ends are named is dropped; if no path remains the reply is malformed."""
+    reply = {"paths": [{"path": 1, "ends": [2]}, {"path": 2, "ends": [1, 3]}]}
+    assert await conclude(reply) == Conclusion((2,), {2: (1,)})
+    with pytest.raises(ModelReplyError, match="ends"):
+        await conclude({"paths": [{"path": 1, "ends": [2]}]})
+
+
+async def test_no_path_means_that_the_evidence_does_not_answer() -> None:
+    """An empty reply is an empty Conclusion, and the verdict of a model without evidence is not believed, which is told."""
+    assert await conclude({"paths": [], "verdict": ""}) == Conclusion()
+    for kind in ("yesno", "claim"):
+        unfounded = await conclude({"paths": [], "verdict": "no"}, kind)
+        assert unfounded == Conclusion(note=unfounded.note)
+        assert "says 'no', but names no path" in unfounded.note
+        assert await conclude({"paths": [], "verdict": ""}, kind) == Conclusion()
+        assert await conclude({"paths": [{"path": 1, "ends": []}], "verdict": ""}, kind) == Conclusion()
+
+
+@pytest.mark.parametrize(
+    ("said", "read"), [("yes", "yes"), ("No", "no"), (True, "yes"), (False, "no"), ("TRUE", "yes")]
+)
+async def test_verdicts_of_yes_no_questions(said: Any, read: str) -> None:
+    """Yes and no are read however they are written, and only for questions that want them."""
+    reply = {"paths": [{"path": 1, "ends": []}], "verdict": said}
+    assert (await conclude(reply, "yesno")).verdict == read
+    assert (await conclude(reply, "entities")).verdict == ""
+
+
+async def test_an_unclear_verdict_is_malformed() -> None:
+    """A verdict that is none of the three is not guessed at."""
+    with pytest.raises(ModelReplyError, match="verdict"):
+        await conclude({"paths": [{"path": 1, "ends": []}], "verdict": "probably"}, "claim")
+
+
+async def test_nothing_is_asked_about_nothing() -> None:
+    """Without offers or paths no call is made."""
+    model, chat = scripted()
+    assert await model.choose("Q?", PLAN, (), 4) == ()
+    assert await model.beam("Q?", PLAN, None, (), 4) == ()
+    assert await model.deductive("Q?", PLAN, ()) == ()
+    assert await model.answer("Q?", PLAN, ()) == Conclusion()
+    assert chat.asked == []
+
+
+async def test_a_malformed_reply_is_sent_back_once_with_the_error() -> None:
+    """The second request repeats the task, shows the reply and says what was wrong with it."""
+    model, chat = scripted("I pick the second.", {"picks": [2]})
+    assert await model.beam("Q?", PLAN, None, OFFERS, 4) == (Choice(2),)
+    first, second = (messages for messages, _ in chat.asked)
+    assert list(second[:2]) == list(first[:2])
+    assert [message.role for message in second] == ["system", "user", "assistant", "user"]
+    assert second[2].content == "I pick the second."
+    assert "no complete JSON object" in second[3].content
+
+
+async def test_two_malformed_replies_are_an_error() -> None:
+    """After one repair the call fails with ModelReplyError that names call and fault."""
+    model, chat = scripted("?", "", {"picks": []})
+    with pytest.raises(ModelReplyError, match="scripted: two unusable replies to `choose`") as caught:
+        await model.choose("Q?", PLAN, OFFERS, 4)
+    assert caught.value.asked == "choose"
+    assert len(chat.asked) == 2
+
+
+@pytest.mark.parametrize("reply", ["", "   \n", "x" * 300_000])
+async def test_the_repair_shows_a_bounded_reply_that_is_never_empty(reply: str) -> None:
+    """Vendors refuse empty turns, and a reply without end must not come back in full."""
+    model, chat = scripted(reply, {"picks": []})
+    assert await model.choose("Q?", PLAN, OFFERS, 4) == ()
+    assert 0 < len(chat.asked[1][0][2].content) <= 500
+
+
+@pytest.mark.parametrize("reply", ['[{"path": 1, "ends": []}, ' * 99, "1,2," * 999, "去世" * 999, "не знаю, " * 999])
+async def test_the_repair_has_its_room(reply: str) -> None:
+    """Reply and error together keep to the tokens that every prompt leaves for them, also in JSON and other scripts."""
+    model, chat = scripted(reply, {"picks": []})
+    await model.choose("Q?", PLAN, OFFERS, 4)
+    assert sum(estimate(message.content) for message in chat.asked[1][0][2:]) <= REPAIR
+
+
+async def test_the_ledger_names_calls_and_template_versions() -> None:
+    """Each call is entered under its name and its template's version, the repair as a call of its own."""
+    ledger = Ledger()
+    model = PromptedModel(ScriptedModel(["?", '{"picks": []}']), ledger)
+    await model.choose("Q?", PLAN, OFFERS, 4)
+    [((call, version), spend)] = by_call(ledger.calls).items()
+    assert call == "choose"
+    assert version == load("choose", kind="entities").version
+    assert spend.calls == 2
+    assert spend.tokens_in > 100
+
+
+async def test_the_ledger_tells_which_replies_were_of_no_use() -> None:
+    """Of calls that run side by side each has its own line; what an unusable reply cost stays on it."""
+    ledger, gates = Ledger(), {name: asyncio.Event() for name in ("beam", "choose")}
+
+    class Gated(ScriptedModel):
+        async def complete(self, request: Request) -> Completion:
+            await gates[request.call].wait()
+            return await super().complete(request)
+
+    chat = Gated(lambda messages, call: "prose" if call == "beam" and len(messages) == 2 else '{"picks": []}')
+    model = PromptedModel(chat, ledger)
+    both = asyncio.gather(model.beam("Q?", PLAN, None, OFFERS, 4), model.choose("Q?", PLAN, OFFERS, 4))
+    await asyncio.sleep(0)
+    for name in ("choose", "beam"):  # the second call is back before the first one
+        gates[name].set()
+        await asyncio.sleep(0)
+    assert tuple(await both) == ((), ())
+    assert [(line.call, line.error) for line in ledger.calls] == [
+        ("beam", "ModelReplyError"),
+        ("choose", ""),
+        ("beam", ""),
+    ]
+    assert ledger.calls[0].tokens_in > 0
+    assert ledger.total.tokens == sum(line.tokens_in + line.tokens_out for line in ledger.calls)
+
+
+async def test_the_budget_also_bounds_the_repair() -> None:
+    """With one call left a malformed reply is not repaired."""
+    model = PromptedModel(ScriptedModel(["?", "?"]), budget=Budget(calls=1))
+    with pytest.raises(BudgetError):
+        await model.choose("Q?", PLAN, OFFERS, 4)
+
+
+async def test_the_prompt_shows_question_plan_and_offers(
+    question: str, plan: Plan, offers: tuple[PromptCandidate, ...]
+) -> None:
+    """What the model needs is in the user's turn: question, statement, plan, width, path and numbered offers."""
+    model, chat = scripted({"picks": []}, {"picks": []})
+    await model.choose(question, plan, offers, 3)
+    await model.beam(question, plan, offers[3], offers[:2], 1)
+    chosen, beamed = (messages[1].content for messages, _ in chat.asked)
+    assert [name for _, name in chat.asked] == ["choose", "beam"]
+    for text in (question, plan.statement, plan.steps[1], "At most 3 picks.", f"3. {offers[2].text}"):
+        assert text in chosen
+    for text in (question, plan.steps[0], "At most 1 pick.", f"Path so far: {offers[3].text}", f"2. {offers[1].text}"):
+        assert text in beamed
+
+
+async def test_a_first_step_says_that_nothing_was_walked() -> None:
+    """Without a path the beam call says so."""
+    model, chat = scripted({"picks": []})
+    await model.beam("Q?", PLAN, None, OFFERS, 4)
+    assert "nothing has been walked yet" in chat.asked[0][0][1].content
+
+
+def test_own_templates_are_used_and_a_broken_one_is_found_at_once(tmp_path: Path) -> None:
+    """The user's folder is read when the model is made, not in the middle of a question."""
+    (tmp_path / "choose").mkdir()
+    (tmp_path / "choose" / "system.j2").write_text("{% if %}")
+    with pytest.raises(PromptError, match=r"system\.j2:1"):
+        PromptedModel(ScriptedModel([]), wordings=PromptLibrary(str(tmp_path)))
+
+
+async def test_closing_closes_the_chat_model() -> None:
+    """Closing is passed on."""
+    closed = []
+
+    class Closing(ScriptedModel):
+        async def close(self) -> None:
+            closed.append(True)
+
+    await PromptedModel(Closing([])).close()
+    assert closed == [True]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"picks": [1]}',
+        '```json\n{"picks": [1]}\n```',
+        'Sure! {"picks": [1]} Hope that helps.',
+        'Of {these} I pick {"picks": [1]}',
+        '<think>maybe {"picks": [2]}</think>\n{"picks": [1]}',
+        '\ufeff{"picks": [1]}',
+    ],
+)
+def test_one_object_is_found_among_other_text(text: str) -> None:
+    """Fences, talk, braces that are no JSON and a thinking block do not hide the one object."""
+    assert extract(text) == {"picks": [1]}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no complete"),
+        ("[1, 2]", "no complete"),
+        ('{"picks": [1', "no complete"),
+        ('{"picks": [1]} {"picks": [2]}', "more than one"),
+        ('{"picks": [1]}\n```\n{}\n```', "more than one"),
+        ('{"picks": [{"offer": 1}, {"offer": 2}, {"off', "no complete"),
+        ('{"picks": [1], "picks": [2]}', "a key twice"),
+        ('{"picks": [{"offer": 1, "offer": 2}]}', "a key twice"),
+        ('{"a":' * 5_000, "deeply"),
+        (('{"a":' * 400 + "x") * 80, "no complete"),
+        ("{" * 150_000, "no complete"),
+        ('{"a": ' + "9" * 5_000 + "}", "digits"),
+        (" " * 200_001, "longer"),
+    ],
+)
+def test_no_object_or_two_are_refused(text: str, said: str) -> None:
+    """A reply without one clear object is refused with the reason, and one that was cut as cut, whatever is whole in it."""
+    with pytest.raises(ModelReplyError, match=said):
+        extract(text)
+
+
+async def settled(call: Any) -> Any:
+    """What a call returns, or () where it raises ModelReplyError."""
+    try:
+        return await call
+    except ModelReplyError:
+        return ()
+
+
+@given(st.text(min_size=1), st.lists(st.text(), max_size=4))
+async def test_no_plan_mentions_what_the_question_does_not(question: str, mentions: list[str]) -> None:
+    """Every mention is part of the question, whatever the model lists."""
+    plan = await settled(planned(question, mentions=mentions))
+    for mention in plan.mentions if plan else ():
+        assert mention.casefold() in " ".join(question.split()).casefold()
+
+
+def test_every_call_has_a_template() -> None:
+    """The calls of the protocol and those with templates are the same."""
+    assert {name.replace("-", "_") for name in names()} == {
+        name for name, value in vars(ReasoningModel).items() if callable(value) and name[0] != "_"
+    } - {"close"}
+
+
+MANY = tuple(
+    PromptCandidate(number, f"A → relation {number} → {'some words ' * 20}", (), (f"end {number}",))
+    for number in range(1, 101)
+)
+
+
+def narrow(reply: dict[str, Any], context: int) -> tuple[PromptedModel, ScriptedModel]:
+    """A model of so small a context that always replies the same."""
+    chat = ScriptedModel(lambda messages, name: json.dumps(reply), Capability(context=context, output=500))
+    return PromptedModel(chat), chat
+
+
+async def test_only_what_was_shown_can_be_picked() -> None:
+    """PromptCandidates that had no room are not shown, are counted, and do not come back, whatever the model replies."""
+    judged = {"follows": True, "deducible": False}
+    model, chat = narrow({"picks": [{"offer": 100, **judged}, {"offer": 2, **judged}]}, 3_000)
+    assert await model.choose("Q?", PLAN, MANY, 4) == (Choice(2),)
+    [(messages, _)] = chat.asked
+    shown = messages[1].content.count(" → ") // 2
+    assert 2 < shown < 100
+    assert f"\n{100 - shown} more, ranked lower, are not shown." in messages[1].content
+    assert model.left_out == 100 - shown
+    model, _ = narrow({"picks": [100]}, 3_000)
+    with pytest.raises(ModelReplyError, match="offered"):
+        await model.beam("Q?", PLAN, None, MANY, 4)
+
+
+async def test_every_call_with_a_list_keeps_to_the_context() -> None:
+    """Each leaves out of its list what does not fit; scores are 0.0 for what was not shown."""
+    reply = {
+        "verdicts": [
+            {"path": 1, "follows": True, "deducible": True},
+            {"path": 100, "follows": True, "deducible": True},
+        ],
+        "paths": [{"path": 1, "ends": []}, {"path": 100, "ends": []}],
+        "adequate": True,
+        "scores": [{name: number, "score": 1.0} for number in (1, 100) for name in ("relation", "entity")],
+        "plans": [{"relations": [1], "weight": 0.5}, {"relations": [100], "weight": 1.0}],
+    }
+    model, chat = narrow(reply, 3_000)
+    assert {verdict.number for verdict in await model.deductive("Q?", PLAN, MANY) if verdict.follows} == {1}
+    assert (await model.answer("Q?", PLAN, MANY)).paths == (1,)
+    assert (await model.inductive("Q?", PLAN, MANY, ["guess"] * 100)).paths == (1,)
+    assert await model.adequacy("Q?", PLAN, MANY) is True
+    assert [chain.relations for chain in await model.relation_paths("Q?", PLAN, MANY, 2, 3)] == [(1,)]
+    assert all("are not shown" in messages[1].content for messages, _ in chat.asked)
+    assert len(chat.asked) == 5
+    for name in ("relation", "entity"):
+        model, _ = narrow({"scores": [{name: 1, "score": 1.0}, {name: 100, "score": 1.0}]}, 3_000)
+        ask = (
+            model.score_relations("Q?", PLAN, None, MANY)
+            if name == "relation"
+            else model.score_entities("Q?", PLAN, MANY)
+        )
+        assert await ask == (1.0, *[0.0] * 99)
+
+
+async def test_no_room_at_all_is_an_error_without_a_call() -> None:
+    """A model too small for one offer is not asked."""
+    model, chat = narrow({"picks": []}, 1_500)
+    with pytest.raises(ModelContextError):
+        await model.choose("Q?" * 1_000, PLAN, MANY, 4)
+    assert chat.asked == []
+
+
+async def test_the_schema_of_reasoning_paths_lists_the_paths() -> None:
+    """A service that holds replies to a schema cannot let the model pick a path that is not there; the template's own stays."""
+    asked: list[Request] = []
+
+    class Native(ScriptedModel):
+        async def complete(self, request: Request) -> Completion:
+            asked.append(request)
+            return await super().complete(request)
+
+    model = PromptedModel(Native(['{"picks": [3, 1, 3]}'], Capability(context=200_000, structured="native")))
+    assert [pick.number for pick in await model.reasoning_paths("Q?", PLAN, OFFERS, 2)] == [3, 1]
+    assert asked[0].schema["properties"]["picks"]["items"] == {"type": "integer", "enum": [1, 2, 3, 4]}
+    assert "enum" not in load("reasoning-paths").schema["properties"]["picks"]["items"]
+    assert (model.door, model.held) == ("schema", 500)
+
+
+async def test_nothing_holds_a_model_without_structured_replies() -> None:
+    """It may be asked, and its numbers are checked as ever; and without a path nobody is."""
+    model, chat = scripted({"picks": [9]}, {"picks": [2]})
+    assert model.held == 0
+    assert await model.reasoning_paths("Q?", PLAN, OFFERS, 2) == (Choice(2),)
+    assert (await model.reasoning_paths("Q?", PLAN, (), 2), len(chat.asked)) == ((), 2)

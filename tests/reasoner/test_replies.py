@@ -1,0 +1,204 @@
+"""What replies become: the bundled examples without loss, and what depends on the kind of question."""
+
+import json
+from collections.abc import Callable
+from typing import Any, get_args
+
+import msgspec
+import pytest
+
+from fedkg.core.choice import Conclusion, PromptCandidate
+from fedkg.core.question import Kind, Match, Mention, Plan
+from fedkg.core.terms import Iri
+from fedkg.errors import ModelReplyError
+from fedkg.reasoner import replies
+from fedkg.reasoner import score_replies as scoring
+from fedkg.reasoner.prompts.library import load, names
+from fedkg.reasoner.prompts.template import values
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+OPTIONS = ("Metformin", "Febuxostat")
+ASKED = "Which drug lowers uric acid, metformin or  Febuxostat?"
+PATHS = tuple(PromptCandidate(number, f"A → r → B{number}", (), (f"B{number}",)) for number in (1, 2, 3))
+PLANNED: dict[str, Any] = {
+    "keywords": ["treats"],
+    "planning_steps": ["drug → treats → gout"],
+    "declarative_statement": "*placeholder* lowers uric acid.",
+    "kind": "choice",
+    "mentions": ["Febuxostat"],
+    "options": ["Metformin", "Febuxostat"],
+}
+
+
+def mentions(shown: dict[str, Any]) -> list[Mention]:
+    """The mentions that an example shows."""
+    iri = Iri("http://x/a")
+    return [
+        Mention(each["text"], tuple(Match(iri, m["label"], 1.0) for m in each["matches"])) for each in shown["mentions"]
+    ]
+
+
+def concluded(found: Conclusion, kind: Kind) -> dict[str, Any]:
+    """The reply that says this conclusion."""
+    if kind in ("yesno", "claim"):
+        return {"verdict": found.verdict, "paths": list(found.paths)}
+    if kind == "choice":
+        return {"option": found.option, "paths": list(found.paths)}
+    return {"paths": [{"path": path, "ends": list(found.tails.get(path, ()))} for path in found.paths]}
+
+
+def conclusion(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
+    """The reply as it was understood."""
+    return concluded(replies.conclusion(reply, kind, shown["paths"], shown["plan"].options), kind)
+
+
+def picks(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
+    """The reply as it was understood."""
+    found = replies.verified_picks(reply, shown["offers"], shown["width"])
+    return {"picks": [{"offer": pick.number, "follows": pick.follows, "deducible": pick.finishes} for pick in found]}
+
+
+def verdicts(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
+    """The reply as it was understood."""
+    found = replies.verdicts(reply, shown["paths"])
+    return {"verdicts": [{"path": one.number, "follows": one.follows, "deducible": one.finishes} for one in found]}
+
+
+def plan(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
+    """The reply as it was understood, nothing being given but the question and its options."""
+    made = replies.plan(reply, f"{shown['question']} {' '.join(shown['options'])}")
+    renamed = {"steps": "planning_steps", "statement": "declarative_statement"}
+    told = msgspec.json.decode(msgspec.json.encode(made))
+    return {renamed.get(key, key): value for key, value in told.items()}
+
+
+def links(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
+    """The reply as it was understood."""
+    texts = [each.text for each in mentions(shown)]
+    found = scoring.links(reply, mentions(shown))
+    return {"links": [{"mention": texts.index(text) + 1, "candidate": number} for text, number in found.items()]}
+
+
+def scores(key: str) -> Callable[..., dict[str, Any]]:
+    """The reply as it was understood; offers that it leaves out score nothing."""
+
+    def read(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
+        found = scoring.scored(reply, shown["offers"], shown["offers"], key)
+        return {"scores": [{key: number, "score": score} for number, score in enumerate(found, 1) if score]}
+
+    return read
+
+
+def chains(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
+    """The reply as it was understood."""
+    found = scoring.relation_paths(reply, shown["relations"], shown["depth"], shown["most"])
+    return {"plans": msgspec.json.decode(msgspec.json.encode(found))}
+
+
+def recalled(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
+    """The reply as it was understood; what it was reasoned with is not read."""
+    found = replies.recalled(reply, kind, shown["plan"].options)
+    if kind == "choice":
+        return {"reasoning": "", "option": found.option}
+    said = {"verdict": found.verdict} if kind in ("yesno", "claim") else {"answers": list(found.values)}
+    return {"reasoning": "", **said}
+
+
+READ: dict[str, Callable[[Any, dict[str, Any], Kind], dict[str, Any]]] = {
+    "adequacy": lambda reply, shown, kind: {"adequate": scoring.adequate(reply)},
+    "deducible": lambda reply, shown, kind: {"deducible": scoring.deducible(reply)},
+    "answer": conclusion,
+    "beam": lambda reply, shown, kind: {
+        "picks": [pick.number for pick in replies.step_picks(reply, shown["offers"], shown["width"])]
+    },
+    "choose": picks,
+    "deductive": verdicts,
+    "inductive": conclusion,
+    "link": links,
+    "model-only": recalled,
+    "plan": plan,
+    "reasoning-paths": lambda reply, shown, kind: {
+        "picks": [pick.number for pick in replies.step_picks(reply, shown["paths"], shown["width"])]
+    },
+    "relation-paths": chains,
+    "score-entities": scores("entity"),
+    "score-relations": scores("relation"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("call", names())
+def test_the_examples_are_read_without_loss(call: str, kind: Kind) -> None:
+    """What a prompt shows as a good reply is one: the record made of it says all that the reply said."""
+    template = load(call, kind=kind)
+    for example in template.examples:
+        said = json.loads(example.reply)
+        assert READ[call](said, values(example.shown), kind) == said
+
+
+def test_what_is_given_overrides_what_the_model_makes_of_the_question() -> None:
+    """Kind and options are those of whoever asks; entities may be named by the options alone."""
+    reply = {**PLANNED, "kind": "poem", "options": ["Aspirin"]}
+    made = replies.plan(reply, "Which drug lowers uric acid?", "choice", OPTIONS)
+    assert (made.kind, made.options, made.mentions) == ("choice", OPTIONS, ("Febuxostat",))
+    assert replies.plan({**PLANNED, "kind": "choice"}, ASKED, "entities").options == ()
+
+
+def test_options_are_copied_from_the_question() -> None:
+    """An option that the question does not list would be the model's own answer; a choice of one is none."""
+    made = replies.plan({**PLANNED, "options": ["metformin", "Aspirin", 7, "febuxostat", "metformin"]}, ASKED)
+    assert (made.kind, made.options) == ("choice", ("metformin", "febuxostat"))
+    for listed in ([], ["Metformin", "Aspirin"]):
+        with pytest.raises(ModelReplyError, match="its options are not two or more"):
+            replies.plan({**PLANNED, "options": listed}, ASKED)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_what_is_yes_or_no_has_no_placeholder(kind: Kind) -> None:
+    """One of the options takes the place of the answer like any entity; a claim has nothing to be filled in."""
+    reply = {**PLANNED, "declarative_statement": "Febuxostat lowers uric acid."}
+    if kind in ("yesno", "claim"):
+        assert replies.plan(reply, ASKED, kind, ()).statement == "Febuxostat lowers uric acid."
+    else:
+        with pytest.raises(ModelReplyError, match="placeholder"):
+            replies.plan(reply, ASKED, kind, OPTIONS)
+
+
+@pytest.mark.parametrize("option", [0, None, ""])
+def test_no_option_is_no_answer(option: Any) -> None:
+    """0 says that the paths do not decide it, and so does whatever a model writes for nothing."""
+    assert replies.conclusion({"option": option, "paths": [1]}, "choice", PATHS, OPTIONS) == Conclusion()
+
+
+def test_an_option_needs_evidence() -> None:
+    """The number of an option counts with the paths that it rests on, each once, and not without."""
+    reply = {"option": 2, "paths": [3, 1, 9, 3]}
+    assert replies.conclusion(reply, "choice", PATHS, OPTIONS) == Conclusion((3, 1), {}, "", 2)
+    unfounded = replies.conclusion({"option": 2, "paths": []}, "choice", PATHS, OPTIONS)
+    assert unfounded == Conclusion(note=unfounded.note)
+    assert "says option 2, but names no path" in unfounded.note
+
+
+@pytest.mark.parametrize("option", [3, -1, 1.5, "B", "Febuxostat", True, [2]])
+def test_an_option_that_was_not_given_is_malformed(option: Any) -> None:
+    """It is sent back, not guessed at."""
+    with pytest.raises(ModelReplyError):
+        replies.conclusion({"option": option, "paths": [1]}, "choice", PATHS, OPTIONS)
+
+
+def test_evidence_that_was_not_offered_is_malformed() -> None:
+    """A verdict on paths that nobody walked is sent back."""
+    with pytest.raises(ModelReplyError):
+        replies.conclusion({"verdict": "yes", "paths": [7]}, "yesno", PATHS)
+
+
+def test_evidence_may_be_written_as_for_other_questions() -> None:
+    """An entry with a path is that path: what else it says is not read."""
+    reply = {"verdict": "no", "paths": [{"path": 2, "ends": [1]}]}
+    assert replies.conclusion(reply, "claim", PATHS) == Conclusion((2,), {}, "no")
+
+
+def test_a_plan_of_another_kind_has_no_options() -> None:
+    """What the model lists as options of a question that is no choice is left out."""
+    assert replies.plan({**PLANNED, "kind": "entities"}, ASKED).options == ()
+    assert isinstance(replies.plan(PLANNED, ASKED), Plan)

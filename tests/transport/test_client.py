@@ -1,0 +1,624 @@
+import asyncio
+import contextlib
+import threading
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+import msgspec
+import pytest
+import stamina
+from aiohttp import web
+
+from fedkg.config.profiles import Limits
+from fedkg.core import deadline
+from fedkg.core.meter import Meter
+from fedkg.core.usage import Usage
+from fedkg.errors import (
+    EndpointError,
+    EndpointTimeoutError,
+    NotSparqlError,
+    QueryRejectedError,
+    RefusedError,
+    TruncatedError,
+    UnreachableError,
+)
+from fedkg.sparql.reply import EndpointReply, Rows
+from fedkg.sparql.results import accept
+from fedkg.transport.base import FakeTransport, Transport
+from fedkg.transport.client import EndpointClient
+from fedkg.transport.host_state import Clock, HostRegistry, origin
+from fedkg.transport.http import HttpTransport
+
+JSON = "application/sparql-results+json"
+BODY = b'{"head": {}, "results": {"bindings": []}}'
+GOOD = EndpointReply(200, {"content-type": JSON}, BODY)
+BUSY = EndpointReply(429, {"content-type": "text/plain", "retry-after": "9"}, b"slow down")
+BANNED = EndpointReply(403, {"content-type": "text/plain"}, b"You are banned.")
+DOWN = EndpointReply(503, {"content-type": "text/html"}, b"<html>down</html>")
+SLOW = EndpointReply(429, {"content-type": "application/json"}, b'{"exception": "Operation timed out."}')
+WRONG = EndpointReply(400, {"content-type": "text/plain"}, b"syntax error")
+
+
+class Hours:
+    """A clock that only moves when somebody sleeps or says so."""
+
+    def __init__(self) -> None:
+        self.time = 1000.0
+        self.slept: list[float] = []
+        self.clock = Clock(now=lambda: self.time, sleep=self.sleep, wall=lambda: self.time)
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.time += seconds
+        await asyncio.sleep(0)
+
+
+async def shut_until(hours: Hours, instant: float) -> HostRegistry:
+    """A memory in which the host of the Crowd is shut until then."""
+    manners = HostRegistry(clock=hours.clock)
+    await manners.change(origin(Crowd.url), lambda host: msgspec.structs.replace(host, shut_until=instant))
+    return manners
+
+
+def script(*replies: EndpointReply | EndpointError, url: str = "") -> FakeTransport:
+    """A transport that gives these one after the other, the last one for ever."""
+    left = list(replies)
+
+    def answer(_: str) -> EndpointReply:
+        reply = left.pop(0) if len(left) > 1 else left[0]
+        if isinstance(reply, EndpointError):
+            raise reply
+        return reply
+
+    return FakeTransport(answer, url)
+
+
+def polite(
+    *transports: Transport,
+    hours: Hours | None = None,
+    meter: Meter | None = None,
+    manners: HostRegistry | None = None,
+    **limits: Any,
+) -> EndpointClient:
+    """A EndpointClient called e over these transports, with time of its own; their engine is known."""
+    return EndpointClient(
+        transports,
+        partial(accept, endpoint="e"),
+        endpoint="e",
+        limits=Limits(**limits),
+        meter=meter,
+        clock=(hours or Hours()).clock,
+        manners=manners,
+        engine="virtuoso",
+    )
+
+
+# ---- once more, or not ----
+
+
+@pytest.mark.parametrize("trouble", [DOWN, UnreachableError("gone"), RefusedError("busy"), BUSY])
+async def test_what_may_pass_is_tried_again(trouble: EndpointReply | EndpointError) -> None:
+    """Broken connections, lost gateways and throttling are retried as often as the limits say, then raised."""
+    assert (await polite(script(trouble, trouble, GOOD), retries=2).select("q")).bytes == len(BODY)
+    transport = script(trouble)
+    with pytest.raises((UnreachableError, RefusedError)):
+        await polite(transport, retries=2).select("q")
+    assert transport.queries == ["q"] * 3
+
+
+@pytest.mark.parametrize(
+    ("trouble", "error"),
+    [
+        (SLOW, EndpointTimeoutError),
+        (WRONG, QueryRejectedError),
+        (EndpointReply(206, {}, b""), TruncatedError),
+        (EndpointReply(200, {}, b""), NotSparqlError),
+        (BANNED, RefusedError),
+    ],
+)
+async def test_what_will_not_pass_is_asked_once(trouble: EndpointReply, error: type[EndpointError]) -> None:
+    """Timeouts, cuts, rejections and bans are not asked again."""
+    transport = script(trouble)
+    with pytest.raises(error) as caught:
+        await polite(transport).select("q", "edges")
+    assert len(transport.queries) == 1
+    assert (caught.value.endpoint, caught.value.asked) == ("e", "edges")
+
+
+async def test_the_wait_that_was_asked_for_is_waited() -> None:
+    """Retry-After is kept by everyone, also by the next query."""
+    hours = Hours()
+    gentle = polite(script(BUSY, GOOD, BUSY, GOOD), hours=hours, retries=1)
+    await gentle.select("q")
+    assert hours.slept == [9.0]
+    await gentle.select("q")
+    assert hours.slept == [9.0, 9.0]
+
+
+async def test_no_more_waiting_than_a_minute() -> None:
+    """A longer wait is told to the caller at once, and the endpoint is not asked until it is over."""
+    hours = Hours()
+    transport = script(EndpointReply(429, {"retry-after": "61"}, b"slow down"), GOOD)
+    gentle = polite(transport, hours=hours)
+    with pytest.raises(RefusedError) as caught:
+        await gentle.select("q")
+    assert caught.value.wait == 61
+    hours.time += 20
+    with pytest.raises(RefusedError, match=r"e is left alone for another 41 s: .*slow down") as caught:
+        await gentle.select("q")
+    assert (caught.value.wait, caught.value.endpoint) == (41, "e")
+    hours.time += 41
+    assert (await gentle.select("q")).bytes == len(BODY)
+    assert (len(transport.queries), hours.slept) == (2, [])
+
+
+async def test_five_failures_in_a_row_are_a_pause() -> None:
+    """After the fifth failure it is left alone for 30 s; then one more failure is enough, and one answer heals it."""
+    hours = Hours()
+    transport = script(*[DOWN] * 6, GOOD, DOWN, GOOD)
+    gentle = polite(transport, hours=hours, retries=9)
+    for asked in (5, 5):
+        with pytest.raises((UnreachableError, RefusedError)):
+            await gentle.select("q")
+        assert len(transport.queries) == asked
+    hours.time += 30
+    with pytest.raises(UnreachableError):
+        await gentle.select("q")
+    assert len(transport.queries) == 6
+    hours.time += 30
+    await gentle.select("q")
+    await gentle.select("q")
+    assert len(transport.queries) == 9
+
+
+async def test_an_answer_that_says_no_is_an_answer() -> None:
+    """Rejected queries are no failures of the endpoint: they end the row."""
+    transport = script(*[DOWN] * 4, WRONG, *[DOWN] * 4, GOOD)
+    gentle = polite(transport, retries=4)
+    with pytest.raises(QueryRejectedError):
+        await gentle.select("q")
+    assert (await gentle.select("q")).bytes == len(BODY)
+
+
+# ---- one tries first ----
+
+
+async def test_after_a_pause_one_request_goes_first() -> None:
+    """Of many that wait for a host that was shut one is sent; when it is answered, the others follow."""
+    hours, crowd = Hours(), Crowd()
+    gentle = polite(crowd, hours=hours, manners=await shut_until(hours, 1001.0), concurrency=9)
+    hours.time += 2
+    async with asyncio.TaskGroup() as tasks:
+        for _ in range(5):
+            tasks.create_task(gentle.select("q"))
+        await turns()
+        assert crowd.waiting == 1
+        crowd.open.set()
+    assert gentle.meter.usage().requests == 5
+
+
+async def test_who_gives_up_lets_another_find_out() -> None:
+    """A request on trial that is cancelled does not keep the others waiting."""
+    hours, crowd = Hours(), Crowd()
+    gentle = polite(crowd, hours=hours, manners=await shut_until(hours, 1001.0))
+    hours.time += 2
+    task = asyncio.create_task(gentle.select("q"))
+    await turns()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    crowd.open.set()
+    await gentle.select("q")
+    assert (gentle.meter.usage().requests, hours.slept) == (2, [])
+
+
+async def test_the_error_budget_holds_for_all_urls_of_a_host() -> None:
+    """Rejected queries use up the budget of a minute; another URL of that host is then left alone, too."""
+    hours = Hours()
+    manners = HostRegistry(clock=hours.clock)
+    one = polite(script(WRONG, url="http://h/one"), hours=hours, manners=manners, errors=3)
+    for _ in range(3):
+        with pytest.raises(QueryRejectedError):
+            await one.select("q")
+    other = polite(script(GOOD, url="http://h/two"), hours=hours, manners=manners)
+    with pytest.raises(RefusedError, match=r"another 60 s.*syntax error"):
+        await other.select("q")
+    hours.time += 60
+    assert (await other.select("q")).bytes == len(BODY)
+
+
+# ---- several mirrors ----
+
+
+async def test_the_next_mirror_takes_over_and_keeps_the_work() -> None:
+    """When the first choice fails the next one answers, and goes first for five minutes."""
+    hours = Hours()
+    first, second = script(DOWN, DOWN, GOOD), script(GOOD)
+    gentle = polite(first, second, hours=hours, retries=1)
+    for _ in range(3):
+        await gentle.select("q")
+    assert (len(first.queries), len(second.queries)) == (2, 3)
+    hours.time += 301
+    await gentle.select("q")
+    assert (len(first.queries), len(second.queries)) == (3, 3)
+
+
+async def test_a_banned_mirror_is_left_alone_while_the_other_answers() -> None:
+    """A ban holds for its mirror only; when the other one fails too, the last error is raised."""
+    first, second = script(BANNED, GOOD), script(GOOD, DOWN)
+    gentle = polite(first, second, retries=0)
+    await gentle.select("q")
+    with pytest.raises(RefusedError, match="left alone"):
+        await gentle.select("q")
+    assert (len(first.queries), len(second.queries)) == (1, 2)
+
+
+async def test_mirrors_that_all_rest_are_asked_in_their_order() -> None:
+    """Resting is about who goes first: it never leaves nobody to ask."""
+    first, second = script(DOWN, GOOD), script(DOWN, GOOD)
+    gentle = polite(first, second, retries=0)
+    with pytest.raises(UnreachableError):
+        await gentle.select("q")
+    await gentle.select("q")
+    assert (len(first.queries), len(second.queries)) == (2, 1)
+
+
+async def test_another_mirror_does_not_help_a_wrong_query() -> None:
+    """Errors of the query stay with the mirror that found them."""
+    second = script(GOOD)
+    with pytest.raises(QueryRejectedError):
+        await polite(script(WRONG), second).select("q")
+    assert not second.queries
+
+
+def test_no_transport_at_all() -> None:
+    """An endpoint that is served nowhere is a mistake of the program."""
+    with pytest.raises(ValueError, match="needs a transport"):
+        polite()
+
+
+# ---- how many, how often, how long ----
+
+
+class Crowd:
+    """A transport that holds its replies back until it is told, and counts who is waiting."""
+
+    url = "http://crowd/sparql"
+
+    def __init__(self) -> None:
+        self.waiting = self.most = 0
+        self.closed = False
+        self.open = asyncio.Event()
+
+    async def send(self, query: str) -> EndpointReply:
+        self.waiting += 1
+        self.most = max(self.most, self.waiting)
+        await self.open.wait()
+        self.waiting -= 1
+        return GOOD
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+async def turns(count: int = 20) -> None:
+    """Lets every other task go on."""
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+async def test_no_more_at_once_than_allowed() -> None:
+    """However many ask, at most `concurrency` requests are in flight."""
+    crowd = Crowd()
+    gentle = polite(crowd, concurrency=3)
+    async with asyncio.TaskGroup() as tasks:
+        for _ in range(10):
+            tasks.create_task(gentle.select("q"))
+        await turns()
+        assert crowd.waiting == 3
+        crowd.open.set()
+    assert crowd.most == 3
+    await gentle.close()
+    assert crowd.closed
+
+
+async def test_requests_keep_their_distance() -> None:
+    """Between two requests lie at least `interval` seconds, retries included."""
+    loop = asyncio.get_running_loop()
+    gentle = polite(script(DOWN, GOOD), interval=0.05, retries=1)
+    start = loop.time()
+    await asyncio.gather(*(gentle.select("q") for _ in range(3)))
+    assert loop.time() - start >= 0.14
+
+
+async def test_time_runs_from_the_slot_on() -> None:
+    """Waiting for a slot does not count: many queries in a row each have their whole time."""
+
+    class Tardy(FakeTransport):
+        async def send(self, query: str) -> EndpointReply:
+            done = asyncio.get_running_loop().create_future()
+            asyncio.get_running_loop().call_later(0.1, done.set_result, GOOD)
+            result: EndpointReply = await done
+            return result
+
+    gentle = polite(Tardy(lambda _: GOOD), concurrency=1, timeout=0.4)
+    assert len(await asyncio.gather(*(gentle.select("q") for _ in range(6)))) == 6
+
+
+async def test_a_request_that_takes_too_long_is_cut_off() -> None:
+    """The deadline ends a request, frees its slot, and is not retried."""
+    crowd = Crowd()
+    gentle = polite(crowd, concurrency=1, timeout=0.05)
+    for _ in range(2):
+        with pytest.raises(EndpointTimeoutError, match=r"e: no whole reply within 0\.05 s"):
+            await gentle.select("q")
+    assert gentle.meter.usage().requests == 2
+
+
+async def test_a_cancelled_question_frees_its_slot() -> None:
+    """Whoever gives up leaves the slot and the meter as they were."""
+    crowd = Crowd()
+    gentle = polite(crowd, concurrency=1)
+    task = asyncio.create_task(gentle.select("q"))
+    await turns()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    crowd.open.set()
+    await gentle.select("q")
+    assert gentle.meter.usage().round_trips == 2
+
+
+# ---- until when ----
+
+
+async def test_a_queue_counts_against_the_time() -> None:
+    """Whoever waits for a slot is told so when his patience is over, and has asked nobody."""
+    crowd = Crowd()
+    gentle = polite(crowd, concurrency=1, patience=0.05)
+    said = await asyncio.gather(*(gentle.select("q", "edges") for _ in range(3)), return_exceptions=True)
+    assert [str(error) for error in said] == [
+        "e: no answer within 0.05 s: no whole reply",
+        "e: no answer within 0.05 s: waiting for a slot behind other requests",
+        "e: no answer within 0.05 s: waiting for a slot behind other requests",
+    ]
+    assert {type(error) for error in said} == {EndpointTimeoutError}
+    assert gentle.meter.usage().by_kind == {"edges": 1}
+
+
+async def test_a_third_of_what_is_left_of_a_question() -> None:
+    """A stalling endpoint takes a third of the question's time, so that the others' answers can still be used."""
+    gentle = polite(Crowd())
+    with deadline.within(0.3):
+        with pytest.raises(EndpointTimeoutError, match=r"within 0\.(1|09)"):
+            await gentle.select("q")
+        assert deadline.left() > 0.02
+
+
+async def test_a_pace_counts_against_the_time() -> None:
+    """Requests that the pace puts behind the end are not sent."""
+    gentle = polite(script(GOOD), interval=5.0, patience=0.1)
+    await gentle.select("q")
+    with pytest.raises(EndpointTimeoutError, match="waiting for the pace"):
+        await gentle.select("q")
+    assert gentle.meter.usage().requests == 1
+
+
+async def test_a_longer_wait_than_there_is_time_fails_at_once() -> None:
+    """Retry-After beyond the deadline is not slept through, neither by this request nor by the next."""
+    hours = Hours()
+    transport = script(BUSY, GOOD)
+    gentle = polite(transport, hours=hours)
+    with deadline.within(10):
+        for says in ("^e answered 429", "^e is left alone for another 9 s"):
+            with pytest.raises(RefusedError, match=says) as caught:
+                await gentle.select("q")
+            assert caught.value.wait == 9
+    assert (len(transport.queries), hours.slept) == (1, [])
+
+
+async def test_waiting_as_asked_is_no_stall() -> None:
+    """The time that an endpoint asked for is told as such, and says nothing against it."""
+
+    async def forever(_: float) -> None:
+        await asyncio.Event().wait()
+
+    transport = script(RefusedError("e is busy", wait=0.001))
+    gentle = EndpointClient(
+        [transport],
+        partial(accept, endpoint="e"),
+        endpoint="e",
+        limits=Limits(patience=0.02),
+        clock=Clock(sleep=forever),
+    )
+    for _ in range(4):
+        with pytest.raises(EndpointTimeoutError, match="the endpoint asked to wait: e is busy"):
+            await gentle.select("q")
+    assert len(transport.queries) == 4
+
+
+async def test_two_stalls_in_a_row_shut_a_mirror_for_this_process() -> None:
+    """Later hops do not wait again; half a minute later they do."""
+    hours, crowd = Hours(), Crowd()
+    gentle = polite(crowd, hours=hours, patience=0.02)
+    for _ in range(2):
+        with pytest.raises(EndpointTimeoutError):
+            await gentle.select("q")
+    with pytest.raises(RefusedError, match="left alone for another 30 s: it has not replied in time"):
+        await gentle.select("q")
+    hours.time += 31
+    crowd.open.set()
+    await gentle.select("q")
+    assert gentle.meter.usage().requests == 3
+
+
+async def test_requests_that_go_out_together_stall_once() -> None:
+    """Both directions of a hub may be too much; the smaller requests that follow are still sent."""
+    hours, crowd = Hours(), Crowd()
+    gentle = polite(crowd, hours=hours, patience=0.02)
+    for wave in (4, 8):
+        hours.time += 1
+        waiting = [asyncio.create_task(gentle.select("q")) for _ in range(4)]
+        await turns()
+        hours.time += 1
+        said = await asyncio.gather(*waiting, return_exceptions=True)
+        assert {type(error) for error in said} == {EndpointTimeoutError}
+        assert gentle.meter.usage().requests == wave
+    with pytest.raises(RefusedError, match="has not replied in time"):
+        await gentle.select("q")
+
+
+class Unhurried(FakeTransport):
+    """A transport whose replies take `seconds` by its own account, and that never replies to "slow"."""
+
+    seconds = 3.0
+
+    async def send(self, query: str) -> EndpointReply:
+        if query == "slow":
+            await asyncio.Event().wait()
+        return msgspec.structs.replace(await super().send(query), seconds=self.seconds)
+
+
+async def test_having_hardly_any_time_says_nothing_against_an_endpoint() -> None:
+    """Who gives up after less time than the replies take has no reason to leave the endpoint alone."""
+    transport = Unhurried(lambda _: GOOD)
+    transport.seconds = 0.02
+    gentle = polite(transport, patience=0.03)
+    for _ in range(4):
+        await gentle.select("q")
+        for _ in range(3):
+            with pytest.raises(EndpointTimeoutError):
+                await gentle.select("slow")
+
+
+async def test_a_reply_that_cannot_come_in_time_is_not_asked_for() -> None:
+    """Where even the fastest reply took longer than there is time, the others have that time."""
+    transport = Unhurried(lambda _: GOOD)
+    gentle = polite(transport)
+    await gentle.select("q")
+    with (
+        deadline.within(6),
+        pytest.raises(EndpointTimeoutError, match=r"e is not asked: its replies take 3 s, and 2 s"),
+    ):
+        await gentle.select("q")
+    with deadline.within(12):
+        await gentle.select("q")
+    assert len(transport.queries) == 2
+
+
+async def test_a_stall_between_answers_is_the_querys_own() -> None:
+    """What comes back in between says that the host is well, even where it says no."""
+    hours, crowd = Hours(), Crowd()
+    gentle = polite(crowd, hours=hours, patience=0.02)
+    for _ in range(3):
+        with pytest.raises(EndpointTimeoutError):
+            await gentle.select("q")
+        crowd.open.set()
+        await gentle.select("q")
+        crowd.open.clear()
+
+
+async def test_after_a_stall_the_other_mirror_goes_first() -> None:
+    """The mirror that kept silent is asked after the others."""
+    crowd, second = Crowd(), script(GOOD)
+    gentle = polite(crowd, second, patience=0.02)
+    with pytest.raises(EndpointTimeoutError):
+        await gentle.select("q")
+    await gentle.select("q")
+    assert len(second.queries) == 1
+
+
+async def test_daily_business_is_no_warning(caplog: pytest.LogCaptureFixture) -> None:
+    """That an endpoint is asked again is a line for those who debug; other retries of the program warn as ever."""
+    caplog.set_level("DEBUG")
+    caplog.set_level("DEBUG", logger="stamina")  # the command line silences it
+    await polite(script(DOWN, GOOD), retries=1).select("q")
+    assert [record.levelname for record in caplog.records if "again" in record.message] == ["DEBUG"]
+    with contextlib.suppress(OSError):
+        for attempt in stamina.retry_context(on=OSError, attempts=2):
+            with attempt:
+                raise OSError
+    assert {record.name for record in caplog.records if record.levelname == "WARNING"} == {"stamina"}
+
+
+def test_one_endpoint_serves_several_event_loops() -> None:
+    """Slots and pace belong to the event loop: queues of one loop do not get stuck in another."""
+    gentle = polite(script(GOOD), concurrency=1, interval=0.001)
+
+    async def several() -> int:
+        return len(await asyncio.gather(*(gentle.select("q") for _ in range(4))))
+
+    assert [asyncio.run(several()) for _ in range(3)] == [4, 4, 4]
+    assert len(gentle._gates) == 1
+
+
+# ---- what it cost ----
+
+
+async def test_the_meter_counts_requests_bytes_kinds_and_waves() -> None:
+    """Queries side by side are one round trip, one after the other several; retries and failures count."""
+    meter = Meter()
+    one = polite(script(GOOD), meter=meter)
+    two = polite(script(DOWN, GOOD), meter=meter, retries=1)
+    await asyncio.gather(one.select("a", "edges"), one.select("b", "edges"), two.select("c", "labels"))
+    first = meter.usage()
+    assert first.by_kind == {"edges": 2, "labels": 2}
+    assert (first.requests, first.bytes) == (4, 3 * len(BODY) + len(DOWN.body))
+    await one.select("d", "search")
+    new = meter.since(first)
+    assert new == Usage(requests=1, round_trips=1, bytes=len(BODY), by_kind={"search": 1})
+    assert one.meter is two.meter
+
+
+async def test_requests_in_flight_together_are_one_wave() -> None:
+    """A wave ends when nothing is in flight any more."""
+    crowd = Crowd()
+    gentle = polite(crowd, concurrency=8)
+    for waves in (1, 2):
+        crowd.open.clear()
+        async with asyncio.TaskGroup() as tasks:
+            for _ in range(5):
+                tasks.create_task(gentle.select("q"))
+            await turns()
+            crowd.open.set()
+        assert gentle.meter.usage().round_trips == waves
+    assert gentle.meter.usage().requests == 10
+
+
+async def test_a_large_reply_keeps_nobody_waiting() -> None:
+    """While it is read the event loop goes on: other endpoints have deadlines, too."""
+    others = threading.Event()
+
+    def check(reply: EndpointReply) -> Rows:
+        assert others.wait(20), "the event loop stood still"
+        return accept(reply, endpoint="e")
+
+    large = EndpointReply(200, GOOD.headers, BODY + b" " * 500_000)
+    gentle = EndpointClient([script(large)], check, endpoint="e")
+    asyncio.get_running_loop().call_later(0.05, others.set)
+    assert (await gentle.select("q")).bytes == len(large.body)
+
+
+# ---- over a real connection ----
+
+
+async def test_a_flaky_server_is_survived(serve: Callable[..., Awaitable[Any]]) -> None:
+    """A hung-up connection, a broken body and a throttle in a row, and still the rows come."""
+    seen: list[str] = []
+
+    async def flaky(request: web.Request) -> web.StreamResponse:
+        seen.append("x")
+        if len(seen) == 1:
+            assert request.transport is not None
+            request.transport.close()
+        if len(seen) == 2:
+            return web.Response(status=429, headers={"Retry-After": "3"})
+        return web.Response(body=b"?" if len(seen) == 1 else BODY, content_type=JSON)
+
+    server = await serve(flaky)
+    hours = Hours()
+    gentle = polite(HttpTransport(server.url), hours=hours, retries=3)
+    assert (await gentle.select("ASK {}")).bytes == len(BODY)
+    await gentle.close()
+    assert (gentle.meter.usage().by_kind, hours.slept) == ({"": 3}, [3.0])

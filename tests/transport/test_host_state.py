@@ -1,0 +1,344 @@
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from aiohttp import web
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fedkg.cache.disk import DiskStore
+from fedkg.cache.memory import MemoryStore
+from fedkg.errors import (
+    EndpointError,
+    EndpointTimeoutError,
+    QueryRejectedError,
+    RefusedError,
+    TruncatedError,
+    UnreachableError,
+)
+from fedkg.transport.host_state import Clock, DetectedEngine, HostRegistry, HostState, origin
+
+Serve = Callable[..., Awaitable[Any]]
+WHERE = "http://h:80"
+NOW = 1_000_000.0
+DOWN = UnreachableError("down", status=503)
+WRONG = QueryRejectedError("no", status=400)
+CUT = TruncatedError("cut", status=200)
+SILENT = EndpointTimeoutError("silent")
+ERRORS = [
+    DOWN,
+    WRONG,
+    CUT,
+    SILENT,
+    RefusedError("busy", status=429, wait=9),
+    RefusedError("ban", status=403, wait=3600),
+]
+
+
+class Wall:
+    """A clock that stands until it is moved."""
+
+    def __init__(self) -> None:
+        self.time = NOW
+        self.clock = Clock(now=lambda: self.time, wall=lambda: self.time)
+
+
+def after(*errors: EndpointError | None, host: HostState | None = None, budget: int = 20) -> HostState:
+    """The host after these replies at one instant, None being an answer."""
+    host = host or HostState()
+    for error in errors:
+        host = host.failed(error, NOW, budget) if error else host.answered(NOW)
+    return host
+
+
+# ---- the state of one host ----
+
+
+def test_five_in_a_row_shut_it_and_an_answer_ends_the_row() -> None:
+    """Only failures that may pass count, and only those without an answer in between, be it a refusal of the query."""
+    assert after(*[DOWN] * 4).shut(NOW) == 0
+    assert after(*[DOWN] * 5).shut(NOW) == 30
+    assert after(*[DOWN] * 4, None, DOWN).shut(NOW) == 0
+    assert after(*[DOWN] * 4, WRONG, DOWN).shut(NOW) == 0
+    assert after(*[DOWN] * 4, SILENT, DOWN).shut(NOW) == 30
+
+
+def test_after_the_pause_one_finds_out() -> None:
+    """Once the pause is over one request is on trial; its failure is another pause, its answer the end of it."""
+    later = NOW + 31
+    host = after(*[DOWN] * 5)
+    assert (host.on_trial(NOW), host.on_trial(later)) == (False, True)
+    tried = host.tried(later, 60)
+    assert tried != host
+    assert tried.tried(later + 1, 60) is tried, "another one is on its way"
+    assert tried.untried().tried(later, 60) == tried
+    assert tried.tried(later + 61, 60) != tried, "that one never came back"
+    assert tried.failed(DOWN, later, 20).shut(later) == 30
+    healed = tried.answered(later)
+    assert not healed.on_trial(later)
+    assert healed.failures == 0
+
+
+def test_a_ban_is_not_lifted_by_a_request_that_was_on_its_way() -> None:
+    """An answer that comes after a ban was sent before it."""
+    assert after(RefusedError("ban", status=403, wait=3600), None).shut(NOW) == 3600
+
+
+def test_short_waits_are_waited_for_and_long_ones_shut() -> None:
+    """A minute is the border; nothing is shut for more than a week."""
+    assert after(RefusedError("busy", wait=60)).delay(NOW) == 60
+    assert after(RefusedError("busy", wait=60)).shut(NOW) == 0
+    assert after(RefusedError("busy", wait=61)).shut(NOW) == 61
+    assert after(RefusedError("busy", wait=float("inf"))).shut(NOW) == 7 * 86_400
+
+
+@pytest.mark.parametrize(("error", "counts"), [(DOWN, True), (WRONG, True), (SILENT, True), (CUT, False)])
+def test_the_error_budget_of_a_minute(error: EndpointError, counts: bool) -> None:
+    """Failed requests of any kind use it up, a reply that is merely cut does not; a minute after the first there is room."""
+    host = after(*[error, None] * 3, budget=3)
+    assert host.shut(NOW) == (60 if counts else 0)
+    assert host.shut(NOW + 60) == 0
+
+
+@given(st.lists(st.tuples(st.sampled_from([None, *ERRORS]), st.floats(0, 40)), max_size=60), st.integers(1, 10))
+def test_whoever_asks_only_when_he_may_stays_within_the_budget(
+    replies: list[tuple[EndpointError | None, float]], budget: int
+) -> None:
+    """In no minute fail more requests than the budget, no wait is negative or longer than a week, and all of it is JSON."""
+    host, now = HostState(), NOW
+    failed: list[float] = []
+    for error, pause in replies:
+        now = max(now + pause, host.shut_until)
+        host = host.tried(now, 60)
+        host = host.failed(error, now, budget) if error else host.answered(now)
+        failed += [now] if error and error is not CUT else []
+        assert len([at for at in failed if at > now - 60]) <= budget
+        assert 0 <= host.shut(now) <= 7 * 86_400
+        assert 0 <= host.delay(now) <= 60
+        assert msgspec.json.decode(msgspec.json.encode(host), type=HostState) == host
+
+
+@given(st.lists(st.sampled_from([None, *ERRORS]), min_size=1, max_size=30))
+def test_an_answer_on_trial_heals(replies: list[EndpointError | None]) -> None:
+    """Whatever has happened: once the time is over, one answer opens the host."""
+    host = after(*replies)
+    later = NOW + 8 * 86_400
+    assert not host.answered(later).on_trial(later)
+    assert host.answered(later).shut(later) == 0
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("https://h/sparql", "https://h:443"),
+        ("http://H:8080/a/b", "http://h:8080"),
+        ("http://h/", WHERE),
+        ("", ""),
+        ("http://h:x/", ""),
+        ("file.nt", ""),
+    ],
+)
+def test_the_origin_of_a_url(url: str, said: str) -> None:
+    """Scheme, host and port; whatever is no URL of a server has none."""
+    assert origin(url) == said
+
+
+def test_after_a_ban_one_failure_is_a_pause() -> None:
+    """Whatever shut the host: the request that finds out speaks for all others."""
+    later = NOW + 3601
+    assert after(RefusedError("ban", status=403, wait=3600)).tried(later, 60).failed(DOWN, later, 20).shut(later) == 30
+
+
+def test_errors_that_lie_apart_are_within_the_budget() -> None:
+    """Failures of different minutes neither shut a host nor put it on trial."""
+    host = HostState()
+    for minute in range(9):
+        host = host.failed(WRONG, NOW + 60 * minute, 2)
+    assert host.shut_until == 0
+
+
+def test_a_budget_beyond_counting_is_none() -> None:
+    """What nobody will ever use up is not kept count of."""
+    host = after(*[WRONG] * 50, budget=1_000_000)
+    assert (host.errors, host.shut(NOW)) == ((), 0)
+
+
+# ---- kept ----
+
+
+async def test_what_is_remembered_is_read_once_a_second_and_written_when_it_changes() -> None:
+    """A healthy host costs no write, and a look at the store only after a second."""
+    calls: list[str] = []
+
+    class Counting(MemoryStore):
+        def get_many(self, *args: object) -> dict[str, bytes]:
+            calls.append("read")
+            return super().get_many(*args)  # type: ignore[arg-type]
+
+        def update(self, *args: object) -> bytes:
+            calls.append("write")
+            return super().update(*args)  # type: ignore[arg-type]
+
+    wall = Wall()
+    manners = HostRegistry(Counting(), wall.clock)
+    for _ in range(5):
+        await manners.change(WHERE, lambda host: host.answered(NOW))
+    assert calls == ["read"]
+    await manners.change(WHERE, lambda host: host.failed(DOWN, NOW, 9))
+    assert calls[1:].count("write") == 1
+    before = len(calls)
+    wall.time += 1
+    await manners.host(WHERE)
+    await manners.host(WHERE)
+    assert calls[before:] == ["read"]
+
+
+async def test_another_process_sees_it(tmp_path: Path) -> None:
+    """Two memories over one folder: a ban that one meets holds for the other after a second; forgetting does, too."""
+    wall, files = Wall(), [DiskStore(tmp_path), DiskStore(tmp_path)]
+    one, two = (HostRegistry(file, wall.clock) for file in files)
+    assert (await two.host(WHERE)).shut(NOW) == 0
+    await one.change(WHERE, lambda host: host.failed(RefusedError("ban", wait=3600), NOW, 9))
+    assert (await two.host(WHERE)).shut(NOW) == 0
+    wall.time += 1
+    assert (await two.host(WHERE)).shut(wall.time) == 3599
+    await two.forget("http://h/sparql")
+    wall.time += 1
+    assert await one.host(WHERE) == HostState()
+    for file in files:
+        file.close()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"",
+        b"\xff",
+        b"[]",
+        b'{"shut_until": "soon"}',
+        b'{"shut_until": -1}',
+        b'{"shut_until": 1e308}',
+        b'{"not_before": 1000061}',
+        b'{"trial_until": 9999999999}',
+        b'{"failures": 99999999999}',
+        b'{"engines": {"http://h/": {"engine": "sql", "at": 1}}}',
+        json.dumps({"errors": [NOW] * 20_000}).encode(),
+        json.dumps({"why": "x" * 1000}).encode(),
+    ],
+)
+async def test_what_nobody_can_have_written_is_ignored(value: bytes) -> None:
+    """A damaged or hostile entry shuts nothing, least of all for years."""
+    store = MemoryStore()
+    store.put_many("manners", {WHERE: value})
+    assert await HostRegistry(store, Wall().clock).host(WHERE) == HostState()
+
+
+async def test_what_is_said_of_a_host_is_one_line() -> None:
+    """Control characters of a reason that was kept do not reach a terminal."""
+    store = MemoryStore()
+    store.put_many("manners", {WHERE: json.dumps({"why": "a\x1b[2J\nb"}).encode()})
+    assert (await HostRegistry(store, Wall().clock).host(WHERE)).why == "a [2J b"
+
+
+async def test_engines_are_remembered_for_a_month() -> None:
+    """The engine of a URL is its own, survives the process, and is forgotten after thirty days; of very many the last stay."""
+    store, wall = MemoryStore(), Wall()
+    one = HostRegistry(store, wall.clock)
+    await one.betrayed("http://h/a", "virtuoso")
+    await one.betrayed("http://h/b", "qlever")
+    two = HostRegistry(store, wall.clock)
+    await two.host(WHERE)
+    assert [two.engine(f"http://h/{name}") for name in "abc"] == ["virtuoso", "qlever", None]
+    wall.time += 31 * 86_400
+    assert two.engine("http://h/a") is None
+    for number in range(60):
+        await two.betrayed(f"http://h/{number}", "oxigraph")
+    assert len(two.known(WHERE).engines) == 50
+    assert two.known(WHERE).engines["http://h/59"] == DetectedEngine("oxigraph", wall.time)
+
+
+async def test_a_store_that_fails_does_not_make_it_forget() -> None:
+    """What could not be written is still known in this process, and counted once."""
+
+    class Broken(MemoryStore):
+        def update(self, namespace: str, key: str, change: object) -> bytes:
+            change(None)  # type: ignore[operator]
+            return bytes(change(None))  # type: ignore[operator]
+
+    manners = HostRegistry(Broken(), Wall().clock)
+    for _ in range(5):
+        await manners.change(WHERE, lambda host: host.failed(DOWN, NOW, 9))
+    assert manners.known(WHERE).failures == 5
+    assert (await manners.host(WHERE)).shut(NOW) == 30
+
+
+# ---- several processes ----
+
+FAIL = """
+import asyncio, pathlib, sys
+from fedkg.errors import UnreachableError
+from fedkg.transport.host_state import HostRegistry
+from fedkg.cache.disk import DiskStore
+
+async def main(folder, times):
+    manners = HostRegistry(DiskStore(pathlib.Path(folder)))
+    for _ in range(times):
+        await manners.change("http://h:80", lambda host: host.failed(UnreachableError("down"), 1.0, 20))
+
+asyncio.run(main(sys.argv[1], int(sys.argv[2])))
+"""
+
+ASK = """
+import asyncio, pathlib, sys
+from functools import partial
+from fedkg.errors import RefusedError
+from fedkg.transport.http import HttpTransport
+from fedkg.transport.host_state import HostRegistry
+from fedkg.transport.client import EndpointClient
+from fedkg.sparql.results import accept
+from fedkg.cache.disk import DiskStore
+
+async def main(folder, url):
+    manners = HostRegistry(DiskStore(pathlib.Path(folder)))
+    polite = Polite([HttpTransport(url)], partial(accept, endpoint="e"), endpoint="e", manners=manners)
+    try:
+        await polite.select("ASK {}")
+    except RefusedError as error:
+        print(error)
+    await polite.close()
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+def test_eight_processes_lose_no_update(tmp_path: Path) -> None:
+    """Whoever counts at the same time counts on."""
+    command = [sys.executable, "-c", FAIL, str(tmp_path), "25"]
+    running = [subprocess.Popen(command) for _ in range(8)]
+    assert [process.wait() for process in running] == [0] * 8
+    store = DiskStore(tmp_path)
+    assert msgspec.json.decode(store.get_many("manners", [WHERE])[WHERE], type=HostState).failures == 200
+    store.close()
+
+
+async def test_a_ban_holds_for_the_next_process(serve: Serve, tmp_path: Path) -> None:
+    """One process is banned; the next one does not ask."""
+
+    async def ban(_: web.Request) -> web.Response:
+        return web.Response(status=403, text="You have been banned until 2999-01-01T00:00:00Z.")
+
+    server = await serve(ban)
+    said = []
+    for _ in range(2):
+        command = [sys.executable, "-c", ASK, str(tmp_path), server.url]
+        process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
+        said.append((await process.communicate())[0].decode())
+    assert "banned" in said[0]
+    assert "left alone for another 604" in said[1]
+    assert len(server.asked) == 1

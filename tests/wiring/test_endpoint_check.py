@@ -1,0 +1,386 @@
+"""The doctor before healthy endpoints and sick ones, all of them real servers on loopback."""
+
+import asyncio
+import datetime as dt
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pyoxigraph
+import pytest
+from aiohttp import web
+
+from fedkg.errors import InputError
+from fedkg.session import Session
+from fedkg.wiring.endpoint_check import EndpointReport, Finding, Grade, _speed
+
+RDFS = "http://www.w3.org/2000/01/rdf-schema#label"
+FOAF = "http://xmlns.com/foaf/0.1/name"
+JSON, XML = "application/sparql-results+json", "application/sparql-results+xml"
+FORMATS = {JSON: pyoxigraph.QueryResultsFormat.JSON, XML: pyoxigraph.QueryResultsFormat.XML}
+PEOPLE = range(12)
+MINE = """
+urls = ["{url}"]
+[limits]
+rows = 60
+retries = 0
+timeout = {timeout}
+[shape.labels]
+predicates = ["{label}"]
+[shape.edges]
+skip = ["{skip}"]
+"""
+Serve = Callable[..., Awaitable[str]]
+Examine = Callable[..., Awaitable[EndpointReport]]
+
+
+def people(label: str = RDFS, tag: str = "@en") -> str:
+    """Twelve people with names, each of whom knows the next one, as N-Triples."""
+    named = (f'<http://ex.org/{n}> <{label}> "Person {n}"{tag} .' for n in PEOPLE)
+    known = (f"<http://ex.org/{n}> <http://ex.org/knows> <http://ex.org/{(n + 1) % len(PEOPLE)}> ." for n in PEOPLE)
+    return "\n".join([*named, *known]) + f'\n<http://ex.org/knows> <{label}> "knows"{tag} .\n'
+
+
+class Endpoint:
+    """A real engine over a graph, whose reply to a query may be changed on its way out."""
+
+    def __init__(self, triples: str, media: str = JSON) -> None:
+        self.asked: list[str] = []
+        self.media = media
+        self._store = pyoxigraph.Store()
+        self._store.load(triples.encode(), format=pyoxigraph.RdfFormat.N_TRIPLES)
+
+    async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
+        query = str((await request.post())["query"])
+        self.asked.append(query)
+        return await self.reply(query)
+
+    async def reply(self, query: str) -> web.StreamResponse:
+        return web.Response(body=self.result(query), content_type=self.media)
+
+    def result(self, query: str) -> bytes:
+        try:
+            found = self._store.query(query)
+        except SyntaxError as error:
+            raise web.HTTPBadRequest(text=str(error)) from error
+        assert isinstance(found, pyoxigraph.QuerySolutions)
+        return found.serialize(format=FORMATS[self.media]) or b""
+
+
+class Capped(Endpoint):
+    """It gives ten rows and no more; `tells` says whether it says so, as Virtuoso does."""
+
+    tells = False
+
+    async def reply(self, query: str) -> web.StreamResponse:
+        result = json.loads(self.result(query))
+        rows = result["results"]["bindings"]
+        headers = {"X-SPARQL-MaxRows": "10"} if self.tells and len(rows) > 10 else {}
+        result["results"]["bindings"] = rows[:10]
+        return web.Response(body=json.dumps(result), content_type=JSON, headers=headers)
+
+
+@pytest.fixture
+async def serve() -> AsyncIterator[Serve]:
+    """Serves an endpoint; its URL. The servers stop with the test."""
+    running: list[web.ServerRunner] = []
+
+    async def start(handler: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]) -> str:
+        server = web.ServerRunner(web.Server(handler), shutdown_timeout=0.1)
+        running.append(server)
+        await server.setup()
+        await web.TCPSite(server, "127.0.0.1", 0).start()
+        return f"http://127.0.0.1:{server.addresses[0][1]}/sparql"
+
+    yield start
+    for server in running:
+        await server.cleanup()
+
+
+@pytest.fixture
+def examine(tmp_path: Path) -> Examine:
+    """The doctor's report of a URL, under a profile with few rows, no retries, and one label predicate."""
+
+    async def check(url: str, label: str = RDFS, skip: str = "", seconds: float = 20.0) -> EndpointReport:
+        (tmp_path / "own").mkdir(exist_ok=True)
+        (tmp_path / "own" / "mine.toml").write_text(
+            MINE.format(url=url, label=label, skip=skip or label, timeout=seconds)
+        )
+        async with Session("mine", profiles_dir=str(tmp_path / "own"), embedder="bm25") as session:
+            [report] = await session.check()
+        return report
+
+    return check
+
+
+def findings(report: EndpointReport) -> dict[str, Finding]:
+    """The findings by name."""
+    return {finding.name: finding for finding in report.findings}
+
+
+def bad(report: EndpointReport) -> list[str]:
+    """The names of the findings that are not good."""
+    return [finding.name for finding in report.findings if finding.grade is not Grade.OK]
+
+
+async def test_a_healthy_server_is_ready(
+    oxigraph: Callable[..., AbstractContextManager[str]], tmp_path: Path, examine: Examine
+) -> None:
+    """A real server: everything is found within a dozen requests, and nothing has to be done."""
+    (tmp_path / "people.nt").write_text(people())
+    with oxigraph([tmp_path / "people.nt"]) as url:
+        report = await examine(url)
+    found = findings(report)
+    assert (report.grade, report.verdict, bad(report)) == (Grade.OK, "ready", [])
+    assert all(finding.said and not finding.advice for finding in report.findings)
+    assert found["engine"].said == f"oxigraph at {url}"
+    assert found["format"].said == f"results come as {JSON}"
+    assert found["labels"].said.startswith("by label; such as 'Person ")
+    assert found["search"].said.startswith("'Person ")
+    assert found["limits"].said == "the whole graph has 25 triples, fewer than the 61 rows asked for"
+    assert found["neighbourhood"].said.endswith(": 1 out, 1 in; of 3 nodes 3 with a label")
+    assert report.labelled
+    assert [edge.direction for edge in report.sample] == ["out", "in"]
+    assert {edge.labels["<http://ex.org/knows>"] for edge in report.sample} == {"knows"}
+    assert report.latency
+    assert report.latency <= report.seconds
+    assert report.requests <= 13
+
+
+async def test_a_graph_that_names_its_things_otherwise(serve: Serve, examine: Examine) -> None:
+    """The predicates that are in use are proposed, as they are written into a profile; the graph can be walked as it is."""
+    report = await examine(await serve(Endpoint(people(FOAF))))
+    labels = findings(report)["labels"]
+    assert (labels.grade, labels.advice) == (
+        Grade.WARNING,
+        f'in its profile: [shape.labels] predicates = ["{FOAF}"]',
+    )
+    assert bad(report) == ["labels", "search", "neighbourhood"]
+    assert report.verdict == "usable, but look at: labels, search, neighbourhood"
+    assert report.sample
+    better = await examine(await serve(Endpoint(people(FOAF))), FOAF)
+    assert better.verdict == "ready"
+
+
+async def test_a_graph_without_names(serve: Serve, examine: Examine) -> None:
+    """Where nothing known names anything, that is said, and the neighbourhood is that of any entity."""
+    report = await examine(await serve(Endpoint("<http://ex.org/a> <http://ex.org/b> <http://ex.org/c> .")))
+    assert "nor another that is known" in findings(report)["labels"].said
+    assert report.labelled is None
+    assert "edges of <http://ex.org/a>: 1 out" in findings(report)["neighbourhood"].said
+
+
+async def test_labels_in_another_language(serve: Serve, examine: Examine) -> None:
+    """The languages that are there are named."""
+    report = await examine(await serve(Endpoint(people(tag="@fr"))))
+    assert findings(report)["labels"].advice == "name one of these languages with --lang: fr"
+
+
+async def test_names_that_count_as_edges(serve: Serve, examine: Examine) -> None:
+    """A profile that has forgotten to skip its label predicate is told so."""
+    report = await examine(await serve(Endpoint(people())), skip="http://ex.org/other")
+    edges = findings(report)["edges"]
+    assert (edges.grade, edges.advice) == (Grade.WARNING, f'in its profile, add to [shape.edges] skip: "{RDFS}"')
+
+
+async def test_a_silent_cap_is_found_out(serve: Serve, examine: Examine) -> None:
+    """Fewer rows than were asked for, and more behind them: the profile has to know of it, and then all is well."""
+    report = await examine(await serve(Capped(people())))
+    limits = findings(report)["limits"]
+    assert limits.grade is Grade.FAILED
+    assert limits.said == "it cuts at 10 rows without a word; 61 were asked for"
+    assert limits.advice == "in its profile: [limits] rows = 8, known_cap = 10"
+    assert report.verdict == "usable, but look at: limits"
+
+
+async def test_a_cap_that_is_told(serve: Serve, examine: Examine) -> None:
+    """What the reply itself says of its cap is repeated, with what follows for the profile."""
+    endpoint = Capped(people())
+    endpoint.tells = True
+    limits = findings(await examine(await serve(endpoint)))["limits"]
+    assert (limits.grade, limits.advice) == (Grade.WARNING, "in its profile: [limits] rows = 8, known_cap = 10")
+    assert "x-sparql-maxrows: 10" in limits.said
+
+
+async def test_results_in_xml_only(serve: Serve, examine: Examine) -> None:
+    """An endpoint that does not care what is accepted is as good as another one."""
+    report = await examine(await serve(Endpoint(people(), XML)))
+    assert findings(report)["format"].said == f"results come as {XML}, which is read as well as JSON"
+    assert report.verdict == "ready"
+
+
+async def test_a_web_page_is_no_endpoint(serve: Serve, examine: Examine) -> None:
+    """One request shows it; the title is repeated, and what may be wrong."""
+
+    async def page(_: web.BaseRequest) -> web.StreamResponse:
+        return web.Response(text="<html><title>Query \x1b[31mform</title></html>", content_type="text/html")
+
+    report = await examine(await serve(page))
+    [finding] = report.findings
+    assert (report.grade, finding.name) == (Grade.FAILED, "reachable")
+    assert report.verdict.startswith("not usable: mine answered 200")
+    assert "Query" in finding.said
+    assert finding.advice == "is the URL the SPARQL endpoint itself, not its web form?"
+
+
+async def test_nobody_there(examine: Examine, unused_tcp_port: int) -> None:
+    """A server that is down is not asked for anything else."""
+    report = await examine(f"http://127.0.0.1:{unused_tcp_port}/sparql")
+    assert [finding.name for finding in report.findings] == ["reachable"]
+    assert "no connection" in report.verdict
+    assert (report.requests, report.latency, report.sample) == (1, None, ())
+
+
+async def test_a_server_that_does_not_reply(serve: Serve, examine: Examine) -> None:
+    """Who does not manage the smallest request in time is not asked for a larger one."""
+    asked: list[web.BaseRequest] = []
+
+    async def stall(request: web.BaseRequest) -> web.StreamResponse:
+        asked.append(request)
+        await asyncio.Event().wait()
+        raise AssertionError("nobody waits so long")
+
+    report = await examine(await serve(stall), seconds=0.2)
+    assert report.verdict.startswith("not usable: ")
+    assert report.verdict.endswith("no whole reply within 0.2 s")
+    assert "timeout" in report.findings[0].advice
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize(("times", "grade"), [([0.1, 0.2, 9.0], Grade.OK), ([2.5, 0.1, 3.0], Grade.WARNING)])
+def test_latency_is_a_median(times: list[float], grade: Grade) -> None:
+    """One slow request of three is no slow endpoint."""
+    assert _speed(times).grade is grade
+
+
+async def test_a_ban_is_told_with_its_end(serve: Serve, examine: Examine) -> None:
+    """It is repeated with the instant until which nothing helps, and the second time the endpoint is not even asked."""
+    until = dt.datetime.now(dt.UTC) + dt.timedelta(hours=2)
+    asked: list[web.BaseRequest] = []
+
+    async def ban(request: web.BaseRequest) -> web.StreamResponse:
+        asked.append(request)
+        return web.Response(status=403, text=f"You have been banned until {until.isoformat()}, please wait")
+
+    url = await serve(ban)
+    for said in ("answered 403", "left alone for another"):
+        report = await examine(url)
+        assert report.grade is Grade.FAILED
+        assert said in report.verdict
+        assert f"not before {until:%Y-%m-%d %H:}" in report.verdict
+    assert len(asked) == 1
+
+
+async def test_one_bad_finding_hides_no_other(serve: Serve, examine: Examine) -> None:
+    """An endpoint that refuses one kind of query is examined to the end."""
+
+    class Picky(Endpoint):
+        async def reply(self, query: str) -> web.StreamResponse:
+            if RDFS in query and "VALUES" not in query:
+                return web.Response(status=400, text="syntax error at 'label'")
+            return await super().reply(query)
+
+    report = await examine(await serve(Picky(people())))
+    found = findings(report)
+    assert found["labels"].grade is Grade.FAILED
+    assert "syntax error" in found["labels"].said
+    assert found["neighbourhood"].grade is Grade.OK
+    assert found["limits"].grade is Grade.OK
+    assert report.verdict.startswith("usable, but look at: labels")
+
+
+async def test_an_endpoint_that_bans_in_the_middle(serve: Serve, examine: Examine) -> None:
+    """From then on nothing more is asked, and the endpoint is not usable."""
+
+    class Strict(Endpoint):
+        async def reply(self, query: str) -> web.StreamResponse:
+            return web.Response(status=403, text="You are banned.") if "VALUES" in query else await super().reply(query)
+
+    endpoint = Strict(people())
+    report = await examine(await serve(endpoint))
+    assert report.findings[-1].grade is Grade.FAILED
+    assert "neighbourhood" not in findings(report)
+    assert report.verdict.startswith("not usable: mine answered 403")
+    assert sum("VALUES" in query for query in endpoint.asked) == 1
+
+
+async def test_an_empty_default_graph(serve: Serve, examine: Examine) -> None:
+    """Valid replies without a row are no endpoint that could answer anything."""
+    report = await examine(await serve(Endpoint("")))
+    assert report.verdict == "not usable: it answers, but its default graph is empty"
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "media", "advice"),
+    [
+        (401, "who are you?", "text/plain", "does the endpoint need a user name and a password?"),
+        (200, '{"head":{"vars":["s"]},"results":{"bindings":[', JSON, "smaller batches"),
+    ],
+)
+async def test_who_answers_nothing_is_not_asked_for_more(  # noqa: PLR0917  # fixtures and parameters
+    serve: Serve, examine: Examine, status: int, text: str, media: str, advice: str
+) -> None:
+    """Where the smallest request fails there is nothing to say of the graph, nor of the form of results."""
+
+    async def reply(_: web.BaseRequest) -> web.StreamResponse:
+        return web.Response(status=status, text=text, content_type=media)
+
+    report = await examine(await serve(reply))
+    [finding] = report.findings
+    assert report.verdict == f"not usable: {finding.said}"
+    assert advice in finding.advice
+
+
+async def test_a_graph_of_blank_nodes(serve: Serve, examine: Examine) -> None:
+    """It is not empty, but nobody can walk it."""
+    report = await examine(await serve(Endpoint("_:a <http://ex.org/b> _:c .")))
+    assert findings(report)["reachable"].grade is Grade.OK
+    assert report.verdict == "not usable: no entity with an IRI was seen"
+
+
+async def test_an_endpoint_that_says_the_same_whatever_it_is_asked(serve: Serve, examine: Examine) -> None:
+    """More rows than were asked for, and none that is an edge."""
+
+    class Deaf(Endpoint):
+        async def reply(self, query: str) -> web.StreamResponse:
+            return await super().reply(
+                "SELECT ?s ?p ?o { VALUES ?n { " + "1 " * 70 + "} BIND(<http://ex.org/a> AS ?s) }"
+            )
+
+    found = findings(await examine(await serve(Deaf(""))))
+    assert (found["limits"].grade, found["neighbourhood"].grade) == (Grade.WARNING, Grade.WARNING)
+    assert "does not keep to a LIMIT" in found["limits"].said
+    assert found["neighbourhood"].said == "none of some entities has an edge"
+
+
+async def test_a_known_shape_at_an_unknown_place(serve: Serve) -> None:
+    """A bare URL whose graph looks like Wikidata's: the shape is named, and how to say so."""
+    wikidata = "<http://www.wikidata.org/entity/P31> <http://wikiba.se/ontology#directClaim> <http://ex.org/knows> .\n"
+    url = await serve(Endpoint(people() + wikidata))
+    for spec, grade in ((url, Grade.WARNING), (f"wikidata@{url}", Grade.OK)):
+        async with Session(spec, embedder="bm25") as session:
+            [report] = await session.check()
+        shape = findings(report)["shape"]
+        assert shape.grade is grade
+        assert "wikidata" in shape.said
+    assert shape.said == "as the profile wikidata says"
+
+
+async def test_nothing_is_kept(serve: Serve, examine: Examine) -> None:
+    """Every examination asks the endpoint itself, whatever an earlier one has seen."""
+    endpoint = Endpoint(people())
+    url = await serve(endpoint)
+    first, second = await examine(url), await examine(url)
+    assert 0 < second.requests <= first.requests
+    assert first.findings[5:] == second.findings[5:]
+    assert len(endpoint.asked) == first.requests + second.requests
+
+
+async def test_offline_mode_asks_nobody(serve: Serve) -> None:
+    """An examination from the cache would be none."""
+    endpoint = Endpoint(people())
+    async with Session(await serve(endpoint), embedder="bm25", mode="offline") as session:
+        with pytest.raises(InputError, match="offline"):
+            await session.check()
+    assert endpoint.asked == []
