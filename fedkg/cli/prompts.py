@@ -15,7 +15,8 @@ from fedkg.core.encoding import encode
 from fedkg.core.question import Kind
 from fedkg.errors import PromptError
 from fedkg.reasoner.prompts import library
-from fedkg.reasoner.prompts.template import PromptTemplate, values
+from fedkg.reasoner.prompts.template import SHARED, PromptTemplate
+from fedkg.reasoner.prompts.template import values as prompt_values
 
 __all__ = ["prompts"]
 
@@ -166,7 +167,7 @@ def _exemplary(call: str, own: str) -> Kind | None:
 
 
 def _rendered(template: PromptTemplate, shown: dict[str, Any]) -> tuple[str, str]:
-    made = values(shown)
+    made = prompt_values(shown)
     try:
         return template.render(**made)
     except PromptError as error:
@@ -194,5 +195,5 @@ def _differences(old: PromptTemplate, new: PromptTemplate) -> Iterator[str]:
 
 def _part(path: Path) -> str:
     """What a file is in its template: a variant is the same part as the plain file."""
-    stem = path.name if path.parent.name == template.SHARED else path.name.split(".")[0]
+    stem = path.name if path.parent.name == SHARED else path.name.split(".")[0]
     return f"{path.parent.name}/{stem}"

@@ -8,6 +8,7 @@ from click.testing import Result
 from fedkg.common.tokens import estimate
 from fedkg.config.resources import folder
 from fedkg.reasoner.prompts import library
+from fedkg.reasoner.prompts.template import values
 
 Cli = Callable[..., Result]
 
@@ -88,7 +89,7 @@ def test_a_broken_file_is_named(cli: Cli, own: Path) -> None:
 def test_render_prints_the_messages_as_they_are_sent(cli: Cli) -> None:
     """Without values the first example is rendered, with an estimate of the tokens."""
     template = library.load("beam")
-    system, user = template.render(**template.values(template.examples[0].shown))
+    system, user = template.render(**values(template.examples[0].shown))
     shown = cli("prompts", "render", "beam").stdout
     assert f"version {template.version}: about {template.tokens + estimate(user):,} tokens" in shown
     assert f"## system, about {estimate(system):,} tokens\n{system}\n" in shown

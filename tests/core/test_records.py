@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedkg.core import encoding
-from fedkg.core.answer import Answer, AnswerValue, Path, PathEdge, Status, decode_answer
+from fedkg.core.answer import DOCUMENT_VERSION, Answer, AnswerValue, Path, PathEdge, Status, decode_answer
 from fedkg.core.choice import Conclusion
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.question import JUDGED, Kind
@@ -96,7 +96,7 @@ def test_terms_are_n_triples_text() -> None:
     value = AnswerValue("7", term=Literal("7", datatype="http://www.w3.org/2001/XMLSchema#integer"))
     shown = json.loads(Answer("How many?", "count", Status.ANSWERED, (value,)).to_json())
     assert shown["answers"][0]["term"] == '"7"^^<http://www.w3.org/2001/XMLSchema#integer>'
-    assert (shown["status"], shown["version"]) == ("answered", answer.DOCUMENT_VERSION)
+    assert (shown["status"], shown["version"]) == ("answered", DOCUMENT_VERSION)
 
 
 @pytest.mark.parametrize(
