@@ -4,6 +4,8 @@ from typing import Literal
 
 import msgspec
 
+from fedkg.core.terms import Direction
+
 __all__ = ["Choice", "Conclusion", "ModelOnlyAnswer", "PromptCandidate", "RelationPath", "Verdict"]
 
 
@@ -12,7 +14,8 @@ class PromptCandidate(msgspec.Struct, frozen=True):
 
     `number` counts from 1, `text` is one line, `relations` are the names along the whole chain, `tails` the labels or
     values at its end (a bounded number, best first), `more` how many further tails there are; `topic` is how the question
-    names the entity where the path starts.
+    names the entity where the path starts. `directions` go with `relations`, `start` is the label of the topic entity.
+    Whoever has to know what the text says reads these, and never the text.
     """
 
     number: int
@@ -22,6 +25,8 @@ class PromptCandidate(msgspec.Struct, frozen=True):
     more: int = 0
     score: float = 0.0
     topic: str = ""
+    directions: tuple[Direction, ...] = ()
+    start: str = ""
 
 
 class Choice(msgspec.Struct, frozen=True):

@@ -15,7 +15,7 @@ from fedkg.common.one_line import line
 from fedkg.core.choice import PromptCandidate
 from fedkg.core.path import QUALIFIERS, PartialPath, Step
 from fedkg.core.question import Match
-from fedkg.core.terms import DirectedRelation, Edge, Term, own_name, relation_name
+from fedkg.core.terms import DirectedRelation, Direction, Edge, Term, own_name, relation_name
 
 __all__ = [
     "SHOWN_ON_THE_WAY",
@@ -34,15 +34,16 @@ __all__ = [
 
 SHOWN_ON_THE_WAY = 3
 SHOWN_TAILS = 40
+ARROWS: dict[Direction, str] = {"out": "→", "in": "←"}
 SHOWN_EDGES = 3
 """Most edges to one tail whose qualifiers are shown."""
 NUMBER = re.compile(r"(?<!\S)(\d+)\)")  # as prompts number the ends of a path
 
 
 class ShownStep(NamedTuple):
-    """A step as it is shown: the arrow of its direction, the relation's name, the labels of its first tails, and how many it has."""
+    """A step as it is shown: its direction, the relation's name, the labels of its first tails, and how many it has."""
 
-    arrow: str
+    direction: Direction
     relation: str
     tails: list[str]
     total: int
@@ -76,15 +77,24 @@ def offer_beam(
     steps = _shown(beam, names, tails)
     labels, total = (steps[-1].tails, steps[-1].total) if steps else ([_name(beam.topic, names)], 1)
     mention = next((match.mention or match.label for match in topics if match.iri == beam.topic), "")
-    text = _line(_name(beam.topic, names), steps, tails if in_line is None else in_line)
-    relations = tuple(step.relation for step in steps)
-    return PromptCandidate(number, text, relations, tuple(labels), total - len(labels), beam.score, mention)
+    start = _name(beam.topic, names)
+    return PromptCandidate(
+        number,
+        _line(start, steps, tails if in_line is None else in_line),
+        tuple(step.relation for step in steps),
+        tuple(labels),
+        total - len(labels),
+        beam.score,
+        mention,
+        tuple(step.direction for step in steps),
+        start,
+    )
 
 
 def relation_offer(number: int, relation: DirectedRelation, names: Mapping[Term, str]) -> PromptCandidate:
     """One offer for a relation, whatever it leads to: `→ author →`, or `← author ←` where it is walked backwards."""
-    arrow, name = "→" if relation.direction == "out" else "←", safe(relation_name(relation, names))
-    return PromptCandidate(number, f"{arrow} {name} {arrow}", (name,))
+    arrow, name = ARROWS[relation.direction], safe(relation_name(relation, names))
+    return PromptCandidate(number, f"{arrow} {name} {arrow}", (name,), directions=(relation.direction,))
 
 
 def offer_step(
@@ -99,7 +109,14 @@ def offer_step(
     """One offer for a relation as the next step of a path, whatever it leads to; `alone` without the path before it."""
     path, step = offer_beam(number, beam, names, topics, SHOWN_ON_THE_WAY), relation_offer(number, relation, names)
     text = step.text if alone else f"{path.text} {step.text}"
-    return PromptCandidate(number, text, (*path.relations, *step.relations), topic=path.topic)
+    return PromptCandidate(
+        number,
+        text,
+        (*path.relations, *step.relations),
+        topic=path.topic,
+        directions=(*path.directions, *step.directions),
+        start=path.start,
+    )
 
 
 def surrounded(offer: PromptCandidate, near: Sequence[Step], names: Mapping[Term, str]) -> PromptCandidate:
@@ -155,8 +172,7 @@ def _step(step: Step, names: Mapping[Term, str], most: int) -> ShownStep:
     for edge in step.edges:
         edges.setdefault(edge.end, []).append(edge)
     labels = [_name(tail, names) + _said(own, names) for tail, own in itertools.islice(edges.items(), most)]
-    arrow = "→" if step.relation.direction == "out" else "←"
-    return ShownStep(arrow, safe(relation_name(step.relation, names)), labels, len(edges))
+    return ShownStep(step.relation.direction, safe(relation_name(step.relation, names)), labels, len(edges))
 
 
 def _line(start: str, steps: Sequence[ShownStep], tails: int) -> str:
@@ -165,7 +181,8 @@ def _line(start: str, steps: Sequence[ShownStep], tails: int) -> str:
     for step in steps:
         listed = step.tails[:tails] if step is steps[-1] else step.tails
         more = f", (+{step.total - len(listed)})" if step.total > len(listed) else ""
-        parts += [step.arrow, step.relation, step.arrow, _listed(listed) + more]
+        arrow = ARROWS[step.direction]
+        parts += [arrow, step.relation, arrow, _listed(listed) + more]
     return " ".join(parts)
 
 

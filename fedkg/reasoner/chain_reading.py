@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from fedkg.common.normalize import STOP_WORDS, content_words
 from fedkg.core.choice import PromptCandidate
+from fedkg.core.terms import Direction
 from fedkg.embed.base import Matrix
 
 __all__ = ["CROSSED", "OVERLAP", "UNSAID", "Reading", "RelationChain", "chain_of", "likeness"]
@@ -39,7 +40,6 @@ MOST_UNITS = 16
 """A longer question is read by twos or threes of its words: spans grow with the square."""
 
 SHORTEST_STEM = 4
-ARROW = re.compile("[→←]")
 TOKEN = re.compile(r"'s\b|[\w-]+")
 GENITIVE = re.compile(r"'s\b|\bof\b", re.IGNORECASE)
 APPOSITION = re.compile(r"\b(?:the|an?) [\w-]+ $", re.IGNORECASE)  # "the film X": what X is, not what is asked of it
@@ -60,23 +60,23 @@ SENSES = {word: group.split()[0] for group in SYNONYMS for word in group.split()
 
 
 class RelationChain(NamedTuple):
-    """A walk as it is compared: how the question names its topic, its relations, their arrows, and whether it ends in dates.
+    """A walk as it is compared: how the question names its topic, its relations, their directions, and whether it ends in dates.
 
     `dated` is None where the ends are not known.
     """
 
     topic: str
     relations: tuple[str, ...]
-    arrows: str = ""
+    directions: tuple[Direction, ...] = ()
     dated: bool | None = None
 
     def before(self) -> "RelationChain":
         """The chain without its last step; what it led to had edges, and dates have none."""
-        return RelationChain(self.topic, self.relations[:-1], self.arrows[:-1], dated=False)
+        return RelationChain(self.topic, self.relations[:-1], self.directions[:-1], dated=False)
 
     def then(self, step: "RelationChain") -> "RelationChain":
         """The chain and one more step."""
-        return RelationChain(self.topic, self.relations + step.relations, self.arrows + step.arrows)
+        return RelationChain(self.topic, self.relations + step.relations, self.directions + step.directions)
 
     @property
     def turns(self) -> int:
@@ -86,20 +86,17 @@ class RelationChain(NamedTuple):
     @property
     def against(self) -> int:
         """How many steps go against their relation's direction; a turn does so by its nature, one way or the other."""
-        return sum(arrow == "←" and not (step and self._turn(step)) for step, arrow in enumerate(self.arrows))
+        return sum(way == "in" and not (step and self._turn(step)) for step, way in enumerate(self.directions))
 
     def _turn(self, step: int) -> bool:
         same = self.relations[step] == self.relations[step - 1]
-        return same and self.arrows[step] != self.arrows[step - 1]
+        return same and self.directions[step] != self.directions[step - 1]
 
 
-def chain_of(offer: PromptCandidate, path: PromptCandidate | None = None) -> RelationChain:
-    """The chain that an offer shows, after that of the path which it is a step of; of a relation offered alone, its name."""
-    relations = offer.relations or (offer.text.strip("→← "),)
-    # each step has its arrow twice, around the relation; labels have none
-    arrows = "".join(ARROW.findall((path.text if path else "") + offer.text)[: 2 * len(relations) : 2])
+def chain_of(offer: PromptCandidate) -> RelationChain:
+    """The chain that an offer shows, all of it, also where its text is the last step alone."""
     dated = all(map(DATE.fullmatch, offer.tails)) if offer.tails else None
-    return RelationChain(offer.topic, relations, arrows.rjust(len(relations), "→"), dated)
+    return RelationChain(offer.topic, offer.relations, offer.directions, dated)
 
 
 class Reading:

@@ -91,7 +91,7 @@ class LocalModel:
         self, question: str, plan: Plan, path: PromptCandidate | None, offers: Sequence[PromptCandidate]
     ) -> tuple[float, ...]:
         """How well part of the question says the chains that the relations end."""
-        return tuple(await self._shares(question, [chain_of(offer, path) for offer in offers], partly=True))
+        return tuple(await self._shares(question, [chain_of(offer) for offer in offers], partly=True))
 
     async def score_entities(self, question: str, plan: Plan, offers: Sequence[PromptCandidate]) -> tuple[float, ...]:
         """The mean of how well part of the question says the chain, and how much what is shown of the entity resembles it."""

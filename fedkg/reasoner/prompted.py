@@ -4,7 +4,6 @@ Nothing in a reply is believed: see `reading` and `replies`. What cannot be used
 therefore pick badly, but it cannot bring in anything that it was not shown.
 """
 
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -34,8 +33,6 @@ ALTERNATIVES = 5
 MOST_HELD: dict[ConstraintLevel, int] = {"token": 100_000, "schema": 500, "index": 0}
 """Most paths that a model is held to at once. A trie of 100,000 is made in seconds (eval/measure/trie.py); services bound the length
 of an enumeration, OpenAI's to a thousand values."""
-START = re.compile(" [→←] ")
-"""What follows the topic of a path."""
 
 T = TypeVar("T")
 
@@ -227,7 +224,7 @@ class PromptedModel:
 
     async def _written(self, question: str, paths: Sequence[PromptCandidate], width: int) -> tuple[Choice, ...]:
         """The paths that the writer decodes, as it was fine-tuned to, but can write no others (GCR section 4.3, Eq. 6)."""
-        topics = dict.fromkeys(START.split(path.text)[0] for path in paths)
+        topics = dict.fromkeys(path.start for path in paths)
         held = Constraint(tuple(path.text for path in paths), width, path_format.START, path_format.END)
         task = Message("user", path_format.prompt("gcr", question, topics))
         reply, entry = await self._writer.complete(Request("reasoning-paths", (task,), {}, held=held))

@@ -8,7 +8,7 @@ import pytest
 from fedkg.common.normalize import content_words
 from fedkg.core.choice import ModelOnlyAnswer, PromptCandidate
 from fedkg.core.question import Kind, Match, Mention, Plan
-from fedkg.core.terms import Iri
+from fedkg.core.terms import Direction, Iri
 from fedkg.embed.base import Matrix
 from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.reasoner.base import ReasoningModel
@@ -48,7 +48,13 @@ class Told:
 def offer(number: int, *relations: str, topic: str = "Peter Jackson") -> PromptCandidate:
     """An offer of a chain of relations, each walked in its direction."""
     steps = " ".join(f"→ {relation} → x" for relation in relations)
-    return PromptCandidate(number, f"{topic} {steps}", relations, topic=topic)
+    ways: tuple[Direction, ...] = ("out",) * len(relations)
+    return PromptCandidate(number, f"{topic} {steps}", relations, topic=topic, directions=ways)
+
+
+def step(number: int, relation: str, topic: str = "Peter Jackson") -> PromptCandidate:
+    """An offer of a relation alone, walked in its direction."""
+    return PromptCandidate(number, f"→ {relation} →", (relation,), topic=topic, directions=("out",))
 
 
 def told() -> Told:
@@ -197,7 +203,7 @@ async def test_scores_lie_between_0_and_1_and_count_what_is_said_so_far() -> Non
     """In the order of the offers: the first step of a longer chain is as good as all of it, what is not said is 0."""
     model = LocalModel(told())
     question = "the birthplace of the wife of Peter Jackson"
-    offers = [offer(1, "spouse"), PromptCandidate(2, "→ spouse →", topic="Peter Jackson"), offer(3, "film")]
+    offers = [offer(1, "spouse"), step(2, "spouse"), offer(3, "film")]
     first, alone, other = await model.score_relations(question, Plan(()), None, offers)
     assert first == alone
     assert (0.5 < first <= 1, other) == (True, 0.0)
@@ -208,11 +214,11 @@ async def test_scores_lie_between_0_and_1_and_count_what_is_said_so_far() -> Non
 
 async def test_a_step_shown_alone_goes_on_from_its_path() -> None:
     """Its own text has one arrow, that of the path comes before: the turn back is seen."""
-    path = PromptCandidate(1, "Kong ← film ← Jackson", ("film",), topic="Kong")
-    step = PromptCandidate(1, "→ film →", ("film", "film"), topic="Kong")
-    other = PromptCandidate(2, "← film ←", ("film", "film"), topic="Kong")
+    path = PromptCandidate(1, "Kong ← film ← Jackson", ("film",), topic="Kong", directions=("in",))
+    back = PromptCandidate(1, "→ film →", ("film", "film"), topic="Kong", directions=("in", "out"))
+    other = PromptCandidate(2, "← film ←", ("film", "film"), topic="Kong", directions=("in", "in"))
     turn, straight = await LocalModel(told()).score_relations(
-        "the movie of movie of Kong", Plan(()), path, [step, other]
+        "the movie of movie of Kong", Plan(()), path, [back, other]
     )
     assert turn < straight
 
@@ -221,7 +227,7 @@ async def test_relation_paths_are_as_long_as_the_question_says() -> None:
     """The best first, no longer than asked for and no more than asked for."""
     model = LocalModel(told())
     names = ("film", "spouse", "place")
-    relations = [PromptCandidate(number, f"→ {name} →", topic="Peter Jackson") for number, name in enumerate(names, 1)]
+    relations = [step(number, name) for number, name in enumerate(names, 1)]
     best, *_ = paths = await model.relation_paths(
         "the birthplace of the wife of Peter Jackson", Plan(()), relations, 2, 2
     )
@@ -229,9 +235,7 @@ async def test_relation_paths_are_as_long_as_the_question_says() -> None:
     [single] = await model.relation_paths("the wife of Peter Jackson", Plan(()), relations, 1, 1)
     assert single.relations == (2,)
     three = "the prize of the husband of the wife of Peter Jackson"
-    [longest] = await model.relation_paths(
-        three, Plan(()), [*relations, PromptCandidate(4, "→ award →", topic="Peter Jackson")], 3, 1
-    )
+    [longest] = await model.relation_paths(three, Plan(()), [*relations, step(4, "award")], 3, 1)
     assert longest.relations == (2, 2, 4)
     assert await model.relation_paths(QUESTION, Plan(()), [], 2, 2) == ()
 
