@@ -48,8 +48,8 @@ class Told:
 def offer(number: int, *relations: str, topic: str = "Peter Jackson") -> PromptCandidate:
     """An offer of a chain of relations, each walked in its direction."""
     steps = " ".join(f"→ {relation} → x" for relation in relations)
-    ways: tuple[Direction, ...] = ("out",) * len(relations)
-    return PromptCandidate(number, f"{topic} {steps}", relations, topic=topic, directions=ways)
+    ways: list[Direction] = ["out" for _ in relations]
+    return PromptCandidate(number, f"{topic} {steps}", relations, topic=topic, directions=tuple(ways))
 
 
 def step(number: int, relation: str, topic: str = "Peter Jackson") -> PromptCandidate:
