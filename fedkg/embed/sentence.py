@@ -63,7 +63,7 @@ class SentenceEmbedder:
             raise ModelNameError(
                 f"sentence-transformers cannot load the model of embedder {self.name!r}",
                 asked=self.name,
-                hint="is it a model's name on the hf_loading, or a folder that a model was saved to?",
+                hint="is it a model's name on the hub, or a folder that a model was saved to?",
             ) from error
 
 

@@ -296,7 +296,7 @@ def test_nothing_goes_before_the_limit(disk: DiskStore, monkeypatch: pytest.Monk
 def test_eight_processes_at_once(tmp_path: Path) -> None:
     """Eight processes that write, read and count up the same keys at once lose nothing and read nothing that is half."""
     script = (
-        "import sys; from pathlib import Path; from fedkg.cache.store import DiskStore\n"
+        "import sys; from pathlib import Path; from fedkg.cache.disk import DiskStore\n"
         "store, own = DiskStore(Path(sys.argv[1])), sys.argv[2].encode()\n"
         "keys = [str(n) for n in range(20)]\n"
         "for n in range(40):\n"
@@ -318,7 +318,7 @@ def test_eight_processes_at_once(tmp_path: Path) -> None:
 def test_processes_that_evict_at_once(tmp_path: Path) -> None:
     """A full store that several processes write to stays in its bounds, and counts each entry that went once."""
     script = (
-        "import random, sys; from pathlib import Path; from fedkg.cache.store import DiskStore\n"
+        "import random, sys; from pathlib import Path; from fedkg.cache.disk import DiskStore\n"
         "store, noise = DiskStore(Path(sys.argv[1]), 1 << 20), random.Random(sys.argv[2])\n"
         "for n in range(60): store.put_many('n', {f'{sys.argv[2]} {n}': noise.randbytes(20_000)})\n"
     )

@@ -88,7 +88,7 @@ class PromptTemplate:
     def __post_init__(self) -> None:
         """Makes the system text. Raises PromptError for an example that does not fit."""
         told = [f"{self._example(one)}\n{one.reply.strip()}" for one in self.examples]
-        parts = [self.instructions, *(["PromptExamples", *told] if told else [])]
+        parts = [self.instructions, *(["Examples", *told] if told else [])]
         object.__setattr__(self, "system", "\n\n".join(filter(None, parts)))
 
     @property
