@@ -15,6 +15,7 @@ from fedkg.core.question import Kind, Mention, Plan, Style
 from fedkg.errors import ModelReplyError
 from fedkg.llm.base import ChatModel, Completion, Constraint, Message, Request
 from fedkg.llm.budget import BudgetedModel
+from fedkg.llm.exchange import CallObserver, Exchange, observed
 from fedkg.llm.ledger import Ledger
 from fedkg.reasoner import path_format, replies, score_replies
 from fedkg.reasoner.prompts.context_fit import fitted, room
@@ -41,6 +42,10 @@ async def _nothing(_requests: Sequence[Request]) -> None:
     """Where no replies are kept there are none to forget."""
 
 
+def _unobserved(_exchange: Exchange) -> None:
+    """Where nobody keeps a transcript nothing is done with a call that has ended."""
+
+
 class PromptedModel:
     """A ReasoningModel over a chat model and the templates.
 
@@ -48,7 +53,7 @@ class PromptedModel:
     the model fails or replies unusably twice, or takes no prompt of this length, and BudgetError. PromptCandidates that there is no room
     for are not shown, the last ones first; `left_out` counts them. `forget` is told the requests of a call that came to nothing, so
     that no kept reply makes that last. `writer` is a model whose tokens can be held, which writes paths instead of picking them;
-    `door` is the way that is wanted to hold a model to paths (see `doors`).
+    `door` is the way that is wanted to hold a model to paths (see `doors`). `observer` is handed each call when it has ended.
     """
 
     exhaustive: bool = False
@@ -64,6 +69,7 @@ class PromptedModel:
         *,
         writer: ChatModel | None = None,
         door: ConstraintLevel | None = None,
+        observer: CallObserver = _unobserved,
     ) -> None:
         self.name = model.name
         self.ledger = ledger or Ledger()
@@ -71,6 +77,7 @@ class PromptedModel:
         self._model = BudgetedModel(model, budget or Budget(), self.ledger)
         self._writer = BudgetedModel(writer or model, budget or Budget(), self.ledger)
         self._forget = forget
+        self._observer = observer
         self.left_out = 0
         self.door: ConstraintLevel = door or doors(model, writer)[0]
         self.held = MOST_HELD[self.door]
@@ -227,12 +234,14 @@ class PromptedModel:
         topics = dict.fromkeys(path.start for path in paths)
         held = Constraint(tuple(path.text for path in paths), width, path_format.START, path_format.END)
         task = Message("user", path_format.prompt("gcr", question, topics))
-        reply, entry = await self._writer.complete(Request("reasoning-paths", (task,), {}, held=held))
-        try:
-            return replies.step_picks(extract(reply.text), paths, width)
-        except ModelReplyError as fault:
-            self.ledger.refuse(entry, fault)
-            raise
+        with observed(Exchange("reasoning-paths", self._writer, self.ledger), self._observer) as exchange:
+            reply = await exchange.send(Request("reasoning-paths", (task,), {}, held=held))
+            try:
+                exchange.result = choices = replies.step_picks(extract(reply.text), paths, width)
+            except ModelReplyError as fault:
+                exchange.refuse(fault)
+                raise
+            return choices
 
     async def _conclude(self, call: str, plan: Plan, values: Mapping[str, Any]) -> Conclusion:
         """What the paths among the values answer; nothing where there are none."""
@@ -267,25 +276,43 @@ class PromptedModel:
 
         `sample` and `alternatives` are as in a Request.
         """
+        with observed(Exchange(template.call, self._model, self.ledger), self._observer) as exchange:
+            result = await self._exchanged(
+                exchange, template, values, read, sample=sample, alternatives=alternatives
+            )
+            exchange.result = result
+            return result
+
+    async def _exchanged(
+        self,
+        exchange: Exchange,
+        template: PromptTemplate,
+        values: Mapping[str, Any],
+        read: Callable[[Completion, Sequence[Any]], T],
+        *,
+        sample: int,
+        alternatives: int,
+    ) -> T:
+        """The same, with each request and reply entered into `exchange`."""
         prompt = fitted(template, values, room(self._model.capability))
         self.left_out += prompt.left_out
         task = [Message("system", prompt.system), Message("user", prompt.user)]
         first = _request(template, task, sample, alternatives)
-        reply, entry = await self._model.complete(first)
+        reply = await exchange.send(first)
         try:
             return read(reply, prompt.shown)
         except ModelReplyError as fault:
-            self.ledger.refuse(entry, fault)
+            exchange.refuse(fault)
             # vendors refuse empty turns, and half a pair of surrogates cannot be sent
             said = reply.text.encode("utf-8", "replace").decode("utf-8").strip()[:ECHO]
             echo = Message("assistant", said or "(nothing)")
             task += [echo, Message("user", REPAIR.format(fault=line(fault, 300)))]
         repair = _request(template, task, sample, alternatives)
-        reply, entry = await self._model.complete(repair)
+        reply = await exchange.send(repair)
         try:
             return read(reply, prompt.shown)
         except ModelReplyError as fault:
-            self.ledger.refuse(entry, fault)
+            exchange.refuse(fault)
             await self._forget([first, repair])
             raise ModelReplyError(
                 f"{self.name}: two unusable replies to `{template.call}`: {fault}", asked=template.call
