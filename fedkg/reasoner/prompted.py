@@ -277,9 +277,7 @@ class PromptedModel:
         `sample` and `alternatives` are as in a Request.
         """
         with observed(Exchange(template.call, self._model, self.ledger), self._observer) as exchange:
-            result = await self._exchanged(
-                exchange, template, values, read, sample=sample, alternatives=alternatives
-            )
+            result = await self._exchanged(exchange, template, values, read, sample=sample, alternatives=alternatives)
             exchange.result = result
             return result
 
