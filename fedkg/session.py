@@ -126,8 +126,8 @@ class Session:
             self._connections.push_async_callback(self._writer.close)
         if self._chat:
             context_fit.check(masked(self._chat.name), self._chat.capability)
-        self._account = account or Account(self.settings.run)
-        limits = (self.settings.budget, self.settings.run)
+        self._account = account or Account(self.settings.total_budget)
+        limits = (self.settings.budget, self.settings.total_budget)
         self._prices = prices.table(self._chat.name, limits, self.settings.models_dir) if self._chat else ()
 
     async def graph(self) -> Graph:

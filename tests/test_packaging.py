@@ -93,3 +93,9 @@ def test_types_are_declared(installed: Path) -> None:
     assert sorted(path.name for path in installed.iterdir() if path.suffix != ".dist-info" and path.name != "bin") == [
         "fedkg"
     ]
+
+
+def test_the_licence_comes_along(installed: Path) -> None:
+    """The wheel carries the text of the licence that its metadata name."""
+    [licence] = installed.glob("fedkg-*.dist-info/licenses/LICENSE")
+    assert licence.read_bytes() == (ROOT / "LICENSE").read_bytes()

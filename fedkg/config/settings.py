@@ -128,7 +128,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     missing or stale, `cached` for what is missing, `offline` for nothing. refresh: what was kept before is asked for again.
     replies: whether model replies are kept and used again (None: in `eval` and mode `cached`; offline they always are). models_dir:
     folder of the user's own `capabilities.toml` and `prices.toml`. context: tokens that the model takes, where its record is
-    wrong. clients: how many processes ask at the same time; each takes its share of an endpoint's pace. budget: for one question; run: for all questions of a session together.
+    wrong. clients: how many processes ask at the same time; each takes its share of an endpoint's pace. budget: for one question; total_budget (the
+    table `run` of a settings file): for all questions of a session together.
     """
 
     endpoints: tuple[str, ...] = ()
@@ -152,7 +153,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     clients: Positive = 1
     search: SearchSettings = SearchSettings()
     budget: Budget = Budget(seconds=300.0)
-    run: Budget = Budget()
+    total_budget: Budget = msgspec.field(default=Budget(), name="run")
     ttl: Ttl = Ttl()
 
     @property

@@ -287,7 +287,7 @@ class QuestionRun:
             with deadline.within(self._left()), noted(self._missed):
                 return await asyncio.wait_for(work, self._left())
         except TimeoutError as error:
-            own, run = self.settings.budget.seconds, self.settings.run.seconds
+            own, run = self.settings.budget.seconds, self.settings.total_budget.seconds
             limit, whose = (own, "question") if self._clock == "seconds" else (run, "run")
             message = f"the time for this {whose} is over: {limit:g} s"
             raise BudgetError(message, budget=self._clock, asked=self.question) from error

@@ -186,3 +186,11 @@ def test_public_settings_come_back(tmp_path: Path) -> None:
     assert public(found) == public(settings)
     with pytest.raises(SettingsError, match="settings of the result"):
         restored({"beam": 3}, own)
+
+
+def test_the_budget_of_all_questions_is_the_table_run() -> None:
+    """Settings files, flags and results speak of `run`; code reads `total_budget`."""
+    made = load(flags={"run.calls": 3}, environ={"HOME": "/nowhere"})
+    assert made.total_budget.calls == 3
+    assert public(made)["run"]["calls"] == 3
+    assert restored(public(made), Settings()).total_budget == made.total_budget

@@ -37,7 +37,7 @@ class Asker:
 
     def __init__(self, work: AskingTask) -> None:
         self._work = work
-        self._account = Account(work.settings.run)
+        self._account = Account(work.settings.total_budget)
         self._session = Session(settings=work.settings, account=self._account)
 
     async def ask(self, question: BenchmarkQuestion) -> tuple[QuestionRecord | None, Spend]:
@@ -64,7 +64,7 @@ class Cluster:
         self, work: AskingTask, questions: Sequence[BenchmarkQuestion]
     ) -> AsyncGenerator[QuestionRecord, None]:
         """The records as they finish. Raises SettingsError where the cluster cannot be reached."""
-        self._account = account = self._account or Account(work.settings.run)
+        self._account = account = self._account or Account(work.settings.total_budget)
         number = _enough(account, self._workers)
         share = msgspec.structs.replace(work, settings=_share(work.settings, account.rest, number))
         # the settings are checked here: in a worker a typing error would be as many errors as there are questions
@@ -100,7 +100,7 @@ class Worker:
     def __init__(self, work: AskingTask, concurrency: int) -> None:
         self._work = work
         self._concurrency = concurrency
-        self._account = Account(work.settings.run)
+        self._account = Account(work.settings.total_budget)
         self._account.begin()
         self._lost = Spend()
         self._asker = self._started()
@@ -127,7 +127,7 @@ class Worker:
 
     def _started(self) -> Any:
         options = {"max_concurrency": self._concurrency, "scheduling_strategy": "SPREAD"}
-        settings = msgspec.structs.replace(self._work.settings, run=self._account.rest)
+        settings = msgspec.structs.replace(self._work.settings, total_budget=self._account.rest)
         return ray.remote(Asker).options(**options).remote(msgspec.structs.replace(self._work, settings=settings))
 
 
@@ -169,4 +169,4 @@ def _share(settings: Settings, rest: Budget, workers: int) -> Settings:
         money=rest.money and rest.money / workers,
         seconds=rest.seconds,
     )
-    return msgspec.structs.replace(settings, clients=settings.clients * workers, run=part)
+    return msgspec.structs.replace(settings, clients=settings.clients * workers, total_budget=part)

@@ -37,7 +37,7 @@ class Here:
         self, work: AskingTask, questions: Sequence[BenchmarkQuestion]
     ) -> AsyncGenerator[QuestionRecord, None]:
         """The records as they finish."""
-        self._account = self._account or Account(work.settings.run)
+        self._account = self._account or Account(work.settings.total_budget)
         async with (
             Session(settings=work.settings, account=self._account) as session,
             aclosing(together(session, work, questions, self._concurrency)) as records,

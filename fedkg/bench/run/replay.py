@@ -46,7 +46,7 @@ async def replayed(bundle: Bundle, store: Store, own: Settings, concurrency: int
     A question that needs what the store does not hold ends in an error. Raises InputError where the bundle fits no session.
     """
     settings = msgspec.structs.replace(
-        settings_of(bundle.header, own), endpoints=(), path_model=bundle.writer, cache=False, run=Budget()
+        settings_of(bundle.header, own), endpoints=(), path_model=bundle.writer, cache=False, total_budget=Budget()
     )
     chat = OfflineModel(bundle.model.name, bundle.model.capability) if bundle.model else None
     with kept_similarity(bundle.embedder, store) as similarity:

@@ -83,10 +83,10 @@ def test_the_budget_of_the_run_is_shared(workers: int) -> None:
     run = Budget(calls=7, tokens=1_000, money=0.3, seconds=60.0)
     share = _share(Settings(clients=2), run, workers)
     assert share.clients == 2 * workers
-    assert (share.run.calls, share.run.tokens) == (7 // workers, 1_000 // workers)
-    assert share.run.money == pytest.approx(0.3 / workers)
-    assert share.run.seconds == 60.0
-    assert _share(Settings(), Budget(), workers).run == Budget()
+    assert (share.total_budget.calls, share.total_budget.tokens) == (7 // workers, 1_000 // workers)
+    assert share.total_budget.money == pytest.approx(0.3 / workers)
+    assert share.total_budget.seconds == 60.0
+    assert _share(Settings(), Budget(), workers).total_budget == Budget()
 
 
 def test_a_rest_that_does_not_go_round_needs_fewer_workers() -> None:
