@@ -1,6 +1,7 @@
 """The import graph of fedkg, computed from its source: imports go down, and each heavy dependency has one door."""
 
 import ast
+import re
 from collections import defaultdict
 from functools import cache
 from graphlib import TopologicalSorter
@@ -9,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1] / "fedkg"
 FLOORS = """
 errors common core config cache sparql transport graph embed llm reasoner retrieval methods engine wiring session testing
-bench training serve cli __init__ __main__
+bench training cli __init__ __main__
 """.split()
 """A folder or file imports from those before it, and from its own floor without a cycle."""
 HEAVY = set(
@@ -75,6 +76,13 @@ def test_every_module_has_a_floor() -> None:
     """A new folder is put on the list before it is imported anywhere, and no file lies loose beside the folders."""
     assert {name.split(".")[0] for name in modules()} <= set(FLOORS)
     assert sorted(path.stem for path in ROOT.glob("*.py")) == ["__init__", "__main__", "errors", "session"]
+
+
+def test_contributing_shows_the_same_floors() -> None:
+    """Who reads the tree there finds the folders and files that there are, in the order in which they may import."""
+    page = (ROOT.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    shown = re.findall(r"(?m)^\| `(\w+)` \|", page)
+    assert shown == [name for name in FLOORS if not name.startswith("__")]
 
 
 def test_imports_go_down() -> None:
