@@ -19,6 +19,8 @@ __all__ = ["Flag", "Numbered", "Share", "Whole", "entries", "extract", "fit", "f
 
 REPLY = 200_000
 """Characters beyond which no reply is sensible."""
+PASSED = 1_000
+"""Characters that were read before they are cut off: an error of json counts the lines of all that precedes it."""
 THOUGHT = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
 # half a pair of surrogates is no text: msgspec cannot compare it
 UNFIT = (msgspec.ValidationError, UnicodeEncodeError)
@@ -71,6 +73,8 @@ def extract(text: str) -> dict[str, Any]:
             found.append(value)
         if len(found) > 1:
             raise ModelReplyError("it has more than one JSON object")
+        if end > PASSED:
+            rest, end = rest[end:], 0
         start = rest.find("{", end)
     if not found:
         raise ModelReplyError("it has no complete JSON object")

@@ -33,6 +33,8 @@ __all__ = [
 
 MEASURES = (*STRICT, *LENIENT, *WALK, *COST)
 RESAMPLES = 2_000
+BLOCK = 1_000_000
+"""Draws that are held in memory at once."""
 TAILS = (2.5, 97.5)
 """Percentiles that bound the 95 % confidence interval."""
 DIGITS = 6
@@ -130,11 +132,25 @@ def resampled(values: Values, seed: int) -> Values:
     count = len(values)
     known = ~np.isnan(values)
     filled, has = np.where(known, values, 0.0), known.astype(np.float64)
-    means = np.empty((RESAMPLES, values.shape[1]))
-    for time in range(RESAMPLES):
-        often = np.bincount(draw.integers(0, count, count), minlength=count).astype(np.float64)
-        with np.errstate(invalid="ignore"):
-            means[time] = (often @ filled) / (often @ has)
+    block = max(1, BLOCK // max(1, count))
+    rows = [min(block, RESAMPLES - start) for start in range(0, RESAMPLES, block)]
+    with np.errstate(invalid="ignore"):
+        return np.concatenate([_means(_frequencies(draw, times, count), filled, has) for times in rows])
+
+
+def _frequencies(draw: np.random.Generator, times: int, count: int) -> Values:
+    """How often each of `count` questions is drawn, of `count` draws with replacement; one row for each time."""
+    drawn = draw.integers(0, count, (times, count)) + count * np.arange(times)[:, None]
+    return np.bincount(drawn.ravel(), minlength=times * count).reshape(times, count).astype(np.float64)
+
+
+def _means(frequencies: Values, filled: Values, has: Values) -> Values:
+    """The columns' means, weighted by each row of `frequencies`.
+
+    A stack of products of one row each: a product of whole matrices would add up in another order, to other last bits.
+    """
+    row = frequencies[:, None, :]
+    means: Values = ((row @ filled) / (row @ has))[:, 0]
     return means
 
 
