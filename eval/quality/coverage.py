@@ -34,7 +34,9 @@ from fedkg.core.terms import Iri, Term, relation_text
 from fedkg.embed.base import Matrix, Similarity
 from fedkg.engine.presentation import offer_candidates
 from fedkg.graph.explored import ExploredGraph, frontier
-from fedkg.retrieval.path_rag import PathRag, Ranking, expand
+from fedkg.retrieval import registry
+from fedkg.retrieval.base import Ranking, RankingRequest, RetrievalContext
+from fedkg.retrieval.candidates import expand
 from fedkg.session import Session
 
 OFFERED = (5, 8, 10, 30)
@@ -163,8 +165,7 @@ async def measured(place: str, asked: Sequence[Case], graph: Facts, similarity: 
             for variant, offered in itertools.product(VARIANTS, OFFERED):
                 for step in walks[variant.form]:
                     cold = Cold(similarity)
-                    rag = retriever(variant, around, cold, said)
-                    ranking = await rag.rank(step.beams, step.nodes, offered, lookahead=variant.ahead)
+                    ranking = await ranked(variant, step, offered, context(variant, around, cold, said))
                     found = Kept(*worth(case, step, ranking, offered, graph), cold.texts)
                     kept[f"depth {step.depth}", variant.name, str(offered)].append(found)
     figures: dict[str, Any] = {"questions": len(asked)}
@@ -227,10 +228,17 @@ def gains(case: Case, graph: Facts, beams: Sequence[PartialPath], found: Step) -
     return leads(case, graph, beam, ends)
 
 
-def retriever(variant: Variant, around: ExploredGraph, cold: Cold, said: Mapping[str, str]) -> PathRag:
-    """The product's own ranking, set to the variant."""
+def context(variant: Variant, explored: ExploredGraph, cold: Cold, queries: Mapping[str, str]) -> RetrievalContext:
+    """What the product's own retriever works with, set to the variant."""
     search = SearchSettings(alpha=ALPHA if variant.ahead else 0.0, form=variant.form, retriever=variant.retriever)
-    return PathRag(around, cold, lambda _: said[variant.query], search, said["whole question"])
+    return RetrievalContext(explored, cold, lambda _: queries[variant.query], search, queries["whole question"])
+
+
+async def ranked(variant: Variant, step: WalkStep, offered: int, context: RetrievalContext) -> Ranking:
+    """The product's own ranking of a step."""
+    nodes = tuple(map(tuple, step.nodes))
+    request = RankingRequest(tuple(step.beams), nodes, variant.form, offered, variant.ahead)
+    return await registry.find(variant.retriever).rank(request, context)
 
 
 def worth(case: Case, step: WalkStep, ranking: Ranking, offered: int, graph: Facts) -> tuple[float, int]:

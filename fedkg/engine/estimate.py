@@ -32,7 +32,9 @@ from fedkg.methods.base import AskingModelOnly, Method, Task
 from fedkg.reasoner.base import ReasoningModel
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.reasoner.prompts.library import PromptLibrary
-from fedkg.retrieval.path_rag import DEFAULT_CANDIDATES, MOST_RELATIONS
+from fedkg.retrieval import registry as retrievers
+from fedkg.retrieval.candidates import DEFAULT_CANDIDATES
+from fedkg.retrieval.surroundings import MOST_RELATIONS
 
 __all__ = ["Asked", "Cost", "Estimate", "estimate"]
 
@@ -307,7 +309,7 @@ def _reply(wordings: PromptLibrary, call: str, kind: Kind | None) -> int:
 
 def _requests(way: SearchCourse, search: SearchSettings, method: Method) -> int:
     """Requests to one endpoint; a hop that is ranked by its lookahead has the next one fetched too."""
-    looks = method.looks_ahead and search.retriever == "path-rag" and search.alpha > 0
+    looks = method.looks_ahead and retrievers.find(search.retriever).looks_ahead and search.alpha > 0
     ahead = 1 if looks and way.depth < search.depth else 0
     return FIRST + PER_HOP[way.name] * (way.depth + ahead)
 

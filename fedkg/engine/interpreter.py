@@ -16,7 +16,7 @@ from fedkg.core.choice import Choice, Conclusion, ModelOnlyAnswer, PromptCandida
 from fedkg.core.events import Chosen, Event, Fetched, Judged, Proposed, Ranked, Reached, Scored, Stage, Verified, Warned
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.question import JUDGED, Match, Plan
-from fedkg.core.terms import DirectedRelation, Term
+from fedkg.core.terms import Term
 from fedkg.core.usage import Usage
 from fedkg.embed.base import Similarity
 from fedkg.engine.completion import complete
@@ -58,7 +58,10 @@ from fedkg.methods.base import (
     Scoring,
 )
 from fedkg.reasoner.base import ReasoningModel
-from fedkg.retrieval.path_rag import DEFAULT_CANDIDATES, PathRag, Ranking
+from fedkg.retrieval import registry as retrievers
+from fedkg.retrieval.base import RankingRequest, RelationScorer, RetrievalContext, Retriever
+from fedkg.retrieval.candidates import DEFAULT_CANDIDATES
+from fedkg.retrieval.surroundings import relations_within, surroundings
 
 __all__ = ["UNUSABLE", "Interpreter"]
 
@@ -76,9 +79,10 @@ EXHAUSTIVE_WIDTH = 12
 class Interpreter:
     """Serves the needs of a method, and remembers what the answer is made of.
 
-    `tell` takes the events of the walk, `usage` says what was spent so far. `plan` and `topics` are set before the walk. Of it
-    are left: `names`, the labels that it has shown; `seen`, the beams that it came to last; `considered`, how many candidates
-    were ranked; `judged`, whether the model was able to say which paths answer.
+    `tell` takes the events of the walk, `usage` says what was spent so far. `plan` and `topics` are set before the walk.
+    `retriever` stands for the one that the settings name. Of the walk are left: `names`, the labels that it has shown; `seen`,
+    the paths that it came to last; `considered`, how many candidates were ranked; `judged`, whether the model was able to say
+    which paths answer.
     """
 
     question: str
@@ -94,12 +98,12 @@ class Interpreter:
     seen: tuple[PartialPath, ...] = ()
     considered: int = 0
     judged: bool = True
+    retriever: Retriever | None = None
 
     def __post_init__(self) -> None:
         """Widens the search for a model to which offers cost nothing."""
         if self.model.exhaustive:
             self.search = msgspec.structs.replace(self.search, beam=EXHAUSTIVE_WIDTH)
-        self._rag = PathRag(self.around, self.similarity, self._query, self.search, self.question)
         self._serves: dict[type[Need], Callable[[Any], Awaitable[Any]]] = {
             Expanding: self._expand,
             Choosing: self._choose,
@@ -129,11 +133,11 @@ class Interpreter:
         self.tell(self._fetched(need.depth))
         form = need.form or self.search.form
         limit = self._limit(form)
-        ranking = await self._rag.rank(
-            need.beams, nodes, limit, lookahead=not need.last, retriever=need.retriever, form=form
-        )
-        if need.retriever == "tog":
-            ranking = await self._rescored(need, ranking)
+        expanded = tuple(map(tuple, nodes))
+        # a method that names no retriever scores the steps itself: the model is not asked twice
+        scorer = self._relation_scorer(need) if need.retriever else None
+        request = RankingRequest(need.beams, expanded, form, limit, not need.last, scorer)
+        ranking = await self._retriever(need).rank(request, self._context)
         self.names |= ranking.labels
         self.considered += len(ranking.candidates)
         if need.depth == 1:
@@ -144,18 +148,24 @@ class Interpreter:
         self._reached(need.depth, "offered", page)
         return Expansion(ranking.candidates, ranking.complete, limit or 0)
 
-    async def _rescored(self, need: Expanding, ranking: Ranking) -> Ranking:
-        """The ranking by the model's scores of the relations, in one call; those with equal ones stay as they were."""
-        self.names |= ranking.labels
-        steps: dict[tuple[int, DirectedRelation], Step] = {}
-        for found in ranking.candidates:
-            steps.setdefault((found.beam, found.relation), found)
-        scores = await self._score(Scoring(need.depth, "relations", need.beams, tuple(steps.values())))
-        worth = dict(zip(steps, scores, strict=True))
-        scored = [
-            msgspec.structs.replace(found, score=worth[found.beam, found.relation]) for found in ranking.candidates
-        ]
-        return msgspec.structs.replace(ranking, candidates=tuple(sorted(scored, key=lambda found: -found.score)))
+    @property
+    def _context(self) -> RetrievalContext:
+        """What retrievers work with; made anew each time, since what is kept here and refers to this would be a cycle."""
+        return RetrievalContext(self.around, self.similarity, self._query, self.search, self.question)
+
+    def _retriever(self, need: Expanding) -> Retriever:
+        """The retriever that the method names, else that of the settings."""
+        name = need.retriever or self.search.retriever
+        return self.retriever if self.retriever and name == self.search.retriever else retrievers.find(name)
+
+    def _relation_scorer(self, need: Expanding) -> RelationScorer:
+        """The model's scores of steps by their relations, for retrievers that rank by them."""
+
+        async def scores(steps: Sequence[Step], labels: Mapping[Term, str]) -> Sequence[float]:
+            self.names |= labels
+            return await self._score(Scoring(need.depth, "relations", need.beams, tuple(steps)))
+
+        return scores
 
     def _check_topics(self) -> None:
         """Names the topics, and leaves out, with a warning, given IRIs that no endpoint says anything of.
@@ -282,7 +292,7 @@ class Interpreter:
         offers = self._walked(ends)
         if not need.surroundings:
             return offers
-        near, names = await self._rag.surroundings(ends)
+        near, names = await surroundings(ends, self._context)
         self.names |= names
         return [surrounded(offer, near.get(number, ()), self.names) for number, offer in enumerate(offers)]
 
@@ -299,7 +309,7 @@ class Interpreter:
 
     async def _plan(self, need: Planning) -> tuple[PlannedChain, ...]:
         """Chains of the offered relations from each topic; where the model fails, each of the best relations alone."""
-        relations = need.relations or await self._rag.relations(need.topics, need.depth)
+        relations = need.relations or await relations_within(need.topics, need.depth, self._context)
         terms = [term for one in relations for term in (one.relation, one.via) if term]
         self.names |= await self.around.graph.labels([*need.topics, *terms])
         if not need.relations:

@@ -1,1 +1,1 @@
-"""Which next steps are looked at first: the retrievers."""
+"""Which next steps are looked at first: the retrievers, found by name in `registry`."""

@@ -17,26 +17,27 @@ __all__ = ["diverse"]
 
 
 def diverse(
-    beams: Sequence[PartialPath], candidates: Sequence[Step], quality: float, difference: float, tails: int
+    paths: Sequence[PartialPath], candidates: Sequence[Step], quality: float, difference: float, tails: int
 ) -> list[Step]:
     """The candidates, which have their quality as score, in the order of S(p), with λ1 = `quality` and λ2 = `difference`.
 
     At most `tails` of the nodes that a step leads to count. Of equal ones the first stays first. The first is as far as can be
     from those before it: there are none.
     """
-    left = {number: _parts(beams[found.beam].extend(found), tails) for number, found in enumerate(candidates)}
-    far = dict.fromkeys(left, 0.0)
+    left = {number: _parts(paths[step.beam].extend(step), tails) for number, step in enumerate(candidates)}
+    distances = dict.fromkeys(left, 0.0)
     ranked: list[Step] = []
     while left:
         score = {
-            number: quality * candidates[number].score + difference * (far[number] / len(ranked) if ranked else 1.0)
+            number: quality * candidates[number].score
+            + difference * (distances[number] / len(ranked) if ranked else 1.0)
             for number in left
         }
         best = max(left, key=lambda number: score[number])
         ranked.append(msgspec.structs.replace(candidates[best], score=score[best]))
         chosen = left.pop(best)
         for number, parts in left.items():
-            far[number] += _distance(parts, chosen)
+            distances[number] += _distance(parts, chosen)
     return ranked
 
 
@@ -45,6 +46,6 @@ def _parts(path: PartialPath, tails: int) -> frozenset[object]:
     return frozenset([path.topic, *path.chain, *(node for step in path.steps for node in step.tails[:tails])])
 
 
-def _distance(one: frozenset[object], other: frozenset[object]) -> float:
+def _distance(left: frozenset[object], right: frozenset[object]) -> float:
     """The share of what only one of them has, in 0..1."""
-    return 1.0 - len(one & other) / len(one | other)
+    return 1.0 - len(left & right) / len(left | right)

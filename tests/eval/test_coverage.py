@@ -15,7 +15,7 @@ from fedkg.core.path import PartialPath, Step
 from fedkg.core.terms import DirectedRelation, Edge, Iri, Literal
 from fedkg.embed.base import HashingEmbedder
 from fedkg.embed.lazy import LazySimilarity
-from fedkg.retrieval.path_rag import Ranking
+from fedkg.retrieval.base import Ranking
 
 X = "http://x/"
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"

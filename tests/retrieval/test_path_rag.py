@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pytest
 
-from fedkg.config.settings import Retriever, SearchSettings
+from fedkg.config.settings import Form, Retriever, SearchSettings
 from fedkg.core.meter import Meter
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.terms import DirectedRelation, Edge, Iri, Literal, Term, relation_name, relation_text
@@ -13,7 +13,11 @@ from fedkg.embed.base import Matrix
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.explored import IDLE, ExploredGraph, frontier
-from fedkg.retrieval.path_rag import EXAMPLES, MOST_RELATIONS, NEAR, PathRag, Ranking, expand
+from fedkg.retrieval import registry
+from fedkg.retrieval.base import Ranking, RankingRequest, RetrievalContext
+from fedkg.retrieval.candidates import expand
+from fedkg.retrieval.path_rag import EXAMPLES
+from fedkg.retrieval.surroundings import MOST_RELATIONS, NEAR, relations_within, surroundings
 
 KONG, JACKSON = Iri("http://x/kong"), Iri("http://x/jackson")
 
@@ -45,17 +49,33 @@ class Exact:
 async def ranked(
     graph: SparqlGraph,
     similarity: object,
-    *beams: PartialPath,
+    *paths: PartialPath,
     limit: int | None = None,
     ahead: bool = False,
     **settings: object,
 ) -> Ranking:
-    """The ranking of the next steps of some beams."""
-    around, search = ExploredGraph(graph), SearchSettings(**settings)  # type: ignore[arg-type]  # keyword by keyword
-    nodes = frontier(beams, search.frontier, around)
-    await around.fetch(node for own in nodes for node in own)
-    rag = PathRag(around, similarity, lambda _names: "who is the director", search)  # type: ignore[arg-type]  # Exact is one
-    return await rag.rank(beams, nodes, limit, lookahead=ahead)
+    """The ranking of the next steps of some paths."""
+    explored, search = ExploredGraph(graph), SearchSettings(**settings)  # type: ignore[arg-type]  # keyword by keyword
+    nodes = frontier(paths, search.frontier, explored)
+    await explored.fetch(node for expanded in nodes for node in expanded)
+    context = RetrievalContext(explored, similarity, lambda _names: "who is the director", search)  # type: ignore[arg-type]  # Exact is one
+    return await rank(context, paths, nodes, limit, lookahead=ahead)
+
+
+async def rank(
+    context: RetrievalContext,
+    paths: Sequence[PartialPath],
+    nodes: Sequence[Sequence[Term]],
+    limit: int | None,
+    *,
+    lookahead: bool,
+    retriever: Retriever | None = None,
+    form: Form | None = None,
+) -> Ranking:
+    """The ranking by the retriever of that name and in that form, or those of the settings."""
+    expanded = tuple(map(tuple, nodes))
+    request = RankingRequest(tuple(paths), expanded, form or context.search.form, limit, lookahead)
+    return await registry.find(retriever or context.search.retriever).rank(request, context)
 
 
 def names(ranking: Ranking) -> list[str]:
@@ -143,9 +163,9 @@ async def test_without_alpha_nothing_is_fetched_ahead(films: SparqlGraph, meter:
 async def test_lookahead_is_prefetch(films: SparqlGraph, meter: Meter) -> None:
     """The next hop asks nothing more for the tails that the lookahead has fetched."""
     around, search = ExploredGraph(films), SearchSettings()
-    rag = PathRag(around, Exact({"directed by": 1.0}), lambda _names: "", search)
+    context = RetrievalContext(around, Exact({"directed by": 1.0}), lambda _names: "", search)
     await around.fetch([KONG])
-    best = (await rag.rank([PartialPath(KONG)], [[KONG]], 1, lookahead=True)).candidates[0]
+    best = (await rank(context, [PartialPath(KONG)], [[KONG]], 1, lookahead=True)).candidates[0]
     before = meter.usage().by_kind["neighbours"]
     beam = PartialPath(KONG).extend(best)
     nodes = frontier([beam], search.frontier, around)
@@ -238,8 +258,8 @@ async def test_the_topics_labels_come_with_the_first_batch(films: SparqlGraph, m
 
     around = ExploredGraph(films)
     await around.fetch([KONG])
-    rag = PathRag(around, Exact({}), query, SearchSettings())
-    await rag.rank([PartialPath(KONG)], [[KONG]], 5, lookahead=False)
+    context = RetrievalContext(around, Exact({}), query, SearchSettings())
+    await rank(context, [PartialPath(KONG)], [[KONG]], 5, lookahead=False)
     assert seen == {"King Kong"}
     assert meter.usage().by_kind["labels"] == 1
 
@@ -255,8 +275,8 @@ async def test_it_ranks_by_shared_words_with_a_real_similarity(films: SparqlGrap
     """A whole run with an embedder that needs no weights."""
     around = ExploredGraph(films)
     await around.fetch([KONG])
-    rag = PathRag(around, hashing, lambda _names: "release year", SearchSettings())
-    assert names(await rag.rank([PartialPath(KONG)], [[KONG]], 1, lookahead=False))[0] == ">release year"
+    context = RetrievalContext(around, hashing, lambda _names: "release year", SearchSettings())
+    assert names(await rank(context, [PartialPath(KONG)], [[KONG]], 1, lookahead=False))[0] == ">release year"
     assert hashing.embedded > 0
 
 
@@ -291,9 +311,11 @@ async def test_other_retrievers_rank_by_one_text(
         SearchSettings(form="pairs", retriever=retriever if named == "setting" else "path-rag"),
     )
     await around.fetch([KONG])
-    rag = PathRag(around, exact, lambda _names: pytest.fail("K is not asked for"), search, "who directed it")
-    ranking = await rag.rank(
-        [PartialPath(KONG)], [[KONG]], 1, lookahead=True, retriever=None if named == "setting" else retriever
+    context = RetrievalContext(
+        around, exact, lambda _names: pytest.fail("K is not asked for"), search, "who directed it"
+    )
+    ranking = await rank(
+        context, [PartialPath(KONG)], [[KONG]], 1, lookahead=True, retriever=None if named == "setting" else retriever
     )
     assert (set(exact.asked), exact.queries) == (texts, {"who directed it"})
     assert names(ranking)[0] == ">directed by"
@@ -322,8 +344,8 @@ async def test_triples_are_verbalised_as_the_graph_says_them(films: SparqlGraph)
     relation = DirectedRelation(Iri("http://x/r/directed_by"), "out")
     beam = PartialPath(KONG).extend(Step(0, relation, tuple(around.along(KONG, relation))))
     exact = Exact({})
-    rag = PathRag(around, exact, lambda _names: "", SearchSettings(retriever="kaping"), "?")
-    await rag.rank([beam], [[JACKSON]], None, lookahead=False)
+    context = RetrievalContext(around, exact, lambda _names: "", SearchSettings(retriever="kaping"), "?")
+    await rank(context, [beam], [[JACKSON]], None, lookahead=False)
     assert set(exact.asked) == {
         "(The Two Towers, directed by, Peter Jackson)",
         "(Peter Jackson, spouse, Fran Walsh)",
@@ -335,15 +357,15 @@ async def test_the_form_may_be_asked_for(films: SparqlGraph) -> None:
     """A method of triples gets pairs, whatever the settings say."""
     around = ExploredGraph(films)
     await around.fetch([KONG])
-    rag = PathRag(around, Exact({}), lambda _names: "", SearchSettings(form="groups"))
-    ranking = await rag.rank([PartialPath(KONG)], [[KONG]], None, lookahead=False, form="pairs")
+    context = RetrievalContext(around, Exact({}), lambda _names: "", SearchSettings(form="groups"))
+    ranking = await rank(context, [PartialPath(KONG)], [[KONG]], None, lookahead=False, form="pairs")
     assert [len(candidate.edges) for candidate in ranking.candidates] == [1] * 4
 
 
 async def relations(graph: SparqlGraph, depth: int, worth: dict[str, float], **search: int) -> list[str]:
     """The relations within some steps of King Kong, in order, with an arrow for the direction."""
-    rag = PathRag(ExploredGraph(graph), Exact(worth), lambda _names: "", SearchSettings(**search))  # type: ignore[arg-type]  # ints
-    found = await rag.relations([KONG], depth)
+    context = RetrievalContext(ExploredGraph(graph), Exact(worth), lambda _names: "", SearchSettings(**search))  # type: ignore[arg-type]  # ints
+    found = await relations_within([KONG], depth, context)
     return [{"out": ">", "in": "<"}[one.direction] + one.relation.local_name for one in found]
 
 
@@ -415,8 +437,8 @@ async def test_the_surroundings_of_an_entity_are_the_relations_most_like_the_key
     graph = make_graph(f':kong r:by :a, :b . :a {facts} :b r:award "1994" .')
     a, b, by = Iri("http://x/a"), Iri("http://x/b"), Iri("http://x/r/by")
     steps = [Step(0, DirectedRelation(by, "out"), (Edge(KONG, by, end, "out", "test"),)) for end in (a, b)]
-    rag = PathRag(ExploredGraph(graph), hashing, lambda _names: "award won", SearchSettings())
-    near, labels = await rag.surroundings([PartialPath(KONG).extend(step) for step in steps])
+    context = RetrievalContext(ExploredGraph(graph), hashing, lambda _names: "award won", SearchSettings())
+    near, labels = await surroundings([PartialPath(KONG).extend(step) for step in steps], context)
     assert [near[number][0].relation.relation.local_name for number in (0, 1)] == ["award", "award"]
     assert [len(near[number]) for number in (0, 1)] == [NEAR, 1]
     assert labels[Iri("http://x/oscar")] == "Oscar"
@@ -426,9 +448,8 @@ async def test_the_surroundings_of_an_entity_are_the_relations_most_like_the_key
 async def test_nothing_is_around_a_literal(films: SparqlGraph) -> None:
     """It costs no request for its edges, and is in no list."""
     step = Step(0, DirectedRelation(KONG, "out"), (Edge(KONG, KONG, Literal("2005"), "out", "test"),))
-    near, _ = await PathRag(ExploredGraph(films), Exact({}), lambda _names: "", SearchSettings()).surroundings(
-        [PartialPath(KONG).extend(step)]
-    )
+    context = RetrievalContext(ExploredGraph(films), Exact({}), lambda _names: "", SearchSettings())
+    near, _ = await surroundings([PartialPath(KONG).extend(step)], context)
     assert near == {}
 
 
@@ -447,8 +468,8 @@ async def test_variant_1_adds_what_the_steps_before_were_worth(films: SparqlGrap
     scores = {}
     for scoring, beta in (("lookahead", 2.0), ("path", 2.0), ("path", 0.0)):
         search = SearchSettings(scoring=scoring, beta=beta)  # type: ignore[arg-type]  # one of both
-        rag = PathRag(around, exact, lambda _names: "", search)
-        ranking = await rag.rank([beam, PartialPath(KONG)], [[JACKSON], [KONG]], None, lookahead=False)
+        context = RetrievalContext(around, exact, lambda _names: "", search)
+        ranking = await rank(context, [beam, PartialPath(KONG)], [[JACKSON], [KONG]], None, lookahead=False)
         scores[scoring, beta] = {
             (c.beam, relation_name(c.relation, ranking.labels)): c.score for c in ranking.candidates
         }
