@@ -24,29 +24,46 @@ def exit_code(answer: Answer) -> int:
     return BUDGET_SPENT if answer.usage.spent else CODES.get(answer.status, 1)
 
 
-@click.command()
+@click.command(cls=options.SectionedCommand)
 @click.argument("question")
-@click.option(
-    "--topic", "topics", multiple=True, metavar="LABEL|IRI", help="Entity where the walk starts; several times."
+@options.option(
+    "Question",
+    "--topic",
+    "topics",
+    multiple=True,
+    metavar="LABEL|IRI",
+    help="Entity where the walk starts; several times.",
 )
-@click.option(
+@options.option(
+    "Question",
     "--kind",
     type=click.Choice(get_args(Kind)),
     help="What is asked for: things, a value, how many, yes or no, whether a claim is right, one of the options; "
     "otherwise the model finds it out.",
 )
-@click.option(
-    "--option", "choices", multiple=True, metavar="TEXT", help="One of the options of a choice; several times."
+@options.option(
+    "Question",
+    "--option",
+    "choices",
+    multiple=True,
+    metavar="TEXT",
+    help="One of the options of a choice; several times.",
 )
-@click.option("--depth", "search__depth", type=int, metavar="N", help="Most steps of a path.")
+@options.option("Search", "--depth", "search__depth", type=int, metavar="N", help="Most steps of a path.")
 @options.connection
 @options.model
 @options.search
 @options.budget
 @options.as_json
-@click.option("--dry-run", is_flag=True, help="Only estimate calls, tokens, requests and price; nobody is asked.")
-@click.option(
-    "-v", "--verbose", is_flag=True, help="Show each event of the walk on stderr, and the ledger of the model's calls."
+@options.option(
+    "Output", "--dry-run", is_flag=True, help="Only estimate calls, tokens, requests and price; nobody is asked."
+)
+@options.option(
+    "Output",
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Show each event of the walk on stderr, and the ledger of the model's calls.",
 )
 def ask(  # noqa: PLR0917  # click gives all of them by name
     question: str,

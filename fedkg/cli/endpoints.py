@@ -57,7 +57,7 @@ def one(name: str, file: str | None, as_json: bool, **flags: object) -> None:
         show.console().print(Text(f"{key} = ", "bold").append(plain(value, 2_000), "default"))
 
 
-@endpoints.command()
+@endpoints.command(cls=options.SectionedCommand)
 @click.argument("spec", required=False)
 @options.access
 @options.as_json

@@ -50,24 +50,50 @@ evaluation.add_command(replay.pack)
 evaluation.add_command(replay.replay)
 
 
-@evaluation.command()
+@evaluation.command(cls=options.SectionedCommand)
 @click.argument("names", metavar="BENCH...", nargs=-1, required=True)
-@click.option(
-    "--data", type=click.Path(exists=True, file_okay=False, path_type=Path), help="Folder of question sets and graphs."
+@options.option(
+    "Benchmark",
+    "--data",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder of question sets and graphs.",
 )
-@click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Folder of the result files."
+@options.option(
+    "Benchmark",
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Folder of the result files.",
 )
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="Draw so many questions.")
-@click.option("--seed", default=0, show_default=True, help="What the draw depends on.")
-@click.option("--concurrency", type=click.IntRange(1), default=1, show_default=True, help="Questions asked at a time.")
-@click.option("--skip-bad", is_flag=True, help="Leave out questions that cannot be read, and list them.")
-@click.option("--retry-errors", is_flag=True, help="Ask again what an error has ended in --out.")
-@click.option("--no-verify", is_flag=True, help="Do not ask the endpoint again for each edge of an answer.")
-@click.option("--executor", type=click.Choice(["here", "ray"]), default="here", help="This process, or a Ray cluster.")
-@click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="Processes of a Ray cluster.")
-@click.option("--address", default="", metavar="HOST:PORT", help="A Ray cluster that runs; otherwise one is started.")
-@click.option("--yes", is_flag=True, help="Do not ask whether the estimated price is all right.")
+@options.option("Benchmark", "--limit", type=click.IntRange(1), metavar="N", help="Draw so many questions.")
+@options.option("Benchmark", "--seed", default=0, show_default=True, help="What the draw depends on.")
+@options.option(
+    "Benchmark",
+    "--concurrency",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Questions asked at a time.",
+)
+@options.option("Benchmark", "--skip-bad", is_flag=True, help="Leave out questions that cannot be read, and list them.")
+@options.option("Benchmark", "--retry-errors", is_flag=True, help="Ask again what an error has ended in --out.")
+@options.option(
+    "Benchmark", "--no-verify", is_flag=True, help="Do not ask the endpoint again for each edge of an answer."
+)
+@options.option(
+    "Benchmark",
+    "--executor",
+    type=click.Choice(["here", "ray"]),
+    default="here",
+    help="This process, or a Ray cluster.",
+)
+@options.option(
+    "Benchmark", "--workers", type=click.IntRange(1), default=2, show_default=True, help="Processes of a Ray cluster."
+)
+@options.option(
+    "Benchmark", "--address", default="", metavar="HOST:PORT", help="A Ray cluster that runs; otherwise one is started."
+)
+@options.option("Benchmark", "--yes", is_flag=True, help="Do not ask whether the estimated price is all right.")
 @options.as_json
 @options.connection
 @options.model

@@ -25,7 +25,7 @@ NO_MODEL = {"model": "local"}
 SHORT, LONG = 50, 80
 
 
-@click.command()
+@click.command(cls=options.SectionedCommand)
 @click.argument("text")
 @click.option("--limit", default=10, type=click.IntRange(1), show_default=True, help="Most entities.")
 @click.option("--meaning", is_flag=True, help="By meaning, among all labels that earlier walks have shown.")
@@ -55,7 +55,7 @@ def search(text: str, limit: int, meaning: bool, file: str | None, as_json: bool
     return 0 if found else 1
 
 
-@click.command()
+@click.command(cls=options.SectionedCommand)
 @click.argument("entity")
 @click.option("--direction", type=click.Choice(list(WAYS)), default="both", show_default=True, help="Which edges.")
 @click.option("--limit", default=100, type=click.IntRange(1), show_default=True, help="Most edges that are printed.")

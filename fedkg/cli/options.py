@@ -1,5 +1,6 @@
-"""Options that commands share, and the settings that they make."""
+"""Options that commands share, the settings that they make, and help pages with a section for each kind of option."""
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any, TypeVar, get_args
@@ -10,11 +11,13 @@ from fedkg.config.settings import ConstraintLevel, Retriever, Scoring, Settings,
 from fedkg.errors import SettingsError
 
 __all__ = [
+    "SectionedCommand",
     "access",
     "as_json",
     "budget",
     "connection",
     "model",
+    "option",
     "place",
     "profiles_dir",
     "prompts_dir",
@@ -29,12 +32,71 @@ FOLDER = click.Path(exists=True, file_okay=False)
 COUNT, AMOUNT = click.IntRange(1), click.FloatRange(0, min_open=True)
 
 
+SECTIONS = (
+    "Question",
+    "Benchmark",
+    "Training files",
+    "Options",
+    "Endpoints",
+    "Model",
+    "Search",
+    "Budget",
+    "Cache",
+    "Output",
+    "Other",
+)
+"""The sections of a help page, in this order; those that a command has no option for are left out."""
+
+
+class SectionedOption(click.Option):
+    """An option that knows the section of the help page where it stands."""
+
+    def __init__(self, *declarations: Any, section: str, **attributes: Any) -> None:
+        super().__init__(*declarations, **attributes)
+        self.section = section
+
+
+class SectionedCommand(click.Command):
+    """A command whose help page has its options in sections; those without a section stand under "Options"."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the options, section by section."""
+        records: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for param in self.get_params(ctx):
+            if isinstance(param, click.Option) and (record := param.get_help_record(ctx)):
+                records[_section(param, ctx)].append(record)
+        for section in SECTIONS:
+            if section in records:
+                with formatter.section(section):
+                    formatter.write_dl(records[section])
+
+
+def _section(param: click.Option, context: click.Context) -> str:
+    if isinstance(param, SectionedOption):
+        return param.section
+    return "Other" if param.opts[0] in context.help_option_names else "Options"
+
+
+def option(section: str, *declarations: str, **attributes: Any) -> Callable[[F], F]:
+    """`click.option` in that section of the help page."""
+    assert section in SECTIONS
+    return click.option(*declarations, cls=SectionedOption, section=section, **attributes)
+
+
 def settings(file: str | None, flags: Mapping[str, Any]) -> Settings:
     """The settings of a command's options; a name's `__` stands for a setting's dot. Raises SettingsError."""
-    made = load(file, {name.replace("__", "."): value for name, value in flags.items()})
+    changes = {name.replace("__", "."): value for name, value in flags.items()}
+    made = load(file, changes, option_names=_option_names())
     if flags.get("replies") and not made.cache:
         raise SettingsError("replies cannot be kept without a cache", hint="leave out --replies, or --no-cache")
     return made
+
+
+def _option_names() -> dict[str, str]:
+    """What the running command calls the settings, by their dotted keys: `--depth`."""
+    context = click.get_current_context(silent=True)
+    params = context.command.params if context else ()
+    return {param.name.replace("__", "."): max(param.opts, key=len) for param in params if param.name}
 
 
 def _all(*options: Callable[[F], F]) -> Callable[[F], F]:
@@ -46,47 +108,63 @@ def _languages(_context: click.Context, _option: click.Parameter, value: str | N
     return tuple(part.strip() for part in value.split(",") if part.strip()) if value else None
 
 
-def _off(flag: str, name: str, text: str) -> Callable[[F], F]:
+def _off(section: str, flag: str, name: str, text: str) -> Callable[[F], F]:
     """A flag that switches a setting off, and leaves it alone where it is not given."""
 
     def callback(_context: click.Context, _option: click.Parameter, value: bool) -> bool | None:
         return False if value else None
 
-    return click.option(flag, name, is_flag=True, callback=callback, help=text)
+    return option(section, flag, name, is_flag=True, callback=callback, help=text)
 
 
-settings_file = click.option(
-    "--settings", "file", metavar="FILE", help="Settings file (TOML) instead of the user's own."
+settings_file = option(
+    "Other", "--settings", "file", metavar="FILE", help="Settings file (TOML) instead of the user's own."
 )
-profiles_dir = click.option(
-    "--profiles", "profiles_dir", type=FOLDER, metavar="DIR", help="Folder of further endpoint profiles."
+profiles_dir = option(
+    "Endpoints", "--profiles", "profiles_dir", type=FOLDER, metavar="DIR", help="Folder of further endpoint profiles."
 )
-prompts_dir = click.option(
-    "--prompts", "prompts_dir", type=FOLDER, metavar="DIR", help="Folder of prompts that replace the bundled ones."
+prompts_dir = option(
+    "Model",
+    "--prompts",
+    "prompts_dir",
+    type=FOLDER,
+    metavar="DIR",
+    help="Folder of prompts that replace the bundled ones.",
 )
 place = _all(
     settings_file,
-    click.option("--cache-dir", "cache_dir", metavar="DIR", help="Where replies and embeddings are kept."),
+    option("Cache", "--cache-dir", "cache_dir", metavar="DIR", help="Where replies and embeddings are kept."),
 )
 """Where settings and cache lie."""
 
 access = _all(
-    click.option("--lang", "languages", callback=_languages, metavar="DE,EN", help="Label languages, the best first."),
-    click.option("--contact", metavar="MAIL|URL", help="Goes into the User-Agent, so that operators can reach you."),
+    option(
+        "Endpoints",
+        "--lang",
+        "languages",
+        callback=_languages,
+        metavar="DE,EN",
+        help="Label languages, the best first.",
+    ),
+    option(
+        "Endpoints", "--contact", metavar="MAIL|URL", help="Goes into the User-Agent, so that operators can reach you."
+    ),
     profiles_dir,
-    _off("--no-cache", "cache", "Keep nothing on disk and read nothing from it."),
-    click.option(
+    _off("Cache", "--no-cache", "cache", "Keep nothing on disk and read nothing from it."),
+    option(
+        "Cache",
         "--mode",
         type=click.Choice(["live", "cached", "offline"]),
         help="Ask for what is missing or stale, for what is missing, or for nothing.",
     ),
-    click.option("--refresh", is_flag=True, default=None, help="Ask for everything again, and keep that."),
+    option("Cache", "--refresh", is_flag=True, default=None, help="Ask for everything again, and keep that."),
     place,
 )
 """How endpoints are asked."""
 
 connection = _all(
-    click.option(
+    option(
+        "Endpoints",
         "-e",
         "--endpoint",
         "endpoints",
@@ -99,76 +177,109 @@ connection = _all(
 """Which endpoints are asked, and how."""
 
 model = _all(
-    click.option("--method", metavar="NAME", help="How the answer is searched for; `fedkg methods list` shows them."),
-    click.option(
-        "--model", metavar="NAME", help="local, anthropic:MODEL, openai:MODEL, openai:MODEL@URL or hf:FOLDER."
+    option(
+        "Search", "--method", metavar="NAME", help="How the answer is searched for; `fedkg methods list` shows them."
     ),
-    click.option("--path-model", metavar="hf:FOLDER", help="Writes the paths of method gcr instead of the model."),
-    click.option(
+    option(
+        "Model", "--model", metavar="NAME", help="local, anthropic:MODEL, openai:MODEL, openai:MODEL@URL or hf:FOLDER."
+    ),
+    option("Model", "--path-model", metavar="hf:FOLDER", help="Writes the paths of method gcr instead of the model."),
+    option(
+        "Cache",
         "--replies/--no-replies",
         "replies",
         default=None,
         help="Keep the model's replies and use them again; `eval` does, `ask` only where it is told to.",
     ),
-    click.option("--embedder", metavar="NAME", help="auto, minilm, bm25, hashing, openai:MODEL or st:NAME_OR_FOLDER."),
+    option(
+        "Model", "--embedder", metavar="NAME", help="auto, minilm, bm25, hashing, openai:MODEL or st:NAME_OR_FOLDER."
+    ),
     prompts_dir,
 )
 """Who plans, chooses and answers, and who compares texts."""
 
 search = _all(
-    click.option("--beam", "search__beam", type=int, metavar="N", help="Most hypotheses kept at a depth."),
-    click.option("--candidates", "search__candidates", type=int, metavar="N", help="Most candidates shown at a depth."),
-    click.option("--form", "search__form", type=click.Choice(["groups", "pairs"]), help="What a candidate is."),
-    click.option(
-        "--call-plan", "search__call_plan", type=click.Choice(["fused", "paper"]), help="Model calls per depth."
+    option("Search", "--beam", "search__beam", type=int, metavar="N", help="Most hypotheses kept at a depth."),
+    option(
+        "Search", "--candidates", "search__candidates", type=int, metavar="N", help="Most candidates shown at a depth."
     ),
-    click.option(
-        "--alpha", "search__alpha", type=float, metavar="X", help="Weight of the next-hop lookahead; 0 is none."
+    option("Search", "--form", "search__form", type=click.Choice(["groups", "pairs"]), help="What a candidate is."),
+    option(
+        "Search",
+        "--call-plan",
+        "search__call_plan",
+        type=click.Choice(["fused", "paper"]),
+        help="Model calls per depth.",
     ),
-    click.option(
+    option(
+        "Search",
+        "--alpha",
+        "search__alpha",
+        type=float,
+        metavar="X",
+        help="Weight of the next-hop lookahead; 0 is none.",
+    ),
+    option(
+        "Search",
         "--retriever",
         "search__retriever",
         type=click.Choice(get_args(Retriever)),
         help="Who ranks candidates: Path-RAG, or one to compare it with; tog asks the model.",
     ),
-    _off("--no-keywords", "search__keywords", "Rank by the question instead of its keywords."),
-    click.option(
+    _off("Search", "--no-keywords", "search__keywords", "Rank by the question instead of its keywords."),
+    option(
+        "Search",
         "--scoring",
         "search__scoring",
         type=click.Choice(get_args(Scoring)),
         help="How Path-RAG weighs a candidate: with the next hop, with the path so far, or for diversity.",
     ),
-    _off("--no-planning", "search__planning", "Show the model no plan while it chooses."),
-    click.option(
+    _off("Search", "--no-planning", "search__planning", "Show the model no plan while it chooses."),
+    option(
+        "Search",
         "--verifier",
         "search__verifier",
         type=click.Choice(get_args(Verifier)),
         help="What says that a path is enough to answer.",
     ),
-    click.option(
+    option(
+        "Search",
         "--door",
         "search__door",
         type=click.Choice(get_args(ConstraintLevel)),
         help="What holds the model to the paths of method gcr: its tokens, a schema, or a check of numbers.",
     ),
-    _off("--no-last-step", "search__last_step", "Answer with all that the paths lead to, without the answer call."),
+    _off(
+        "Search",
+        "--no-last-step",
+        "search__last_step",
+        "Answer with all that the paths lead to, without the answer call.",
+    ),
 )
 """How a question is searched, apart from the depth."""
 
 budget = _all(
-    click.option("--max-calls", "budget__calls", type=COUNT, metavar="N", help="Most model calls of one question."),
-    click.option("--max-tokens", "budget__tokens", type=COUNT, metavar="N", help="Most tokens of one question."),
-    click.option("--max-money", "budget__money", type=AMOUNT, metavar="USD", help="Most US dollars for one question."),
-    click.option("--timeout", "budget__seconds", type=AMOUNT, metavar="SECONDS", help="Most time for one question."),
+    option("Budget", "--max-calls", "budget__calls", type=COUNT, metavar="N", help="Most model calls of one question."),
+    option("Budget", "--max-tokens", "budget__tokens", type=COUNT, metavar="N", help="Most tokens of one question."),
+    option(
+        "Budget", "--max-money", "budget__money", type=AMOUNT, metavar="USD", help="Most US dollars for one question."
+    ),
+    option(
+        "Budget", "--timeout", "budget__seconds", type=AMOUNT, metavar="SECONDS", help="Most time for one question."
+    ),
 )
 """What one question may cost."""
 
 run_budget = _all(
-    click.option("--run-calls", "run__calls", type=COUNT, metavar="N", help="Most model calls of the whole run."),
-    click.option("--run-tokens", "run__tokens", type=COUNT, metavar="N", help="Most tokens of the whole run."),
-    click.option("--run-money", "run__money", type=AMOUNT, metavar="USD", help="Most US dollars for the whole run."),
-    click.option("--run-seconds", "run__seconds", type=AMOUNT, metavar="SECONDS", help="Most time for the whole run."),
+    option("Budget", "--run-calls", "run__calls", type=COUNT, metavar="N", help="Most model calls of the whole run."),
+    option("Budget", "--run-tokens", "run__tokens", type=COUNT, metavar="N", help="Most tokens of the whole run."),
+    option(
+        "Budget", "--run-money", "run__money", type=AMOUNT, metavar="USD", help="Most US dollars for the whole run."
+    ),
+    option(
+        "Budget", "--run-seconds", "run__seconds", type=AMOUNT, metavar="SECONDS", help="Most time for the whole run."
+    ),
 )
 """What all questions of a run together may cost."""
 
-as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+as_json = option("Output", "--json", "as_json", is_flag=True, help="Print one JSON document.")

@@ -28,37 +28,53 @@ def paths() -> None:
     """Write files to fine-tune a model with."""
 
 
-@paths.command()
+@paths.command(cls=options.SectionedCommand)
 @click.argument("name")
-@click.option(
+@options.option(
+    "Training files",
     "--data",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Folder of question sets and graphs.",
 )
-@click.option(
+@options.option(
+    "Training files",
     "--out",
     required=True,
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
     help="File of records (JSON Lines); one of an earlier run is gone on with.",
 )
-@click.option(
-    "--format", "form", type=click.Choice(get_args(Format)), default="gcr", show_default=True, help="For whom."
+@options.option(
+    "Training files",
+    "--format",
+    "form",
+    type=click.Choice(get_args(Format)),
+    default="gcr",
+    show_default=True,
+    help="For whom.",
 )
-@click.option("--hops", type=click.IntRange(1), metavar="L", help="Most steps of a path; as the benchmark says.")
-@click.option(
-    "--frontier", type=click.IntRange(1), default=500, show_default=True, help="Most entities expanded at a hop."
+@options.option(
+    "Training files", "--hops", type=click.IntRange(1), metavar="L", help="Most steps of a path; as the benchmark says."
 )
-@click.option(
+@options.option(
+    "Training files",
+    "--frontier",
+    type=click.IntRange(1),
+    default=500,
+    show_default=True,
+    help="Most entities expanded at a hop.",
+)
+@options.option(
+    "Training files",
     "--threshold",
     type=click.FloatRange(0, 1, min_open=True),
     default=0.5,
     show_default=True,
     help="Of eperm: the least share of answers among all that a kept plan leads to.",
 )
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="Draw so many questions.")
-@click.option("--seed", default=0, show_default=True, help="What the draw depends on.")
-@click.option("--skip-bad", is_flag=True, help="Leave out and list questions that cannot be read.")
+@options.option("Training files", "--limit", type=click.IntRange(1), metavar="N", help="Draw so many questions.")
+@options.option("Training files", "--seed", default=0, show_default=True, help="What the draw depends on.")
+@options.option("Training files", "--skip-bad", is_flag=True, help="Leave out and list questions that cannot be read.")
 @options.connection
 def build(  # noqa: PLR0917  # click gives all of them by name
     name: str,

@@ -41,21 +41,33 @@ def report(files: tuple[Path, ...], out: Path, title: str, seed: int) -> None:
     _written(bench.report([one for _, one in results.every(files)], title, seed), out)
 
 
-@click.command()
+@click.command(cls=options.SectionedCommand)
 @click.argument("definition", metavar="NAME|FILE.toml")
-@click.option("--data", type=FOLDER, help="Folder of question sets and graphs.")
-@click.option(
+@options.option("Benchmark", "--data", type=FOLDER, help="Folder of question sets and graphs.")
+@options.option(
+    "Benchmark",
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
     required=True,
     help="Folder of the result files and the report.",
 )
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="Draw so many questions of each benchmark.")
-@click.option("--seed", default=0, show_default=True, help="What the draw and the resampling depend on.")
-@click.option("--concurrency", type=click.IntRange(1), default=1, show_default=True, help="Questions asked at a time.")
-@click.option("--skip-bad", is_flag=True, help="Leave out questions that cannot be read, and count them.")
-@click.option("--yes", is_flag=True, help="Do not ask whether the estimated price is all right.")
+@options.option(
+    "Benchmark", "--limit", type=click.IntRange(1), metavar="N", help="Draw so many questions of each benchmark."
+)
+@options.option("Benchmark", "--seed", default=0, show_default=True, help="What the draw and the resampling depend on.")
+@options.option(
+    "Benchmark",
+    "--concurrency",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Questions asked at a time.",
+)
+@options.option(
+    "Benchmark", "--skip-bad", is_flag=True, help="Leave out questions that cannot be read, and count them."
+)
+@options.option("Benchmark", "--yes", is_flag=True, help="Do not ask whether the estimated price is all right.")
 @options.connection
 @options.model
 @options.search

@@ -22,7 +22,7 @@ COUNTS = {"holds": True, "gone": False, "unasked": None}
 MARKS = {True: ("holds  ", "green"), False: ("GONE   ", "bold red"), None: ("not asked  ", "bold red")}
 
 
-@click.command()
+@click.command(cls=options.SectionedCommand)
 @click.argument("document", metavar="FILE")
 @options.connection
 @options.as_json

@@ -14,11 +14,14 @@ from typing import Annotated, Any, Literal
 import msgspec
 from platformdirs import user_cache_path, user_config_path
 
+from fedkg.config import setting_errors
+from fedkg.config.setting_errors import Source
 from fedkg.errors import SettingsError
 
 __all__ = [
     "DAY",
     "ENVIRONMENT",
+    "KEYWORDS",
     "Budget",
     "ConstraintLevel",
     "Form",
@@ -38,7 +41,9 @@ __all__ = [
 ]
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
-Language = Annotated[str, msgspec.Meta(pattern="^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$")]
+Language = Annotated[
+    str, msgspec.Meta(pattern="^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$", description="a language tag such as de or pt-BR")
+]
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 Days = Annotated[float, msgspec.Meta(gt=0, le=36_500)]
 Mode = Literal["live", "cached", "offline"]
@@ -197,6 +202,20 @@ PRIVATE = (
     "profiles_dir",
     "clients",
 )
+BUDGETS = {"budget": "max", "run": "run"}
+
+
+def _keywords() -> dict[str, str]:
+    """Dotted key to keyword argument, for all settings: `search.depth` is `depth`, `budget.calls` `max_calls`."""
+    keywords = {field.encode_name: field.name for field in msgspec.structs.fields(Settings)}
+    keywords |= {f"search.{name}": name for name in SearchSettings.__struct_fields__}
+    parts = Budget.__struct_fields__
+    return keywords | {f"{table}.{part}": f"{word}_{part}" for table, word in BUDGETS.items() for part in parts}
+
+
+KEYWORDS = _keywords()
+"""What the settings are called as keyword arguments, by their dotted keys; those of `ttl` have only these."""
+DOTTED = {keyword: key for key, keyword in KEYWORDS.items()}
 USER = re.compile(r"(?<=//)[^/?#]*@")
 QUERY = re.compile(r"(//[^?#]*)[?#].*", re.DOTALL)
 # an absolute path, or one from the home, this or the parent folder; on its own or after `KIND:` or `PROFILE@`
@@ -204,27 +223,35 @@ FOLDERS = re.compile(r"(^|[:@])(?:file://|[A-Za-z]:(?=[\\/]))?(?:~[^/\\:@]*|\.{1
 
 
 def load(
-    file: str | Path | None = None, flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None
+    file: str | Path | None = None,
+    flags: Mapping[str, Any] | None = None,
+    environ: Mapping[str, str] | None = None,
+    option_names: Mapping[str, str] | None = None,
 ) -> Settings:
-    """The settings from file, environment and flags, the later ones winning; nested flags by dots (`search.depth`).
+    """The settings from file, environment and flags, the later ones winning.
 
-    Without `file`, `fedkg.toml` in the user's configuration folder is read where it exists. Raises SettingsError with the
-    source and the key.
+    `flags` are named as in Python (KEYWORDS: `depth`, `max_calls`), or by dots (`search.depth`); what is None or empty counts
+    as not given. `option_names` maps dotted keys to what the caller calls them, for messages: `--depth`. Without `file`,
+    `fedkg.toml` in the user's configuration folder is read where it exists.
+
+    Raises SettingsError, which names the setting as its source writes it.
     """
     environ = os.environ if environ is None else environ
     named = file or environ.get("FEDKG_SETTINGS")
     path = Path(named) if named else user_file()
     settings = Settings()
     if named or path.is_file():
-        settings = _merge(settings, _read(path), str(path))
-    from_environment = {key: _split(key, environ[name]) for name, key in ENVIRONMENT.items() if environ.get(name)}
-    settings = _merge(settings, from_environment, "environment variables FEDKG_…")
-    return _merge(settings, _nest(flags or {}), "command line or arguments")
+        settings = _merge(settings, _read(path), Source({}, f" in {path}"))
+    variables = {key: name for name, key in ENVIRONMENT.items() if environ.get(name)}
+    from_environment = {key: _split(key, environ[name]) for key, name in variables.items()}
+    settings = _merge(settings, from_environment, Source(variables))
+    changes, names = _dotted(flags or {})
+    return _merge(settings, _nested(changes), Source(option_names or KEYWORDS | names))
 
 
 def changed(settings: Settings, changes: Mapping[str, Any], source: str) -> Settings:
     """The settings with some changed, nested ones by dots (`search.depth`). Raises SettingsError, which names the source."""
-    return _merge(settings, _nest(changes), source)
+    return _merge(settings, _nested(_dotted(changes)[0]), Source({}, f" in {source}"))
 
 
 def user_file() -> Path:
@@ -251,7 +278,7 @@ def restored(shown: Mapping[str, Any], own: Settings) -> Settings:
     """The settings that `public` shows, with one's own of what it does not show. Raises SettingsError where they do not fit."""
     private = {name: getattr(own, name) for name in PRIVATE}
     known = {name: value for name, value in shown.items() if name not in PRIVATE}
-    return msgspec.structs.replace(_merge(Settings(), known, "the settings of the result"), **private)
+    return msgspec.structs.replace(_merge(Settings(), known, Source({}, " in the settings of the result")), **private)
 
 
 def masked(name: str) -> str:
@@ -271,7 +298,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise SettingsError(f"settings file {path}: {error}", hint="it must be TOML") from error
 
 
-def _merge(settings: Settings, changes: Mapping[str, Any], source: str) -> Settings:
+def _merge(settings: Settings, changes: Mapping[str, Any], source: Source) -> Settings:
     merged = msgspec.to_builtins(settings)
     for key, value in changes.items():
         known = merged.get(key)
@@ -279,20 +306,44 @@ def _merge(settings: Settings, changes: Mapping[str, Any], source: str) -> Setti
     try:
         return msgspec.convert(merged, Settings, strict=True)
     except msgspec.ValidationError as error:
-        raise SettingsError(f"{source}: {error}", hint="keys are listed in README, section Settings") from error
+        said = setting_errors.sentence(error, Settings, source)
+        raise SettingsError(said, hint="keys are listed in README, section Settings") from error
 
 
-def _nest(flags: Mapping[str, Any]) -> dict[str, Any]:
-    nested: dict[str, Any] = {}
-    for key, value in flags.items():
+def _dotted(flags: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """The flags that are given by their dotted keys, whole tables first, and what each key was called."""
+    names: dict[str, str] = {}
+    for name, value in flags.items():
         if value is None or value == ():
             continue
+        key = DOTTED.get(name, name)
+        if key in names:
+            raise SettingsError(f"{names[key]} and {name} are the same setting", hint="give one of them")
+        names[key] = name
+    return {key: flags[names[key]] for key in sorted(names, key=lambda key: key.count("."))}, names
+
+
+def _nested(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The changes as tables within tables; a struct stands for the whole table."""
+    nested: dict[str, Any] = {}
+    for key, value in changes.items():
         *outer, last = key.split(".")
-        where = nested
+        table = nested
         for part in outer:
-            where = where.setdefault(part, {})
-        where[last] = value
+            inner = table.get(part, {})
+            if not isinstance(inner, Mapping):
+                break  # no table: that is refused for what it is
+            table[part] = table = dict(inner)
+        else:
+            table[last] = _plain(value)
     return nested
+
+
+def _plain(value: Any) -> Any:
+    """The value as a settings file could hold it."""
+    if isinstance(value, msgspec.Struct):
+        return msgspec.to_builtins(value)
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
 def _split(key: str, text: str) -> Any:
