@@ -3,7 +3,7 @@
 import errno
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 import msgspec
@@ -13,7 +13,7 @@ from fedkg.config.profiles import Profile
 from fedkg.config.settings import Settings, masked
 from fedkg.errors import ProfileError
 
-__all__ = ["CachedEndpoint", "EndpointResolver", "EndpointSpec", "hosted", "wants_contact"]
+__all__ = ["CachedEndpoint", "Endpoint", "EndpointResolver", "EndpointSpec", "SparqlWrapper", "hosted", "wants_contact"]
 
 WEB = ("http://", "https://")
 # Wikimedia's policy on user agents asks for a contact, whatever the profile says
@@ -35,6 +35,18 @@ class CachedEndpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     identity: str
     profile: Profile
+
+
+class SparqlWrapper(Protocol):
+    """What fedkg takes of a SPARQLWrapper object: its URL, and the requests that it makes."""
+
+    endpoint: str
+    timeout: int | None
+
+
+Endpoint = str | Path | SparqlWrapper | CachedEndpoint
+"""An endpoint as a caller gives it: a profile's name, a URL, an RDF file, PROFILE@URL or PROFILE@FILE, a SPARQLWrapper object,
+or, offline, what the cache holds of one."""
 
 
 class EndpointResolver:

@@ -23,7 +23,7 @@ class SettingsKeywords(TypedDict, total=False):
     """The settings by name, those of a search without `search.`; what is left out or None stays as it is.
 
     `max_calls`, `max_tokens`, `max_money` (US dollars) and `max_seconds` bound one question, `run_calls` and so on all
-    questions of a session together. `search`, `budget`, `run` and `ttl` set all of a group at once. What each of them
+    questions of a session together. `search`, `budget`, `total_budget` and `ttl` set all of a group at once. What each of them
     means stands with the fields of `Settings`, `SearchSettings`, `Budget` and `Ttl`.
     """
 
@@ -47,7 +47,7 @@ class SettingsKeywords(TypedDict, total=False):
     clients: int | None
     search: SearchSettings | None
     budget: Budget | None
-    run: Budget | None
+    total_budget: Budget | None
     ttl: Ttl | None
 
     depth: int | None

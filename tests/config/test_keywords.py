@@ -15,7 +15,7 @@ def accepted(hint: Any) -> set[Any]:
 
 def settings() -> dict[str, Any]:
     """The type of every setting but the endpoints, which are no keyword, by its keyword."""
-    hints = {key: hint for key, hint in get_type_hints(Settings).items() if key in KEYWORDS and key != "endpoints"}
+    hints = {key: hint for key, hint in get_type_hints(Settings).items() if key != "endpoints"}
     hints |= {KEYWORDS[f"search.{name}"]: hint for name, hint in get_type_hints(SearchSettings).items()}
     parts = get_type_hints(Budget).items()
     return hints | {KEYWORDS[f"{table}.{name}"]: hint for table in ("budget", "run") for name, hint in parts}

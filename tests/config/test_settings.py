@@ -190,7 +190,7 @@ def test_plain_keywords_reach_their_tables() -> None:
         environ={}, flags={"depth": 2, "retriever": "kaping", "max_calls": 3, "run_money": 1.5, "search.beam": 7}
     )
     assert (made.search.depth, made.search.retriever, made.search.beam) == (2, "kaping", 7)
-    assert (made.budget.calls, made.budget.seconds, made.run.money) == (3, 300.0, 1.5)
+    assert (made.budget.calls, made.budget.seconds, made.total_budget.money) == (3, 300.0, 1.5)
 
 
 def test_a_whole_group_and_one_of_its_settings(tmp_path: Path) -> None:
