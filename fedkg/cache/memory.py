@@ -1,17 +1,27 @@
 """A cache in memory: gone with the process."""
 
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from fedkg.cache.entries import Entry, by_namespace, entries_of, fresh_of
 
 __all__ = ["MemoryStore"]
 
+MOST_BYTES = 256 << 20
+"""Bytes of values that are kept; with their keys they take about half as much again."""
+
 
 class MemoryStore:
-    """A Store that forgets everything with the process."""
+    """A Store that forgets everything with the process; beyond `most` bytes what was put longest ago makes room.
 
-    def __init__(self) -> None:
+    Several threads may use it.
+    """
+
+    def __init__(self, most: int = MOST_BYTES) -> None:
+        self._most = most
+        self._size = 0
         self._values: dict[tuple[str, str], Entry] = {}
+        self._lock = threading.RLock()
 
     def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, bytes]:
         """The values that are there and fresh."""
@@ -28,18 +38,26 @@ class MemoryStore:
 
     def put_entries(self, namespace: str, entries: Mapping[str, Entry]) -> None:
         """Keeps the entries as they are."""
-        self._values.update({(namespace, key): entry for key, entry in entries.items()})
+        with self._lock:
+            for key, entry in entries.items():
+                self._drop((namespace, key))
+                self._values[namespace, key] = entry
+                self._size += len(entry.value)
+            while self._size > self._most:
+                self._drop(next(iter(self._values)))
 
     def update(self, namespace: str, key: str, change: Callable[[bytes | None], bytes]) -> bytes:
-        """Puts what `change` makes of the value in its place; returns it."""
-        value = change(self.get_many(namespace, [key]).get(key))
-        self.put_many(namespace, {key: value})
+        """Puts what `change` makes of the value in its place, while nobody else can; returns it."""
+        with self._lock:
+            value = change(self.get_many(namespace, [key]).get(key))
+            self.put_many(namespace, {key: value})
         return value
 
     def drop(self, namespace: str, keys: Iterable[str]) -> None:
         """Forgets these."""
-        for key in keys:
-            self._values.pop((namespace, key), None)
+        with self._lock:
+            for key in keys:
+                self._drop((namespace, key))
 
     def count(self) -> dict[str, int]:
         """Entries by namespace."""
@@ -47,11 +65,16 @@ class MemoryStore:
 
     def size(self) -> int:
         """Bytes in memory."""
-        return sum(len(entry.value) for entry in list(self._values.values()))
+        return self._size
 
     def clear(self, namespace: str | None = None) -> int:
         """Drops a namespace, or everything; returns how many entries went."""
-        gone = [key for key in list(self._values) if namespace in (None, key[0])]
-        for key in gone:
-            self._values.pop(key, None)
+        with self._lock:
+            gone = [key for key in self._values if namespace in (None, key[0])]
+            for key in gone:
+                self._drop(key)
         return len(gone)
+
+    def _drop(self, key: tuple[str, str]) -> None:
+        if entry := self._values.pop(key, None):
+            self._size -= len(entry.value)

@@ -5,6 +5,7 @@ the running task and the tasks that it starts, so it need not be handed through 
 """
 
 import contextlib
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextvars import ContextVar
@@ -20,7 +21,7 @@ _own: ContextVar["Meter | None"] = ContextVar("meter", default=None)
 def count(what: Literal["cache_hits", "labels_embedded"], number: int) -> None:
     """Counts what was no request, for the question that is being answered; for none where there is none."""
     if meter := _own.get():
-        meter.counts[what] += number
+        meter.add(what, number)
 
 
 class Meter:
@@ -34,6 +35,12 @@ class Meter:
         self.counts: Counter[str] = Counter()
         self._by_kind: Counter[str] = Counter()
         self._in_flight = 0
+        self._lock = threading.Lock()  # a session's meter counts for all of its threads
+
+    def add(self, name: str, number: int) -> None:
+        """Adds to one of the counts."""
+        with self._lock:
+            self.counts[name] += number
 
     @contextlib.contextmanager
     def own(self) -> Iterator[None]:
@@ -54,16 +61,17 @@ class Meter:
             yield
         finally:
             for meter in meters:
-                meter._in_flight -= 1  # noqa: SLF001
+                meter._ended()  # noqa: SLF001
 
     def received(self, size: int) -> None:
         """Counts `size` bytes of a body."""
         for meter in self._both():
-            meter.counts["bytes"] += size
+            meter.add("bytes", size)
 
     def usage(self) -> Usage:
         """Everything since the meter was made; cache hits and embedded labels where it is a question's own."""
-        kinds, counts = self._by_kind, self.counts
+        with self._lock:
+            kinds, counts = self._by_kind.copy(), self.counts.copy()
         return Usage(
             requests=kinds.total(),
             round_trips=counts["round_trips"],
@@ -82,6 +90,11 @@ class Meter:
         return {self, _own.get() or self}
 
     def _started(self, kind: str) -> None:
-        self._by_kind[kind] += 1
-        self.counts["round_trips"] += self._in_flight == 0
-        self._in_flight += 1
+        with self._lock:
+            self._by_kind[kind] += 1
+            self.counts["round_trips"] += self._in_flight == 0
+            self._in_flight += 1
+
+    def _ended(self) -> None:
+        with self._lock:
+            self._in_flight -= 1

@@ -43,6 +43,7 @@ class LazySimilarity:
         self._store = store
         self._keep = keep
         self._memory: dict[str, Matrix] = {}
+        self._closed = False
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="fedkg-embed")
 
     async def vectors(self, texts: Sequence[str]) -> Matrix:
@@ -65,8 +66,9 @@ class LazySimilarity:
         return np.asarray(matrix[: len(queries)] @ matrix[len(queries) :].T, dtype=np.float32)
 
     def close(self) -> None:
-        """Ends the worker thread, after what it is doing."""
-        self._worker.shutdown()
+        """Lets the worker thread end, without waiting for a batch that it is embedding; what that gives is not stored."""
+        self._closed = True
+        self._worker.shutdown(wait=False, cancel_futures=True)
 
     def _matrix(self, texts: Sequence[str]) -> Matrix:
         clean = [_clean(text) for text in texts]
@@ -97,7 +99,8 @@ class LazySimilarity:
         if not texts:
             return {}
         packed = dict(zip(texts, map(_pack, self._embedder.embed(texts)), strict=True))
-        self._store.put_many(NAMESPACE, {self._key(text): value for text, value in packed.items()})
+        if not self._closed:
+            self._store.put_many(NAMESPACE, {self._key(text): value for text, value in packed.items()})
         self.embedded += len(packed)
         count("labels_embedded", len(packed))
         return {text: _rounded(value) for text, value in packed.items()}

@@ -24,7 +24,7 @@ K = TypeVar("K")
 
 
 class Catalogue(Generic[K, T]):
-    """A table that `ask` gets as plain data of the type `kind`, and `read` makes usable.
+    """A table that whoever wants it asks for as plain data of the type `kind`, and `read` makes usable.
 
     Where the endpoint fails there is none, which is a gap of every question that wants it, and it is asked again some
     minutes later, not at every hop.
@@ -35,7 +35,6 @@ class Catalogue(Generic[K, T]):
         source: EndpointSource,
         namespace: str,
         key: str,
-        ask: Callable[[], Awaitable[K]],
         read: tuple[Any, Callable[[K], T]],
     ) -> None:
         self._name = source.name
@@ -43,23 +42,26 @@ class Catalogue(Generic[K, T]):
         self._seconds = source.ttl.catalogue * DAY
         self._namespace = namespace
         self._key = key
-        self._ask = ask
         self._kind, self._read = read
         self._found: T | None = None
         self._why = ""
         self._asked_again_at = float("-inf")
         self._asking = PerLoop(asyncio.Lock)
 
-    async def get(self) -> T | None:
-        """The table; None where the endpoint did not give it."""
+    async def get(self, ask: Callable[[], Awaitable[K]]) -> T | None:
+        """The table, by `ask` where it is not kept; None where the endpoint did not give it.
+
+        `ask` is not remembered: it is mostly a method of the object that has this table, and the two would keep each other
+        alive.
+        """
         if self._found is None:
             async with self._asking.here():
-                await self._open()
+                await self._open(ask)
         if self._found is None:
             miss(Gap(self._name, f"the table of {self._namespace}", self._why))
         return self._found
 
-    async def _open(self) -> None:
+    async def _open(self, ask: Callable[[], Awaitable[K]]) -> None:
         if self._found is not None or time.monotonic() < self._asked_again_at:
             return
         kept = await asyncio.to_thread(self._store.get_many, self._namespace, [self._key])
@@ -67,11 +69,11 @@ class Catalogue(Generic[K, T]):
             self._found = self._read(decode(kept.get(self._key, b""), self._kind))
         except msgspec.MsgspecError:
             # there is none, or one that nobody can read
-            await self._fill()
+            await self._fill(ask)
 
-    async def _fill(self) -> None:
+    async def _fill(self, ask: Callable[[], Awaitable[K]]) -> None:
         try:
-            said = await self._ask()
+            said = await ask()
         except EndpointError as error:
             self._why = str(error)
             self._asked_again_at = time.monotonic() + PAUSE

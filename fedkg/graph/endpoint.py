@@ -58,7 +58,7 @@ class SparqlGraph:
 
     @property
     def named(self) -> Mapping[Iri, str]:
-        """The labels seen so far: names that the graph gives, no local names."""
+        """The labels seen of late: names that the graph gives, no local names."""
         return self._names.seen
 
     async def neighbours(self, entities: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:

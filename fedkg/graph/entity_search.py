@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 from rapidfuzz import fuzz, process, utils
 
+from fedkg.common.bounded import BoundedDict
 from fedkg.common.normalize import spellings
 from fedkg.config.settings import DAY
 from fedkg.core.encoding import decode, encode
@@ -32,6 +33,8 @@ TEXTS_PER_SEARCH = 40
 SPARE = 10
 """Matches beyond the wanted ones that are looked at, since some of the best may be relations."""
 ENTITIES_PER_REQUEST = 100
+MOST_USED = 50_000
+"""IRIs of which is remembered whether they are relations."""
 WIDE = 20
 NEAR = 60.0
 """Least similarity, in percent, of a label that is suggested instead of one that nothing matches."""
@@ -55,7 +58,7 @@ class EntitySearch:
         self._lookup = EntityLookup(source, languages, names.key)
         self._scan = scan
         self._all: dict[Iri, str] | None = None
-        self._used: dict[Iri, bool] = {}
+        self._used: BoundedDict[Iri, bool] = BoundedDict(MOST_USED)
 
     async def exact(self, texts: Sequence[str], limit: int) -> dict[str, list[Match]]:
         """For each text the entities with that label or alias: exact matches first, then by IRI length.
@@ -139,10 +142,12 @@ class EntitySearch:
         """Those of the entities that are relations themselves; a catalogue has told the rest of the relations apart."""
         if self._labels.property_of:
             return frozenset()
+        used: dict[Iri, bool] = {}
         asked = [iri for iri in entities if iri not in self._used and iri.queryable]
         for part in chunks(asked, TEXTS_PER_SEARCH):
-            self._used |= await all_in_halves(part, self._ask_used)
-        return frozenset(iri for iri in entities if self._used.get(iri))
+            used |= await all_in_halves(part, self._ask_used)
+            self._used.keep(used)
+        return frozenset(iri for iri in entities if used.get(iri, self._used.get(iri)))
 
     async def _ask_used(self, entities: Sequence[Iri]) -> dict[Iri, bool]:
         rows = (await self._select.select(build.used(entities), "search")).rows
@@ -203,7 +208,7 @@ class EntitySearch:
 
     async def _known(self) -> dict[Iri, str]:
         if not self._scan:
-            return self._names.seen
+            return self._names.seen.snapshot()
         if self._all is None:
             rows = (await self._select.select(build.scan_labels(self._labels, SCAN_ROWS), "labels")).rows
             best: dict[Iri, Ranked] = {}

@@ -10,13 +10,13 @@ Which answers are copies of one another is asked at the end, of those that sever
 
 import asyncio
 import itertools
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import msgspec
 
+from fedkg.common.bounded import BoundedDict
 from fedkg.common.single_flight import SingleFlight
 from fedkg.core.gaps import miss
 from fedkg.core.path import Neighbourhood
@@ -32,6 +32,8 @@ __all__ = ["FederatedGraph"]
 
 MOST_COPIES = 50
 """Most copies of one entity that are joined; more are a hub of links, and said to be cut."""
+MOST_KNOWN = 50_000
+"""Entities whose copies are remembered."""
 MOST_LABELS = 400
 """IRIs of one request for labels; what is left of it is filled with copies."""
 
@@ -45,6 +47,50 @@ class JoinedPresence:
     cut: str
 
 
+class KnownCopies:
+    """The copies of the entities that were met of late, at most MOST_KNOWN entities: what is forgotten is met again."""
+
+    def __init__(self) -> None:
+        self._copies: BoundedDict[Term, tuple[Iri, ...]] = BoundedDict(MOST_KNOWN)
+
+    def of(self, term: Term) -> tuple[Iri, ...]:
+        """The known copies of a term."""
+        return self._copies.get(term, ())
+
+    def join(self, one: Iri, other: Iri) -> None:
+        """Remembers each as a copy of the other."""
+        for entity, copy in ((one, other), (other, one)):
+            self._copies[entity] = tuple(dict.fromkeys((*self.of(entity), copy)))
+
+
+class _FirstWave:
+    """What each member says of entities by itself; apart from the graph, so that what is under way keeps no graph alive."""
+
+    def __init__(self, sources: Sequence[FederationMember], copies: KnownCopies) -> None:
+        self._sources = sources
+        self._copies = copies
+
+    async def meet(self, entities: Sequence[Iri]) -> dict[Iri, JoinedPresence]:
+        """The presence of each entity; the copies that this shows are known from now on."""
+        parts = await asyncio.gather(*(source.hear(entities) for source in self._sources))
+        presences = {entity: self._heard(tuple(part[entity] for part in parts)) for entity in entities}
+        for entity, presence in presences.items():
+            for link in presence.links:
+                self._copies.join(entity, _copy(link))
+        return presences
+
+    def _heard(self, heard: tuple[MemberPresence, ...]) -> JoinedPresence:
+        """One link to each copy, of several the one between IRIs, then the first member's; first those that can be asked for."""
+        every = sorted((link for said in heard for link in said.links), key=lambda link: link.identifies is not None)
+        links: dict[Iri, Edge] = {}
+        for link in every:
+            links.setdefault(_copy(link), link)
+        foreign = {copy: not any(source.may_know(copy) for source in self._sources) for copy in links}
+        most, asked = sorted(links, key=foreign.__getitem__)[:MOST_COPIES], len(links) - sum(foreign.values())
+        cut = f"only {MOST_COPIES} of its {asked:,} copies were looked at" if asked > MOST_COPIES else ""
+        return JoinedPresence(heard, tuple(links[copy] for copy in most), cut)
+
+
 class FederatedGraph:
     """A Graph over several graphs with distinct names, joined by the table of identities."""
 
@@ -52,8 +98,7 @@ class FederatedGraph:
         self.members = tuple(members)
         self.name = " + ".join(member.name for member in members)
         self._identity = identity or Identity()
-        self._copies: dict[Term, dict[Iri, None]] = defaultdict(dict)
-        self._met: SingleFlight[Iri, JoinedPresence] = SingleFlight(self._meet)
+        self._copies = KnownCopies()
 
     async def neighbours(self, entities: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
         """One record per entity and member: its edges, and those of its copies, each with the link that leads there."""
@@ -70,7 +115,7 @@ class FederatedGraph:
     async def labels(self, terms: Iterable[Term]) -> dict[Term, str]:
         """The first member's label that is more than the term's own name, else such a label of a copy that is known."""
         wanted = dict.fromkeys(terms)
-        copies = (copy for term in wanted for copy in self._copies.get(term, ()))
+        copies = (copy for term in wanted for copy in self._copies.of(term))
         every = dict.fromkeys((*wanted, *itertools.islice(copies, max(0, MOST_LABELS - len(wanted)))))
         names = {term: own_name(term) for term in every}
         asked = [self._speaks_of(member, every) for member in self._sources]
@@ -131,31 +176,14 @@ class FederatedGraph:
     def _sources(self) -> list[FederationMember]:
         return [FederationMember(member, self._identity) for member in self.members]
 
+    @cached_property
+    def _met(self) -> SingleFlight[Iri, JoinedPresence]:
+        return SingleFlight(_FirstWave(self._sources, self._copies).meet)
+
     async def _plumbing(self) -> frozenset[Iri]:
         """What one member knows to be plumbing is that for all: only one of them may have the catalogue of relations."""
         parts = await asyncio.gather(*(member.plumbing() for member in self.members))
         return self._identity.relations.union(*parts)
-
-    async def _meet(self, entities: Sequence[Iri]) -> dict[Iri, JoinedPresence]:
-        """The first wave: what each member says of the entities by itself."""
-        parts = await asyncio.gather(*(source.hear(entities) for source in self._sources))
-        met = {entity: self._heard(tuple(part[entity] for part in parts)) for entity in entities}
-        for entity, found in met.items():
-            for link in found.links:
-                self._copies[entity][_copy(link)] = None
-                self._copies[_copy(link)][entity] = None
-        return met
-
-    def _heard(self, heard: tuple[MemberPresence, ...]) -> JoinedPresence:
-        """One link to each copy, of several the one between IRIs, then the first member's; first those that can be asked for."""
-        every = sorted((link for said in heard for link in said.links), key=lambda link: link.identifies is not None)
-        links: dict[Iri, Edge] = {}
-        for link in every:
-            links.setdefault(_copy(link), link)
-        foreign = {copy: not any(source.may_know(copy) for source in self._sources) for copy in links}
-        most, asked = sorted(links, key=foreign.__getitem__)[:MOST_COPIES], len(links) - sum(foreign.values())
-        cut = f"only {MOST_COPIES} of its {asked:,} copies were looked at" if asked > MOST_COPIES else ""
-        return JoinedPresence(heard, tuple(links[copy] for copy in most), cut)
 
     async def _ask(
         self, number: int, met: Mapping[Iri, JoinedPresence], direction: Direction
@@ -221,14 +249,14 @@ class FederatedGraph:
 
     def _named(self, term: Term, names: Mapping[Term, str]) -> str:
         """The term's label, else that of its first copy that has one."""
-        alike = (same for same in (term, *self._copies.get(term, ())) if same in names)
+        alike = (same for same in (term, *self._copies.of(term)) if same in names)
         return names[next((same for same in alike if names[same] != own_name(same)), term)]
 
     def _merge(self, parts: Iterable[Iterable[Match]], limit: int) -> list[Match]:
         """The best matches, one for each entity and its copies, as far as these are known; of equal ones the shortest IRI first."""
         best: dict[Term, Match] = {}
         for match in sorted((match for part in parts for match in part), key=_worth):
-            if not any(copy in best for copy in self._copies.get(match.iri, ())):
+            if not any(copy in best for copy in self._copies.of(match.iri)):
                 best.setdefault(match.iri, match)
         return list(best.values())[:limit]
 

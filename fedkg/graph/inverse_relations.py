@@ -34,7 +34,7 @@ class InverseRelations:
         self._inverse = source.profile.shape.edges.inverse
         self._select = source.select
         key = digest((source.identity, self._inverse))
-        self._catalogue = Catalogue(source, NAMESPACE, key, self._ask, (list[tuple[str, str]], _pairs))
+        self._catalogue = Catalogue(source, NAMESPACE, key, (list[tuple[str, str]], _pairs))
 
     async def once(self, asked: Awaitable[list[Neighbourhood]], get: Get) -> list[Neighbourhood]:
         """The incoming edges but for those whose twin is an outgoing one; `get` fetches these for nodes that may have any."""
@@ -44,7 +44,7 @@ class InverseRelations:
         return [_without(near, outgoing[near.entity], pairs) if near.entity in outgoing else near for near in incoming]
 
     async def _table(self) -> Pairs:
-        return (await self._catalogue.get() or {}) if self._inverse else {}
+        return (await self._catalogue.get(self._ask) or {}) if self._inverse else {}
 
     async def _ask(self) -> list[tuple[str, str]]:
         rows = (await self._select.select(build.pairs(self._inverse), "catalogue")).rows

@@ -10,6 +10,7 @@ from functools import partial
 
 import msgspec
 
+from fedkg.common.bounded import BoundedDict
 from fedkg.config.settings import DAY
 from fedkg.core.gaps import miss
 from fedkg.core.meter import count
@@ -24,6 +25,8 @@ from fedkg.sparql import build
 __all__ = ["Names", "Ranked", "best_label"]
 
 LABELS = "labels"
+MOST_SEEN = 50_000
+"""Labels that are remembered to suggest names from; the store has all."""
 PROPERTY_TYPE = "http://wikiba.se/ontology#propertyType"
 
 Ranked = tuple[int, int, str]
@@ -39,11 +42,11 @@ class Property(msgspec.Struct, frozen=True):
 
 
 class Names:
-    """The labels of one endpoint; `seen` holds all labels so far."""
+    """The labels of one endpoint; `seen` holds the last of them, at most MOST_SEEN."""
 
     def __init__(self, source: EndpointSource, languages: Sequence[str]) -> None:
         self._name = source.name
-        self.seen: dict[Iri, str] = {}
+        self.seen: BoundedDict[Iri, str] = BoundedDict(MOST_SEEN)
         self._select = source.select
         self._shape = source.profile.shape
         self._limits = source.profile.limits
@@ -53,7 +56,7 @@ class Names:
         what = (source.identity, build.DIALECT_VERSION, self._shape.labels, self._languages)
         self.key = digest(what)
         read = dict[str, Property], _by_iri
-        self._catalogue = Catalogue(source, LABELS, f"{self.key} catalogue", self._ask_catalogue, read)
+        self._catalogue = Catalogue(source, LABELS, f"{self.key} catalogue", read)
 
     async def labels(self, terms: Iterable[Term]) -> dict[Term, str]:
         """A name for every term; IRIs without a label, or whose label cannot be had, get their local name."""
@@ -63,12 +66,12 @@ class Names:
         known = {iri: kept.label for iri in entities if (kept := properties.get(self._truthy(iri))) and kept.label}
         known |= await self._lookup([iri for iri in entities if iri not in known and iri.queryable])
         found: dict[Term, str] = {iri: label for iri, label in known.items() if label}
-        self.seen |= {iri: label for iri, label in known.items() if label}
+        self.seen.keep({iri: label for iri, label in known.items() if label})
         return {term: found.get(term) or own_name(term) for term in wanted}
 
     async def catalogue(self) -> Mapping[Iri, Property]:
         """The relations that the endpoint describes by property entities; empty where it fails."""
-        return (await self._catalogue.get() or {}) if self._shape.labels.property_of else {}
+        return (await self._catalogue.get(self._ask_catalogue) or {}) if self._shape.labels.property_of else {}
 
     async def plumbing(self) -> frozenset[Iri]:
         """The relations whose property type the profile skips."""

@@ -1,6 +1,7 @@
 """What model calls cost: the ledger of one question, and the account that the questions of one run share."""
 
 import math
+import threading
 import time
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
@@ -63,6 +64,7 @@ class Account:
         self.budget = budget or Budget()
         self.total = Spend()
         self._ends = math.inf
+        self._lock = threading.Lock()  # its questions may run in several threads
 
     def begin(self) -> None:
         """Starts the run's time, with its first question."""
@@ -92,7 +94,8 @@ class Account:
 
     def add(self, spend: Spend) -> None:
         """Enters what was spent."""
-        self.total += spend
+        with self._lock:
+            self.total += spend
 
 
 class Ledger:

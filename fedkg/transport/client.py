@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from aiolimiter import AsyncLimiter
 
@@ -68,7 +69,7 @@ class EndpointClient:
         clock = clock or Clock()
         manners = manners or HostRegistry(clock=clock)
         self._mirrors = [Replica(transport, manners, clock, engine, detects=detects) for transport in transports]
-        self._gates = PerLoop(self._gate)
+        self._gates = PerLoop(partial(_gate, self._limits))
 
     @property
     def engines(self) -> Mapping[str, Engine]:
@@ -190,7 +191,8 @@ class EndpointClient:
         self.meter.received(len(reply.body))
         return reply
 
-    def _gate(self) -> tuple[asyncio.Semaphore, AsyncLimiter | None]:
-        """Slots and pace, for one event loop."""
-        pace = AsyncLimiter(1, self._limits.interval) if self._limits.interval else None
-        return asyncio.Semaphore(self._limits.concurrency), pace
+
+def _gate(limits: Limits) -> tuple[asyncio.Semaphore, AsyncLimiter | None]:
+    """Slots and pace, for one event loop."""
+    pace = AsyncLimiter(1, limits.interval) if limits.interval else None
+    return asyncio.Semaphore(limits.concurrency), pace

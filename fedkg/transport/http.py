@@ -102,21 +102,9 @@ class HttpTransport:
             if old.is_closed():
                 self._sessions.pop(old, None)
         if loop not in self._sessions:
-            keeper = self._keep()
+            keeper = _keep(self._headers, self._timeout)
             self._sessions[loop] = (keeper, await anext(keeper))
         return self._sessions[loop][1]
-
-    async def _keep(self) -> AsyncGenerator[aiohttp.ClientSession]:
-        # A suspended async generator is closed by its event loop when that shuts down. A program that calls
-        # asyncio.run several times so never leaves a connection behind on a loop that is gone.
-        async with aiohttp.ClientSession(
-            headers=self._headers,
-            timeout=aiohttp.ClientTimeout(total=self._timeout, sock_connect=min(CONNECT_SECONDS, self._timeout)),
-            # no bound of its own: waiting for a slot would count against the request's time
-            connector=aiohttp.TCPConnector(limit=0),
-            cookie_jar=aiohttp.DummyCookieJar(),
-        ) as session:
-            yield session
 
     async def _reply(self, response: aiohttp.ClientResponse, started: float) -> EndpointReply:
         good = response.status < 300
@@ -127,6 +115,19 @@ class HttpTransport:
             raise TruncatedError(message, endpoint=self.name, status=response.status)
         headers = {name.lower(): value for name, value in response.headers.items()}
         return EndpointReply(response.status, headers, bytes(body[:cap]), time.monotonic() - started)
+
+
+async def _keep(headers: Mapping[str, str], seconds: float) -> AsyncGenerator[aiohttp.ClientSession]:
+    # A suspended async generator is closed by its event loop when that shuts down. A program that calls
+    # asyncio.run several times so never leaves a connection behind on a loop that is gone.
+    async with aiohttp.ClientSession(
+        headers=headers,
+        timeout=aiohttp.ClientTimeout(total=seconds, sock_connect=min(CONNECT_SECONDS, seconds)),
+        # no bound of its own: waiting for a slot would count against the request's time
+        connector=aiohttp.TCPConnector(limit=0),
+        cookie_jar=aiohttp.DummyCookieJar(),
+    ) as session:
+        yield session
 
 
 async def _read(response: aiohttp.ClientResponse, cap: int) -> bytearray:

@@ -30,11 +30,11 @@ def test_several_event_loops_may_wait_for_it(monkeypatch: pytest.MonkeyPatch) ->
         [FakeTransport(lambda _: EndpointReply(200, {}, b""))], lambda reply: accept(reply, endpoint="e"), endpoint="e"
     )
     kept: Catalogue[list[int], list[int]] = Catalogue(
-        EndpointSource("e", "e", Profile("e"), select, MemoryStore()), "n", "k", ask, (list[int], list)
+        EndpointSource("e", "e", Profile("e"), select, MemoryStore()), "n", "k", (list[int], list)
     )
 
     async def three() -> list[list[int] | None]:
-        return await asyncio.gather(*(kept.get() for _ in range(3)))
+        return await asyncio.gather(*(kept.get(ask) for _ in range(3)))
 
     assert [asyncio.run(three()) for _ in range(2)] == [[None] * 3] * 2
     assert len(asked) == 6

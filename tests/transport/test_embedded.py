@@ -32,9 +32,20 @@ async def test_each_format_is_loaded(tmp_path: Path, name: str, packed: bool) ->
     path.write_bytes(gzip.compress(content) if packed else content)
     transport = load(path)
     rows = accept(await transport.send(ALL), endpoint="g").rows
-    await transport.close()
     assert rows == ({"s": Iri("http://ex.org/a"), "p": Iri("http://ex.org/p"), "o": Literal("x")},)
     assert (len(transport), transport.name) == (1, path.name)
+    await transport.close()
+    assert len(transport) == 0
+
+
+async def test_a_closed_graph_is_freed_and_says_so(tmp_path: Path) -> None:
+    """Its triples go with it; who asks all the same is told."""
+    path = tmp_path / "g.nt"
+    path.write_text(FACT)
+    transport = load(path)
+    await transport.close()
+    with pytest.raises(UnreachableError, match=r"g\.nt is closed"):
+        await transport.send(ALL)
 
 
 @pytest.mark.parametrize("name", ["g.nt", "g.ttl", "g.nq", "g.nt.gz", "g.ttl.gz", "g.nq.gz"])
