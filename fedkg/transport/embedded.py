@@ -34,26 +34,28 @@ class EmbeddedTransport:
     def __init__(self, store: pyoxigraph.Store, name: str) -> None:
         self.name = name
         self.url = ""
-        self._store: pyoxigraph.Store | None = store
+        self._store = store
+        self._closed = False
         # of its own: a query cannot be stopped, and must not keep the cache or another endpoint waiting
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="fedkg-graph")
 
     def __len__(self) -> int:
         """How many triples the graph has; none once it is closed."""
-        return 0 if self._store is None else len(self._store)
+        return len(self._store)
 
     async def send(self, query: str) -> EndpointReply:
         """The result as SPARQL JSON with status 200; 400 for a query that is wrong, 500 for one that fails.
 
         Raises UnreachableError once it is closed.
         """
-        if self._store is None:
+        if self._closed:
             raise UnreachableError(f"{self.name} is closed", endpoint=self.name)
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, query)
 
     async def close(self) -> None:
         """Lets the threads end, and frees the graph."""
-        self._store = None
+        self._closed = True
+        self._store = pyoxigraph.Store()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _run(self, query: str) -> EndpointReply:
@@ -63,7 +65,7 @@ class EmbeddedTransport:
 
     def _answer(self, query: str) -> tuple[int, dict[str, str], bytes]:
         store = self._store
-        if store is None:
+        if self._closed:
             return 500, TEXT, b"the graph is closed"
         try:
             result = store.query(query)
