@@ -23,11 +23,11 @@ from fedkg.cache.memory import MemoryStore
 from fedkg.common import hf_loading
 from fedkg.config import profiles
 from fedkg.core.meter import Meter
-from fedkg.embed.base import HashingEmbedder
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.graph.base import EndpointSource
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.sparql.results import accept
+from fedkg.testing import HashingEmbedder
 from fedkg.transport import embedded
 from fedkg.transport.client import EndpointClient
 

@@ -38,7 +38,7 @@ from fedkg.engine.estimate import Asked, estimate
 from fedkg.errors import EndpointError, ModelError, ModelReplyError
 from fedkg.graph import identity
 from fedkg.llm import capability, prices, sdk
-from fedkg.llm.base import Capability, ScriptedModel
+from fedkg.llm.base import Capability
 from fedkg.llm.hf import VENDOR
 from fedkg.llm.prices import Price
 from fedkg.llm.sdk import MODEL_KEY, WireModel
@@ -48,6 +48,7 @@ from fedkg.reasoner.prompted import PromptedModel
 from fedkg.reasoner.prompts import library, template
 from fedkg.reasoner.prompts.library import PromptLibrary
 from fedkg.reasoner.prompts.template import PromptTemplate
+from fedkg.testing import ScriptedModel
 from fedkg.wiring.adapters import CHAT_MODELS
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -20,13 +20,13 @@ from fedkg.config.resources import folder
 from fedkg.config.settings import Settings
 from fedkg.core.answer import Status
 from fedkg.core.events import Answered
-from fedkg.embed.base import HashingEmbedder, Matrix
+from fedkg.embed.base import Matrix
 from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.errors import EndpointError, InputError, ModelNameError, ModelUnreachableError, SettingsError
-from fedkg.llm.base import ScriptedModel
 from fedkg.llm.openai import OpenAIModel
 from fedkg.session import Session
+from fedkg.testing import HashingEmbedder, ScriptedModel
 from fedkg.transport import embedded
 
 PETS = """

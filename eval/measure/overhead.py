@@ -24,12 +24,13 @@ from fedkg.cache.disk import DiskStore
 from fedkg.core.choice import PromptCandidate
 from fedkg.core.question import Plan
 from fedkg.llm.anthropic import AnthropicModel
-from fedkg.llm.base import Capability, ChatModel, ScriptedModel
+from fedkg.llm.base import Capability, ChatModel
 from fedkg.llm.cached import CachedModel
 from fedkg.llm.ledger import Ledger
 from fedkg.llm.openai import OpenAIModel
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.reasoner.prompts.library import PromptLibrary
+from fedkg.testing import ScriptedModel
 
 CALLS, OFFERS, WARM_UP = 1_000, 30, 20
 TARGET = 5.0

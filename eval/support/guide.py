@@ -13,7 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fedkg.llm.base import Message, ScriptedModel
+from fedkg.llm.base import Message
+from fedkg.testing import ScriptedModel
 
 __all__ = ["Gold", "golds", "guide", "relation_name"]
 

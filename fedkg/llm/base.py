@@ -1,13 +1,12 @@
 """The seam to language models: messages and a JSON schema go in, text with its token counts comes out."""
 
-from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal, Protocol
 
 import msgspec
 
 from fedkg.common.tokens import estimate
 
-__all__ = ["Capability", "ChatModel", "Completion", "Constraint", "Message", "Request", "ScriptedModel", "Token"]
+__all__ = ["Capability", "ChatModel", "Completion", "Constraint", "Message", "Request", "Token"]
 
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
@@ -114,30 +113,3 @@ class ChatModel(Protocol):
     async def close(self) -> None:
         """Frees connections."""
         ...
-
-
-class ScriptedModel:
-    """A ChatModel driven by a list of replies or a function of messages and call; keeps what it was asked."""
-
-    name = "scripted"
-
-    def __init__(
-        self, replies: Sequence[str] | Callable[[Sequence[Message], str], str], capability: Capability | None = None
-    ) -> None:
-        self.capability = capability or Capability(context=200_000)
-        self._reply = replies if callable(replies) else _in_turn(replies)
-        self.asked: list[tuple[Sequence[Message], str]] = []
-
-    async def complete(self, request: Request) -> Completion:
-        """The next reply; tokens are counted as characters / 4."""
-        self.asked.append((request.messages, request.call))
-        text = self._reply(request.messages, request.call)
-        return Completion(text, sum(len(m.content) for m in request.messages) // 4, len(text) // 4)
-
-    async def close(self) -> None:
-        """Nothing to free."""
-
-
-def _in_turn(replies: Sequence[str]) -> Callable[[Sequence[Message], str], str]:
-    left = iter(replies)
-    return lambda _messages, _name: next(left)

@@ -1,12 +1,11 @@
 """The seam to the outer world: the text of a query goes out, a raw reply or its accepted rows come back."""
 
-from collections.abc import Callable
 from typing import Protocol
 
 from fedkg.config.dialects import Query
 from fedkg.sparql.reply import EndpointReply, Rows
 
-__all__ = ["FakeTransport", "SparqlClient", "Transport"]
+__all__ = ["SparqlClient", "Transport"]
 
 
 class Transport(Protocol):
@@ -35,20 +34,3 @@ class SparqlClient(Protocol):
         Raises EndpointError.
         """
         ...
-
-
-class FakeTransport:
-    """A Transport driven by a function from query text to reply; keeps the queries it was asked."""
-
-    def __init__(self, answer: Callable[[str], EndpointReply], url: str = "") -> None:
-        self.answer = answer
-        self.url = url
-        self.queries: list[str] = []
-
-    async def send(self, query: str) -> EndpointReply:
-        """What the function says."""
-        self.queries.append(query)
-        return self.answer(query)
-
-    async def close(self) -> None:
-        """Nothing to free."""

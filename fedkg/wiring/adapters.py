@@ -15,8 +15,9 @@ from fedkg.cache.store import LastingStore, Store
 from fedkg.config.settings import Settings, masked
 from fedkg.embed import openai as openai_embeddings
 from fedkg.embed import sentence
-from fedkg.embed.base import Embedder, HashingEmbedder, Similarity
+from fedkg.embed.base import Embedder, Similarity
 from fedkg.embed.bm25 import Bm25Similarity
+from fedkg.embed.hashing import HashingEmbedder
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.embed.offline import OfflineEmbedder
 from fedkg.errors import ModelNameError, SettingsError

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 import stamina
 
-from fedkg.embed.base import HashingEmbedder, Matrix
+from fedkg.embed.base import Matrix
+from fedkg.testing import HashingEmbedder
 
 Answer = Callable[[dict[str, Any]], tuple[int, dict[str, str], bytes]]
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from fedkg.cache.memory import MemoryStore
 from fedkg.core.terms import Iri, Literal, Term
-from fedkg.embed.base import HashingEmbedder
 from fedkg.embed.label_index import LabelIndex
 from fedkg.embed.lazy import LazySimilarity
+from fedkg.testing import HashingEmbedder
 
 LABELS: dict[Term, str] = {
     Iri("http://x/P57"): "director",

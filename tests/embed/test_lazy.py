@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from fedkg.cache.disk import DiskStore
 from fedkg.cache.memory import MemoryStore
-from fedkg.embed.base import HashingEmbedder
 from fedkg.embed.lazy import NAMESPACE, LazySimilarity
 from fedkg.embed.sentence import minilm
 from fedkg.errors import ModelUnreachableError
+from fedkg.testing import HashingEmbedder
 
 LABELS = ["place of birth", "date of birth", "capital", "Zürich"]
 

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from fedkg.cache.memory import MemoryStore
-from fedkg.embed.base import HashingEmbedder
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.embed.offline import OfflineEmbedder
 from fedkg.errors import OfflineError
+from fedkg.testing import HashingEmbedder
 
 
 async def test_kept_vectors_are_found_under_the_same_name() -> None:

@@ -7,7 +7,6 @@ import numpy as np
 import openai
 import pytest
 
-from fedkg.embed.base import HashingEmbedder
 from fedkg.embed.openai import OpenAIEmbedder, connect
 from fedkg.errors import (
     FedkgError,
@@ -17,6 +16,7 @@ from fedkg.errors import (
     ModelReplyError,
     ModelUnreachableError,
 )
+from fedkg.testing import HashingEmbedder
 
 KEY = "sk-very-secret"
 

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedkg.embed import vector_index
-from fedkg.embed.base import HashingEmbedder, Matrix, unit_rows
+from fedkg.embed.base import Matrix, unit_rows
 from fedkg.embed.vector_index import VectorIndex
 from fedkg.errors import SettingsError
+from fedkg.testing import HashingEmbedder
 
 LABELS = ["place of birth", "date of birth", "place of death", "capital", "member of party", "Zürich", "東京"]
 

@@ -13,9 +13,10 @@ import pytest
 from fedkg.core.answer import Answer, Status, decode_answer
 from fedkg.core.events import Event, Planned
 from fedkg.errors import SettingsError
-from fedkg.llm.base import Capability, Completion, Message, Request, ScriptedModel
+from fedkg.llm.base import Capability, Completion, Message, Request
 from fedkg.llm.prices import PRICES
 from fedkg.session import Session
+from fedkg.testing import ScriptedModel
 
 KINGDOM = """
 @prefix ex: <http://ex.org/> .

@@ -20,7 +20,7 @@ from fedkg.engine.interpreter import EXHAUSTIVE_WIDTH, Interpreter
 from fedkg.errors import TopicError
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.explored import ExploredGraph
-from fedkg.llm.base import Completion, Message, Request, ScriptedModel, Token
+from fedkg.llm.base import Completion, Message, Request, Token
 from fedkg.methods.base import (
     Answering,
     Choosing,
@@ -36,6 +36,7 @@ from fedkg.methods.base import (
 )
 from fedkg.reasoner.lexical import LocalModel
 from fedkg.reasoner.prompted import PromptedModel
+from fedkg.testing import ScriptedModel
 
 TOWN = """
 :horn rdfs:label "Horn"@en ; r:mayor :ana, :bo ; r:country :dania .

@@ -13,13 +13,13 @@ from fedkg.core.answer import Answer, Status, decode_answer
 from fedkg.core.events import Verified
 from fedkg.core.question import Kind
 from fedkg.core.usage import Usage
-from fedkg.embed.base import HashingEmbedder
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.engine.question_run import QuestionRun
 from fedkg.graph.endpoint import SparqlGraph
-from fedkg.llm.base import Message, ScriptedModel
+from fedkg.llm.base import Message
 from fedkg.llm.ledger import Ledger
 from fedkg.reasoner.prompted import PromptedModel
+from fedkg.testing import HashingEmbedder, ScriptedModel
 
 TOWNS = """
 :horn rdfs:label "Horn"@en ; r:population "59449"^^xsd:integer ; r:country :dania ; r:mayor :ana, :bo ; r:founded "1442"^^xsd:gYear .

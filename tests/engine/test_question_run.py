@@ -21,7 +21,6 @@ from fedkg.core.events import Answered, Chosen, Event, Fetched, Linked, Planned,
 from fedkg.core.question import Kind
 from fedkg.core.terms import Iri
 from fedkg.core.usage import Usage
-from fedkg.embed.base import HashingEmbedder
 from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.engine.question_run import QuestionRun
@@ -37,10 +36,11 @@ from fedkg.errors import (
     UnreachableError,
 )
 from fedkg.graph.endpoint import SparqlGraph
-from fedkg.llm.base import Capability, Completion, Message, Request, ScriptedModel
+from fedkg.llm.base import Capability, Completion, Message, Request
 from fedkg.llm.ledger import Ledger
 from fedkg.reasoner.lexical import LocalModel
 from fedkg.reasoner.prompted import PromptedModel
+from fedkg.testing import HashingEmbedder, ScriptedModel
 
 FILMS = """
 :kong rdfs:label "King Kong"@en ; r:directed_by :jackson ; r:starring :watts, :black ; r:year "2005"^^xsd:integer .

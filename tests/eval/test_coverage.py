@@ -13,9 +13,9 @@ from eval.support.gold import Case, Facts, Set, cases, facts
 from fedkg.cache.memory import MemoryStore
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.terms import DirectedRelation, Edge, Iri, Literal
-from fedkg.embed.base import HashingEmbedder
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.retrieval.base import Ranking
+from fedkg.testing import HashingEmbedder
 
 X = "http://x/"
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"

@@ -17,7 +17,8 @@ from fedkg.graph.base import EndpointSource
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.sparql.reply import EndpointReply
 from fedkg.sparql.results import accept
-from fedkg.transport.base import FakeTransport, Transport
+from fedkg.testing import FakeTransport
+from fedkg.transport.base import Transport
 from fedkg.transport.client import EndpointClient
 from fedkg.transport.embedded import EmbeddedTransport, load
 from fedkg.transport.http import HttpTransport

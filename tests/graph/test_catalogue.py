@@ -12,7 +12,7 @@ from fedkg.graph.base import EndpointSource
 from fedkg.graph.catalogue import Catalogue
 from fedkg.sparql.reply import EndpointReply
 from fedkg.sparql.results import accept
-from fedkg.transport.base import FakeTransport
+from fedkg.testing import FakeTransport
 from fedkg.transport.client import EndpointClient
 
 

@@ -22,8 +22,8 @@ from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.entity_lookup import likeness
 from fedkg.sparql.reply import EndpointReply
 from fedkg.sparql.results import accept
+from fedkg.testing import FakeTransport
 from fedkg.transport import mediawiki
-from fedkg.transport.base import FakeTransport
 from fedkg.transport.client import EndpointClient
 from fedkg.transport.embedded import EmbeddedTransport
 from fedkg.transport.http import HttpTransport

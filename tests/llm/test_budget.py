@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from fedkg.common.tokens import estimate
 from fedkg.config.settings import Budget
 from fedkg.errors import BudgetError, ModelReplyError, ModelUnreachableError
-from fedkg.llm.base import Capability, Completion, Message, Request, ScriptedModel
+from fedkg.llm.base import Capability, Completion, Message, Request
 from fedkg.llm.budget import BudgetedModel
 from fedkg.llm.ledger import Account, Ledger
 from fedkg.llm.prices import parse
+from fedkg.testing import ScriptedModel
 
 TABLE = parse('[[price]]\nnames = ["vendor:m"]\ndate = 2026-01-01\nin = 1.0\nout = 1.0\n', "test")
 

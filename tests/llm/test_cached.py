@@ -18,9 +18,10 @@ from fedkg.cache.memory import MemoryStore
 from fedkg.core.choice import Choice, PromptCandidate
 from fedkg.core.question import Plan
 from fedkg.errors import ModelError, ModelRefusedError, ModelReplyError
-from fedkg.llm.base import Capability, Completion, Message, Request, ScriptedModel, Token
+from fedkg.llm.base import Capability, Completion, Message, Request, Token
 from fedkg.llm.cached import NAMESPACE, CachedModel
 from fedkg.reasoner.prompted import PromptedModel
+from fedkg.testing import ScriptedModel
 
 ASK = Request("choose", (Message("system", "Reply in JSON."), Message("user", "Which?")), {"type": "object"}, "1 ab")
 COST = Completion('{"n": 1}', 100, 5, 90, 3, 1)

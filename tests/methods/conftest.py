@@ -13,9 +13,9 @@ from fedkg.core.usage import Usage
 from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.engine.question_run import QuestionRun
 from fedkg.graph.endpoint import SparqlGraph
-from fedkg.llm.base import ScriptedModel
 from fedkg.reasoner.lexical import LocalModel
 from fedkg.reasoner.prompted import PromptedModel
+from fedkg.testing import ScriptedModel
 
 FILMS = """
 :kong rdfs:label "King Kong"@en ; r:directed_by :jackson ; r:starring :watts, :black ; r:year "2005"^^xsd:integer .

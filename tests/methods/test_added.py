@@ -11,11 +11,12 @@ from click.testing import CliRunner
 from fedkg.cli.main import main
 from fedkg.core.answer import Status
 from fedkg.core.path import PartialPath
-from fedkg.llm.base import Message, ScriptedModel
+from fedkg.llm.base import Message
 from fedkg.methods.base import Answering, Expanding, Expansion, Method, Task, Walk
 from fedkg.methods.conclude import answer
 from fedkg.methods.registry import METHODS
 from fedkg.session import Session
+from fedkg.testing import ScriptedModel
 
 KINGDOM = """
 @prefix ex: <http://ex.org/> .

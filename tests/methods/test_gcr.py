@@ -20,7 +20,7 @@ from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.engine.question_run import QuestionRun
 from fedkg.errors import BudgetError
 from fedkg.graph.endpoint import SparqlGraph
-from fedkg.llm.base import Capability, Message, ScriptedModel
+from fedkg.llm.base import Capability, Message
 from fedkg.llm.trie import Trie
 from fedkg.methods import gcr
 from fedkg.methods.base import (
@@ -36,6 +36,7 @@ from fedkg.methods.base import (
     Task,
 )
 from fedkg.reasoner.prompted import PromptedModel
+from fedkg.testing import ScriptedModel
 
 Facts = Sequence[tuple[str, str, str]]
 FILMS: Facts = (

@@ -19,12 +19,13 @@ from fedkg.embed.lazy import LazySimilarity
 from fedkg.engine.question_run import QuestionRun
 from fedkg.errors import BudgetError, ModelUnreachableError
 from fedkg.graph.federated import FederatedGraph
-from fedkg.llm.base import Message, ScriptedModel
+from fedkg.llm.base import Message
 from fedkg.llm.ledger import Ledger
 from fedkg.methods import model_only, registry
 from fedkg.methods.base import AskingModelOnly, Found, Need, Task
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.session import Session
+from fedkg.testing import ScriptedModel
 
 METHODS = ("io", "few-shot", "cot", "self-consistency")
 TASK = Task((), SearchSettings())

@@ -16,10 +16,11 @@ from fedkg.core.question import Plan
 from fedkg.core.terms import DirectedRelation, Edge, Iri
 from fedkg.errors import FedkgError, MethodError, ModelNameError, ModelReplyError, SettingsError
 from fedkg.llm import hf
-from fedkg.llm.base import Capability, Completion, Message, Request, ScriptedModel
+from fedkg.llm.base import Capability, Completion, Message, Request
 from fedkg.reasoner import path_format
 from fedkg.reasoner.prompted import MOST_HELD, PromptedModel, doors
 from fedkg.session import Session
+from fedkg.testing import ScriptedModel
 from fedkg.training.examples import TrainingExample
 
 QUESTION = "Who is the spouse of the director of King Kong?"

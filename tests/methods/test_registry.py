@@ -7,9 +7,9 @@ import pytest
 
 from fedkg.config.settings import SearchSettings
 from fedkg.errors import InputError, MethodError
-from fedkg.llm.base import ScriptedModel
 from fedkg.methods.registry import METHODS, check, find
 from fedkg.session import Session
+from fedkg.testing import ScriptedModel
 
 
 @pytest.mark.parametrize("name", METHODS)

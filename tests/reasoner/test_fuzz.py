@@ -22,14 +22,14 @@ from fedkg.core.choice import Choice, Conclusion, ModelOnlyAnswer, PromptCandida
 from fedkg.core.question import Kind, Match, Mention, Plan
 from fedkg.core.terms import Iri
 from fedkg.core.usage import Usage
-from fedkg.embed.base import HashingEmbedder
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.engine.question_run import QuestionRun
 from fedkg.errors import ModelReplyError
 from fedkg.graph.endpoint import SparqlGraph
-from fedkg.llm.base import Message, ScriptedModel
+from fedkg.llm.base import Message
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.reasoner.prompts.library import PromptLibrary
+from fedkg.testing import HashingEmbedder, ScriptedModel
 
 REPLIES = int(os.environ.get("FUZZ", "480"))
 """How many replies are made up, all calls together."""

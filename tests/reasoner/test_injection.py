@@ -20,9 +20,10 @@ from fedkg.core.question import Kind, Match, Mention, Plan
 from fedkg.core.terms import DirectedRelation, Edge, Iri, Qualifier, Term
 from fedkg.engine.presentation import offer_beam, offer_candidates, safe
 from fedkg.errors import ModelReplyError
-from fedkg.llm.base import Message, ScriptedModel
+from fedkg.llm.base import Message
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.reasoner.prompts.library import PromptLibrary, names
+from fedkg.testing import ScriptedModel
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 WORDINGS = PromptLibrary()

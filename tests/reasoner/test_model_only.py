@@ -8,8 +8,9 @@ import pytest
 from fedkg.core.choice import Conclusion, ModelOnlyAnswer, PromptCandidate
 from fedkg.core.question import Kind, Plan, Style
 from fedkg.errors import ModelReplyError
-from fedkg.llm.base import Completion, Request, ScriptedModel
+from fedkg.llm.base import Completion, Request
 from fedkg.reasoner.prompted import PromptedModel
+from fedkg.testing import ScriptedModel
 
 OPTIONS = ("Metformin", "Febuxostat")
 PATHS = (

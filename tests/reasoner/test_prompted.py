@@ -14,13 +14,14 @@ from fedkg.config.settings import Budget
 from fedkg.core.choice import Choice, Conclusion, PromptCandidate, Verdict
 from fedkg.core.question import Plan
 from fedkg.errors import BudgetError, ModelContextError, ModelReplyError, PromptError
-from fedkg.llm.base import Capability, Completion, Request, ScriptedModel
+from fedkg.llm.base import Capability, Completion, Request
 from fedkg.llm.ledger import Ledger, by_call
 from fedkg.reasoner.base import ReasoningModel
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.reasoner.prompts.context_fit import REPAIR
 from fedkg.reasoner.prompts.library import PromptLibrary, load, names
 from fedkg.reasoner.reply_parsing import extract
+from fedkg.testing import ScriptedModel
 
 OFFERS = tuple(
     PromptCandidate(n, f"A → r{n} → B{n}", (f"r{n}",), tuple(f"B{i}" for i in range(n))) for n in range(1, 5)

@@ -10,8 +10,9 @@ from fedkg.core.choice import PromptCandidate, RelationPath
 from fedkg.core.question import Match, Mention, Plan
 from fedkg.core.terms import Iri
 from fedkg.errors import ModelReplyError
-from fedkg.llm.base import Capability, Completion, Request, ScriptedModel, Token
+from fedkg.llm.base import Capability, Completion, Request, Token
 from fedkg.reasoner.prompted import PromptedModel
+from fedkg.testing import ScriptedModel
 
 PLAN = Plan(("k",), ("from Momo by author",))
 RELATIONS = tuple(PromptCandidate(n, f"→ r{n} →", (f"r{n}",)) for n in range(1, 5))

@@ -25,7 +25,8 @@ from fedkg.errors import (
 )
 from fedkg.sparql.reply import EndpointReply, Rows
 from fedkg.sparql.results import accept
-from fedkg.transport.base import FakeTransport, Transport
+from fedkg.testing import FakeTransport
+from fedkg.transport.base import Transport
 from fedkg.transport.client import EndpointClient
 from fedkg.transport.host_state import Clock, HostRegistry, origin
 from fedkg.transport.http import HttpTransport

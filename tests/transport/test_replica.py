@@ -11,7 +11,7 @@ from fedkg.errors import QueryRejectedError
 from fedkg.sparql.detect import PROBE
 from fedkg.sparql.reply import EndpointReply
 from fedkg.sparql.results import accept
-from fedkg.transport.base import FakeTransport
+from fedkg.testing import FakeTransport
 from fedkg.transport.client import EndpointClient
 from fedkg.transport.host_state import Clock, HostRegistry, origin
 from fedkg.transport.replica import Replica, RequestAttempt

@@ -14,9 +14,9 @@ from fedkg.core.events import Reached
 from fedkg.core.terms import Iri, Term
 from fedkg.core.usage import Usage
 from fedkg.errors import UnreachableError
-from fedkg.llm.base import ScriptedModel
 from fedkg.reasoner.prompts.library import PromptLibrary
 from fedkg.session import Session
+from fedkg.testing import ScriptedModel
 
 MakeJob = Callable[..., Job]
 

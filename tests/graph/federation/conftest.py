@@ -16,7 +16,7 @@ from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.identity import IdentifierTemplate, Identity
 from fedkg.sparql.reply import EndpointReply
 from fedkg.sparql.results import accept
-from fedkg.transport.base import FakeTransport
+from fedkg.testing import FakeTransport
 from fedkg.transport.client import EndpointClient
 from fedkg.transport.embedded import EmbeddedTransport
 

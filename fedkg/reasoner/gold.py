@@ -1,0 +1,324 @@
+"""A reasoning model that knows the way: it chooses what a gold chain begins with, and nothing where nothing leads on.
+
+It goes by relations and their directions, and at their end by what it is shown of the answers. What it answers is
+therefore the most that retrieval and search let any model answer. It can be made to err.
+"""
+
+import json
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from fedkg.common.one_line import line
+from fedkg.common.tokens import estimate
+from fedkg.config.settings import ConstraintLevel
+from fedkg.core.choice import Choice, Conclusion, ModelOnlyAnswer, PromptCandidate, RelationPath, Verdict
+from fedkg.core.question import Kind, Mention, Plan, Style
+from fedkg.core.terms import Direction
+from fedkg.errors import QuestionError
+from fedkg.llm.base import Capability, Completion, Request
+from fedkg.reasoner.base import ReasoningModel
+from fedkg.reasoner.prompted import PromptedModel
+
+__all__ = ["GoldChain", "GoldChat", "GoldReasoner", "prompt_tokens"]
+
+Steps = tuple[tuple[str, Direction], ...]
+"""The relations of a path by their names, each with its direction."""
+EXAMPLES = re.compile(r"\n\nExamples?\n\n")
+"""What stands between the instructions of a prompt and its examples."""
+WRONG, ON_THE_WAY, ARRIVED = range(3)
+REPLY: ContextVar[str] = ContextVar("reply")
+"""What a GoldReasoner has written in reply to the call that it makes, in the task that makes it."""
+
+
+class GoldChain(NamedTuple):
+    """What is known of a question: the steps to its answers, relations by name with their directions, and their names.
+
+    `proven` is whether the question set shows a path of the graph with these steps. Errors are drawn by `id`.
+    """
+
+    steps: Steps
+    answers: tuple[str, ...]
+    proven: bool = True
+    id: str = ""
+
+
+class GoldChat:
+    """The ChatModel through which a GoldReasoner replies: it returns what was written for this call, at once.
+
+    So prompts are rendered, estimated and sent as to any model. `on_call` gets each request with its completion.
+    """
+
+    name = "guide:gold"
+    capability = Capability(context=200_000)
+
+    def __init__(self, on_call: Callable[[Request, Completion], None] = lambda _request, _completion: None) -> None:
+        self._on_call = on_call
+
+    async def complete(self, request: Request) -> Completion:
+        """The written reply with an estimate of the tokens, without the schema, which vendors count differently."""
+        text = REPLY.get()
+        completion = Completion(text, sum(prompt_tokens(request)), estimate(text))
+        self._on_call(request, completion)
+        return completion
+
+    async def close(self) -> None:
+        """Nothing to free."""
+
+
+def prompt_tokens(request: Request) -> tuple[int, int, int]:
+    """The estimated tokens of a prompt: of its instructions, of its examples, and of what is asked."""
+    system, *asked = [message.content for message in request.messages]
+    instructions, *examples = EXAMPLES.split(system, maxsplit=1)
+    return estimate(instructions), estimate("".join(examples)), estimate("\n".join(asked))
+
+
+class GoldReasoner:
+    """A ReasoningModel that decides by the candidates' relations and directions, and at their end by the answers shown.
+
+    `golds` are the chains by the text of their questions. It errs with the probability `rate`, by `seed` and the id of
+    the chain: of the choices that it may make each is, with that probability, a wrong candidate, where there is one;
+    the others are right ones, as long as there are any. And of each path, with that probability, it takes one of the
+    two other views than the true one: that its last step does not follow, that it follows, that the statement can be
+    deduced, too.
+
+    It replies through `model`, one with prompts over a GoldChat. Raises QuestionError for an unknown question.
+    """
+
+    exhaustive = False
+    abstains: frozenset[Kind] = frozenset()
+
+    def __init__(
+        self,
+        golds: Mapping[str, GoldChain],
+        rate: float = 0.0,
+        seed: int | str = 0,
+        model: ReasoningModel | None = None,
+    ) -> None:
+        self._golds = {_key(question): gold for question, gold in golds.items()}
+        self._rate, self._seed = rate, seed
+        self._model = model or PromptedModel(GoldChat())
+        self._draws: dict[str, random.Random] = {}
+        self.name = self._model.name
+        self.door: ConstraintLevel = self._model.door
+        self.held = self._model.held
+
+    @property
+    def left_out(self) -> int:
+        """Candidates that there was no room for in the prompts."""
+        return self._model.left_out
+
+    async def plan(self, question: str, kind: Kind | None = None, options: Sequence[str] = ()) -> Plan:
+        """A plan as long as a model's; its keywords are the question's words: it tells the ranking nothing new."""
+        words = str(line(question, 4_000))
+        reply = {
+            "keywords": words.split(),
+            "planning_steps": [f"from there {step}" for step in _told(self._gold(question))],
+            "declarative_statement": f"*placeholder* is the answer to: {words}",
+            "kind": "entities",
+            "mentions": [],
+        }
+        return await self._replying(reply).plan(question, kind, options)
+
+    async def link(self, question: str, mentions: Sequence[Mention]) -> dict[str, int]:
+        """The first candidate of each mention."""
+        links = [{"mention": number, "candidate": 1} for number in range(1, len(mentions) + 1)]
+        return await self._replying({"links": links}).link(question, mentions)
+
+    async def beam(
+        self, question: str, plan: Plan, path: PromptCandidate | None, offers: Sequence[PromptCandidate], width: int
+    ) -> tuple[Choice, ...]:
+        """What is on the way."""
+        reply = {"picks": self._view(question, offers).choices(width)}
+        return await self._replying(reply).beam(question, plan, path, offers, width)
+
+    async def deductive(self, question: str, plan: Plan, paths: Sequence[PromptCandidate]) -> tuple[Verdict, ...]:
+        """A path on the way follows, from one that has arrived the statement can be deduced."""
+        view = self._view(question, paths)
+        verdicts = [{"path": number, **view.verdict(number)} for number in view.states]
+        return await self._replying({"verdicts": verdicts}).deductive(question, plan, paths)
+
+    async def deducible(
+        self, question: str, plan: Plan, path: PromptCandidate, kept: Sequence[PromptCandidate] = ()
+    ) -> float:
+        """1.0 or 0.0, without a call: its chat gives no log-probabilities."""
+        return float(self._view(question, [path]).verdict(path.number)["deducible"])
+
+    async def choose(
+        self,
+        question: str,
+        plan: Plan,
+        offers: Sequence[PromptCandidate],
+        width: int,
+        kept: Sequence[PromptCandidate] = (),
+    ) -> tuple[Choice, ...]:
+        """What is on the way, each with its verdicts."""
+        view = self._view(question, offers)
+        choices = [{"offer": number, **view.verdict(number)} for number in view.choices(width)]
+        return await self._replying({"picks": choices}).choose(question, plan, offers, width, kept)
+
+    async def adequacy(self, question: str, plan: Plan, paths: Sequence[PromptCandidate]) -> bool:
+        """Whether one of the paths has arrived."""
+        view = self._view(question, paths)
+        adequate = any(view.verdict(number)["deducible"] for number in view.states)
+        return await self._replying({"adequate": adequate}).adequacy(question, plan, paths)
+
+    async def score_relations(
+        self, question: str, plan: Plan, path: PromptCandidate | None, offers: Sequence[PromptCandidate]
+    ) -> tuple[float, ...]:
+        """1 for what is on the way, 0 for the rest."""
+        reply = {"scores": self._view(question, offers).scores("relation")}
+        return await self._replying(reply).score_relations(question, plan, path, offers)
+
+    async def score_entities(self, question: str, plan: Plan, offers: Sequence[PromptCandidate]) -> tuple[float, ...]:
+        """1 for what is on the way, 0 for the rest."""
+        reply = {"scores": self._view(question, offers).scores("entity")}
+        return await self._replying(reply).score_entities(question, plan, offers)
+
+    async def relation_paths(
+        self, question: str, plan: Plan, relations: Sequence[PromptCandidate], depth: int, most: int
+    ) -> tuple[RelationPath, ...]:
+        """The gold chain, where all of its relations are offered."""
+        numbers = {_steps(relation): relation.number for relation in relations}
+        chain = [numbers.get((step,), 0) for step in self._gold(question).steps]
+        reply = {"plans": [{"relations": chain, "weight": 1.0}] if all(chain) else []}
+        return await self._replying(reply).relation_paths(question, plan, relations, depth, most)
+
+    async def reasoning_paths(
+        self, question: str, plan: Plan, paths: Sequence[PromptCandidate], width: int
+    ) -> tuple[Choice, ...]:
+        """What has arrived."""
+        reply = {"picks": self._view(question, paths).choices(width, ARRIVED)}
+        return await self._replying(reply).reasoning_paths(question, plan, paths, width)
+
+    async def answer(self, question: str, plan: Plan, paths: Sequence[PromptCandidate]) -> Conclusion:
+        """What has arrived, with all of its tails."""
+        reply = self._view(question, paths).conclusion()
+        return await self._replying(reply).answer(question, plan, paths)
+
+    async def inductive(
+        self, question: str, plan: Plan, paths: Sequence[PromptCandidate], hypotheses: Sequence[str]
+    ) -> Conclusion:
+        """As `answer`: hypotheses do not count."""
+        reply = self._view(question, paths).conclusion()
+        return await self._replying(reply).inductive(question, plan, paths, hypotheses)
+
+    async def model_only(
+        self, question: str, kind: Kind, options: Sequence[str] = (), style: Style = "io", sample: int = 0
+    ) -> ModelOnlyAnswer:
+        """The right answers, as if from memory; a chain of thought names the steps."""
+        gold = self._gold(question)
+        thought = "; then ".join(_told(gold)) if style == "cot" else ""
+        reply = {"reasoning": thought, "answers": gold.answers}
+        return await self._replying(reply).model_only(question, kind, options, style, sample)
+
+    async def close(self) -> None:
+        """Closes the model that it replies through."""
+        await self._model.close()
+
+    def _gold(self, question: str) -> GoldChain:
+        try:
+            return self._golds[_key(question)]
+        except KeyError as error:
+            hint = "GoldReasoner takes chains by the text of their questions"
+            raise QuestionError(f"{self.name} knows no chain of the question {question[:100]!r}", hint=hint) from error
+
+    def _view(self, question: str, candidates: Sequence[PromptCandidate]) -> "_View":
+        gold = self._gold(question)
+        draw = self._draws.setdefault(_key(question), _draw(f"{self._seed} {gold.id}"))
+        return _View(gold, candidates, _Errors(self._rate, draw))
+
+    def _replying(self, reply: Mapping[str, Any]) -> ReasoningModel:
+        """The model that replies this to the next call of this task."""
+        REPLY.set(json.dumps(reply))
+        return self._model
+
+
+class _Errors(NamedTuple):
+    """How often a model errs, and what decides when it does."""
+
+    rate: float
+    draw: random.Random
+
+    def choices(self, right: Sequence[int], wrong: Sequence[int], most: int) -> list[int]:
+        """At most so many choices, each of them wrong with that probability."""
+        left = {True: self.draw.sample(wrong, len(wrong)), False: list(right)}
+        kinds = [self.draw.random() < self.rate for _ in range(most)]
+        return [left[erring].pop(0) for erring in kinds if left[erring]]
+
+    def view(self, true: int) -> int:
+        """What is taken for the state of a path."""
+        others = [state for state in (WRONG, ON_THE_WAY, ARRIVED) if state != true]
+        return self.draw.choice(others) if self.draw.random() < self.rate else true
+
+
+class _View:
+    """What one call shows, and how each candidate stands to the gold chain."""
+
+    def __init__(self, gold: GoldChain, candidates: Sequence[PromptCandidate], errors: _Errors) -> None:
+        self._gold, self._candidates, self._errors = gold, candidates, errors
+
+    @cached_property
+    def states(self) -> dict[int, int]:
+        """By the numbers of the candidates: whether they are WRONG, ON_THE_WAY, or have ARRIVED.
+
+        Where some of those that have arrived show an answer, those that show none have arrived elsewhere.
+        """
+        states = {candidate.number: _state(_steps(candidate), self._gold.steps) for candidate in self._candidates}
+        arrived = [candidate for candidate in self._candidates if states[candidate.number] == ARRIVED]
+        answering = {candidate.number for candidate in arrived if self._answers(candidate)}
+        elsewhere = {candidate.number for candidate in arrived if answering and candidate.number not in answering}
+        return states | dict.fromkeys(elsewhere, WRONG)
+
+    def _answers(self, candidate: PromptCandidate) -> bool:
+        """Whether one of the answers is among the tails, which may show qualifiers behind their names."""
+        return any(answer in tail for answer in self._gold.answers for tail in candidate.tails)
+
+    def choices(self, most: int, least: int = ON_THE_WAY) -> list[int]:
+        """At most so many candidates that have come so far at `least`, and errors."""
+        if not self.states:
+            return []
+        right = [number for number, state in self.states.items() if state >= least]
+        wrong = [number for number in self.states if number not in right]
+        return self._errors.choices(right, wrong, most)
+
+    def verdict(self, number: int) -> dict[str, bool]:
+        """The two verdicts on a candidate."""
+        view = self._errors.view(self.states[number])
+        return {"follows": view != WRONG, "deducible": view == ARRIVED}
+
+    def scores(self, kind: str) -> list[dict[str, float]]:
+        """1 for what leads on, 0 for the rest; `kind` is what they are called in the reply."""
+        chosen = set(self.choices(len(self.states)))
+        return [{kind: number, "score": float(number in chosen)} for number in self.states]
+
+    def conclusion(self) -> dict[str, Any]:
+        """What has arrived, whatever it leads to."""
+        most = max(1, sum(state == ARRIVED for state in self.states.values()))
+        return {"paths": [{"path": number, "ends": []} for number in self.choices(most, ARRIVED)]}
+
+
+def _draw(seed: str) -> random.Random:
+    return random.Random(seed)  # noqa: S311  # errors that can be repeated, not a secret
+
+
+def _key(question: str) -> str:
+    return " ".join(question.split())
+
+
+def _told(gold: GoldChain) -> list[str]:
+    """The steps in words."""
+    return [f"by {relation} to what it leads to" for relation, _ in gold.steps]
+
+
+def _steps(candidate: PromptCandidate) -> Steps:
+    return tuple(zip(candidate.relations, candidate.directions, strict=True))
+
+
+def _state(steps: Steps, chain: Steps) -> int:
+    if not steps or steps != chain[: len(steps)]:
+        return WRONG
+    return ARRIVED if len(steps) == len(chain) else ON_THE_WAY

@@ -1,0 +1,221 @@
+"""The model that knows the way: it takes what leads on, says where nothing does, and errs as often as it is told to."""
+
+import json
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import pytest
+
+from fedkg.core.choice import Choice, Conclusion, ModelOnlyAnswer, PromptCandidate, RelationPath, Verdict
+from fedkg.core.question import Match, Mention, Plan
+from fedkg.core.terms import Direction, Iri
+from fedkg.errors import QuestionError
+from fedkg.llm.base import Completion, Request
+from fedkg.reasoner.prompted import PromptedModel
+from fedkg.testing import GoldChain, GoldChat, GoldReasoner
+
+Step = tuple[str, Direction]
+Reply = dict[str, Any]
+Ask = Callable[[GoldReasoner], Awaitable[object]]
+
+QUESTION = "What was her job?"
+FATHER: Step = ("father", "out")
+MOTHER: Step = ("mother", "out")
+CHILD: Step = ("child of", "in")
+JOB: Step = ("job", "out")
+GOLD = GoldChain((FATHER, CHILD, JOB), ("miner",), id="1")
+PLAN = Plan(("job",))
+
+
+def candidate(number: int, steps: Sequence[Step], *tails: str, text: str = "of no use") -> PromptCandidate:
+    """A path or step as a model is shown it; nobody reads the text."""
+    relations, directions = tuple(name for name, _ in steps), tuple(way for _, way in steps)
+    return PromptCandidate(number, text, relations, tails, directions=directions)
+
+
+PATHS = [
+    candidate(1, [FATHER], "Bob"),
+    candidate(2, [MOTHER], "Eve"),
+    candidate(3, [FATHER, CHILD, JOB], "miner"),
+]
+
+
+async def replied(ask: Ask, gold: GoldChain = GOLD, rate: float = 0.0, seed: str = "") -> tuple[object, Reply]:
+    """What the call gives, and the reply that came from the chat."""
+    replies: list[Reply] = []
+
+    def heard(_request: Request, completion: Completion) -> None:
+        replies.append(json.loads(completion.text))
+
+    model = GoldReasoner({QUESTION: gold}, rate, seed, PromptedModel(GoldChat(heard)))
+    outcome = await ask(model)
+    assert len(replies) == 1, "the reply is usable at once"
+    return outcome, replies[0]
+
+
+def beam(width: int, *candidates: PromptCandidate) -> Ask:
+    """A call for unverified steps."""
+    return lambda model: model.beam(QUESTION, PLAN, None, candidates, width)
+
+
+@pytest.mark.parametrize(
+    ("ask", "outcome", "reply"),
+    [
+        (beam(4, *PATHS), (Choice(1), Choice(3)), {"picks": [1, 3]}),
+        (beam(1, *PATHS), (Choice(1),), {"picks": [1]}),
+        (beam(4, candidate(1, [MOTHER], "Eve")), (), {"picks": []}),
+        (lambda model: model.reasoning_paths(QUESTION, PLAN, PATHS, 4), (Choice(3),), {"picks": [3]}),
+        (
+            lambda model: model.choose(QUESTION, PLAN, PATHS, 4),
+            (Choice(1), Choice(3, finishes=True)),
+            {
+                "picks": [
+                    {"offer": 1, "follows": True, "deducible": False},
+                    {"offer": 3, "follows": True, "deducible": True},
+                ]
+            },
+        ),
+        (
+            lambda model: model.answer(QUESTION, PLAN, PATHS),
+            Conclusion((3,)),
+            {"paths": [{"path": 3, "ends": []}]},
+        ),
+        (
+            lambda model: model.inductive(QUESTION, PLAN, PATHS, ["miner"] * 3),
+            Conclusion((3,)),
+            {"paths": [{"path": 3, "ends": []}]},
+        ),
+        (lambda model: model.adequacy(QUESTION, PLAN, PATHS), True, {"adequate": True}),
+        (lambda model: model.adequacy(QUESTION, PLAN, PATHS[:1]), False, {"adequate": False}),
+        (
+            lambda model: model.link(
+                QUESTION, [Mention("Ann", tuple(Match(Iri("http://x/a"), "Ann", 1) for _ in "ab"))]
+            ),
+            {"Ann": 1},
+            {"links": [{"mention": 1, "candidate": 1}]},
+        ),
+        (
+            lambda model: model.relation_paths(
+                QUESTION, PLAN, [candidate(n, [step]) for n, step in enumerate((JOB, FATHER, CHILD), 1)], 3, 4
+            ),
+            (RelationPath((2, 3, 1)),),
+            {"plans": [{"relations": [2, 3, 1], "weight": 1.0}]},
+        ),
+        (
+            lambda model: model.relation_paths(QUESTION, PLAN, [candidate(1, [FATHER]), candidate(2, [JOB])], 3, 4),
+            (),
+            {"plans": []},
+        ),
+        (
+            lambda model: model.score_relations(
+                QUESTION, PLAN, PATHS[0], [candidate(1, [FATHER, CHILD]), candidate(2, [FATHER, JOB])]
+            ),
+            (1.0, 0.0),
+            {"scores": [{"relation": 1, "score": 1.0}, {"relation": 2, "score": 0.0}]},
+        ),
+        (
+            lambda model: model.score_entities(
+                QUESTION, PLAN, [candidate(1, [FATHER], "Bob"), candidate(2, [JOB], "nurse")]
+            ),
+            (1.0, 0.0),
+            {"scores": [{"entity": 1, "score": 1.0}, {"entity": 2, "score": 0.0}]},
+        ),
+        (
+            lambda model: model.model_only(QUESTION, "entities"),
+            ModelOnlyAnswer(("miner",)),
+            {"reasoning": "", "answers": ["miner"]},
+        ),
+        (
+            lambda model: model.model_only(QUESTION, "entities", style="cot"),
+            ModelOnlyAnswer(("miner",)),
+            {
+                "reasoning": "by father to what it leads to; then by child of to what it leads to; "
+                "then by job to what it leads to",
+                "answers": ["miner"],
+            },
+        ),
+    ],
+)
+async def test_it_takes_what_the_gold_chain_begins_with(ask: Ask, outcome: object, reply: Reply) -> None:
+    """Candidates on the way for steps, those that have arrived for answers, and nothing where nothing leads on."""
+    assert await replied(ask) == (outcome, reply)
+
+
+async def test_it_verifies_what_follows_and_what_is_deducible() -> None:
+    """A path on the way follows, one that has arrived is the answer, another is neither."""
+    verdicts, reply = await replied(lambda model: model.deductive(QUESTION, PLAN, PATHS))
+    assert reply["verdicts"] == [
+        {"path": 1, "follows": True, "deducible": False},
+        {"path": 2, "follows": False, "deducible": False},
+        {"path": 3, "follows": True, "deducible": True},
+    ]
+    assert verdicts == (
+        Verdict(1, follows=True, finishes=False),
+        Verdict(2, follows=False, finishes=False),
+        Verdict(3, follows=True, finishes=True),
+    )
+    model = GoldReasoner({QUESTION: GOLD})
+    assert [await model.deducible(QUESTION, PLAN, path) for path in PATHS] == [0.0, 0.0, 1.0]
+
+
+async def test_of_two_ends_of_the_chain_it_takes_the_one_that_shows_an_answer() -> None:
+    """Where none shows one, it cannot tell them apart."""
+    sister: Step = ("sister", "out")
+    ends = beam(2, candidate(1, [sister], "Joe (end: 1999)", "Tim"), candidate(2, [sister], "Ann"))
+    assert (await replied(ends, GoldChain((sister,), ("Joe",))))[1] == {"picks": [1]}
+    assert (await replied(ends, GoldChain((sister,), ("Kim",))))[1] == {"picks": [1, 2]}
+
+
+async def test_it_never_reads_the_text() -> None:
+    """What the prompt says in arrows does not count, and a direction that is not the chain's leads elsewhere."""
+    shown = candidate(1, [("father", "in")], "Bob", text="Ann → father → Bob")
+    assert (await replied(beam(4, shown)))[1] == {"picks": []}
+
+
+async def test_its_plan_tells_the_ranking_nothing_new() -> None:
+    """The keywords are the question's own words; it is as long as the chain."""
+    _, reply = await replied(lambda model: model.plan(QUESTION))
+    assert reply["keywords"] == ["What", "was", "her", "job?"]
+    assert [step.split()[3] for step in reply["planning_steps"]] == ["father", "child", "job"]
+
+
+async def test_errors_come_as_often_as_told_and_again_with_the_same_seed() -> None:
+    """Of single choices and of verdicts about the share is wrong that was asked for, another by another seed only."""
+    ask = beam(1, *PATHS[:2])
+    choices = [(await replied(ask, rate=0.3, seed=str(seed)))[1] for seed in range(300)]
+    assert choices == [(await replied(ask, rate=0.3, seed=str(seed)))[1] for seed in range(300)]
+    assert 60 < sum(reply == {"picks": [2]} for reply in choices) < 120
+
+    def judge(model: GoldReasoner) -> Awaitable[object]:
+        return model.deductive(QUESTION, PLAN, PATHS[:1])
+
+    verdicts = [(await replied(judge, rate=0.3, seed=str(seed)))[1] for seed in range(300)]
+    views = Counter(json.dumps(reply["verdicts"]) for reply in verdicts)
+    assert len(views) == 3
+    assert 180 < max(views.values()) < 240
+
+
+async def test_a_model_that_always_errs_never_chooses_a_right_step() -> None:
+    """Each choice is one of the wrong candidates, none twice."""
+    assert (await replied(beam(4, *PATHS), rate=1.0))[1] == {"picks": [2]}
+
+
+async def test_where_nothing_is_shown_nothing_is_asked_and_no_error_drawn() -> None:
+    """A call without candidates leaves the errors of the next ones as they are."""
+    model = GoldReasoner({QUESTION: GOLD}, 0.5)
+    other = GoldReasoner({QUESTION: GOLD}, 0.5)
+    assert await model.beam(QUESTION, PLAN, None, [], 4) == ()
+    assert await model.answer(QUESTION, PLAN, []) == Conclusion()
+    for _ in range(5):
+        asked = [await each.choose(QUESTION, PLAN, PATHS, 4) for each in (model, other)]
+        assert asked[0] == asked[1]
+
+
+async def test_an_unknown_question_is_an_error_that_names_it() -> None:
+    """A question is known by its text, whatever its white space."""
+    model = GoldReasoner({"What  was her job?": GOLD})
+    assert (await model.plan(QUESTION)).keywords
+    with pytest.raises(QuestionError, match="no chain of the question 'Who was she"):
+        await model.plan("Who was she?")
+    await model.close()
