@@ -5,9 +5,9 @@ import pytest
 from fedkg.config.settings import Budget
 from fedkg.core.question import Plan
 from fedkg.errors import BudgetError, ModelReplyError
-from fedkg.llm.base import ScriptedModel
 from fedkg.llm.exchange import Exchange
 from fedkg.reasoner.prompted import PromptedModel
+from fedkg.testing import ScriptedModel
 
 PLANNED = '{"keywords": ["author"], "steps": [], "statement": "*placeholder* wrote Momo", "mentions": ["Momo"]}'
 
