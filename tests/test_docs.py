@@ -33,8 +33,8 @@ from fedkg.config.settings import Budget, SearchSettings, Settings
 from fedkg.core.choice import PromptCandidate
 from fedkg.core.question import Kind, Mention, Plan
 from fedkg.core.usage import ModelCall
-from fedkg.engine import interpreter
 from fedkg.engine.estimate import Asked, estimate
+from fedkg.engine.handlers.base import UNUSABLE
 from fedkg.errors import EndpointError, ModelError, ModelReplyError
 from fedkg.graph import identity
 from fedkg.llm import capability, prices, sdk
@@ -314,7 +314,7 @@ def test_every_error_of_a_model_is_told() -> None:
     assert told.keys() == known.keys()
     for name, (_, again, question, hint) in told.items():
         assert again == ("yes" if known[name].retryable else "no")
-        assert question.startswith("goes on") == (known[name] in interpreter.UNUSABLE)
+        assert question.startswith("goes on") == (known[name] in UNUSABLE)
         assert hint == known[name].default_hint
 
 

@@ -20,21 +20,24 @@ from fedkg.core import deadline
 from fedkg.core.answer import Answer, AnswerValue, Status
 from fedkg.core.events import Answered, Event, Linked, Planned, Warned
 from fedkg.core.gaps import noted
-from fedkg.core.question import JUDGED, Kind, Mention, Plan, check_options, check_question, guessed
+from fedkg.core.question import JUDGED, Kind, Match, Mention, Plan, check_options, check_question, guessed
 from fedkg.core.terms import Term, own_name
 from fedkg.core.usage import Gap, Usage
 from fedkg.embed.base import Similarity
 from fedkg.engine import linking
 from fedkg.engine.assembly import Ends, Selection, compose, doubtful, ends, remembered, terms
-from fedkg.engine.interpreter import UNUSABLE, Interpreter
+from fedkg.engine.handlers.base import UNUSABLE
+from fedkg.engine.interpreter import Interpreter
 from fedkg.engine.presentation import path_text
+from fedkg.engine.walk import WalkContext, WalkRecord, widened
 from fedkg.errors import BudgetError
 from fedkg.graph.base import Graph
 from fedkg.graph.explored import ExploredGraph
 from fedkg.llm.ledger import Ledger
 from fedkg.methods import registry
-from fedkg.methods.base import Found, Task
+from fedkg.methods.base import Method, SearchResult, Task
 from fedkg.reasoner.base import ReasoningModel
+from fedkg.retrieval.base import Retriever
 
 __all__ = ["QuestionRun"]
 
@@ -46,14 +49,15 @@ T = TypeVar("T")
 
 @dataclass
 class QuestionRun:
-    """One question on its way to an answer. `cost` tells the session's usage so far; the run reports the difference.
+    """One question on its way to an answer. `cost` returns the session's usage so far; the run reports the difference.
 
-    `ledger` is the one that the model's calls go into; the time of its account bounds that of the question.
+    `ledger` is the one that the model's calls go into; the time of its account bounds that of the question. `method` and
+    `retriever` stand for those that the settings name.
     """
 
     question: str
     graph: Graph
-    model: ReasoningModel
+    reasoner: ReasoningModel
     similarity: Similarity
     settings: Settings
     cost: Callable[[], Usage]
@@ -61,6 +65,8 @@ class QuestionRun:
     kind: Kind | None = None
     options: Sequence[str] = ()
     ledger: Ledger = field(default_factory=Ledger)
+    method: Method | None = field(default=None, kw_only=True)
+    retriever: Retriever | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         """Sets up what the walk remembers. Raises QuestionError."""
@@ -69,60 +75,74 @@ class QuestionRun:
         self._started, self._before = time.monotonic(), self.cost()
         own, run = self.settings.budget.seconds or math.inf, self.ledger.account.left
         self._time, self._clock = min((own, "seconds"), (run, "run seconds"))
-        self._method = registry.find(self.settings.method)
-        self._found, self._spent = Found(), ""
+        self._method = self.method or registry.find(self.settings.method)
+        self._plan = Plan(
+            content_words(self.question), kind=self.kind or guessed(self.question), options=tuple(self.options)
+        )
+        self._topics: tuple[Match, ...] = ()
+        self._explored = ExploredGraph(self.graph)
+        self._record = WalkRecord()
+        self._result, self._spent = SearchResult(), ""
         self._happened: list[Event] = []
         self._warnings: list[str] = []
         self._missed: dict[Gap, None] = {}
-        self._driver = Interpreter(
-            self.question,
-            ExploredGraph(self.graph),
-            self.model,
-            self.similarity,
-            self.settings.search,
-            self._tell,
-            self.usage,
-            Plan(content_words(self.question), kind=self.kind or guessed(self.question), options=tuple(self.options)),
-        )
 
     @property
     def names(self) -> Mapping[Term, str]:
         """The labels that the walk has shown."""
-        return self._driver.names
+        return self._record.labels
 
     async def events(self) -> AsyncIterator[Event]:
         """The walk as it happens; the last event holds the answer. Raises InputError, EndpointError and ModelError."""
         with contextlib.suppress(BudgetError):
             await self._within(self._prepare())
+            interpreter = Interpreter(self._context())
+            self._record = interpreter.record
             if not (self._abstains or self._optionless):
-                async for event in self._walk():
+                async for event in self._walk(interpreter):
                     yield event
-        answer = await self._answer(self._found)
+        answer = await self._answer(self._result)
         for event in self._take():
             yield event
         yield Answered(answer)
 
     async def _prepare(self) -> None:
         """Plan and link; topics that the caller named are looked up before the model is paid."""
-        driver = self._driver
         if self._method.graph:
-            driver.topics = await linking.given(self.graph, self.topics, self.question)
+            self._topics = tuple(await linking.given(self.graph, self.topics, self.question))
         else:
             self._warn("nothing was looked up: the method asks the model alone, which answers from memory")
-        try:
-            if self._method.plans:
-                driver.plan = self._shown(await self.model.plan(self.question, self.kind, self.options))
-        except UNUSABLE as error:
-            self._warn(f"planned by content words: {error}")
-        self._tell(Planned(driver.plan))
+        if self._method.plans:
+            await self._make_plan()
+        self._tell(Planned(self._plan))
         if self._optionless:
             self._warn("the options of this choice are not known, so nothing was looked for; give each with --option")
-        elif not driver.topics and self._method.graph and not self._abstains:
-            driver.topics = await linking.from_question(
-                self.graph, self.question, driver.plan, self._warn, self._tell_apart
-            )
-        self._tell(Linked(tuple(driver.topics)))
-        driver.names |= {match.iri: match.label for match in driver.topics if match.mention}
+        elif not self._topics and self._method.graph and not self._abstains:
+            linked = linking.from_question(self.graph, self.question, self._plan, self._warn, self._tell_apart)
+            self._topics = tuple(await linked)
+        self._tell(Linked(self._topics))
+
+    async def _make_plan(self) -> None:
+        """The model's plan or, where it fails, the one of content words."""
+        try:
+            self._plan = self._shown(await self.reasoner.plan(self.question, self.kind, self.options))
+        except UNUSABLE as error:
+            self._warn(f"planned by content words: {error}")
+
+    def _context(self) -> WalkContext:
+        """What the walk works on, now that the question is planned and linked."""
+        return WalkContext(
+            self.question,
+            self._plan,
+            self._topics,
+            widened(self.settings.search, self.reasoner),
+            self._explored,
+            self.reasoner,
+            self.similarity,
+            self._tell,
+            self.usage,
+            self.retriever,
+        )
 
     def _shown(self, plan: Plan) -> Plan:
         """The plan as the calls after it are shown it: without its steps where the settings say so."""
@@ -131,7 +151,7 @@ class QuestionRun:
     async def _tell_apart(self, mentions: Sequence[Mention]) -> Mapping[str, int]:
         """Which entities the model takes the mentions for; where it fails they stay as they were chosen without it."""
         try:
-            return await self.model.link(self.question, mentions)
+            return await self.reasoner.link(self.question, mentions)
         except UNUSABLE as error:
             names = ", ".join(repr(mention.text[:100]) for mention in mentions)
             self._warn(f"which entity is meant by {names} was chosen by names alone: {error}")
@@ -140,80 +160,82 @@ class QuestionRun:
     @property
     def _abstains(self) -> bool:
         """Whether the model answers no questions of this kind."""
-        return self._driver.plan.kind in self.model.abstains
+        return self._plan.kind in self.reasoner.abstains
 
     @property
     def _optionless(self) -> bool:
         """Whether there is nothing to choose from: nobody gave the options of a choice, and the plan failed to find them."""
-        plan = self._driver.plan
+        plan = self._plan
         return plan.kind == "choice" and not plan.options and not self._abstains
 
-    async def _walk(self) -> AsyncIterator[Event]:
-        """Serves the method until it is done; what it found is in `_found`. Raises BudgetError, unless the method made do."""
+    async def _walk(self, interpreter: Interpreter) -> AsyncIterator[Event]:
+        """Serves the method until it is done; its result is in `_result`. Raises BudgetError, unless the method made do."""
         for event in self._take():
             yield event
-        driver = self._driver
-        topics = tuple(match.iri for match in driver.topics)
-        walk = self._method.walk(Task(topics, driver.search, driver.plan.kind in JUDGED))
+        search = interpreter.context.search
+        walk = self._method.walk(Task(tuple(match.iri for match in self._topics), search, self._plan.kind in JUDGED))
         go_on = partial(next, walk)
         while True:
             try:
                 need = go_on()
             except StopIteration as end:
-                self._found = end.value
-                if self._found.note:
-                    self._warn(self._found.note)
+                self._result = end.value
+                if self._result.note:
+                    self._warn(self._result.note)
                     for event in self._take():
                         yield event
                 return
             try:
-                go_on = partial(walk.send, await self._within(driver.serve(need)))
+                go_on = partial(walk.send, await self._within(interpreter.serve(need)))
             except BudgetError as error:
                 go_on = partial(walk.throw, error)
             for event in self._take():
                 yield event
 
-    async def _answer(self, found: Found) -> Answer:
-        """The document: every answer stands on a path, every path on edges that an endpoint said."""
-        driver = self._driver
-        proven = await self._proven(list(zip(found.beams, found.tails, strict=True)))
+    async def _answer(self, result: SearchResult) -> Answer:
+        """The document: every answer stands on a path, every path on edges that an endpoint returned."""
+        proven = await self._proven(list(zip(result.beams, result.tails, strict=True)))
         if self._spent and not proven.shown:
-            proven = await self._proven([(beam, ()) for beam in driver.seen if beam.steps])
+            proven = await self._proven([(path, ()) for path in self._record.last_paths if path.steps])
         names = await self._labels(terms(proven))
-        answers, paths = compose(driver.plan, proven, found.conclusion, names)
-        answers += remembered(driver.plan, found.recalled)
-        answers = answers if found.beams or found.recalled or not self._spent else ()
-        for beam in found.beams:
-            if not beam.complete:
-                self._warn(f"there may be more: not every edge of {path_text(beam, self.names)} was fetched")
-        if self.model.left_out:
-            self._warn(
-                f"the model's context had no room for {self.model.left_out:,} of the offers; they were not shown"
-            )
-        if proven.cut:
-            self._warn(f"of {proven.total:,} ends of its paths the document leaves out {proven.cut:,}")
+        answers, paths = compose(self._plan, proven, result.conclusion, names)
+        answers += remembered(self._plan, result.recalled)
+        answers = answers if result.beams or result.recalled or not self._spent else ()
+        self._warn_of_cuts(result, proven)
         return Answer(
             question=self.question,
-            kind=driver.plan.kind,
-            status=self._status(answers, found),
+            kind=self._plan.kind,
+            status=self._status(answers, result),
             answers=answers,
             paths=paths,
-            gaps=(*driver.around.gaps(self._walked(found)), *self._missed),
+            gaps=(*self._explored.gaps(self._walked(result)), *self._missed),
             usage=self.usage(),
             warnings=tuple(self._warnings),
             settings=public(self.settings),
             ledger=self.ledger.calls,
-            options=driver.plan.options,
-            method=self.settings.method,
-            measures=found.measures,
+            options=self._plan.options,
+            method=self.settings.method if self.method is None else registry.name_of(self.method),
+            measures=result.measures,
         )
 
-    def _walked(self, found: Found) -> set[Term]:
-        """The nodes that the answer, or where there is none the last beams, went through."""
-        driver = self._driver
-        beams = found.beams or driver.seen
-        starts = {edge.start for beam in beams for step in beam.steps for edge in step.edges}
-        return starts | {tail for beam in driver.seen for tail in beam.tails} | {match.iri for match in driver.topics}
+    def _warn_of_cuts(self, result: SearchResult, proven: Ends) -> None:
+        """Warns of what was not fetched, not shown to the model, or has no room in the document."""
+        for path in result.beams:
+            if not path.complete:
+                self._warn(f"there may be more: not every edge of {path_text(path, self.names)} was fetched")
+        if self.reasoner.left_out:
+            self._warn(
+                f"the model's context had no room for {self.reasoner.left_out:,} of the offers; they were not shown"
+            )
+        if proven.cut:
+            self._warn(f"of {proven.total:,} ends of its paths the document leaves out {proven.cut:,}")
+
+    def _walked(self, result: SearchResult) -> set[Term]:
+        """The nodes that the answer, or where there is none the last paths, went through."""
+        last = self._record.last_paths
+        starts = {edge.start for path in result.beams or last for step in path.steps for edge in step.edges}
+        topics = self._record.topics or self._topics
+        return starts | {tail for path in last for tail in path.tails} | {match.iri for match in topics}
 
     async def _proven(self, chosen: Selection) -> Ends:
         """The answering tails, and each entity once, whatever it is called."""
@@ -231,23 +253,24 @@ class QuestionRun:
         except TimeoutError:
             return {term: self.names.get(term) or own_name(term) for term in shown}
 
-    def _status(self, answers: Sequence[AnswerValue], found: Found) -> Status:
+    def _status(self, answers: Sequence[AnswerValue], result: SearchResult) -> Status:
         if answers:
             return Status.ANSWERED
-        driver = self._driver
         if self._abstains:
-            what = f"questions of the kind {driver.plan.kind}, which take a judgement"
-            self._warn(f"the model {self.model.name} does not answer {what}; name a language model with --model")
+            questions = f"questions of the kind {self._plan.kind}, which take a judgement"
+            self._warn(
+                f"the model {self.reasoner.name} does not answer {questions}; name a language model with --model"
+            )
             return Status.ABSTAINED
         # a wrong base URL answers each call, with a web page: no call that gave a reply is no search
         unheard = bool(self.ledger.calls) and all(call.error for call in self.ledger.calls)
         if not self._spent and (unheard or self._optionless):
             return Status.FAILED
-        if self._missed or any(near.failed for near in driver.around.all()):
+        if self._missed or any(near.failed for near in self._explored.all()):
             return Status.FAILED
         # neither is a likeness that is too small a judgement that the graph says none
-        judged = driver.judged and not (self.model.exhaustive and driver.considered)
-        seen = found.exhausted and judged and not self.model.left_out
+        judged = self._record.judged and not (self.reasoner.exhaustive and self._record.considered)
+        seen = result.exhausted and judged and not self.reasoner.left_out
         return Status.NONE if seen and not self._spent else Status.NOT_FOUND
 
     def usage(self) -> Usage:

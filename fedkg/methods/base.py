@@ -7,12 +7,12 @@ Where a budget is spent the need is answered with a BudgetError: a method that h
 """
 
 from collections.abc import Callable, Generator, Mapping
-from typing import Any, Literal
+from typing import Generic, Literal, TypeVar, cast
 
 import msgspec
 
 from fedkg.config.settings import ConstraintLevel, Form, Retriever, SearchSettings
-from fedkg.core.choice import Conclusion, ModelOnlyAnswer
+from fedkg.core.choice import Choice, Conclusion, ModelOnlyAnswer, Verdict
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.question import Style
 from fedkg.core.terms import DirectedRelation, Iri
@@ -27,7 +27,6 @@ __all__ = [
     "Deducing",
     "Expanding",
     "Expansion",
-    "Found",
     "Inducing",
     "Judging",
     "Method",
@@ -36,12 +35,34 @@ __all__ = [
     "PlannedChain",
     "Planning",
     "Scoring",
+    "SearchResult",
     "Task",
     "Walk",
+    "Walking",
+    "ask",
 ]
 
 
-class Expanding(msgspec.Struct, frozen=True):
+Reply = TypeVar("Reply")
+Reply_co = TypeVar("Reply_co", covariant=True)
+
+
+class Need(msgspec.Struct, Generic[Reply_co], frozen=True):
+    """What a method asks for; each kind declares its reply: `class Judging(Need[bool], frozen=True)`."""
+
+
+class Expansion(msgspec.Struct, frozen=True):
+    """The candidates, best first, and `page`, how many of them are offered at once (0: all).
+
+    `complete` is True where the endpoints left nothing out.
+    """
+
+    candidates: tuple[Step, ...]
+    complete: bool
+    page: int = 0
+
+
+class Expanding(Need[Expansion], frozen=True):
     """Asks for the ranked next steps of these beams; the reply is an Expansion. `last`: no step follows this one.
 
     `retriever` ranks them, as candidates of that `form`, and at most `frontier` of the beams' ends are looked at: None for what
@@ -56,18 +77,7 @@ class Expanding(msgspec.Struct, frozen=True):
     frontier: int | None = None
 
 
-class Expansion(msgspec.Struct, frozen=True):
-    """The candidates, best first, and `page`, how many of them are offered at once (0: all).
-
-    `complete` is True where the endpoints left nothing out.
-    """
-
-    candidates: tuple[Step, ...]
-    complete: bool
-    page: int = 0
-
-
-class Choosing(msgspec.Struct, frozen=True):
+class Choosing(Need[tuple[Choice, ...]], frozen=True):
     """Asks the model, in one call, for at most `width` candidates, each verified; the reply is a tuple of Picks.
 
     `kept` are paths that were walked before and that the verification counts in.
@@ -80,7 +90,14 @@ class Choosing(msgspec.Struct, frozen=True):
     kept: tuple[PartialPath, ...] = ()
 
 
-class Decoding(msgspec.Struct, frozen=True):
+class Decoded(msgspec.Struct, frozen=True):
+    """The numbers of the paths that the model has picked, best first, and the `door` that held it to them."""
+
+    door: ConstraintLevel
+    numbers: tuple[int, ...]
+
+
+class Decoding(Need[Decoded | None], frozen=True):
     """Asks the model for at most `width` of these whole paths in one call that is held to them; the reply is a Decoded.
 
     It is None where nothing holds the model to so many, or it failed.
@@ -90,14 +107,7 @@ class Decoding(msgspec.Struct, frozen=True):
     width: int
 
 
-class Decoded(msgspec.Struct, frozen=True):
-    """The numbers of the paths that the model has picked, best first, and the `door` that held it to them."""
-
-    door: ConstraintLevel
-    numbers: tuple[int, ...]
-
-
-class Picking(msgspec.Struct, frozen=True):
+class Picking(Need[tuple[Choice, ...]], frozen=True):
     """Asks the model for at most `width` candidates of one beam, unverified; the reply is a tuple of Picks."""
 
     depth: int
@@ -106,7 +116,7 @@ class Picking(msgspec.Struct, frozen=True):
     width: int
 
 
-class Deducing(msgspec.Struct, frozen=True):
+class Deducing(Need[tuple[Verdict, ...]], frozen=True):
     """Asks the model to verify walked paths; the reply is a tuple of Verdicts. `kept` are paths as in `Choosing`.
 
     `weighed`: a path finishes where the model's own probability says so, and every path follows.
@@ -118,13 +128,13 @@ class Deducing(msgspec.Struct, frozen=True):
     weighed: bool = False
 
 
-class Completing(msgspec.Struct, frozen=True):
+class Completing(Need[tuple[PartialPath, ...]], frozen=True):
     """Asks for all tails along the beams' relation chains; the reply is a tuple of PartialPaths in the same order."""
 
     beams: tuple[PartialPath, ...]
 
 
-class Answering(msgspec.Struct, frozen=True):
+class Answering(Need[Conclusion], frozen=True):
     """Asks the model which paths answer the question; the reply is a Conclusion.
 
     `also` are, for the first of the beams, paths from other topics that lead to the same ends: each is shown with its beam.
@@ -136,7 +146,7 @@ class Answering(msgspec.Struct, frozen=True):
     weighted: bool = False
 
 
-class Scoring(msgspec.Struct, frozen=True):
+class Scoring(Need[tuple[float, ...]], frozen=True):
     """Asks the model how much each step helps, in 0..1; the reply is a tuple of floats, in the order of the candidates.
 
     `what` is scored: the candidates' `relations`, whatever they lead to, or the `entities` that they lead to, which
@@ -151,7 +161,7 @@ class Scoring(msgspec.Struct, frozen=True):
     surroundings: bool = False
 
 
-class Judging(msgspec.Struct, frozen=True):
+class Judging(Need[bool], frozen=True):
     """Asks the model whether these paths together are enough to answer; the reply is a bool, False where it fails."""
 
     beams: tuple[PartialPath, ...]
@@ -171,7 +181,7 @@ class PlannedChain(msgspec.Struct, frozen=True):
         return PartialPath(self.topic, steps, self.weight)
 
 
-class Planning(msgspec.Struct, frozen=True):
+class Planning(Need[tuple[PlannedChain, ...]], frozen=True):
     """Asks the model for at most `most` chains of at most `depth` relations; the reply is a tuple of Chains, best first.
 
     Offered are the `relations` or, without any, those that the graph has within `depth` steps of the topics.
@@ -183,13 +193,13 @@ class Planning(msgspec.Struct, frozen=True):
     relations: tuple[DirectedRelation, ...] = ()
 
 
-class Inducing(msgspec.Struct, frozen=True):
+class Inducing(Need[Conclusion], frozen=True):
     """Asks the model which paths answer, each shown with the end that it led to; the reply is a Conclusion."""
 
     beams: tuple[PartialPath, ...]
 
 
-class AskingModelOnly(msgspec.Struct, frozen=True):
+class AskingModelOnly(Need[ModelOnlyAnswer | None], frozen=True):
     """Asks the model for the answer from its memory; the reply is a ModelOnlyAnswer, or None where the model gave none.
 
     `sample` is 0 for its usual reply; the others, from 1, differ as the model's own replies do.
@@ -199,7 +209,7 @@ class AskingModelOnly(msgspec.Struct, frozen=True):
     sample: int = 0
 
 
-class Found(msgspec.Struct, frozen=True):
+class SearchResult(msgspec.Struct, frozen=True):
     """The end of a search: the paths that answer, what the model concluded of them, and how the search ended.
 
     `tails` are, per beam, the numbers (from 1) of its answering tails, empty for all of them. `exhausted` is True where
@@ -217,21 +227,18 @@ class Found(msgspec.Struct, frozen=True):
     note: str = ""
 
 
-Need = (
-    Expanding
-    | Choosing
-    | Decoding
-    | Picking
-    | Deducing
-    | Completing
-    | Answering
-    | Scoring
-    | Judging
-    | Planning
-    | Inducing
-    | AskingModelOnly
-)
-Walk = Generator[Need, Any, Found]
+Walking = Generator[Need[object], object, Reply]
+"""Part of a walk: it yields needs, is sent their replies, and ends in a `Reply` of its own."""
+Walk = Walking[SearchResult]
+"""A whole walk, from the topics to the end of the search."""
+
+
+def ask(need: Need[Reply]) -> Walking[Reply]:
+    """Yields the need and returns its reply, of the type that it declares: `yield from` gives that.
+
+    Raises BudgetError where a budget is spent.
+    """
+    return cast("Reply", (yield need))
 
 
 class Task(msgspec.Struct, frozen=True):

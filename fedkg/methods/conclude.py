@@ -5,16 +5,14 @@ after it where it may choose few of many. Where they start from several topics t
 films have in common is the end of a path from each, and of neither alone.
 """
 
-from collections.abc import Collection, Generator, Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
 
 import msgspec
 
-from fedkg.core.choice import Conclusion
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.terms import Term
 from fedkg.errors import BudgetError
-from fedkg.methods.base import Answering, Completing, Found, Inducing, Need, Walk
+from fedkg.methods.base import Answering, Completing, Inducing, SearchResult, Walk, Walking, ask
 from fedkg.methods.intersections import groups, joined, narrowed
 
 __all__ = ["all_ends", "answer", "chains", "completed", "conclude", "leaves"]
@@ -31,7 +29,7 @@ def conclude(finished: Sequence[PartialPath], trail: Sequence[PartialPath], *, t
         return (yield from _met(chains((*finished, *trail[::-1])), len(chains(finished)), exhausted=exhausted))
     certain = (*finished, *leaves(trail)) if together else finished
     if certain:
-        whole: tuple[PartialPath, ...] = yield Completing(chains(certain))
+        whole = yield from ask(Completing(chains(certain)))
         return (yield from answer(Answering(whole), together=together, exhausted=exhausted))
     found = yield from answer(Answering(chains(trail[::-1])), exhausted=exhausted)
     if not found.beams:
@@ -46,10 +44,10 @@ def all_ends(finished: Sequence[PartialPath], trail: Sequence[PartialPath], *, e
     """
     chosen = chains(finished or _longest(trail))
     if not chosen:
-        return Found(exhausted=exhausted)
+        return SearchResult(exhausted=exhausted)
     whole = yield from completed(chosen)
     best = next((narrowed(whole, group) for group in groups(whole)), whole)
-    return Found(best, ((),) * len(best), exhausted=exhausted)
+    return SearchResult(best, ((),) * len(best), exhausted=exhausted)
 
 
 def _longest(trail: Sequence[PartialPath]) -> list[PartialPath]:
@@ -66,7 +64,7 @@ def _met(beams: tuple[PartialPath, ...], finished: int, *, exhausted: bool) -> W
     These and the ones that meet are completed first, so that all is there that they have in common.
     """
     sure = sorted({*range(finished), *(number for group in groups(beams) for number in group)})
-    whole: tuple[PartialPath, ...] = (yield Completing(tuple(beams[number] for number in sure))) if sure else ()
+    whole = (yield from ask(Completing(tuple(beams[number] for number in sure)))) if sure else ()
     known = dict(zip(sure, whole, strict=True))
     need = joined([known.get(number, beam) for number, beam in enumerate(beams)])
     found = yield from answer(need, exhausted=exhausted)
@@ -78,8 +76,8 @@ def _met(beams: tuple[PartialPath, ...], finished: int, *, exhausted: bool) -> W
 def answer(need: Answering | Inducing, *, together: bool = False, exhausted: bool = False) -> Walk:
     """What the model makes of these paths; no call where there are none. Paths that decide `together` count with all tails."""
     if not need.beams:
-        return Found(exhausted=exhausted)
-    conclusion: Conclusion = yield need
+        return SearchResult(exhausted=exhausted)
+    conclusion = yield from ask(need)
     also = need.also if isinstance(need, Answering) else ()
     chosen = [
         one
@@ -88,7 +86,7 @@ def answer(need: Answering | Inducing, *, together: bool = False, exhausted: boo
             need.beams[number - 1], () if together else conclusion.tails.get(number, ()), also[number - 1 : number]
         )
     ]
-    return Found(tuple(beam for beam, _ in chosen), tuple(tails for _, tails in chosen), conclusion, exhausted)
+    return SearchResult(tuple(beam for beam, _ in chosen), tuple(tails for _, tails in chosen), conclusion, exhausted)
 
 
 def _with(
@@ -127,10 +125,10 @@ def _joined(steps: Sequence[Step]) -> Step:
     return msgspec.structs.replace(steps[0], edges=tuple(edges), complete=all(step.complete for step in steps))
 
 
-def completed(chosen: tuple[PartialPath, ...]) -> Generator[Need, Any, tuple[PartialPath, ...]]:
+def completed(chosen: tuple[PartialPath, ...]) -> Walking[tuple[PartialPath, ...]]:
     """The chosen paths with all their tails; where there is no time for that, as they are: the answer is known already."""
     try:
-        chosen = yield Completing(chosen)
+        chosen = yield from ask(Completing(chosen))
     except BudgetError:
         chosen = tuple(map(_cut, chosen))
     return chosen

@@ -16,8 +16,7 @@ Calls: one per hop for the relations, one per hop for the entities, one that pla
 the plan call, which finds the topics.
 """
 
-from collections.abc import Generator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -28,15 +27,15 @@ from fedkg.methods.base import (
     Answering,
     Completing,
     Expanding,
-    Expansion,
-    Found,
     Method,
-    Need,
     PlannedChain,
     Planning,
     Scoring,
+    SearchResult,
     Task,
     Walk,
+    Walking,
+    ask,
 )
 from fedkg.methods.conclude import answer, chains
 
@@ -86,17 +85,17 @@ def search(task: Task) -> Walk:
     subgraph = yield from _retrieved(task, depth)
     plans: tuple[PlannedChain, ...] = ()
     if subgraph.relations:
-        plans = yield Planning(task.topics, depth, PLANS, subgraph.relations)
+        plans = yield from ask(Planning(task.topics, depth, PLANS, subgraph.relations))
     if not plans:
-        return Found(exhausted=subgraph.whole, measures=_measures(subgraph))
+        return SearchResult(exhausted=subgraph.whole, measures=_measures(subgraph))
     grounded: list[tuple[PlannedChain, PartialPath]] = []
     try:
-        walks: tuple[PartialPath, ...] = yield Completing(tuple(plan.beam for plan in plans))
+        walks = yield from ask(Completing(tuple(plan.beam for plan in plans)))
         grounded += [(plan, walk) for plan, walk in zip(plans, walks, strict=True) if walk.tails]
         evidence = yield from _weighed(grounded, task.search.frontier)
         found = yield from answer(Answering(evidence, weighted=True), together=task.together)
     except BudgetError:
-        found = Found()
+        found = SearchResult()
     return msgspec.structs.replace(found, measures=_measures(subgraph, plans, [plan for plan, _ in grounded]))
 
 
@@ -111,14 +110,14 @@ def _measures(
     }
 
 
-def _retrieved(task: Task, depth: int) -> Generator[Need, Any, Subgraph]:
+def _retrieved(task: Task, depth: int) -> Walking[Subgraph]:
     """The subgraph retriever: K steps at each hop, over all paths."""
     beams = tuple(PartialPath(topic) for topic in task.topics)
     scores: dict[DirectedRelation, float] = {}
     whole = True
     for hop in range(1, depth + 1):
         # the model scores the step itself: a retriever's look at the one after it would be fetched for nothing
-        expansion: Expansion = yield Expanding(hop, beams, last=True, form="groups")
+        expansion = yield from ask(Expanding(hop, beams, last=True, form="groups"))
         best = yield from _relevant(hop, beams, expansion.candidates[: task.search.candidates or OFFERED])
         whole = whole and expansion.complete and len(best) == len(expansion.candidates)
         for step in best:
@@ -129,18 +128,16 @@ def _retrieved(task: Task, depth: int) -> Generator[Need, Any, Subgraph]:
     return Subgraph(tuple(sorted(scores, key=lambda relation: -scores[relation])), whole and not beams)
 
 
-def _relevant(hop: int, beams: tuple[PartialPath, ...], offered: tuple[Step, ...]) -> Generator[Need, Any, list[Step]]:
+def _relevant(hop: int, beams: tuple[PartialPath, ...], offered: tuple[Step, ...]) -> Walking[list[Step]]:
     """The top K of the steps by the model's score (Eq. 2); those with equal ones as the retriever ranks them."""
     if not offered:
         return []
-    scores: tuple[float, ...] = yield Scoring(hop, "relations", beams, offered)
+    scores = yield from ask(Scoring(hop, "relations", beams, offered))
     scored = [msgspec.structs.replace(step, score=score) for step, score in zip(offered, scores, strict=True)]
     return sorted(scored, key=lambda step: -step.score)[:RELATIONS]
 
 
-def _weighed(
-    grounded: Sequence[tuple[PlannedChain, PartialPath]], most: int
-) -> Generator[Need, Any, tuple[PartialPath, ...]]:
+def _weighed(grounded: Sequence[tuple[PlannedChain, PartialPath]], most: int) -> Walking[tuple[PartialPath, ...]]:
     """The evidence path finder: the weighted paths of the plans, the heaviest first, those of one plan as one."""
     branches = [
         Branch(number, PartialPath(plan.topic, score=plan.weight), _leading(walk))
@@ -161,7 +158,7 @@ def _leading(walk: PartialPath) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _grown(hop: int, branches: Sequence[Branch], most: int) -> Generator[Need, Any, list[Branch]]:
+def _grown(hop: int, branches: Sequence[Branch], most: int) -> Walking[list[Branch]]:
     """Each path one step longer, at the entities that score best; about `most` are scored, in one call."""
     share = max(1, most // max(1, len(branches)))
     paths = tuple(branch.path for branch in branches)
@@ -169,7 +166,7 @@ def _grown(hop: int, branches: Sequence[Branch], most: int) -> Generator[Need, A
     pairs = tuple(pair for number, step in enumerate(steps) for pair in _pairs(number, step, share))
     if not pairs:
         return []
-    scores: tuple[float, ...] = yield Scoring(hop, "entities", paths, pairs, surroundings=True)
+    scores = yield from ask(Scoring(hop, "entities", paths, pairs, surroundings=True))
     weighed: list[dict[Term, float]] = [{} for _ in branches]
     for pair, score in zip(pairs, scores, strict=True):
         weighed[pair.beam][pair.tails[0]] = score * paths[pair.beam].score

@@ -12,15 +12,13 @@ Where the model finds nothing among the best candidates, it is shown the next on
 calls: otherwise a relation that ranks eleventh could never be walked, and "none" could never be said for sure.
 """
 
-from collections.abc import Generator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import msgspec
 
 from fedkg.config.settings import SearchSettings
-from fedkg.core.choice import Choice
 from fedkg.core.path import PartialPath, Step
-from fedkg.methods.base import Choosing, Expanding, Expansion, Method, Need, Picking, Task, Walk
+from fedkg.methods.base import Choosing, Expanding, Expansion, Method, Picking, Task, Walk, Walking, ask
 from fedkg.methods.conclude import all_ends, conclude, leaves
 from fedkg.methods.verifiers import VerifiedPaths, by_verdicts, verified
 
@@ -39,7 +37,7 @@ class ChosenPaths(msgspec.Struct, frozen=True):
     all_offered: bool = True
 
 
-DepthSearch = Generator[Need, Any, ChosenPaths]
+DepthSearch = Walking[ChosenPaths]
 
 
 def search(task: Task) -> Walk:
@@ -52,7 +50,7 @@ def search(task: Task) -> Walk:
     exhausted, calls = True, settings.depth
     for depth in range(1, settings.depth + 1):
         last = depth == settings.depth
-        expansion: Expansion = yield Expanding(depth, beams, last, retriever=settings.retriever)
+        expansion = yield from ask(Expanding(depth, beams, last, retriever=settings.retriever))
         kept = leaves(trail) if several else ()
         if settings.call_plan == "fused":
             chosen = yield from _fused(depth, beams, expansion, settings, kept, calls=calls)
@@ -104,7 +102,7 @@ def _fused(
     """
     pages = _pages(expansion)
     for used, page in enumerate(pages[:calls], 1):
-        picks: tuple[Choice, ...] = yield Choosing(depth, tuple(beams), page, settings.beam, before)
+        picks = yield from ask(Choosing(depth, tuple(beams), page, settings.beam, before))
         if picks:
             steps = [page[pick.number - 1] for pick in picks]
             extended = [(beams[step.beam].extend(step), pick) for step, pick in zip(steps, picks, strict=True)]
@@ -137,7 +135,7 @@ def _paper(
     for number, beam in enumerate(beams):
         own = tuple(candidate for candidate in offered if candidate.beam == number)
         if own:
-            picks: tuple[Choice, ...] = yield Picking(depth, beam, own, settings.beam)
+            picks = yield from ask(Picking(depth, beam, own, settings.beam))
             extended += [beam.extend(own[pick.number - 1]) for pick in picks]
     kept = tuple(sorted(extended, key=lambda beam: -beam.score)[: settings.beam])
     found = yield from verified(settings.verifier, depth, kept, before)

@@ -16,29 +16,26 @@ Calls: at most L through the index door, one through the others, and one that an
 """
 
 import itertools
-from collections.abc import Generator, Hashable, Mapping, Sequence
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
 
 import msgspec
 
 from fedkg.config.settings import ConstraintLevel
-from fedkg.core.choice import Choice
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.terms import Iri
 from fedkg.llm.trie import Trie
 from fedkg.methods.base import (
     Choosing,
     Completing,
-    Decoded,
     Decoding,
     Expanding,
-    Expansion,
-    Found,
     Inducing,
     Method,
-    Need,
+    SearchResult,
     Task,
     Walk,
+    Walking,
+    ask,
 )
 from fedkg.methods.conclude import answer, chains, completed, leaves
 
@@ -94,7 +91,7 @@ def search(task: Task) -> Walk:
         "entities not expanded": reach.unseen,
     }
     if not reach.paths:
-        return Found(exhausted=reach.whole, measures=measures)
+        return SearchResult(exhausted=reach.whole, measures=measures)
     walked = yield from _decoded(reach)
     if walked is None:
         most = (task.search.candidates or OFFERED) if reach.page else len(reach.paths)
@@ -109,13 +106,13 @@ def tokens(beam: PartialPath) -> tuple[Hashable, ...]:
     return (beam.topic, *((step.relation, step.tails) for step in beam.steps))
 
 
-def _reach(topics: Sequence[Iri], hops: int) -> Generator[Need, Any, Reach]:
+def _reach(topics: Sequence[Iri], hops: int) -> Walking[Reach]:
     """Breadth first: the paths of one step, then those of two; within a hop the best ones first."""
     beams = tuple(PartialPath(topic) for topic in topics)
     reach = Reach({})
     for depth in range(1, hops + 1):
         # all that follows is walked anyway: a retriever's look at the hop after it would be fetched for nothing
-        expansion: Expansion = yield Expanding(depth, beams, last=True, frontier=MOST_ENTITIES)
+        expansion = yield from ask(Expanding(depth, beams, last=True, frontier=MOST_ENTITIES))
         ends = sum(isinstance(tail, Iri) for beam in beams for tail in beam.tails)
         longer = (beams[candidate.beam].extend(candidate) for candidate in expansion.candidates)
         found = {tokens(beam): beam for beam in longer}
@@ -133,16 +130,16 @@ def _reach(topics: Sequence[Iri], hops: int) -> Generator[Need, Any, Reach]:
     return reach
 
 
-def _decoded(reach: Reach) -> Generator[Need, Any, WalkedPaths | None]:
+def _decoded(reach: Reach) -> Walking[WalkedPaths | None]:
     """Through the token or the schema door, in one call; None where neither is open to so many paths."""
     paths = tuple(reach.paths.values())
-    decoded: Decoded | None = yield Decoding(paths, PATHS)
+    decoded = yield from ask(Decoding(paths, PATHS))
     return WalkedPaths(decoded.door, tuple(paths[number - 1] for number in decoded.numbers)) if decoded else None
 
 
 def _walked(
     topics: Sequence[Iri], trie: Trie[Hashable], paths: Mapping[tuple[Hashable, ...], PartialPath], hops: int, most: int
-) -> Generator[Need, Any, WalkedPaths]:
+) -> Walking[WalkedPaths]:
     """Through the index door: at each hop the model picks among what follows the picked paths in the trie.
 
     First come the paths that it said are enough, then those that no other goes on from, then the shorter ones before them.
@@ -157,7 +154,7 @@ def _walked(
         offered = following[:most]
         if not offered:
             break
-        picks: tuple[Choice, ...] = yield Choosing(depth, beams, offered, PATHS)
+        picks = yield from ask(Choosing(depth, beams, offered, PATHS))
         picked = [(beams[step.beam].extend(step), pick) for pick in picks if (step := offered[pick.number - 1])]
         finished += [beam for beam, pick in picked if pick.finishes]
         trail += [beam for beam, _ in picked]
@@ -182,7 +179,7 @@ def _induced(paths: Sequence[PartialPath], *, together: bool, exhausted: bool) -
     """The answer from all paths; completed before it where they decide together, else those that were chosen, after it."""
     shown = chains(paths)
     if shown and together:
-        shown = yield Completing(shown)
+        shown = yield from ask(Completing(shown))
     found = yield from answer(Inducing(shown), together=together, exhausted=exhausted)
     if together or not found.beams:
         return found

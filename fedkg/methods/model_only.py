@@ -13,7 +13,7 @@ from fedkg.common.normalize import normalized_answer
 from fedkg.core.choice import ModelOnlyAnswer
 from fedkg.core.question import Style
 from fedkg.errors import BudgetError
-from fedkg.methods.base import AskingModelOnly, Found, Method, Task, Walk
+from fedkg.methods.base import AskingModelOnly, Method, SearchResult, Task, Walk, ask
 
 __all__ = ["COT", "FEW_SHOT", "IO", "SAMPLES", "SELF_CONSISTENCY", "once", "voted"]
 
@@ -23,8 +23,8 @@ SAMPLES = 5
 
 def once(_task: Task, style: Style) -> Walk:
     """One call, one answer."""
-    recalled: ModelOnlyAnswer | None = yield AskingModelOnly(style)
-    return Found(recalled=recalled)
+    recalled = yield from ask(AskingModelOnly(style))
+    return SearchResult(recalled=recalled)
 
 
 def voted(_task: Task) -> Walk:
@@ -32,19 +32,19 @@ def voted(_task: Task) -> Walk:
     said: list[ModelOnlyAnswer] = []
     with contextlib.suppress(BudgetError):
         for sample in range(1, SAMPLES + 1):
-            recalled: ModelOnlyAnswer | None = yield AskingModelOnly("cot", sample)
+            recalled = yield from ask(AskingModelOnly("cot", sample))
             said += [recalled] if recalled is not None else []
     return _majority(said)
 
 
-def _majority(said: Sequence[ModelOnlyAnswer]) -> Found:
+def _majority(said: Sequence[ModelOnlyAnswer]) -> SearchResult:
     """The first of the answers that most samples gave, and which share of them that is; not to know is an answer, too."""
     if not said:
-        return Found(measures={"samples": 0})
+        return SearchResult(measures={"samples": 0})
     votes = Counter(map(_vote, said))
     most = max(votes, key=votes.__getitem__)
     recalled = next(one for one in said if _vote(one) == most)
-    return Found(recalled=recalled, measures={"samples": len(said), "agreement": votes[most] / len(said)})
+    return SearchResult(recalled=recalled, measures={"samples": len(said), "agreement": votes[most] / len(said)})
 
 
 def _vote(recalled: ModelOnlyAnswer) -> ModelOnlyAnswer:

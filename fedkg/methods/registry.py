@@ -7,7 +7,7 @@ from fedkg.errors import MethodError
 from fedkg.methods import eperm, fidelis, gcr, model_only, retrieve_once, rog, tog
 from fedkg.methods.base import Method
 
-__all__ = ["METHODS", "check", "check_door", "find"]
+__all__ = ["METHODS", "check", "check_door", "find", "name_of"]
 
 METHODS: Mapping[str, Method] = {
     "fidelis": fidelis.METHOD,
@@ -39,6 +39,11 @@ def find(name: str, *, prompted: bool = True) -> Method:
             f"the method {name} needs a language model, and the model local is none", asked=name, hint=hint
         )
     return METHODS[name]
+
+
+def name_of(method: Method) -> str:
+    """The name that the method has in the table; its title where it is not there."""
+    return next((name for name, known in METHODS.items() if known is method), method.title)
 
 
 def check_door(method: Method, door: ConstraintLevel | None, offered: Sequence[ConstraintLevel], model: str) -> None:

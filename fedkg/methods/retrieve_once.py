@@ -10,7 +10,7 @@ Neither plans or verifies: what the search of other methods adds is what they ar
 from collections.abc import Sequence
 
 from fedkg.core.path import PartialPath, Step
-from fedkg.methods.base import Answering, Expanding, Expansion, Method, Task, Walk
+from fedkg.methods.base import Answering, Expanding, Method, Task, Walk, ask
 from fedkg.methods.conclude import answer, conclude
 
 __all__ = ["KAPING", "TRIPLES", "VANILLA", "kaping", "vanilla"]
@@ -22,7 +22,7 @@ TRIPLES = 10
 def kaping(task: Task) -> Walk:
     """One hop, as triples; the best of them are the evidence, and only what they say is an answer."""
     topics = tuple(PartialPath(topic) for topic in task.topics)
-    expansion: Expansion = yield Expanding(1, topics, last=True, retriever="kaping", form="pairs")
+    expansion = yield from ask(Expanding(1, topics, last=True, retriever="kaping", form="pairs"))
     best = _extended(topics, expansion.candidates[: task.search.candidates or TRIPLES])
     return (yield from answer(Answering(best), together=task.together, exhausted=expansion.complete and not best))
 
@@ -34,7 +34,7 @@ def vanilla(task: Task) -> Walk:
     whole = True
     for depth in range(1, task.search.depth + 1):
         last = depth == task.search.depth
-        expansion: Expansion = yield Expanding(depth, beams, last=last, retriever="vanilla")
+        expansion = yield from ask(Expanding(depth, beams, last=last, retriever="vanilla"))
         beams = _extended(beams, expansion.candidates[: task.search.beam])
         whole = whole and expansion.complete and len(beams) == len(expansion.candidates)
         trail += reversed(beams)

@@ -17,7 +17,7 @@ import msgspec
 
 from fedkg.core.path import PartialPath
 from fedkg.core.terms import DirectedRelation
-from fedkg.methods.base import Answering, Completing, Method, PlannedChain, Planning, Task, Walk
+from fedkg.methods.base import Answering, Completing, Method, Planning, Task, Walk, ask
 from fedkg.methods.conclude import answer
 
 __all__ = ["METHOD", "search"]
@@ -25,10 +25,10 @@ __all__ = ["METHOD", "search"]
 
 def search(task: Task) -> Walk:
     """At most `search.beam` chains of at most `search.depth` relations, planned, grounded and judged."""
-    chains: tuple[PlannedChain, ...] = yield Planning(task.topics, task.search.depth, task.search.beam)
+    chains = yield from ask(Planning(task.topics, task.search.depth, task.search.beam))
     walked: tuple[PartialPath, ...] = ()
     if chains:
-        walked = yield Completing(tuple(chain.beam for chain in chains))
+        walked = yield from ask(Completing(tuple(chain.beam for chain in chains)))
     grounded = tuple(beam for beam in walked if _existing(beam) == len(beam.steps))
     found = yield from answer(Answering(grounded), together=task.together)
     return msgspec.structs.replace(found, measures=_validity(walked))

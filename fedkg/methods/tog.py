@@ -13,14 +13,13 @@ answer call sees the kept paths of every depth, or says nothing.
 A relation leads to an entity, so a path has one entity at each step; the answer set is completed as for FiDeLiS.
 """
 
-from collections.abc import Generator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import msgspec
 
 from fedkg.config.settings import SearchSettings
 from fedkg.core.path import PartialPath, Step
-from fedkg.methods.base import Expanding, Expansion, Judging, Method, Need, Scoring, Task, Walk
+from fedkg.methods.base import Expanding, Judging, Method, Scoring, Task, Walk, Walking, ask
 from fedkg.methods.conclude import conclude, leaves
 
 __all__ = ["METHOD", "search"]
@@ -33,7 +32,7 @@ class Pruned(msgspec.Struct, frozen=True):
     all_kept: bool
 
 
-Pruning = Generator[Need, Any, Pruned]
+Pruning = Walking[Pruned]
 
 
 def search(task: Task) -> Walk:
@@ -45,7 +44,7 @@ def search(task: Task) -> Walk:
     exhausted = True
     for depth in range(1, settings.depth + 1):
         # the model looks at the step itself: a retriever's look at the one after it would be fetched for nothing
-        expansion: Expansion = yield Expanding(depth, beams, last=True, form="groups")
+        expansion = yield from ask(Expanding(depth, beams, last=True, form="groups"))
         relations = yield from _relations(depth, beams, expansion.candidates, settings)
         entities = yield from _entities(depth, beams, relations.candidates, settings)
         exhausted = exhausted and expansion.complete and relations.all_kept and entities.all_kept
@@ -53,7 +52,7 @@ def search(task: Task) -> Walk:
         if not beams:
             break
         trail += beams
-        if (yield Judging(leaves(trail) if task.together else beams)):
+        if (yield from ask(Judging(leaves(trail) if task.together else beams))):
             finished = beams
             break
     return (yield from conclude(finished, trail, together=task.together, exhausted=exhausted and not beams))
@@ -66,7 +65,7 @@ def _relations(depth: int, beams: Sequence[PartialPath], found: Sequence[Step], 
     for number, beam in enumerate(beams):
         own = tuple(group for group in offered if group.beam == number)
         if own:
-            scores: tuple[float, ...] = yield Scoring(depth, "relations", (beam,), own)
+            scores = yield from ask(Scoring(depth, "relations", (beam,), own))
             scored += [_weighed(group, score) for group, score in zip(own, scores, strict=True)]
     return _pruned(scored, settings.beam, all_shown=len(offered) == len(found))
 
@@ -76,7 +75,7 @@ def _entities(depth: int, beams: Sequence[PartialPath], relations: Sequence[Step
     pairs = tuple(pair for group in relations for pair in _pairs(group, settings.tails))
     if not pairs:
         return Pruned((), all_kept=True)
-    scores: tuple[float, ...] = yield Scoring(depth, "entities", tuple(beams), pairs)
+    scores = yield from ask(Scoring(depth, "entities", tuple(beams), pairs))
     scored = [_weighed(pair, pair.score * score) for pair, score in zip(pairs, scores, strict=True)]
     all_shown = len(pairs) == sum(len(group.tails) for group in relations)
     return _pruned(scored, settings.beam, all_shown=all_shown)

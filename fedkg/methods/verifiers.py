@@ -1,14 +1,13 @@
 """Who says that a path is enough to answer: the verifiers of FiDeLiS v4, Table 5."""
 
-from collections.abc import Generator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import msgspec
 
 from fedkg.config.settings import Verifier
 from fedkg.core.choice import Choice, Verdict
 from fedkg.core.path import PartialPath
-from fedkg.methods.base import Deducing, Judging, Need
+from fedkg.methods.base import Deducing, Judging, Walking, ask
 
 __all__ = ["VerifiedPaths", "by_verdicts", "verified"]
 
@@ -22,7 +21,7 @@ class VerifiedPaths(msgspec.Struct, frozen=True):
 
 def verified(
     verifier: Verifier, depth: int, beams: tuple[PartialPath, ...], before: tuple[PartialPath, ...]
-) -> Generator[Need, Any, VerifiedPaths]:
+) -> Walking[VerifiedPaths]:
     """What the verifier makes of the paths that one depth has come to; those of `before` count as well.
 
     `deductive` prunes what does not follow (C_local) and finishes what the statement can be deduced from (C_global). The
@@ -32,9 +31,9 @@ def verified(
     if not beams or verifier == "none":
         return VerifiedPaths(beams)
     if verifier == "adequacy":
-        enough = yield Judging((*beams, *before))
+        enough = yield from ask(Judging((*beams, *before)))
         return VerifiedPaths(beams, beams if enough else ())
-    verdicts: tuple[Verdict, ...] = yield Deducing(depth, beams, before, weighed=verifier == "log-probability")
+    verdicts = yield from ask(Deducing(depth, beams, before, weighed=verifier == "log-probability"))
     return by_verdicts([(beams[verdict.number - 1], verdict) for verdict in verdicts])
 
 

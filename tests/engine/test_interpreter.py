@@ -1,4 +1,4 @@
-"""The driver alone: needs of a method in, replies out, over a real graph in process."""
+"""The interpreter alone: needs of a method in, replies out, over a real graph in process."""
 
 import math
 import re
@@ -16,7 +16,8 @@ from fedkg.core.question import Match, Plan
 from fedkg.core.terms import DirectedRelation, Edge, Iri
 from fedkg.core.usage import Usage
 from fedkg.embed.lazy import LazySimilarity
-from fedkg.engine.interpreter import EXHAUSTIVE_WIDTH, Interpreter
+from fedkg.engine.interpreter import Interpreter
+from fedkg.engine.walk import EXHAUSTIVE_WIDTH, WalkContext, widened
 from fedkg.errors import TopicError
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.explored import ExploredGraph
@@ -34,6 +35,7 @@ from fedkg.methods.base import (
     Planning,
     Scoring,
 )
+from fedkg.reasoner.base import ReasoningModel
 from fedkg.reasoner.lexical import LocalModel
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.testing import ScriptedModel
@@ -58,40 +60,62 @@ def town(make_graph: Callable[..., SparqlGraph]) -> SparqlGraph:
 
 @pytest.fixture
 def told() -> list[Event]:
-    """What a driver tells."""
+    """The events of a walk."""
     return []
 
 
-def driver_of(
-    graph: SparqlGraph, similarity: LazySimilarity, told: list[Event], reply: str | None = NONSENSE, **search: Any
+def interpreter_of(
+    graph: SparqlGraph,
+    similarity: LazySimilarity,
+    emit: Callable[[Event], None],
+    model: ReasoningModel,
+    topic: Match | None = None,
+    **search: Any,
 ) -> Interpreter:
-    """A driver that tells its events to `told`, but not where steps lead to; the model gives that reply to every call, None is the local model."""
-    model = PromptedModel(ScriptedModel(lambda _messages, _call: reply)) if reply else LocalModel(similarity)
-    return Interpreter(
+    """An interpreter of a walk over the graph, with that model."""
+    context = WalkContext(
         "Who is mayor of Horn?",
+        Plan(("mayor",)),
+        (topic or Match(HORN, "Horn", 1.0, mention="Horn"),),
+        widened(SearchSettings(**search), model),
         ExploredGraph(graph),
         model,
         similarity,
-        SearchSettings(**search),
-        lambda event: None if isinstance(event, Reached) else told.append(event),
+        emit,
         Usage,
-        Plan(("mayor",)),
-        [Match(HORN, "Horn", 1.0, mention="Horn")],
     )
+    return Interpreter(context)
+
+
+def scripted(
+    graph: SparqlGraph,
+    similarity: LazySimilarity,
+    told: list[Event],
+    reply: str | None = NONSENSE,
+    topic: Match | None = None,
+    **search: Any,
+) -> Interpreter:
+    """An interpreter that tells its events to `told`, but not where steps lead to; the model gives that reply to every call, None is the local model."""
+    model = PromptedModel(ScriptedModel(lambda _messages, _call: reply)) if reply else LocalModel(similarity)
+    return interpreter_of(graph, similarity, quietly(told), model, topic, **search)
+
+
+def quietly(told: list[Event]) -> Callable[[Event], None]:
+    """Collects all events but those of where steps lead to."""
+    return lambda event: None if isinstance(event, Reached) else told.append(event)
 
 
 def listening(
     graph: SparqlGraph, similarity: LazySimilarity, told: list[Event], reply: str
 ) -> tuple[Interpreter, list[str]]:
-    """A driver, and what its model is asked."""
-    driver, asked = driver_of(graph, similarity, told), list[str]()
+    """An interpreter, and what its model is asked."""
+    asked = list[str]()
 
     def play(messages: Sequence[Message], _call: str) -> str:
         asked.append(messages[-1].content)
         return reply
 
-    driver.model = PromptedModel(ScriptedModel(play))
-    return driver, asked
+    return interpreter_of(graph, similarity, quietly(told), PromptedModel(ScriptedModel(play))), asked
 
 
 def step_to(beam: int, name: str) -> Step:
@@ -99,44 +123,44 @@ def step_to(beam: int, name: str) -> Step:
     return Step(beam, DirectedRelation(Iri(f"http://x/r/{name}"), "in"), ())
 
 
-async def expanded(driver: Interpreter) -> tuple[Expansion, tuple[PartialPath, ...]]:
+async def expanded(interpreter: Interpreter) -> tuple[Expansion, tuple[PartialPath, ...]]:
     """The first hop, and its candidates as walked beams."""
-    expansion = await driver.serve(Expanding(1, (START,)))
+    expansion = await interpreter.serve(Expanding(1, (START,)))
     return expansion, tuple(START.extend(candidate) for candidate in expansion.candidates)
 
 
 async def test_a_hop_is_ranked(town: SparqlGraph, hashing: LazySimilarity, told: list[Event]) -> None:
     """The best candidate comes first; what was fetched and what is offered is told; a page is as long as the settings say."""
-    driver = driver_of(town, hashing, told, candidates=1)
-    expansion, _ = await expanded(driver)
+    interpreter = scripted(town, hashing, told, candidates=1)
+    expansion, _ = await expanded(interpreter)
     assert [found.relation.relation.local_name for found in expansion.candidates] == ["mayor", "country"]
-    assert (expansion.complete, expansion.page, driver.considered) == (True, 1, 2)
+    assert (expansion.complete, expansion.page, interpreter.record.considered) == (True, 1, 2)
     assert [type(event) for event in told] == [Fetched, Ranked]
     (offered,) = cast("Ranked", told[1]).offered
     assert offered in {"Horn → mayor → Ana, Bo", "Horn → mayor → Bo, Ana"}
-    assert driver.names[Iri("http://x/bo")] == "Bo"
+    assert interpreter.record.labels[Iri("http://x/bo")] == "Bo"
 
 
 async def test_a_model_without_cost_is_offered_everything(
     town: SparqlGraph, hashing: LazySimilarity, told: list[Event]
 ) -> None:
     """Whatever the settings say of candidates and beams."""
-    driver = driver_of(town, hashing, told, None, candidates=1, beam=1)
-    expansion, _ = await expanded(driver)
-    assert (expansion.page, driver.search.beam) == (0, EXHAUSTIVE_WIDTH)
+    interpreter = scripted(town, hashing, told, None, candidates=1, beam=1)
+    expansion, _ = await expanded(interpreter)
+    assert (expansion.page, interpreter.context.search.beam) == (0, EXHAUSTIVE_WIDTH)
 
 
 async def test_every_need_survives_nonsense(town: SparqlGraph, hashing: LazySimilarity, told: list[Event]) -> None:
     """Steps are chosen as they rank, verified paths are kept and not finished, and no answer is no judgement."""
-    driver = driver_of(town, hashing, told)
-    expansion, beams = await expanded(driver)
+    interpreter = scripted(town, hashing, told)
+    expansion, beams = await expanded(interpreter)
     told.clear()
-    assert await driver.serve(Choosing(1, (START,), expansion.candidates, 1)) == (Choice(1),)
-    assert await driver.serve(Picking(1, START, expansion.candidates, 1)) == (Choice(1),)
-    assert await driver.serve(Deducing(1, beams)) == (Verdict(1, True, False), Verdict(2, True, False))
-    assert driver.judged
-    conclusion = await driver.serve(Answering(beams))
-    assert (conclusion.paths, driver.judged, driver.seen) == ((), False, beams)
+    assert await interpreter.serve(Choosing(1, (START,), expansion.candidates, 1)) == (Choice(1),)
+    assert await interpreter.serve(Picking(1, START, expansion.candidates, 1)) == (Choice(1),)
+    assert await interpreter.serve(Deducing(1, beams)) == (Verdict(1, True, False), Verdict(2, True, False))
+    assert interpreter.record.judged
+    conclusion = await interpreter.serve(Answering(beams))
+    assert (conclusion.paths, interpreter.record.judged, interpreter.record.last_paths) == ((), False, beams)
     assert [type(event) for event in told] == [Warned, Chosen, Verified, Warned, Chosen, Warned, Verified, Warned]
 
 
@@ -146,10 +170,10 @@ async def test_paths_of_before_are_shown_and_not_judged(
 ) -> None:
     """There is a verdict for each new path, and only these are told of."""
     reply = '{"verdicts": [{"path": 1, "follows": true, "deducible": true}, {"path": 2, "follows": true, "deducible": true}]}'
-    driver = driver_of(town, hashing, told, reply)
-    _, beams = await expanded(driver)
+    interpreter = scripted(town, hashing, told, reply)
+    _, beams = await expanded(interpreter)
     need = Deducing(2, tuple(beams[number] for number in new), tuple(beams[number] for number in kept))
-    verdicts = await driver.serve(need)
+    verdicts = await interpreter.serve(need)
     assert [verdict.number for verdict in verdicts] == list(range(1, len(new) + 1))
     assert isinstance(told[-1], Verified)
     assert len(told[-1].finished) == len(new)
@@ -157,49 +181,48 @@ async def test_paths_of_before_are_shown_and_not_judged(
 
 async def test_whole_paths_have_all_their_tails(town: SparqlGraph, hashing: LazySimilarity, told: list[Event]) -> None:
     """Of a path to one mayor the completed one leads to both; whoever lists all that were shown means all."""
-    driver = driver_of(town, hashing, told, '{"paths": [{"path": 1, "ends": [1, 2]}]}', form="pairs")
-    _, (first, *_) = await expanded(driver)
+    interpreter = scripted(town, hashing, told, '{"paths": [{"path": 1, "ends": [1, 2]}]}', form="pairs")
+    _, (first, *_) = await expanded(interpreter)
     assert len(first.tails) == 1
-    (whole,) = await driver.serve(Completing((first,)))
-    assert (len(whole.tails), driver.seen) == (2, (first,))
-    assert await driver.serve(Answering((whole,))) == Conclusion((1,))
+    (whole,) = await interpreter.serve(Completing((first,)))
+    assert (len(whole.tails), interpreter.record.last_paths) == (2, (first,))
+    assert await interpreter.serve(Answering((whole,))) == Conclusion((1,))
 
 
 async def test_what_was_planned_is_named_before_it_is_judged(
     town: SparqlGraph, hashing: LazySimilarity, told: list[Event]
 ) -> None:
     """No hop was ranked: the topic, the relations and the ends of a chain get their labels on the way."""
-    driver = driver_of(town, hashing, told, '{"plans": [{"relations": [1], "weight": 1}]}')
-    driver.topics = [Match(HORN, "horn", 1.0)]
-    (chain,) = await driver.serve(Planning((HORN,), 1, 1))
-    assert (chain.topic, [match.mention for match in driver.topics]) == (HORN, ["Horn"])
-    (whole,) = await driver.serve(Completing((chain.beam,)))
-    await driver.serve(Answering((whole,)))
-    assert {driver.names[term] for term in (HORN, *whole.tails)} == {"Horn", "Ana", "Bo"}
+    interpreter = scripted(
+        town, hashing, told, '{"plans": [{"relations": [1], "weight": 1}]}', Match(HORN, "horn", 1.0)
+    )
+    (chain,) = await interpreter.serve(Planning((HORN,), 1, 1))
+    assert (chain.topic, [match.mention for match in interpreter.record.topics]) == (HORN, ["Horn"])
+    (whole,) = await interpreter.serve(Completing((chain.beam,)))
+    await interpreter.serve(Answering((whole,)))
+    assert {interpreter.record.labels[term] for term in (HORN, *whole.tails)} == {"Horn", "Ana", "Bo"}
 
 
 async def test_a_topic_that_nobody_knows_has_no_plan(
     town: SparqlGraph, hashing: LazySimilarity, told: list[Event]
 ) -> None:
     """A given IRI is checked where its edges are fetched first; where relations are given nothing was fetched, nor checked."""
-    driver = driver_of(town, hashing, told)
     nobody = Iri("http://x/nobody")
-    driver.topics = [Match(nobody, "nobody", 1.0)]
+    interpreter = scripted(town, hashing, told, topic=Match(nobody, "nobody", 1.0))
     with pytest.raises(TopicError, match="says nothing of http://x/nobody"):
-        await driver.serve(Planning((nobody,), 1, 1))
-    driver = driver_of(town, hashing, told)
-    driver.topics = [Match(nobody, "nobody", 1.0)]
+        await interpreter.serve(Planning((nobody,), 1, 1))
+    interpreter = scripted(town, hashing, told, topic=Match(nobody, "nobody", 1.0))
     given = DirectedRelation(Iri("http://x/r/mayor"), "out")
-    assert await driver.serve(Planning((nobody,), 1, 1, (given,))) == (PlannedChain(nobody, (given,)),)
+    assert await interpreter.serve(Planning((nobody,), 1, 1, (given,))) == (PlannedChain(nobody, (given,)),)
 
 
 async def test_steps_of_one_path_are_scored_apart_from_it(
     town: SparqlGraph, hashing: LazySimilarity, told: list[Event]
 ) -> None:
     """The prompt shows the path once, also where it is only the topic; the scores come in the order of the steps."""
-    driver, asked = listening(town, hashing, told, '{"scores": [{"relation": 2, "score": 0.75}]}')
-    expansion, _ = await expanded(driver)
-    assert await driver.serve(Scoring(1, "relations", (START,), expansion.candidates)) == (0.0, 0.75)
+    interpreter, asked = listening(town, hashing, told, '{"scores": [{"relation": 2, "score": 0.75}]}')
+    expansion, _ = await expanded(interpreter)
+    assert await interpreter.serve(Scoring(1, "relations", (START,), expansion.candidates)) == (0.0, 0.75)
     assert "Path so far: Horn\nRelations:\n1. → mayor →\n2. → country →\n" in asked[-1]
     assert told[-1] == Scored(1, "relations", ("→ country →", "→ mayor →"), (0.75, 0.0))
 
@@ -208,10 +231,10 @@ async def test_steps_of_several_paths_are_scored_in_one_call(
     town: SparqlGraph, hashing: LazySimilarity, told: list[Event]
 ) -> None:
     """Each is shown with the path that it goes on from, by the beam that it numbers, and without what it leads to."""
-    driver, asked = listening(town, hashing, told, '{"scores": [{"relation": 1, "score": 1}]}')
-    expansion, beams = await expanded(driver)
+    interpreter, asked = listening(town, hashing, told, '{"scores": [{"relation": 1, "score": 1}]}')
+    expansion, beams = await expanded(interpreter)
     back = [step_to(number, relation) for number, relation in ((1, "country"), (0, "mayor"))]
-    assert await driver.serve(Scoring(2, "relations", beams, tuple(back))) == (1.0, 0.0)
+    assert await interpreter.serve(Scoring(2, "relations", beams, tuple(back))) == (1.0, 0.0)
     assert len(expansion.candidates) == len(beams) == 2
     mayors = "Ana, Bo|Bo, Ana"
     assert re.search(rf"1. Horn → country → Dania ← country ←\n2. Horn → mayor → ({mayors}) ← mayor ←\n", asked[-1])
@@ -222,10 +245,10 @@ async def test_the_local_model_scores_steps_with_the_path_before_them(
     town: SparqlGraph, hashing: LazySimilarity, told: list[Event]
 ) -> None:
     """Of one path or of several: the chain is what resembles the question."""
-    driver = driver_of(town, hashing, told, None)
-    _, beams = await expanded(driver)
-    several = await driver.serve(Scoring(2, "relations", beams, (step_to(0, "country"), step_to(1, "country"))))
-    alone = [await driver.serve(Scoring(2, "relations", (beam,), (step_to(0, "country"),))) for beam in beams]
+    interpreter = scripted(town, hashing, told, None)
+    _, beams = await expanded(interpreter)
+    several = await interpreter.serve(Scoring(2, "relations", beams, (step_to(0, "country"), step_to(1, "country"))))
+    alone = [await interpreter.serve(Scoring(2, "relations", (beam,), (step_to(0, "country"),))) for beam in beams]
     assert list(several) == [score for scores in alone for score in scores]
     assert several[0] > several[1]
 
@@ -235,16 +258,16 @@ async def test_entities_are_scored_with_their_path(
     town: SparqlGraph, hashing: LazySimilarity, told: list[Event], surroundings: bool
 ) -> None:
     """With what the graph says around them, if that is wanted, but for the way that they were reached."""
-    driver, asked = listening(town, hashing, told, '{"scores": [{"entity": 1, "score": 0.5}]}')
-    (whole,) = await driver.serve(Completing((PlannedChain(HORN, (MAYOR,)).beam,)))
+    interpreter, asked = listening(town, hashing, told, '{"scores": [{"entity": 1, "score": 0.5}]}')
+    (whole,) = await interpreter.serve(Completing((PlannedChain(HORN, (MAYOR,)).beam,)))
     pairs = tuple(msgspec.structs.replace(whole.steps[0], edges=(edge,)) for edge in whole.steps[0].edges)
-    driver.names.clear()
+    interpreter.record.labels.clear()
     need = Scoring(1, "entities", (START,), pairs, surroundings=surroundings)
-    assert await driver.serve(need) == (0.5, 0.0)
+    assert await interpreter.serve(need) == (0.5, 0.0)
     around = {"Ana": "", "Bo": " [← rival ← Horn United]"} if surroundings else {"Ana": "", "Bo": ""}
     for name, said in around.items():
         assert re.search(rf"\d\. Horn → mayor → {name}{re.escape(said)}\n", asked[-1])
-    assert driver.seen == (START,)
+    assert interpreter.record.last_paths == (START,)
 
 
 @pytest.mark.parametrize("what", ["relations", "entities"])
@@ -261,11 +284,11 @@ async def test_without_a_usable_score_the_retrievers_counts(
 ) -> None:
     """The best one as 1, what is below 0 as 0; where it tells nothing apart all are worth one half."""
     ranked, expected = scores
-    driver = driver_of(town, hashing, told)
-    expansion, _ = await expanded(driver)
+    interpreter = scripted(town, hashing, told)
+    expansion, _ = await expanded(interpreter)
     candidates = tuple(msgspec.structs.replace(expansion.candidates[0], score=score) for score in ranked)
     told.clear()
-    assert await driver.serve(Scoring(1, what, (START,), candidates)) == expected
+    assert await interpreter.serve(Scoring(1, what, (START,), candidates)) == expected
     assert [type(event) for event in told] == [Warned, Scored] * bool(ranked)
 
 
@@ -274,9 +297,9 @@ async def test_plans_are_chains_of_what_is_offered(
 ) -> None:
     """Each from every topic, the heaviest first, with its weight; the prompt shows these relations and no others."""
     reply = '{"plans": [{"relations": [2], "weight": 0.2}, {"relations": [1, 2], "weight": 0.9}]}'
-    driver, asked = listening(town, hashing, told, reply)
+    interpreter, asked = listening(town, hashing, told, reply)
     dania = Iri("http://x/dania")
-    chains = await driver.serve(Planning((HORN, dania), 2, 3, (COUNTRY, MAYOR)))
+    chains = await interpreter.serve(Planning((HORN, dania), 2, 3, (COUNTRY, MAYOR)))
     assert chains == (
         *(PlannedChain(topic, (COUNTRY, MAYOR), 0.9) for topic in (HORN, dania)),
         *(PlannedChain(topic, (MAYOR,), 0.2) for topic in (HORN, dania)),
@@ -302,15 +325,15 @@ async def test_what_was_judged_is_told(
     town: SparqlGraph, hashing: LazySimilarity, told: list[Event], reply: str, adequate: bool
 ) -> None:
     """Which paths the model has seen together, and what it said of them; where it failed only that."""
-    driver, asked = listening(town, hashing, told, reply)
-    _, beams = await expanded(driver)
-    assert await driver.serve(Judging(beams)) is adequate
+    interpreter, asked = listening(town, hashing, told, reply)
+    _, beams = await expanded(interpreter)
+    assert await interpreter.serve(Judging(beams)) is adequate
     judged = told[-1]
     assert isinstance(judged, Judged)
     assert (len(judged.paths), judged.adequate) == (2, adequate)
     assert all(path in asked[-1] for path in judged.paths)
     told.clear()
-    assert await driver_of(town, hashing, told).serve(Judging(beams)) is False
+    assert await scripted(town, hashing, told).serve(Judging(beams)) is False
     assert [type(event) for event in told] == [Warned]
 
 
@@ -319,8 +342,8 @@ async def test_without_a_usable_plan_each_relation_is_one(
     town: SparqlGraph, hashing: LazySimilarity, told: list[Event], most: int
 ) -> None:
     """The first ones, as they rank, and the answer says so; none where none are within reach."""
-    driver = driver_of(town, hashing, told)
-    chains = await driver.serve(Planning((HORN,), 2, most, (MAYOR, COUNTRY)))
+    interpreter = scripted(town, hashing, told)
+    chains = await interpreter.serve(Planning((HORN,), 2, most, (MAYOR, COUNTRY)))
     assert [chain.relations for chain in chains] == [(MAYOR,), (COUNTRY,)][:most]
     assert [type(event) for event in told] == [Warned, Proposed]
 
@@ -329,11 +352,11 @@ async def test_the_model_ranks_relations_where_it_is_the_retriever(
     town: SparqlGraph, hashing: LazySimilarity, told: list[Event]
 ) -> None:
     """In one call for all; who gets the same score stays where the retriever had it; what is told is what is offered."""
-    driver, asked = listening(town, hashing, told, '{"scores": [{"relation": 2, "score": 0.5}]}')
+    interpreter, asked = listening(town, hashing, told, '{"scores": [{"relation": 2, "score": 0.5}]}')
     forms: tuple[Form, ...] = ("groups", "pairs")
     for form in forms:
         need = Expanding(1, (START,), retriever="tog", form=form)
-        expansion = await driver.serve(need)
+        expansion = await interpreter.serve(need)
         scores = [(found.relation.relation.local_name, found.score) for found in expansion.candidates]
         mayors = 1 if form == "groups" else 2
         assert scores == [("country", 0.5), *[("mayor", 0.0)] * mayors]
@@ -347,7 +370,7 @@ async def test_where_the_model_scores_nothing_the_retrievers_order_stays(
     town: SparqlGraph, hashing: LazySimilarity, told: list[Event]
 ) -> None:
     """With a warning."""
-    expansion = await driver_of(town, hashing, told).serve(Expanding(1, (START,), retriever="tog"))
+    expansion = await scripted(town, hashing, told).serve(Expanding(1, (START,), retriever="tog"))
     assert [found.relation.relation.local_name for found in expansion.candidates] == ["mayor", "country"]
     assert [type(event) for event in told] == [Fetched, Warned, Scored, Ranked]
 
@@ -371,11 +394,11 @@ async def test_a_path_finishes_where_the_model_is_as_sure_as_not(
     town: SparqlGraph, hashing: LazySimilarity, told: list[Event]
 ) -> None:
     """One call for each new path, which is shown apart from the others; all of them follow."""
-    driver, chat = driver_of(town, hashing, told), Unsure(0.49, 0.5)
-    driver.model = PromptedModel(chat)
-    _, beams = await expanded(driver)
+    chat = Unsure(0.49, 0.5)
+    interpreter = interpreter_of(town, hashing, quietly(told), PromptedModel(chat))
+    _, beams = await expanded(interpreter)
     told.clear()
-    verdicts = await driver.serve(Deducing(1, beams, (START,), weighed=True))
+    verdicts = await interpreter.serve(Deducing(1, beams, (START,), weighed=True))
     assert verdicts == (Verdict(1, True, False), Verdict(2, True, True))
     prompts = [messages[-1].content for messages, _ in chat.asked]
     assert [re.findall("(?m)^Path: .* (mayor|country) ", prompt) for prompt in prompts] == [["mayor"], ["country"]]
@@ -388,10 +411,10 @@ async def test_a_path_finishes_where_the_model_is_as_sure_as_not(
 async def test_where_steps_lead_to_is_told(town: SparqlGraph, hashing: LazySimilarity) -> None:
     """Each stage with the ends of its steps, by IRI and by label: whoever measures sees where the answer got lost."""
     told: list[Event] = []
-    driver = driver_of(town, hashing, [], '{"picks": [{"offer": 1, "follows": true, "deducible": false}]}')
-    driver.tell = told.append
-    expansion, _ = await expanded(driver)
-    await driver.serve(Choosing(1, (START,), expansion.candidates, 1))
+    reply = '{"picks": [{"offer": 1, "follows": true, "deducible": false}]}'
+    interpreter = interpreter_of(town, hashing, told.append, PromptedModel(ScriptedModel(lambda *_: reply)))
+    expansion, _ = await expanded(interpreter)
+    await interpreter.serve(Choosing(1, (START,), expansion.candidates, 1))
     reached = [event for event in told if isinstance(event, Reached)]
     assert [event.stage for event in reached] == ["offered", "chosen", "kept", "finished"]
     assert [len(event.ends) for event in reached] == [len(expansion.candidates), 1, 1, 0]
@@ -403,20 +426,20 @@ async def test_without_probabilities_no_path_finishes(
     town: SparqlGraph, hashing: LazySimilarity, told: list[Event]
 ) -> None:
     """A server may take the argument and give none: the walk goes on."""
-    driver, _ = listening(town, hashing, told, '{"deducible": true}')
-    _, beams = await expanded(driver)
-    verdicts = await driver.serve(Deducing(1, beams, weighed=True))
+    interpreter, _ = listening(town, hashing, told, '{"deducible": true}')
+    _, beams = await expanded(interpreter)
+    verdicts = await interpreter.serve(Deducing(1, beams, weighed=True))
     assert [(verdict.follows, verdict.finishes) for verdict in verdicts] == [(True, False)] * 2
     assert "without the log-probabilities" in next(event.message for event in told if isinstance(event, Warned))
 
 
 async def test_paths_that_meet_are_shown_as_one(town: SparqlGraph, hashing: LazySimilarity, told: list[Event]) -> None:
     """In one line, with the labels of both, and with the ends that they have in common."""
-    driver, asked = listening(town, hashing, told, '{"paths": [{"path": 1, "ends": []}]}')
+    interpreter, asked = listening(town, hashing, told, '{"paths": [{"path": 1, "ends": []}]}')
     bo, rival = Iri("http://x/bo"), Iri("http://x/united")
     mayor = Edge(HORN, MAYOR.relation, bo, "out", "town")
     other = Edge(rival, Iri("http://x/r/rival"), bo, "out", "town")
     one, two = START.extend(Step(0, MAYOR, (mayor,))), PartialPath(rival).extend(Step(0, other.walked, (other,)))
-    assert await driver.serve(Answering((one, one), ((two,),))) == Conclusion((1,))
+    assert await interpreter.serve(Answering((one, one), ((two,),))) == Conclusion((1,))
     shown = re.findall(r"(?m)^\d\. (.*)$", asked[-1])
     assert shown == ["Horn → mayor → Bo; also Horn United → rival → Bo", "Horn → mayor → Bo"]

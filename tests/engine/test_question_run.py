@@ -327,14 +327,14 @@ async def test_a_model_that_was_never_heard_has_failed(films: SparqlGraph, faili
         return '{"picks": []}'
 
     run = run_of(films, play, topics=["King Kong"], search={"depth": 1, "candidates": 1})
-    run.ledger = cast("PromptedModel", run.model).ledger
+    run.ledger = cast("PromptedModel", run.reasoner).ledger
     assert (await answer_of(run)).status is status
 
 
 async def test_a_model_that_writes_prose_only_has_failed(films: SparqlGraph) -> None:
     """No reply that could be used is no search either: the ledger says so on every line, and the exit code is 3."""
     run = run_of(films, lambda _messages, _call: "I would rather tell a story.", topics=["King Kong"])
-    run.ledger = cast("PromptedModel", run.model).ledger
+    run.ledger = cast("PromptedModel", run.reasoner).ledger
     answer = await answer_of(run)
     assert (answer.status, exit_code(answer)) == (Status.FAILED, 3)
     assert {line.error for line in answer.ledger} == {"ModelReplyError"}
@@ -358,7 +358,7 @@ async def test_an_answer_that_is_known_when_a_budget_ends_is_kept(
     async def over(*_: Any) -> Any:
         raise BudgetError("the 5 seconds are over", budget="seconds")
 
-    monkeypatch.setattr("fedkg.engine.interpreter.complete", over)
+    monkeypatch.setattr("fedkg.engine.handlers.expanding.complete", over)
     player = Player("starring", "none of these")
     answer = await answer_of(run_of(films, player, search={"form": form}))
     assert (answer.status, answer.usage.spent) == (Status.ANSWERED, "seconds")
@@ -375,7 +375,7 @@ async def test_paths_that_were_finished_when_a_budget_ends_are_shown(
     async def over(*_: Any) -> Any:
         raise BudgetError("the 5 seconds are over", budget="seconds")
 
-    monkeypatch.setattr("fedkg.engine.interpreter.complete", over)
+    monkeypatch.setattr("fedkg.engine.handlers.expanding.complete", over)
     answer = await answer_of(run_of(films, Player("directed by")))
     assert (answer.status, answer.answers, len(answer.paths)) == (Status.NOT_FOUND, (), 1)
 

@@ -12,7 +12,7 @@ from fedkg.cli.main import main
 from fedkg.core.answer import Status
 from fedkg.core.path import PartialPath
 from fedkg.llm.base import Message
-from fedkg.methods.base import Answering, Expanding, Expansion, Method, Task, Walk
+from fedkg.methods.base import Answering, Expanding, Method, Task, Walk, ask
 from fedkg.methods.conclude import answer
 from fedkg.methods.registry import METHODS
 from fedkg.session import Session
@@ -31,7 +31,7 @@ QUESTION = "What is the capital of Ruritania?"
 def first_hop(task: Task) -> Walk:
     """What the topics are said to be related to; the model is shown as many relations as the beam is wide."""
     topics = tuple(map(PartialPath, task.topics))
-    expansion: Expansion = yield Expanding(1, topics, last=True)
+    expansion = yield from ask(Expanding(1, topics, last=True))
     steps = expansion.candidates[: task.search.beam]
     paths = tuple(topics[step.beam].extend(step) for step in steps)
     whole = expansion.complete and len(steps) == len(expansion.candidates)

@@ -8,7 +8,7 @@ from fedkg.core.choice import Conclusion
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.terms import DirectedRelation, Edge, Iri
 from fedkg.errors import BudgetError
-from fedkg.methods.base import Answering, Completing, Found, Inducing, Walk
+from fedkg.methods.base import Answering, Completing, Inducing, SearchResult, Walk
 from fedkg.methods.conclude import all_ends, answer, chains, conclude, leaves
 
 TOPIC = Iri("http://x/topic")
@@ -23,7 +23,7 @@ def walked(*names: str, relations: str = "") -> PartialPath:
     return beam
 
 
-def played(walk: Walk, conclusion: Conclusion) -> tuple[Found, list[object]]:
+def played(walk: Walk, conclusion: Conclusion) -> tuple[SearchResult, list[object]]:
     """What a walk ends with, and its needs, where that is concluded and completion adds nothing."""
     needs: list[object] = []
     try:
@@ -39,7 +39,7 @@ def played(walk: Walk, conclusion: Conclusion) -> tuple[Found, list[object]]:
 def test_nothing_kept_costs_nothing(together: bool) -> None:
     """No answer call is paid for where there is no path."""
     found, needs = played(conclude((), (), together=together, exhausted=True), Conclusion((1,)))
-    assert (found, needs) == (Found(exhausted=True), [])
+    assert (found, needs) == (SearchResult(exhausted=True), [])
 
 
 def test_finished_paths_are_completed_and_then_judged() -> None:

@@ -23,11 +23,11 @@ from fedkg.methods.base import (
     Completing,
     Expanding,
     Expansion,
-    Found,
     Need,
     PlannedChain,
     Planning,
     Scoring,
+    SearchResult,
     Task,
 )
 from fedkg.methods.eperm import ENTITIES, OFFERED, PLANS, RELATIONS
@@ -74,7 +74,7 @@ class Driver:
         self.plans = plans
         self.complete = True
 
-    def __call__(self, need: Need) -> Any:
+    def __call__(self, need: Need[object]) -> Any:
         """The reply to a need."""
         match need:
             case Expanding():
@@ -110,11 +110,11 @@ class Driver:
 
 
 def drive(
-    answer: Callable[[Need], Any], *, topics: Sequence[Iri] = (TOPIC,), together: bool = False, **search: Any
-) -> tuple[Found, list[Need]]:
+    answer: Callable[[Need[object]], Any], *, topics: Sequence[Iri] = (TOPIC,), together: bool = False, **search: Any
+) -> tuple[SearchResult, list[Need[object]]]:
     """Runs a search; `answer` is the driver, of which an exception is thrown into the search."""
     walk = eperm.search(Task(tuple(topics), SearchSettings(**({"depth": 2} | search)), together))
-    needs: list[Need] = [next(walk)]
+    needs: list[Need[object]] = [next(walk)]
     try:
         while True:
             reply = answer(needs[-1])
@@ -123,18 +123,18 @@ def drive(
         return end.value, needs
 
 
-def kinds(needs: Sequence[Need]) -> list[str]:
+def kinds(needs: Sequence[Need[object]]) -> list[str]:
     """The names of the needs, in order; of a scoring what is scored."""
     return [need.what if isinstance(need, Scoring) else type(need).__name__ for need in needs]
 
 
-def scored(needs: Sequence[Need], what: str, depth: int) -> Scoring:
+def scored(needs: Sequence[Need[object]], what: str, depth: int) -> Scoring:
     """The one scoring of relations or entities at that depth."""
     (found,) = [need for need in needs if isinstance(need, Scoring) and (need.what, need.depth) == (what, depth)]
     return found
 
 
-def shown(needs: Sequence[Need]) -> tuple[PartialPath, ...]:
+def shown(needs: Sequence[Need[object]]) -> tuple[PartialPath, ...]:
     """What the answer call sees."""
     (beams,) = [need.beams for need in needs if isinstance(need, Answering)]
     return beams
@@ -172,7 +172,7 @@ def test_as_many_steps_are_scored_as_the_settings_say(candidates: int | None, sh
     """Not the page of a retriever: what the model scores it has to see."""
     found = tuple(step([TOPIC], f"r{number}", 1) for number in range(130))
 
-    def answer(need: Need) -> Any:
+    def answer(need: Need[object]) -> Any:
         return Expansion(found, complete=True, page=10) if isinstance(need, Expanding) else Driver()(need)
 
     _, needs = drive(answer, candidates=candidates)
@@ -232,7 +232,7 @@ def test_an_entity_from_which_the_plan_leads_nowhere_is_no_part_of_a_path() -> N
     """It takes no place among the top S, and costs no score."""
     walk = PartialPath(TOPIC, (step([TOPIC], "a", 4), step([Iri("http://x/t.a3")], "b", 1)))
 
-    def answer(need: Need) -> Any:
+    def answer(need: Need[object]) -> Any:
         return (walk,) if isinstance(need, Completing) else Driver(ab=1.0)(need)
 
     _, needs = drive(answer)
@@ -248,7 +248,7 @@ def test_a_path_does_not_go_back_to_where_it_has_been() -> None:
     steps = (Step(0, relation("k"), tuple(Edge(a, knows, b, "out", "e") for a, b in pairs)) for pairs in ends)
     walk = PartialPath(TOPIC, tuple(steps))
 
-    def answer(need: Need) -> Any:
+    def answer(need: Need[object]) -> Any:
         return (walk,) if isinstance(need, Completing) else Driver(kkk=1.0)(need)
 
     _, needs = drive(answer, depth=3)
@@ -269,13 +269,13 @@ def test_a_topic_without_edges_is_the_graphs_own_none(complete: bool) -> None:
     driver = Driver(names="")
     driver.complete = complete
     found, needs = drive(driver)
-    assert (found, kinds(needs)) == (Found(exhausted=complete, measures=MEASURES), ["Expanding"])
+    assert (found, kinds(needs)) == (SearchResult(exhausted=complete, measures=MEASURES), ["Expanding"])
 
 
 def test_none_is_sure_only_where_every_relation_within_reach_was_weighed() -> None:
     """A walk that ends by itself, with nothing cut, and a model that sees no plan in it; the bound of depth is no end."""
 
-    def answer(need: Need) -> Any:
+    def answer(need: Need[object]) -> Any:
         steps = (step([TOPIC], "a", 1),) if isinstance(need, Expanding) and need.depth == 1 else ()
         return Expansion(steps, complete=True) if isinstance(need, Expanding) else Driver()(need)
 
@@ -285,11 +285,11 @@ def test_none_is_sure_only_where_every_relation_within_reach_was_weighed() -> No
 
 
 @pytest.mark.parametrize("last", [Completing, Scoring, Answering])
-def test_a_spent_budget_leaves_the_measures(last: type[Need]) -> None:
+def test_a_spent_budget_leaves_the_measures(last: type[Need[object]]) -> None:
     """Without a judgement on its paths there is no answer."""
     driver = Driver(ab=0.9)
 
-    def answer(need: Need) -> Any:
+    def answer(need: Need[object]) -> Any:
         entities = not isinstance(need, Scoring) or need.what == "entities"
         return BudgetError("spent", budget="calls") if isinstance(need, last) and entities else driver(need)
 

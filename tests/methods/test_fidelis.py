@@ -21,10 +21,10 @@ from fedkg.methods.base import (
     Deducing,
     Expanding,
     Expansion,
-    Found,
     Judging,
     Need,
     Picking,
+    SearchResult,
     Task,
 )
 
@@ -39,11 +39,15 @@ def step(name: str, start: str = "topic", beam: int = 0, score: float = 1.0) -> 
 
 
 def drive(
-    settings: SearchSettings, answer: Callable[[Need], Any], *, together: bool = False, topics: Sequence[Iri] = (TOPIC,)
-) -> tuple[Found, list[Need]]:
+    settings: SearchSettings,
+    answer: Callable[[Need[object]], Any],
+    *,
+    together: bool = False,
+    topics: Sequence[Iri] = (TOPIC,),
+) -> tuple[SearchResult, list[Need[object]]]:
     """Runs a search; `answer` is the driver."""
     walk = fidelis.search(Task(tuple(topics), settings, together))
-    needs: list[Need] = [next(walk)]
+    needs: list[Need[object]] = [next(walk)]
     try:
         while True:
             needs.append(walk.send(answer(needs[-1])))
@@ -51,7 +55,7 @@ def drive(
         return end.value, needs
 
 
-def kinds(needs: list[Need]) -> list[str]:
+def kinds(needs: list[Need[object]]) -> list[str]:
     """The names of the needs, in order."""
     return [type(need).__name__ for need in needs]
 
@@ -65,7 +69,7 @@ class Driver:
         self.conclude = conclude
         self.depth = 0
 
-    def __call__(self, need: Need) -> Any:
+    def __call__(self, need: Need[object]) -> Any:
         """The reply to a need."""
         match need:
             case Expanding():
@@ -134,7 +138,7 @@ def test_an_answer_that_is_known_survives_a_spent_budget(finish_at: int) -> None
 def test_a_step_that_does_not_follow_is_pruned() -> None:
     """C_local = 0 removes the step, whatever the model said of the whole path."""
 
-    def answer(need: Need) -> Any:
+    def answer(need: Need[object]) -> Any:
         if isinstance(need, Choosing):
             return (Choice(1, follows=False, finishes=True), Choice(2, follows=True, finishes=False))
         return Driver()(need)
@@ -146,14 +150,14 @@ def test_a_step_that_does_not_follow_is_pruned() -> None:
 def test_nothing_chosen_ends_the_walk_with_nothing_found() -> None:
     """Where the model says that nothing leads on, no answer call is paid for."""
     found, needs = drive(SearchSettings(depth=3), Driver(picks=0))
-    assert found == Found(exhausted=True)
+    assert found == SearchResult(exhausted=True)
     assert kinds(needs) == ["Expanding", "Choosing"]
 
 
 def test_no_candidates_cost_no_call() -> None:
     """An entity without edges ends the walk before any model call."""
 
-    def answer(need: Need) -> Any:
+    def answer(need: Need[object]) -> Any:
         assert isinstance(need, Expanding)
         return Expansion((), complete=True)
 
@@ -164,7 +168,7 @@ def test_no_candidates_cost_no_call() -> None:
 def test_exhausted_is_false_where_something_was_left_out() -> None:
     """An empty result means "the graph says none" only where everything within reach was seen."""
 
-    def answer(need: Need) -> Any:
+    def answer(need: Need[object]) -> Any:
         return Expansion((), complete=False) if isinstance(need, Expanding) else Driver()(need)
 
     assert not drive(SearchSettings(depth=2), answer)[0].exhausted
@@ -182,7 +186,7 @@ def test_the_next_candidates_are_offered_where_none_of_the_best_was_chosen() -> 
     """Forty candidates in pages of ten: the second call shows all the rest, so that "none" is said for sure."""
     pages: list[int] = []
 
-    def answer(need: Need) -> Any:
+    def answer(need: Need[object]) -> Any:
         if isinstance(need, Expanding):
             return Expansion(tuple(step(f"c{n}") for n in range(40)), complete=True, page=10)
         assert isinstance(need, Choosing)
@@ -196,7 +200,7 @@ def test_the_next_candidates_are_offered_where_none_of_the_best_was_chosen() -> 
 def test_further_pages_stay_within_depth_calls() -> None:
     """A search of depth 1 has one choice, however many candidates there are; it is not exhausted then."""
 
-    def answer(need: Need) -> Any:
+    def answer(need: Need[object]) -> Any:
         many = tuple(step(f"c{n}") for n in range(40))
         return Expansion(many, complete=True, page=10) if isinstance(need, Expanding) else ()
 
@@ -207,7 +211,7 @@ def test_further_pages_stay_within_depth_calls() -> None:
 def test_a_choice_from_a_later_page_is_the_candidate_that_was_shown() -> None:
     """Numbers count within the page."""
 
-    def answer(need: Need) -> Any:
+    def answer(need: Need[object]) -> Any:
         if isinstance(need, Expanding):
             return Expansion(tuple(step(f"c{n}") for n in range(5)), complete=True, page=2)
         if isinstance(need, Choosing):
@@ -238,7 +242,7 @@ def test_the_conclusion_names_paths_and_tails() -> None:
 def test_a_judgement_rests_on_all_paths(plan: Any) -> None:
     """Whoever verifies sees what was kept before; the answer call sees what finished and all other ends of the walk, whole."""
 
-    def answer(need: Need) -> Any:
+    def answer(need: Need[object]) -> Any:
         match need:
             case Choosing(depth=2):
                 return (Choice(1, follows=True, finishes=True),)
@@ -269,14 +273,14 @@ def test_evidence_that_never_finished_is_judged_too() -> None:
     assert kinds(needs)[-2:] == ["Completing", "Answering"]
     assert [len(beam.steps) for beam in found.beams] == [1, 1]
     nothing, _ = drive(SearchSettings(depth=1), Driver(picks=0), together=True)
-    assert nothing == Found(exhausted=True)
+    assert nothing == SearchResult(exhausted=True)
 
 
 def test_pairs_of_one_relation_are_completed_once() -> None:
     """Two ends of one chain of relations become the same whole path, which the model is shown once."""
     relation = DirectedRelation(Iri("http://x/r/child"), "out")
 
-    def answer(need: Need) -> Any:
+    def answer(need: Need[object]) -> Any:
         if isinstance(need, Expanding):
             edges = [Edge(TOPIC, relation.relation, Iri(f"http://x/{name}"), "out", "e") for name in "ab"]
             return Expansion(tuple(Step(0, relation, (edge,)) for edge in edges), complete=True)
@@ -297,7 +301,7 @@ def test_every_beam_is_made_of_offered_steps(plan: Any, depth: int, width: int, 
     """Whatever the model picks among the offers, every step of every found path was offered."""
     offered: set[Step] = set()
 
-    def answer(need: Need) -> Any:
+    def answer(need: Need[object]) -> Any:
         match need:
             case Expanding():
                 made = [step(f"{need.depth}{n}{k}", f"n{n}", n) for n in range(len(need.beams)) for k in range(2)]
@@ -340,10 +344,10 @@ def test_each_of_many_topics_has_room_for_a_path(plan: Any) -> None:
     assert all(made[name] <= said[name] for name in made if name)
 
 
-def verifying(verifier: Any, says: Any) -> tuple[Found, list[Need], list[Need]]:
+def verifying(verifier: Any, says: Any) -> tuple[SearchResult, list[Need[object]], list[Need[object]]]:
     """A search of three steps whose verifier always `says` the same, with both call plans: what was found, and the needs."""
 
-    def answer(need: Need) -> Any:
+    def answer(need: Need[object]) -> Any:
         match need:
             case Judging():
                 return says
@@ -400,7 +404,7 @@ def test_a_judgement_is_made_without_the_last_step_too() -> None:
 def test_nothing_found_has_no_last_step() -> None:
     """Nothing is completed, and "none" is said as it is with it."""
     found, needs = drive(SearchSettings(depth=3, last_step=False), Driver(picks=0))
-    assert (found, kinds(needs)) == (Found(exhausted=True), ["Expanding", "Choosing"])
+    assert (found, kinds(needs)) == (SearchResult(exhausted=True), ["Expanding", "Choosing"])
 
 
 def test_the_retriever_of_the_settings_ranks() -> None:
@@ -419,7 +423,7 @@ class Two:
         self.finished = finished
         self.conclude = conclude
 
-    def __call__(self, need: Need) -> Any:
+    def __call__(self, need: Need[object]) -> Any:
         """The reply to a need; the second topic's path has a step more."""
         match need:
             case Expanding(depth=1):
@@ -436,7 +440,7 @@ class Two:
                 return tuple(Verdict(n, True, name in self.finished) for n, name in enumerate(names, 1))
             case Answering():
                 return self.conclude or Conclusion((1,))
-        return (Choice(1),) if isinstance(need, Picking) else need.beams  # type: ignore[union-attr]  # completed
+        return need.beams if isinstance(need, Completing) else (Choice(1),)
 
     def group(self, beam: int, start: str, name: str, *ends: str) -> Step:
         """A group of edges."""
@@ -445,12 +449,12 @@ class Two:
         return Step(beam, DirectedRelation(relation, "out"), edges, 1.0)
 
 
-def joint(driver: Two, **search: Any) -> tuple[Found, list[Need]]:
+def joint(driver: Two, **search: Any) -> tuple[SearchResult, list[Need[object]]]:
     """What is found from two topics, and the needs."""
     return drive(SearchSettings(**search), driver, topics=(TOPIC, OTHER))
 
 
-def ends_of(found: Found) -> set[tuple[str, str]]:
+def ends_of(found: SearchResult) -> set[tuple[str, str]]:
     """Each topic with the ends that answer."""
     return {(beam.topic.local_name, end.text) for beam in found.beams for end in beam.tails}
 

@@ -30,9 +30,9 @@ from fedkg.methods.base import (
     Decoding,
     Expanding,
     Expansion,
-    Found,
     Inducing,
     Need,
+    SearchResult,
     Task,
 )
 from fedkg.reasoner.prompted import PromptedModel
@@ -69,7 +69,7 @@ class Table:
         self.pick: Callable[[Choosing], tuple[Choice, ...]] = self._wanted
         self.conclude: Callable[[Inducing], Conclusion] = lambda need: Conclusion(tuple(range(1, len(need.beams) + 1)))
 
-    def __call__(self, need: Need) -> Any:
+    def __call__(self, need: Need[object]) -> Any:
         """The reply to a need."""
         match need:
             case Expanding():
@@ -105,11 +105,11 @@ class Table:
 
 
 def drive(
-    driver: Callable[[Need], Any], topics: Sequence[str] = ("kong",), *, together: bool = False, **search: Any
-) -> tuple[Found, list[Need]]:
+    driver: Callable[[Need[object]], Any], topics: Sequence[str] = ("kong",), *, together: bool = False, **search: Any
+) -> tuple[SearchResult, list[Need[object]]]:
     """Runs the method to its end."""
     walk = gcr.search(Task(tuple(map(node, topics)), SearchSettings(**search), together))
-    needs: list[Need] = [next(walk)]
+    needs: list[Need[object]] = [next(walk)]
     try:
         while True:
             needs.append(walk.send(driver(needs[-1])))
@@ -117,7 +117,7 @@ def drive(
         return end.value, needs
 
 
-def kinds(needs: Sequence[Need]) -> list[str]:
+def kinds(needs: Sequence[Need[object]]) -> list[str]:
     """The names of the needs, in order."""
     return [type(need).__name__ for need in needs]
 
@@ -132,7 +132,7 @@ def everything(need: Choosing) -> tuple[Choice, ...]:
     return tuple(map(Choice, range(1, min(need.width, len(need.candidates)) + 1)))
 
 
-def induced(needs: Sequence[Need]) -> list[list[str]]:
+def induced(needs: Sequence[Need[object]]) -> list[list[str]]:
     """The relations of the paths that the answer call saw."""
     return [chain(beam) for need in needs if isinstance(need, Inducing) for beam in need.beams]
 

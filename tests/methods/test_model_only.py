@@ -22,7 +22,7 @@ from fedkg.graph.federated import FederatedGraph
 from fedkg.llm.base import Message
 from fedkg.llm.ledger import Ledger
 from fedkg.methods import model_only, registry
-from fedkg.methods.base import AskingModelOnly, Found, Need, Task
+from fedkg.methods.base import AskingModelOnly, Need, SearchResult, Task
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.session import Session
 from fedkg.testing import ScriptedModel
@@ -32,10 +32,12 @@ TASK = Task((), SearchSettings())
 GRAZ, WIEN = ModelOnlyAnswer(("Graz",)), ModelOnlyAnswer(("Wien",))
 
 
-def drive(name: str, replies: Sequence[ModelOnlyAnswer | BudgetError | None]) -> tuple[Found, list[Need]]:
+def drive(
+    name: str, replies: Sequence[ModelOnlyAnswer | BudgetError | None]
+) -> tuple[SearchResult, list[Need[object]]]:
     """Runs a method over the replies."""
     walk = registry.find(name).walk(TASK)
-    needs: list[Need] = [next(walk)]
+    needs: list[Need[object]] = [next(walk)]
     try:
         for reply in replies:
             need = walk.throw(reply) if isinstance(reply, BudgetError) else walk.send(reply)
@@ -45,7 +47,7 @@ def drive(name: str, replies: Sequence[ModelOnlyAnswer | BudgetError | None]) ->
     pytest.fail(f"it asks for more: {needs[-1]}")
 
 
-def voted(*replies: ModelOnlyAnswer | BudgetError | None) -> Found:
+def voted(*replies: ModelOnlyAnswer | BudgetError | None) -> SearchResult:
     """What self-consistency makes of these replies."""
     return drive("self-consistency", replies)[0]
 
@@ -54,8 +56,8 @@ def voted(*replies: ModelOnlyAnswer | BudgetError | None) -> Found:
 def test_one_call_in_the_methods_style(style: str) -> None:
     """The reply is the answer; where the model gave none there is none."""
     found, needs = drive(style, [GRAZ])
-    assert (found, needs) == (Found(recalled=GRAZ), [AskingModelOnly(style)])  # type: ignore[arg-type]  # one of the styles
-    assert drive(style, [None])[0] == Found()
+    assert (found, needs) == (SearchResult(recalled=GRAZ), [AskingModelOnly(style)])  # type: ignore[arg-type]  # one of the styles
+    assert drive(style, [None])[0] == SearchResult()
 
 
 def test_self_consistency_takes_different_chains_of_thought() -> None:
@@ -66,7 +68,7 @@ def test_self_consistency_takes_different_chains_of_thought() -> None:
 
 def test_the_majority_wins() -> None:
     """The answer is as its first sample wrote it; the share tells how sure that is."""
-    assert voted(WIEN, GRAZ, ModelOnlyAnswer(("graz.",)), WIEN, ModelOnlyAnswer(("the Graz",))) == Found(
+    assert voted(WIEN, GRAZ, ModelOnlyAnswer(("graz.",)), WIEN, ModelOnlyAnswer(("the Graz",))) == SearchResult(
         recalled=GRAZ, measures={"samples": 5, "agreement": 0.6}
     )
 
@@ -87,7 +89,7 @@ def test_sets_verdicts_and_options_are_voted_on() -> None:
 
 def test_not_to_know_is_an_answer() -> None:
     """Where most samples know nothing one guess is no majority."""
-    assert voted(GRAZ, *[ModelOnlyAnswer()] * 4) == Found(
+    assert voted(GRAZ, *[ModelOnlyAnswer()] * 4) == SearchResult(
         recalled=ModelOnlyAnswer(), measures={"samples": 5, "agreement": 0.8}
     )
 
@@ -95,14 +97,14 @@ def test_not_to_know_is_an_answer() -> None:
 def test_samples_that_failed_have_no_vote() -> None:
     """The share is that of the samples that there are; without any nothing is found."""
     assert voted(None, GRAZ, None, GRAZ, WIEN).measures == {"samples": 3, "agreement": 2 / 3}
-    assert voted(*[None] * 5) == Found(measures={"samples": 0})
+    assert voted(*[None] * 5) == SearchResult(measures={"samples": 0})
 
 
 def test_a_spent_budget_ends_the_sampling() -> None:
     """What was said until then decides."""
     spent = BudgetError("spent", budget="calls")
-    assert voted(GRAZ, WIEN, WIEN, spent) == Found(recalled=WIEN, measures={"samples": 3, "agreement": 2 / 3})
-    assert voted(spent) == Found(measures={"samples": 0})
+    assert voted(GRAZ, WIEN, WIEN, spent) == SearchResult(recalled=WIEN, measures={"samples": 3, "agreement": 2 / 3})
+    assert voted(spent) == SearchResult(measures={"samples": 0})
 
 
 @given(st.lists(st.sampled_from(["Graz", "graz", "Wien", "“Wien”", "Linz"]), min_size=5, max_size=5))

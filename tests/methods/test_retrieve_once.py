@@ -18,7 +18,7 @@ from fedkg.embed.lazy import LazySimilarity
 from fedkg.engine.question_run import QuestionRun
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.methods import retrieve_once
-from fedkg.methods.base import Answering, Completing, Expanding, Expansion, Found, Need, Task, Walk
+from fedkg.methods.base import Answering, Completing, Expanding, Expansion, Need, SearchResult, Task, Walk
 from fedkg.reasoner.lexical import LocalModel
 
 TOPICS = (Iri("http://x/a"), Iri("http://x/b"))
@@ -44,9 +44,11 @@ def step(name: str, beam: int, score: float) -> Step:
     return Step(beam, DirectedRelation(relation, "out"), (edge,), score)
 
 
-def drive(walk: Walk, offers: Callable[[Expanding], Sequence[Step]], **said: Any) -> tuple[Found, list[Need]]:
+def drive(
+    walk: Walk, offers: Callable[[Expanding], Sequence[Step]], **said: Any
+) -> tuple[SearchResult, list[Need[object]]]:
     """Runs a walk over what is offered; the model names the first path, or concludes what is `said`."""
-    needs: list[Need] = [next(walk)]
+    needs: list[Need[object]] = [next(walk)]
     try:
         while True:
             match needs[-1]:
@@ -70,7 +72,7 @@ def nothing(_need: Expanding) -> list[Step]:
     return []
 
 
-def shown(needs: Sequence[Need]) -> tuple[PartialPath, ...]:
+def shown(needs: Sequence[Need[object]]) -> tuple[PartialPath, ...]:
     """The evidence that the answer call sees."""
     (need,) = (need for need in needs if isinstance(need, Answering))
     return need.beams
@@ -114,7 +116,7 @@ def test_a_topic_without_edges_costs_no_call(method: Callable[[Task], Walk], com
     """There is nothing to show; that means "none" where the endpoint left nothing out."""
     found, needs = drive(method(Task(TOPICS[:1], SearchSettings())), nothing, complete=complete)
     assert [type(need) for need in needs] == [Expanding]
-    assert found == Found(exhausted=complete)
+    assert found == SearchResult(exhausted=complete)
 
 
 @pytest.mark.parametrize(("beam", "exhausted"), [(1, False), (15, True)])
@@ -123,7 +125,7 @@ def test_vanilla_has_seen_all_only_where_it_kept_all(beam: int, exhausted: bool)
     search = SearchSettings(depth=3, beam=beam)
     offers = lambda need: many(need) if need.depth == 1 else []  # noqa: E731  # as short as it is
     found, _ = drive(retrieve_once.vanilla(Task(TOPICS[:1], search)), offers, conclusion=Conclusion())
-    assert found == Found(exhausted=exhausted)
+    assert found == SearchResult(exhausted=exhausted)
 
 
 def test_a_judgement_sees_all_paths_and_names_no_ends() -> None:

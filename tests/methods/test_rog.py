@@ -18,7 +18,7 @@ from fedkg.core.terms import DirectedRelation, Edge, Iri
 from fedkg.errors import TopicError
 from fedkg.llm.base import Message
 from fedkg.methods import rog
-from fedkg.methods.base import Answering, Completing, Found, Need, PlannedChain, Planning, Task
+from fedkg.methods.base import Answering, Completing, Need, PlannedChain, Planning, SearchResult, Task
 
 TOPIC, OTHER = Iri("http://x/t"), Iri("http://x/u")
 Ask = Callable[..., Awaitable[Answer]]
@@ -47,10 +47,10 @@ def drive(
     search: SearchSettings | None = None,
     *,
     together: bool = False,
-) -> tuple[Found, list[Need]]:
+) -> tuple[SearchResult, list[Need[object]]]:
     """Runs a search with those plans over a graph without the relation z."""
     walk = rog.search(Task((TOPIC,), search or SearchSettings(), together))
-    needs: list[Need] = [next(walk)]
+    needs: list[Need[object]] = [next(walk)]
     try:
         while True:
             match needs[-1]:
@@ -92,14 +92,14 @@ def test_a_chain_with_a_step_that_does_not_exist_is_dropped() -> None:
 def test_nothing_grounded_costs_no_answer_call() -> None:
     """And it is not said that the graph has none: what was not planned was not looked at."""
     found, needs = drive([PlannedChain(TOPIC, relations("z"))], first)
-    assert found == Found(measures={"validity ratio": 0.0, "planned steps": 1})
+    assert found == SearchResult(measures={"validity ratio": 0.0, "planned steps": 1})
     assert not any(isinstance(need, Answering) for need in needs)
 
 
 def test_no_plan_has_no_validity() -> None:
     """Nothing is divided by nothing."""
     found, needs = drive([], first)
-    assert (found, len(needs)) == (Found(measures={"planned steps": 0}), 1)
+    assert (found, len(needs)) == (SearchResult(measures={"planned steps": 0}), 1)
 
 
 def test_a_plan_counts_once_whatever_the_number_of_topics() -> None:

@@ -16,7 +16,7 @@ from fedkg.core.path import PartialPath, Step
 from fedkg.core.terms import Edge, Iri
 from fedkg.llm.base import Message
 from fedkg.methods import tog
-from fedkg.methods.base import Answering, Completing, Expanding, Expansion, Found, Judging, Need, Scoring, Task
+from fedkg.methods.base import Answering, Completing, Expanding, Expansion, Judging, Need, Scoring, SearchResult, Task
 
 TOPICS = (Iri("http://x/t"),)
 
@@ -40,7 +40,7 @@ class Driver:
         self.scores = {"a": 0.9, "b": 0.5, "c": 0.0, "first": 0.8, "second": 0.4} | scores
         self.depth = 0
 
-    def __call__(self, need: Need) -> Any:
+    def __call__(self, need: Need[object]) -> Any:
         """The reply to a need."""
         match need:
             case Expanding():
@@ -67,11 +67,15 @@ def named(step: Step) -> str:
 
 
 def drive(
-    settings: SearchSettings, answer: Callable[[Need], Any], *, together: bool = False, topics: Sequence[Iri] = TOPICS
-) -> tuple[Found, list[Need]]:
+    settings: SearchSettings,
+    answer: Callable[[Need[object]], Any],
+    *,
+    together: bool = False,
+    topics: Sequence[Iri] = TOPICS,
+) -> tuple[SearchResult, list[Need[object]]]:
     """Runs a search; `answer` is the driver."""
     walk = tog.search(Task(tuple(topics), settings, together))
-    needs: list[Need] = [next(walk)]
+    needs: list[Need[object]] = [next(walk)]
     try:
         while True:
             needs.append(walk.send(answer(needs[-1])))
@@ -79,12 +83,12 @@ def drive(
         return end.value, needs
 
 
-def kinds(needs: Sequence[Need]) -> list[str]:
+def kinds(needs: Sequence[Need[object]]) -> list[str]:
     """The names of the needs, in order; of a scoring what is scored."""
     return [need.what if isinstance(need, Scoring) else type(need).__name__ for need in needs]
 
 
-def expanded(needs: Sequence[Need], depth: int) -> list[str]:
+def expanded(needs: Sequence[Need[object]], depth: int) -> list[str]:
     """The ends of the paths that were expanded at that depth."""
     (need,) = [need for need in needs if isinstance(need, Expanding) and need.depth == depth]
     return [named(beam.steps[-1]) for beam in need.beams]
@@ -148,7 +152,7 @@ def test_a_judgement_rests_on_all_evidence() -> None:
     class Crossed(Driver):
         """Only the first of two paths goes on."""
 
-        def __call__(self, need: Need) -> Any:
+        def __call__(self, need: Need[object]) -> Any:
             if isinstance(need, Scoring) and need.depth == 2 and need.beams[0].topic != topics[0]:
                 return (0.0,) * len(need.candidates)
             return super().__call__(need)
@@ -164,13 +168,13 @@ def test_a_judgement_rests_on_all_evidence() -> None:
 def test_nothing_that_helps_ends_the_search_without_further_calls() -> None:
     """All was offered and judged: the graph says none. No entities are scored for relations that do not help."""
     found, needs = drive(SearchSettings(depth=3), Driver(a=0.0, b=0.0))
-    assert (found, kinds(needs)) == (Found(exhausted=True), ["Expanding", "relations"])
+    assert (found, kinds(needs)) == (SearchResult(exhausted=True), ["Expanding", "relations"])
 
 
 def test_a_topic_without_edges_costs_no_call() -> None:
     """There is nothing to score."""
     found, needs = drive(SearchSettings(), lambda _: Expansion((), complete=True))
-    assert (found, kinds(needs)) == (Found(exhausted=True), ["Expanding"])
+    assert (found, kinds(needs)) == (SearchResult(exhausted=True), ["Expanding"])
 
 
 @pytest.mark.parametrize(
@@ -205,7 +209,7 @@ def test_several_edges_to_one_entity_are_one_pair() -> None:
     """Two terms of one office: the entity is scored once, and its path keeps both."""
     edges = [Edge(TOPICS[0], Iri("http://x/r/a"), Iri("http://x/t.a0"), "out", said) for said in ("one", "two")]
 
-    def answer(need: Need) -> Any:
+    def answer(need: Need[object]) -> Any:
         if isinstance(need, Expanding):
             return Expansion((Step(0, edges[0].walked, tuple(edges)),), complete=True)
         return Driver(enough_at=1)(need) if not isinstance(need, Judging) else True
@@ -228,7 +232,7 @@ def test_whatever_the_model_says_paths_are_made_of_offered_edges(
     offered: set[Edge] = set()
     driver = Driver(tails=tails)
 
-    def answer(need: Need) -> Any:
+    def answer(need: Need[object]) -> Any:
         match need:
             case Scoring():
                 scores = st.sampled_from([0.0, 0.3, 1.0])

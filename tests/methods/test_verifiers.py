@@ -16,7 +16,9 @@ BEFORE = (PartialPath(Iri("http://x/before")),)
 VERDICTS = (Verdict(1, True, True), Verdict(2, False, False), Verdict(3, True, False))
 
 
-def said(verifier: Verifier, reply: Any, beams: tuple[PartialPath, ...] = BEAMS) -> tuple[list[Need], VerifiedPaths]:
+def said(
+    verifier: Verifier, reply: Any, beams: tuple[PartialPath, ...] = BEAMS
+) -> tuple[list[Need[object]], VerifiedPaths]:
     """What a verifier asks at the second depth, and what it makes of the reply."""
     needs, walk = [], verified(verifier, 2, beams, BEFORE)
     try:

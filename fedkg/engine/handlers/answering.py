@@ -1,0 +1,95 @@
+"""Answering: which paths answer the question, or what the model answers from its memory."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from fedkg.core.choice import Conclusion, ModelOnlyAnswer, PromptCandidate
+from fedkg.core.path import PartialPath
+from fedkg.core.question import JUDGED
+from fedkg.engine.handlers.base import UNUSABLE, RunningWalk, handles
+from fedkg.engine.presentation import offer_beam, weighted, with_others
+from fedkg.methods.base import Answering, AskingModelOnly, Inducing
+
+__all__ = ["answer", "answer_from_memory", "induce"]
+
+HYPOTHESES = 3
+"""Ends of a path that are shown as what it led to."""
+
+
+@handles(Answering)
+async def answer(walk: RunningWalk, need: Answering) -> Conclusion:
+    """Which paths answer; none, with a warning, where the model fails."""
+    await _prepared(walk, need.beams, [path for others in need.also for path in others])
+    candidates = _candidates(walk, need.beams)
+    for index, others in enumerate(need.also):
+        candidates[index] = with_others(candidates[index], [_candidate(walk, path) for path in others])
+    if need.weighted:
+        candidates = list(map(weighted, candidates))
+    context = walk.context
+    try:
+        conclusion = await context.reasoner.answer(context.question, context.plan, candidates)
+    except UNUSABLE as error:
+        conclusion = _undecided(walk, error)
+    return _concluded(walk, conclusion, candidates)
+
+
+@handles(Inducing)
+async def induce(walk: RunningWalk, need: Inducing) -> Conclusion:
+    """Which paths answer, each shown with what it led to; none, with a warning, where the model fails."""
+    await _prepared(walk, need.beams)
+    candidates = _candidates(walk, need.beams)
+    hypotheses = [", ".join(candidate.tails[:HYPOTHESES]) for candidate in candidates]
+    context = walk.context
+    try:
+        conclusion = await context.reasoner.inductive(context.question, context.plan, candidates, hypotheses)
+    except UNUSABLE as error:
+        conclusion = _undecided(walk, error)
+    return _concluded(walk, conclusion, candidates)
+
+
+@handles(AskingModelOnly)
+async def answer_from_memory(walk: RunningWalk, need: AskingModelOnly) -> ModelOnlyAnswer | None:
+    """The model's own answer; None, with a warning, where it fails."""
+    context, plan = walk.context, walk.context.plan
+    try:
+        return await context.reasoner.model_only(context.question, plan.kind, plan.options, need.style, need.sample)
+    except UNUSABLE as error:
+        walk.warn(f"the model gave no answer: {error}")
+        return None
+
+
+async def _prepared(walk: RunningWalk, paths: tuple[PartialPath, ...], others: Sequence[PartialPath] = ()) -> None:
+    """Notes which paths are judged, and fetches the labels that these and the others show."""
+    walk.record.last_paths = paths
+    walk.reached(max((len(path.steps) for path in paths), default=0), "shown", paths)
+    await walk.label([*paths, *others])
+
+
+def _candidates(walk: RunningWalk, paths: Sequence[PartialPath]) -> list[PromptCandidate]:
+    """The paths as the model is shown them, numbered from 1."""
+    return [_candidate(walk, path, number) for number, path in enumerate(paths, 1)]
+
+
+def _candidate(walk: RunningWalk, path: PartialPath, number: int = 1) -> PromptCandidate:
+    """Where ends are picked they are listed below the path; one of them stands in it to tell what they are."""
+    in_line = None if walk.context.plan.kind in JUDGED else 1
+    return offer_beam(number, path, walk.record.labels, walk.record.topics, in_line=in_line)
+
+
+def _undecided(walk: RunningWalk, error: Exception) -> Conclusion:
+    """The conclusion where the model could not tell."""
+    walk.record.judged = False
+    return Conclusion(note=f"no answer was chosen: {error}")
+
+
+def _concluded(walk: RunningWalk, conclusion: Conclusion, candidates: Sequence[PromptCandidate]) -> Conclusion:
+    """The conclusion with its note as a warning; whoever lists every tail that was shown means all, shown or not."""
+    if conclusion.note:
+        walk.warn(conclusion.note)
+    tails = {
+        path: numbers
+        for path, numbers in conclusion.tails.items()
+        if len(set(numbers)) < len(candidates[path - 1].tails)
+    }
+    return msgspec.structs.replace(conclusion, tails=tails)

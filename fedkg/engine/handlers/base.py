@@ -1,0 +1,142 @@
+"""The table of handlers, and what all of them work with.
+
+A handler is a coroutine that does what one kind of need asks for. `handles` registers it beside the need; mypy refuses one
+whose reply is not the reply that the need declares.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Generic, TypeVar, cast
+
+import msgspec
+
+from fedkg.common.normalize import without
+from fedkg.config.settings import Form
+from fedkg.core.choice import PromptCandidate
+from fedkg.core.events import Event, Reached, Stage, Warned
+from fedkg.core.path import PartialPath, Step
+from fedkg.core.question import Match
+from fedkg.core.terms import Term
+from fedkg.engine.presentation import SHOWN_TAILS, offer_beam, offer_candidates, shown_terms
+from fedkg.engine.walk import WalkContext, WalkRecord
+from fedkg.errors import (
+    ModelContextError,
+    ModelDeclinedError,
+    ModelFilteredError,
+    ModelReplyError,
+    TopicError,
+)
+from fedkg.methods.base import Need
+from fedkg.retrieval.base import RetrievalContext
+from fedkg.retrieval.candidates import DEFAULT_CANDIDATES
+
+__all__ = ["HANDLERS", "UNUSABLE", "Handler", "RunningWalk", "handles"]
+
+UNUSABLE = (ModelReplyError, ModelContextError, ModelDeclinedError, ModelFilteredError)
+"""What one call can end with and the search goes on, by its own ranking: one hostile label may trip a content filter."""
+
+Reply = TypeVar("Reply")
+Kind_co = TypeVar("Kind_co", bound=Need[object], covariant=True)
+
+
+class RunningWalk:
+    """A walk on its way: its context, its record, and what more than one handler does with them."""
+
+    def __init__(self, context: WalkContext) -> None:
+        self.context = context
+        labels: dict[Term, str] = {match.iri: match.label for match in context.topics if match.mention}
+        self.record = WalkRecord(labels, context.topics)
+
+    @property
+    def retrieval(self) -> RetrievalContext:
+        """What retrievers work with; made anew each time, since what is kept here and refers to this would be a cycle."""
+        context = self.context
+        return RetrievalContext(context.explored, context.similarity, self._query, context.search, context.question)
+
+    def emit(self, event: Event) -> None:
+        """Passes on an event of the walk."""
+        self.context.emit(event)
+
+    def warn(self, message: str) -> None:
+        """Passes on a warning, which the document has too."""
+        self.emit(Warned(message))
+
+    def reached(self, depth: int, stage: Stage, steps: Sequence[Step | PartialPath]) -> None:
+        """Passes on where the steps of that stage lead to."""
+        self.emit(Reached(depth, stage, tuple(step.tails for step in steps), self.record.labels))
+
+    def limit(self, form: Form) -> int | None:
+        """How many candidates of that form are offered at once; None for a model to which they cost nothing."""
+        context = self.context
+        return None if context.reasoner.exhaustive else context.search.candidates or DEFAULT_CANDIDATES[form]
+
+    def candidates(self, paths: Sequence[PartialPath], steps: Sequence[Step]) -> list[PromptCandidate]:
+        """The next steps as a model is shown them, each with the path that it extends."""
+        return offer_candidates(paths, steps, self.record.labels, self.record.topics, self.context.search.tails)
+
+    def walked(self, paths: Sequence[PartialPath]) -> list[PromptCandidate]:
+        """Walked paths as a model is shown them."""
+        return [self.shown(path, number, self.context.search.tails) for number, path in enumerate(paths, 1)]
+
+    def shown(self, path: PartialPath, number: int = 1, tails: int = SHOWN_TAILS) -> PromptCandidate:
+        """One walked path as a model is shown it, with at most so many of its ends."""
+        return offer_beam(number, path, self.record.labels, self.record.topics, tails)
+
+    async def label(self, paths: Sequence[PartialPath]) -> None:
+        """Fetches the labels that these paths show, as far as they are not there."""
+        labels = self.record.labels
+        terms = [term for path in paths for term in shown_terms(path)]
+        labels |= await self.context.explored.graph.labels(term for term in terms if term not in labels)
+
+    def check_topics(self) -> None:
+        """Names the topics, and leaves out, with a warning, given IRIs of which no endpoint has anything.
+
+        Raises TopicError where that is all of them: a typing error is not "none".
+        """
+        topics = self.record.topics
+        unknown = [match for match in topics if not self._known(match)]
+        messages = [f"{self.context.explored.graph.name} says nothing of {match.iri.value}" for match in unknown]
+        if unknown and len(unknown) == len(topics):
+            raise TopicError(messages[0], asked=unknown[0].iri.value)
+        for message in messages:
+            self.warn(f"{message}; the walk starts without it")
+        self.record.topics = tuple(self._named(match) for match in topics if match not in unknown)
+
+    def _known(self, match: Match) -> bool:
+        """Whether there is such an entity, as far as can be told: it was found by name, or has a label, edges or an error."""
+        neighbourhoods = [near for near in self.context.explored.all() if near.entity == match.iri]
+        label = self.record.labels.get(match.iri, match.iri.local_name)
+        named = match.mention or label != match.iri.local_name
+        return bool(named) or any(near.edges or near.failed for near in neighbourhoods)
+
+    def _named(self, match: Match) -> Match:
+        """A topic that was given by its IRI, with the label that came with the first hop."""
+        label = self.record.labels.get(match.iri, match.label)
+        return match if match.mention else msgspec.structs.replace(match, label=label, mention=label)
+
+    def _query(self, labels: Mapping[Term, str]) -> str:
+        """K: the keywords in one string, without the topics, which every candidate has in common."""
+        context = self.context
+        keywords = context.plan.keywords if context.search.keywords else ()
+        text = " ".join(keywords) if keywords else context.question
+        for match in self.record.topics:
+            text = without(text, match.mention or labels.get(match.iri, match.label))
+        return text
+
+
+Handler = Callable[[RunningWalk, Kind_co], Awaitable[Reply]]
+HANDLERS: dict[type[Need[object]], Handler[Need[object], object]] = {}
+"""Who does what a need asks for, by the kind of the need."""
+
+
+class handles(Generic[Kind_co]):  # noqa: N801  # it is used as a decorator: @handles(Judging)
+    """Registers a coroutine as the handler of one kind of need."""
+
+    def __init__(self, kind: type[Kind_co]) -> None:
+        self._kind = kind
+
+    def __call__(
+        self: "handles[Need[Reply]]", handler: Callable[[RunningWalk, Kind_co], Awaitable[Reply]]
+    ) -> Callable[[RunningWalk, Kind_co], Awaitable[Reply]]:
+        """The handler itself."""
+        HANDLERS[self._kind] = cast("Handler[Need[object], object]", handler)
+        return handler

@@ -1,0 +1,100 @@
+"""Choosing: which of the candidates, or of whole paths, the model goes on with."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from fedkg.core.choice import Choice, PromptCandidate
+from fedkg.core.events import Chosen
+from fedkg.core.path import PartialPath, Step
+from fedkg.engine.handlers.base import UNUSABLE, RunningWalk, handles
+from fedkg.engine.handlers.verifying import report_verdicts
+from fedkg.errors import ModelError
+from fedkg.methods.base import Choosing, Decoded, Decoding, Picking
+
+__all__ = ["choose", "decode", "pick"]
+
+
+@handles(Choosing)
+async def choose(walk: RunningWalk, need: Choosing) -> tuple[Choice, ...]:
+    """The model's choices, each verified; where it fails the first candidates, as the retriever ranks them."""
+    context = walk.context
+    candidates = walk.candidates(need.beams, need.candidates)
+    kept = walk.walked(need.kept)
+    try:
+        choices = await context.reasoner.choose(context.question, context.plan, candidates, need.width, kept)
+    except UNUSABLE as error:
+        choices = _first(walk, len(candidates), need.width, error)
+    _report_choices(walk, need.depth, candidates, choices, need.candidates)
+    report_verdicts(walk, need.depth, candidates, choices, need.candidates)
+    return choices
+
+
+@handles(Picking)
+async def pick(walk: RunningWalk, need: Picking) -> tuple[Choice, ...]:
+    """The model's choices for one path, unverified; where it fails the first candidates."""
+    context = walk.context
+    steps = tuple(msgspec.structs.replace(step, beam=0) for step in need.candidates)
+    candidates = walk.candidates([need.beam], steps)
+    path = walk.shown(need.beam) if need.beam.steps else None
+    try:
+        choices = await context.reasoner.beam(context.question, context.plan, path, candidates, need.width)
+    except UNUSABLE as error:
+        choices = _first(walk, len(candidates), need.width, error)
+    _report_choices(walk, need.depth, candidates, choices, steps)
+    return choices
+
+
+@handles(Decoding)
+async def decode(walk: RunningWalk, need: Decoding) -> Decoded | None:
+    """The paths that the model was held to and has picked; None where nothing holds it to so many, or it failed.
+
+    Constrained token by token it writes paths of one end each; each stands for its whole path, which is named once.
+    """
+    context, reasoner = walk.context, walk.context.reasoner
+    numbered = [(number, single) for number, path in enumerate(need.beams, 1) for single in _apart(walk, path)]
+    paths = [path for _, path in numbered]
+    if len(paths) > reasoner.held:
+        _warn_of_size(walk, len(paths))
+        return None
+    candidates = walk.walked(paths)
+    try:
+        choices = await reasoner.reasoning_paths(context.question, context.plan, candidates, need.width)
+    except UNUSABLE as error:
+        walk.warn(f"the paths are picked from hop to hop: {error}")
+        return None
+    _report_choices(walk, max(len(path.steps) for path in need.beams), candidates, choices, paths)
+    return Decoded(reasoner.door, tuple(dict.fromkeys(numbered[choice.number - 1][0] for choice in choices)))
+
+
+def _apart(walk: RunningWalk, path: PartialPath) -> Sequence[PartialPath]:
+    """The path as the model is shown it: for one that writes paths as one for each of the ends that have their labels."""
+    if walk.context.reasoner.door != "token":
+        return [path]
+    return [path.alone(tail) for tail in path.tails[: walk.context.search.tails]]
+
+
+def _warn_of_size(walk: RunningWalk, paths: int) -> None:
+    """Warns where the constraint that was wanted takes fewer paths than these."""
+    reasoner = walk.context.reasoner
+    if walk.context.search.door == reasoner.door and reasoner.held:
+        most = f"more than the {reasoner.held:,} that the door {reasoner.door} takes"
+        walk.warn(f"the paths are picked from hop to hop: {paths:,} are {most}")
+
+
+def _report_choices(
+    walk: RunningWalk,
+    depth: int,
+    candidates: Sequence[PromptCandidate],
+    choices: Sequence[Choice],
+    steps: Sequence[Step | PartialPath],
+) -> None:
+    """Emits what was chosen, and where it leads to."""
+    walk.emit(Chosen(depth, tuple(candidates[choice.number - 1].text for choice in choices)))
+    walk.reached(depth, "chosen", [steps[choice.number - 1] for choice in choices])
+
+
+def _first(walk: RunningWalk, offered: int, width: int, error: ModelError) -> tuple[Choice, ...]:
+    """The candidates that rank first, with a warning that no model chose them."""
+    walk.warn(f"chosen by Path-RAG's ranking: {error}")
+    return tuple(Choice(number) for number in range(1, min(offered, width) + 1))

@@ -1,0 +1,76 @@
+"""Fetching: the next steps of the walked paths, ranked by a retriever, and all ends of whole paths."""
+
+from collections.abc import Mapping, Sequence
+
+from fedkg.core.events import Fetched, Ranked
+from fedkg.core.path import PartialPath, Step
+from fedkg.core.terms import Term
+from fedkg.engine.completion import complete
+from fedkg.engine.handlers.base import RunningWalk, handles
+from fedkg.engine.handlers.scoring import score
+from fedkg.graph.explored import frontier, spread
+from fedkg.methods.base import Completing, Expanding, Expansion, Scoring
+from fedkg.retrieval import registry as retrievers
+from fedkg.retrieval.base import RankingRequest, RelationScorer, Retriever
+
+__all__ = ["complete_paths", "expand"]
+
+
+@handles(Expanding)
+async def expand(walk: RunningWalk, need: Expanding) -> Expansion:
+    """The candidates of all paths, best first. Raises TopicError where no endpoint has anything of any topic."""
+    context, record = walk.context, walk.record
+    record.last_paths = need.beams
+    if need.frontier is None:
+        nodes = frontier(need.beams, context.search.frontier, context.explored)
+    else:
+        nodes = spread(need.beams, need.frontier)
+    await context.explored.fetch(node for ends in nodes for node in ends)
+    walk.emit(_fetched(walk, need.depth))
+    form = need.form or context.search.form
+    limit = walk.limit(form)
+    expanded = tuple(map(tuple, nodes))
+    # a method that names no retriever scores the steps itself: the model is not asked twice
+    scorer = _relation_scorer(walk, need) if need.retriever else None
+    request = RankingRequest(need.beams, expanded, form, limit, not need.last, scorer)
+    ranking = await _retriever(walk, need).rank(request, walk.retrieval)
+    record.labels |= ranking.labels
+    record.considered += len(ranking.candidates)
+    if need.depth == 1:
+        walk.check_topics()
+    page = ranking.candidates[:limit]
+    offered = tuple(candidate.text for candidate in walk.candidates(need.beams, page))
+    walk.emit(Ranked(need.depth, len(ranking.candidates), offered))
+    walk.reached(need.depth, "offered", page)
+    return Expansion(ranking.candidates, ranking.complete, limit or 0)
+
+
+@handles(Completing)
+async def complete_paths(walk: RunningWalk, need: Completing) -> tuple[PartialPath, ...]:
+    """The paths with all the ends that their relations lead to."""
+    walk.record.last_paths = need.beams
+    return await complete(walk.context.explored, need.beams)
+
+
+def _retriever(walk: RunningWalk, need: Expanding) -> Retriever:
+    """The retriever that the method names, else that of the settings."""
+    context = walk.context
+    name = need.retriever or context.search.retriever
+    return context.retriever if context.retriever and name == context.search.retriever else retrievers.find(name)
+
+
+def _relation_scorer(walk: RunningWalk, need: Expanding) -> RelationScorer:
+    """The model's scores of steps by their relations, for retrievers that rank by them."""
+
+    async def scores(steps: Sequence[Step], labels: Mapping[Term, str]) -> Sequence[float]:
+        walk.record.labels |= labels
+        return await score(walk, Scoring(need.depth, "relations", need.beams, tuple(steps)))
+
+    return scores
+
+
+def _fetched(walk: RunningWalk, depth: int) -> Fetched:
+    """How much of the graph the walk has fetched so far."""
+    explored = walk.context.explored.all()
+    edges, incomplete = sum(len(near.edges) for near in explored), sum(not near.complete for near in explored)
+    return Fetched(depth, len({near.entity for near in explored}), edges, incomplete, walk.context.usage())

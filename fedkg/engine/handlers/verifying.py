@@ -1,0 +1,77 @@
+"""Verifying: whether walked paths follow, whether the statement can be deduced from them, whether they are enough."""
+
+from collections.abc import Sequence
+
+from fedkg.core.choice import Choice, PromptCandidate, Verdict
+from fedkg.core.events import Judged, Verified
+from fedkg.core.path import PartialPath, Step
+from fedkg.engine.handlers.base import UNUSABLE, RunningWalk, handles
+from fedkg.methods.base import Deducing, Judging
+
+__all__ = ["deduce", "judge", "report_verdicts"]
+
+LIKELY = 0.5
+"""The probability from which on a statement counts as deduced: yes is then at least as likely as no."""
+
+
+@handles(Deducing)
+async def deduce(walk: RunningWalk, need: Deducing) -> tuple[Verdict, ...]:
+    """A verdict on each path; where the model fails all of them follow and none finishes."""
+    new = len(need.beams)
+    candidates = walk.walked((*need.beams, *need.kept))
+    try:
+        verdicts = await (_likely(walk, candidates, new) if need.weighed else _deduced(walk, candidates, new))
+    except UNUSABLE as error:
+        walk.warn(f"not verified at depth {need.depth}: {error}")
+        verdicts = tuple(Verdict(number, follows=True, finishes=False) for number in range(1, new + 1))
+    report_verdicts(walk, need.depth, candidates, verdicts, need.beams)
+    return verdicts
+
+
+@handles(Judging)
+async def judge(walk: RunningWalk, need: Judging) -> bool:
+    """Whether the paths are enough to answer; False, with a warning, where the model fails."""
+    context = walk.context
+    walk.record.last_paths = need.beams
+    candidates = walk.walked(need.beams)
+    try:
+        adequate = await context.reasoner.adequacy(context.question, context.plan, candidates)
+    except UNUSABLE as error:
+        walk.warn(f"whether the paths are enough was not judged: {error}")
+        return False
+    walk.emit(Judged(tuple(candidate.text for candidate in candidates), adequate))
+    return adequate
+
+
+def report_verdicts(
+    walk: RunningWalk,
+    depth: int,
+    candidates: Sequence[PromptCandidate],
+    verdicts: Sequence[Choice | Verdict],
+    steps: Sequence[Step | PartialPath],
+) -> None:
+    """Emits which of the candidates are kept and which finish, and where these lead to."""
+    kept = [verdict.number - 1 for verdict in verdicts if verdict.follows]
+    finished = [verdict.number - 1 for verdict in verdicts if verdict.follows and verdict.finishes]
+    texts = (tuple(candidates[index].text for index in part) for part in (kept, finished))
+    walk.emit(Verified(depth, *texts))
+    walk.reached(depth, "kept", [steps[index] for index in kept])
+    walk.reached(depth, "finished", [steps[index] for index in finished])
+
+
+async def _deduced(walk: RunningWalk, candidates: Sequence[PromptCandidate], new: int) -> tuple[Verdict, ...]:
+    """The verdicts on the first of the paths, in one call."""
+    context = walk.context
+    return (await context.reasoner.deductive(context.question, context.plan, candidates))[:new]
+
+
+async def _likely(walk: RunningWalk, candidates: Sequence[PromptCandidate], new: int) -> tuple[Verdict, ...]:
+    """The verdicts on the first of the paths by the model's own probabilities, in a call for each."""
+    context = walk.context
+    shares = [
+        await context.reasoner.deducible(
+            context.question, context.plan, path, [other for other in candidates if other is not path]
+        )
+        for path in candidates[:new]
+    ]
+    return tuple(Verdict(number, True, share >= LIKELY) for number, share in enumerate(shares, 1))
