@@ -1,8 +1,11 @@
 """The interpreter alone: needs of a method in, replies out, over a real graph in process."""
 
+import ast
+import dataclasses
 import math
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Literal, cast
 
 import msgspec
@@ -16,9 +19,10 @@ from fedkg.core.question import Match, Plan
 from fedkg.core.terms import DirectedRelation, Edge, Iri
 from fedkg.core.usage import Usage
 from fedkg.embed.lazy import LazySimilarity
+from fedkg.engine import question_run
 from fedkg.engine.interpreter import Interpreter
-from fedkg.engine.walk import EXHAUSTIVE_WIDTH, WalkContext, widened
-from fedkg.errors import TopicError
+from fedkg.engine.walk import EXHAUSTIVE_WIDTH, WalkContext, WalkRecord, widened
+from fedkg.errors import MethodError, TopicError
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.explored import ExploredGraph
 from fedkg.llm.base import Completion, Message, Request, Token
@@ -30,6 +34,7 @@ from fedkg.methods.base import (
     Expanding,
     Expansion,
     Judging,
+    Need,
     Picking,
     PlannedChain,
     Planning,
@@ -443,3 +448,42 @@ async def test_paths_that_meet_are_shown_as_one(town: SparqlGraph, hashing: Lazy
     assert await interpreter.serve(Answering((one, one), ((two,),))) == Conclusion((1,))
     shown = re.findall(r"(?m)^\d\. (.*)$", asked[-1])
     assert shown == ["Horn → mayor → Bo; also Horn United → rival → Bo", "Horn → mayor → Bo"]
+
+
+class Unheard(Need[int], frozen=True):
+    """A need that nobody serves."""
+
+
+async def test_a_need_without_a_handler_is_an_error(
+    town: SparqlGraph, hashing: LazySimilarity, told: list[Event]
+) -> None:
+    """It names the need, and says what is missing."""
+    with pytest.raises(MethodError, match="Unheard") as caught:
+        await scripted(town, hashing, told).serve(Unheard())
+    assert "handles" in caught.value.hint
+
+
+def test_neither_half_writes_into_the_other() -> None:
+    """The run of a question sets only attributes of its own; of a walk the handlers write the record, and nothing else."""
+    engine = Path(question_run.__file__).parent
+    own = _written(engine / "question_run.py") | _written(engine / "interpreter.py")
+    assert {name for name in own if not re.fullmatch(r"self\.\w+", name)} == set()
+    handlers = set().union(*(_written(path) for path in (engine / "handlers").glob("*.py")))
+    records = ("record", "walk.record", "self.record")
+    written = {f"{record}.{field}" for record in records for field in WalkRecord.__dataclass_fields__}
+    assert handlers - written == {"self.context", "self.record", "self._kind"}
+    assert "walk.record.labels" in handlers
+
+
+def test_a_context_never_changes(town: SparqlGraph, hashing: LazySimilarity, told: list[Event]) -> None:
+    """What a walk works on stays what it was made with."""
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        scripted(town, hashing, told).context.question = "?"  # type: ignore[misc]  # that is the test
+
+
+def _written(path: Path) -> set[str]:
+    """The attributes that a file sets, such as `self._plan`."""
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    targets = [target for node in nodes if isinstance(node, ast.Assign) for target in node.targets]
+    targets += [node.target for node in nodes if isinstance(node, ast.AugAssign | ast.AnnAssign)]
+    return {ast.unparse(target) for target in targets if isinstance(target, ast.Attribute)}
