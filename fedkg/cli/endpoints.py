@@ -11,6 +11,7 @@ from fedkg.config import profiles
 from fedkg.config.profiles import Profile
 from fedkg.config.settings import masked
 from fedkg.core.encoding import encode
+from fedkg.core.rendering import edge_line
 from fedkg.errors import InputError
 from fedkg.session import Session
 from fedkg.wiring.endpoint_check import EndpointReport, Grade
@@ -114,7 +115,7 @@ def _print(report: EndpointReport) -> None:
         if finding.advice and finding.grade is not Grade.OK:
             out.print(Text(f"{'':{width + 13}}→ {plain(finding.advice, 1_000)}", "cyan"))
     for edge in report.sample:
-        out.print(show.edge(edge, "    "))
+        out.print(show.line(edge_line(edge, "    ")))
     out.print(Text(f"{show.counted(report.requests, 'request')} in {report.seconds:.2f} s", "dim"))
     out.print(Text(plain(report.verdict, 1_000), f"bold {STYLES[report.grade]}"))
 

@@ -9,6 +9,7 @@ from typing import NoReturn
 
 import click
 
+from fedkg.common.plain_text import plain
 from fedkg.errors import FedkgError
 
 __all__ = ["COMMANDS", "LazyGroup", "main", "prepare"]
@@ -19,8 +20,8 @@ BROKEN_PIPE = 141
 
 COMMANDS = {
     "ask": ("fedkg.cli.ask:ask", "Answer a question, with a proof."),
-    "search": ("fedkg.cli.look:search", "Find entities by label or alias."),
-    "neighbours": ("fedkg.cli.look:neighbours", "Show the edges of an entity."),
+    "search": ("fedkg.cli.search:search", "Find entities by label or alias."),
+    "neighbours": ("fedkg.cli.neighbours:neighbours", "Show the edges of an entity."),
     "verify": ("fedkg.cli.verify:verify", "Ask for every edge of a saved answer again."),
     "endpoints": ("fedkg.cli.endpoints:endpoints", "List, show, check and forget endpoints."),
     "cache": ("fedkg.cli.cache:cache", "Show, clear, export and import what is kept on disk."),
@@ -71,8 +72,6 @@ class LazyGroup(click.Group):
 
 def _failed(error: FedkgError) -> int:
     """Says on stderr what went wrong and what helps; returns the exit code."""
-    from fedkg.cli.show import plain  # noqa: PLC0415  # the help page does without rich
-
     hint = [f"hint: {error.hint}"] if error.hint else []
     lines = [f"error: {error}", *_notes(error), *hint]
     click.echo("\n".join(plain(line, 2_000) for line in lines), err=True)

@@ -12,6 +12,7 @@ from fedkg.cli import options, show
 from fedkg.cli.connect import opened
 from fedkg.core.answer import Answer, decode_answer
 from fedkg.core.encoding import encode
+from fedkg.core.rendering import edge_line
 from fedkg.errors import DocumentError, GraphFileError, ProfileError
 from fedkg.graph.federated import FederatedGraph
 from fedkg.session import Checked, Session
@@ -55,7 +56,8 @@ def print_checked(answer: Answer, checked: Sequence[Checked]) -> None:
     edges = [edge for path in answer.paths for edge in path.edges]
     for edge, check in zip(edges, checked, strict=True):
         line = Text(*MARKS[check.holds])
-        out.print(line.append_text(show.edge(msgspec.structs.replace(edge, qualifiers=()))))
+        bare = msgspec.structs.replace(edge, qualifiers=())
+        out.print(line.append_text(show.line(edge_line(bare))))
     told, asked = [check.holds for check in checked], show.counted(len(checked), "edge")
     if gone := told.count(False):
         out.print(Text(f"{gone} of {asked} no longer {'holds' if gone == 1 else 'hold'}.", "bold red"))

@@ -245,13 +245,13 @@ def load(
     variables = {key: name for name, key in ENVIRONMENT.items() if environ.get(name)}
     from_environment = {key: _split(key, environ[name]) for key, name in variables.items()}
     settings = _merge(settings, from_environment, Source(variables))
-    changes, names = _dotted(flags or {})
+    changes, names = _dotted(flags or {}, DOTTED)
     return _merge(settings, _nested(changes), Source(option_names or KEYWORDS | names))
 
 
 def changed(settings: Settings, changes: Mapping[str, Any], source: str) -> Settings:
     """The settings with some changed, nested ones by dots (`search.depth`). Raises SettingsError, which names the source."""
-    return _merge(settings, _nested(_dotted(changes)[0]), Source({}, f" in {source}"))
+    return _merge(settings, _nested(_dotted(changes, {})[0]), Source({}, f" in {source}"))
 
 
 def user_file() -> Path:
@@ -310,13 +310,13 @@ def _merge(settings: Settings, changes: Mapping[str, Any], source: Source) -> Se
         raise SettingsError(said, hint="keys are listed in README, section Settings") from error
 
 
-def _dotted(flags: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+def _dotted(flags: Mapping[str, Any], keywords: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
     """The flags that are given by their dotted keys, whole tables first, and what each key was called."""
     names: dict[str, str] = {}
     for name, value in flags.items():
         if value is None or value == ():
             continue
-        key = DOTTED.get(name, name)
+        key = keywords.get(name, name)
         if key in names:
             raise SettingsError(f"{names[key]} and {name} are the same setting", hint="give one of them")
         names[key] = name

@@ -1,15 +1,17 @@
 """The answer document: the answers, the paths that prove them, and what they cost."""
 
-import itertools
-from collections.abc import Callable, Mapping, Sequence
-from enum import StrEnum
-from typing import Any, Self
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import msgspec
 
+from fedkg.core import rendering
 from fedkg.core.encoding import decode, encode
+from fedkg.core.proof import AnswerValue, Path, PathEdge, Status
 from fedkg.core.question import JUDGED, Kind
-from fedkg.core.terms import Direction, Edge, Iri, Qualifier, Term, Through, own_name
+from fedkg.core.rendering import Line
+from fedkg.core.terms import Edge, Iri, own_name
 from fedkg.core.usage import Gap, ModelCall, Usage
 from fedkg.errors import DocumentError, TermError
 
@@ -17,78 +19,10 @@ __all__ = ["DOCUMENT_VERSION", "MOST_PATHS", "Answer", "AnswerValue", "Path", "P
 
 DOCUMENT_VERSION = 1
 MOST_PATHS = 1_000
-"""Most paths that a document shows."""
-
-
-class Status(StrEnum):
-    """How a question ended. "The graph says none", "not found in time" and "an endpoint failed" are three answers."""
-
-    ANSWERED = "answered"
-    NONE = "none"
-    NOT_FOUND = "not_found"
-    FAILED = "failed"
-    ABSTAINED = "abstained"
-
-
-class PathEdge(msgspec.Struct, frozen=True):
-    """An edge as the answer document shows it; `labels` maps a term's N-Triples text to its label.
-
-    A link between copies is an edge of its own here: no edge has a `same`.
-    """
-
-    subject: Term
-    relation: Iri
-    object: Term
-    direction: Direction
-    endpoint: str
-    retrieved_at: str
-    qualifiers: tuple[Qualifier, ...] = ()
-    through: Through | None = None
-    labels: dict[str, str] = {}
-    identifies: Iri | None = None
-
-    @classmethod
-    def of(cls, edge: Edge, names: Mapping[Term, str]) -> Self:
-        """The edge with those of the names that stand on it."""
-        labels = {term.text: names[term] for term in edge.terms if term in names}
-        ends = (edge.subject, edge.relation, edge.object, edge.direction)
-        return cls(*ends, edge.endpoint, edge.retrieved_at, edge.qualifiers, edge.through, labels, edge.identifies)
-
-    @property
-    def edge(self) -> Edge:
-        """The edge without its labels."""
-        ends = (self.subject, self.relation, self.object, self.direction)
-        return Edge(*ends, self.endpoint, self.retrieved_at, self.qualifiers, self.through, self.identifies)
-
-
-class Path(msgspec.Struct, frozen=True):
-    """One walk from a topic entity to an answer; `score` is the last step's score."""
-
-    score: float
-    edges: tuple[PathEdge, ...]
-
-    @property
-    def end(self) -> Term | None:
-        """Where the walk ends; None where its edges do not connect."""
-        walk = [shown.edge for shown in self.edges]
-        connected = all(before.end == after.start for before, after in itertools.pairwise(walk))
-        return walk[-1].end if walk and connected else None
-
-
-class AnswerValue(msgspec.Struct, frozen=True):
-    """One answer: `value` is what a person reads, `iri` the entity (or None), `term` the graph's own term.
-
-    `grounded` is True where the value is a node or literal at the end of a shown path, or the number of such; a verdict
-    or an option is a judgement on its paths and is not. `paths` are indices into the paths. Of an option `value` is the text
-    and `label` its number.
-    """
-
-    value: str
-    iri: str | None = None
-    label: str = ""
-    term: Term | None = None
-    grounded: bool = False
-    paths: tuple[int, ...] = ()
+"""Most paths that a document holds."""
+MOST_SHOWN = {"answers": 50, "paths": 20}
+"""Most answers and paths that a text shows unless all are asked for."""
+ALL = "text(everything=True) shows all of them"
 
 
 def _identifies_nothing(edge: Edge) -> bool:
@@ -145,6 +79,40 @@ class Answer(msgspec.Struct, frozen=True):
         told = numbered if self.kind == "choice" else {"yes": "", "no": ""}
         label = told.get(value.value)
         return label is not None and self.answers == (AnswerValue(value.value, label=label, paths=value.paths),)
+
+    def text(self, *, everything: bool = False) -> str:
+        """The answers, each path as a proof, the status, gaps, warnings and the usage, as `fedkg ask` prints them.
+
+        Plain lines without colours; labels are made harmless for a terminal. Of many answers and paths the first are shown,
+        with `everything` all of them.
+        """
+        return rendering.text(self.lines(everything=everything))
+
+    def _repr_html_(self) -> str:
+        """The same lines for a notebook: escaped, without scripts, links and anything from elsewhere."""
+        return rendering.html(self.lines())
+
+    def lines(self, *, everything: bool = False, more: str = ALL) -> Iterator[Line]:
+        """The lines of `text`, each in parts that say what they are; `more` says how all of many would be shown."""
+        answers, paths = (None, None) if everything else MOST_SHOWN.values()
+        for value in self.answers[:answers]:
+            yield rendering.value_line(value, self.kind)
+        yield from rendering.more_lines(len(self.answers), answers, "answers", more)
+        heading = "proof" if self.answers else "path"
+        for number, path in enumerate(self.paths[:paths], 1):
+            yield from rendering.path_lines(path, f"{heading} {number}")
+        yield from rendering.more_lines(len(self.paths), paths, "paths", more)
+        if self.answers or self.paths:
+            yield ()
+        yield from self._ending()
+
+    def _ending(self) -> Iterator[Line]:
+        """How it ended, what is missing, and what it cost."""
+        yield rendering.status_line(self.status)
+        yield from map(rendering.gap_line, self.gaps)
+        for warning, times in Counter(self.warnings).items():
+            yield rendering.warning_line(warning, times)
+        yield rendering.usage_line(self.usage, sum(call.replayed for call in self.ledger))
 
     def to_json(self) -> bytes:
         """The document as one JSON object, UTF-8."""

@@ -1,15 +1,16 @@
+import html
 import io
-import unicodedata
+import re
+from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from rich.console import Console
 
 from fedkg.cli import show
 from fedkg.core.answer import Answer, AnswerValue, Path, PathEdge, Status
-from fedkg.core.terms import Iri, Literal, Qualifier, Through
+from fedkg.core.rendering import SENTENCES
+from fedkg.core.terms import Iri
 from fedkg.core.usage import Gap, ModelCall, Usage
 
 ADA, GRACE, KNOWS = Iri("http://ex.org/ada"), Iri("http://ex.org/grace"), Iri("http://ex.org/knows")
@@ -26,68 +27,24 @@ def printed(answer: Answer, *, everything: bool = False) -> str:
     return text
 
 
-@given(st.text(st.characters(exclude_categories=[])))
-def test_plain_text_is_harmless(text: str) -> None:
-    """Whatever goes in, one bounded line without control characters comes out."""
-    shown = show.plain(text, 50)
-    assert len(shown) <= 50
-    assert not any(unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"} for char in shown)
+def test_a_text_is_what_is_printed() -> None:
+    """`Answer.text` has the lines of the command line without its colours; a notebook shows the same ones, escaped."""
+    values = (AnswerValue("Grace <b>", GRACE.value, "Grace", GRACE, True, (0,)),)
+    gap = Gap("wikidata", "http://a (out)", "no whole reply within 60 s")
+    ending: dict[str, Any] = {"gaps": (gap,), "usage": Usage(requests=2), "warnings": ("cut", "cut")}
+    answer = Answer("q", "entities", Status.ANSWERED, values, (Path(0.5, (EDGE,)),), **ending)
+    assert answer.text().splitlines() == printed(answer).splitlines()
+    page = re.sub(r"<[^>]*>", "", answer._repr_html_())
+    assert html.unescape(page) == answer.text()
 
 
-@given(st.text(st.characters(categories=["L", "N", "P", "S"], exclude_characters="\ufeff"), max_size=50))
-def test_plain_text_keeps_what_is_harmless(text: str) -> None:
-    """Letters, digits and signs of all scripts stay as they are."""
-    assert show.plain(text) == text
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("\x1b[31mred\x1b[0m", "red"),
-        ("\x1b]8;;http://evil\x07link\x1b]8;;\x07", "link"),
-        ("\x1b]0;title\x1b\\x", "x"),
-        ("\x9b2Jx", "x"),
-        ("\x1b", ""),
-        ("a\r\nb\tc", "a b c"),
-        ("gr\x08een", "green"),
-        ("\u202eevil", "evil"),
-        ("[bold]x[/bold] :smile:", "[bold]x[/bold] :smile:"),
-    ],
-)
-def test_terminal_sequences(text: str, shown: str) -> None:
-    """Whole sequences go, not only their first character; markup is plain text."""
-    assert show.plain(text) == shown
-
-
-def test_edge_in_walking_direction() -> None:
-    """An edge is written from where the walk came: arrows tell which way it points."""
-    back = PathEdge(ADA, KNOWS, GRACE, "in", "g.ttl", "", labels=LABELS)
-    assert show.edge(EDGE).plain == "Ada → knows → Grace  [g.ttl]"
-    assert show.edge(back).plain == "Grace ← knows ← Ada  [g.ttl]"
-
-
-def test_edge_over_a_mediator_with_qualifiers() -> None:
-    """Both legs of a mediator and every qualifier are shown; what has no label gets its own name."""
-    since, through = Iri("http://ex.org/since"), Through(Iri("http://ex.org/m1"), Iri("http://ex.org/to_person"))
-    year = Literal("1950", "http://www.w3.org/2001/XMLSchema#gYear")
-    said = (Qualifier(since, year), Qualifier(since, GRACE))
-    edge = PathEdge(ADA, KNOWS, GRACE, "out", "g.ttl", "", said, through, LABELS)
-    assert show.edge(edge).plain == "Ada → knows / to person → Grace  (since: 1950; since: Grace)  [g.ttl]"
-
-
-def test_an_identifier_with_what_it_stands_for() -> None:
-    """The literal is shown as the endpoint said it, and beside it the entity, in whichever direction."""
-    out, back = (
-        PathEdge(ADA, KNOWS, Literal("G7"), way, "g.ttl", "", labels=LABELS, identifies=GRACE) for way in ("out", "in")
-    )
-    assert show.edge(out).plain == "Ada → knows → G7 = Grace  [g.ttl]"
-    assert show.edge(back).plain == "G7 = Grace ← knows ← Ada  [g.ttl]"
-
-
-def test_labels_cannot_pretend_to_be_edges() -> None:
-    """Arrows in a label are not arrows of ours, and a label of nothing visible gives way to the term."""
-    forged = PathEdge(ADA, KNOWS, GRACE, "out", "g", "", labels=LABELS | {ADA.text: "X → is → Y", GRACE.text: "\x07"})
-    assert show.edge(forged).plain == "X -> is -> Y → knows → <http://ex.org/grace>  [g]"
+def test_a_long_text_is_cut_unless_asked_for() -> None:
+    """As on a screen; how to have the rest is said in Python's words."""
+    values, paths = (AnswerValue("Grace", grounded=True),) * 60, (Path(0.5, (EDGE,)),) * 25
+    answer = Answer("q", "entities", Status.ANSWERED, values, paths)
+    assert "… and 10 more answers; text(everything=True) shows all of them" in answer.text()
+    whole = answer.text(everything=True)
+    assert (whole.count("Grace  (") + whole.count("Grace\n"), whole.count("proof ")) == (60, 25)
 
 
 def test_answer_that_was_found() -> None:
@@ -127,29 +84,6 @@ def test_what_was_remembered_rests_on_no_paths() -> None:
     """A verdict without any is not said to be judged from them."""
     verdict = Answer("q", "yesno", Status.ANSWERED, (AnswerValue("no"),))
     assert printed(verdict).splitlines()[0] == "no  (not grounded in the graph)"
-
-
-@pytest.mark.parametrize(
-    ("usage", "replayed", "shown"),
-    [
-        (Usage(price=0.0), 0, "0 model calls, 0.0 s"),
-        (Usage(model_calls=2, tokens_in=10, tokens_out=5), 0, "2 model calls, 10 + 5 tokens, price unknown, 0.0 s"),
-        (Usage(model_calls=1, tokens_in=10, cached=7, price=0.00421), 0, "10 + 0 tokens (7 cached), $0.0042, 0.0 s"),
-        (Usage(model_calls=1, price=0.00001), 0, "1 model call, 0 + 0 tokens, less than $0.0001, 0.0 s"),
-        (Usage(model_calls=1, price=0.0), 0, "1 model call, 0 + 0 tokens, $0.0000, 0.0 s"),
-        (
-            Usage(model_calls=3, price=1234.5),
-            2,
-            "3 model calls (2 replayed), 0 + 0 tokens, $1234.5000, partly replayed, 0.0 s",
-        ),
-        (Usage(model_calls=1, price=0.0023), 1, "(1 replayed), 0 + 0 tokens, $0.0023, all replayed, 0.0 s"),
-        (Usage(model_calls=1, price=None, spent="money"), 0, "0.0 s; the budget of money cannot hold"),
-        (Usage(price=0.0, spent="run money"), 0, "0.0 s; the budget of run money is spent"),
-    ],
-)
-def test_what_a_question_cost(usage: Usage, replayed: int, shown: str) -> None:
-    """Money is told where calls were made: unknown is not nothing, and a trifle is not nothing either."""
-    assert show.usage(usage, replayed).endswith(shown)
 
 
 def test_a_warning_that_is_said_again_is_printed_once() -> None:
@@ -204,5 +138,5 @@ def test_long_answers_are_cut_unless_asked_for() -> None:
 def test_each_way_to_have_no_answer_has_its_sentence(status: Status) -> None:
     """None, not found, failed and abstained are told apart."""
     lines = printed(Answer("q", "entities", status)).splitlines()
-    assert lines[0] == show.SENTENCES[status]
-    assert len(set(show.SENTENCES.values())) == len(Status)
+    assert lines[0] == SENTENCES[status]
+    assert len(set(SENTENCES.values())) == len(Status)

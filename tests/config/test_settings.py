@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from fedkg.config import settings
-from fedkg.config.settings import Budget, SearchSettings, Settings, Ttl, load, public, restored
+from fedkg.config.settings import Budget, SearchSettings, Settings, Ttl, changed, load, public, restored
 from fedkg.errors import SettingsError
 
 
@@ -267,3 +267,10 @@ def test_the_budget_of_all_questions_is_the_table_run() -> None:
     assert made.total_budget.calls == 3
     assert public(made)["run"]["calls"] == 3
     assert restored(public(made), Settings()).total_budget == made.total_budget
+
+
+def test_changes_are_named_by_dotted_keys_alone() -> None:
+    """A definition of an ablation is a file: it has no keyword arguments."""
+    assert changed(Settings(), {"search.depth": 2}, "a grid").search.depth == 2
+    with pytest.raises(SettingsError, match=r"^depth in a grid is no setting; did you mean search\.depth\?$"):
+        changed(Settings(), {"depth": 2}, "a grid")

@@ -1,0 +1,71 @@
+"""`fedkg neighbours`: the edges of an entity."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import click
+from rich.text import Text
+
+from fedkg.cli import options, show
+from fedkg.cli.connect import opened
+from fedkg.cli.show import plain
+from fedkg.core.answer import PathEdge
+from fedkg.core.encoding import encode
+from fedkg.core.path import Neighbourhood
+from fedkg.core.question import Match
+from fedkg.core.rendering import edge_line, gap_line
+from fedkg.core.terms import Direction
+from fedkg.core.usage import Gap
+
+__all__ = ["neighbours"]
+
+DIRECTIONS: dict[str, tuple[Direction, ...]] = {"out": ("out",), "in": ("in",), "both": ("out", "in")}
+
+
+@click.command(cls=options.SectionedCommand)
+@click.argument("entity")
+@click.option(
+    "--direction", type=click.Choice(list(DIRECTIONS)), default="both", show_default=True, help="Which edges."
+)
+@click.option("--limit", default=100, type=click.IntRange(1), show_default=True, help="Most edges that are printed.")
+@options.connection
+@options.as_json
+def neighbours(
+    entity: str, direction: Literal["out", "in", "both"], limit: int, file: str | None, as_json: bool, **flags: object
+) -> int:
+    """Show the edges of ENTITY, an IRI or a label."""
+    with opened(options.settings(file, flags | {"model": "local"})) as session:
+        match, neighbourhoods, names = session.run(session.neighbours(entity, DIRECTIONS[direction]))
+    steps = (step for neighbourhood in neighbourhoods for edge in neighbourhood.edges for step in edge.walk)
+    edges = [PathEdge.of(edge, names) for edge in dict.fromkeys(steps)]
+    gaps = [_gap(neighbourhood) for neighbourhood in neighbourhoods if neighbourhood.failed or neighbourhood.cut]
+    if as_json:
+        more = max(0, len(edges) - limit)
+        click.echo(encode({"entity": match, "edges": edges[:limit], "more": more, "gaps": gaps}))
+    else:
+        _print(match, edges, limit, gaps)
+    return 3 if all(neighbourhood.failed for neighbourhood in neighbourhoods) else 0 if edges else 1
+
+
+def _gap(neighbourhood: Neighbourhood) -> Gap:
+    asked = f"{neighbourhood.entity.value} ({neighbourhood.direction})"
+    return Gap(neighbourhood.endpoint, asked, neighbourhood.failed or neighbourhood.cut)
+
+
+def _print(match: Match, edges: Sequence[PathEdge], limit: int, gaps: Sequence[Gap]) -> None:
+    out = show.console()
+    out.print(_heading(match))
+    show.lines(out, (edge_line(edge, "  ") for edge in edges[:limit]))
+    if len(edges) > limit:
+        out.print(Text(f"… and {len(edges) - limit} more edges; --limit shows more", "dim"))
+    if not edges:
+        out.print("No edges.")
+    show.lines(out, map(gap_line, gaps))
+
+
+def _heading(match: Match) -> Text:
+    line = Text(plain(match.label), "bold")
+    line.append(f"  <{plain(match.iri.value, 500)}>", "dim")
+    if match.description:
+        line.append(f"  {plain(match.description)}")
+    return line
