@@ -34,6 +34,7 @@
     │   │   ├── ModelDeclinedError      the model declines to answer
     │   │   └── ModelFilteredError      a content filter stopped request or reply
     │   └── ModelReplyError         a reply that is malformed, cut, or does not fit its schema
+    ├── CacheError                  the cache cannot be read or written (exit code 3)
     └── BudgetError                 calls, tokens, money or seconds are spent (exit code 4)
 
 Each error says what was being asked (`asked`), whether the same request may work later (`retryable`) and what a
@@ -46,6 +47,7 @@ from typing import Any, ClassVar
 __all__ = [
     "Action",
     "BudgetError",
+    "CacheError",
     "DatasetError",
     "DocumentError",
     "EndpointError",
@@ -331,6 +333,17 @@ class ModelReplyError(ModelError):
     """Raised when a reply is malformed or cut, or does not fit its schema after one repair."""
 
     default_hint = "a stronger model, or one with native structured output, follows schemas better"
+
+
+class CacheError(FedkgError):
+    """Raised when the cache cannot be read or written: a dead server, a full or read-only disk, an unusable folder.
+
+    Questions are answered without it; commands about the cache, and offline mode, end with it.
+    """
+
+    exit_code = 3
+    retryable = True
+    default_hint = "check the disk, or the server that cache_url names; set cache_dir to another folder"
 
 
 class BudgetError(FedkgError):

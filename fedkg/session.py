@@ -12,6 +12,7 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 
+from fedkg.cache.fallback import FallbackStore
 from fedkg.cache.journal import RecordingStore
 from fedkg.cache.memory import MemoryStore
 from fedkg.cache.store import Store
@@ -49,7 +50,7 @@ from fedkg.reasoner.prompted import PromptedModel, doors
 from fedkg.reasoner.prompts import context_fit
 from fedkg.reasoner.prompts.library import PromptLibrary
 from fedkg.transport.host_state import HostRegistry
-from fedkg.wiring.adapters import chat_model, lasting_store, open_manners, path_model, text_similarity
+from fedkg.wiring.adapters import chat_model, fallback_store, open_manners, path_model, text_similarity
 from fedkg.wiring.endpoint_check import EndpointCheck, EndpointReport
 from fedkg.wiring.endpoints import ConnectedEndpoint, check_endpoint, connect
 
@@ -60,6 +61,7 @@ T = TypeVar("T")
 # who closes a session waits for its labels to be embedded, but not for long
 KEEP_SECONDS = 10.0
 KEEP_LABELS = 200
+CACHE_FAILED = "the cache failed: this was answered without it, and what was fetched may not be kept"
 
 log = logging.getLogger(__name__)
 
@@ -102,6 +104,7 @@ class Session:
         self._wrappers = [endpoint for endpoint in endpoints if not isinstance(endpoint, str | Path)]
         self._similarity = similarity
         self._store = store
+        self._lasting: FallbackStore | None = None
         self._manners: HostRegistry | None = None
         self._members: Sequence[ConnectedEndpoint] = ()
         self._graph: Graph | None = None
@@ -148,7 +151,7 @@ class Session:
 
     @property
     def store(self) -> Store:
-        """The cache, opened at its first use. Raises SettingsError where its folder cannot be used."""
+        """The cache, opened at its first use. Offline it raises CacheError where it cannot be used."""
         if self._store is None:
             self._check_open()
             self._store = self._recorded() if self.settings.cache else MemoryStore()
@@ -156,9 +159,9 @@ class Session:
 
     def _recorded(self) -> RecordingStore:
         """The cache that outlives the session, closed with it; what was touched is noted as a run before."""
-        kept = lasting_store(self.settings)
-        self._files.callback(kept.close)
-        recorder = RecordingStore(kept, self.settings.mode, refresh=self.settings.refresh)
+        self._lasting = fallback_store(self.settings)
+        self._files.callback(self._lasting.close)
+        recorder = RecordingStore(self._lasting, self.settings.mode, refresh=self.settings.refresh)
         self._files.callback(recorder.keep, self._asked)
         return recorder
 
@@ -218,7 +221,7 @@ class Session:
         walk = run.events()
         try:
             while event := await _step(walk, meter):
-                yield event
+                yield self._with_notice(event)
         except FedkgError as error:
             error.usage = run.usage()
             raise
@@ -440,6 +443,13 @@ class Session:
             graph = "\n".join(sorted(member.graph.identity for member in self._members))
             self._recall = LabelIndex(folder, graph, self.similarity)
         return self._recall
+
+    def _with_notice(self, event: Event) -> Event:
+        """The event; an answer that was found without the cache, because that fails, says so."""
+        if not isinstance(event, Answered) or self._lasting is None or not self._lasting.failed:
+            return event
+        warnings = (*event.answer.warnings, CACHE_FAILED)
+        return Answered(msgspec.structs.replace(event.answer, warnings=warnings))
 
     def _model(self, ledger: Ledger) -> ReasoningModel:
         if self._chat is None:

@@ -90,17 +90,22 @@ def virtuoso() -> ServeFiles:
 @pytest.fixture(scope="session")
 def redis_url() -> Iterator[str]:
     """The URL of a Redis server of the tests' own, on a socket in a folder of its own, which keeps nothing on disk."""
+    with tempfile.TemporaryDirectory() as folder, redis_server(Path(folder) / "redis.sock") as server:
+        yield f"unix://{Path(folder) / 'redis.sock'}"
+        server.terminate()
+
+
+@contextmanager
+def redis_server(socket: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A Redis server that listens on the socket; whoever starts it ends it. Skips the test where none is installed."""
     program = shutil.which("redis-server") or shutil.which("valkey-server")
     if not program:
         pytest.skip("neither redis-server nor valkey-server is installed")
-    with tempfile.TemporaryDirectory() as folder:
-        socket = Path(folder) / "redis.sock"
-        command = [program, "--port", "0", "--unixsocket", str(socket), "--save", "", "--dir", folder]
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL) as server:
-            while not socket.exists() and server.poll() is None:
-                time.sleep(0.01)
-            yield f"unix://{socket}"
-            server.terminate()
+    command = [program, "--port", "0", "--unixsocket", str(socket), "--save", "", "--dir", str(socket.parent)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL) as server:
+        while not socket.exists() and server.poll() is None:
+            time.sleep(0.01)
+        yield server
 
 
 def _engine(name: str) -> ServeFiles:

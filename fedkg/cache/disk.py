@@ -7,8 +7,7 @@ table, and open or delete whatever file a row names; that hands code execution t
 A value carries when it was stored and until when it is fresh. Nothing goes because it is stale: who works without a network
 still reads it. The oldest entries go when the store is full, and the log says so.
 
-A cache may be slow, full or damaged without harm to an answer: what cannot be read is a miss, what cannot be written is
-not kept, and a warning is logged.
+What SQLite or the file system refuses is a CacheError; `fallback` has the store that goes on without the disk.
 """
 
 import contextlib
@@ -20,13 +19,15 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import diskcache
 
-from fedkg.cache.entries import Entry, by_namespace, entries_of, fresh_of, pack, row_name, unpack
-from fedkg.errors import SettingsError
+from fedkg.cache.entries import Entry, by_namespace, entries_of, fresh_value, pack, row_name, unpack
+from fedkg.cache.store import Store
+from fedkg.errors import CacheError
 
 __all__ = ["DiskStore"]
 
@@ -42,6 +43,8 @@ EVICTING = 0.5
 """Seconds after which a write evicts no further: what is still too much goes with the next writes."""
 ROW = 150
 """Bytes that a row takes besides its value and, in table and index, its key."""
+
+HINT = "set cache_dir to a folder that can be written, on a disk that has room"
 
 log = logging.getLogger(__name__)
 
@@ -78,63 +81,47 @@ class BytesDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache ships no typ
         """Nothing: no value of ours has a file, and a row that names one must not have it deleted."""
 
 
-class DiskStore:
+class DiskStore(Store):
     """A Store in one folder; one folder may be shared by several processes.
 
     The file lies in `store/` inside `folder`, which only the user can enter (mode 0700); `folder` itself may be one that
     others use too. Beyond `size_limit` bytes the oldest entries go until a tenth of it is free, as many at each write as go in
-    half a second; the log says how many of which namespace. A damaged file is moved aside, to `store.damaged/`. Raises
-    SettingsError where the folder cannot be used.
+    half a second; the log says how many of which namespace. A damaged file is moved aside, to `store.damaged/`.
+
+    It and each of its methods raise CacheError where the folder cannot be used.
     """
 
     def __init__(self, folder: Path, size_limit: int = SIZE_LIMIT) -> None:
         self.name = str(folder)
         self.size_limit = size_limit
         self._file = folder / "store" / diskcache.core.DBNAME
-        try:
-            self._cache = _open(self._file.parent)
-        except (OSError, sqlite3.OperationalError, diskcache.Timeout) as error:
-            raise _unusable(self._file.parent, error) from error
-        except sqlite3.DatabaseError as error:
-            self._cache = _anew(self._file.parent, error)
-
-    def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, bytes]:
-        """The values that are there and fresh."""
-        return fresh_of(self.entries(namespace, keys))
+        with _mapped(self._file.parent):
+            self._cache = _opened(self._file.parent)
 
     def entries(self, namespace: str, keys: Sequence[str]) -> dict[str, Entry]:
         """What is there, fresh or stale; a value that fedkg did not write is dropped and not returned."""
-        found = {}
-        with _forgiving("read"):
-            for key in keys:
-                if entry := self._read(row_name(namespace, key)):
-                    found[key] = entry
-        return found
-
-    def put_many(self, namespace: str, values: Mapping[str, bytes], seconds: float | None = None) -> None:
-        """Keeps the values, all or none."""
-        with _forgiving("written"):
-            self._write(namespace, entries_of(values, seconds))
+        with self._mapped():
+            entries = ((key, self._read(row_name(namespace, key))) for key in keys)
+            return {key: entry for key, entry in entries if entry}
 
     def put_entries(self, namespace: str, entries: Mapping[str, Entry]) -> None:
-        """Keeps the entries as they are, all or none. Raises SettingsError where they cannot be written."""
-        try:
-            self._write(namespace, entries)
-        except (sqlite3.Error, diskcache.Timeout) as error:
-            raise _unusable(self._file.parent, error) from error
+        """Keeps the entries as they are, all or none."""
+        with self._mapped():
+            with self._cache.transact():
+                self._set(namespace, entries)
+            if self._volume() > self.size_limit:
+                self._evict()
 
     def update(self, namespace: str, key: str, change: Callable[[bytes | None], bytes]) -> bytes:
         """Puts what `change` makes of the value in its place, while no other thread or process can; returns it."""
-        with _forgiving("written"), self._cache.transact():
-            kept = self._read(row_name(namespace, key))
-            value = change(kept.value if kept and kept.fresh > time.time() else None)
+        with self._mapped(), self._cache.transact():
+            value = change(fresh_value(self._read(row_name(namespace, key))))
             self._set(namespace, entries_of({key: value}, None))
             return value
-        return change(None)
 
     def drop(self, namespace: str, keys: Iterable[str]) -> None:
         """Forgets these, all or none."""
-        with _forgiving("written"), self._cache.transact():
+        with self._mapped(), self._cache.transact():
             for key in keys:
                 self._cache.delete(row_name(namespace, key))
 
@@ -145,17 +132,20 @@ class DiskStore:
 
     def count(self) -> dict[str, int]:
         """Entries by namespace."""
-        return by_namespace(iter(self._cache))
+        with self._mapped():
+            return by_namespace(iter(self._cache))
 
     def size(self) -> int:
         """Bytes on disk."""
-        return int(self._cache.volume())
+        with self._mapped():
+            return self._volume()
 
     def clear(self, namespace: str | None = None) -> int:
         """Drops a namespace, or everything; returns how many entries went."""
-        if namespace is None:
-            return int(self._cache.clear())
-        return sum(bool(self._cache.delete(name)) for name in self._cache if name.startswith(f"{namespace}\n"))
+        with self._mapped():
+            if namespace is None:
+                return int(self._cache.clear())
+            return sum(bool(self._cache.delete(name)) for name in self._cache if name.startswith(f"{namespace}\n"))
 
     def close(self) -> None:
         """Closes the file."""
@@ -169,11 +159,11 @@ class DiskStore:
             self._cache.delete(name)
             return None
 
-    def _write(self, namespace: str, entries: Mapping[str, Entry]) -> None:
-        with self._cache.transact():
-            self._set(namespace, entries)
-        if self.size() > self.size_limit:
-            self._evict()
+    def _mapped(self) -> AbstractContextManager[None]:
+        return _mapped(self._file.parent)
+
+    def _volume(self) -> int:
+        return int(self._cache.volume())
 
     def _set(self, namespace: str, entries: Mapping[str, Entry]) -> None:
         for key, entry in entries.items():
@@ -184,13 +174,23 @@ class DiskStore:
         gone: Counter[str] = Counter()
         end = time.monotonic() + EVICTING
         with contextlib.closing(sqlite3.connect(self._file, timeout=SECONDS, isolation_level=None)) as file:
-            while (much := self.size() - ROOM * self.size_limit) > 0 and (rows := _oldest(file, much)):
+            while (much := self._volume() - ROOM * self.size_limit) > 0 and (rows := _oldest(file, much)):
                 gone.update(_delete(file, rows))
                 if time.monotonic() >= end:
                     break
         self.update(EVICTED, EVICTED, lambda counts: json.dumps(Counter(json.loads(counts or b"{}")) + gone).encode())
         went = ", ".join(f"{count:,} {namespace}" for namespace, count in sorted(gone.items()))
         log.warning("the cache is full (%d MB): the oldest entries went: %s", self.size_limit >> 20, went)
+
+
+def _opened(place: Path) -> Any:
+    """The cache in that folder; where its file is damaged an empty one."""
+    try:
+        return _open(place)
+    except sqlite3.OperationalError:
+        raise
+    except sqlite3.DatabaseError as error:
+        return _anew(place, error)
 
 
 def _open(place: Path) -> Any:
@@ -206,10 +206,6 @@ def _anew(place: Path, error: Exception) -> Any:
     shutil.rmtree(aside := place.with_suffix(".damaged"), ignore_errors=True)
     place.rename(aside)
     return _open(place)
-
-
-def _unusable(place: Path, error: Exception) -> SettingsError:
-    return SettingsError(f"the cache cannot be kept in {place}: {error}", hint="set cache_dir")
 
 
 def _oldest(file: sqlite3.Connection, much: float) -> list[int]:
@@ -233,8 +229,9 @@ def _delete(file: sqlite3.Connection, rows: Sequence[int]) -> list[str]:
 
 
 @contextlib.contextmanager
-def _forgiving(done: str) -> Iterator[None]:
+def _mapped(place: Path) -> Iterator[None]:
     try:
         yield
-    except (sqlite3.Error, diskcache.Timeout) as error:
-        log.warning("the cache could not be %s: %s", done, str(error) or type(error).__name__)
+    except (OSError, sqlite3.Error, diskcache.Timeout) as error:
+        why = str(error) or type(error).__name__
+        raise CacheError(f"the cache cannot be kept in {place}: {why}", hint=HINT) from error

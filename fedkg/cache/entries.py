@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-__all__ = ["Entry", "by_namespace", "entries_of", "fresh_of", "pack", "row_name", "table_key", "unpack"]
+__all__ = ["Entry", "by_namespace", "entries_of", "fresh_of", "fresh_value", "pack", "row_name", "table_key", "unpack"]
 
 HEADER = struct.Struct("<4sdd")
 MARK = b"fkg1"
@@ -53,6 +53,11 @@ def fresh_of(entries: Mapping[str, Entry]) -> dict[str, bytes]:
     """The values that are fresh."""
     now = time.time()
     return {key: entry.value for key, entry in entries.items() if entry.fresh > now}
+
+
+def fresh_value(entry: Entry | None) -> bytes | None:
+    """The entry's value; None where there is no entry, or a stale one."""
+    return entry.value if entry and entry.fresh > time.time() else None
 
 
 def by_namespace(keys: Iterable[str]) -> dict[str, int]:

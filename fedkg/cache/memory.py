@@ -3,7 +3,8 @@
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from fedkg.cache.entries import Entry, by_namespace, entries_of, fresh_of
+from fedkg.cache.entries import Entry, by_namespace, fresh_value
+from fedkg.cache.store import Store
 
 __all__ = ["MemoryStore"]
 
@@ -11,7 +12,7 @@ MOST_BYTES = 256 << 20
 """Bytes of values that are kept; with their keys they take about half as much again."""
 
 
-class MemoryStore:
+class MemoryStore(Store):
     """A Store that forgets everything with the process; beyond `most` bytes what was put longest ago makes room.
 
     Several threads may use it.
@@ -23,18 +24,10 @@ class MemoryStore:
         self._values: dict[tuple[str, str], Entry] = {}
         self._lock = threading.RLock()
 
-    def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, bytes]:
-        """The values that are there and fresh."""
-        return fresh_of(self.entries(namespace, keys))
-
     def entries(self, namespace: str, keys: Sequence[str]) -> dict[str, Entry]:
         """What is there, fresh or stale."""
-        found = ((key, self._values.get((namespace, key))) for key in keys)
-        return {key: entry for key, entry in found if entry}
-
-    def put_many(self, namespace: str, values: Mapping[str, bytes], seconds: float | None = None) -> None:
-        """Keeps the values."""
-        self.put_entries(namespace, entries_of(values, seconds))
+        entries = ((key, self._values.get((namespace, key))) for key in keys)
+        return {key: entry for key, entry in entries if entry}
 
     def put_entries(self, namespace: str, entries: Mapping[str, Entry]) -> None:
         """Keeps the entries as they are."""
@@ -49,7 +42,7 @@ class MemoryStore:
     def update(self, namespace: str, key: str, change: Callable[[bytes | None], bytes]) -> bytes:
         """Puts what `change` makes of the value in its place, while nobody else can; returns it."""
         with self._lock:
-            value = change(self.get_many(namespace, [key]).get(key))
+            value = change(fresh_value(self._values.get((namespace, key))))
             self.put_many(namespace, {key: value})
         return value
 

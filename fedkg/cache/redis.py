@@ -1,13 +1,11 @@
 """A cache that several machines share: a Store on a Redis or Valkey server.
 
 It holds what the store on disk holds, in the same form: bytes with the time when they were stored, compressed, never pickled.
-How full the server may get, and what goes then, is the server's own policy. As on disk, a cache that fails does no harm to
-an answer: what cannot be read is a miss, what cannot be written is not kept, and a warning is logged.
+How full the server may get, and what goes then, is the server's own policy. A server that fails is a CacheError; `fallback`
+has the store that goes on without it.
 """
 
 import contextlib
-import logging
-import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -16,8 +14,9 @@ from urllib.parse import urlsplit
 
 import redis
 
-from fedkg.cache.entries import Entry, by_namespace, entries_of, fresh_of, pack, row_name, unpack
-from fedkg.errors import SettingsError
+from fedkg.cache.entries import Entry, by_namespace, entries_of, fresh_value, pack, row_name, unpack
+from fedkg.cache.store import Store
+from fedkg.errors import CacheError, SettingsError
 
 __all__ = ["SharedStore"]
 
@@ -29,52 +28,43 @@ AT_ONCE = 500
 LARGEST = 256 << 20
 """Bytes of one value: the server is not ours alone, and a few kilobytes can stand for gigabytes."""
 
+HINT = "cache_url is redis://HOST:PORT/DATABASE, or unix:///SOCKET, of a Redis or Valkey server that runs"
+
 T = TypeVar("T")
 
-log = logging.getLogger(__name__)
 
+class SharedStore(Store):
+    """A Store on the server at `url` (redis://, rediss:// or unix://). Raises SettingsError for what is no such URL.
 
-class SharedStore:
-    """A Store on the server at `url` (redis://, rediss:// or unix://). Raises SettingsError where it cannot be reached.
-
-    The URL may hold a password: no message shows it, and `name` is the URL without it. A server that fails is warned of once
-    as it is read and once as it is written, not with every entry.
+    It and each of its methods raise CacheError where the server cannot be reached, or fails. The URL may hold a password: no
+    message shows it, and `name` is the URL without it.
     """
 
     def __init__(self, url: str) -> None:
-        self._warned: set[str] = set()
         try:
             where = urlsplit(url)
             self.name = f"{where.scheme}://{where.netloc.rpartition('@')[2]}{where.path}"
             self._server = redis.Redis.from_url(url, socket_timeout=SECONDS, socket_connect_timeout=SECONDS)
+        except ValueError as error:
+            raise SettingsError("cache_url is not the URL of a server", hint=HINT) from error
+        with _mapped():
             self._server.ping()
-        except (redis.RedisError, ValueError, OSError) as error:
-            hint = "cache_url is redis://HOST:PORT/DATABASE, or unix:///SOCKET, of a Redis or Valkey server that runs"
-            raise SettingsError(f"the shared cache cannot be used: {type(error).__name__}", hint=hint) from error
-
-    def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, bytes]:
-        """The values that are there and fresh."""
-        return fresh_of(self.entries(namespace, keys))
 
     def entries(self, namespace: str, keys: Sequence[str]) -> dict[str, Entry]:
         """What is there, fresh or stale; a value that fedkg did not write is a miss."""
-        found = {}
-        with self._forgiving("read"):
+        kept: dict[str, Entry] = {}
+        with _mapped():
             for part in _parts(keys):
                 values = self._server.mget([_name(namespace, key) for key in part])
-                kept = {key: _unpacked(value) for key, value in zip(part, values, strict=True)}
-                found.update({key: entry for key, entry in kept.items() if entry})
-        return found
-
-    def put_many(self, namespace: str, values: Mapping[str, bytes], seconds: float | None = None) -> None:
-        """Keeps the values."""
-        with self._forgiving("written"):
-            self._write(namespace, entries_of(values, seconds))
+                entries = zip(part, map(_unpacked, values), strict=True)
+                kept.update({key: entry for key, entry in entries if entry})
+        return kept
 
     def put_entries(self, namespace: str, entries: Mapping[str, Entry]) -> None:
-        """Keeps the entries as they are. Raises SettingsError where they cannot be written."""
-        with _needed():
-            self._write(namespace, entries)
+        """Keeps the entries as they are."""
+        with _mapped():
+            for part in _parts(entries.items()):
+                self._server.mset({_name(namespace, key): _packed(entry) for key, entry in part})
 
     def update(self, namespace: str, key: str, change: Callable[[bytes | None], bytes]) -> bytes:
         """Puts what `change` makes of the value in its place; where another was faster it is made of that one's."""
@@ -82,35 +72,33 @@ class SharedStore:
 
         def changed(pipe: redis.client.Pipeline) -> None:
             nonlocal made
-            kept = _unpacked(pipe.get(name))
-            made = change(kept.value if kept and kept.fresh > time.time() else None)
+            made = change(fresh_value(_unpacked(pipe.get(name))))
             pipe.multi()
             pipe.set(name, _packed(entries_of({key: made}, None)[key]))
 
-        with self._forgiving("written"):
+        with _mapped():
             self._server.transaction(changed, name)
-            return made
-        return change(None)
+        return made
 
     def drop(self, namespace: str, keys: Iterable[str]) -> None:
         """Forgets these."""
-        with self._forgiving("written"):
+        with _mapped():
             for part in _parts(keys):
                 self._server.delete(*(_name(namespace, key) for key in part))
 
     def count(self) -> dict[str, int]:
-        """Entries by namespace. Raises SettingsError where the server fails, as `size` and `clear` do."""
-        with _needed():
+        """Entries by namespace."""
+        with _mapped():
             return by_namespace(name.removeprefix(PREFIX) for name in self._names(""))
 
     def size(self) -> int:
         """Bytes of all values, compressed."""
-        with _needed():
+        with _mapped():
             return sum(sum(map(self._server.strlen, part)) for part in _parts(self._names("")))
 
     def clear(self, namespace: str | None = None) -> int:
         """Drops a namespace, or everything of fedkg's; returns how many entries went."""
-        with _needed():
+        with _mapped():
             names = self._names("" if namespace is None else f"{namespace}\n")
             return sum(int(self._server.delete(*part)) for part in _parts(names))
 
@@ -118,24 +106,10 @@ class SharedStore:
         """Closes the connections."""
         self._server.close()
 
-    def _write(self, namespace: str, entries: Mapping[str, Entry]) -> None:
-        for part in _parts(entries.items()):
-            self._server.mset({_name(namespace, key): _packed(entry) for key, entry in part})
-
-    @contextlib.contextmanager
-    def _forgiving(self, done: str) -> Iterator[None]:
-        try:
-            yield
-        except redis.RedisError as error:
-            if done not in self._warned:
-                self._warned.add(done)
-                # the message may name the server with its password
-                log.warning("the shared cache could not be %s: %s", done, type(error).__name__)
-
     def _names(self, start: str) -> Iterator[str]:
         """The names of the entries whose namespace begins so, each once."""
-        found = dict.fromkeys(self._server.scan_iter(match=f"{PREFIX}{start}*", count=AT_ONCE))
-        return (name.decode(errors="replace") for name in found)
+        names = dict.fromkeys(self._server.scan_iter(match=f"{PREFIX}{start}*", count=AT_ONCE))
+        return (name.decode(errors="replace") for name in names)
 
 
 def _name(namespace: str, key: str) -> str:
@@ -157,11 +131,12 @@ def _unpacked(value: object) -> Entry | None:
 
 
 @contextlib.contextmanager
-def _needed() -> Iterator[None]:
+def _mapped() -> Iterator[None]:
     try:
         yield
-    except redis.RedisError as error:
-        raise SettingsError(f"the shared cache fails: {type(error).__name__}") from error
+    except (redis.RedisError, OSError) as error:
+        # the message may name the server with its password
+        raise CacheError(f"the shared cache cannot be used: {type(error).__name__}", hint=HINT) from error
 
 
 def _parts(values: Iterable[T]) -> Iterator[list[T]]:

@@ -3,21 +3,25 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
-from fedkg.cache.entries import Entry
+from fedkg.cache.entries import Entry, entries_of, fresh_of
 
 __all__ = ["LastingStore", "Store"]
 
 
 class Store(Protocol):
-    """Keeps bytes under a namespace and a key, fresh for a number of seconds."""
+    """Keeps bytes under a namespace and a key, fresh for a number of seconds.
+
+    Whoever derives from it has `get_many` and `put_many` from `entries` and `put_entries`. What cannot be read or written is
+    a CacheError.
+    """
 
     def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, bytes]:
         """The values that are there and fresh."""
-        ...
+        return fresh_of(self.entries(namespace, keys))
 
     def put_many(self, namespace: str, values: Mapping[str, bytes], seconds: float | None = None) -> None:
         """Keeps the values; with `seconds` = None they stay fresh for ever."""
-        ...
+        self.put_entries(namespace, entries_of(values, seconds))
 
     def entries(self, namespace: str, keys: Sequence[str]) -> dict[str, Entry]:
         """What is there, fresh or stale."""

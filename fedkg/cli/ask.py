@@ -78,7 +78,7 @@ def ask(  # noqa: PLR0917  # click gives all of them by name
 ) -> int:
     """Answer QUESTION from the endpoints, with a proof.
 
-    Exit codes: 0 answered, 1 no answer found, 2 bad input, 3 an endpoint or the model failed, 4 the budget is spent.
+    Exit codes: 0 answered, 1 no answer found, 2 bad input, 3 an endpoint, the model or the cache failed, 4 the budget is spent.
 
     The model `local` scores all candidates itself: with it --beam, --candidates, --alpha and --verifier none have no effect.
     """

@@ -94,7 +94,7 @@ def prepare() -> None:
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="\b\nExit codes: 0 answered or done, 1 no answer found (or an edge that no longer holds),\n"
-    "2 bad input, 3 an endpoint or the model failed, 4 the budget is spent, 130 interrupted.",
+    "2 bad input, 3 an endpoint, the model or the cache failed, 4 the budget is spent, 130 interrupted.",
 )
 @click.version_option(package_name="fedkg")
 def main() -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from usearch.index import Index
 
-from fedkg.errors import SettingsError
+from fedkg.errors import CacheError
 
 __all__ = ["VectorIndex"]
 
@@ -103,7 +103,7 @@ class VectorIndex:
     def save(self) -> None:
         """Writes keys and vectors to the file, in one step; nothing where nothing was added.
 
-        Raises SettingsError where the folder cannot be written.
+        Raises CacheError where the folder cannot be written.
         """
         with self._lock:
             if self._file is None or self._index is None or not self._changed:
@@ -111,7 +111,7 @@ class VectorIndex:
             try:
                 _replace(self._file, _pack(self._keys, self._index, self._embedder))
             except OSError as error:
-                raise SettingsError(f"cannot write {self._file}: {error.strerror}", hint="set cache_dir") from error
+                raise CacheError(f"cannot write {self._file}: {error.strerror}", hint="set cache_dir") from error
             self._changed = False
 
     def _append(self, keys: list[str], rows: Matrix) -> None:

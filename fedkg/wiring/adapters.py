@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from fedkg.cache.disk import DiskStore
+from fedkg.cache.fallback import FallbackStore
 from fedkg.cache.memory import MemoryStore
 from fedkg.cache.store import LastingStore, Store
 from fedkg.config.settings import Settings, masked
@@ -20,7 +21,7 @@ from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.embed.hashing import HashingEmbedder
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.embed.offline import OfflineEmbedder
-from fedkg.errors import ModelNameError, SettingsError
+from fedkg.errors import CacheError, ModelNameError, SettingsError
 from fedkg.llm import capability, hf
 from fedkg.llm.anthropic import AnthropicModel
 from fedkg.llm.base import ChatModel
@@ -32,6 +33,7 @@ from fedkg.transport.host_state import HostRegistry
 __all__ = [
     "CHAT_MODELS",
     "chat_model",
+    "fallback_store",
     "kept_similarity",
     "lasting_store",
     "open_manners",
@@ -46,12 +48,29 @@ log = logging.getLogger(__name__)
 
 
 def open_store(settings: Settings) -> Store:
-    """The cache that the settings name: a server, a folder, or memory only. Raises SettingsError where it cannot be used."""
+    """The cache that the settings name: a server, a folder, or memory only. Raises CacheError where it cannot be used."""
     return lasting_store(settings) if settings.cache else MemoryStore()
 
 
+def fallback_store(settings: Settings) -> FallbackStore:
+    """The server or the folder, and memory where that fails.
+
+    Offline, where nothing else can be asked, it raises CacheError instead. Raises SettingsError for a malformed `cache_url`.
+    """
+    offline = settings.mode == "offline"
+    try:
+        return FallbackStore(lasting_store(settings), required=offline)
+    except CacheError as error:
+        if offline:
+            raise
+        return FallbackStore(error)
+
+
 def lasting_store(settings: Settings) -> LastingStore:
-    """The server or the folder, also where the settings say that it is not used. Raises SettingsError where it cannot be."""
+    """The server or the folder, also where the settings say that it is not used.
+
+    Raises CacheError where it cannot be used, SettingsError for a `cache_url` that is no URL or lacks its extra.
+    """
     if settings.cache_url:
         return _shared(settings.cache_url)
     return DiskStore(settings.cache_path, settings.cache_size << 20)
@@ -68,8 +87,8 @@ def _shared(url: str) -> LastingStore:
 def open_manners(settings: Settings, files: ExitStack) -> HostRegistry:
     """What is remembered of hosts on this machine, closed with `files`; in memory only where its folder cannot be used."""
     try:
-        store = DiskStore(settings.cache_path / "manners")
-    except SettingsError as error:
+        store = FallbackStore(DiskStore(settings.cache_path / "manners"))
+    except CacheError as error:
         log.warning("bans and pauses of endpoints are not kept: %s", error)
         return HostRegistry()
     files.callback(store.close)

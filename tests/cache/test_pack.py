@@ -17,7 +17,7 @@ from fedkg.cache.disk import DiskStore
 from fedkg.cache.entries import Entry, table_key
 from fedkg.cache.memory import MemoryStore
 from fedkg.cache.pack import NAMESPACES, Content, documents, export_pack, import_pack
-from fedkg.errors import PackError, SettingsError
+from fedkg.errors import CacheError, PackError
 
 EVER = float("inf")
 KEPT = {"k1": Entry(b"one", 5.0, 10.5), "k2": Entry(b"", 6.0, 1e12), "k3": Entry(b"one", 7.0, 0.0)}
@@ -162,7 +162,7 @@ def test_a_store_that_cannot_be_written(pack: Path, tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "store" / "cache.db") as file:
         file.execute("DROP TABLE Cache")
     file.close()
-    with pytest.raises(SettingsError, match="cannot be kept"):
+    with pytest.raises(CacheError, match="cannot be kept"):
         import_pack(pack, store)
     store.close()
 

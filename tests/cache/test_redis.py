@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 import redis
 
+from fedkg.cache.fallback import FallbackStore
 from fedkg.cache.redis import SharedStore
 from fedkg.config.settings import Settings, public
-from fedkg.errors import SettingsError
+from fedkg.errors import CacheError, FedkgError, SettingsError
 from fedkg.session import Session
 from fedkg.wiring.adapters import open_store
 
@@ -76,29 +77,40 @@ def test_a_value_that_stands_for_gigabytes_is_a_miss(
 def test_a_server_that_is_gone_costs_no_answer(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, redis_url: str
 ) -> None:
-    """What cannot be read is a miss, what cannot be written is not kept; no message holds the URL."""
-    store = SharedStore(redis_url)
-    pool = store._server.connection_pool
+    """What cannot be read is a miss, what cannot be written is kept in memory; no message holds the URL."""
+    server = SharedStore(redis_url)
+    store = FallbackStore(server)
+    pool = server._server.connection_pool
     pool.disconnect()
     pool.reset()
     pool.connection_kwargs["path"] = str(tmp_path / "gone")
     with caplog.at_level(logging.WARNING):
-        store.put_many("labels", {"Q1": b"universe"})
         assert store.get_many("labels", ["Q1"]) == {}
+        store.put_many("labels", {"Q1": b"universe"})
+        assert store.get_many("labels", ["Q1"]) == {"Q1": b"universe"}
         assert store.get_many("labels", ["Q2"]) == {}
-        assert store.update("labels", "Q1", lambda _kept: b"new") == b"new"
-    said = [record.getMessage().rpartition(":")[0] for record in caplog.records if record.name == "fedkg.cache.redis"]
-    assert said == [f"the shared cache could not be {done}" for done in ("written", "read")]  # once each
+        assert store.update("labels", "Q1", lambda kept: (kept or b"") + b" of one") == b"universe of one"
+    [message] = [record.getMessage() for record in caplog.records]  # once, for reading and writing
+    assert message.startswith("the shared cache cannot be used: ConnectionError; without it")
     for failing in (store.count, store.size, store.clear):
-        with pytest.raises(SettingsError, match="the shared cache fails"):
+        with pytest.raises(CacheError, match="the shared cache cannot be used"):
             failing()
     assert "gone" not in caplog.text
 
 
-@pytest.mark.parametrize("url", ["redis://:secret@127.0.0.1:1/0", "http://secret.example", "nonsense secret"])
-def test_a_server_that_cannot_be_used_is_a_settings_error(url: str) -> None:
+@pytest.mark.parametrize(
+    ("url", "kind"),
+    [
+        ("redis://:secret@127.0.0.1:1/0", CacheError),
+        ("unix:///nowhere/secret.sock", CacheError),
+        ("http://secret.example", SettingsError),
+        ("nonsense secret", SettingsError),
+        ("redis://127.0.0.1:secret/0", SettingsError),
+    ],
+)
+def test_a_server_that_cannot_be_used_is_told_from_a_url_that_is_none(url: str, kind: type[FedkgError]) -> None:
     """It is said at once, without the password."""
-    with pytest.raises(SettingsError) as caught:
+    with pytest.raises(kind) as caught:
         open_store(Settings(cache_url=url))
     assert "secret" not in str(caught.value)
 

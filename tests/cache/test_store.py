@@ -1,4 +1,3 @@
-import logging
 import pickle
 import random
 import sqlite3
@@ -20,7 +19,7 @@ from fedkg.cache.entries import Entry
 from fedkg.cache.memory import MemoryStore
 from fedkg.cache.redis import SharedStore
 from fedkg.cache.store import Store
-from fedkg.errors import SettingsError
+from fedkg.errors import CacheError
 
 ROOT = Path(__file__).resolve().parents[2]
 KEYS = st.text(st.characters(), max_size=8)  # with lone surrogates, line breaks and NUL
@@ -230,23 +229,29 @@ def test_a_damaged_file_is_moved_aside(tmp_path: Path, caplog: pytest.LogCapture
     store.close()
 
 
-def test_an_impossible_folder_is_a_settings_error(tmp_path: Path) -> None:
-    """A cache folder that is a file is the user's mistake, and says so."""
+def test_an_impossible_folder_is_a_cache_error(tmp_path: Path) -> None:
+    """A cache folder that is a file cannot be used, and the error names it."""
     (tmp_path / "file").write_text("")
-    with pytest.raises(SettingsError, match="cannot be kept"):
+    with pytest.raises(CacheError, match="cannot be kept"):
         DiskStore(tmp_path / "file")
 
 
-def test_a_failing_cache_is_a_miss(disk: DiskStore, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """When the table is gone, reading finds nothing and writing keeps nothing; both are logged, neither raises."""
+def test_a_failing_file_is_a_cache_error(disk: DiskStore, tmp_path: Path) -> None:
+    """When the table is gone, nothing can be read, written, counted or cleared, and each attempt says so."""
     with sqlite3.connect(tmp_path / "store" / "cache.db") as file:
         file.execute("DROP TABLE Cache")
     file.close()
-    with caplog.at_level(logging.WARNING):
-        disk.put_many("a", {"k": b"v"})
-        assert disk.get_many("a", ["k"]) == {}
-    assert "written" in caplog.text
-    assert "read" in caplog.text
+    attempts: list[Callable[[], object]] = [
+        lambda: disk.put_many("a", {"k": b"v"}),
+        lambda: disk.get_many("a", ["k"]),
+        lambda: disk.update("a", "k", lambda _: b"v"),
+        lambda: disk.drop("a", ["k"]),
+        disk.count,
+        disk.clear,
+    ]
+    for attempt in attempts:
+        with pytest.raises(CacheError, match=r"cannot be kept in .*store: no such table"):
+            attempt()
 
 
 def test_grows_to_its_limit_and_drops_the_oldest(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -162,10 +162,10 @@ def test_clear_also_where_no_cache_is_used(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_folder_that_cannot_be_used(cli: Cli, tmp_path: Path) -> None:
-    """A file in the cache's place is bad input."""
+    """A file in the place of the folder fails the commands of the cache."""
     (tmp_path / "file").write_text("")
     result = cli("cache", "stats", "--cache-dir", tmp_path / "file")
-    assert (result.exit_code, result.stdout) == (2, "")
+    assert (result.exit_code, result.stdout) == (3, "")
     assert "hint: set cache_dir" in result.stderr
 
 
@@ -219,5 +219,5 @@ def test_a_shared_cache_that_is_gone(cli: Cli, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("FEDKG_CACHE_URL", "redis://:secret@127.0.0.1:1/0")
     for command in (["stats"], ["runs"], ["clear", "--yes"], ["export", "x.pack"], ["import", "x.pack"]):
         result = cli("cache", *command)
-        assert (result.exit_code, "the shared cache cannot be used" in result.stderr) == (2, True)
+        assert (result.exit_code, "the shared cache cannot be used" in result.stderr) == (3, True)
         assert "secret" not in result.stderr

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fedkg.embed import vector_index
 from fedkg.embed.base import Matrix, unit_rows
 from fedkg.embed.vector_index import VectorIndex
-from fedkg.errors import SettingsError
+from fedkg.errors import CacheError
 from fedkg.testing import HashingEmbedder
 
 LABELS = ["place of birth", "date of birth", "place of death", "capital", "member of party", "Zürich", "東京"]
@@ -168,12 +168,12 @@ def test_a_crash_while_saving_leaves_the_old_index(file: Path, monkeypatch: pyte
     assert [path.name for path in file.parent.iterdir()] == [file.name]
 
 
-def test_a_folder_that_cannot_be_written_is_a_settings_error(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_a_cache_error(tmp_path: Path) -> None:
     """The user is told which file, and where to set another folder."""
     (tmp_path / "labels").write_text("")
     found = VectorIndex(tmp_path / "labels" / "x.index")
     found.add(["a"], rows(1))
-    with pytest.raises(SettingsError, match=r"x\.index") as caught:
+    with pytest.raises(CacheError, match=r"x\.index") as caught:
         found.save()
     assert "cache_dir" in caught.value.hint
 
