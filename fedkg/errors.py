@@ -12,7 +12,7 @@
     │   ├── ModelNameError          a model or embedder that is not known, or has no key
     │   ├── MissingExtraError       an optional package that is not installed
     │   ├── PromptError             a template or schema that cannot be used
-    │   ├── DocumentError           a file that is no answer document
+    │   ├── DocumentError           a file that is no answer document or transcript
     │   ├── OfflineError            something that is not kept was asked for in offline mode
     │   ├── PackError               a pack that is damaged, or cannot be made
     │   └── DatasetError            a benchmark or question file that cannot be read
@@ -175,7 +175,7 @@ class PromptError(InputError):
 
 
 class DocumentError(InputError):
-    """Raised when a file is no answer document of a known version."""
+    """Raised when a file is no answer document or transcript of a known version."""
 
     default_hint = "`fedkg ask --json … > answer.json` writes one"
 

@@ -31,8 +31,10 @@ from fedkg.embed.base import Similarity
 from fedkg.embed.label_index import LabelIndex
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.engine import linking
+from fedkg.engine import transcript as transcripts
 from fedkg.engine.estimate import Asked, Estimate, estimate
 from fedkg.engine.question_run import QuestionRun
+from fedkg.engine.transcript import Transcript, TranscriptSink
 from fedkg.errors import FedkgError, InputError, SettingsError
 from fedkg.graph.base import Graph, chunks
 from fedkg.graph.federated import FederatedGraph
@@ -41,6 +43,7 @@ from fedkg.graph.identity import load as load_identity
 from fedkg.llm import prices
 from fedkg.llm.base import ChatModel
 from fedkg.llm.cached import CachedModel
+from fedkg.llm.exchange import CallObserver
 from fedkg.llm.ledger import Account, Ledger, Spend
 from fedkg.methods import registry
 from fedkg.methods.base import Method
@@ -80,7 +83,8 @@ class Session:
     `endpoints` are profile names, URLs, RDF files, PROFILE@URL, PROFILE@FILE, or SPARQLWrapper objects, whose
     authentication and headers are kept. Other settings are keyword arguments by name, nested ones by dots in a mapping:
     `Session("sample", model="local", **{"search.depth": 2})`. `chat` and `similarity` replace the named model and embedder,
-    `store` the cache. `account` is that of several sessions which share the budget `run`.
+    `store` the cache. `account` is that of several sessions which share the budget `run`. `transcript` is a file, or a sink of
+    the caller's, that each call of the model is written into.
 
     Use it as an asynchronous context manager, or as a plain one with `run`; nothing is opened before its first use, and
     what the caller brought along is left open. Raises InputError for what cannot be wired.
@@ -94,6 +98,7 @@ class Session:
         similarity: Similarity | None = None,
         store: Store | None = None,
         account: Account | None = None,
+        transcript: str | Path | TranscriptSink | None = None,
         **options: Any,
     ) -> None:
         for endpoint in endpoints:
@@ -105,6 +110,7 @@ class Session:
         self._similarity = similarity
         self._store = store
         self._lasting: FallbackStore | None = None
+        self._transcript_target = transcript
         self._manners: HostRegistry | None = None
         self._members: Sequence[ConnectedEndpoint] = ()
         self._graph: Graph | None = None
@@ -202,17 +208,26 @@ class Session:
                 self._files.callback(self._similarity.close)
         return self._similarity
 
+    @cached_property
+    def transcript(self) -> Transcript:
+        """What the calls of the model are written into, opened at its first use. Raises SettingsError where that cannot be."""
+        names = [self._chat.name] if self._chat else []
+        transcript = transcripts.opened(self._transcript_target, self.settings, names)
+        self._files.callback(transcript.close)
+        return transcript
+
     async def events(
         self, question: str, topics: str | Sequence[str] = (), kind: Kind | None = None, options: Sequence[str] = ()
     ) -> AsyncIterator[Event]:
         """The walk of one question as it happens; the last event is Answered. The arguments are those of `ask`."""
         self._check_open()
+        observer = self.transcript.observer(question)
         self._account.begin()
         graph, meter = await self.graph() if self.method.graph else FederatedGraph(()), Meter()
         ledger = Ledger(self._prices, self._account)
         self._asked.append(question)
         topics = [topics] if topics and isinstance(topics, str) else topics
-        model, settings = self._model(ledger), self.settings
+        model, settings = self._model(ledger, observer), self.settings
 
         def cost() -> Usage:
             return _cost(meter, ledger.total)
@@ -451,11 +466,11 @@ class Session:
         warnings = (*event.answer.warnings, CACHE_FAILED)
         return Answered(msgspec.structs.replace(event.answer, warnings=warnings))
 
-    def _model(self, ledger: Ledger) -> ReasoningModel:
+    def _model(self, ledger: Ledger, observer: CallObserver) -> ReasoningModel:
         if self._chat is None:
             return LocalModel(self.similarity)
         make = partial(PromptedModel, ledger=ledger, budget=self.settings.budget, wordings=self.wordings)
-        make = partial(make, door=self.settings.search.door)
+        make = partial(make, door=self.settings.search.door, observer=observer)
         if not self.settings.keeps_replies:
             return make(self._chat, writer=self._writer)
         kept, writer = CachedModel(self._chat, self.store), self._writer and CachedModel(self._writer, self.store)

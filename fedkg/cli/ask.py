@@ -55,6 +55,7 @@ def exit_code(answer: Answer) -> int:
 @options.search
 @options.budget
 @options.as_json
+@options.transcript
 @options.option(
     "Output", "--dry-run", is_flag=True, help="Only estimate calls, tokens, requests and price; nobody is asked."
 )
@@ -72,6 +73,7 @@ def ask(  # noqa: PLR0917  # click gives all of them by name
     choices: tuple[str, ...],
     file: str | None,
     as_json: bool,
+    transcript: str | None,
     dry_run: bool,
     verbose: bool,
     **flags: object,
@@ -87,7 +89,7 @@ def ask(  # noqa: PLR0917  # click gives all of them by name
         said = estimated(settings, question, topics, kind, choices)
         click.echo(encode(said)) if as_json else show_estimate(show.console(), said)
         return 0
-    with opened(settings) as session:
+    with opened(settings, transcript) as session:
         with watched(verbose=verbose) as on_event:
             answer = session.run(session.ask(question, topics, on_event, kind=kind, options=choices))
         # before the session closes: that waits for labels to be embedded and kept, and the question had a time limit

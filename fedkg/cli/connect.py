@@ -14,13 +14,13 @@ __all__ = ["interruptible", "opened"]
 
 
 @contextmanager
-def opened(settings: Settings) -> Iterator[Session]:
-    """A session that is closed at the end; a contact that is missing is asked for first.
+def opened(settings: Settings, transcript: str | None = None) -> Iterator[Session]:
+    """A session that is closed at the end; a contact that is missing is asked for first. `transcript` is the file of one.
 
     Raises InputError for settings that cannot be wired.
     """
     started = time.monotonic()
-    with interruptible(settings), Session(settings=contacted(settings)) as session:
+    with interruptible(settings), Session(settings=contacted(settings), transcript=transcript) as session:
         try:
             yield session
         except EndpointError as error:

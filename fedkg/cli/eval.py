@@ -95,6 +95,7 @@ evaluation.add_command(replay.replay)
 )
 @options.option("Benchmark", "--yes", is_flag=True, help="Do not ask whether the estimated price is all right.")
 @options.as_json
+@options.transcript
 @options.connection
 @options.model
 @options.search
@@ -115,6 +116,7 @@ def run(  # noqa: PLR0917  # click gives all of them by name
     address: str,
     yes: bool,
     as_json: bool,
+    transcript: str | None,
     file: str | None,
     **flags: object,
 ) -> int:
@@ -139,7 +141,7 @@ def run(  # noqa: PLR0917  # click gives all of them by name
     for job, place in zip(jobs, files, strict=True):
         _tell(job)
         confirm(job.header.benchmark, [(job, place)], yes=yes)
-    who = _executor(executor, workers, concurrency, address)
+    who = Here(concurrency, transcript) if executor == "here" else _cluster(workers, concurrency, address, transcript)
     summaries = []
     with interruptible(settings):
         for job, place in zip(jobs, files, strict=True):
@@ -164,9 +166,10 @@ def _files(jobs: Sequence[Job], out: Path | None) -> list[Path | None]:
     return [*files]
 
 
-def _executor(name: str, workers: int, concurrency: int, address: str) -> Executor:
-    if name == "here":
-        return Here(concurrency)
+def _cluster(workers: int, concurrency: int, address: str, transcript: str | None) -> Executor:
+    """Raises SettingsError where Ray is not installed, or a transcript is wanted of calls that are made elsewhere."""
+    if transcript:
+        raise SettingsError("a transcript is written by this process only", hint="leave out --executor ray")
     try:
         from fedkg.bench.run.cluster import Cluster  # noqa: PLC0415  # an optional extra
     except ImportError as error:

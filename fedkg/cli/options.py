@@ -25,6 +25,7 @@ __all__ = [
     "search",
     "settings",
     "settings_file",
+    "transcript",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -283,3 +284,10 @@ run_budget = _all(
 """What all questions of a run together may cost."""
 
 as_json = option("Output", "--json", "as_json", is_flag=True, help="Print one JSON document.")
+
+transcript = option(
+    "Output",
+    "--transcript",
+    metavar="FILE",
+    help="Write each call of the model into FILE; `fedkg transcript` shows it.",
+)

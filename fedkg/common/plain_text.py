@@ -2,7 +2,7 @@
 
 import re
 
-__all__ = ["plain"]
+__all__ = ["block", "plain"]
 
 ANSI = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b\]|\x9d)[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|\x1b[@-_]")
 # control characters, line separators, half characters, and what changes the direction of writing
@@ -15,3 +15,8 @@ def plain(text: str, limit: int = LABEL) -> str:
     folded = " ".join(ANSI.sub("", text[: 20 * limit]).split())
     shown = UNSAFE.sub("", folded)
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def block(text: str) -> str:
+    """Text of several lines, as it is but for terminal sequences and control characters."""
+    return "\n".join(UNSAFE.sub("", ANSI.sub("", line).expandtabs()) for line in text.split("\n"))

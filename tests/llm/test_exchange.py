@@ -1,5 +1,7 @@
 """What an observer is handed of a model's calls: the attempts, and what the call came to."""
 
+import json
+
 import pytest
 
 from fedkg.config.settings import Budget
@@ -9,7 +11,16 @@ from fedkg.llm.exchange import Exchange
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.testing import ScriptedModel
 
-PLANNED = '{"keywords": ["author"], "steps": [], "statement": "*placeholder* wrote Momo", "mentions": ["Momo"]}'
+PLANNED = json.dumps(
+    {
+        "keywords": ["author"],
+        "planning_steps": [],
+        "declarative_statement": "*placeholder* wrote Momo",
+        "kind": "entities",
+        "mentions": ["Momo"],
+        "options": [],
+    }
+)
 
 
 def watched(replies: list[str], budget: Budget | None = None) -> tuple[PromptedModel, list[Exchange]]:

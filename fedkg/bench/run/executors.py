@@ -27,10 +27,11 @@ class Executor(Protocol):
 
 
 class Here:
-    """Asks in this process, `concurrency` questions at a time, in one session for each run."""
+    """Asks in this process, `concurrency` questions at a time, in one session for each run; `transcript` is the file of one."""
 
-    def __init__(self, concurrency: int = 1) -> None:
+    def __init__(self, concurrency: int = 1, transcript: str | None = None) -> None:
         self._concurrency = concurrency
+        self._transcript = transcript
         self._account: Account | None = None
 
     async def records(
@@ -39,7 +40,7 @@ class Here:
         """The records as they finish."""
         self._account = self._account or Account(work.settings.total_budget)
         async with (
-            Session(settings=work.settings, account=self._account) as session,
+            Session(settings=work.settings, account=self._account, transcript=self._transcript) as session,
             aclosing(together(session, work, questions, self._concurrency)) as records,
         ):
             async for record in records:
