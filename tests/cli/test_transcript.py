@@ -3,16 +3,15 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
+from click.testing import Result
 
 from fedkg.engine.transcript import SCHEMA, TranscriptAttempt, TranscriptCall, TranscriptHeader, dump
 from fedkg.llm.base import Message
 
-if TYPE_CHECKING:
-    from conftest import Cli, Speaking
-
+Cli = Callable[..., Result]
 HEADER = TranscriptHeader(SCHEMA, "0.2.0", "2026-11-01T12:00:00+00:00", {"model": "openai:m", "endpoints": ["sample"]})
 HOSTILE = "\x1b[31mred\x1b[0m\x07\n\x1b]0;title\x07next\u202e line\r"
 
@@ -32,7 +31,7 @@ def call(name: str = "plan", **changes: object) -> TranscriptCall:
 
 
 def test_a_question_is_written_and_shown(
-    cli: "Cli", graph: Path, speaking: "Callable[[str], Speaking]", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, graph: Path, speaking: Callable[[str], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From the command line to the file and back, without the key."""
     monkeypatch.setenv("FEDKG_MODEL_KEY", "the-key-of-the-test")
@@ -61,21 +60,21 @@ def test_a_question_is_written_and_shown(
         assert part in shown.output
 
 
-def test_the_model_local_makes_no_calls(cli: "Cli", graph: Path, tmp_path: Path) -> None:
+def test_the_model_local_makes_no_calls(cli: Cli, graph: Path, tmp_path: Path) -> None:
     """The file says so."""
     file = tmp_path / "t.jsonl"
     cli("ask", "What is the capital of Ruritania?", "-e", graph, "--transcript", file)
     assert "no calls follow" in cli("transcript", file).output
 
 
-def test_a_file_that_cannot_be_written(cli: "Cli", graph: Path, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written(cli: Cli, graph: Path, tmp_path: Path) -> None:
     """Exit code 2, before anything is asked."""
     result = cli("ask", "What is the capital of Ruritania?", "-e", graph, "--transcript", tmp_path)
     assert (result.exit_code, "cannot be written" in result.stderr) == (2, True)
     assert result.stdout == ""
 
 
-def test_one_call_is_shown_whole(cli: "Cli", tmp_path: Path) -> None:
+def test_one_call_is_shown_whole(cli: Cli, tmp_path: Path) -> None:
     """With the system prompt and the schema, which the list of all calls leaves out."""
     file = written(tmp_path / "t.jsonl", call(), call("choose"))
     every, one = cli("transcript", file).stdout, cli("transcript", file, "--call", "2").stdout
@@ -88,7 +87,7 @@ def test_one_call_is_shown_whole(cli: "Cli", tmp_path: Path) -> None:
     assert '"type": "object"' in one
 
 
-def test_repair_and_failure_are_shown(cli: "Cli", tmp_path: Path) -> None:
+def test_repair_and_failure_are_shown(cli: Cli, tmp_path: Path) -> None:
     """Of a repair the new messages only, and why the reply before was unusable."""
     first = TranscriptAttempt((Message("user", "the task"),), reply="?", error="ModelReplyError: no JSON", seconds=0.1)
     echo = (*first.messages, Message("assistant", "?"), Message("user", "again"))
@@ -100,7 +99,7 @@ def test_repair_and_failure_are_shown(cli: "Cli", tmp_path: Path) -> None:
         assert part in shown
 
 
-def test_hostile_text_steers_no_terminal(cli: "Cli", tmp_path: Path) -> None:
+def test_hostile_text_steers_no_terminal(cli: Cli, tmp_path: Path) -> None:
     """Wherever it stands, lines stay lines and nothing else of it is left."""
     attempt = TranscriptAttempt((Message("user", HOSTILE),), reply=HOSTILE, error=HOSTILE)
     hostile = TranscriptCall(HOSTILE, HOSTILE, HOSTILE, HOSTILE, {HOSTILE: 1}, attempts=(attempt,), error=HOSTILE)
@@ -113,7 +112,7 @@ def test_hostile_text_steers_no_terminal(cli: "Cli", tmp_path: Path) -> None:
     assert "    red\n    next line\n" in cli("transcript", file).stdout
 
 
-def test_as_json(cli: "Cli", tmp_path: Path) -> None:
+def test_as_json(cli: Cli, tmp_path: Path) -> None:
     """One list, and the one call that was asked for."""
     file = written(tmp_path / "t.jsonl", call(), call("choose"))
     every = json.loads(cli("transcript", file, "--json").stdout)
@@ -123,7 +122,7 @@ def test_as_json(cli: "Cli", tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [(), ("--json",), ("--call", "9")])
-def test_a_damaged_file(cli: "Cli", tmp_path: Path, arguments: tuple[str, ...]) -> None:
+def test_a_damaged_file(cli: Cli, tmp_path: Path, arguments: tuple[str, ...]) -> None:
     """Exit code 2 with the number of the line."""
     file = written(tmp_path / "t.jsonl", call())
     file.write_bytes(file.read_bytes() + b'{"line": "call", "torn')
@@ -131,7 +130,7 @@ def test_a_damaged_file(cli: "Cli", tmp_path: Path, arguments: tuple[str, ...]) 
     assert (result.exit_code, "line 3" in result.stderr) == (2, True)
 
 
-def test_what_stands_before_a_damaged_line_is_shown(cli: "Cli", tmp_path: Path) -> None:
+def test_what_stands_before_a_damaged_line_is_shown(cli: Cli, tmp_path: Path) -> None:
     """A crash leaves what was done."""
     file = written(tmp_path / "t.jsonl", call())
     file.write_bytes(file.read_bytes() + b"torn")
@@ -139,7 +138,7 @@ def test_what_stands_before_a_damaged_line_is_shown(cli: "Cli", tmp_path: Path) 
 
 
 @pytest.mark.parametrize("content", [b"", b"hello\n", b"{}\n", b'{"question": "an answer document"}\n'])
-def test_a_foreign_file(cli: "Cli", tmp_path: Path, content: bytes) -> None:
+def test_a_foreign_file(cli: Cli, tmp_path: Path, content: bytes) -> None:
     """Exit code 2, and what would write a transcript."""
     file = tmp_path / "other.json"
     file.write_bytes(content)
@@ -147,14 +146,14 @@ def test_a_foreign_file(cli: "Cli", tmp_path: Path, content: bytes) -> None:
     assert (result.exit_code, "line 1" in result.stderr, "--transcript" in result.stderr) == (2, True, True)
 
 
-def test_no_such_file_or_call(cli: "Cli", tmp_path: Path) -> None:
+def test_no_such_file_or_call(cli: Cli, tmp_path: Path) -> None:
     """Both are the caller's input."""
     assert cli("transcript", tmp_path / "none").exit_code == 2
     result = cli("transcript", written(tmp_path / "t.jsonl", call()), "--call", "2")
     assert (result.exit_code, "it has 1 call" in result.stderr) == (2, True)
 
 
-def test_from_standard_input(cli: "Cli", tmp_path: Path) -> None:
+def test_from_standard_input(cli: Cli, tmp_path: Path) -> None:
     """- is what is piped in."""
     data = written(tmp_path / "t.jsonl", call()).read_bytes()
     assert "1. plan" in cli("transcript", "-", stdin=data).stdout
