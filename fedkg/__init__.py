@@ -2,72 +2,191 @@
 
     import fedkg
 
-    answer = fedkg.ask("Who are the children of Marie Curie?", "sample")
-    for value in answer.answers:
-        print(value.value, [edge.labels for path in value.paths for edge in answer.paths[path].edges])
+    answer = fedkg.ask("Who are the children of Marie Curie?", "sample", depth=1)
+    print(answer.text())
 
 `aask` is the same for asynchronous programs; a `Session` serves many questions over one set of connections.
+docs/python.md tells the rest.
 """
 
 import importlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 from fedkg.errors import BudgetError, EndpointError, FedkgError, InputError, ModelError
 
 if TYPE_CHECKING:
-    from fedkg.config.settings import Settings
-    from fedkg.core.answer import Answer, Path
-    from fedkg.core.question import Kind
+    from fedkg.cache.store import Store
+    from fedkg.config.endpoint_spec import CachedEndpoint, Endpoint
+    from fedkg.config.keywords import SettingsKeywords
+    from fedkg.config.settings import Budget, SearchSettings, Settings, Ttl
+    from fedkg.core.answer import Answer
+    from fedkg.core.events import (
+        Answered,
+        Chosen,
+        Event,
+        Fetched,
+        Judged,
+        Linked,
+        Planned,
+        Proposed,
+        Ranked,
+        Reached,
+        Scored,
+        Verified,
+        Warned,
+    )
+    from fedkg.core.meter import Meter
+    from fedkg.core.path import Neighbourhood
+    from fedkg.core.proof import AnswerValue, Path, PathEdge, Status
+    from fedkg.core.question import Kind, Match, Plan
+    from fedkg.core.rendering import Span
+    from fedkg.core.terms import Blank, DirectedRelation, Direction, Edge, Iri, Literal, Qualifier, Term, Through
+    from fedkg.core.usage import Gap, ModelCall, Usage
+    from fedkg.embed.base import Similarity
+    from fedkg.engine.estimate import Cost, Estimate
     from fedkg.graph.base import Graph
-    from fedkg.session import Session
+    from fedkg.graph.identity import Identity
+    from fedkg.llm.base import ChatModel
+    from fedkg.llm.ledger import Account
+    from fedkg.methods.base import Method
+    from fedkg.reasoner.base import ReasoningModel
+    from fedkg.reasoner.prompts.library import PromptLibrary
+    from fedkg.retrieval.base import Retriever
+    from fedkg.session import Checked, Session
+    from fedkg.transport.base import Transport
+    from fedkg.transport.host_state import HostRegistry
+    from fedkg.wiring.endpoint_check import EndpointReport, Finding, Grade
+    from fedkg.wiring.session_keywords import SessionKeywords
 
     __version__: str
 
 __all__ = [
+    "Account",
     "Answer",
+    "AnswerValue",
+    "Answered",
+    "Blank",
+    "Budget",
     "BudgetError",
+    "CachedEndpoint",
+    "ChatModel",
+    "Checked",
+    "Chosen",
+    "Cost",
+    "DirectedRelation",
+    "Direction",
+    "Edge",
+    "Endpoint",
     "EndpointError",
+    "EndpointReport",
+    "Estimate",
+    "Event",
     "FedkgError",
+    "Fetched",
+    "Finding",
+    "Gap",
+    "Grade",
     "Graph",
+    "HostRegistry",
+    "Identity",
     "InputError",
+    "Iri",
+    "Judged",
+    "Kind",
+    "Linked",
+    "Literal",
+    "Match",
+    "Meter",
+    "Method",
+    "ModelCall",
     "ModelError",
+    "Neighbourhood",
     "Path",
+    "PathEdge",
+    "Plan",
+    "Planned",
+    "PromptLibrary",
+    "Proposed",
+    "Qualifier",
+    "Ranked",
+    "Reached",
+    "ReasoningModel",
+    "Retriever",
+    "Scored",
+    "SearchSettings",
     "Session",
+    "SessionKeywords",
     "Settings",
+    "SettingsKeywords",
+    "Similarity",
+    "Span",
+    "Status",
+    "Store",
+    "Term",
+    "Through",
+    "Transport",
+    "Ttl",
+    "Usage",
+    "Verified",
+    "Warned",
     "__version__",
     "aask",
     "ask",
 ]
 
-# where a public name lives; its module is imported when the name is first used (PEP 562)
-LAZY = {
-    "Answer": "fedkg.core.answer",
-    "Graph": "fedkg.graph.base",
-    "Path": "fedkg.core.answer",
-    "Session": "fedkg.session",
-    "Settings": "fedkg.config.settings",
+PLACES = {
+    "fedkg.cache.store": "Store",
+    "fedkg.config.endpoint_spec": "CachedEndpoint Endpoint",
+    "fedkg.config.keywords": "SettingsKeywords",
+    "fedkg.config.settings": "Budget SearchSettings Settings Ttl",
+    "fedkg.core.answer": "Answer",
+    "fedkg.core.events": "Answered Chosen Event Fetched Judged Linked Planned Proposed Ranked Reached Scored Verified Warned",
+    "fedkg.core.meter": "Meter",
+    "fedkg.core.path": "Neighbourhood",
+    "fedkg.core.proof": "AnswerValue Path PathEdge Status",
+    "fedkg.core.question": "Kind Match Plan",
+    "fedkg.core.rendering": "Span",
+    "fedkg.core.terms": "Blank DirectedRelation Direction Edge Iri Literal Qualifier Term Through",
+    "fedkg.core.usage": "Gap ModelCall Usage",
+    "fedkg.embed.base": "Similarity",
+    "fedkg.engine.estimate": "Cost Estimate",
+    "fedkg.graph.base": "Graph",
+    "fedkg.graph.identity": "Identity",
+    "fedkg.llm.base": "ChatModel",
+    "fedkg.llm.ledger": "Account",
+    "fedkg.methods.base": "Method",
+    "fedkg.reasoner.base": "ReasoningModel",
+    "fedkg.reasoner.prompts.library": "PromptLibrary",
+    "fedkg.retrieval.base": "Retriever",
+    "fedkg.session": "Checked Session",
+    "fedkg.transport.base": "Transport",
+    "fedkg.transport.host_state": "HostRegistry",
+    "fedkg.wiring.endpoint_check": "EndpointReport Finding Grade",
+    "fedkg.wiring.session_keywords": "SessionKeywords",
 }
+"""Where the public names live; a module is imported when one of its names is first used (PEP 562)."""
+LAZY = {name: module for module, names in PLACES.items() for name in names.split()}
 
 
 async def aask(
     question: str,
-    endpoints: Any,
-    topics: Sequence[str] = (),
+    endpoints: "Endpoint | Sequence[Endpoint]",
+    topics: str | Sequence[str] = (),
     *,
     kind: "Kind | None" = None,
     options: Sequence[str] = (),
-    **settings: Any,
+    **settings: "Unpack[SessionKeywords]",
 ) -> "Answer":
     """The answer to one question, with its proof.
 
     `endpoints` is one endpoint or a list of them: profile names, URLs, RDF files, PROFILE@URL, PROFILE@FILE, or
-    SPARQLWrapper objects. `topics` are labels or IRIs of the entities where the walk starts; without them they are looked
-    for in the question. `kind` says what is asked for where the question leaves that open, `options` are those of a multiple
-    choice. `settings` are the further arguments of `Session`: settings by name, such as `model="anthropic:…"`.
+    SPARQLWrapper objects. `topics` are labels or IRIs (one, or several) of the entities where the walk starts; without them
+    they are looked for in the question. `kind` says what is asked for where the question leaves that open, `options` are
+    those of a multiple choice. `settings` are those of `Session`, by name: `depth=2`, `max_calls=5`, `model="anthropic:…"`.
 
-    Raises InputError for what cannot be asked, EndpointError and ModelError for what failed. A spent budget raises
-    nothing: the answer then holds what was found, and `usage.spent` names the budget.
+    Raises InputError for what cannot be asked, also for a setting that there is not, EndpointError and ModelError for what
+    failed. A spent budget raises nothing: the answer then holds what was found, and `usage.spent` names the budget.
     """
     async with _session(endpoints, settings) as session:
         return await session.ask(question, topics, kind=kind, options=options)
@@ -75,25 +194,27 @@ async def aask(
 
 def ask(
     question: str,
-    endpoints: Any,
-    topics: Sequence[str] = (),
+    endpoints: "Endpoint | Sequence[Endpoint]",
+    topics: str | Sequence[str] = (),
     *,
     kind: "Kind | None" = None,
     options: Sequence[str] = (),
-    **settings: Any,
+    **settings: "Unpack[SessionKeywords]",
 ) -> "Answer":
     """`aask` for callers that are not asynchronous. Raises InputError also where an event loop runs already."""
     with _session(endpoints, settings) as session:
         return session.run(session.ask(question, topics, kind=kind, options=options))
 
 
-def _session(endpoints: Any, settings: dict[str, Any]) -> "Session":
-    several = isinstance(endpoints, list | tuple | set | frozenset)
-    session: Session = __getattr__("Session")(*(endpoints if several else [endpoints]), **settings)
-    return session
+def _session(endpoints: "Endpoint | Sequence[Endpoint]", settings: "SessionKeywords") -> "Session":
+    from fedkg.session import Session  # noqa: PLC0415  # importing fedkg stays cheap
+
+    if isinstance(endpoints, list | tuple | set | frozenset):
+        return Session(*endpoints, **settings)
+    return Session(endpoints, **settings)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name == "__version__":
         return importlib.import_module("importlib.metadata").version("fedkg")
     if name not in LAZY:

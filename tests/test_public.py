@@ -1,8 +1,13 @@
+import ast
+import inspect
 import subprocess
 import sys
+from collections.abc import Iterator
+from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
+import msgspec
 import pytest
 
 import fedkg
@@ -12,6 +17,7 @@ from fedkg.core import answer
 from fedkg.graph import base
 
 SAMPLE: dict[str, Any] = {"model": "local", "embedder": "bm25", "cache": False}
+SOURCE = Path(fedkg.__file__).read_text(encoding="utf-8")
 CAPITAL = "What is the capital of New Zealand?"
 
 
@@ -89,3 +95,74 @@ def test_session_serves_many_questions() -> None:
         first, second = (one.run(one.ask(CAPITAL, ["New Zealand"])) for _ in range(2))
     assert first.answers == second.answers
     assert second.usage.requests < first.usage.requests
+
+
+def test_settings_are_plain_keywords() -> None:
+    """Search settings and budgets need no prefix; an unknown one is an InputError that names the nearest."""
+    found = fedkg.ask(CAPITAL, "sample", depth=1, max_seconds=60, **SAMPLE)
+    assert (found.settings["search"]["depth"], found.settings["budget"]["seconds"]) == (1, 60)
+    with pytest.raises(fedkg.InputError, match=r"^dept is no setting; did you mean depth\?$"):
+        fedkg.Session("sample", **{"dept": 1, **SAMPLE})
+    with pytest.raises(fedkg.InputError, match=r"^depth must be 1 or more$"):
+        fedkg.ask(CAPITAL, "sample", depth=0, **SAMPLE)
+
+
+def test_the_keywords_are_those_of_a_session() -> None:
+    """What `ask` takes by name is what a Session takes: its own parameters, and every setting."""
+    parameters = inspect.signature(fedkg.Session).parameters.values()
+    named = {parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY}
+    assert set(get_type_hints(fedkg.SessionKeywords)) == named | set(get_type_hints(fedkg.SettingsKeywords))
+
+
+def test_what_a_type_checker_sees_is_what_is_loaded() -> None:
+    """Each public name that is imported late is imported for type checkers from the same module."""
+    [block] = [node for node in ast.parse(SOURCE).body if isinstance(node, ast.If)]
+    imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
+    assert {alias.name: node.module for node in imports for alias in node.names} == fedkg.LAZY
+    assert set(fedkg.LAZY) <= set(fedkg.__all__)
+
+
+OPAQUE = {fedkg.Account, fedkg.CachedEndpoint, fedkg.Method}
+"""Records that are only handed on: what they hold is no concern of a caller."""
+
+
+def types(hint: object) -> Iterator[type]:
+    """The classes of the package in a type, also within its arguments."""
+    if isinstance(hint, type) and hint.__module__.startswith("fedkg"):
+        yield hint
+    for argument in (*get_args(hint), *(hint if isinstance(hint, list) else ())):
+        yield from types(argument)
+
+
+def signatures(public: type) -> Iterator[dict[str, object]]:
+    """The types of the public fields, methods and properties of a class."""
+    yield {name: hint for name, hint in get_type_hints(public).items() if not name.startswith("_")}
+    for name, member in vars(public).items():
+        function = getattr(member, "fget", None) or getattr(member, "func", None) or getattr(member, "__func__", member)
+        if inspect.isfunction(function) and (name == "__init__" or not name.startswith("_")):
+            yield get_type_hints(function)
+
+
+def is_record(public: type) -> bool:
+    """Whether a caller reads its fields: documents, events, settings and reports, but no protocols and services."""
+    return issubclass(public, msgspec.Struct | tuple | Enum) or public.__module__.startswith("fedkg.core")
+
+
+def test_every_type_of_a_public_signature_is_public() -> None:
+    """From the keywords and the members of a Session on, through the fields of all records that they give."""
+    waiting, seen = [fedkg.Session, fedkg.SessionKeywords], set[type]()
+    while waiting:
+        public = waiting.pop()
+        seen.add(public)
+        assert getattr(fedkg, public.__name__, None) is public, f"{public} is not public"
+        if (is_record(public) and public not in OPAQUE) or public in {fedkg.Session, fedkg.SessionKeywords}:
+            hints = (hint for signature in signatures(public) for hint in signature.values())
+            waiting += {kind for hint in hints for kind in types(hint)} - seen
+    assert {fedkg.Answer, fedkg.Planned, fedkg.Gap, fedkg.Graph, fedkg.Similarity} <= seen
+
+
+def test_no_public_signature_is_untyped() -> None:
+    """Nothing of `ask` and `aask` is Any, and what other parameters are called has one type in both."""
+    for function in (fedkg.ask, fedkg.aask):
+        assert "Any" not in str(inspect.signature(function))
+    assert inspect.signature(fedkg.ask) == inspect.signature(fedkg.aask)

@@ -447,7 +447,7 @@ def test_what_can_be_no_endpoint_is_said_at_once(endpoint: Any) -> None:
     with pytest.raises(InputError, match=expected):
         Session(endpoint)
     with pytest.raises(InputError, match="got NoneType"):
-        fedkg.ask("Who?", None)
+        fedkg.ask("Who?", None)  # type: ignore[arg-type]  # what a type checker would have said
 
 
 async def test_nothing_is_opened_before_its_first_use(tmp_path: Path) -> None:

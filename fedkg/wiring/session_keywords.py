@@ -1,0 +1,24 @@
+"""All that a Session takes by name: its settings, and the objects that stand in for what settings name."""
+
+from fedkg.cache.store import Store
+from fedkg.config.keywords import SettingsKeywords
+from fedkg.config.settings import Settings
+from fedkg.embed.base import Similarity
+from fedkg.llm.base import ChatModel
+from fedkg.llm.ledger import Account
+
+__all__ = ["SessionKeywords"]
+
+
+class SessionKeywords(SettingsKeywords, total=False):
+    """The keyword arguments of `Session`, `ask` and `aask`.
+
+    `settings` are ready ones, instead of single settings. `chat` is asked instead of the model that is named, `similarity`
+    instead of the embedder, `store` instead of the cache; `account` is that of several sessions that share a budget.
+    """
+
+    settings: Settings | None
+    chat: ChatModel | None
+    similarity: Similarity | None
+    store: Store | None
+    account: Account | None
