@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from fedkg.core.usage import Gap, ModelCall, Usage
     from fedkg.embed.base import Similarity
     from fedkg.engine.estimate import Cost, Estimate
+    from fedkg.engine.transcript import Transcript, TranscriptSink
     from fedkg.graph.base import Graph
     from fedkg.graph.identity import Identity
     from fedkg.llm.base import ChatModel
@@ -125,6 +126,8 @@ __all__ = [
     "Store",
     "Term",
     "Through",
+    "Transcript",
+    "TranscriptSink",
     "Transport",
     "Ttl",
     "Usage",
@@ -151,6 +154,7 @@ PLACES = {
     "fedkg.core.usage": "Gap ModelCall Usage",
     "fedkg.embed.base": "Similarity",
     "fedkg.engine.estimate": "Cost Estimate",
+    "fedkg.engine.transcript": "Transcript TranscriptSink",
     "fedkg.graph.base": "Graph",
     "fedkg.graph.identity": "Identity",
     "fedkg.llm.base": "ChatModel",

@@ -1,9 +1,12 @@
 """All that a Session takes by name: its settings, and the objects that stand in for what settings name."""
 
+from pathlib import Path
+
 from fedkg.cache.store import Store
 from fedkg.config.keywords import SettingsKeywords
 from fedkg.config.settings import Settings
 from fedkg.embed.base import Similarity
+from fedkg.engine.transcript import TranscriptSink
 from fedkg.llm.base import ChatModel
 from fedkg.llm.ledger import Account
 
@@ -14,7 +17,8 @@ class SessionKeywords(SettingsKeywords, total=False):
     """The keyword arguments of `Session`, `ask` and `aask`.
 
     `settings` are ready ones, instead of single settings. `chat` is asked instead of the model that is named, `similarity`
-    instead of the embedder, `store` instead of the cache; `account` is that of several sessions that share a budget.
+    instead of the embedder, `store` instead of the cache; `account` is that of several sessions that share a budget;
+    `transcript` is a file, or a sink of your own, for each call of the model.
     """
 
     settings: Settings | None
@@ -22,3 +26,4 @@ class SessionKeywords(SettingsKeywords, total=False):
     similarity: Similarity | None
     store: Store | None
     account: Account | None
+    transcript: str | Path | TranscriptSink | None
