@@ -11,6 +11,7 @@
     │   ├── MethodError             a method that is not known, or that the model cannot serve
     │   ├── ModelNameError          a model or embedder that is not known, or has no key
     │   ├── MissingExtraError       an optional package that is not installed
+    │   ├── PluginError             an installed package fails to provide what it declares
     │   ├── PromptError             a template or schema that cannot be used
     │   ├── DocumentError           a file that is no answer document or transcript
     │   ├── OfflineError            something that is not kept was asked for in offline mode
@@ -72,6 +73,7 @@ __all__ = [
     "NotSparqlError",
     "OfflineError",
     "PackError",
+    "PluginError",
     "ProfileError",
     "PromptError",
     "QueryRejectedError",
@@ -168,6 +170,12 @@ class ModelNameError(InputError):
 
 class MissingExtraError(InputError):
     """Raised when an optional package is needed that is not installed; names the extra."""
+
+
+class PluginError(InputError):
+    """Raised when an installed package fails to provide what its entry point declares; names package, group and cause."""
+
+    default_hint = "mend or uninstall that package; all other names work without it"
 
 
 class PromptError(InputError):

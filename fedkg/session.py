@@ -52,6 +52,7 @@ from fedkg.reasoner.lexical import LocalModel
 from fedkg.reasoner.prompted import PromptedModel, doors
 from fedkg.reasoner.prompts import context_fit
 from fedkg.reasoner.prompts.library import PromptLibrary
+from fedkg.retrieval import registry as retrievers
 from fedkg.transport.host_state import HostRegistry
 from fedkg.wiring.adapters import chat_model, fallback_store, open_manners, path_model, text_similarity
 from fedkg.wiring.endpoint_check import EndpointCheck, EndpointReport
@@ -175,6 +176,7 @@ class Session:
     def method(self) -> Method:
         """How questions are answered. Raises MethodError where it is not known, or the model cannot serve it."""
         method = registry.find(self.settings.method, prompted=self._chat is not None)
+        retrievers.find(self.settings.search.retriever)
         logprobs = self._chat is not None and self._chat.capability.logprobs
         registry.check(method, self.settings.search, masked(self.settings.model), logprobs=logprobs)
         offered = doors(self._chat, self._writer) if self._chat else (LocalModel.door,)

@@ -27,7 +27,7 @@ from eval.support.report import FOLDER, Report, options, require
 from fedkg.bench.report.plots import curves
 from fedkg.common.normalize import content_words, without
 from fedkg.common.tokens import estimate
-from fedkg.config.settings import Form, Retriever, SearchSettings
+from fedkg.config.settings import Form, SearchSettings
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.question import Match
 from fedkg.core.terms import Iri, Term, relation_text
@@ -49,7 +49,7 @@ ALPHA = 0.3
 class Variant(NamedTuple):
     """A retriever with the form of its candidates, whether it looks ahead, and what it compares them with."""
 
-    retriever: Retriever
+    retriever: str
     form: Form
     ahead: bool = False
     query: str = "question"

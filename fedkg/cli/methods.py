@@ -5,7 +5,7 @@ import click
 from fedkg.cli import options
 from fedkg.core.encoding import encode
 from fedkg.methods.base import Method
-from fedkg.methods.registry import METHODS
+from fedkg.methods.registry import usable
 
 __all__ = ["methods"]
 
@@ -19,11 +19,12 @@ def methods() -> None:
 @options.as_json
 def every(as_json: bool) -> None:
     """List the methods, each with its paper and what it asks of."""
+    known = usable()
     if as_json:
-        click.echo(encode([_record(name, method) for name, method in METHODS.items()]))
+        click.echo(encode([_record(name, method) for name, method in known.items()]))
         return
-    width = max(map(len, METHODS))
-    for name, method in METHODS.items():
+    width = max(map(len, known))
+    for name, method in known.items():
         click.echo(f"{name:{width}}  {method.title}")
         click.echo(f"{'':{width}}    {method.paper}; {_asks(method)}")
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar, get_args
 
 import click
 
-from fedkg.config.settings import ConstraintLevel, Retriever, Scoring, Settings, Verifier, load
+from fedkg.config.settings import ConstraintLevel, Scoring, Settings, Verifier, load
 from fedkg.errors import SettingsError
 
 __all__ = [
@@ -224,8 +224,8 @@ search = _all(
         "Search",
         "--retriever",
         "search__retriever",
-        type=click.Choice(get_args(Retriever)),
-        help="Who ranks candidates: Path-RAG, or one to compare it with; tog asks the model.",
+        metavar="NAME",
+        help="Who ranks candidates: path-rag, vanilla, kaping, tog (asks the model), or one of an installed package.",
     ),
     _off("Search", "--no-keywords", "search__keywords", "Rank by the question instead of its keywords."),
     option(

@@ -1,7 +1,8 @@
 """What engines understand: how a query has to be put so that an engine can plan it, as data.
 
-Which engine answers is told by what it answers like (`fedkg.sparql.detect`), never by the host's name: public endpoints move
-from one engine to another.
+Which engine answers is detected from its replies (`fedkg.sparql.detect`), never from the host's name: public endpoints move
+from one engine to another. The dialect of an engine that is not detected comes from an installed package (`fedkg.dialects`), and
+is used where a profile names it.
 """
 
 from collections.abc import Callable
@@ -9,9 +10,12 @@ from typing import Literal
 
 import msgspec
 
-__all__ = ["DIALECTS", "GENERIC", "Dialect", "Engine", "Query"]
+from fedkg.common.plugins import Registry
+
+__all__ = ["DIALECTS", "GENERIC", "Dialect", "Engine", "Query", "find", "known_names", "loaded"]
 
 Engine = Literal["generic", "blazegraph", "qlever", "virtuoso", "oxigraph"]
+"""The engines that are detected by how they answer."""
 
 
 class Dialect(msgspec.Struct, frozen=True):
@@ -23,7 +27,7 @@ class Dialect(msgspec.Struct, frozen=True):
     along ("" for none).
     """
 
-    engine: Engine = "generic"
+    engine: str = "generic"
     inline: bool = False
     branches: int = 40
     typed_strings: bool = False
@@ -33,7 +37,7 @@ class Dialect(msgspec.Struct, frozen=True):
 
 GENERIC = Dialect()
 
-DIALECTS: dict[Engine, Dialect] = {
+DIALECTS: dict[str, Dialect] = {
     "generic": GENERIC,
     "blazegraph": Dialect("blazegraph"),
     # VALUES are not pushed into a scan with free predicate: constants are index look-ups (ad-freiburg/qlever#3103, #3276)
@@ -45,3 +49,26 @@ DIALECTS: dict[Engine, Dialect] = {
 
 Query = str | Callable[[Dialect], str]
 """A query's text, or what makes it for the dialect of whoever will be asked: mirrors of one endpoint differ in engine."""
+
+_REGISTRY: Registry[Dialect] = Registry(
+    "fedkg.dialects", DIALECTS, lambda thing: isinstance(thing, Dialect), "a fedkg.config.dialects.Dialect"
+)
+_LOADED: dict[str, Dialect] = {}
+
+
+def find(engine: str) -> Dialect | None:
+    """The dialect of that engine, None where there is none. Raises PluginError."""
+    dialect = _REGISTRY.get(engine)
+    if dialect and engine not in DIALECTS:
+        _LOADED[engine] = dialect
+    return dialect
+
+
+def known_names() -> list[str]:
+    """The engines that a profile may name."""
+    return _REGISTRY.names()
+
+
+def loaded() -> list[Dialect]:
+    """The dialects that a query of this process may be put in: fedkg's own, and those of packages that profiles have named."""
+    return [*DIALECTS.values(), *_LOADED.values()]

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from fedkg.config.dialects import Engine
+from fedkg.config import dialects
 from fedkg.config.resources import folder
 from fedkg.core.terms import Iri
 from fedkg.errors import ProfileError, SettingsError
@@ -163,7 +163,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     title: str = ""
     urls: tuple[str, ...] = ()
     file: str = ""
-    engine: Engine = "generic"
+    engine: str = "generic"
     detects: bool = True
     contact_required: bool = False
     like: str = ""
@@ -206,6 +206,9 @@ def parse(text: str, source: str, name: str) -> Profile:
         raise ProfileError(f"{source}: {error}", hint="it must be TOML") from error
     except msgspec.ValidationError as error:
         raise ProfileError(f"{source}: {error}", hint=KEYS_HINT) from error
+    if dialects.find(profile.engine) is None:
+        known = f"known: {', '.join(dialects.known_names())}"
+        raise ProfileError(f"{source}: engine: no engine is called {profile.engine[:100]!r}; {known}", hint=KEYS_HINT)
     _check_iris(profile)
     return profile if not profile.like else msgspec.structs.replace(profile, shape=_shape_of(profile, values))
 

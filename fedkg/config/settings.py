@@ -26,7 +26,6 @@ __all__ = [
     "ConstraintLevel",
     "Form",
     "Mode",
-    "Retriever",
     "Scoring",
     "SearchSettings",
     "Settings",
@@ -48,7 +47,6 @@ Seconds = Annotated[float, msgspec.Meta(gt=0)]
 Days = Annotated[float, msgspec.Meta(gt=0, le=36_500)]
 Mode = Literal["live", "cached", "offline"]
 Form = Literal["groups", "pairs"]
-Retriever = Literal["path-rag", "vanilla", "kaping", "tog"]
 Scoring = Literal["lookahead", "path", "diverse"]
 Verifier = Literal["deductive", "adequacy", "log-probability", "none"]
 ConstraintLevel = Literal["token", "schema", "index"]
@@ -80,7 +78,7 @@ class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     candidates: Positive | None = None
     alpha: Weight = 0.3
     form: Form = "groups"
-    retriever: Retriever = "path-rag"
+    retriever: str = "path-rag"
     call_plan: Literal["fused", "paper"] = "fused"
     frontier: Positive = 50
     tails: Positive = 8

@@ -11,7 +11,7 @@ from typing import Generic, Literal, TypeVar, cast
 
 import msgspec
 
-from fedkg.config.settings import ConstraintLevel, Form, Retriever, SearchSettings
+from fedkg.config.settings import ConstraintLevel, Form, SearchSettings
 from fedkg.core.choice import Choice, Conclusion, ModelOnlyAnswer, Verdict
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.question import Style
@@ -72,7 +72,7 @@ class Expanding(Need[Expansion], frozen=True):
     depth: int
     beams: tuple[PartialPath, ...]
     last: bool = False
-    retriever: Retriever | None = None
+    retriever: str | None = None
     form: Form | None = None
     frontier: int | None = None
 

@@ -1,13 +1,14 @@
-"""The methods by name: what `--method` takes. A further one is its file and its line here."""
+"""The methods by name: what `--method` takes, of fedkg itself and of installed packages (`fedkg.methods`)."""
 
 from collections.abc import Mapping, Sequence
 
+from fedkg.common.plugins import Registry
 from fedkg.config.settings import ConstraintLevel, SearchSettings
 from fedkg.errors import MethodError
 from fedkg.methods import eperm, fidelis, gcr, model_only, retrieve_once, rog, tog
 from fedkg.methods.base import Method
 
-__all__ = ["METHODS", "check", "check_door", "find", "name_of"]
+__all__ = ["METHODS", "check", "check_door", "find", "name_of", "usable"]
 
 METHODS: Mapping[str, Method] = {
     "fidelis": fidelis.METHOD,
@@ -22,23 +23,32 @@ METHODS: Mapping[str, Method] = {
     "cot": model_only.COT,
     "self-consistency": model_only.SELF_CONSISTENCY,
 }
+_REGISTRY: Registry[Method] = Registry(
+    "fedkg.methods", METHODS, lambda thing: isinstance(thing, Method), "a fedkg.methods.base.Method"
+)
+
+
+def usable() -> Mapping[str, Method]:
+    """All methods by name, fedkg's own first; one that a package fails to provide is left out, and said in the log."""
+    return _REGISTRY.usable()
 
 
 def find(name: str, *, prompted: bool = True) -> Method:
     """The method of that name; `prompted` is whether there is a language model.
 
     Raises MethodError for an unknown one, naming the known ones, and for one that the model cannot serve, naming what would
-    work.
+    work; PluginError where a package fails to provide it.
     """
-    if name not in METHODS:
-        raise MethodError(f"no method is called {name[:100]!r}", hint=f"known: {', '.join(METHODS)}")
-    if METHODS[name].prompts and not prompted:
+    method = _REGISTRY.get(name)
+    if method is None:
+        raise MethodError(f"no method is called {name[:100]!r}", hint=f"known: {', '.join(_REGISTRY.names())}")
+    if method.prompts and not prompted:
         others = ", ".join(other for other, method in METHODS.items() if not method.prompts)
         hint = f"name a language model with --model; without one there are: {others}"
         raise MethodError(
             f"the method {name} needs a language model, and the model local is none", asked=name, hint=hint
         )
-    return METHODS[name]
+    return method
 
 
 def name_of(method: Method) -> str:

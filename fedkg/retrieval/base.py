@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
@@ -77,6 +77,7 @@ class RetrievalContext:
         return dict(zip(distinct, (await self.similarity.scores(query, distinct)).tolist(), strict=True))
 
 
+@runtime_checkable
 class Retriever(Protocol):
     """Ranks the candidates for the next step.
 

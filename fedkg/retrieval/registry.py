@@ -1,7 +1,9 @@
-"""The retrievers by name: what `--retriever` takes. A further one is its file and its line here."""
+"""The retrievers by name: what `--retriever` takes, of fedkg itself and of installed packages (`fedkg.retrievers`)."""
 
 from collections.abc import Mapping
 
+from fedkg.common.plugins import Registry
+from fedkg.errors import SettingsError
 from fedkg.retrieval.base import Retriever
 from fedkg.retrieval.kaping import Kaping
 from fedkg.retrieval.model_scored import ModelScored
@@ -18,6 +20,18 @@ RETRIEVERS: Mapping[str, Retriever] = {
 }
 
 
+def _fits(thing: object) -> bool:
+    return isinstance(thing, Retriever) and not isinstance(thing, type)
+
+
+_REGISTRY: Registry[Retriever] = Registry(
+    "fedkg.retrievers", RETRIEVERS, _fits, "an object with `looks_ahead` and `rank` (fedkg.retrieval.base.Retriever)"
+)
+
+
 def find(name: str) -> Retriever:
-    """The retriever of that name."""
-    return RETRIEVERS[name]
+    """The retriever of that name. Raises SettingsError for an unknown one, naming the known ones, and PluginError."""
+    retriever = _REGISTRY.get(name)
+    if retriever is None:
+        raise SettingsError(f"no retriever is called {name[:100]!r}", hint=f"known: {', '.join(_REGISTRY.names())}")
+    return retriever

@@ -11,7 +11,8 @@ constant in a branch of its own. The rows are the same, but for how often the sa
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from fedkg.config.dialects import DIALECTS, GENERIC, Dialect
+from fedkg.config import dialects
+from fedkg.config.dialects import GENERIC, Dialect
 from fedkg.config.profiles import Edges, Labels, Mediators, Shape
 from fedkg.core.terms import UNKNOWN, XSD_STRING, Direction, Edge, Iri, Literal, Term
 
@@ -45,7 +46,7 @@ def room(shape: Shape) -> int:
     """The most entities of one neighbour query, such that each can have branches of its own in every dialect."""
     ways: tuple[Direction, Direction] = ("out", "in")
     around = max(len(_around(_Start("", "?x", ""), way, shape, 1)) for way in ways)
-    return min(dialect.branches for dialect in DIALECTS.values() if dialect.inline) // around
+    return min(dialect.branches for dialect in dialects.loaded() if dialect.inline) // around
 
 
 def neighbours(

@@ -15,7 +15,7 @@ from aiolimiter import AsyncLimiter
 
 from fedkg.common.per_loop import PerLoop
 from fedkg.common.retry import retrying
-from fedkg.config.dialects import DIALECTS, Engine, Query
+from fedkg.config.dialects import GENERIC, Query, find
 from fedkg.config.profiles import Limits
 from fedkg.core import deadline
 from fedkg.core.meter import Meter
@@ -57,7 +57,7 @@ class EndpointClient:
         meter: Meter | None = None,
         clock: Clock | None = None,
         manners: HostRegistry | None = None,
-        engine: Engine = "generic",
+        engine: str = "generic",
         detects: bool = True,
     ) -> None:
         if not transports:
@@ -72,7 +72,7 @@ class EndpointClient:
         self._gates = PerLoop(partial(_gate, self._limits))
 
     @property
-    def engines(self) -> Mapping[str, Engine]:
+    def engines(self) -> Mapping[str, str]:
         """The engine that is believed of each mirror, by its URL; "" stands for what is in this process."""
         return {mirror.url: mirror.engine for mirror in self._mirrors}
 
@@ -158,7 +158,7 @@ class EndpointClient:
 
     async def _reply(self, mirror: Replica, query: Query, kind: str, turn: RequestAttempt) -> EndpointReply:
         """The reply to the query in the mirror's dialect, and what it betrays of the engine."""
-        text = query if isinstance(query, str) else query(DIALECTS[mirror.engine])
+        text = query if isinstance(query, str) else query(find(mirror.engine) or GENERIC)
         reply = await self._send(mirror, text, kind, turn)
         await mirror.learn(reply)
         if mirror.puzzling and reply.status in TELLING:

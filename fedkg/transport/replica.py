@@ -2,7 +2,6 @@
 
 import msgspec
 
-from fedkg.config.dialects import Engine
 from fedkg.core import deadline
 from fedkg.errors import EndpointError, EndpointTimeoutError, RefusedError
 from fedkg.sparql.detect import detect
@@ -40,9 +39,7 @@ class Replica:
     runs in this process has no host: nothing about it outlives it.
     """
 
-    def __init__(
-        self, transport: Transport, manners: HostRegistry, clock: Clock, word: Engine, *, detects: bool
-    ) -> None:
+    def __init__(self, transport: Transport, manners: HostRegistry, clock: Clock, word: str, *, detects: bool) -> None:
         self.transport = transport
         self.url = transport.url
         self._manners = manners if self.url else HostRegistry(clock=clock)
@@ -151,7 +148,7 @@ class Replica:
     # ---- who answers? ----
 
     @property
-    def engine(self) -> Engine:
+    def engine(self) -> str:
         """What is believed of it."""
         told = self._manners.engine(self.url) if self._detects else None
         return told if told and told != "generic" else self._word

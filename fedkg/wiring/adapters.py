@@ -1,4 +1,8 @@
-"""The adapters that settings name: the chat model, the similarity of texts, the cache, the memory of hosts."""
+"""The adapters that settings name: the chat model, the similarity of texts, the cache, the memory of hosts.
+
+Vendors of models and embedders are those of fedkg itself, and those of installed packages (`fedkg.models`, `fedkg.embedders`):
+a function of what stands behind `NAME:` in the setting ("" for nothing), and of all settings.
+"""
 
 import importlib.util
 import logging
@@ -13,6 +17,7 @@ from fedkg.cache.disk import DiskStore
 from fedkg.cache.fallback import FallbackStore
 from fedkg.cache.memory import MemoryStore
 from fedkg.cache.store import LastingStore, Store
+from fedkg.common.plugins import Registry
 from fedkg.config.settings import Settings, masked
 from fedkg.embed import openai as openai_embeddings
 from fedkg.embed import sentence
@@ -32,6 +37,8 @@ from fedkg.transport.host_state import HostRegistry
 
 __all__ = [
     "CHAT_MODELS",
+    "EmbedderFactory",
+    "ModelFactory",
     "chat_model",
     "fallback_store",
     "kept_similarity",
@@ -43,6 +50,12 @@ __all__ = [
 ]
 
 CHAT_MODELS: Mapping[str, type[WireModel]] = {"anthropic": AnthropicModel, "openai": OpenAIModel}
+ModelFactory = Callable[[str, Settings], ChatModel]
+"""Makes the chat model of a vendor; its `name` is VENDOR:MODEL, as the setting has it. Raises ModelNameError, MissingExtraError."""
+EmbedderFactory = Callable[[str, Settings], Embedder]
+"""Makes an embedder; vectors are kept under its `name`. Raises ModelNameError, MissingExtraError."""
+_VENDORS: Registry[ModelFactory] = Registry("fedkg.models", {}, callable, "a function of (model, settings)")
+_EMBEDDERS: Registry[EmbedderFactory] = Registry("fedkg.embedders", {}, callable, "a function of (model, settings)")
 
 log = logging.getLogger(__name__)
 
@@ -103,9 +116,13 @@ def chat_model(settings: Settings, store: Callable[[], Store]) -> ChatModel:
     vendor, _, rest = settings.model.partition(":")
     if vendor == hf.VENDOR and rest:
         return _in_folder(settings, Path(rest), store)
+    if vendor not in CHAT_MODELS and rest and (factory := _VENDORS.get(vendor)):
+        return _plugged_in(settings, factory, rest)
     model, at, url = _served(rest)
     if vendor not in CHAT_MODELS or not model:
-        raise ModelNameError(f"no model is called {masked(settings.model)[:100]!r}")
+        further = ", ".join(f"{name}:MODEL" for name in _VENDORS.names())
+        hint = f"{ModelNameError.default_hint}, {further}" if further else ""
+        raise ModelNameError(f"no model is called {masked(settings.model)[:100]!r}", hint=hint)
     if at and not url:
         raise ModelNameError(f"{masked(settings.model)[:100]!r} names no URL behind the @")
     find = partial(capability.find, own=settings.models_dir, context=settings.context)
@@ -128,6 +145,14 @@ def path_model(settings: Settings, chat: ChatModel | None, store: Callable[[], S
     if chat is None:
         raise SettingsError("a path model writes paths, and answers no questions", hint="name another one with --model")
     return chat_model(msgspec.structs.replace(settings, model=settings.path_model), store)
+
+
+def _plugged_in(settings: Settings, factory: ModelFactory, model: str) -> ChatModel:
+    """The model of another package's vendor; offline the one that the ledger called so."""
+    if settings.mode != "offline":
+        return factory(model, settings)
+    name = masked(settings.model)
+    return OfflineModel(name, capability.find(name, settings.models_dir, settings.context))
 
 
 def _in_folder(settings: Settings, folder: Path, store: Callable[[], Store]) -> ChatModel:
@@ -154,7 +179,7 @@ def text_similarity(settings: Settings, store: Store) -> Similarity:
         name = "minilm" if all(importlib.util.find_spec(package) for package in packages) else "bm25"
     if name == "bm25":
         return Bm25Similarity()
-    return LazySimilarity(_embedder(name, offline=settings.mode == "offline"), store)
+    return LazySimilarity(_embedder(name, settings), store)
 
 
 @contextmanager
@@ -170,8 +195,9 @@ def kept_similarity(name: str, store: Store) -> Iterator[Similarity]:
         similarity.close()
 
 
-def _embedder(name: str, *, offline: bool) -> Embedder:
+def _embedder(name: str, settings: Settings) -> Embedder:
     kind, _, model = name.partition(":")
+    offline = settings.mode == "offline"
     if name == "minilm":
         return sentence.minilm()
     if name == HashingEmbedder.name:
@@ -181,7 +207,7 @@ def _embedder(name: str, *, offline: bool) -> Embedder:
     if kind == "openai":
         model = model or "text-embedding-3-small"
         return openai_embeddings.unasked(model) if offline else openai_embeddings.connect(model)
-    raise ModelNameError(
-        f"no embedder is called {name[:100]!r}",
-        hint="embedders: auto, minilm, bm25, hashing, openai:MODEL, st:NAME_OR_FOLDER",
-    )
+    if kind not in {"st", "bm25", "auto"} and (factory := _EMBEDDERS.get(kind)):
+        return factory(model, settings)
+    known = ["auto", "minilm", "bm25", "hashing", "openai:MODEL", "st:NAME_OR_FOLDER", *_EMBEDDERS.names()]
+    raise ModelNameError(f"no embedder is called {name[:100]!r}", hint=f"embedders: {', '.join(known)}")

@@ -40,6 +40,13 @@ def test_an_unknown_method_is_bad_input(cli: Cli, graph: Path, monkeypatch: pyte
     assert "known: fidelis" in result.stderr
 
 
+def test_an_unknown_retriever_is_bad_input(cli: Cli, graph: Path) -> None:
+    """The known ones are named, before anything is asked."""
+    result = cli("ask", "What is the capital of Ruritania?", "-e", graph, "--retriever", "guessing")
+    assert (result.exit_code, "no retriever is called 'guessing'" in result.stderr) == (2, True)
+    assert "known: path-rag, vanilla, kaping, tog" in result.stderr
+
+
 def test_the_document_names_the_method_and_the_retriever(cli: Cli, graph: Path) -> None:
     """As they were asked for."""
     asked = ("ask", "What is the capital of Ruritania?", "-e", graph, "--json")

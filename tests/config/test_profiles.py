@@ -55,7 +55,7 @@ def test_profile_of_a_file_finds_it() -> None:
         ("[limits]\nrows = '1'", r"Expected `int`, got `str`.*limits\.rows"),
         ("[limits]\nrows = 0", r"limits\.rows"),
         ("[limits]\ntimeout = nan", r"limits\.timeout"),
-        ("engine = 'jena'", "engine"),
+        ("engine = 'jena'", "engine: no engine is called 'jena'; known: generic, blazegraph"),
         ("urls = 'http://a/'", "Expected `array`.*urls"),
         ("urls = ['http://a/ b']", "urls: not an http URL"),
         ("urls = ['file:///etc/passwd']", "urls: not an http URL"),

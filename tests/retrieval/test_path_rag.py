@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pytest
 
-from fedkg.config.settings import Form, Retriever, SearchSettings
+from fedkg.config.settings import Form, SearchSettings
 from fedkg.core.meter import Meter
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.terms import DirectedRelation, Edge, Iri, Literal, Term, relation_name, relation_text
@@ -69,7 +69,7 @@ async def rank(
     limit: int | None,
     *,
     lookahead: bool,
-    retriever: Retriever | None = None,
+    retriever: str | None = None,
     form: Form | None = None,
 ) -> Ranking:
     """The ranking by the retriever of that name and in that form, or those of the settings."""
@@ -302,7 +302,7 @@ async def test_it_ranks_by_shared_words_with_a_real_similarity(films: SparqlGrap
 )
 @pytest.mark.parametrize("named", ["setting", "argument"])
 async def test_other_retrievers_rank_by_one_text(
-    films: SparqlGraph, retriever: Retriever, worth: dict[str, float], texts: set[str], named: str
+    films: SparqlGraph, retriever: str, worth: dict[str, float], texts: set[str], named: str
 ) -> None:
     """Relation and entity, or the verbalised triple; the settings name the retriever, or whoever asks does."""
     exact = Exact(worth)
@@ -323,7 +323,7 @@ async def test_other_retrievers_rank_by_one_text(
 
 
 @pytest.mark.parametrize("retriever", ["vanilla", "kaping"])
-async def test_other_retrievers_look_no_further(films: SparqlGraph, meter: Meter, retriever: Retriever) -> None:
+async def test_other_retrievers_look_no_further(films: SparqlGraph, meter: Meter, retriever: str) -> None:
     """Nothing is fetched ahead, whatever alpha is."""
     await ranked(films, Exact({}), PartialPath(KONG), limit=1, ahead=True, alpha=0.3, retriever=retriever)
     assert meter.usage().by_kind["neighbours"] == 2
@@ -490,7 +490,7 @@ async def test_variant_2_sums_the_next_hop_and_tells_paths_apart(films: SparqlGr
 
 @pytest.mark.parametrize("scoring", ["path", "diverse"])
 @pytest.mark.parametrize("retriever", ["vanilla", "kaping", "tog"])
-async def test_variants_are_of_path_rag_only(films: SparqlGraph, retriever: Retriever, scoring: str) -> None:
+async def test_variants_are_of_path_rag_only(films: SparqlGraph, retriever: str, scoring: str) -> None:
     """Other retrievers rank as they do."""
     plain, varied = [
         await ranked(films, Exact({"starring": 0.5}), PartialPath(KONG), limit=1, retriever=retriever, scoring=one)

@@ -7,13 +7,13 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import inspect
 
+from fedkg.bench.data import formats
 from fedkg.config.resources import folder
 from fedkg.core.question import Kind
 from fedkg.errors import DatasetError
 
-__all__ = ["DatasetSource", "Definition", "Loader", "Metric", "Only", "custom", "find", "misfit", "names"]
+__all__ = ["DatasetSource", "Definition", "Metric", "Only", "custom", "find", "misfit", "names"]
 
-Loader = Literal["jsonl", "crlt", "medqa", "commonsenseqa", "qald"]
 Metric = Literal["hits_at_1", "f1", "exact", "accuracy"]
 Checksum = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
 CUSTOM = "custom:"
@@ -56,7 +56,7 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     depth: Annotated[int, msgspec.Meta(ge=1)]
     graph: str = ""
     profile: str = "generic"
-    loader: Loader = "jsonl"
+    loader: str = "jsonl"
     kind: Kind | None = None
     topics: Literal["gold", "own"] = "gold"
     only: Only | None = None
@@ -116,6 +116,10 @@ def _read(path: Path) -> Definition:
         raise DatasetError(f"{path}: {error.strerror}", hint="name a readable TOML file") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, msgspec.ValidationError) as error:
         raise DatasetError(f"{path}: {misfit(error, Definition)}", hint="docs/benchmarks.md lists the keys") from error
+    try:
+        formats.find(found.loader)
+    except DatasetError as error:
+        raise DatasetError(f"{path}: loader: {error}", hint="docs/benchmarks.md lists the keys") from error
     if found.name != Path(found.name).name:
         raise DatasetError(
             f"{path}: {found.name[:100]!r} cannot be the name of a file, which results would be called by"

@@ -1,4 +1,7 @@
-"""The formats of question files: what a row of each holds, and the question that it is."""
+"""The formats of question files: what a row of each holds, and the question that it is.
+
+What a definition calls `loader` is one of these, or one of an installed package (`fedkg.loaders`).
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -9,11 +12,12 @@ import msgspec
 
 from fedkg.bench.data.questions import BenchmarkQuestion, Gold
 from fedkg.bench.data.rows import Row, array, lines
+from fedkg.common.plugins import Registry
 from fedkg.core.question import Kind, check_options, check_question
 from fedkg.core.terms import Iri
-from fedkg.errors import InputError
+from fedkg.errors import DatasetError, InputError
 
-__all__ = ["FORMATS", "Format", "MisfitError"]
+__all__ = ["FORMATS", "Format", "MisfitError", "checked_question", "find"]
 
 Value = str | bool | int | float
 WIKIDATA = "http://www.wikidata.org/entity/"
@@ -73,7 +77,7 @@ def _plain(text: bytes, kind: Kind | None) -> BenchmarkQuestion:
     kind = row.kind or kind or ("choice" if row.options else "yesno" if verdict else None)
     if isinstance(row.options, dict):
         answers = tuple(Gold(row.options.get(answer.label, answer.label)) for answer in answers)
-    return _question(
+    return checked_question(
         "" if row.id is None else str(row.id),
         row.question,
         answers,
@@ -121,7 +125,7 @@ class CrltRow(msgspec.Struct, frozen=True):
 def _crlt(text: bytes, kind: Kind | None) -> BenchmarkQuestion:
     row = msgspec.json.decode(text, type=CrltRow)
     topics = [Gold(" ".join(name.split()), WIKIDATA + _item(key)) for name, key in row.anchors.items()]
-    return _question(row.id, row.query, [_gold(row.answer)], topics=topics, kind=kind or "yesno")
+    return checked_question(row.id, row.query, [_gold(row.answer)], topics=topics, kind=kind or "yesno")
 
 
 def _item(key: str) -> str:
@@ -186,7 +190,7 @@ def _choice(
     if letter not in options:
         raise MisfitError(f"{letter[:50]!r} is none of the options {', '.join(options)}", "answer")
     gold = [Gold(options[letter])]
-    return _question(name, question, gold, topics=topics, kind="choice", options=tuple(options.values()))
+    return checked_question(name, question, gold, topics=topics, kind="choice", options=tuple(options.values()))
 
 
 # ---- QALD ----
@@ -235,13 +239,13 @@ def _qald(text: bytes, kind: Kind | None) -> BenchmarkQuestion:
     verdicts = [_gold(result.boolean) for result in row.answers if result.boolean is not None]
     cells = [cell for result in row.answers for found in result.results.bindings for cell in found.values()]
     found = [Gold(iri=cell.value) if cell.type == "uri" else Gold(cell.value) for cell in cells]
-    return _question(str(row.id), english, verdicts + found, kind="yesno" if verdicts else kind)
+    return checked_question(str(row.id), english, verdicts + found, kind="yesno" if verdicts else kind)
 
 
 # ---- all of them ----
 
 
-def _question(
+def checked_question(
     name: str,
     text: str,
     answers: Sequence[Gold],
@@ -288,3 +292,14 @@ FORMATS = {
     "commonsenseqa": Format(lines, _commonsenseqa),
     "qald": Format(partial(array, head=r'"questions"\s*:\s*\[', key="question"), _qald),
 }
+_REGISTRY: Registry[Format] = Registry(
+    "fedkg.loaders", FORMATS, lambda thing: isinstance(thing, Format), "a fedkg.bench.data.formats.Format"
+)
+
+
+def find(name: str) -> Format:
+    """The format of that name. Raises DatasetError for an unknown one, naming the known ones, and PluginError."""
+    known = _REGISTRY.get(name)
+    if known is None:
+        raise DatasetError(f"no loader is called {name[:100]!r}; known: {', '.join(sorted(_REGISTRY.names()))}")
+    return known

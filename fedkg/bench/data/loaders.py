@@ -10,7 +10,7 @@ import msgspec
 
 from fedkg.bench.data import files
 from fedkg.bench.data.definitions import Definition, Only, custom
-from fedkg.bench.data.formats import FORMATS, MisfitError
+from fedkg.bench.data.formats import Format, MisfitError, find
 from fedkg.bench.data.questions import Bad, BenchmarkQuestion, drawn
 from fedkg.bench.data.rows import Row
 from fedkg.config.settings import Settings
@@ -62,8 +62,9 @@ def _each(definition: Definition, file: Path) -> Iterator[BenchmarkQuestion | Ba
     """The rows, in turn. A row without an id that can be read is said to stand behind the one before it."""
     seen: dict[str, int] = {}
     before = ""
-    for row in FORMATS[definition.loader].rows(file):
-        one = _read(definition, file, row)
+    form = find(definition.loader)
+    for row in form.rows(file):
+        one = _read(form, definition, file, row)
         if one.id in seen:
             one = Bad(f"{file.name}, line {row.line}", one.id, f"the id of line {seen[one.id]} again")
         elif isinstance(one, Bad) and not one.id and before:
@@ -74,11 +75,11 @@ def _each(definition: Definition, file: Path) -> Iterator[BenchmarkQuestion | Ba
         yield one
 
 
-def _read(definition: Definition, file: Path, row: Row) -> BenchmarkQuestion | Bad:
+def _read(form: Format, definition: Definition, file: Path, row: Row) -> BenchmarkQuestion | Bad:
     if row.fault:
         return Bad(f"{file.name}, line {row.line}", row.id, row.fault)
     try:
-        question = FORMATS[definition.loader].read(row.text, definition.kind)
+        question = form.read(row.text, definition.kind)
     except MisfitError as error:
         return Bad(f"{file.name}, line {row.line_of(error.key)}", row.id or str(row.line), str(error))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

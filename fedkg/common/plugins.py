@@ -1,0 +1,103 @@
+"""What goes by a name: built in, or brought by another installed package through an entry point.
+
+A package declares entry points in one of the groups `fedkg.methods`, `fedkg.retrievers`, `fedkg.models`, `fedkg.embedders`,
+`fedkg.loaders`, `fedkg.dialects`. Nothing of it is imported before its name is asked for, so one that is broken is an error
+only for whoever names it.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Generic, TypeVar
+
+from fedkg.errors import PluginError
+
+__all__ = ["Registry", "load", "names"]
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Registry(Generic[T]):
+    """The things of one group by name: the `built_in` ones, and those of other packages.
+
+    `fits` tells whether an object can be one of them, and `kind` names what it has to be, for whoever wrote the package.
+    """
+
+    group: str
+    built_in: Mapping[str, T]
+    fits: Callable[[object], bool]
+    kind: str
+
+    def names(self) -> list[str]:
+        """The built-in names, then the others; a built-in one is not replaced, which is said in the log."""
+        for name in names(self.group):
+            if name in self.built_in:
+                log.warning("%s is not used: %r is a name of fedkg's own", _whence(self.group, name), name)
+        return [*self.built_in, *(name for name in names(self.group) if name not in self.built_in)]
+
+    def get(self, name: str) -> T | None:
+        """What goes by that name; None where nothing does. Raises PluginError where a package fails to provide it."""
+        if name in self.built_in:
+            return self.built_in[name]
+        return self._checked(name) if name in names(self.group) else None
+
+    def usable(self) -> dict[str, T]:
+        """All that can be had, by name; what a package fails to provide is left out, and said in the log."""
+        things: dict[str, T] = {}
+        for name in self.names():
+            try:
+                thing = self.get(name)
+            except PluginError as error:
+                log.warning("%s", error)
+            else:
+                things |= {name: thing} if thing is not None else {}
+        return things
+
+    def _checked(self, name: str) -> T:
+        thing = load(self.group, name)
+        if not self.fits(thing):
+            raise PluginError(f"{_whence(self.group, name)} is of type {type(thing).__name__}, and not {self.kind}")
+        return thing  # type: ignore[return-value]  # `fits` is the proof
+
+
+def names(group: str) -> tuple[str, ...]:
+    """The names that installed packages bring for the group, sorted. Imports none of them."""
+    return tuple(sorted(_installed(group)))
+
+
+@cache
+def load(group: str, name: str) -> object:
+    """The object behind an entry point, imported once. Raises PluginError, naming the package, the group and what failed."""
+    try:
+        return _installed(group)[name].load()
+    except Exception as error:  # code of others may fail in any way
+        raise PluginError(f"{_whence(group, name)} cannot be imported: {type(error).__name__}: {error}") from error
+
+
+@cache
+def _installed(group: str) -> Mapping[str, EntryPoint]:
+    """The entry points of the group by name; of two packages with the same name that of the first by its name counts."""
+    installed: dict[str, EntryPoint] = {}
+    for point in sorted(entry_points(group=group), key=_package):
+        first = installed.setdefault(point.name, point)
+        if first.value != point.value:
+            log.warning("%s is not used: %s has the name, too", _described(point), _package(first))
+    return installed
+
+
+def _whence(group: str, name: str) -> str:
+    return _described(_installed(group)[name])
+
+
+def _described(point: EntryPoint) -> str:
+    """An entry point as messages name it."""
+    return f"{point.name!r} of the package {_package(point)} (entry point of {point.group}: {point.value})"
+
+
+def _package(point: EntryPoint) -> str:
+    return point.dist.name if point.dist else ""
