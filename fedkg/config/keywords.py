@@ -9,7 +9,6 @@ from fedkg.config.settings import (
     ConstraintLevel,
     Form,
     Mode,
-    Retriever,
     Scoring,
     SearchSettings,
     Ttl,
@@ -55,7 +54,7 @@ class SettingsKeywords(TypedDict, total=False):
     candidates: int | None
     alpha: float | None
     form: Form | None
-    retriever: Retriever | None
+    retriever: str | None
     call_plan: Literal["fused", "paper"] | None
     frontier: int | None
     tails: int | None
