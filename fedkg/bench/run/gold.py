@@ -19,7 +19,6 @@ from fedkg.config.settings import Settings
 from fedkg.embed.base import Similarity
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.llm.base import Completion, Request
-from fedkg.llm.ledger import Ledger
 from fedkg.reasoner.base import ReasoningModel
 from fedkg.reasoner.lexical import LocalModel
 from fedkg.session import Session
@@ -54,8 +53,8 @@ class GoldSession(Session):
         """What is asked next, and what is known of it. No question before it is known any more: some have the same text."""
         self._golds = {question: chain}
 
-    def _model(self, ledger: Ledger) -> ReasoningModel:
-        return GoldReasoner(self._golds, self._rate, self._seed, super()._model(ledger))
+    def _model(self, *question: Any) -> ReasoningModel:
+        return GoldReasoner(self._golds, self._rate, self._seed, super()._model(*question))
 
 
 class GoldExecutor:
