@@ -1,4 +1,6 @@
-# make demo: installs into .venv and answers three questions from the bundled sample. make test: runs the tests.
+# make demo: installs into .venv and answers three questions from the bundled sample.
+# make test: runs the tests, the large matrices with every pair of values (tests/pairwise.py).
+# make test-all: runs all cases of the large matrices too, and measures coverage; fails below the gate in pyproject.toml.
 # make cassettes: records tests/cassettes/ anew, from servers on loopback; needed where a request has changed.
 # make engines: installs Virtuoso and Redis from Debian's packages where it can; tests that need them are skipped where they are absent.
 # make bench: measures what README says under "Measured" (some minutes, needs the public data sets beside the project).
@@ -8,11 +10,15 @@
 # make comunica: compares the federation with Comunica, which npm installs for the run.
 PYTHON ?= python3
 BIN := .venv/bin
+# a test process for each core; whoever is done first takes over tests of the others
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
+# the tests start many processes: what was compiled once need not be again
+export PYTHONDONTWRITEBYTECODE :=
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo -n)
 APT := $(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get -qq
 ENGINES := virtuoso-opensource redis-server
 
-.PHONY: demo engines test fuzz cassettes check format lint types bench tables desk comunica clean
+.PHONY: demo engines test test-all fuzz cassettes check format lint types bench tables desk comunica clean
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -31,7 +37,10 @@ engines:
 	else echo "Not everything can be installed here; as root: apt-get install --no-install-recommends $(ENGINES)"; fi
 
 test: .venv/installed
-	$(BIN)/python -m pytest
+	$(PYTEST)
+
+test-all: .venv/installed
+	$(PYTEST) --all --cov --cov-report=term:skip-covered
 
 cassettes: .venv/installed
 	RECORD_CASSETTES=1 $(BIN)/python -m pytest tests/llm/test_cassettes.py tests/transport/test_cassettes.py

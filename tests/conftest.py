@@ -30,6 +30,7 @@ from fedkg.sparql.results import accept
 from fedkg.testing import HashingEmbedder
 from fedkg.transport import embedded
 from fedkg.transport.client import EndpointClient
+from tests import pairwise
 
 PREFIXES = """
 @prefix : <http://x/> .
@@ -55,6 +56,19 @@ READ = {"content-type", "server"}
 MakeGraph = Callable[..., SparqlGraph]
 Recorded = Callable[..., AbstractContextManager[None]]
 ServeFiles = Callable[..., AbstractContextManager[str]]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--all` runs the large matrices whole."""
+    parser.addoption("--all", action="store_true", help="run all cases of the large matrices, not only all pairs of values")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without `--all`, a test that is marked `pairwise` runs with a covering set of its cases (tests/pairwise.py)."""
+    if config.getoption("--all"):
+        return
+    items[:], left_out = pairwise.thinned(items)
+    config.hook.pytest_deselected(items=left_out)
 
 
 @pytest.fixture(autouse=True)

@@ -2,12 +2,12 @@
 
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from fedkg.cli.main import main
 from fedkg.config.settings import ENVIRONMENT, Settings, Ttl, public
 from fedkg.errors import FedkgError
 
@@ -22,18 +22,15 @@ TRANSCRIPTS = [
 ]
 
 
-def run(*arguments: str, code: str = "") -> str:
-    """Standard output of fedkg, or of Python code, in a process of its own."""
-    command = [sys.executable, "-c", code] if code else [sys.executable, "-m", "fedkg", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 @pytest.mark.parametrize(("command", "shown"), TRANSCRIPTS)
-def test_every_transcript_is_what_the_command_prints(command: str, shown: str) -> None:
+def test_every_transcript_is_what_the_command_prints(
+    monkeypatch: pytest.MonkeyPatch, command: str, shown: str
+) -> None:
     """Line by line, apart from the cost at the end and the score's last digit."""
-    printed = re.sub(r"score 0\.\d+", "score", run(*shlex.split(command)))
+    monkeypatch.chdir(ROOT)
+    result = CliRunner().invoke(main, shlex.split(command), prog_name="fedkg")
+    assert result.exit_code == 0, result.stderr
+    printed = re.sub(r"score 0\.\d+", "score", result.stdout)
     for line in filter(None, re.sub(r"score 0\.\d+", "score", shown).splitlines()):
         assert line in printed
 
@@ -44,9 +41,10 @@ def test_there_is_a_transcript() -> None:
 
 
 @pytest.mark.parametrize("code", [block for language, block in BLOCKS if language == "python"])
-def test_the_python_example_runs(code: str) -> None:
+def test_the_python_example_runs(capsys: pytest.CaptureFixture[str], code: str) -> None:
     """As it stands."""
-    printed = run(code=code)
+    exec(code, {"__name__": "__main__"})
+    printed = capsys.readouterr().out
     assert "answered ['Irène Joliot-Curie', 'Ève Curie']" in printed
     assert "<http://www.wikidata.org/entity/Q7186>" in printed
 

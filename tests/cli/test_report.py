@@ -24,13 +24,19 @@ values = ["io"]
 
 
 @pytest.fixture
-def ablated(cli: Cli, graph: Path, tmp_path: Path) -> Result:
-    """An ablation of two questions, one run of which cannot be made."""
+def grid(graph: Path, tmp_path: Path) -> Path:
+    """The definition of an ablation of two questions, one run of which cannot be made; the questions lie beside it."""
     row = {"question": "what capital?", "topics": ["http://ex.org/ruritania"], "answers": ["http://ex.org/strelsau"]}
     rows = [row | {"id": "1"}, row | {"id": "2"}]
     (tmp_path / "questions.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in rows))
     (tmp_path / "grid.toml").write_text(GRID)
-    return cli("eval", "ablate", "grid.toml", "-e", graph, "--out", "out")
+    return tmp_path / "grid.toml"
+
+
+@pytest.fixture
+def ablated(cli: Cli, grid: Path, graph: Path) -> Result:
+    """The ablation, run."""
+    return cli("eval", "ablate", grid.name, "-e", graph, "--out", "out")
 
 
 def test_an_ablation_ends_in_a_report(cli: Cli, ablated: Result, tmp_path: Path) -> None:
@@ -46,7 +52,7 @@ def test_an_ablation_ends_in_a_report(cli: Cli, ablated: Result, tmp_path: Path)
     assert (tmp_path / "out" / "report.html").read_text() == page
 
 
-def test_an_ablation_has_one_budget(cli: Cli, ablated: Result, tmp_path: Path, speaking: Callable[[str], Any]) -> None:
+def test_an_ablation_has_one_budget(cli: Cli, grid: Path, tmp_path: Path, speaking: Callable[[str], Any]) -> None:
     """Of all its runs together: where it is spent the report has what was asked, and the exit code is 4; with more it goes on."""
     model = speaking("capital")
     command = ("eval", "ablate", "grid.toml", "-e", tmp_path / "kingdom.ttl", "--out", "own", "--model", model.model)
@@ -82,8 +88,12 @@ def test_a_report_of_files(cli: Cli, ablated: Result, tmp_path: Path) -> None:
         (("ablate", "grid.toml", "--out", "grid.toml/o", "-e", "kingdom.ttl"), "cannot make grid.toml/o"),
     ],
 )
-def test_bad_input_is_said(cli: Cli, ablated: Result, arguments: tuple[str, ...], said: str) -> None:
+def test_bad_input_is_said(
+    cli: Cli, grid: Path, request: pytest.FixtureRequest, arguments: tuple[str, ...], said: str
+) -> None:
     """With exit code 2, and nothing half done."""
+    if any(argument.startswith("out/") for argument in arguments):
+        request.getfixturevalue("ablated")
     result = cli("eval", *arguments)
     assert (result.exit_code, result.stdout) == (2, "")
     assert said in result.stderr + str(result.output)

@@ -1,5 +1,6 @@
 """Answer-set completion on a small real graph."""
 
+import asyncio
 from collections.abc import Callable
 
 import pytest
@@ -10,6 +11,8 @@ from fedkg.core.terms import DirectedRelation, Edge, Iri
 from fedkg.engine.completion import complete
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.explored import ExploredGraph
+from fedkg.sparql.reply import EndpointReply
+from fedkg.transport.embedded import EmbeddedTransport
 
 A = Iri("http://x/a")
 CHILD = DirectedRelation(Iri("http://x/r/child"), "out")
@@ -20,6 +23,18 @@ def one(start: str, end: str, relation: DirectedRelation = CHILD) -> Step:
     """A step with a single edge, as a walk over pairs leaves it."""
     edge = Edge(Iri(f"http://x/{start}"), relation.relation, Iri(f"http://x/{end}"), relation.direction, "test")
     return Step(0, relation, (edge,), complete=False)
+
+
+async def _when_all_have_asked(transport: EmbeddedTransport, query: str) -> EndpointReply:
+    """The reply, once whatever else can be asked was asked: in a thread it may come before the next request is made."""
+    for _ in range(100):
+        await asyncio.sleep(0)
+    return transport._run(query)
+
+
+async def _at_once(function: Callable[..., object], *arguments: object) -> object:
+    """Reads and writes of the cache, without a thread."""
+    return function(*arguments)
 
 
 async def test_all_tails_of_the_chain_are_found(make_graph: Callable[..., SparqlGraph]) -> None:
@@ -42,9 +57,11 @@ async def test_a_complete_chain_costs_no_request_again(make_graph: Callable[...,
 
 
 async def test_beams_wait_for_each_others_requests_only_once(
-    make_graph: Callable[..., SparqlGraph], meter: Meter
+    make_graph: Callable[..., SparqlGraph], meter: Meter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each step of all beams is one wave of requests, whatever their directions and lengths."""
+    monkeypatch.setattr(EmbeddedTransport, "send", _when_all_have_asked)
+    monkeypatch.setattr(asyncio, "to_thread", _at_once)
     graph = make_graph(":a r:child :b . :b r:child :c, :d . :e r:child :a, :f . :f r:child :g .")
     up = DirectedRelation(CHILD.relation, "in")
     parent = Step(0, up, (Edge(Iri("http://x/e"), up.relation, A, "in", "test"),))

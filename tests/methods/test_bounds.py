@@ -72,6 +72,7 @@ def test_a_search_of_nothing_is_refused(method: str, flag: str) -> None:
     assert f"Expected `int` >= 1 - at `$.search.{flag[2:]}`" in result.stderr
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("both", [False, True], ids=["one way", "two ways"])
 @pytest.mark.parametrize("size", [1, 2, 3])
 @every_model

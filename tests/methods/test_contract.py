@@ -232,6 +232,7 @@ async def test_a_model_that_always_says_no_gets_no_answer(films: Path, method: s
     assert answer.answers == ()
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("kind", get_args(Kind))
 @pytest.mark.parametrize("says", [knows, everything], ids=["knows", "everything"])
 @every_method
@@ -243,18 +244,21 @@ async def test_every_kind_of_question_has_its_answer(films: Path, method: str, s
     assert not (METHODS[method].graph and judged and any(not value.paths for value in answer.answers))
 
 
+@pytest.mark.pairwise
+@pytest.mark.parametrize("says", [first, everything, knows], ids=["first", "everything", "knows"])
 @pytest.mark.parametrize("depth", [1, 2, 3])
 @pytest.mark.parametrize("beam", [1, 3])
 @every_method
-async def test_no_method_calls_more_than_its_page_says(films: Path, method: str, depth: int, beam: int) -> None:
+async def test_no_method_calls_more_than_its_page_says(
+    films: Path, method: str, depth: int, beam: int, says: Says
+) -> None:
     """Never more; and as many, where one step is walked and nothing is ever enough."""
     most = eval(MOST_CALLS[method], {"min": min}, {"N": beam, "D": depth})
     options = {"search.depth": depth, "search.beam": beam}
-    for says in (first, everything, knows):
-        answer, _ = await asked(session_of(films, Chat(says), method, **options))
-        assert answer.usage.model_calls <= most
-        if says is first and depth == beam == 1:
-            assert answer.usage.model_calls == most
+    answer, _ = await asked(session_of(films, Chat(says), method, **options))
+    assert answer.usage.model_calls <= most
+    if says is first and depth == beam == 1:
+        assert answer.usage.model_calls == most
 
 
 @pytest.mark.parametrize("says", [knows, everything], ids=["knows", "everything"])
@@ -278,6 +282,7 @@ async def test_a_deadline_ends_it(films: Path, method: str) -> None:
     assert (answer.usage.spent, exit_code(answer), answer.answers) == ("seconds", 4, ())
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("node", ["kong", "jackson", "watts"])
 @pytest.mark.parametrize("says", [first, everything], ids=["first", "everything"])
 @every_method
@@ -345,16 +350,19 @@ async def test_a_topic_without_edges_has_no_answer_in_the_graph(films: Path, met
     assert answer.status is (said if METHODS[method].graph else Status.ANSWERED)
 
 
+@pytest.mark.pairwise
+@pytest.mark.parametrize("says", [everything, first], ids=["everything", "first"])
 @pytest.mark.parametrize("form", ["groups", "pairs"])
 @pytest.mark.parametrize("beam", [1, 50])
 @pytest.mark.parametrize("depth", [1, 50])
 @every_graph_method
-async def test_the_smallest_and_the_largest_search(films: Path, method: str, depth: int, beam: int, form: str) -> None:
+async def test_the_smallest_and_the_largest_search(
+    films: Path, method: str, depth: int, beam: int, *, form: str, says: Says
+) -> None:
     """A neighbourhood with circles, more breadth than there are paths, more depth than there is to walk: it ends."""
     options = {"search.depth": depth, "search.beam": beam, "search.candidates": 50, "search.form": form}
-    for says in (everything, first):
-        answer, _ = await asked(session_of(films, Chat(says), method, **options))
-        assert answer.usage.spent == ""
+    answer, _ = await asked(session_of(films, Chat(says), method, **options))
+    assert answer.usage.spent == ""
 
 
 @every_method

@@ -1,6 +1,7 @@
 import datetime as dt
 import json
-import time
+import sys
+from collections import Counter
 from typing import Any
 
 import msgspec
@@ -224,11 +225,13 @@ def test_retry_after_is_read_with_care(said: str, wait: float) -> None:
 @pytest.mark.parametrize("suffix", ["Z", "+00:00", "", ".123456789Z"])
 def test_a_ban_names_its_end(suffix: str) -> None:
     """The instant of a ban is read in all spellings that Java writes."""
-    end = dt.datetime.now(dt.UTC).replace(microsecond=0, tzinfo=None) + dt.timedelta(minutes=10)
-    body = f"You have been banned until {end.isoformat()}{suffix}, please respect throttling".encode()
+    before = dt.datetime.now(dt.UTC)
+    end = before.replace(microsecond=0) + dt.timedelta(minutes=10)
+    written = end.replace(tzinfo=None).isoformat()
     with pytest.raises(RefusedError) as caught:
-        accept(reply(body, 403, "text/plain"), endpoint="e")
-    assert caught.value.wait == pytest.approx(600, abs=5)
+        accept(reply(f"You have been banned until {written}{suffix}, please".encode(), 403, "text/plain"), endpoint="e")
+    passed = (dt.datetime.now(dt.UTC) - before).total_seconds()
+    assert 599 - passed <= caught.value.wait <= 601
 
 
 def test_a_ban_until_nonsense_lasts_a_day() -> None:
@@ -295,16 +298,19 @@ def test_no_text_keeps_the_reader_busy(text: bytes, status: int) -> None:
         detect(reply(whole, status))
 
 
-def test_ten_thousand_rows_take_a_blink() -> None:
-    """Parsing stays far below the time that the network takes: under 100 ms for 10,000 rows."""
+def test_ten_thousand_rows_take_few_steps() -> None:
+    """Parsing stays far below the time that the network takes: a handful of calls a row, most of them in C."""
     row = {"s": {"type": "uri", "value": "http://a/b"}, "o": {"type": "literal", "value": "abc", "xml:lang": "en"}}
     body = document(*[row] * 9_999, {"x": {"type": "literal", "value": "last"}})
-    seconds = []
-    for _ in range(5):
-        start = time.perf_counter()
-        assert len(rows_of(body).rows) == 10_000
-        seconds.append(time.perf_counter() - start)
-    assert min(seconds) < 0.1
+    calls: Counter[str] = Counter()
+    sys.setprofile(lambda _frame, event, _argument: calls.update([event]))
+    try:
+        rows = rows_of(body).rows
+    finally:
+        sys.setprofile(None)
+    assert len(rows) == 10_000
+    assert calls["call"] < 5 * 10_000, calls
+    assert calls["c_call"] < 5 * 10_000, calls
 
 
 def error_of(whole: EndpointReply) -> EndpointError | None:

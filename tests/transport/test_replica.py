@@ -15,6 +15,7 @@ from fedkg.testing import FakeTransport
 from fedkg.transport.client import EndpointClient
 from fedkg.transport.host_state import Clock, HostRegistry, origin
 from fedkg.transport.replica import Replica, RequestAttempt
+from tests.virtual_time import virtual_time
 
 JSON = {"content-type": "application/sparql-results+json"}
 BODY = b'{"head": {}, "results": {"bindings": []}}'
@@ -111,6 +112,7 @@ async def test_mirrors_may_be_of_different_engines() -> None:
     assert gentle.engines == {"http://one/": "qlever", "http://two/": "virtuoso"}
 
 
+@virtual_time
 async def test_a_probe_that_hangs_costs_no_answer() -> None:
     """What was answered before the question for the engine is returned, however long that takes."""
 

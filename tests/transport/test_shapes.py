@@ -42,7 +42,10 @@ MALFORMED = b"java.util.concurrent.ExecutionException: org.openrdf.query.Malform
 
 
 class Shape(msgspec.Struct):
-    """A reply, and the error it has to become: `says` stands in its message, `wait` is about what it asks for."""
+    """A reply, and the error it has to become: `says` stands in its message, `wait` is about what it asks for.
+
+    `{DATE}` in a header and `{INSTANT}` in the body are an hour later than the moment at which the reply is given.
+    """
 
     name: str
     status: int
@@ -53,6 +56,15 @@ class Shape(msgspec.Struct):
     headers: dict[str, str] = {}
     wait: float = 0.0
 
+    def reply(self) -> web.Response:
+        """The reply as it is given now."""
+        end = dt.datetime.now(dt.UTC) + dt.timedelta(hours=1)
+        headers = {
+            name: value.replace("{DATE}", email.utils.format_datetime(end)) for name, value in self.headers.items()
+        }
+        body = self.body.replace(b"{INSTANT}", end.isoformat().encode())
+        return web.Response(status=self.status, body=body, headers={"Content-Type": self.kind, **headers})
+
 
 def qlever(exception: str) -> bytes:
     """An error as QLever writes it."""
@@ -62,11 +74,6 @@ def qlever(exception: str) -> bytes:
 def page(title: str) -> bytes:
     """A web page with that title."""
     return f"<html><head><title>{title}</title></head><body><h1>{title}</h1></body></html>".encode()
-
-
-def in_one_hour() -> dt.datetime:
-    """The instant."""
-    return dt.datetime.now(dt.UTC) + dt.timedelta(hours=1)
 
 
 CUT = GOOD[:-20]
@@ -111,14 +118,14 @@ SHAPES = [
         b"later",
         RefusedError,
         "later",
-        {"Retry-After": email.utils.format_datetime(in_one_hour())},
+        {"Retry-After": "{DATE}"},
         3600,
     ),
     Shape(
         "wikidata ban",
         403,
         PLAIN,
-        f"You have been banned until {in_one_hour().isoformat()}, please respect throttling".encode(),
+        b"You have been banned until {INSTANT}, please respect throttling",
         RefusedError,
         "banned until",
         {},
@@ -208,7 +215,7 @@ async def test_each_known_misbehaviour_becomes_its_class(serve: Callable[..., Aw
     """A misbehaving endpoint becomes an error that says what happened, what helps, and nothing of the query."""
 
     async def misbehave(_: web.Request) -> web.Response:
-        return web.Response(status=shape.status, body=shape.body, headers={"Content-Type": shape.kind, **shape.headers})
+        return shape.reply()
 
     server = await serve(misbehave)
     transport = HttpTransport(server.url)
@@ -274,7 +281,7 @@ async def test_asking_for_less_ends_in_a_marked_gap(serve: Callable[..., Awaitab
     async def misbehave(_: web.Request) -> web.Response:
         if well:
             return web.Response(body=b'{"head": {}, "results": {"bindings": []}}', headers={"Content-Type": JSON})
-        return web.Response(status=shape.status, body=shape.body, headers={"Content-Type": shape.kind, **shape.headers})
+        return shape.reply()
 
     server = await serve(misbehave)
     batch, limits = [Iri(f"http://x/{number}") for number in range(16)], Limits(retries=0, timeout=20, known_cap=3)

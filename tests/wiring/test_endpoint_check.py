@@ -245,7 +245,7 @@ async def test_a_server_that_does_not_reply(serve: Serve, examine: Examine) -> N
     assert report.verdict.startswith("not usable: ")
     assert report.verdict.endswith("no whole reply within 0.2 s")
     assert "timeout" in report.findings[0].advice
-    assert len(asked) == 1
+    assert len(asked) <= 1  # none, where the machine took longer than that to connect
 
 
 @pytest.mark.parametrize(("times", "grade"), [([0.1, 0.2, 9.0], Grade.OK), ([2.5, 0.1, 3.0], Grade.WARNING)])

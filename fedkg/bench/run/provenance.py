@@ -3,6 +3,7 @@
 The same command gives the same header on every machine that has the same of all these; no folder of a machine is in it.
 """
 
+import functools
 import hashlib
 import importlib.metadata
 import os
@@ -53,12 +54,12 @@ def header(settings: Settings, definition: Definition, data: Path | None, limit:
 
 def current(settings: Settings) -> dict[str, Any]:
     """The part of a header that says what is running here: fedkg, its commit, packages, and wordings."""
-    commit, dirty = _commit(ROOT)
+    commit, dirty = _started_from()
     return {
         "fedkg": version("fedkg"),
         "commit": commit,
         "dirty": dirty,
-        "packages": _packages(),
+        "packages": dict(_packages()),
         "templates": _templates(settings),
     }
 
@@ -93,6 +94,7 @@ def _templates(settings: Settings) -> dict[str, str]:
     }
 
 
+@functools.cache
 def _packages() -> dict[str, str]:
     """The versions of Python and of what fedkg can use, as far as it is installed."""
     try:
@@ -110,6 +112,12 @@ def version(package: str) -> str:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return ""
+
+
+@functools.cache
+def _started_from() -> tuple[str, bool]:
+    """The commit of this checkout, as it was when this process first asked: the code that runs is what was loaded then."""
+    return _commit(ROOT)
 
 
 def _commit(root: Path) -> tuple[str, bool]:

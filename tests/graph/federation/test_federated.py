@@ -23,6 +23,7 @@ from fedkg.graph.federated import FederatedGraph
 from fedkg.sparql.reply import EndpointReply, Rows
 from fedkg.transport.client import EndpointClient
 from tests.graph.federation.conftest import TABLE, MakeMember
+from tests.virtual_time import virtual_time
 
 MakeGraph = Callable[..., SparqlGraph]
 A, B, C = (Iri(f"http://x/{name}") for name in "abc")
@@ -423,6 +424,7 @@ async def test_a_hub_of_links_is_cut_and_says_so(member: MakeMember) -> None:
     assert all(not near.complete and near.cut == "only 50 of its 150 copies were looked at" for near in found)
 
 
+@virtual_time
 async def test_who_never_answers_holds_nobody_up(member: MakeMember) -> None:
     """A stalling member is a gap when its patience is over; the others' edges, and those of copies, are there."""
 

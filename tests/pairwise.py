@@ -1,0 +1,48 @@
+"""Large matrices of cases, thinned so that every two values of different parameters still meet in some case.
+
+Most faults need two circumstances at once, hardly any three (Kuhn, Wallace and Gallo 2004), so the pairs find nearly what
+the whole matrix finds. `pytest --all` runs the matrix whole.
+"""
+
+import itertools
+from collections.abc import Hashable, Mapping, Sequence
+
+import pytest
+
+__all__ = ["MARKER", "Case", "covering", "thinned"]
+
+MARKER = "pairwise"
+Case = Mapping[str, Hashable]
+"""The values of a case by parameter."""
+
+
+def covering(cases: Sequence[Case]) -> list[int]:
+    """The numbers of some of the cases, ascending, in which every pair of values stands that stands in any of them.
+
+    Greedy: the case with most new pairs is taken next, the first of several, so that the choice is the same each time.
+    Cases with fewer than two parameters have no pairs, and all stay.
+    """
+    pairs = [set(itertools.combinations(sorted(case.items(), key=lambda item: item[0]), 2)) for case in cases]
+    if not all(pairs):
+        return list(range(len(cases)))
+    open_, chosen = set().union(*pairs), []
+    while open_:
+        best = max(range(len(cases)), key=lambda number: len(pairs[number] & open_))
+        chosen.append(best)
+        open_ -= pairs[best]
+    return sorted(chosen)
+
+
+def thinned(items: Sequence[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:
+    """The items to run, and those left out: of each test marked `pairwise` the cases of a covering set are run."""
+    matrices: dict[str, list[pytest.Function]] = {}
+    for item in items:
+        if isinstance(item, pytest.Function) and item.get_closest_marker(MARKER) and hasattr(item, "callspec"):
+            matrices.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    left_out = {item for matrix in matrices.values() for item in _left_out(matrix)}
+    return [item for item in items if item not in left_out], [item for item in items if item in left_out]
+
+
+def _left_out(matrix: Sequence[pytest.Function]) -> list[pytest.Function]:
+    kept = set(covering([item.callspec.indices for item in matrix]))
+    return [item for number, item in enumerate(matrix) if number not in kept]
