@@ -60,7 +60,9 @@ ServeFiles = Callable[..., AbstractContextManager[str]]
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--all` runs the large matrices whole."""
-    parser.addoption("--all", action="store_true", help="run all cases of the large matrices, not only all pairs of values")
+    parser.addoption(
+        "--all", action="store_true", help="run all cases of the large matrices, not only all pairs of values"
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

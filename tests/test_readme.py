@@ -23,9 +23,7 @@ TRANSCRIPTS = [
 
 
 @pytest.mark.parametrize(("command", "shown"), TRANSCRIPTS)
-def test_every_transcript_is_what_the_command_prints(
-    monkeypatch: pytest.MonkeyPatch, command: str, shown: str
-) -> None:
+def test_every_transcript_is_what_the_command_prints(monkeypatch: pytest.MonkeyPatch, command: str, shown: str) -> None:
     """Line by line, apart from the cost at the end and the score's last digit."""
     monkeypatch.chdir(ROOT)
     result = CliRunner().invoke(main, shlex.split(command), prog_name="fedkg")

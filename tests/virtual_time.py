@@ -6,7 +6,8 @@ import selectors
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any, ParamSpec
-from unittest import mock
+
+import pytest
 
 __all__ = ["virtual_time"]
 
@@ -40,9 +41,10 @@ def virtual_time(test: Callable[P, Awaitable[None]]) -> Callable[P, None]:
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         selector = _Skipping()
         with (
-            mock.patch.object(time, "monotonic", lambda: selector.now),
+            pytest.MonkeyPatch.context() as patch,
             asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(selector)) as runner,
         ):
+            patch.setattr(time, "monotonic", lambda: selector.now)
             runner.run(_awaited(test(*args, **kwargs)))
 
     return run
