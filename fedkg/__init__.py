@@ -10,6 +10,7 @@ docs/python.md tells the rest.
 """
 
 import importlib
+import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Unpack
 
@@ -137,6 +138,9 @@ __all__ = [
     "aask",
     "ask",
 ]
+
+# a library is silent until the program that uses it says where its log goes
+logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 PLACES = {
     "fedkg.cache.store": "Store",

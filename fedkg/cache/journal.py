@@ -1,5 +1,6 @@
 """Journal: what each session touched in the cache, noted so that it can be packed and replayed elsewhere."""
 
+import logging
 import secrets
 import time
 from collections import defaultdict
@@ -22,6 +23,8 @@ MOST_TOUCHED = 500_000
 """Entries of one run beyond which they are not noted: their names alone would take a hundred megabytes."""
 ASKED = 20
 ASKED_LENGTH = 200
+
+log = logging.getLogger(__name__)
 
 Keys = Mapping[str, Iterable[str]]
 """Keys of the cache by namespace."""
@@ -110,6 +113,7 @@ class RecordingStore:
         found, now = self._store.entries(namespace, keys).items(), time.time()
         usable = {key: own.value for key, own in found if self._shows(own) and (self._stale or own.fresh > now)}
         self._note(namespace, usable)
+        log.debug("cache: %s: %d of %d are kept", namespace, len(usable), len(keys))
         return usable
 
     def put_many(self, namespace: str, values: Mapping[str, bytes], seconds: float | None = None) -> None:

@@ -14,6 +14,8 @@ from fedkg.errors import FedkgError
 
 __all__ = ["COMMANDS", "LazyGroup", "main", "prepare"]
 
+LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+MOST_LOGGED = 2_000
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 """What a shell reports for a program that SIGINT, or SIGPIPE, ended."""
@@ -56,7 +58,7 @@ class LazyGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> NoReturn:
         """Runs the command and exits with the code that it returns, or the one of its error."""
-        prepare()
+        prepare(ctx.params.get("log") or "warning")
         try:
             code = super().invoke(ctx) or 0
             sys.stdout.flush()  # here, where a broken pipe can still be met
@@ -83,9 +85,30 @@ def _notes(error: BaseException) -> list[str]:
     return getattr(error, "__notes__", [])
 
 
-def prepare() -> None:
-    """Sets up the process: an output that lacks a character shows its escape; a retry is no news until it is given up."""
+class StderrHandler(logging.Handler):
+    """Prints what is logged on stderr, whichever that is by then, as one harmless line."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Prints one line."""
+        try:
+            click.echo(plain(self.format(record), MOST_LOGGED), err=True)
+        except (OSError, ValueError):
+            self.handleError(record)
+
+
+def prepare(level: str = "warning") -> None:
+    """Sets up the process: where its log goes, and that an output which lacks a character shows its escape.
+
+    A retry of a library's is no news until it is given up.
+    """
     logging.getLogger("stamina").setLevel(logging.ERROR)
+    logger = logging.getLogger("fedkg")
+    logger.setLevel(level.upper())
+    for handler in [handler for handler in logger.handlers if isinstance(handler, StderrHandler)]:
+        logger.removeHandler(handler)
+    handler = StderrHandler()
+    handler.setFormatter(logging.Formatter(None if level == "warning" else LOG_FORMAT))
+    logger.addHandler(handler)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -98,7 +121,13 @@ def prepare() -> None:
     "2 bad input, 3 an endpoint, the model or the cache failed, 4 the budget is spent, 130 interrupted.",
 )
 @click.version_option(package_name="fedkg")
-def main() -> None:
+@click.option(
+    "--log",
+    type=click.Choice(["warning", "info", "debug"]),
+    default="warning",
+    help="What is logged on stderr: warnings, what happens to endpoints and questions, or each request and call.",
+)
+def main(log: str) -> None:
     """Grounded answers, with a proof, from knowledge graphs that stay where they are.
 
     An endpoint (-e) is a profile's name, a URL, an RDF file (.nt, .ttl, .nq, also .gz), or PROFILE@URL, PROFILE@FILE.

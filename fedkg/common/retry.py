@@ -1,32 +1,86 @@
 """How what failed is tried again: after growing waits, and without a warning for each.
 
-That a service is asked again is daily business and a line for those who debug; giving up is an error of its own.
+That a service is asked again is daily business and a line for those who debug; giving up is an error of its own. The loop is
+written here because stamina reports each retry to hooks that are global: they belong to the program that imports fedkg. Its
+test mode (`stamina.set_testing`) is followed: there is no waiting in it.
 """
 
-from collections.abc import AsyncIterable, Callable
+import asyncio
+import random
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
 
 import stamina
-from stamina import instrumentation
 
-from fedkg.errors import FedkgError
+__all__ = ["LONGEST", "Attempt", "Retrying", "retrying"]
 
-__all__ = ["LONGEST", "retrying"]
-
+FIRST, JITTER = 0.1, 1.0
+MOST_DOUBLED = 10
 LONGEST = 5.0
 """Seconds of the longest wait that is not one that the other side asked for."""
+Worth = Callable[[Exception], bool | float]
+"""Says of an exception whether to try again, or after how many seconds."""
 
 
-def retrying(on: Callable[[Exception], bool | float], attempts: int) -> AsyncIterable[stamina.Attempt]:
+class Attempt:
+    """One of the attempts, a context manager: an exception that is worth another attempt goes no further.
+
+    `num` counts from 1; `wait` is how many seconds to wait before the next one, None where there is none.
+    """
+
+    def __init__(self, num: int, on: Worth, *, last: bool) -> None:
+        self.num = num
+        self.wait: float | None = None
+        self._on = on
+        self._last = last
+
+    def __enter__(self) -> None:
+        """Nothing to set up."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if not isinstance(error, Exception):
+            return False
+        worth = self._on(error)
+        if worth is False or self._last:
+            return False
+        self.wait = _backoff(self.num) if worth is True else worth
+        return True
+
+
+class Retrying:
+    """The attempts, one after the other, until one of them ends without an exception."""
+
+    def __init__(self, on: Worth, attempts: int) -> None:
+        self._on = on
+        self._attempts = attempts
+        self._attempt: Attempt | None = None
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Attempt:
+        number = 1
+        if previous := self._attempt:
+            if previous.wait is None:
+                raise StopAsyncIteration
+            await asyncio.sleep(0 if stamina.is_testing() else previous.wait)
+            number += previous.num
+        self._attempt = Attempt(number, self._on, last=number >= self._attempts)
+        return self._attempt
+
+
+def retrying(on: Worth, attempts: int) -> Retrying:
     """At most that many attempts, each a context manager, until one ends without an exception.
 
     `on` says of an exception whether to try again, or after how many seconds; otherwise it is raised.
     """
-    return stamina.retry_context(on=on, attempts=attempts, timeout=None, wait_max=LONGEST)
+    return Retrying(on, attempts)
 
 
-def _quiet(hook: instrumentation.RetryHook) -> instrumentation.RetryHook:
-    """The hook for everybody else's retries."""
-    return lambda details: None if isinstance(details.caused_by, FedkgError) else hook(details)
-
-
-instrumentation.set_on_retry_hooks(map(_quiet, instrumentation.get_on_retry_hooks()))
+def _backoff(number: int) -> float:
+    """Seconds after the attempt of that number: twice as many each time, with some at random, so that not all come at once."""
+    growing = FIRST * 2.0 ** min(number - 1, MOST_DOUBLED)
+    return min(LONGEST, growing + random.uniform(0, JITTER))  # noqa: S311  # no secret

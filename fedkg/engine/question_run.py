@@ -5,6 +5,7 @@ A spent budget ends the walk: the answer then holds what was found until then. A
 
 import asyncio
 import contextlib
+import logging
 import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -15,6 +16,7 @@ from typing import TypeVar
 import msgspec
 
 from fedkg.common.normalize import content_words
+from fedkg.common.one_line import line
 from fedkg.config.settings import Settings, public
 from fedkg.core import deadline
 from fedkg.core.answer import Answer, AnswerValue, Status
@@ -45,6 +47,8 @@ GRACE = 1.0
 """Seconds for the last labels where the question's time is over: most are there already."""
 
 T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -94,6 +98,7 @@ class QuestionRun:
 
     async def events(self) -> AsyncIterator[Event]:
         """The walk as it happens; the last event holds the answer. Raises InputError, EndpointError and ModelError."""
+        log.info("question %r: method %s, model %s", line(self.question), self.settings.method, self.reasoner.name)
         with contextlib.suppress(BudgetError):
             await self._within(self._prepare())
             interpreter = Interpreter(self._context())
@@ -104,6 +109,7 @@ class QuestionRun:
         answer = await self._answer(self._result)
         for event in self._take():
             yield event
+        _log(answer)
         yield Answered(answer)
 
     async def _prepare(self) -> None:
@@ -286,6 +292,7 @@ class QuestionRun:
         self._happened.append(event)
         if isinstance(event, Warned):
             self._warnings.append(event.message)
+            log.info("warning: %s", line(event.message, 500))
 
     def _take(self) -> list[Event]:
         events, self._happened = self._happened, []
@@ -321,3 +328,19 @@ class QuestionRun:
         seconds = None if left is None else max(GRACE, left)
         with deadline.within(seconds), noted(self._missed):
             return await asyncio.wait_for(work, seconds)
+
+
+def _log(answer: Answer) -> None:
+    """What the question came to, and what it cost."""
+    usage = answer.usage
+    spent = f", the budget of {usage.spent} is spent" if usage.spent else ""
+    log.info(
+        "question %r: %s, %d answers, %d model calls, %d requests, %.1f s%s",
+        line(answer.question),
+        answer.status,
+        len(answer.answers),
+        usage.model_calls,
+        usage.requests,
+        usage.seconds,
+        spent,
+    )

@@ -8,13 +8,14 @@ What an entity's neighbourhood is does not depend on the batch that it came in.
 """
 
 import asyncio
+import contextlib
+import logging
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 import msgspec
 
-from fedkg.common.single_flight import SingleFlight
 from fedkg.config.settings import DAY
 from fedkg.core.encoding import decode, encode
 from fedkg.core.meter import count
@@ -30,8 +31,12 @@ from fedkg.sparql.reply import Rows
 
 __all__ = ["Neighbours"]
 
+Flight = tuple[asyncio.AbstractEventLoop, Direction, Iri]
+
 NAMESPACE = "neighbours"
 NO_QUERY = "no query can carry this IRI"
+
+log = logging.getLogger(__name__)
 
 
 class Neighbours:
@@ -51,9 +56,7 @@ class Neighbours:
         most = min(limits.batch, build.room(shape))
         ways: tuple[Direction, Direction] = ("out", "in")
         self._sizes = {way: BatchSize(source.store, f"{self._key} {way}", most) for way in ways}
-        self._flights: dict[Direction, SingleFlight[Iri, Neighbourhood]] = {
-            way: SingleFlight(_has_failed) for way in ways
-        }
+        self._flights: dict[Flight, asyncio.Event] = {}
 
     async def get(self, entities: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
         """The neighbourhood of each entity, in their order; at most one request per `batch` entities that are new.
@@ -63,16 +66,28 @@ class Neighbours:
         wanted = list(dict.fromkeys(entities))
         kept = await self._load(wanted, direction)
         count("cache_hits", len(kept))
-        missing = [entity for entity in wanted if entity not in kept and entity.queryable]
-        asked: set[Iri] = set()
-
-        async def fetch(entities: Sequence[Iri]) -> dict[Iri, Neighbourhood]:
-            asked.update(entities)
-            return await self._fetch(entities, direction)
-
-        known = kept | await self._flights[direction].get(missing, fetch)
-        count("cache_hits", len(missing) - len(asked))
+        loop = asyncio.get_running_loop()
+        missing = [(loop, direction, entity) for entity in wanted if entity not in kept and entity.queryable]
+        theirs = {key: self._flights[key] for key in missing if key in self._flights}
+        with self._flight([key for key in missing if key not in theirs]) as own:
+            known = kept | await self._fetch([entity for *_, entity in own], direction)
+        for flight in theirs.values():
+            await flight.wait()
+        if theirs:
+            known |= {near.entity: near for near in await self.get([entity for *_, entity in theirs], direction)}
         return [known.get(entity) or self._gap(entity, direction, NO_QUERY) for entity in wanted]
+
+    @contextlib.contextmanager
+    def _flight(self, keys: list[Flight]) -> Iterator[list[Flight]]:
+        """Lets others wait for what is asked for inside; they ask themselves for what it did not bring."""
+        landed = asyncio.Event()
+        self._flights |= dict.fromkeys(keys, landed)
+        try:
+            yield keys
+        finally:
+            for key in keys:
+                del self._flights[key]
+            landed.set()
 
     async def _fetch(self, entities: Sequence[Iri], direction: Direction) -> dict[Iri, Neighbourhood]:
         """The neighbourhoods in batches, each as large as was learned until then."""
@@ -101,10 +116,16 @@ class Neighbours:
         await self._save(cut, self._ttl.nothing if patience.fewest == 1 else self._ttl.neighbours)
         if patience.reshaped or not all(near.failed for near in found):
             too_much = 2 * patience.most or patience.fewest or len(batch)
-            await self._sizes[direction].learn(
-                too_much if patience.reshaped else len(batch), fits=not patience.reshaped
-            )
+            await self._learn(direction, too_much if patience.reshaped else len(batch), fits=not patience.reshaped)
         return found
+
+    async def _learn(self, direction: Direction, asked: int, *, fits: bool) -> None:
+        """Adapts how many entities share a request."""
+        size = self._sizes[direction]
+        before = size.now
+        await size.learn(asked, fits=fits)
+        if size.now != before:
+            log.info("%s: %d entities in a request (%s) instead of %d", self.name, size.now, direction, before)
 
     async def _ask(self, batch: Sequence[Iri], direction: Direction, patience: Patience) -> list[Neighbourhood]:
         query = partial(build.neighbours, batch, direction, self._shape, self._limits.rows + 1)
@@ -163,10 +184,6 @@ class Neighbours:
         values = {f"{self._key} {near.direction} {near.entity.value}": _pack(near) for near in found if not near.failed}
         if values:
             await asyncio.to_thread(self._store.put_many, NAMESPACE, values, days * DAY)
-
-
-def _has_failed(near: Neighbourhood) -> bool:
-    return bool(near.failed)
 
 
 class _CachedNeighbourhood(msgspec.Struct, array_like=True):

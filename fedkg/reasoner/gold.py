@@ -111,10 +111,6 @@ class GoldReasoner:
         """Candidates that there was no room for in the prompts."""
         return self._model.left_out
 
-    @left_out.setter
-    def left_out(self, count: int) -> None:
-        self._model.left_out = count
-
     async def plan(self, question: str, kind: Kind | None = None, options: Sequence[str] = ()) -> Plan:
         """A plan as long as a model's; its keywords are the question's words: it tells the ranking nothing new."""
         words = str(line(question, 4_000))

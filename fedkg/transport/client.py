@@ -13,6 +13,7 @@ from functools import partial
 
 from aiolimiter import AsyncLimiter
 
+from fedkg.common.one_line import line
 from fedkg.common.per_loop import PerLoop
 from fedkg.common.retry import retrying
 from fedkg.config.dialects import GENERIC, Query, find
@@ -117,12 +118,14 @@ class EndpointClient:
             if not isinstance(error, EndpointError) or error.action is not Action.RETRY:
                 return False
             turn.doing = f"it was to be asked again: {error.message}"
-            log.debug("%s", turn.doing)
+            log.debug("%s: %s", self.endpoint, line(turn.doing, 500))
             return not mirror.shut and error.wait < deadline.left()
 
         async for attempt in retrying(worth_it, self._limits.retries + 1):
             with attempt:
-                return await self._once(mirror, query, kind, turn)
+                rows = await self._once(mirror, query, kind, turn)
+                log.debug("%s: %s: %d rows, attempt %d", self.endpoint, kind, len(rows.rows), attempt.num)
+                return rows
         raise AssertionError("the last attempt returns or raises")
 
     async def _once(self, mirror: Replica, query: Query, kind: str, turn: RequestAttempt) -> Rows:
@@ -189,6 +192,7 @@ class EndpointClient:
         turn.asked = None
         mirror.replied(reply)
         self.meter.received(len(reply.body))
+        log.debug("%s: %s: %d, %d bytes in %.2f s", self.endpoint, kind, reply.status, len(reply.body), reply.seconds)
         return reply
 
 

@@ -5,6 +5,7 @@ each process looks at it once a second at most, and writes only what has changed
 """
 
 import asyncio
+import logging
 import threading
 import time
 from collections.abc import Awaitable, Callable
@@ -14,7 +15,9 @@ from urllib.parse import urlsplit
 import msgspec
 
 from fedkg.cache.store import Store
+from fedkg.common.one_line import line
 from fedkg.config.dialects import Engine
+from fedkg.config.settings import masked
 from fedkg.errors import Action, EndpointError, TruncatedError
 
 __all__ = ["MOST_ERRORS", "PAUSE", "Clock", "DetectedEngine", "HostRegistry", "HostState", "origin"]
@@ -33,6 +36,8 @@ FAILURES = 5
 """So many failures in a row shut a host."""
 PAUSE = 30.0
 """Seconds for which a host that fails is left alone."""
+
+log = logging.getLogger(__name__)
 
 Instant = Annotated[float, msgspec.Meta(ge=0)]
 
@@ -157,6 +162,7 @@ class HostRegistry:
         known = await self.host(where)
         if change(known) != known:
             await self._put(where, change)
+            _log(where, known, self.known(where), self._clock.wall())
         return self.known(where)
 
     def engine(self, url: str) -> Engine | None:
@@ -166,6 +172,7 @@ class HostRegistry:
 
     async def betrayed(self, url: str, engine: Engine) -> None:
         """Remembers the engine of a URL."""
+        log.info("%s: its replies are those of the engine %s", masked(url), engine)
         told = DetectedEngine(engine, self._clock.wall())
         await self.change(origin(url), lambda host: host.betrayed(url, told))
 
@@ -219,6 +226,16 @@ def origin(url: str) -> str:
     except ValueError:
         return ""
     return f"{parts.scheme}://{parts.hostname}:{port}" if parts.hostname and port else ""
+
+
+def _log(where: str, before: HostState, after: HostState, now: float) -> None:
+    """What a maintainer wants to know of a host's change: it is shut, paused, or asked again."""
+    if after.shut_until > max(before.shut_until, now):
+        log.info("%s is not asked for %.0f s: %s", where, after.shut_until - now, line(after.why, 300))
+    elif after.not_before > max(before.not_before, now):
+        log.info("%s asked to wait for %.0f s", where, after.not_before - now)
+    if before.shut_until and not after.shut_until:
+        log.info("%s has replied and is asked again", where)
 
 
 def _plausible(host: HostState, now: float) -> HostState:

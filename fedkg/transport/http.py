@@ -4,18 +4,17 @@ A query always goes out as a POST form: Virtuoso never answers a POSTed `applica
 at some 8 to 10 kB. The body is read in pieces and counted after decompression, so no reply can fill the memory.
 """
 
+import asyncio
 import contextlib
 import re
 import time
 import urllib.request
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
-from functools import partial
 from importlib import metadata
 
 import aiohttp
 import yarl
 
-from fedkg.common.per_loop import PerLoop
 from fedkg.errors import EndpointTimeoutError, ProfileError, TruncatedError, UnreachableError
 from fedkg.sparql.reply import EndpointReply
 
@@ -66,7 +65,9 @@ class HttpTransport:
         self._timeout = timeout
         self._max_bytes = max_bytes
         self._form = form
-        self._sessions = PerLoop(partial(_kept_open, self._headers, timeout))
+        self._sessions: dict[
+            asyncio.AbstractEventLoop, tuple[AsyncGenerator[aiohttp.ClientSession], aiohttp.ClientSession]
+        ] = {}
 
     def __repr__(self) -> str:
         return f"HttpTransport({self.name})"
@@ -76,7 +77,7 @@ class HttpTransport:
 
         Raises UnreachableError, EndpointTimeoutError, or TruncatedError for more than `max_bytes`.
         """
-        session = await anext(self._sessions.here())
+        session = await self._session()
         started = time.monotonic()
         url = self._url
         with _mapped(self.name, self._timeout):
@@ -91,8 +92,19 @@ class HttpTransport:
 
     async def close(self) -> None:
         """Frees the connections of the running event loop; those of others go with their loops."""
-        if opened := self._sessions.pop():
-            await opened.aclose()
+        keeper, _ = self._sessions.pop(asyncio.get_running_loop(), (None, None))
+        if keeper is not None:
+            await keeper.aclose()
+
+    async def _session(self) -> aiohttp.ClientSession:
+        loop = asyncio.get_running_loop()
+        for old in tuple(self._sessions):
+            if old.is_closed():
+                self._sessions.pop(old, None)
+        if loop not in self._sessions:
+            keeper = _keep(self._headers, self._timeout)
+            self._sessions[loop] = (keeper, await anext(keeper))
+        return self._sessions[loop][1]
 
     async def _reply(self, response: aiohttp.ClientResponse, started: float) -> EndpointReply:
         good = response.status < 300
@@ -105,8 +117,7 @@ class HttpTransport:
         return EndpointReply(response.status, headers, bytes(body[:cap]), time.monotonic() - started)
 
 
-async def _kept_open(headers: Mapping[str, str], seconds: float) -> AsyncGenerator[aiohttp.ClientSession]:
-    """The same session as often as it is asked for, until the generator is closed."""
+async def _keep(headers: Mapping[str, str], seconds: float) -> AsyncGenerator[aiohttp.ClientSession]:
     # A suspended async generator is closed by its event loop when that shuts down. A program that calls
     # asyncio.run several times so never leaves a connection behind on a loop that is gone.
     async with aiohttp.ClientSession(
@@ -116,8 +127,7 @@ async def _kept_open(headers: Mapping[str, str], seconds: float) -> AsyncGenerat
         connector=aiohttp.TCPConnector(limit=0),
         cookie_jar=aiohttp.DummyCookieJar(),
     ) as session:
-        while True:
-            yield session
+        yield session
 
 
 async def _read(response: aiohttp.ClientResponse, cap: int) -> bytearray:

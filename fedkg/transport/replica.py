@@ -1,7 +1,10 @@
 """One place where an endpoint is served: whether it may be asked now, and which engine answers there."""
 
+import logging
+
 import msgspec
 
+from fedkg.config.settings import masked
 from fedkg.core import deadline
 from fedkg.errors import EndpointError, EndpointTimeoutError, RefusedError
 from fedkg.sparql.detect import detect
@@ -22,6 +25,8 @@ TICK = 0.1
 TRIAL = 10.0
 """Most seconds for which the others wait for that request: who sent it may have ended without a word."""
 UNBOUNDED = MOST_ERRORS + 1
+
+log = logging.getLogger(__name__)
 
 
 class RequestAttempt(msgspec.Struct):
@@ -140,6 +145,7 @@ class Replica:
         self._stalled_at = self._clock.now()
         if self._stalls >= STALLS:
             self._stalled_until = self._stalled_at + PAUSE
+            log.info("%s has not replied %d times in a row: not asked for %.0f s", masked(self.url), STALLS, PAUSE)
 
     def rest(self) -> None:
         """Lets the others go first for a while."""

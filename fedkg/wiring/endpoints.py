@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import logging
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
@@ -30,6 +31,8 @@ from fedkg.transport.offline import OfflineClient
 from fedkg.transport.sparqlwrapper import WrapperTransport
 
 __all__ = ["ConnectedEndpoint", "check_endpoint", "connect"]
+
+log = logging.getLogger(__name__)
 
 WIKIDATA = ("http://www.wikidata.org/entity/",)
 
@@ -75,6 +78,7 @@ async def connect(
         members = [await wiring.named(spec) for spec in places]
         members += [wiring.kept(own) if isinstance(own, CachedEndpoint) else wiring.wrapped(own) for own in wrappers]
         opened.pop_all()
+    log.info("connected: %s", ", ".join(member.graph.name for member in members))
     return members
 
 

@@ -1,10 +1,11 @@
+import asyncio
 import logging
 from collections.abc import Callable, Iterator
 
 import pytest
 import stamina
 
-from fedkg.common.retry import retrying
+from fedkg.common.retry import LONGEST, Attempt, retrying
 from fedkg.errors import UnreachableError
 
 
@@ -52,5 +53,36 @@ async def test_our_retries_are_no_warning_and_others_are(caplog: pytest.LogCaptu
     caplog.set_level(logging.DEBUG, logger="stamina")
     await tried(UnreachableError("down"), 2)
     assert not caplog.records
-    await tried(OSError("disk"), 2)
+    for attempt in stamina.retry_context(on=OSError, attempts=2):
+        with attempt:
+            if attempt.num == 1:
+                raise OSError("disk")
     assert {record.name for record in caplog.records} == {"stamina"}
+
+
+@pytest.mark.parametrize(("worth", "shortest", "longest"), [(True, 0.1, 1.1), (0.25, 0.25, 0.25), (0.0, 0.0, 0.0)])
+def test_how_long_is_waited(worth: bool | float, shortest: float, longest: float) -> None:
+    """As the exception asks for, or a little at first."""
+    attempt = Attempt(1, lambda _: worth, last=False)
+    with attempt:
+        raise UnreachableError("down")
+    assert attempt.wait is not None
+    assert shortest <= attempt.wait <= longest
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4, 7, 2_000])
+def test_waits_grow_to_a_bound(number: int) -> None:
+    """However often it was tried."""
+    attempt = Attempt(number, lambda _: True, last=False)
+    with attempt:
+        raise UnreachableError("down")
+    assert attempt.wait is not None
+    assert min(LONGEST, 0.1 * 2.0 ** (min(number, 9) - 1)) <= attempt.wait <= LONGEST
+
+
+async def test_what_ends_the_program_is_not_tried_again() -> None:
+    """A cancelled attempt is the last, whatever is worth it."""
+    attempt = Attempt(1, lambda _: True, last=False)
+    with pytest.raises(asyncio.CancelledError), attempt:
+        raise asyncio.CancelledError
+    assert attempt.wait is None

@@ -342,3 +342,23 @@ async def test_a_ban_holds_for_the_next_process(serve: Serve, tmp_path: Path) ->
     assert "banned" in said[0]
     assert "left alone for another 604" in said[1]
     assert len(server.asked) == 1
+
+
+async def test_a_change_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """A pause that was asked for, a host that is shut and why, and one that is back; nothing else, and no password."""
+    caplog.set_level("INFO", logger="fedkg.transport.host_state")
+    now = 1_000.0
+    hosts = HostRegistry(clock=Clock(wall=lambda: now))
+    where = "https://e.org:443"
+    await hosts.change(where, lambda host: host.failed(RefusedError("busy", wait=5), now, 10))
+    await hosts.change(where, lambda host: host.failed(RefusedError("banned\x1b[31m", wait=600), now, 10))
+    now += 601
+    await hosts.change(where, lambda host: host.answered(now))
+    await hosts.change(where, lambda host: host.answered(now))
+    await hosts.betrayed("https://me:password@e.org/sparql?key=value", "qlever")
+    assert [record.getMessage() for record in caplog.records] == [
+        "https://e.org:443 asked to wait for 5 s",
+        "https://e.org:443 is not asked for 600 s: banned[31m",
+        "https://e.org:443 has replied and is asked again",
+        "https://e.org/sparql?…: its replies are those of the engine qlever",
+    ]

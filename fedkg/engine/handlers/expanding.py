@@ -1,5 +1,6 @@
 """Fetching: the next steps of the walked paths, ranked by a retriever, and all ends of whole paths."""
 
+import logging
 from collections.abc import Mapping, Sequence
 
 from fedkg.core.events import Fetched, Ranked
@@ -14,6 +15,8 @@ from fedkg.retrieval import registry as retrievers
 from fedkg.retrieval.base import RankingRequest, RelationScorer, Retriever
 
 __all__ = ["complete_paths", "expand"]
+
+log = logging.getLogger(__name__)
 
 
 @handles(Expanding)
@@ -34,6 +37,7 @@ async def expand(walk: RunningWalk, need: Expanding) -> Expansion:
     scorer = _relation_scorer(walk, need) if need.retriever else None
     request = RankingRequest(need.beams, expanded, form, limit, not need.last, scorer)
     ranking = await _retriever(walk, need).rank(request, walk.retrieval)
+    log.debug("depth %d: %d candidates of %d paths are ranked", need.depth, len(ranking.candidates), len(need.beams))
     record.labels |= ranking.labels
     record.considered += len(ranking.candidates)
     if need.depth == 1:

@@ -1,0 +1,68 @@
+"""Importing fedkg is no event for the program that does it: no global of Python or of another library changes."""
+
+import subprocess
+import sys
+
+IMPORTED = r"""
+import asyncio, contextlib, importlib, logging, os, pkgutil, signal, socket, sys, warnings
+
+def optional(name):
+    with contextlib.suppress(ImportError):
+        return importlib.import_module(name)
+
+# those that would change something themselves do it before
+for name in ("aiohttp", "anthropic", "bm25s", "click", "diskcache", "httpx2", "jinja2", "matplotlib", "openai", "pyoxigraph", "ray",
+             "redis", "rich", "sentence_transformers", "SPARQLWrapper", "torch", "usearch"):
+    optional(name)
+stamina, hooks = optional("stamina"), optional("stamina.instrumentation")
+hub, transformers = optional("huggingface_hub.constants"), optional("transformers.utils.logging")
+
+def state():
+    seen = {
+        "environment": dict(os.environ),
+        "signals": [signal.getsignal(number) for number in sorted(signal.valid_signals())],
+        "excepthook": sys.excepthook,
+        "warnings": list(warnings.filters),
+        "timeout": socket.getdefaulttimeout(),
+        "policy": type(asyncio.get_event_loop_policy()),
+        "logging": (logging.getLoggerClass(), logging.lastResort, logging.raiseExceptions, logging.root.manager.disable),
+        "loggers": {
+            name: (logger.level, list(logger.handlers), list(logger.filters), logger.propagate, logger.disabled)
+            for name, logger in [("", logging.root), *logging.root.manager.loggerDict.items()]
+            if isinstance(logger, logging.Logger) and not name.startswith("fedkg")
+        },
+        "stamina": stamina and (hooks.get_on_retry_hooks(), stamina.is_active(), stamina.is_testing()),
+        "hub": hub and {name: value for name, value in vars(hub).items() if name.isupper()},
+        "transformers": transformers and (transformers.get_verbosity(), transformers.is_progress_bar_enabled()),
+    }
+    return seen
+
+before = state()
+import fedkg
+for module in pkgutil.walk_packages(fedkg.__path__, "fedkg."):
+    if module.name != "fedkg.__main__":
+        optional(module.name)
+after = state()
+known = before["loggers"]
+after["loggers"] = {name: after["loggers"][name] for name in known}  # a library may make one when it is used first
+print(*[name for name in before if before[name] != after[name]], len([name for name in sys.modules if name.startswith("fedkg.")]) > 100)
+"""
+
+
+def test_importing_every_module_changes_nothing_outside() -> None:
+    """Handlers, levels, hooks, verbosity, environment, signals: all as before."""
+    result = subprocess.run([sys.executable, "-c", IMPORTED], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout.split()) == (0, ["True"]), result.stderr[-2_000:]
+
+
+LOGGED = """
+import fedkg, logging
+logging.getLogger("fedkg.session").warning("nobody configured logging")
+print(logging.getLogger("fedkg").handlers)
+"""
+
+
+def test_the_library_is_silent_unless_it_is_asked() -> None:
+    """Nothing on standard error where the program has set up no logging."""
+    result = subprocess.run([sys.executable, "-c", LOGGED], capture_output=True, text=True, check=True)
+    assert (result.stderr, "NullHandler" in result.stdout) == ("", True)
