@@ -43,7 +43,19 @@ from fedkg.llm.hf import VENDOR
 from fedkg.llm.prices import Price
 from fedkg.llm.sdk import MODEL_KEY, WireModel
 from fedkg.methods.registry import METHODS
-from fedkg.reasoner.base import ReasoningModel
+from fedkg.reasoner.base import call_kinds
+from fedkg.reasoner.calls.adequacy import AdequacyCall
+from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall
+from fedkg.reasoner.calls.beam import BeamCall
+from fedkg.reasoner.calls.choose import ChooseCall
+from fedkg.reasoner.calls.deducible import DeducibleCall
+from fedkg.reasoner.calls.deductive import DeductiveCall
+from fedkg.reasoner.calls.link import LinkCall
+from fedkg.reasoner.calls.model_only import ModelOnlyCall
+from fedkg.reasoner.calls.plan import PlanCall
+from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
+from fedkg.reasoner.calls.relation_paths import RelationPathsCall
+from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.reasoner.prompts import library, template
 from fedkg.reasoner.prompts.library import PromptLibrary
@@ -352,7 +364,7 @@ def test_every_call_is_told() -> None:
     for call, (_, returns, paper) in told.items():
         meta = library.load(call).meta
         assert (returns, paper) == (meta.returns, meta.paper)
-        assert callable(getattr(ReasoningModel, call.replace("-", "_")))
+        assert call in call_kinds()
 
 
 def test_who_asks_a_call_is_told() -> None:
@@ -381,20 +393,20 @@ async def test_every_value_of_a_template_is_told(monkeypatch: pytest.MonkeyPatch
     offers, plan = [PromptCandidate(1, "A → r → B")], Plan(())
     model = PromptedModel(ScriptedModel(lambda *_: ""))
     for call in (
-        model.plan("q"),
-        model.link("q", [Mention("A", ())]),
-        model.choose("q", plan, offers, 1),
-        model.beam("q", plan, None, offers, 1),
-        model.deductive("q", plan, offers),
-        model.deducible("q", plan, offers[0]),
-        model.answer("q", plan, offers),
-        model.adequacy("q", plan, offers),
-        model.score_relations("q", plan, None, offers),
-        model.score_entities("q", plan, offers),
-        model.relation_paths("q", plan, offers, 1, 1),
-        model.reasoning_paths("q", plan, offers, 1),
-        model.inductive("q", plan, offers, [""]),
-        model.model_only("q", "entities"),
+        model.ask(PlanCall("q")),
+        model.ask(LinkCall("q", [Mention("A", ())])),
+        model.ask(ChooseCall("q", plan, offers, 1)),
+        model.ask(BeamCall("q", plan, None, offers, 1)),
+        model.ask(DeductiveCall("q", plan, offers)),
+        model.ask(DeducibleCall("q", plan, offers[0])),
+        model.ask(AnswerCall("q", plan, offers)),
+        model.ask(AdequacyCall("q", plan, offers)),
+        model.ask(ScoreRelationsCall("q", plan, None, offers)),
+        model.ask(ScoreEntitiesCall("q", plan, offers)),
+        model.ask(RelationPathsCall("q", plan, offers, 1, 1)),
+        model.ask(ReasoningPathsCall("q", plan, offers, 1)),
+        model.ask(InductiveCall("q", plan, offers, [""])),
+        model.ask(ModelOnlyCall("q", "entities")),
     ):
         with pytest.raises(ModelReplyError):
             await call

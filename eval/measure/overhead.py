@@ -28,6 +28,7 @@ from fedkg.llm.base import Capability, ChatModel
 from fedkg.llm.cached import CachedModel
 from fedkg.llm.ledger import Ledger
 from fedkg.llm.openai import OpenAIModel
+from fedkg.reasoner.calls.choose import ChooseCall
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.reasoner.prompts.library import PromptLibrary
 from fedkg.testing import ScriptedModel
@@ -100,7 +101,7 @@ async def choices(chat: ChatModel) -> dict[str, float]:
 
     async def choose(number: int) -> None:
         model = PromptedModel(chat, Ledger(), None, wordings)
-        picks = await model.choose(f"Which work number {number}?", PLAN, ASKED, 4)
+        picks = await model.ask(ChooseCall(f"Which work number {number}?", PLAN, ASKED, 4))
         assert [pick.number for pick in picks] == [1, 7, 30], "the reply is read"
 
     return await timed(choose)

@@ -11,15 +11,12 @@ and 1.6 times on PathQuestion (eval/measure/calls.py).
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
 from fedkg.common.tokens import estimate as tokens
 from fedkg.config.settings import Budget, SearchSettings, Settings, masked
-from fedkg.core.choice import PromptCandidate
 from fedkg.core.question import JUDGED, Kind, Match, Mention, Plan, guessed
 from fedkg.core.terms import Iri
 from fedkg.core.usage import ModelCall
@@ -29,16 +26,19 @@ from fedkg.llm.base import Capability, ChatModel, Completion, Request
 from fedkg.llm.prices import Price, price
 from fedkg.methods import registry
 from fedkg.methods.base import AskingModelOnly, Method, Task
-from fedkg.reasoner.base import ReasoningModel
+from fedkg.reasoner.base import Call, call_kinds
+from fedkg.reasoner.calls.link import LinkCall
+from fedkg.reasoner.calls.model_only import ModelOnlyCall
+from fedkg.reasoner.calls.plan import PlanCall
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.reasoner.prompts.library import PromptLibrary
+from fedkg.reasoner.sketch import WalkSketch
 from fedkg.retrieval import registry as retrievers
 from fedkg.retrieval.candidates import DEFAULT_CANDIDATES
 from fedkg.retrieval.surroundings import MOST_RELATIONS
 
 __all__ = ["Asked", "Cost", "Estimate", "estimate"]
 
-Call = Coroutine[Any, Any, object]
 MEASURED = "fidelis"
 """The method whose offers and requests were measured."""
 HOPS = 2
@@ -169,11 +169,10 @@ async def _counted(
     """The calls of one way."""
     counting = _Counting(masked(chat.name), chat.capability, lambda call: _reply(wordings, call, asked.kind))
     model, method = PromptedModel(counting, wordings=wordings), registry.find(settings.method)
-    scene = _Scene(model, way, settings.search, asked)
-    calls = _calls(method, scene) if method.graph else _recalls(model, method, asked)
-    for call in calls:
+    walk = _sketch(way, settings.search, asked)
+    for call in _calls(method, way, settings.search, walk) if method.graph else _recalls(method, asked):
         with contextlib.suppress(ModelError):
-            await call
+            await model.ask(call)
     return counting.calls
 
 
@@ -188,118 +187,64 @@ def _ways(search: SearchSettings, hops: int | None, *, named: bool) -> tuple[Sea
     )
 
 
-def _calls(method: Method, scene: "_Scene") -> Iterator[Call]:
+def _calls(method: Method, way: SearchCourse, search: SearchSettings, walk: WalkSketch) -> Iterator[Call[object]]:
     """The calls of one walk: those of the method are spread over its depths."""
-    way = scene.way
     if method.plans:
-        yield scene.plan()
+        yield PlanCall.typical(walk)
     if way.links:
-        yield scene.link()
-    judges = scene.search.last_step or scene.asked.kind in JUDGED
-    search = msgspec.structs.replace(scene.search, depth=way.depth, beam=way.kept, last_step=judges)
-    for name, count in method.calls(search, _topics(way, scene.asked)).items():
+        yield LinkCall.typical(walk)
+    judges = search.last_step or walk.kind in JUDGED
+    bounds = msgspec.structs.replace(search, depth=way.depth, beam=way.kept, last_step=judges)
+    kinds, topics = call_kinds(), _topics(way, walk.kind)
+    for name, count in method.calls(bounds, topics).items():
         for number in range(count):
-            scene.depth = way.depth - (count - 1 - number) * way.depth // count
-            yield getattr(scene, name.replace("-", "_"))()
+            depth = way.depth - (count - 1 - number) * way.depth // count
+            each = max(1, way.offered // (way.kept if depth > 1 else topics))
+            yield kinds[name].typical(msgspec.structs.replace(walk, depth=depth, offered_each=each))
 
 
-def _recalls(model: ReasoningModel, method: Method, asked: Asked) -> Iterator[Call]:
+def _sketch(way: SearchCourse, search: SearchSettings, asked: Asked) -> WalkSketch:
+    """What the calls of one way are made of."""
+    plan, counts = asked.plan, asked.kind in JUDGED
+    return WalkSketch(
+        question=asked.question,
+        kind=asked.kind,
+        options=asked.options,
+        plan=plan if search.planning else msgspec.structs.replace(plan, steps=()),
+        mentions=(Mention(TOPIC, (AMBIGUOUS,) * 5),),
+        topic=TOPIC,
+        leg=GROUP if search.form == "groups" else PAIR,
+        relation=STEP,
+        ends=ENDS,
+        width=search.beam,
+        kept=way.kept,
+        hops=way.depth,
+        offered=way.offered,
+        offered_each=way.offered,
+        scored=search.candidates or RELATIONS,
+        planned=MOST_RELATIONS,
+        # the kept paths of all depths; typically one that is enough
+        judged=way.kept * way.depth if way.name == "most" else way.kept if counts else 1,
+        counts_before=counts,
+    )
+
+
+def _recalls(method: Method, asked: Asked) -> Iterator[Call[object]]:
     """The calls of a method without a graph: it is walked, since what it asks for does not depend on the replies."""
     kind = asked.kind or guessed(asked.question)
     walk = method.walk(Task((), SearchSettings()))
     with contextlib.suppress(StopIteration):
         need = next(walk)
         while isinstance(need, AskingModelOnly):
-            yield model.model_only(asked.question, kind, asked.options, need.style, need.sample)
+            yield ModelOnlyCall(asked.question, kind, asked.options, need.style, need.sample)
             need = walk.send(None)
 
 
-def _topics(way: SearchCourse, asked: Asked) -> int:
+def _topics(way: SearchCourse, kind: Kind | None) -> int:
     """Entities that a walk starts from: a comparison has two, and may have many."""
-    if asked.kind in JUDGED:
+    if kind in JUDGED:
         return MOST_COMPARED if way.name == "most" else way.kept
     return way.kept if way.name == "most" else 1
-
-
-@dataclass
-class _Scene:
-    """What the calls of one way show at `depth`: a method for each call, named after it."""
-
-    model: ReasoningModel
-    way: SearchCourse
-    search: SearchSettings
-    asked: Asked
-    depth: int = 1
-
-    def plan(self) -> Call:
-        return self.model.plan(self.asked.question, self.asked.kind, self.asked.options)
-
-    def link(self) -> Call:
-        return self.model.link(self.asked.question, [Mention(TOPIC, (AMBIGUOUS,) * 5)])
-
-    def choose(self) -> Call:
-        return self.model.choose(*self._given, self._shown(self.way.offered), self.search.beam, self._before)
-
-    def beam(self) -> Call:
-        paths = self.way.kept if self.depth > 1 else _topics(self.way, self.asked)
-        offers = self._shown(max(1, self.way.offered // paths))
-        return self.model.beam(*self._given, self._path, offers, self.search.beam)
-
-    def deductive(self) -> Call:
-        return self.model.deductive(*self._given, self._shown(self.way.kept + len(self._before)))
-
-    def deducible(self) -> Call:
-        return self.model.deducible(*self._given, self._shown(1)[0], self._before)
-
-    def adequacy(self) -> Call:
-        return self.model.adequacy(*self._given, self._shown(self.way.kept + len(self._before)))
-
-    def score_relations(self) -> Call:
-        steps = [PromptCandidate(number, STEP) for number in range(1, (self.search.candidates or RELATIONS) + 1)]
-        return self.model.score_relations(*self._given, self._path or PromptCandidate(1, TOPIC), steps)
-
-    def score_entities(self) -> Call:
-        return self.model.score_entities(*self._given, self._shown(self.way.kept * len(ENDS)))
-
-    def relation_paths(self) -> Call:
-        steps = [PromptCandidate(number, STEP) for number in range(1, MOST_RELATIONS + 1)]
-        return self.model.relation_paths(*self._given, steps, self.way.depth, self.way.kept)
-
-    def inductive(self) -> Call:
-        paths = self._shown(self.way.kept, ENDS)
-        return self.model.inductive(*self._given, paths, [", ".join(ENDS[:3])] * len(paths))
-
-    def answer(self) -> Call:
-        """Over the kept paths of all depths; typically over one that is enough."""
-        ends = self.way.kept * self.way.depth if self.way.name == "most" else len(self._judged(2)) or 1
-        return self.model.answer(*self._given, self._shown(ends, ENDS))
-
-    @property
-    def _given(self) -> tuple[str, Plan]:
-        plan = self.asked.plan
-        return self.asked.question, plan if self.search.planning else msgspec.structs.replace(plan, steps=())
-
-    @property
-    def _path(self) -> PromptCandidate | None:
-        """The path that a step goes on from."""
-        return _offers(self.search, self.depth - 1, 1)[0] if self.depth > 1 else None
-
-    @property
-    def _before(self) -> list[PromptCandidate]:
-        return self._judged(self.depth)
-
-    def _judged(self, depth: int) -> list[PromptCandidate]:
-        """The paths of the depth before, which a judgement rests on, too."""
-        return _offers(self.search, depth - 1, self.way.kept) if self.asked.kind in JUDGED and depth > 1 else []
-
-    def _shown(self, count: int, tails: tuple[str, ...] = ()) -> list[PromptCandidate]:
-        return _offers(self.search, self.depth, count, tails)
-
-
-def _offers(search: SearchSettings, depth: int, count: int, tails: tuple[str, ...] = ()) -> list[PromptCandidate]:
-    """Stand-ins for so many offered paths of that length."""
-    text = TOPIC + (GROUP if search.form == "groups" else PAIR) * depth
-    return [PromptCandidate(number, text, tails=tails, topic=TOPIC) for number in range(1, count + 1)]
 
 
 def _reply(wordings: PromptLibrary, call: str, kind: Kind | None) -> int:

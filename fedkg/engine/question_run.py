@@ -39,6 +39,8 @@ from fedkg.llm.ledger import Ledger
 from fedkg.methods import registry
 from fedkg.methods.base import Method, SearchResult, Task
 from fedkg.reasoner.base import ReasoningModel
+from fedkg.reasoner.calls.link import LinkCall
+from fedkg.reasoner.calls.plan import PlanCall
 from fedkg.retrieval.base import Retriever
 
 __all__ = ["QuestionRun"]
@@ -131,7 +133,7 @@ class QuestionRun:
     async def _make_plan(self) -> None:
         """The model's plan or, where it fails, the one of content words."""
         try:
-            self._plan = self._shown(await self.reasoner.plan(self.question, self.kind, self.options))
+            self._plan = self._shown(await self.reasoner.ask(PlanCall(self.question, self.kind, self.options)))
         except UNUSABLE as error:
             self._warn(f"planned by content words: {error}")
 
@@ -157,7 +159,7 @@ class QuestionRun:
     async def _tell_apart(self, mentions: Sequence[Mention]) -> Mapping[str, int]:
         """Which entities the model takes the mentions for; where it fails they stay as they were chosen without it."""
         try:
-            return await self.reasoner.link(self.question, mentions)
+            return await self.reasoner.ask(LinkCall(self.question, mentions))
         except UNUSABLE as error:
             names = ", ".join(repr(mention.text[:100]) for mention in mentions)
             self._warn(f"which entity is meant by {names} was chosen by names alone: {error}")

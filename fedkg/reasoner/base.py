@@ -1,128 +1,159 @@
-"""The protocol of a reasoning model: typed questions in, picks of what was offered out.
+"""The seam to reasoning models: typed calls in, choices among what was offered out.
 
-A reasoning model never writes IRIs or queries; it picks numbers of offers. Whoever implements it has already checked the
-picks: a number that was not offered does not come back.
+A reasoning model never writes IRIs or queries; it picks numbers of candidates. Whoever implements it has already checked the
+numbers: one that was not offered does not come back.
 """
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Mapping
+from typing import ClassVar, Generic, Protocol, TypeVar, cast
+
+import msgspec
 
 from fedkg.config.settings import ConstraintLevel
-from fedkg.core.choice import Choice, Conclusion, ModelOnlyAnswer, PromptCandidate, RelationPath, Verdict
-from fedkg.core.question import Kind, Mention, Plan, Style
+from fedkg.core.question import Kind, Plan
+from fedkg.errors import ModelDeclinedError
+from fedkg.llm.base import Completion, Request
+from fedkg.reasoner.prompts.template import PromptTemplate
+from fedkg.reasoner.reply_parsing import extract
+from fedkg.reasoner.sketch import WalkSketch
 
-__all__ = ["ReasoningModel"]
+__all__ = ["Call", "CallTable", "PlannedCall", "ReasoningModel", "call_kinds"]
+
+Reply = TypeVar("Reply")
+Reply_co = TypeVar("Reply_co", covariant=True)
+
+
+class Call(msgspec.Struct, Generic[Reply_co], frozen=True):
+    """What a reasoning model is asked, once; each kind declares its reply: `class AdequacyCall(PlannedCall[bool], …)`.
+
+    `name` is that of its folder of prompts. `alternatives`: so many of each token are wanted with their log-probabilities.
+    """
+
+    name: ClassVar[str]
+    alternatives: ClassVar[int] = 0
+
+    question: str
+
+    @property
+    def prompt_kind(self) -> Kind | None:
+        """The kind of question whose wording is sent."""
+        return None
+
+    @property
+    def sample_number(self) -> int:
+        """Which sample is wanted, as in a Request: 0 for the surest reply."""
+        return 0
+
+    def values(self) -> dict[str, object]:
+        """What the template is given."""
+        raise NotImplementedError
+
+    def trivial(self) -> Reply_co | None:
+        """The reply where there is nothing to ask about, without a call; None where a model has to be asked."""
+        return None
+
+    def adapted(self, template: PromptTemplate) -> PromptTemplate:
+        """The template as this call needs it."""
+        return template
+
+    def constrained(self) -> Request | None:
+        """The request to a model whose tokens can be constrained to what is offered; None where the call has no such form."""
+        return None
+
+    def read(self, reply: Completion, shown: int) -> Reply_co:
+        """What the reply says; `shown` candidates were shown, the first ones. Raises ModelReplyError."""
+        return self.parse(extract(reply.text), shown)
+
+    def parse(self, reply: Mapping[str, object], shown: int) -> Reply_co:
+        """What the reply's one JSON object says. Raises ModelReplyError."""
+        raise NotImplementedError
+
+    @classmethod
+    def typical(cls, sketch: WalkSketch) -> "Call[Reply_co]":
+        """The call as a walk like that makes it."""
+        raise NotImplementedError
+
+
+class PlannedCall(Call[Reply_co], Generic[Reply_co], frozen=True):
+    """A call within a walk: its wording depends on the kind of question that the plan tells."""
+
+    plan: Plan
+
+    @property
+    def prompt_kind(self) -> Kind | None:
+        """The kind that the plan tells."""
+        return self.plan.kind
 
 
 class ReasoningModel(Protocol):
-    """What a method asks of a model.
+    """What replies to the calls of a question.
 
-    `exhaustive` says that offers cost nothing, so that all candidates are offered instead of the best few;
-    `abstains` are the kinds of question that it cannot answer; `left_out` counts the offers that it had no room for and did
-    not look at. `door` is what holds it to the paths that `reasoning_paths` shows it, and `held` how many of them it can be held
-    to in one call (0: it cannot). Through the door `token` each path that it is shown has one end. Every call raises ModelError and BudgetError.
+    `exhaustive` says that candidates cost nothing, so that all of them are offered instead of the best few;
+    `abstains` are the kinds of question that it cannot answer. `door` is what holds it to the paths that a ReasoningPathsCall shows it, and `held` how many of them it can
+    be held to in one call (0: it cannot). Through the door `token` each path that it is shown has one end.
     """
 
     name: str
     exhaustive: bool
     abstains: frozenset[Kind]
-    left_out: int
     door: ConstraintLevel
     held: int
 
-    async def plan(self, question: str, kind: Kind | None = None, options: Sequence[str] = ()) -> Plan:
-        """Keywords, steps, declarative statement, kind and mentions of a question (FiDeLiS v4, appendix C.1).
-
-        Whoever asks may say the kind, and the options of a choice; else they are found out.
-        """
+    @property
+    def left_out(self) -> int:
+        """Candidates that were not shown so far, since there was no room for them."""
         ...
 
-    async def link(self, question: str, mentions: Sequence[Mention]) -> dict[str, int]:
-        """For each mention's text the number (from 1) of the match that is meant; 0 where none is, missing where unsaid."""
-        ...
-
-    async def beam(
-        self, question: str, plan: Plan, path: PromptCandidate | None, offers: Sequence[PromptCandidate], width: int
-    ) -> tuple[Choice, ...]:
-        """At most `width` steps that extend one path (None: nothing walked yet), unverified (appendix C.4)."""
-        ...
-
-    async def deductive(self, question: str, plan: Plan, paths: Sequence[PromptCandidate]) -> tuple[Verdict, ...]:
-        """For each path whether its last step follows, and whether the statement is deducible (appendix C.2)."""
-        ...
-
-    async def deducible(
-        self, question: str, plan: Plan, path: PromptCandidate, kept: Sequence[PromptCandidate] = ()
-    ) -> float:
-        """The model's own probability, in 0..1, that the statement can be deduced from the path (FiDeLiS v4, Table 5).
-
-        `kept` are paths that count as well. Only for a model that gives log-probabilities.
-        """
-        ...
-
-    async def choose(
-        self,
-        question: str,
-        plan: Plan,
-        offers: Sequence[PromptCandidate],
-        width: int,
-        kept: Sequence[PromptCandidate] = (),
-    ) -> tuple[Choice, ...]:
-        """`beam` for all paths and `deductive` in one: at most `width` offers, each verified; none where nothing leads on.
-
-        An offer's text starts with the path that it extends; `kept` are paths that were walked before and count as well.
-        """
-        ...
-
-    async def adequacy(self, question: str, plan: Plan, paths: Sequence[PromptCandidate]) -> bool:
-        """Whether these paths together are enough to answer (appendix C.3; the check of Think-on-Graph)."""
-        ...
-
-    async def score_relations(
-        self, question: str, plan: Plan, path: PromptCandidate | None, offers: Sequence[PromptCandidate]
-    ) -> tuple[float, ...]:
-        """For each offered relation in 0..1 how much it helps to answer (EPERM, subgraph retriever; Think-on-Graph).
-
-        An offer's text is its step alone, such as `→ author →` or `← author ←`, the next one of the path; where there are
-        several paths (None), it is the step with its own path before it.
-        """
-        ...
-
-    async def score_entities(self, question: str, plan: Plan, offers: Sequence[PromptCandidate]) -> tuple[float, ...]:
-        """For each offered entity, shown with its path or surroundings, in 0..1 how much it helps (EPERM; Think-on-Graph)."""
-        ...
-
-    async def relation_paths(
-        self, question: str, plan: Plan, relations: Sequence[PromptCandidate], depth: int, most: int
-    ) -> tuple[RelationPath, ...]:
-        """At most `most` weighted chains of at most `depth` of the offered relations, best first (EPERM, plan generator; RoG).
-
-        A relation's text is its step alone, such as `→ author →` or `← author ←`.
-        """
-        ...
-
-    async def reasoning_paths(
-        self, question: str, plan: Plan, paths: Sequence[PromptCandidate], width: int
-    ) -> tuple[Choice, ...]:
-        """At most `width` of these whole paths, those that lead to the answer, best first (GCR section 4.3)."""
-        ...
-
-    async def answer(self, question: str, plan: Plan, paths: Sequence[PromptCandidate]) -> Conclusion:
-        """Which of the walked paths, and which of their tails, answer the question (appendix C.5)."""
-        ...
-
-    async def inductive(
-        self, question: str, plan: Plan, paths: Sequence[PromptCandidate], hypotheses: Sequence[str]
-    ) -> Conclusion:
-        """As `answer`, over paths each with the hypothesis that it led to, in their order (GCR section 4.4)."""
-        ...
-
-    async def model_only(
-        self, question: str, kind: Kind, options: Sequence[str] = (), style: Style = "io", sample: int = 0
-    ) -> ModelOnlyAnswer:
-        """The answer from the model's memory, without a graph; each `sample` from 1 on is another one (`Request.sample`)."""
+    async def ask(self, call: Call[Reply]) -> Reply:
+        """The reply, checked against what the call offers. Raises ModelError and BudgetError."""
         ...
 
     async def close(self) -> None:
         """Frees connections."""
         ...
+
+
+def call_kinds() -> dict[str, type[Call[object]]]:
+    """All kinds of call that have been imported, by their names."""
+    kinds: list[type[Call[object]]] = [Call]
+    for kind in kinds:  # those that are found are looked at, too
+        kinds += kind.__subclasses__()
+    return {kind.name: kind for kind in kinds if "name" in vars(kind)}
+
+
+Model = TypeVar("Model")
+Kind_co = TypeVar("Kind_co", bound=Call[object], covariant=True)
+Replier = Callable[[Model, Kind_co], Awaitable[Reply]]
+
+
+class CallTable(Generic[Model]):
+    """The method of a model for each kind of call: mypy refuses one whose reply is not the reply that the call declares."""
+
+    def __init__(self) -> None:
+        self._repliers: dict[type[Call[object]], Replier[Model, Call[object], object]] = {}
+
+    def replies_to(self, kind: type[Kind_co]) -> "_Registration[Model, Kind_co]":
+        """A decorator for the method that replies to this kind of call."""
+        return _Registration(self._repliers, kind)
+
+    async def ask(self, model: Model, call: Call[Reply]) -> Reply:
+        """What the model replies. Raises ModelDeclinedError for a kind of call that it has no method for."""
+        replier = self._repliers.get(type(call))
+        if replier is None:
+            raise ModelDeclinedError(f"{type(model).__name__} has no reply to `{call.name}`", asked=call.name)
+        return cast("Reply", await replier(model, call))
+
+
+class _Registration(Generic[Model, Kind_co]):
+    """Puts a method into the table."""
+
+    def __init__(
+        self, repliers: dict[type[Call[object]], Replier[Model, Call[object], object]], kind: type[Kind_co]
+    ) -> None:
+        self._repliers, self._kind = repliers, kind
+
+    def __call__(
+        self: "_Registration[Model, Call[Reply]]", replier: Callable[[Model, Kind_co], Awaitable[Reply]]
+    ) -> Callable[[Model, Kind_co], Awaitable[Reply]]:
+        self._repliers[self._kind] = cast("Replier[Model, Call[object], object]", replier)
+        return replier

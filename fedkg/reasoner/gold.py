@@ -10,17 +10,29 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from fedkg.common.one_line import line
 from fedkg.common.tokens import estimate
 from fedkg.config.settings import ConstraintLevel
 from fedkg.core.choice import Choice, Conclusion, ModelOnlyAnswer, PromptCandidate, RelationPath, Verdict
-from fedkg.core.question import Kind, Mention, Plan, Style
+from fedkg.core.question import Kind, Plan
 from fedkg.core.terms import Direction
 from fedkg.errors import QuestionError
 from fedkg.llm.base import Capability, Completion, Request
-from fedkg.reasoner.base import ReasoningModel
+from fedkg.reasoner.base import Call, CallTable, ReasoningModel
+from fedkg.reasoner.calls.adequacy import AdequacyCall
+from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall
+from fedkg.reasoner.calls.beam import BeamCall
+from fedkg.reasoner.calls.choose import ChooseCall
+from fedkg.reasoner.calls.deducible import DeducibleCall
+from fedkg.reasoner.calls.deductive import DeductiveCall
+from fedkg.reasoner.calls.link import LinkCall
+from fedkg.reasoner.calls.model_only import ModelOnlyCall
+from fedkg.reasoner.calls.plan import PlanCall
+from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
+from fedkg.reasoner.calls.relation_paths import RelationPathsCall
+from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
 from fedkg.reasoner.prompted import PromptedModel
 
 __all__ = ["GoldChain", "GoldChat", "GoldReasoner", "prompt_tokens"]
@@ -76,6 +88,10 @@ def prompt_tokens(request: Request) -> tuple[int, int, int]:
     return estimate(instructions), estimate("".join(examples)), estimate("\n".join(asked))
 
 
+Reply = TypeVar("Reply")
+REPLIES: CallTable["GoldReasoner"] = CallTable()
+
+
 class GoldReasoner:
     """A ReasoningModel that decides by the candidates' relations and directions, and at their end by the answers shown.
 
@@ -111,113 +127,105 @@ class GoldReasoner:
         """Candidates that there was no room for in the prompts."""
         return self._model.left_out
 
-    async def plan(self, question: str, kind: Kind | None = None, options: Sequence[str] = ()) -> Plan:
-        """A plan as long as a model's; its keywords are the question's words: it tells the ranking nothing new."""
-        words = str(line(question, 4_000))
-        reply = {
-            "keywords": words.split(),
-            "planning_steps": [f"from there {step}" for step in _told(self._gold(question))],
-            "declarative_statement": f"*placeholder* is the answer to: {words}",
-            "kind": "entities",
-            "mentions": [],
-        }
-        return await self._replying(reply).plan(question, kind, options)
-
-    async def link(self, question: str, mentions: Sequence[Mention]) -> dict[str, int]:
-        """The first candidate of each mention."""
-        links = [{"mention": number, "candidate": 1} for number in range(1, len(mentions) + 1)]
-        return await self._replying({"links": links}).link(question, mentions)
-
-    async def beam(
-        self, question: str, plan: Plan, path: PromptCandidate | None, offers: Sequence[PromptCandidate], width: int
-    ) -> tuple[Choice, ...]:
-        """What is on the way."""
-        reply = {"picks": self._view(question, offers).choices(width)}
-        return await self._replying(reply).beam(question, plan, path, offers, width)
-
-    async def deductive(self, question: str, plan: Plan, paths: Sequence[PromptCandidate]) -> tuple[Verdict, ...]:
-        """A path on the way follows, from one that has arrived the statement can be deduced."""
-        view = self._view(question, paths)
-        verdicts = [{"path": number, **view.verdict(number)} for number in view.states]
-        return await self._replying({"verdicts": verdicts}).deductive(question, plan, paths)
-
-    async def deducible(
-        self, question: str, plan: Plan, path: PromptCandidate, kept: Sequence[PromptCandidate] = ()
-    ) -> float:
-        """1.0 or 0.0, without a call: its chat gives no log-probabilities."""
-        return float(self._view(question, [path]).verdict(path.number)["deducible"])
-
-    async def choose(
-        self,
-        question: str,
-        plan: Plan,
-        offers: Sequence[PromptCandidate],
-        width: int,
-        kept: Sequence[PromptCandidate] = (),
-    ) -> tuple[Choice, ...]:
-        """What is on the way, each with its verdicts."""
-        view = self._view(question, offers)
-        choices = [{"offer": number, **view.verdict(number)} for number in view.choices(width)]
-        return await self._replying({"picks": choices}).choose(question, plan, offers, width, kept)
-
-    async def adequacy(self, question: str, plan: Plan, paths: Sequence[PromptCandidate]) -> bool:
-        """Whether one of the paths has arrived."""
-        view = self._view(question, paths)
-        adequate = any(view.verdict(number)["deducible"] for number in view.states)
-        return await self._replying({"adequate": adequate}).adequacy(question, plan, paths)
-
-    async def score_relations(
-        self, question: str, plan: Plan, path: PromptCandidate | None, offers: Sequence[PromptCandidate]
-    ) -> tuple[float, ...]:
-        """1 for what is on the way, 0 for the rest."""
-        reply = {"scores": self._view(question, offers).scores("relation")}
-        return await self._replying(reply).score_relations(question, plan, path, offers)
-
-    async def score_entities(self, question: str, plan: Plan, offers: Sequence[PromptCandidate]) -> tuple[float, ...]:
-        """1 for what is on the way, 0 for the rest."""
-        reply = {"scores": self._view(question, offers).scores("entity")}
-        return await self._replying(reply).score_entities(question, plan, offers)
-
-    async def relation_paths(
-        self, question: str, plan: Plan, relations: Sequence[PromptCandidate], depth: int, most: int
-    ) -> tuple[RelationPath, ...]:
-        """The gold chain, where all of its relations are offered."""
-        numbers = {_steps(relation): relation.number for relation in relations}
-        chain = [numbers.get((step,), 0) for step in self._gold(question).steps]
-        reply = {"plans": [{"relations": chain, "weight": 1.0}] if all(chain) else []}
-        return await self._replying(reply).relation_paths(question, plan, relations, depth, most)
-
-    async def reasoning_paths(
-        self, question: str, plan: Plan, paths: Sequence[PromptCandidate], width: int
-    ) -> tuple[Choice, ...]:
-        """What has arrived."""
-        reply = {"picks": self._view(question, paths).choices(width, ARRIVED)}
-        return await self._replying(reply).reasoning_paths(question, plan, paths, width)
-
-    async def answer(self, question: str, plan: Plan, paths: Sequence[PromptCandidate]) -> Conclusion:
-        """What has arrived, with all of its tails."""
-        reply = self._view(question, paths).conclusion()
-        return await self._replying(reply).answer(question, plan, paths)
-
-    async def inductive(
-        self, question: str, plan: Plan, paths: Sequence[PromptCandidate], hypotheses: Sequence[str]
-    ) -> Conclusion:
-        """As `answer`: hypotheses do not count."""
-        reply = self._view(question, paths).conclusion()
-        return await self._replying(reply).inductive(question, plan, paths, hypotheses)
-
-    async def model_only(
-        self, question: str, kind: Kind, options: Sequence[str] = (), style: Style = "io", sample: int = 0
-    ) -> ModelOnlyAnswer:
-        """The right answers, as if from memory; a chain of thought names the steps."""
-        gold = self._gold(question)
-        thought = "; then ".join(_told(gold)) if style == "cot" else ""
-        reply = {"reasoning": thought, "answers": gold.answers}
-        return await self._replying(reply).model_only(question, kind, options, style, sample)
+    async def ask(self, call: Call[Reply]) -> Reply:
+        """The reply to the call. Raises QuestionError, and ModelDeclinedError for a kind of call that it has no reply to."""
+        return await REPLIES.ask(self, call)
 
     async def close(self) -> None:
         """Closes the model that it replies through."""
         await self._model.close()
+
+    @REPLIES.replies_to(PlanCall)
+    async def _plan(self, call: PlanCall) -> Plan:
+        """A plan as long as a model's; its keywords are the question's words: it tells the ranking nothing new."""
+        words = str(line(call.question, 4_000))
+        reply = {
+            "keywords": words.split(),
+            "planning_steps": [f"from there {step}" for step in _told(self._gold(call.question))],
+            "declarative_statement": f"*placeholder* is the answer to: {words}",
+            "kind": "entities",
+            "mentions": [],
+        }
+        return await self._replied(reply, call)
+
+    @REPLIES.replies_to(LinkCall)
+    async def _link(self, call: LinkCall) -> dict[str, int]:
+        """The first candidate of each mention."""
+        links = [{"mention": number, "candidate": 1} for number in range(1, len(call.mentions) + 1)]
+        return await self._replied({"links": links}, call)
+
+    @REPLIES.replies_to(BeamCall)
+    async def _extend(self, call: BeamCall) -> tuple[Choice, ...]:
+        """What is on the way."""
+        choices = self._view(call.question, call.candidates).choices(call.width)
+        return await self._replied({"picks": choices}, call)
+
+    @REPLIES.replies_to(DeductiveCall)
+    async def _verify(self, call: DeductiveCall) -> tuple[Verdict, ...]:
+        """A path on the way follows, from one that has arrived the statement can be deduced."""
+        view = self._view(call.question, call.paths)
+        verdicts = [{"path": number, **view.verdict(number)} for number in view.states]
+        return await self._replied({"verdicts": verdicts}, call)
+
+    @REPLIES.replies_to(DeducibleCall)
+    async def _probability(self, call: DeducibleCall) -> float:
+        """1.0 or 0.0, without a call: its chat gives no log-probabilities."""
+        return float(self._view(call.question, [call.path]).verdict(call.path.number)["deducible"])
+
+    @REPLIES.replies_to(ChooseCall)
+    async def _choose(self, call: ChooseCall) -> tuple[Choice, ...]:
+        """What is on the way, each with its verdicts."""
+        view = self._view(call.question, call.candidates)
+        choices = [{"offer": number, **view.verdict(number)} for number in view.choices(call.width)]
+        return await self._replied({"picks": choices}, call)
+
+    @REPLIES.replies_to(AdequacyCall)
+    async def _enough(self, call: AdequacyCall) -> bool:
+        """Whether one of the paths has arrived."""
+        view = self._view(call.question, call.paths)
+        adequate = any(view.verdict(number)["deducible"] for number in view.states)
+        return await self._replied({"adequate": adequate}, call)
+
+    @REPLIES.replies_to(ScoreRelationsCall)
+    async def _score_relations(self, call: ScoreRelationsCall) -> tuple[float, ...]:
+        """1 for what is on the way, 0 for the rest."""
+        return await self._replied({"scores": self._view(call.question, call.candidates).scores("relation")}, call)
+
+    @REPLIES.replies_to(ScoreEntitiesCall)
+    async def _score_entities(self, call: ScoreEntitiesCall) -> tuple[float, ...]:
+        """1 for what is on the way, 0 for the rest."""
+        return await self._replied({"scores": self._view(call.question, call.candidates).scores("entity")}, call)
+
+    @REPLIES.replies_to(RelationPathsCall)
+    async def _plan_chains(self, call: RelationPathsCall) -> tuple[RelationPath, ...]:
+        """The gold chain, where all of its relations are offered."""
+        numbers = {_steps(relation): relation.number for relation in call.relations}
+        chain = [numbers.get((step,), 0) for step in self._gold(call.question).steps]
+        plans = [{"relations": chain, "weight": 1.0}] if all(chain) else []
+        return await self._replied({"plans": plans}, call)
+
+    @REPLIES.replies_to(ReasoningPathsCall)
+    async def _pick_paths(self, call: ReasoningPathsCall) -> tuple[Choice, ...]:
+        """What has arrived."""
+        choices = self._view(call.question, call.paths).choices(call.width, ARRIVED)
+        return await self._replied({"picks": choices}, call)
+
+    @REPLIES.replies_to(AnswerCall)
+    async def _answer(self, call: AnswerCall) -> Conclusion:
+        """What has arrived, with all of its tails."""
+        return await self._replied(self._view(call.question, call.paths).conclusion(), call)
+
+    @REPLIES.replies_to(InductiveCall)
+    async def _induce(self, call: InductiveCall) -> Conclusion:
+        """As the answer: hypotheses do not count."""
+        return await self._replied(self._view(call.question, call.paths).conclusion(), call)
+
+    @REPLIES.replies_to(ModelOnlyCall)
+    async def _remember(self, call: ModelOnlyCall) -> ModelOnlyAnswer:
+        """The right answers, as if from memory; a chain of thought names the steps."""
+        gold = self._gold(call.question)
+        thought = "; then ".join(_told(gold)) if call.style == "cot" else ""
+        return await self._replied({"reasoning": thought, "answers": gold.answers}, call)
 
     def _gold(self, question: str) -> GoldChain:
         try:
@@ -231,10 +239,10 @@ class GoldReasoner:
         draw = self._draws.setdefault(_key(question), _draw(f"{self._seed} {gold.id}"))
         return _View(gold, candidates, _Errors(self._rate, draw))
 
-    def _replying(self, reply: Mapping[str, Any]) -> ReasoningModel:
-        """The model that replies this to the next call of this task."""
+    async def _replied(self, reply: Mapping[str, Any], call: Call[Reply]) -> Reply:
+        """What the model makes of this reply to the call."""
         REPLY.set(json.dumps(reply))
-        return self._model
+        return await self._model.ask(call)
 
 
 class _Errors(NamedTuple):

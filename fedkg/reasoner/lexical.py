@@ -5,12 +5,26 @@ chain is said better, and answers with the tails of the best chain. What it cann
 """
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from fedkg.common.normalize import content_words
 from fedkg.config.settings import ConstraintLevel
 from fedkg.core.choice import Choice, Conclusion, ModelOnlyAnswer, PromptCandidate, RelationPath, Verdict
-from fedkg.core.question import Kind, Mention, Plan, Style, guessed
+from fedkg.core.question import Kind, Plan, guessed
 from fedkg.embed.base import Matrix, Similarity
+from fedkg.reasoner.base import Call, CallTable
+from fedkg.reasoner.calls.adequacy import AdequacyCall
+from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall
+from fedkg.reasoner.calls.beam import BeamCall
+from fedkg.reasoner.calls.choose import ChooseCall
+from fedkg.reasoner.calls.deducible import DeducibleCall
+from fedkg.reasoner.calls.deductive import DeductiveCall
+from fedkg.reasoner.calls.link import LinkCall
+from fedkg.reasoner.calls.model_only import ModelOnlyCall
+from fedkg.reasoner.calls.plan import PlanCall
+from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
+from fedkg.reasoner.calls.relation_paths import RelationPathsCall
+from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
 from fedkg.reasoner.chain_reading import Reading, RelationChain, chain_of, likeness
 
 __all__ = ["LocalModel"]
@@ -21,6 +35,9 @@ LEFT = 0.05
 """A chain that fits so much better without some of the words does not say all of the question."""
 LEAST = 0.01
 """The score of what has something in common with the question, whatever speaks against it: 0 is dropped."""
+
+Reply = TypeVar("Reply")
+REPLIES: CallTable["LocalModel"] = CallTable()
 
 
 class LocalModel:
@@ -36,120 +53,128 @@ class LocalModel:
     def __init__(self, similarity: Similarity) -> None:
         self._similarity = similarity
 
-    async def plan(self, question: str, kind: Kind | None = None, options: Sequence[str] = ()) -> Plan:
-        """Content words as keywords; the kind by the question's first words; mentions are left to the linking step."""
-        return Plan(content_words(question) or (question,), kind=kind or guessed(question), options=tuple(options))
+    async def ask(self, call: Call[Reply]) -> Reply:
+        """The reply to the call. Raises ModelDeclinedError for a kind of call that it has no reply to."""
+        return await REPLIES.ask(self, call)
 
-    async def link(self, question: str, mentions: Sequence[Mention]) -> dict[str, int]:
+    async def close(self) -> None:
+        """Nothing to free."""
+
+    @REPLIES.replies_to(PlanCall)
+    async def _plan(self, call: PlanCall) -> Plan:
+        """Content words as keywords; the kind by the question's first words; mentions are left to the linking step."""
+        keywords = content_words(call.question) or (call.question,)
+        return Plan(keywords, kind=call.kind or guessed(call.question), options=tuple(call.options))
+
+    @REPLIES.replies_to(LinkCall)
+    async def _link(self, call: LinkCall) -> dict[str, int]:
         """Nothing: what descriptions and question have in common has been looked at before."""
         return {}
 
-    async def beam(
-        self, question: str, plan: Plan, path: PromptCandidate | None, offers: Sequence[PromptCandidate], width: int
-    ) -> tuple[Choice, ...]:
+    @REPLIES.replies_to(BeamCall)
+    async def _extend(self, call: BeamCall) -> tuple[Choice, ...]:
         """The best chains."""
-        return await self.choose(question, plan, offers, width)
+        return await self._best_steps(call.question, call.candidates, call.width)
 
-    async def deductive(self, question: str, plan: Plan, paths: Sequence[PromptCandidate]) -> tuple[Verdict, ...]:
+    @REPLIES.replies_to(DeductiveCall)
+    async def _verify(self, call: DeductiveCall) -> tuple[Verdict, ...]:
         """Everything follows and nothing finishes: the answer call compares the chains of all depths."""
-        return tuple(Verdict(path.number, follows=True, finishes=False) for path in paths)
+        return tuple(Verdict(path.number, follows=True, finishes=False) for path in call.paths)
 
-    async def deducible(
-        self, question: str, plan: Plan, path: PromptCandidate, kept: Sequence[PromptCandidate] = ()
-    ) -> float:
+    @REPLIES.replies_to(DeducibleCall)
+    async def _probability(self, call: DeducibleCall) -> float:
         """Nothing: it has no probabilities of its own."""
         return 0.0
 
-    async def choose(
-        self,
-        question: str,
-        plan: Plan,
-        offers: Sequence[PromptCandidate],
-        width: int,
-        kept: Sequence[PromptCandidate] = (),
-    ) -> tuple[Choice, ...]:
+    @REPLIES.replies_to(ChooseCall)
+    async def _choose(self, call: ChooseCall) -> tuple[Choice, ...]:
+        """The best chains, unverified."""
+        return await self._best_steps(call.question, call.candidates, call.width)
+
+    @REPLIES.replies_to(AdequacyCall)
+    async def _enough(self, call: AdequacyCall) -> bool:
+        """Whether the best chain is no guess and says all of the question: without some of the words it would fit no better."""
+        conclusion = await self._best_path(call.question, call.paths)
+        if not conclusion.paths or conclusion.note:
+            return False
+        best = [chain_of(call.paths[conclusion.paths[0] - 1])]
+        [whole] = await self._fits(call.question, best)
+        [part] = await self._fits(call.question, best, partly=True)
+        return part - whole <= LEFT
+
+    @REPLIES.replies_to(ScoreRelationsCall)
+    async def _score_relations(self, call: ScoreRelationsCall) -> tuple[float, ...]:
+        """How well part of the question says the chains that the relations end."""
+        return tuple(await self._shares(call.question, list(map(chain_of, call.candidates)), partly=True))
+
+    @REPLIES.replies_to(ScoreEntitiesCall)
+    async def _score_entities(self, call: ScoreEntitiesCall) -> tuple[float, ...]:
+        """The mean of how well part of the question says the chain, and how much what is shown of the entity resembles it."""
+        fits = await self._shares(call.question, list(map(chain_of, call.candidates)), partly=True)
+        likenesses = await self._similarity.scores(call.question, [candidate.text for candidate in call.candidates])
+        return tuple((fit + _share(likeness)) / 2 for fit, likeness in zip(fits, likenesses, strict=True))
+
+    @REPLIES.replies_to(RelationPathsCall)
+    async def _plan_chains(self, call: RelationPathsCall) -> tuple[RelationPath, ...]:
+        """The chains that the question says best; of each length the best are made longer."""
+        single = [((relation.number,), chain_of(relation)) for relation in call.relations]
+        longest: list[tuple[tuple[int, ...], RelationChain]] = [*single]
+        plans = await self._weighted(call.question, longest)
+        for _ in range(1, call.depth):
+            partly = await self._weighted(call.question, longest, partly=True)
+            stems = [stem for _, stem in partly[:PLANNED]]
+            longest = [(numbers + more, chain.then(step)) for numbers, chain in stems for more, step in single]
+            plans += await self._weighted(call.question, longest)
+        best = sorted(plans, key=lambda plan: -plan[0])[: call.most]
+        return tuple(RelationPath(numbers, weight) for weight, (numbers, _) in best)
+
+    @REPLIES.replies_to(ReasoningPathsCall)
+    async def _pick_paths(self, call: ReasoningPathsCall) -> tuple[Choice, ...]:
+        """The paths with the best chains."""
+        score = await self._scores(call.question, [chain_of(path) for path in call.paths])
+        best = sorted(range(len(call.paths)), key=lambda index: -score[index])[: call.width]
+        return tuple(Choice(call.paths[index].number) for index in best)
+
+    @REPLIES.replies_to(AnswerCall)
+    async def _answer(self, call: AnswerCall) -> Conclusion:
+        """All tails of the best chain."""
+        return await self._best_path(call.question, call.paths)
+
+    @REPLIES.replies_to(InductiveCall)
+    async def _induce(self, call: InductiveCall) -> Conclusion:
+        """As the answer: a hypothesis says nothing that the path's relations do not."""
+        return await self._best_path(call.question, call.paths)
+
+    @REPLIES.replies_to(ModelOnlyCall)
+    async def _remember(self, call: ModelOnlyCall) -> ModelOnlyAnswer:
+        """Nothing: it remembers nothing of the world."""
+        return ModelOnlyAnswer()
+
+    async def _best_steps(self, question: str, candidates: Sequence[PromptCandidate], width: int) -> tuple[Choice, ...]:
         """The `width` best chains; none where none is better than the best chain that it extends."""
-        chains = [chain_of(offer) for offer in offers]
+        chains = [chain_of(candidate) for candidate in candidates]
         walked = [chain.before() for chain in chains if len(chain.relations) > 1]
         score = await self._scores(question, chains + walked)
         new, old = score[: len(chains)], score[len(chains) :]
         if not new or (old and max(new) <= max(old)):
             return ()
         best = sorted(range(len(new)), key=lambda index: -new[index])[:width]
-        return tuple(Choice(offers[index].number) for index in best)
+        return tuple(Choice(candidates[index].number) for index in best)
 
-    async def adequacy(self, question: str, plan: Plan, paths: Sequence[PromptCandidate]) -> bool:
-        """Whether the best chain is no guess and says all of the question: without some of the words it would fit no better."""
-        conclusion = await self.answer(question, plan, paths)
-        if not conclusion.paths or conclusion.note:
-            return False
-        best = [chain_of(paths[conclusion.paths[0] - 1])]
-        [whole], [part] = await self._fits(question, best), await self._fits(question, best, partly=True)
-        return part - whole <= LEFT
-
-    async def score_relations(
-        self, question: str, plan: Plan, path: PromptCandidate | None, offers: Sequence[PromptCandidate]
-    ) -> tuple[float, ...]:
-        """How well part of the question says the chains that the relations end."""
-        return tuple(await self._shares(question, [chain_of(offer) for offer in offers], partly=True))
-
-    async def score_entities(self, question: str, plan: Plan, offers: Sequence[PromptCandidate]) -> tuple[float, ...]:
-        """The mean of how well part of the question says the chain, and how much what is shown of the entity resembles it."""
-        said = await self._shares(question, [chain_of(offer) for offer in offers], partly=True)
-        shown = await self._similarity.scores(question, [offer.text for offer in offers])
-        return tuple((one + _share(other)) / 2 for one, other in zip(said, shown, strict=True))
-
-    async def relation_paths(
-        self, question: str, plan: Plan, relations: Sequence[PromptCandidate], depth: int, most: int
-    ) -> tuple[RelationPath, ...]:
-        """The chains that the question says best; of each length the best are made longer."""
-        single: list[tuple[tuple[int, ...], RelationChain]] = [((one.number,), chain_of(one)) for one in relations]
-        longest, plans = single, await self._weighted(question, single)
-        for _ in range(1, depth):
-            partly = await self._weighted(question, longest, partly=True)
-            stems = [stem for _, stem in partly[:PLANNED]]
-            longest = [(tried + one, chain.then(step)) for tried, chain in stems for one, step in single]
-            plans += await self._weighted(question, longest)
-        best = sorted(plans, key=lambda plan: -plan[0])[:most]
-        return tuple(RelationPath(numbers, weight) for weight, (numbers, _) in best)
-
-    async def reasoning_paths(
-        self, question: str, plan: Plan, paths: Sequence[PromptCandidate], width: int
-    ) -> tuple[Choice, ...]:
-        """The paths with the best chains."""
-        score = await self._scores(question, [chain_of(path) for path in paths])
-        best = sorted(range(len(paths)), key=lambda index: -score[index])[:width]
-        return tuple(Choice(paths[index].number) for index in best)
-
-    async def answer(self, question: str, plan: Plan, paths: Sequence[PromptCandidate]) -> Conclusion:
+    async def _best_path(self, question: str, paths: Sequence[PromptCandidate]) -> Conclusion:
         """All tails of the best chain; nothing where even that does not resemble the question."""
         chains = [chain_of(path) for path in paths]
         score = await self._scores(question, chains)
         best = max(range(len(paths)), key=lambda index: score[index], default=None)
         if best is None:
             return Conclusion()
-        [said] = await self._fits(question, [chains[best]], partly=True)
-        if said <= self._similarity.unrelated:
+        [fit] = await self._fits(question, [chains[best]], partly=True)
+        if fit <= self._similarity.unrelated:
             return Conclusion()
         share = _share(score[best])
         weak = share < self._similarity.weak
         note = f"this is a guess: its relations resemble the question by {share:.2f} only" if weak else ""
         return Conclusion((paths[best].number,), note=note)
-
-    async def inductive(
-        self, question: str, plan: Plan, paths: Sequence[PromptCandidate], hypotheses: Sequence[str]
-    ) -> Conclusion:
-        """As `answer`: a hypothesis says nothing that the path's relations do not."""
-        return await self.answer(question, plan, paths)
-
-    async def model_only(
-        self, question: str, kind: Kind, options: Sequence[str] = (), style: Style = "io", sample: int = 0
-    ) -> ModelOnlyAnswer:
-        """Nothing: it remembers nothing of the world."""
-        return ModelOnlyAnswer()
-
-    async def close(self) -> None:
-        """Nothing to free."""
 
     async def _weighted(
         self, question: str, tried: Sequence[tuple[tuple[int, ...], RelationChain]], *, partly: bool = False

@@ -7,15 +7,34 @@ refused with a ModelReplyError, whose text the model is shown.
 import contextlib
 import json
 import re
-from collections.abc import Callable, Collection
-from typing import Any, TypeVar
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
 from fedkg.common.one_line import line
+from fedkg.core.choice import Choice, PromptCandidate
 from fedkg.errors import ModelReplyError
 
-__all__ = ["Flag", "Numbered", "Share", "Whole", "entries", "extract", "fit", "flag", "numbers", "renamed", "texts"]
+__all__ = [
+    "YES_NO",
+    "Flag",
+    "JudgedPath",
+    "Numbered",
+    "Share",
+    "Whole",
+    "chosen",
+    "entries",
+    "extract",
+    "fit",
+    "flag",
+    "numbers",
+    "option",
+    "picks",
+    "renamed",
+    "texts",
+    "verdict",
+]
 
 REPLY = 200_000
 """Characters beyond which no reply is sensible."""
@@ -24,6 +43,8 @@ PASSED = 1_000
 THOUGHT = re.compile(r"\s*<think>.*?</think>", re.DOTALL)
 # half a pair of surrogates is no text: msgspec cannot compare it
 UNFIT = (msgspec.ValidationError, UnicodeEncodeError)
+YES_NO = ("yesno", "claim")
+"""Kinds of question whose answer is yes or no."""
 WORDS = {"yes": True, "true": True, "no": False, "false": False}
 
 T = TypeVar("T")
@@ -45,6 +66,24 @@ class Numbered(msgspec.Struct):
     """An entry of a reply, by the number of what was offered."""
 
     number: Whole
+
+
+class JudgedPath(Numbered):
+    """A path or candidate with its two verdicts."""
+
+    follows: Flag
+    deducible: Flag
+
+    @property
+    def finishes(self) -> bool:
+        """Local and global verification together: C_global alone does not finish a path (FiDeLiS v4 section 3.2)."""
+        return bool(self.follows and self.deducible)
+
+
+class PicksReply(msgspec.Struct):
+    """A reply with the numbers of candidates, or with entries that have them."""
+
+    picks: list[Any]
 
 
 Entry = TypeVar("Entry", bound=Numbered)
@@ -159,3 +198,30 @@ def texts(listed: list[Any], most: int) -> tuple[str, ...]:
     """At most `most` of the listed texts, as safe lines, each once."""
     lines = (str(line(item)) for item in listed if isinstance(item, str))
     return tuple(dict.fromkeys(text for text in lines if text))[:most]
+
+
+def picks(reply: object) -> list[Any]:
+    """What a reply lists as its choices, whatever that is."""
+    return fit(reply, PicksReply).picks
+
+
+def chosen(reply: object, candidates: Sequence[PromptCandidate], width: int) -> tuple[Choice, ...]:
+    """At most `width` of the candidates, as the reply numbers them, the best first and unverified."""
+    picked = numbers(picks(reply), {candidate.number for candidate in candidates})
+    return tuple(Choice(number) for number in picked[:width])
+
+
+def verdict(value: object) -> Literal["yes", "no", ""]:
+    """Yes or no, and "" however a model writes nothing."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return ""
+    try:
+        return "yes" if flag(value) else "no"
+    except ValueError as error:
+        raise ModelReplyError('its verdict is none of "yes", "no" and ""') from error
+
+
+def option(value: object, options: Sequence[str]) -> int:
+    """The number of the option, 0 for none of them, however a model writes nothing."""
+    [number] = numbers([value or 0], range(len(options) + 1))
+    return number

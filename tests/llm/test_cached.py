@@ -20,6 +20,7 @@ from fedkg.core.question import Plan
 from fedkg.errors import ModelError, ModelRefusedError, ModelReplyError
 from fedkg.llm.base import Capability, Completion, Message, Request, Token
 from fedkg.llm.cached import NAMESPACE, CachedModel
+from fedkg.reasoner.calls.beam import BeamCall
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.testing import ScriptedModel
 
@@ -237,7 +238,7 @@ def prompted(store: Any, replies: Sequence[str]) -> tuple[PromptedModel, Scripte
 
 async def beam(model: PromptedModel) -> tuple[Choice, ...]:
     """One call."""
-    return await model.beam("Who?", PLAN, None, OFFERS, 2)
+    return await model.ask(BeamCall("Who?", PLAN, None, OFFERS, 2))
 
 
 async def test_a_call_that_was_repaired_replays_as_it_was(store: MemoryStore) -> None:

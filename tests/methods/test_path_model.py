@@ -18,6 +18,7 @@ from fedkg.errors import FedkgError, MethodError, ModelNameError, ModelReplyErro
 from fedkg.llm import hf
 from fedkg.llm.base import Capability, Completion, Message, Request
 from fedkg.reasoner import path_format
+from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
 from fedkg.reasoner.prompted import MOST_HELD, PromptedModel, doors
 from fedkg.session import Session
 from fedkg.testing import ScriptedModel
@@ -202,9 +203,9 @@ class Told(ScriptedModel):
 
 
 OFFERS = (
-    PromptCandidate(1, "King Kong → director → Peter Jackson"),
-    PromptCandidate(2, "King Kong → director → Peter Jackson → spouse → Fran Walsh"),
-    PromptCandidate(3, "Wellington ← capital ← New Zealand"),
+    PromptCandidate(1, "King Kong → director → Peter Jackson", start="King Kong"),
+    PromptCandidate(2, "King Kong → director → Peter Jackson → spouse → Fran Walsh", start="King Kong"),
+    PromptCandidate(3, "Wellington ← capital ← New Zealand", start="Wellington"),
 )
 
 
@@ -212,7 +213,7 @@ async def test_the_prompt_is_that_of_the_training_files() -> None:
     """What is decoded is what an example of `fedkg paths build` consists of, as far as its path goes."""
     writer = Told(['{"picks": [2, 1]}'])
     model = PromptedModel(ScriptedModel([]), writer=writer)
-    assert await model.reasoning_paths(QUESTION, PLAN, OFFERS, 2) == (Choice(2), Choice(1))
+    assert await model.ask(ReasoningPathsCall(QUESTION, PLAN, OFFERS, 2)) == (Choice(2), Choice(1))
     held = writer.request.held
     assert held is not None
     topics = ["King Kong", "Wellington"]
@@ -229,7 +230,7 @@ async def test_numbers_of_no_path_are_refused(reply: str) -> None:
     """A writer is believed as little as any model; the ledger says what came of the call."""
     model = PromptedModel(ScriptedModel([]), writer=Told([reply]))
     with pytest.raises(ModelReplyError):
-        await model.reasoning_paths(QUESTION, PLAN, OFFERS, 2)
+        await model.ask(ReasoningPathsCall(QUESTION, PLAN, OFFERS, 2))
     assert [call.error for call in model.ledger.calls] == ["ModelReplyError"]
 
 

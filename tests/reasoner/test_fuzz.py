@@ -27,6 +27,17 @@ from fedkg.engine.question_run import QuestionRun
 from fedkg.errors import ModelReplyError
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.llm.base import Message
+from fedkg.reasoner.calls.adequacy import AdequacyCall
+from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall
+from fedkg.reasoner.calls.beam import BeamCall
+from fedkg.reasoner.calls.choose import ChooseCall
+from fedkg.reasoner.calls.deductive import DeductiveCall
+from fedkg.reasoner.calls.link import LinkCall
+from fedkg.reasoner.calls.model_only import ModelOnlyCall
+from fedkg.reasoner.calls.plan import PlanCall
+from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
+from fedkg.reasoner.calls.relation_paths import RelationPathsCall
+from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.reasoner.prompts.library import PromptLibrary
 from fedkg.testing import HashingEmbedder, ScriptedModel
@@ -122,19 +133,23 @@ class Call(NamedTuple):
 
 
 CALLS = {
-    "plan": Call(lambda model, plan: model.plan(QUESTION), planned),
-    "link": Call(lambda model, plan: model.link(QUESTION, MENTIONS), linked),
-    "beam": Call(lambda model, plan: model.beam(QUESTION, plan, None, OFFERS, WIDTH), picked),
-    "deductive": Call(lambda model, plan: model.deductive(QUESTION, plan, OFFERS), verified),
-    "choose": Call(lambda model, plan: model.choose(QUESTION, plan, OFFERS, WIDTH), picked),
-    "adequacy": Call(lambda model, plan: model.adequacy(QUESTION, plan, OFFERS), lambda said: type(said) is bool),
-    "score-relations": Call(lambda model, plan: model.score_relations(QUESTION, plan, None, OFFERS), scored),
-    "score-entities": Call(lambda model, plan: model.score_entities(QUESTION, plan, OFFERS), scored),
-    "relation-paths": Call(lambda model, plan: model.relation_paths(QUESTION, plan, OFFERS, DEPTH, WIDTH), weighted),
-    "reasoning-paths": Call(lambda model, plan: model.reasoning_paths(QUESTION, plan, OFFERS, WIDTH), picked),
-    "answer": Call(lambda model, plan: model.answer(QUESTION, plan, OFFERS), concluded),
-    "inductive": Call(lambda model, plan: model.inductive(QUESTION, plan, OFFERS, "abcd"), concluded),
-    "model-only": Call(lambda model, plan: model.model_only(QUESTION, plan.kind, plan.options), remembered),
+    "plan": Call(lambda model, plan: model.ask(PlanCall(QUESTION)), planned),
+    "link": Call(lambda model, plan: model.ask(LinkCall(QUESTION, MENTIONS)), linked),
+    "beam": Call(lambda model, plan: model.ask(BeamCall(QUESTION, plan, None, OFFERS, WIDTH)), picked),
+    "deductive": Call(lambda model, plan: model.ask(DeductiveCall(QUESTION, plan, OFFERS)), verified),
+    "choose": Call(lambda model, plan: model.ask(ChooseCall(QUESTION, plan, OFFERS, WIDTH)), picked),
+    "adequacy": Call(
+        lambda model, plan: model.ask(AdequacyCall(QUESTION, plan, OFFERS)), lambda said: type(said) is bool
+    ),
+    "score-relations": Call(lambda model, plan: model.ask(ScoreRelationsCall(QUESTION, plan, None, OFFERS)), scored),
+    "score-entities": Call(lambda model, plan: model.ask(ScoreEntitiesCall(QUESTION, plan, OFFERS)), scored),
+    "relation-paths": Call(
+        lambda model, plan: model.ask(RelationPathsCall(QUESTION, plan, OFFERS, DEPTH, WIDTH)), weighted
+    ),
+    "reasoning-paths": Call(lambda model, plan: model.ask(ReasoningPathsCall(QUESTION, plan, OFFERS, WIDTH)), picked),
+    "answer": Call(lambda model, plan: model.ask(AnswerCall(QUESTION, plan, OFFERS)), concluded),
+    "inductive": Call(lambda model, plan: model.ask(InductiveCall(QUESTION, plan, OFFERS, "abcd")), concluded),
+    "model-only": Call(lambda model, plan: model.ask(ModelOnlyCall(QUESTION, plan.kind, plan.options)), remembered),
 }
 
 # ---- replies ----

@@ -12,6 +12,18 @@ from fedkg.core.question import Match, Mention, Plan
 from fedkg.core.terms import Direction, Iri
 from fedkg.errors import QuestionError
 from fedkg.llm.base import Completion, Request
+from fedkg.reasoner.calls.adequacy import AdequacyCall
+from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall
+from fedkg.reasoner.calls.beam import BeamCall
+from fedkg.reasoner.calls.choose import ChooseCall
+from fedkg.reasoner.calls.deducible import DeducibleCall
+from fedkg.reasoner.calls.deductive import DeductiveCall
+from fedkg.reasoner.calls.link import LinkCall
+from fedkg.reasoner.calls.model_only import ModelOnlyCall
+from fedkg.reasoner.calls.plan import PlanCall
+from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
+from fedkg.reasoner.calls.relation_paths import RelationPathsCall
+from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.testing import GoldChain, GoldChat, GoldReasoner
 
@@ -56,7 +68,7 @@ async def replied(ask: Ask, gold: GoldChain = GOLD, rate: float = 0.0, seed: str
 
 def beam(width: int, *candidates: PromptCandidate) -> Ask:
     """A call for unverified steps."""
-    return lambda model: model.beam(QUESTION, PLAN, None, candidates, width)
+    return lambda model: model.ask(BeamCall(QUESTION, PLAN, None, candidates, width))
 
 
 @pytest.mark.parametrize(
@@ -65,9 +77,9 @@ def beam(width: int, *candidates: PromptCandidate) -> Ask:
         (beam(4, *PATHS), (Choice(1), Choice(3)), {"picks": [1, 3]}),
         (beam(1, *PATHS), (Choice(1),), {"picks": [1]}),
         (beam(4, candidate(1, [MOTHER], "Eve")), (), {"picks": []}),
-        (lambda model: model.reasoning_paths(QUESTION, PLAN, PATHS, 4), (Choice(3),), {"picks": [3]}),
+        (lambda model: model.ask(ReasoningPathsCall(QUESTION, PLAN, PATHS, 4)), (Choice(3),), {"picks": [3]}),
         (
-            lambda model: model.choose(QUESTION, PLAN, PATHS, 4),
+            lambda model: model.ask(ChooseCall(QUESTION, PLAN, PATHS, 4)),
             (Choice(1), Choice(3, finishes=True)),
             {
                 "picks": [
@@ -77,57 +89,63 @@ def beam(width: int, *candidates: PromptCandidate) -> Ask:
             },
         ),
         (
-            lambda model: model.answer(QUESTION, PLAN, PATHS),
+            lambda model: model.ask(AnswerCall(QUESTION, PLAN, PATHS)),
             Conclusion((3,)),
             {"paths": [{"path": 3, "ends": []}]},
         ),
         (
-            lambda model: model.inductive(QUESTION, PLAN, PATHS, ["miner"] * 3),
+            lambda model: model.ask(InductiveCall(QUESTION, PLAN, PATHS, ["miner"] * 3)),
             Conclusion((3,)),
             {"paths": [{"path": 3, "ends": []}]},
         ),
-        (lambda model: model.adequacy(QUESTION, PLAN, PATHS), True, {"adequate": True}),
-        (lambda model: model.adequacy(QUESTION, PLAN, PATHS[:1]), False, {"adequate": False}),
+        (lambda model: model.ask(AdequacyCall(QUESTION, PLAN, PATHS)), True, {"adequate": True}),
+        (lambda model: model.ask(AdequacyCall(QUESTION, PLAN, PATHS[:1])), False, {"adequate": False}),
         (
-            lambda model: model.link(
-                QUESTION, [Mention("Ann", tuple(Match(Iri("http://x/a"), "Ann", 1) for _ in "ab"))]
+            lambda model: model.ask(
+                LinkCall(QUESTION, [Mention("Ann", tuple(Match(Iri("http://x/a"), "Ann", 1) for _ in "ab"))])
             ),
             {"Ann": 1},
             {"links": [{"mention": 1, "candidate": 1}]},
         ),
         (
-            lambda model: model.relation_paths(
-                QUESTION, PLAN, [candidate(n, [step]) for n, step in enumerate((JOB, FATHER, CHILD), 1)], 3, 4
+            lambda model: model.ask(
+                RelationPathsCall(
+                    QUESTION, PLAN, [candidate(n, [step]) for n, step in enumerate((JOB, FATHER, CHILD), 1)], 3, 4
+                )
             ),
             (RelationPath((2, 3, 1)),),
             {"plans": [{"relations": [2, 3, 1], "weight": 1.0}]},
         ),
         (
-            lambda model: model.relation_paths(QUESTION, PLAN, [candidate(1, [FATHER]), candidate(2, [JOB])], 3, 4),
+            lambda model: model.ask(
+                RelationPathsCall(QUESTION, PLAN, [candidate(1, [FATHER]), candidate(2, [JOB])], 3, 4)
+            ),
             (),
             {"plans": []},
         ),
         (
-            lambda model: model.score_relations(
-                QUESTION, PLAN, PATHS[0], [candidate(1, [FATHER, CHILD]), candidate(2, [FATHER, JOB])]
+            lambda model: model.ask(
+                ScoreRelationsCall(
+                    QUESTION, PLAN, PATHS[0], [candidate(1, [FATHER, CHILD]), candidate(2, [FATHER, JOB])]
+                )
             ),
             (1.0, 0.0),
             {"scores": [{"relation": 1, "score": 1.0}, {"relation": 2, "score": 0.0}]},
         ),
         (
-            lambda model: model.score_entities(
-                QUESTION, PLAN, [candidate(1, [FATHER], "Bob"), candidate(2, [JOB], "nurse")]
+            lambda model: model.ask(
+                ScoreEntitiesCall(QUESTION, PLAN, [candidate(1, [FATHER], "Bob"), candidate(2, [JOB], "nurse")])
             ),
             (1.0, 0.0),
             {"scores": [{"entity": 1, "score": 1.0}, {"entity": 2, "score": 0.0}]},
         ),
         (
-            lambda model: model.model_only(QUESTION, "entities"),
+            lambda model: model.ask(ModelOnlyCall(QUESTION, "entities")),
             ModelOnlyAnswer(("miner",)),
             {"reasoning": "", "answers": ["miner"]},
         ),
         (
-            lambda model: model.model_only(QUESTION, "entities", style="cot"),
+            lambda model: model.ask(ModelOnlyCall(QUESTION, "entities", style="cot")),
             ModelOnlyAnswer(("miner",)),
             {
                 "reasoning": "by father to what it leads to; then by child of to what it leads to; "
@@ -144,7 +162,7 @@ async def test_it_takes_what_the_gold_chain_begins_with(ask: Ask, outcome: objec
 
 async def test_it_verifies_what_follows_and_what_is_deducible() -> None:
     """A path on the way follows, one that has arrived is the answer, another is neither."""
-    verdicts, reply = await replied(lambda model: model.deductive(QUESTION, PLAN, PATHS))
+    verdicts, reply = await replied(lambda model: model.ask(DeductiveCall(QUESTION, PLAN, PATHS)))
     assert reply["verdicts"] == [
         {"path": 1, "follows": True, "deducible": False},
         {"path": 2, "follows": False, "deducible": False},
@@ -156,7 +174,7 @@ async def test_it_verifies_what_follows_and_what_is_deducible() -> None:
         Verdict(3, follows=True, finishes=True),
     )
     model = GoldReasoner({QUESTION: GOLD})
-    assert [await model.deducible(QUESTION, PLAN, path) for path in PATHS] == [0.0, 0.0, 1.0]
+    assert [await model.ask(DeducibleCall(QUESTION, PLAN, path)) for path in PATHS] == [0.0, 0.0, 1.0]
 
 
 async def test_of_two_ends_of_the_chain_it_takes_the_one_that_shows_an_answer() -> None:
@@ -175,7 +193,7 @@ async def test_it_never_reads_the_text() -> None:
 
 async def test_its_plan_tells_the_ranking_nothing_new() -> None:
     """The keywords are the question's own words; it is as long as the chain."""
-    _, reply = await replied(lambda model: model.plan(QUESTION))
+    _, reply = await replied(lambda model: model.ask(PlanCall(QUESTION)))
     assert reply["keywords"] == ["What", "was", "her", "job?"]
     assert [step.split()[3] for step in reply["planning_steps"]] == ["father", "child", "job"]
 
@@ -188,7 +206,7 @@ async def test_errors_come_as_often_as_told_and_again_with_the_same_seed() -> No
     assert 60 < sum(reply == {"picks": [2]} for reply in choices) < 120
 
     def judge(model: GoldReasoner) -> Awaitable[object]:
-        return model.deductive(QUESTION, PLAN, PATHS[:1])
+        return model.ask(DeductiveCall(QUESTION, PLAN, PATHS[:1]))
 
     verdicts = [(await replied(judge, rate=0.3, seed=str(seed)))[1] for seed in range(300)]
     views = Counter(json.dumps(reply["verdicts"]) for reply in verdicts)
@@ -205,17 +223,17 @@ async def test_where_nothing_is_shown_nothing_is_asked_and_no_error_drawn() -> N
     """A call without candidates leaves the errors of the next ones as they are."""
     model = GoldReasoner({QUESTION: GOLD}, 0.5)
     other = GoldReasoner({QUESTION: GOLD}, 0.5)
-    assert await model.beam(QUESTION, PLAN, None, [], 4) == ()
-    assert await model.answer(QUESTION, PLAN, []) == Conclusion()
+    assert await model.ask(BeamCall(QUESTION, PLAN, None, [], 4)) == ()
+    assert await model.ask(AnswerCall(QUESTION, PLAN, [])) == Conclusion()
     for _ in range(5):
-        asked = [await each.choose(QUESTION, PLAN, PATHS, 4) for each in (model, other)]
+        asked = [await each.ask(ChooseCall(QUESTION, PLAN, PATHS, 4)) for each in (model, other)]
         assert asked[0] == asked[1]
 
 
 async def test_an_unknown_question_is_an_error_that_names_it() -> None:
     """A question is known by its text, whatever its white space."""
     model = GoldReasoner({"What  was her job?": GOLD})
-    assert (await model.plan(QUESTION)).keywords
+    assert (await model.ask(PlanCall(QUESTION))).keywords
     with pytest.raises(QuestionError, match="no chain of the question 'Who was she"):
-        await model.plan("Who was she?")
+        await model.ask(PlanCall("Who was she?"))
     await model.close()

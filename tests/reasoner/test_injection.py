@@ -21,6 +21,12 @@ from fedkg.core.terms import DirectedRelation, Edge, Iri, Qualifier, Term
 from fedkg.engine.presentation import offer_beam, offer_candidates, safe
 from fedkg.errors import ModelReplyError
 from fedkg.llm.base import Message
+from fedkg.reasoner.calls.answer import AnswerCall
+from fedkg.reasoner.calls.beam import BeamCall
+from fedkg.reasoner.calls.choose import ChooseCall
+from fedkg.reasoner.calls.deductive import DeductiveCall
+from fedkg.reasoner.calls.link import LinkCall
+from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.reasoner.prompts.library import PromptLibrary, names
 from fedkg.testing import ScriptedModel
@@ -167,19 +173,19 @@ async def test_whatever_a_label_makes_a_model_say_it_picks_what_was_offered(text
     model = PromptedModel(ScriptedModel(obey), wordings=WORDINGS)
     values = shown(text)
     plan, offers = Plan((line(text),), kind=kind, options=("a", "b")), values["offers"]
-    for call in (model.choose("Q?", plan, offers, 2), model.beam("Q?", plan, None, offers, 2)):
+    for call in (model.ask(ChooseCall("Q?", plan, offers, 2)), model.ask(BeamCall("Q?", plan, None, offers, 2))):
         assert {pick.number for pick in await kept(call) or ()} <= {1, 2}
-    assert {verdict.number for verdict in await kept(model.deductive("Q?", plan, offers)) or ()} <= {1, 2}
-    concluded = await kept(model.answer("Q?", plan, offers)) or Conclusion()
+    assert {verdict.number for verdict in await kept(model.ask(DeductiveCall("Q?", plan, offers))) or ()} <= {1, 2}
+    concluded = await kept(model.ask(AnswerCall("Q?", plan, offers))) or Conclusion()
     assert set(concluded.paths) <= {1, 2}
     assert {end for own in concluded.tails.values() for end in own} <= {1, 2}
     assert concluded.option in (0, 1, 2)
     for scores in (
-        await kept(model.score_relations("Q?", plan, None, offers)),
-        await kept(model.score_entities("Q?", plan, offers)),
+        await kept(model.ask(ScoreRelationsCall("Q?", plan, None, offers))),
+        await kept(model.ask(ScoreEntitiesCall("Q?", plan, offers))),
     ):
         assert scores is None or (len(scores) == 2 and all(0 <= score <= 1 for score in scores))
-    links = await kept(model.link("Q?", values["mentions"])) or {}
+    links = await kept(model.ask(LinkCall("Q?", values["mentions"]))) or {}
     assert set(links) <= {text}
     assert set(links.values()) <= {0, 1, 2}
 

@@ -12,6 +12,17 @@ from fedkg.core.terms import Direction, Iri
 from fedkg.embed.base import Matrix
 from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.reasoner.base import ReasoningModel
+from fedkg.reasoner.calls.adequacy import AdequacyCall
+from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall
+from fedkg.reasoner.calls.beam import BeamCall
+from fedkg.reasoner.calls.choose import ChooseCall
+from fedkg.reasoner.calls.deductive import DeductiveCall
+from fedkg.reasoner.calls.link import LinkCall
+from fedkg.reasoner.calls.model_only import ModelOnlyCall
+from fedkg.reasoner.calls.plan import PlanCall
+from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
+from fedkg.reasoner.calls.relation_paths import RelationPathsCall
+from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
 from fedkg.reasoner.lexical import LEAST, PLANNED, LocalModel
 
 QUESTION = "where was the wife of Peter Jackson born?"
@@ -64,7 +75,7 @@ def told() -> Told:
 
 async def test_it_plans_by_content_words() -> None:
     """Keywords are what is left without stop words; mentions are left to the linking step."""
-    plan = await LocalModel(Told()).plan(QUESTION)
+    plan = await LocalModel(Told()).ask(PlanCall(QUESTION))
     assert plan.keywords == ("wife", "peter", "jackson", "born")
     assert (plan.kind, plan.mentions) == ("entities", ())
 
@@ -83,7 +94,7 @@ async def test_it_plans_by_content_words() -> None:
 )
 async def test_the_kind_of_a_question_shows_in_its_first_words(question: str, kind: Kind) -> None:
     """Kinds are told apart by how a question begins."""
-    assert (await LocalModel(Told()).plan(question)).kind == kind
+    assert (await LocalModel(Told()).ask(PlanCall(question))).kind == kind
 
 
 async def test_it_abstains_from_verdicts_and_choices() -> None:
@@ -94,9 +105,9 @@ async def test_it_abstains_from_verdicts_and_choices() -> None:
 async def test_it_chooses_the_best_chains() -> None:
     """The chains that the question says best, best first, no more than the width."""
     offers = [offer(1, "film"), offer(2, "place"), offer(3, "spouse")]
-    picks = await LocalModel(told()).choose("the wife of Peter Jackson?", Plan(()), offers, 1)
+    picks = await LocalModel(told()).ask(ChooseCall("the wife of Peter Jackson?", Plan(()), offers, 1))
     assert [pick.number for pick in picks] == [3]
-    both = await LocalModel(told()).choose(QUESTION, Plan(()), offers, 2)
+    both = await LocalModel(told()).ask(ChooseCall(QUESTION, Plan(()), offers, 2))
     assert {pick.number for pick in both} == {2, 3}
     assert not any(pick.finishes for pick in both)
 
@@ -104,7 +115,7 @@ async def test_it_chooses_the_best_chains() -> None:
 async def test_the_topic_is_not_part_of_what_is_asked() -> None:
     """The question is compared without the words that name the topic."""
     similarity = told()
-    await LocalModel(similarity).choose(QUESTION, Plan(()), [offer(1, "spouse")], 1)
+    await LocalModel(similarity).ask(ChooseCall(QUESTION, Plan(()), [offer(1, "spouse")], 1))
     assert similarity.queries
     assert not any("jackson" in query.lower() for query in similarity.queries)
 
@@ -113,27 +124,27 @@ async def test_it_stops_where_no_longer_chain_says_more() -> None:
     """The walk ends where every chain fits worse than the best one that it extends."""
     model = LocalModel(told())
     offers = [offer(1, "spouse", "place"), offer(2, "spouse", "film")]
-    assert await model.choose("the wife of Peter Jackson?", Plan(()), offers, 4) == ()
-    assert [pick.number for pick in await model.choose(QUESTION, Plan(()), offers, 1)] == [1]
+    assert await model.ask(ChooseCall("the wife of Peter Jackson?", Plan(()), offers, 4)) == ()
+    assert [pick.number for pick in await model.ask(ChooseCall(QUESTION, Plan(()), offers, 1))] == [1]
 
 
 async def test_the_first_step_is_always_taken() -> None:
     """Even where nothing resembles the question, the answer call may still choose among one-step chains."""
-    assert len(await LocalModel(Told()).choose(QUESTION, Plan(()), [offer(1, "film")], 4)) == 1
-    assert await LocalModel(Told()).choose(QUESTION, Plan(()), [], 4) == ()
+    assert len(await LocalModel(Told()).ask(ChooseCall(QUESTION, Plan(()), [offer(1, "film")], 4))) == 1
+    assert await LocalModel(Told()).ask(ChooseCall(QUESTION, Plan(()), [], 4)) == ()
 
 
 async def test_it_answers_with_the_best_chain_of_all_depths() -> None:
     """One path, all its tails."""
     model = LocalModel(told())
-    conclusion = await model.answer(QUESTION, Plan(()), [offer(1, "spouse"), offer(2, "spouse", "place")])
+    conclusion = await model.ask(AnswerCall(QUESTION, Plan(()), [offer(1, "spouse"), offer(2, "spouse", "place")]))
     assert (conclusion.paths, conclusion.tails, conclusion.note) == ((2,), {}, "")
-    assert (await model.answer(QUESTION, Plan(()), [])).paths == ()
+    assert (await model.ask(AnswerCall(QUESTION, Plan(()), []))).paths == ()
 
 
 async def test_verification_prunes_and_finishes_nothing() -> None:
     """It has no notion of deduction: the answer call compares the chains of all depths."""
-    verdicts = await LocalModel(Told()).deductive(QUESTION, Plan(()), [offer(1, "a"), offer(2, "b")])
+    verdicts = await LocalModel(Told()).ask(DeductiveCall(QUESTION, Plan(()), [offer(1, "a"), offer(2, "b")]))
     assert [(verdict.number, verdict.follows, verdict.finishes) for verdict in verdicts] == [
         (1, True, False),
         (2, True, False),
@@ -145,7 +156,7 @@ async def test_several_topics_are_compared_each_without_its_own_mention() -> Non
     similarity = told()
     question = "the wife of Peter Jackson, not of Fran"
     offers = [offer(1, "film"), offer(2, "spouse", topic="Fran")]
-    picks = await LocalModel(similarity).beam(question, Plan(()), None, offers, 1)
+    picks = await LocalModel(similarity).ask(BeamCall(question, Plan(()), None, offers, 1))
     assert [pick.number for pick in picks] == [2]
     assert any("peter" in query for query in similarity.queries)
     assert any("fran" in query for query in similarity.queries)
@@ -153,12 +164,12 @@ async def test_several_topics_are_compared_each_without_its_own_mention() -> Non
 
 async def test_what_resembles_nothing_is_no_answer_and_little_is_a_guess() -> None:
     """A chain that shares nothing with the question is not offered as its answer; a weak one says that it is weak."""
-    assert (await LocalModel(Told()).answer(QUESTION, Plan(()), [offer(1, "film")])).paths == ()
-    weak = await LocalModel(Told(spouse="wife")).answer(
-        "Peter Jackson's wife's uncle's dog", Plan(()), [offer(1, "spouse", "film", "award")]
+    assert (await LocalModel(Told()).ask(AnswerCall(QUESTION, Plan(()), [offer(1, "film")]))).paths == ()
+    weak = await LocalModel(Told(spouse="wife")).ask(
+        AnswerCall("Peter Jackson's wife's uncle's dog", Plan(()), [offer(1, "spouse", "film", "award")])
     )
     assert (weak.paths, "guess" in weak.note) == ((1,), True)
-    assert (await LocalModel(told()).answer(QUESTION, Plan(()), [offer(1, "spouse")])).note == ""
+    assert (await LocalModel(told()).ask(AnswerCall(QUESTION, Plan(()), [offer(1, "spouse")]))).note == ""
 
 
 async def test_words_in_common_are_enough_on_a_tiny_graph() -> None:
@@ -167,11 +178,11 @@ async def test_words_in_common_are_enough_on_a_tiny_graph() -> None:
     back = PromptCandidate(2, "King Kong ← film ← x", ("film",), topic="King Kong")
     offers = [offer(1, "award", topic="King Kong"), back]
     question = "in which film does King Kong die?"
-    assert [pick.number for pick in await model.choose(question, Plan(()), offers, 1)] == [2]
-    scores = await model.score_relations(question, Plan(()), None, offers)
+    assert [pick.number for pick in await model.ask(ChooseCall(question, Plan(()), offers, 1))] == [2]
+    scores = await model.ask(ScoreRelationsCall(question, Plan(()), None, offers))
     assert scores[0] == 0
     assert scores[1] >= LEAST
-    assert (await model.answer(question, Plan(()), offers)).paths == (2,)
+    assert (await model.ask(AnswerCall(question, Plan(()), offers))).paths == (2,)
 
 
 def test_it_implements_every_call() -> None:
@@ -184,19 +195,19 @@ async def test_it_has_nothing_to_add_to_a_choice_by_words() -> None:
     """Which of several entities is meant is left as the linking step chose it; from memory it knows nothing."""
     same = Mention("Berlin", (Match(Iri("http://x/1"), "Berlin", 1.0), Match(Iri("http://x/2"), "Berlin", 1.0)))
     model = LocalModel(Told())
-    assert await model.link(QUESTION, [same]) == {}
-    assert await model.model_only(QUESTION, "entities", style="cot") == ModelOnlyAnswer()
+    assert await model.ask(LinkCall(QUESTION, [same])) == {}
+    assert await model.ask(ModelOnlyCall(QUESTION, "entities", style="cot")) == ModelOnlyAnswer()
 
 
 async def test_paths_are_adequate_where_they_say_all_of_the_question() -> None:
     """A longer one may say what is left; without any path, or where it says nothing, they never are."""
     model = LocalModel(told())
     short, whole = offer(1, "spouse"), offer(2, "spouse", "place")
-    assert await model.adequacy(QUESTION, Plan(()), [short, whole]) is True
-    assert await model.adequacy(QUESTION, Plan(()), [short]) is False
-    assert await model.adequacy("the wife of Peter Jackson?", Plan(()), [short]) is True
-    assert await model.adequacy(QUESTION, Plan(()), [offer(1, "award")]) is False
-    assert await model.adequacy(QUESTION, Plan(()), []) is False
+    assert await model.ask(AdequacyCall(QUESTION, Plan(()), [short, whole])) is True
+    assert await model.ask(AdequacyCall(QUESTION, Plan(()), [short])) is False
+    assert await model.ask(AdequacyCall("the wife of Peter Jackson?", Plan(()), [short])) is True
+    assert await model.ask(AdequacyCall(QUESTION, Plan(()), [offer(1, "award")])) is False
+    assert await model.ask(AdequacyCall(QUESTION, Plan(()), [])) is False
 
 
 async def test_scores_lie_between_0_and_1_and_count_what_is_said_so_far() -> None:
@@ -204,11 +215,11 @@ async def test_scores_lie_between_0_and_1_and_count_what_is_said_so_far() -> Non
     model = LocalModel(told())
     question = "the birthplace of the wife of Peter Jackson"
     offers = [offer(1, "spouse"), step(2, "spouse"), offer(3, "film")]
-    first, alone, other = await model.score_relations(question, Plan(()), None, offers)
+    first, alone, other = await model.ask(ScoreRelationsCall(question, Plan(()), None, offers))
     assert first == alone
     assert (0.5 < first <= 1, other) == (True, 0.0)
-    assert await model.score_entities(question, Plan(()), []) == ()
-    wife, film = await model.score_entities(question, Plan(()), [offer(1, "spouse"), offer(2, "film")])
+    assert await model.ask(ScoreEntitiesCall(question, Plan(()), [])) == ()
+    wife, film = await model.ask(ScoreEntitiesCall(question, Plan(()), [offer(1, "spouse"), offer(2, "film")]))
     assert 1 >= wife > film >= 0
 
 
@@ -217,8 +228,8 @@ async def test_a_step_shown_alone_goes_on_from_its_path() -> None:
     path = PromptCandidate(1, "Kong ← film ← Jackson", ("film",), topic="Kong", directions=("in",))
     back = PromptCandidate(1, "→ film →", ("film", "film"), topic="Kong", directions=("in", "out"))
     other = PromptCandidate(2, "← film ←", ("film", "film"), topic="Kong", directions=("in", "in"))
-    turn, straight = await LocalModel(told()).score_relations(
-        "the movie of movie of Kong", Plan(()), path, [back, other]
+    turn, straight = await LocalModel(told()).ask(
+        ScoreRelationsCall("the movie of movie of Kong", Plan(()), path, [back, other])
     )
     assert turn < straight
 
@@ -228,22 +239,22 @@ async def test_relation_paths_are_as_long_as_the_question_says() -> None:
     model = LocalModel(told())
     names = ("film", "spouse", "place")
     relations = [step(number, name) for number, name in enumerate(names, 1)]
-    best, *_ = paths = await model.relation_paths(
-        "the birthplace of the wife of Peter Jackson", Plan(()), relations, 2, 2
+    best, *_ = paths = await model.ask(
+        RelationPathsCall("the birthplace of the wife of Peter Jackson", Plan(()), relations, 2, 2)
     )
     assert (best.relations, len(paths)) == ((2, 3), 2)
-    [single] = await model.relation_paths("the wife of Peter Jackson", Plan(()), relations, 1, 1)
+    [single] = await model.ask(RelationPathsCall("the wife of Peter Jackson", Plan(()), relations, 1, 1))
     assert single.relations == (2,)
     three = "the prize of the husband of the wife of Peter Jackson"
-    [longest] = await model.relation_paths(three, Plan(()), [*relations, step(4, "award")], 3, 1)
+    [longest] = await model.ask(RelationPathsCall(three, Plan(()), [*relations, step(4, "award")], 3, 1))
     assert longest.relations == (2, 2, 4)
-    assert await model.relation_paths(QUESTION, Plan(()), [], 2, 2) == ()
+    assert await model.ask(RelationPathsCall(QUESTION, Plan(()), [], 2, 2)) == ()
 
 
 async def test_not_all_chains_of_many_relations_are_tried() -> None:
     """A hundred relations would make a million chains of three."""
     relations = [PromptCandidate(number, f"→ r{number} →") for number in range(1, 101)]
-    paths = await LocalModel(Told()).relation_paths(QUESTION, Plan(()), relations, 3, 10_000)
+    paths = await LocalModel(Told()).ask(RelationPathsCall(QUESTION, Plan(()), relations, 3, 10_000))
     assert len(paths) == 100 + 2 * PLANNED * 100
 
 
@@ -251,8 +262,8 @@ async def test_of_whole_paths_it_picks_those_with_the_best_chains() -> None:
     """As many as it is asked for; nothing holds it to them, and nothing needs to."""
     model = LocalModel(told())
     offers = [offer(1, "film"), offer(2, "spouse"), offer(3, "spouse", "place")]
-    assert [pick.number for pick in await model.reasoning_paths(QUESTION, Plan(()), offers, 2)] == [3, 2]
-    assert (await model.reasoning_paths(QUESTION, Plan(()), [], 2), model.held) == ((), 0)
+    assert [pick.number for pick in await model.ask(ReasoningPathsCall(QUESTION, Plan(()), offers, 2))] == [3, 2]
+    assert (await model.ask(ReasoningPathsCall(QUESTION, Plan(()), [], 2)), model.held) == ((), 0)
 
 
 async def test_the_inductive_answer_is_the_answer() -> None:
@@ -260,4 +271,6 @@ async def test_the_inductive_answer_is_the_answer() -> None:
     model = LocalModel(told())
     offers = [offer(1, "spouse"), offer(2, "film")]
     plan = Plan(())
-    assert await model.inductive(QUESTION, plan, offers, ("a", "b")) == await model.answer(QUESTION, plan, offers)
+    assert await model.ask(InductiveCall(QUESTION, plan, offers, ("a", "b"))) == await model.ask(
+        AnswerCall(QUESTION, plan, offers)
+    )

@@ -9,6 +9,8 @@ from fedkg.core.choice import Conclusion, ModelOnlyAnswer, PromptCandidate
 from fedkg.core.question import Kind, Plan, Style
 from fedkg.errors import ModelReplyError
 from fedkg.llm.base import Completion, Request
+from fedkg.reasoner.calls.answer import InductiveCall
+from fedkg.reasoner.calls.model_only import ModelOnlyCall
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.testing import ScriptedModel
 
@@ -22,7 +24,7 @@ PATHS = (
 async def recalled(kind: Kind, reply: dict[str, Any], style: Style = "io") -> ModelOnlyAnswer:
     """What `model_only` makes of a reply."""
     model = PromptedModel(ScriptedModel([json.dumps(reply)] * 2))
-    return await model.model_only("Q?", kind, OPTIONS if kind == "choice" else (), style)
+    return await model.ask(ModelOnlyCall("Q?", kind, OPTIONS if kind == "choice" else (), style))
 
 
 @pytest.mark.parametrize(
@@ -76,7 +78,7 @@ async def test_the_style_decides_on_examples_and_thinking() -> None:
     prompts = {}
     for style in ("io", "few-shot", "cot"):
         chat = ScriptedModel(['{"answers": []}'])
-        await PromptedModel(chat).model_only("Q?", "entities", (), style)
+        await PromptedModel(chat).ask(ModelOnlyCall("Q?", "entities", (), style))
         prompts[style] = [message.content for message in chat.asked[0][0]]
     assert {style for style, (system, _) in prompts.items() if "Examples" in system} == {"few-shot"}
     assert {style for style, (_, user) in prompts.items() if "Think first." in user} == {"cot"}
@@ -85,14 +87,14 @@ async def test_the_style_decides_on_examples_and_thinking() -> None:
 async def test_options_are_numbered_in_the_prompt() -> None:
     """The model sees the options that it may name."""
     chat = ScriptedModel(['{"option": 1}'])
-    await PromptedModel(chat).model_only("Q?", "choice", OPTIONS)
+    await PromptedModel(chat).ask(ModelOnlyCall("Q?", "choice", OPTIONS))
     assert "Option 1: Metformin\nOption 2: Febuxostat" in chat.asked[0][0][1].content
 
 
 async def induced(kind: Kind, reply: dict[str, Any]) -> Conclusion:
     """What `inductive` makes of a reply."""
     plan = Plan(("k",), kind=kind, options=OPTIONS if kind == "choice" else ())
-    return await PromptedModel(ScriptedModel([json.dumps(reply)] * 2)).inductive("Q?", plan, PATHS, ("C", "D"))
+    return await PromptedModel(ScriptedModel([json.dumps(reply)] * 2)).ask(InductiveCall("Q?", plan, PATHS, ("C", "D")))
 
 
 async def test_the_inductive_answer_is_read_like_the_answer() -> None:
@@ -110,12 +112,12 @@ async def test_each_path_is_shown_with_its_hypothesis(kind: Kind) -> None:
     """Below the path, as data; ends are listed where they are to be named."""
     chat = ScriptedModel(['{"paths": [], "verdict": "", "option": 0}'])
     plan = Plan(("k",), kind=kind, options=OPTIONS if kind == "choice" else ())
-    assert await PromptedModel(chat).inductive("Q?", plan, PATHS, ("C\n</graph>", "D")) == Conclusion()
+    assert await PromptedModel(chat).ask(InductiveCall("Q?", plan, PATHS, ("C\n</graph>", "D"))) == Conclusion()
     user = chat.asked[0][0][1].content
     assert "1. A → r → B, C\n   Hypothesis: C ‹/graph›\n" in user
     assert user.count("</graph>") == 1
     assert ("Ends: 1) B 2) C" in user) == (kind in ("entities", "count"))
-    assert await PromptedModel(ScriptedModel([])).inductive("Q?", plan, (), ()) == Conclusion()
+    assert await PromptedModel(ScriptedModel([])).ask(InductiveCall("Q?", plan, (), ())) == Conclusion()
 
 
 async def test_a_sample_and_its_repair_are_asked_for_by_number() -> None:
@@ -130,6 +132,6 @@ async def test_a_sample_and_its_repair_are_asked_for_by_number() -> None:
 
     chat = Noting(["?", '{"answers": []}', '{"answers": []}'])
     model = PromptedModel(chat)
-    await model.model_only("Q?", "entities", (), "cot", 3)
-    await model.model_only("Q?", "entities")
+    await model.ask(ModelOnlyCall("Q?", "entities", (), "cot", 3))
+    await model.ask(ModelOnlyCall("Q?", "entities"))
     assert chat.samples == [3, 3, 0]

@@ -16,7 +16,17 @@ from fedkg.core.question import Plan
 from fedkg.errors import BudgetError, ModelContextError, ModelReplyError, PromptError
 from fedkg.llm.base import Capability, Completion, Request
 from fedkg.llm.ledger import Ledger, by_call
-from fedkg.reasoner.base import ReasoningModel
+from fedkg.reasoner import calls
+from fedkg.reasoner.base import ReasoningModel, call_kinds
+from fedkg.reasoner.calls.adequacy import AdequacyCall
+from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall
+from fedkg.reasoner.calls.beam import BeamCall
+from fedkg.reasoner.calls.choose import ChooseCall
+from fedkg.reasoner.calls.deductive import DeductiveCall
+from fedkg.reasoner.calls.plan import PlanCall
+from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
+from fedkg.reasoner.calls.relation_paths import RelationPathsCall
+from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.reasoner.prompts.context_fit import REPAIR
 from fedkg.reasoner.prompts.library import PromptLibrary, load, names
@@ -49,24 +59,24 @@ def judged(*entries: tuple[Any, Any, Any], key: str = "offer") -> list[dict[str,
 
 async def choose(picks: list[Any], width: int = 4) -> tuple[Choice, ...]:
     """What `choose` makes of a reply with these picks."""
-    return await scripted({"picks": picks}, {"picks": picks})[0].choose("Q?", PLAN, OFFERS, width)
+    return await scripted({"picks": picks}, {"picks": picks})[0].ask(ChooseCall("Q?", PLAN, OFFERS, width))
 
 
 async def beam(picks: list[Any], width: int = 4) -> tuple[int, ...]:
     """The numbers that `beam` makes of a reply with these picks."""
     model = scripted({"picks": picks}, {"picks": picks})[0]
-    return tuple(pick.number for pick in await model.beam("Q?", PLAN, None, OFFERS, width))
+    return tuple(pick.number for pick in await model.ask(BeamCall("Q?", PLAN, None, OFFERS, width)))
 
 
 async def conclude(reply: dict[str, Any], kind: Any = "entities") -> Conclusion:
     """What `answer` makes of a reply."""
-    return await scripted(reply, reply)[0].answer("Q?", Plan(("k",), kind=kind), OFFERS)
+    return await scripted(reply, reply)[0].ask(AnswerCall("Q?", Plan(("k",), kind=kind), OFFERS))
 
 
 async def planned(question: str, **changes: Any) -> Plan:
     """What `plan` makes of the good reply with changes."""
     reply = {**GOOD_PLAN, **changes}
-    return await scripted(reply, reply)[0].plan(question)
+    return await scripted(reply, reply)[0].ask(PlanCall(question))
 
 
 def test_it_is_a_reasoning_model_for_which_offers_cost() -> None:
@@ -205,7 +215,7 @@ async def test_a_list_of_which_nothing_is_valid_is_malformed(picks: list[Any]) -
 async def test_deductive_gives_a_verdict_on_every_path() -> None:
     """Verdicts come in the order of the paths; a path that the reply leaves out has failed both."""
     reply = {"verdicts": judged((2, True, True), (1, True, False), (3, False, True), key="path")}
-    verdicts = await scripted(reply)[0].deductive("Q?", PLAN, OFFERS)
+    verdicts = await scripted(reply)[0].ask(DeductiveCall("Q?", PLAN, OFFERS))
     assert verdicts == (
         Verdict(1, True, False),
         Verdict(2, True, True),
@@ -217,7 +227,7 @@ async def test_deductive_gives_a_verdict_on_every_path() -> None:
 async def test_deductive_without_any_verdict_is_malformed() -> None:
     """An empty list does not fail all paths; it is asked again."""
     model, chat = scripted({"verdicts": []}, {"verdicts": judged((1, True, True), key="path")})
-    assert (await model.deductive("Q?", PLAN, OFFERS[:1]))[0].finishes
+    assert (await model.ask(DeductiveCall("Q?", PLAN, OFFERS[:1])))[0].finishes
     assert len(chat.asked) == 2
 
 
@@ -265,17 +275,17 @@ async def test_an_unclear_verdict_is_malformed() -> None:
 async def test_nothing_is_asked_about_nothing() -> None:
     """Without offers or paths no call is made."""
     model, chat = scripted()
-    assert await model.choose("Q?", PLAN, (), 4) == ()
-    assert await model.beam("Q?", PLAN, None, (), 4) == ()
-    assert await model.deductive("Q?", PLAN, ()) == ()
-    assert await model.answer("Q?", PLAN, ()) == Conclusion()
+    assert await model.ask(ChooseCall("Q?", PLAN, (), 4)) == ()
+    assert await model.ask(BeamCall("Q?", PLAN, None, (), 4)) == ()
+    assert await model.ask(DeductiveCall("Q?", PLAN, ())) == ()
+    assert await model.ask(AnswerCall("Q?", PLAN, ())) == Conclusion()
     assert chat.asked == []
 
 
 async def test_a_malformed_reply_is_sent_back_once_with_the_error() -> None:
     """The second request repeats the task, shows the reply and says what was wrong with it."""
     model, chat = scripted("I pick the second.", {"picks": [2]})
-    assert await model.beam("Q?", PLAN, None, OFFERS, 4) == (Choice(2),)
+    assert await model.ask(BeamCall("Q?", PLAN, None, OFFERS, 4)) == (Choice(2),)
     first, second = (messages for messages, _ in chat.asked)
     assert list(second[:2]) == list(first[:2])
     assert [message.role for message in second] == ["system", "user", "assistant", "user"]
@@ -287,7 +297,7 @@ async def test_two_malformed_replies_are_an_error() -> None:
     """After one repair the call fails with ModelReplyError that names call and fault."""
     model, chat = scripted("?", "", {"picks": []})
     with pytest.raises(ModelReplyError, match="scripted: two unusable replies to `choose`") as caught:
-        await model.choose("Q?", PLAN, OFFERS, 4)
+        await model.ask(ChooseCall("Q?", PLAN, OFFERS, 4))
     assert caught.value.asked == "choose"
     assert len(chat.asked) == 2
 
@@ -296,7 +306,7 @@ async def test_two_malformed_replies_are_an_error() -> None:
 async def test_the_repair_shows_a_bounded_reply_that_is_never_empty(reply: str) -> None:
     """Vendors refuse empty turns, and a reply without end must not come back in full."""
     model, chat = scripted(reply, {"picks": []})
-    assert await model.choose("Q?", PLAN, OFFERS, 4) == ()
+    assert await model.ask(ChooseCall("Q?", PLAN, OFFERS, 4)) == ()
     assert 0 < len(chat.asked[1][0][2].content) <= 500
 
 
@@ -304,7 +314,7 @@ async def test_the_repair_shows_a_bounded_reply_that_is_never_empty(reply: str) 
 async def test_the_repair_has_its_room(reply: str) -> None:
     """Reply and error together keep to the tokens that every prompt leaves for them, also in JSON and other scripts."""
     model, chat = scripted(reply, {"picks": []})
-    await model.choose("Q?", PLAN, OFFERS, 4)
+    await model.ask(ChooseCall("Q?", PLAN, OFFERS, 4))
     assert sum(estimate(message.content) for message in chat.asked[1][0][2:]) <= REPAIR
 
 
@@ -312,7 +322,7 @@ async def test_the_ledger_names_calls_and_template_versions() -> None:
     """Each call is entered under its name and its template's version, the repair as a call of its own."""
     ledger = Ledger()
     model = PromptedModel(ScriptedModel(["?", '{"picks": []}']), ledger)
-    await model.choose("Q?", PLAN, OFFERS, 4)
+    await model.ask(ChooseCall("Q?", PLAN, OFFERS, 4))
     [((call, version), spend)] = by_call(ledger.calls).items()
     assert call == "choose"
     assert version == load("choose", kind="entities").version
@@ -331,7 +341,9 @@ async def test_the_ledger_tells_which_replies_were_of_no_use() -> None:
 
     chat = Gated(lambda messages, call: "prose" if call == "beam" and len(messages) == 2 else '{"picks": []}')
     model = PromptedModel(chat, ledger)
-    both = asyncio.gather(model.beam("Q?", PLAN, None, OFFERS, 4), model.choose("Q?", PLAN, OFFERS, 4))
+    both = asyncio.gather(
+        model.ask(BeamCall("Q?", PLAN, None, OFFERS, 4)), model.ask(ChooseCall("Q?", PLAN, OFFERS, 4))
+    )
     await asyncio.sleep(0)
     for name in ("choose", "beam"):  # the second call is back before the first one
         gates[name].set()
@@ -350,7 +362,7 @@ async def test_the_budget_also_bounds_the_repair() -> None:
     """With one call left a malformed reply is not repaired."""
     model = PromptedModel(ScriptedModel(["?", "?"]), budget=Budget(calls=1))
     with pytest.raises(BudgetError):
-        await model.choose("Q?", PLAN, OFFERS, 4)
+        await model.ask(ChooseCall("Q?", PLAN, OFFERS, 4))
 
 
 async def test_the_prompt_shows_question_plan_and_offers(
@@ -358,8 +370,8 @@ async def test_the_prompt_shows_question_plan_and_offers(
 ) -> None:
     """What the model needs is in the user's turn: question, statement, plan, width, path and numbered offers."""
     model, chat = scripted({"picks": []}, {"picks": []})
-    await model.choose(question, plan, offers, 3)
-    await model.beam(question, plan, offers[3], offers[:2], 1)
+    await model.ask(ChooseCall(question, plan, offers, 3))
+    await model.ask(BeamCall(question, plan, offers[3], offers[:2], 1))
     chosen, beamed = (messages[1].content for messages, _ in chat.asked)
     assert [name for _, name in chat.asked] == ["choose", "beam"]
     for text in (question, plan.statement, plan.steps[1], "At most 3 picks.", f"3. {offers[2].text}"):
@@ -371,7 +383,7 @@ async def test_the_prompt_shows_question_plan_and_offers(
 async def test_a_first_step_says_that_nothing_was_walked() -> None:
     """Without a path the beam call says so."""
     model, chat = scripted({"picks": []})
-    await model.beam("Q?", PLAN, None, OFFERS, 4)
+    await model.ask(BeamCall("Q?", PLAN, None, OFFERS, 4))
     assert "nothing has been walked yet" in chat.asked[0][0][1].content
 
 
@@ -452,10 +464,12 @@ async def test_no_plan_mentions_what_the_question_does_not(question: str, mentio
 
 
 def test_every_call_has_a_template() -> None:
-    """The calls of the protocol and those with templates are the same."""
-    assert {name.replace("-", "_") for name in names()} == {
-        name for name, value in vars(ReasoningModel).items() if callable(value) and name[0] != "_"
-    } - {"close"}
+    """The calls and the folders of prompts are the same; each stands in a file of its own or with its sister."""
+    assert set(names()) == set(call_kinds())
+    folder = Path(calls.__path__[0])
+    assert {kind.__module__ for kind in call_kinds().values()} == {
+        f"{calls.__name__}.{path.stem}" for path in folder.glob("*.py") if path.stem != "__init__"
+    }
 
 
 MANY = tuple(
@@ -474,7 +488,7 @@ async def test_only_what_was_shown_can_be_picked() -> None:
     """PromptCandidates that had no room are not shown, are counted, and do not come back, whatever the model replies."""
     judged = {"follows": True, "deducible": False}
     model, chat = narrow({"picks": [{"offer": 100, **judged}, {"offer": 2, **judged}]}, 3_000)
-    assert await model.choose("Q?", PLAN, MANY, 4) == (Choice(2),)
+    assert await model.ask(ChooseCall("Q?", PLAN, MANY, 4)) == (Choice(2),)
     [(messages, _)] = chat.asked
     shown = messages[1].content.count(" → ") // 2
     assert 2 < shown < 100
@@ -482,7 +496,7 @@ async def test_only_what_was_shown_can_be_picked() -> None:
     assert model.left_out == 100 - shown
     model, _ = narrow({"picks": [100]}, 3_000)
     with pytest.raises(ModelReplyError, match="offered"):
-        await model.beam("Q?", PLAN, None, MANY, 4)
+        await model.ask(BeamCall("Q?", PLAN, None, MANY, 4))
 
 
 async def test_every_call_with_a_list_keeps_to_the_context() -> None:
@@ -498,19 +512,19 @@ async def test_every_call_with_a_list_keeps_to_the_context() -> None:
         "plans": [{"relations": [1], "weight": 0.5}, {"relations": [100], "weight": 1.0}],
     }
     model, chat = narrow(reply, 3_000)
-    assert {verdict.number for verdict in await model.deductive("Q?", PLAN, MANY) if verdict.follows} == {1}
-    assert (await model.answer("Q?", PLAN, MANY)).paths == (1,)
-    assert (await model.inductive("Q?", PLAN, MANY, ["guess"] * 100)).paths == (1,)
-    assert await model.adequacy("Q?", PLAN, MANY) is True
-    assert [chain.relations for chain in await model.relation_paths("Q?", PLAN, MANY, 2, 3)] == [(1,)]
+    assert {verdict.number for verdict in await model.ask(DeductiveCall("Q?", PLAN, MANY)) if verdict.follows} == {1}
+    assert (await model.ask(AnswerCall("Q?", PLAN, MANY))).paths == (1,)
+    assert (await model.ask(InductiveCall("Q?", PLAN, MANY, ["guess"] * 100))).paths == (1,)
+    assert await model.ask(AdequacyCall("Q?", PLAN, MANY)) is True
+    assert [chain.relations for chain in await model.ask(RelationPathsCall("Q?", PLAN, MANY, 2, 3))] == [(1,)]
     assert all("are not shown" in messages[1].content for messages, _ in chat.asked)
     assert len(chat.asked) == 5
     for name in ("relation", "entity"):
         model, _ = narrow({"scores": [{name: 1, "score": 1.0}, {name: 100, "score": 1.0}]}, 3_000)
         ask = (
-            model.score_relations("Q?", PLAN, None, MANY)
+            model.ask(ScoreRelationsCall("Q?", PLAN, None, MANY))
             if name == "relation"
-            else model.score_entities("Q?", PLAN, MANY)
+            else model.ask(ScoreEntitiesCall("Q?", PLAN, MANY))
         )
         assert await ask == (1.0, *[0.0] * 99)
 
@@ -519,7 +533,7 @@ async def test_no_room_at_all_is_an_error_without_a_call() -> None:
     """A model too small for one offer is not asked."""
     model, chat = narrow({"picks": []}, 1_500)
     with pytest.raises(ModelContextError):
-        await model.choose("Q?" * 1_000, PLAN, MANY, 4)
+        await model.ask(ChooseCall("Q?" * 1_000, PLAN, MANY, 4))
     assert chat.asked == []
 
 
@@ -533,7 +547,7 @@ async def test_the_schema_of_reasoning_paths_lists_the_paths() -> None:
             return await super().complete(request)
 
     model = PromptedModel(Native(['{"picks": [3, 1, 3]}'], Capability(context=200_000, structured="native")))
-    assert [pick.number for pick in await model.reasoning_paths("Q?", PLAN, OFFERS, 2)] == [3, 1]
+    assert [pick.number for pick in await model.ask(ReasoningPathsCall("Q?", PLAN, OFFERS, 2))] == [3, 1]
     assert asked[0].schema["properties"]["picks"]["items"] == {"type": "integer", "enum": [1, 2, 3, 4]}
     assert "enum" not in load("reasoning-paths").schema["properties"]["picks"]["items"]
     assert (model.door, model.held) == ("schema", 500)
@@ -543,5 +557,5 @@ async def test_nothing_holds_a_model_without_structured_replies() -> None:
     """It may be asked, and its numbers are checked as ever; and without a path nobody is."""
     model, chat = scripted({"picks": [9]}, {"picks": [2]})
     assert model.held == 0
-    assert await model.reasoning_paths("Q?", PLAN, OFFERS, 2) == (Choice(2),)
-    assert (await model.reasoning_paths("Q?", PLAN, (), 2), len(chat.asked)) == ((), 2)
+    assert await model.ask(ReasoningPathsCall("Q?", PLAN, OFFERS, 2)) == (Choice(2),)
+    assert (await model.ask(ReasoningPathsCall("Q?", PLAN, (), 2)), len(chat.asked)) == ((), 2)

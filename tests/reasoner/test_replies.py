@@ -1,18 +1,29 @@
 """What replies become: the bundled examples without loss, and what depends on the kind of question."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, get_args
 
 import msgspec
 import pytest
 
-from fedkg.core.choice import Conclusion, PromptCandidate
+from fedkg.core.choice import Choice, Conclusion, PromptCandidate
 from fedkg.core.question import Kind, Match, Mention, Plan
 from fedkg.core.terms import Iri
 from fedkg.errors import ModelReplyError
-from fedkg.reasoner import replies
-from fedkg.reasoner import score_replies as scoring
+from fedkg.reasoner.base import Call
+from fedkg.reasoner.calls.adequacy import AdequacyCall
+from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall
+from fedkg.reasoner.calls.beam import BeamCall
+from fedkg.reasoner.calls.choose import ChooseCall
+from fedkg.reasoner.calls.deducible import DeducibleCall
+from fedkg.reasoner.calls.deductive import DeductiveCall
+from fedkg.reasoner.calls.link import LinkCall
+from fedkg.reasoner.calls.model_only import ModelOnlyCall
+from fedkg.reasoner.calls.plan import PlanCall
+from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
+from fedkg.reasoner.calls.relation_paths import RelationPathsCall
+from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
 from fedkg.reasoner.prompts.library import load, names
 from fedkg.reasoner.prompts.template import values
 
@@ -20,6 +31,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 OPTIONS = ("Metformin", "Febuxostat")
 ASKED = "Which drug lowers uric acid, metformin or  Febuxostat?"
 PATHS = tuple(PromptCandidate(number, f"A → r → B{number}", (), (f"B{number}",)) for number in (1, 2, 3))
+PLAN = Plan(("k",))
 PLANNED: dict[str, Any] = {
     "keywords": ["treats"],
     "planning_steps": ["drug → treats → gout"],
@@ -47,26 +59,39 @@ def concluded(found: Conclusion, kind: Kind) -> dict[str, Any]:
     return {"paths": [{"path": path, "ends": list(found.tails.get(path, ()))} for path in found.paths]}
 
 
+def answered(reply: Any, kind: Kind, paths: Sequence[PromptCandidate], options: Sequence[str] = ()) -> Conclusion:
+    """What the reply to `answer` says of these paths."""
+    plan = Plan(("k",), kind=kind, options=tuple(options))
+    found = AnswerCall("q", plan, paths).parse(reply, len(paths))
+    assert InductiveCall("q", plan, paths, [""] * len(paths)).parse(reply, len(paths)) == found
+    return found
+
+
+def planned(reply: Any, question: str, kind: Kind | None = None, options: Sequence[str] = ()) -> Plan:
+    """What the reply to `plan` says of the question."""
+    return PlanCall(question, kind, options).parse(reply, 0)
+
+
 def conclusion(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
     """The reply as it was understood."""
-    return concluded(replies.conclusion(reply, kind, shown["paths"], shown["plan"].options), kind)
+    return concluded(answered(reply, kind, shown["paths"], shown["plan"].options), kind)
 
 
 def picks(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
     """The reply as it was understood."""
-    found = replies.verified_picks(reply, shown["offers"], shown["width"])
+    found = ChooseCall("q", PLAN, shown["offers"], shown["width"]).parse(reply, len(shown["offers"]))
     return {"picks": [{"offer": pick.number, "follows": pick.follows, "deducible": pick.finishes} for pick in found]}
 
 
 def verdicts(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
     """The reply as it was understood."""
-    found = replies.verdicts(reply, shown["paths"])
+    found = DeductiveCall("q", PLAN, shown["paths"]).parse(reply, len(shown["paths"]))
     return {"verdicts": [{"path": one.number, "follows": one.follows, "deducible": one.finishes} for one in found]}
 
 
 def plan(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
     """The reply as it was understood, nothing being given but the question and its options."""
-    made = replies.plan(reply, f"{shown['question']} {' '.join(shown['options'])}")
+    made = planned(reply, f"{shown['question']} {' '.join(shown['options'])}")
     renamed = {"steps": "planning_steps", "statement": "declarative_statement"}
     told = msgspec.json.decode(msgspec.json.encode(made))
     return {renamed.get(key, key): value for key, value in told.items()}
@@ -75,15 +100,15 @@ def plan(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
 def links(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
     """The reply as it was understood."""
     texts = [each.text for each in mentions(shown)]
-    found = scoring.links(reply, mentions(shown))
+    found = LinkCall("q", mentions(shown)).parse(reply, len(texts))
     return {"links": [{"mention": texts.index(text) + 1, "candidate": number} for text, number in found.items()]}
 
 
-def scores(key: str) -> Callable[..., dict[str, Any]]:
+def scores(key: str, call: Callable[[Sequence[PromptCandidate]], Call[tuple[float, ...]]]) -> Callable[..., Any]:
     """The reply as it was understood; offers that it leaves out score nothing."""
 
     def read(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
-        found = scoring.scored(reply, shown["offers"], shown["offers"], key)
+        found = call(shown["offers"]).parse(reply, len(shown["offers"]))
         return {"scores": [{key: number, "score": score} for number, score in enumerate(found, 1) if score]}
 
     return read
@@ -91,25 +116,31 @@ def scores(key: str) -> Callable[..., dict[str, Any]]:
 
 def chains(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
     """The reply as it was understood."""
-    found = scoring.relation_paths(reply, shown["relations"], shown["depth"], shown["most"])
+    call = RelationPathsCall("q", PLAN, shown["relations"], shown["depth"], shown["most"])
+    found = call.parse(reply, len(shown["relations"]))
     return {"plans": msgspec.json.decode(msgspec.json.encode(found))}
 
 
 def recalled(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
     """The reply as it was understood; what it was reasoned with is not read."""
-    found = replies.recalled(reply, kind, shown["plan"].options)
+    found = ModelOnlyCall("q", kind, shown["plan"].options).parse(reply, 0)
     if kind == "choice":
         return {"reasoning": "", "option": found.option}
     said = {"verdict": found.verdict} if kind in ("yesno", "claim") else {"answers": list(found.values)}
     return {"reasoning": "", **said}
 
 
+def chosen(call: Call[tuple[Choice, ...]], reply: Any, shown: int) -> list[int]:
+    """The numbers that the reply was understood to choose."""
+    return [choice.number for choice in call.parse(reply, shown)]
+
+
 READ: dict[str, Callable[[Any, dict[str, Any], Kind], dict[str, Any]]] = {
-    "adequacy": lambda reply, shown, kind: {"adequate": scoring.adequate(reply)},
-    "deducible": lambda reply, shown, kind: {"deducible": scoring.deducible(reply)},
+    "adequacy": lambda reply, shown, kind: {"adequate": AdequacyCall("q", PLAN, PATHS).parse(reply, 3)},
+    "deducible": lambda reply, shown, kind: {"deducible": bool(DeducibleCall("q", PLAN, PATHS[0]).parse(reply, 0))},
     "answer": conclusion,
     "beam": lambda reply, shown, kind: {
-        "picks": [pick.number for pick in replies.step_picks(reply, shown["offers"], shown["width"])]
+        "picks": chosen(BeamCall("q", PLAN, None, shown["offers"], shown["width"]), reply, len(shown["offers"]))
     },
     "choose": picks,
     "deductive": verdicts,
@@ -118,11 +149,11 @@ READ: dict[str, Callable[[Any, dict[str, Any], Kind], dict[str, Any]]] = {
     "model-only": recalled,
     "plan": plan,
     "reasoning-paths": lambda reply, shown, kind: {
-        "picks": [pick.number for pick in replies.step_picks(reply, shown["paths"], shown["width"])]
+        "picks": chosen(ReasoningPathsCall("q", PLAN, shown["paths"], shown["width"]), reply, len(shown["paths"]))
     },
     "relation-paths": chains,
-    "score-entities": scores("entity"),
-    "score-relations": scores("relation"),
+    "score-entities": scores("entity", lambda candidates: ScoreEntitiesCall("q", PLAN, candidates)),
+    "score-relations": scores("relation", lambda candidates: ScoreRelationsCall("q", PLAN, None, candidates)),
 }
 
 
@@ -139,18 +170,18 @@ def test_the_examples_are_read_without_loss(call: str, kind: Kind) -> None:
 def test_what_is_given_overrides_what_the_model_makes_of_the_question() -> None:
     """Kind and options are those of whoever asks; entities may be named by the options alone."""
     reply = {**PLANNED, "kind": "poem", "options": ["Aspirin"]}
-    made = replies.plan(reply, "Which drug lowers uric acid?", "choice", OPTIONS)
+    made = planned(reply, "Which drug lowers uric acid?", "choice", OPTIONS)
     assert (made.kind, made.options, made.mentions) == ("choice", OPTIONS, ("Febuxostat",))
-    assert replies.plan({**PLANNED, "kind": "choice"}, ASKED, "entities").options == ()
+    assert planned({**PLANNED, "kind": "choice"}, ASKED, "entities").options == ()
 
 
 def test_options_are_copied_from_the_question() -> None:
     """An option that the question does not list would be the model's own answer; a choice of one is none."""
-    made = replies.plan({**PLANNED, "options": ["metformin", "Aspirin", 7, "febuxostat", "metformin"]}, ASKED)
+    made = planned({**PLANNED, "options": ["metformin", "Aspirin", 7, "febuxostat", "metformin"]}, ASKED)
     assert (made.kind, made.options) == ("choice", ("metformin", "febuxostat"))
     for listed in ([], ["Metformin", "Aspirin"]):
         with pytest.raises(ModelReplyError, match="its options are not two or more"):
-            replies.plan({**PLANNED, "options": listed}, ASKED)
+            planned({**PLANNED, "options": listed}, ASKED)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -158,23 +189,23 @@ def test_only_what_is_yes_or_no_has_no_placeholder(kind: Kind) -> None:
     """One of the options takes the place of the answer like any entity; a claim has nothing to be filled in."""
     reply = {**PLANNED, "declarative_statement": "Febuxostat lowers uric acid."}
     if kind in ("yesno", "claim"):
-        assert replies.plan(reply, ASKED, kind, ()).statement == "Febuxostat lowers uric acid."
+        assert planned(reply, ASKED, kind, ()).statement == "Febuxostat lowers uric acid."
     else:
         with pytest.raises(ModelReplyError, match="placeholder"):
-            replies.plan(reply, ASKED, kind, OPTIONS)
+            planned(reply, ASKED, kind, OPTIONS)
 
 
 @pytest.mark.parametrize("option", [0, None, ""])
 def test_no_option_is_no_answer(option: Any) -> None:
     """0 says that the paths do not decide it, and so does whatever a model writes for nothing."""
-    assert replies.conclusion({"option": option, "paths": [1]}, "choice", PATHS, OPTIONS) == Conclusion()
+    assert answered({"option": option, "paths": [1]}, "choice", PATHS, OPTIONS) == Conclusion()
 
 
 def test_an_option_needs_evidence() -> None:
     """The number of an option counts with the paths that it rests on, each once, and not without."""
     reply = {"option": 2, "paths": [3, 1, 9, 3]}
-    assert replies.conclusion(reply, "choice", PATHS, OPTIONS) == Conclusion((3, 1), {}, "", 2)
-    unfounded = replies.conclusion({"option": 2, "paths": []}, "choice", PATHS, OPTIONS)
+    assert answered(reply, "choice", PATHS, OPTIONS) == Conclusion((3, 1), {}, "", 2)
+    unfounded = answered({"option": 2, "paths": []}, "choice", PATHS, OPTIONS)
     assert unfounded == Conclusion(note=unfounded.note)
     assert "says option 2, but names no path" in unfounded.note
 
@@ -183,22 +214,22 @@ def test_an_option_needs_evidence() -> None:
 def test_an_option_that_was_not_given_is_malformed(option: Any) -> None:
     """It is sent back, not guessed at."""
     with pytest.raises(ModelReplyError):
-        replies.conclusion({"option": option, "paths": [1]}, "choice", PATHS, OPTIONS)
+        answered({"option": option, "paths": [1]}, "choice", PATHS, OPTIONS)
 
 
 def test_evidence_that_was_not_offered_is_malformed() -> None:
     """A verdict on paths that nobody walked is sent back."""
     with pytest.raises(ModelReplyError):
-        replies.conclusion({"verdict": "yes", "paths": [7]}, "yesno", PATHS)
+        answered({"verdict": "yes", "paths": [7]}, "yesno", PATHS)
 
 
 def test_evidence_may_be_written_as_for_other_questions() -> None:
     """An entry with a path is that path: what else it says is not read."""
     reply = {"verdict": "no", "paths": [{"path": 2, "ends": [1]}]}
-    assert replies.conclusion(reply, "claim", PATHS) == Conclusion((2,), {}, "no")
+    assert answered(reply, "claim", PATHS) == Conclusion((2,), {}, "no")
 
 
 def test_a_plan_of_another_kind_has_no_options() -> None:
     """What the model lists as options of a question that is no choice is left out."""
-    assert replies.plan({**PLANNED, "kind": "entities"}, ASKED).options == ()
-    assert isinstance(replies.plan(PLANNED, ASKED), Plan)
+    assert planned({**PLANNED, "kind": "entities"}, ASKED).options == ()
+    assert isinstance(planned(PLANNED, ASKED), Plan)

@@ -11,6 +11,11 @@ from fedkg.core.question import Match, Mention, Plan
 from fedkg.core.terms import Iri
 from fedkg.errors import ModelReplyError
 from fedkg.llm.base import Capability, Completion, Request, Token
+from fedkg.reasoner.calls.adequacy import AdequacyCall
+from fedkg.reasoner.calls.deducible import DeducibleCall
+from fedkg.reasoner.calls.link import LinkCall
+from fedkg.reasoner.calls.relation_paths import RelationPathsCall
+from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.testing import ScriptedModel
 
@@ -36,7 +41,7 @@ def entry(number: Any, value: Any, key: str = "relation", said: str = "score") -
 async def linked(*links: tuple[Any, Any]) -> dict[str, int]:
     """What `link` makes of these mentions and candidates."""
     reply = {"links": [entry(number, candidate, "mention", "candidate") for number, candidate in links]}
-    return await scripted(reply, reply)[0].link("Q?", MENTIONS)
+    return await scripted(reply, reply)[0].ask(LinkCall("Q?", MENTIONS))
 
 
 async def test_links_are_candidates_that_the_mention_has() -> None:
@@ -56,7 +61,7 @@ async def test_links_of_which_none_was_offered_are_malformed(link: tuple[Any, An
 async def test_candidates_are_shown_on_a_line_each() -> None:
     """Label, type and description, numbered within their mention; what is not known leaves no brackets."""
     model, chat = scripted({"links": []})
-    await model.link("Which songs are on Berlin?", MENTIONS)
+    await model.ask(LinkCall("Which songs are on Berlin?", MENTIONS))
     user = chat.asked[0][0][1].content
     assert "1. Berlin\n   1) Berlin (city): capital of Germany\n   2) Berlin (city)" in user
     assert "2. Antony\n   1) Antony 9) Anton: Roman general\n" in user
@@ -65,20 +70,20 @@ async def test_candidates_are_shown_on_a_line_each() -> None:
 @pytest.mark.parametrize(("said", "read"), [(True, True), (False, False), ("yes", True), ("No", False)])
 async def test_adequacy_is_yes_or_no(said: Any, read: bool) -> None:
     """Written as a boolean or as a word."""
-    assert await scripted({"adequate": said})[0].adequacy("Q?", PLAN, RELATIONS) is read
+    assert await scripted({"adequate": said})[0].ask(AdequacyCall("Q?", PLAN, RELATIONS)) is read
 
 
 @pytest.mark.parametrize("said", [1, None, "enough", [True], {}])
 async def test_an_unclear_adequacy_is_malformed(said: Any) -> None:
     """What is neither is not guessed at."""
     with pytest.raises(ModelReplyError):
-        await scripted({"adequate": said}, {"adequate": said})[0].adequacy("Q?", PLAN, RELATIONS)
+        await scripted({"adequate": said}, {"adequate": said})[0].ask(AdequacyCall("Q?", PLAN, RELATIONS))
 
 
 async def scored(*entries: Any) -> tuple[float, ...]:
     """What `score_relations` makes of these entries."""
     reply = {"scores": list(entries)}
-    return await scripted(reply, reply)[0].score_relations("Q?", PLAN, None, RELATIONS)
+    return await scripted(reply, reply)[0].ask(ScoreRelationsCall("Q?", PLAN, None, RELATIONS))
 
 
 async def test_scores_come_in_the_order_of_the_offers() -> None:
@@ -98,9 +103,9 @@ async def test_a_score_out_of_range_drops_its_entry(value: Any) -> None:
 async def test_scores_of_entities_go_by_their_own_name() -> None:
     """An entry names an entity there, a relation here."""
     reply = {"scores": [entry(2, 0.75, "entity")]}
-    assert await scripted(reply)[0].score_entities("Q?", PLAN, RELATIONS) == (0.0, 0.75, 0.0, 0.0)
+    assert await scripted(reply)[0].ask(ScoreEntitiesCall("Q?", PLAN, RELATIONS)) == (0.0, 0.75, 0.0, 0.0)
     with pytest.raises(ModelReplyError):
-        await scripted(reply, reply)[0].score_relations("Q?", PLAN, None, RELATIONS)
+        await scripted(reply, reply)[0].ask(ScoreRelationsCall("Q?", PLAN, None, RELATIONS))
 
 
 def plan(weight: Any, *relations: Any) -> dict[str, Any]:
@@ -111,7 +116,7 @@ def plan(weight: Any, *relations: Any) -> dict[str, Any]:
 async def chains(*plans: Any, depth: int = 2, most: int = 9) -> tuple[RelationPath, ...]:
     """What `relation_paths` makes of these plans."""
     reply = {"plans": list(plans)}
-    return await scripted(reply, reply)[0].relation_paths("Q?", PLAN, RELATIONS, depth, most)
+    return await scripted(reply, reply)[0].ask(RelationPathsCall("Q?", PLAN, RELATIONS, depth, most))
 
 
 async def test_relation_paths_come_heaviest_first() -> None:
@@ -146,18 +151,18 @@ async def test_a_chain_that_cannot_be_walked_is_dropped_as_a_whole(bad: Any) -> 
 async def test_nothing_is_asked_about_nothing() -> None:
     """Without mentions, paths, offers or relations no call is made."""
     model, chat = scripted()
-    assert await model.link("Q?", ()) == {}
-    assert await model.adequacy("Q?", PLAN, ()) is False
-    assert await model.score_relations("Q?", PLAN, None, ()) == ()
-    assert await model.score_entities("Q?", PLAN, ()) == ()
-    assert await model.relation_paths("Q?", PLAN, (), 2, 3) == ()
+    assert await model.ask(LinkCall("Q?", ())) == {}
+    assert await model.ask(AdequacyCall("Q?", PLAN, ())) is False
+    assert await model.ask(ScoreRelationsCall("Q?", PLAN, None, ())) == ()
+    assert await model.ask(ScoreEntitiesCall("Q?", PLAN, ())) == ()
+    assert await model.ask(RelationPathsCall("Q?", PLAN, (), 2, 3)) == ()
     assert chat.asked == []
 
 
 async def test_the_prompt_says_how_many_chains_of_which_length() -> None:
     """The bounds are in the user's turn, beside the plan and the relations."""
     model, chat = scripted({"plans": []})
-    await model.relation_paths("Q?", PLAN, RELATIONS, 2, 1)
+    await model.ask(RelationPathsCall("Q?", PLAN, RELATIONS, 2, 1))
     user = chat.asked[0][0][1].content
     assert "At most 1 chain of at most 2 relations." in user
     assert "3. → r3 →" in user
@@ -198,7 +203,7 @@ async def deduced(*tokens: Token) -> tuple[float, Spelling]:
     """The probability that comes of these tokens, and the model that was asked."""
     chat = Spelling(*tokens)
     path, other = PromptCandidate(1, "Momo → author → Michael Ende"), PromptCandidate(2, "Momo → genre → fantasy")
-    return await PromptedModel(chat).deducible("Who wrote Momo?", PLAN, path, [other]), chat
+    return await PromptedModel(chat).ask(DeducibleCall("Who wrote Momo?", PLAN, path, [other])), chat
 
 
 @pytest.mark.parametrize(
@@ -254,5 +259,5 @@ async def test_a_reply_without_its_tokens_is_of_no_use() -> None:
     """A server may take the argument and give nothing."""
     chat = ScriptedModel(lambda *_: '{"deducible": true}')
     with pytest.raises(ModelReplyError, match="without the log-probabilities"):
-        await PromptedModel(chat).deducible("Who?", PLAN, PromptCandidate(1, "A → r → B"))
+        await PromptedModel(chat).ask(DeducibleCall("Who?", PLAN, PromptCandidate(1, "A → r → B")))
     assert len(chat.asked) == 2

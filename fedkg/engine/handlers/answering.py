@@ -10,6 +10,8 @@ from fedkg.core.question import JUDGED
 from fedkg.engine.handlers.base import UNUSABLE, RunningWalk, handles
 from fedkg.engine.presentation import offer_beam, weighted, with_others
 from fedkg.methods.base import Answering, AskingModelOnly, Inducing
+from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall
+from fedkg.reasoner.calls.model_only import ModelOnlyCall
 
 __all__ = ["answer", "answer_from_memory", "induce"]
 
@@ -28,7 +30,7 @@ async def answer(walk: RunningWalk, need: Answering) -> Conclusion:
         candidates = list(map(weighted, candidates))
     context = walk.context
     try:
-        conclusion = await context.reasoner.answer(context.question, context.plan, candidates)
+        conclusion = await context.reasoner.ask(AnswerCall(context.question, context.plan, candidates))
     except UNUSABLE as error:
         conclusion = _undecided(walk, error)
     return _concluded(walk, conclusion, candidates)
@@ -42,7 +44,7 @@ async def induce(walk: RunningWalk, need: Inducing) -> Conclusion:
     hypotheses = [", ".join(candidate.tails[:HYPOTHESES]) for candidate in candidates]
     context = walk.context
     try:
-        conclusion = await context.reasoner.inductive(context.question, context.plan, candidates, hypotheses)
+        conclusion = await context.reasoner.ask(InductiveCall(context.question, context.plan, candidates, hypotheses))
     except UNUSABLE as error:
         conclusion = _undecided(walk, error)
     return _concluded(walk, conclusion, candidates)
@@ -53,7 +55,9 @@ async def answer_from_memory(walk: RunningWalk, need: AskingModelOnly) -> ModelO
     """The model's own answer; None, with a warning, where it fails."""
     context, plan = walk.context, walk.context.plan
     try:
-        return await context.reasoner.model_only(context.question, plan.kind, plan.options, need.style, need.sample)
+        return await context.reasoner.ask(
+            ModelOnlyCall(context.question, plan.kind, plan.options, need.style, need.sample)
+        )
     except UNUSABLE as error:
         walk.warn(f"the model gave no answer: {error}")
         return None

@@ -11,6 +11,9 @@ from fedkg.engine.handlers.base import UNUSABLE, RunningWalk, handles
 from fedkg.engine.handlers.verifying import report_verdicts
 from fedkg.errors import ModelError
 from fedkg.methods.base import Choosing, Decoded, Decoding, Picking
+from fedkg.reasoner.calls.beam import BeamCall
+from fedkg.reasoner.calls.choose import ChooseCall
+from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
 
 __all__ = ["choose", "decode", "pick"]
 
@@ -22,7 +25,7 @@ async def choose(walk: RunningWalk, need: Choosing) -> tuple[Choice, ...]:
     candidates = walk.candidates(need.beams, need.candidates)
     kept = walk.walked(need.kept)
     try:
-        choices = await context.reasoner.choose(context.question, context.plan, candidates, need.width, kept)
+        choices = await context.reasoner.ask(ChooseCall(context.question, context.plan, candidates, need.width, kept))
     except UNUSABLE as error:
         choices = _first(walk, len(candidates), need.width, error)
     _report_choices(walk, need.depth, candidates, choices, need.candidates)
@@ -38,7 +41,7 @@ async def pick(walk: RunningWalk, need: Picking) -> tuple[Choice, ...]:
     candidates = walk.candidates([need.beam], steps)
     path = walk.shown(need.beam) if need.beam.steps else None
     try:
-        choices = await context.reasoner.beam(context.question, context.plan, path, candidates, need.width)
+        choices = await context.reasoner.ask(BeamCall(context.question, context.plan, path, candidates, need.width))
     except UNUSABLE as error:
         choices = _first(walk, len(candidates), need.width, error)
     _report_choices(walk, need.depth, candidates, choices, steps)
@@ -59,7 +62,7 @@ async def decode(walk: RunningWalk, need: Decoding) -> Decoded | None:
         return None
     candidates = walk.walked(paths)
     try:
-        choices = await reasoner.reasoning_paths(context.question, context.plan, candidates, need.width)
+        choices = await reasoner.ask(ReasoningPathsCall(context.question, context.plan, candidates, need.width))
     except UNUSABLE as error:
         walk.warn(f"the paths are picked from hop to hop: {error}")
         return None

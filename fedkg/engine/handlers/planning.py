@@ -10,6 +10,7 @@ from fedkg.core.terms import DirectedRelation
 from fedkg.engine.handlers.base import UNUSABLE, RunningWalk, handles
 from fedkg.engine.presentation import relation_offer
 from fedkg.methods.base import PlannedChain, Planning
+from fedkg.reasoner.calls.relation_paths import RelationPathsCall
 from fedkg.retrieval.surroundings import relations_within
 
 __all__ = ["plan"]
@@ -29,8 +30,8 @@ async def plan(walk: RunningWalk, need: Planning) -> tuple[PlannedChain, ...]:
         walk.check_topics()
     candidates = _candidates(walk, relations)
     try:
-        planned = await context.reasoner.relation_paths(
-            context.question, context.plan, candidates, need.depth, need.most
+        planned = await context.reasoner.ask(
+            RelationPathsCall(context.question, context.plan, candidates, need.depth, need.most)
         )
     except UNUSABLE as error:
         walk.warn(f"planned by the retriever's ranking: {error}")

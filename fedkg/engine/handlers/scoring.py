@@ -7,6 +7,7 @@ from fedkg.core.events import Scored
 from fedkg.engine.handlers.base import UNUSABLE, RunningWalk, handles
 from fedkg.engine.presentation import offer_step, surrounded
 from fedkg.methods.base import Scoring
+from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
 from fedkg.retrieval.surroundings import surroundings
 
 __all__ = ["score"]
@@ -55,9 +56,9 @@ async def _scored(walk: RunningWalk, need: Scoring, candidates: Sequence[PromptC
     """The scores, in one call; the path that all of the relations go on from is shown once."""
     context = walk.context
     if need.what == "entities":
-        return await context.reasoner.score_entities(context.question, context.plan, candidates)
+        return await context.reasoner.ask(ScoreEntitiesCall(context.question, context.plan, candidates))
     path = walk.shown(need.beams[0]) if len(need.beams) == 1 else None
-    return await context.reasoner.score_relations(context.question, context.plan, path, candidates)
+    return await context.reasoner.ask(ScoreRelationsCall(context.question, context.plan, path, candidates))
 
 
 def _report_scores(

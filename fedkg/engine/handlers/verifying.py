@@ -7,6 +7,9 @@ from fedkg.core.events import Judged, Verified
 from fedkg.core.path import PartialPath, Step
 from fedkg.engine.handlers.base import UNUSABLE, RunningWalk, handles
 from fedkg.methods.base import Deducing, Judging
+from fedkg.reasoner.calls.adequacy import AdequacyCall
+from fedkg.reasoner.calls.deducible import DeducibleCall
+from fedkg.reasoner.calls.deductive import DeductiveCall
 
 __all__ = ["deduce", "judge", "report_verdicts"]
 
@@ -35,7 +38,7 @@ async def judge(walk: RunningWalk, need: Judging) -> bool:
     walk.record.last_paths = need.beams
     candidates = walk.walked(need.beams)
     try:
-        adequate = await context.reasoner.adequacy(context.question, context.plan, candidates)
+        adequate = await context.reasoner.ask(AdequacyCall(context.question, context.plan, candidates))
     except UNUSABLE as error:
         walk.warn(f"whether the paths are enough was not judged: {error}")
         return False
@@ -62,15 +65,15 @@ def report_verdicts(
 async def _deduced(walk: RunningWalk, candidates: Sequence[PromptCandidate], new: int) -> tuple[Verdict, ...]:
     """The verdicts on the first of the paths, in one call."""
     context = walk.context
-    return (await context.reasoner.deductive(context.question, context.plan, candidates))[:new]
+    return (await context.reasoner.ask(DeductiveCall(context.question, context.plan, candidates)))[:new]
 
 
 async def _likely(walk: RunningWalk, candidates: Sequence[PromptCandidate], new: int) -> tuple[Verdict, ...]:
     """The verdicts on the first of the paths by the model's own probabilities, in a call for each."""
     context = walk.context
     shares = [
-        await context.reasoner.deducible(
-            context.question, context.plan, path, [other for other in candidates if other is not path]
+        await context.reasoner.ask(
+            DeducibleCall(context.question, context.plan, path, [other for other in candidates if other is not path])
         )
         for path in candidates[:new]
     ]
