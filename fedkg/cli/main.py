@@ -30,7 +30,7 @@ COMMANDS = {
     "cache": ("fedkg.cli.cache:cache", "Show, clear, export and import what is kept on disk."),
     "prompts": ("fedkg.cli.prompts:prompts", "List and show the prompts of the model's calls."),
     "methods": ("fedkg.cli.methods:methods", "List the methods of answering."),
-    "eval": ("fedkg.cli.eval:evaluation", "Run benchmarks."),
+    "eval": ("fedkg.cli.eval.group:evaluation", "Run benchmarks."),
     "paths": ("fedkg.cli.paths:paths", "Write files to fine-tune a model with."),
 }
 """Command name to (module:attribute, short help): the help page imports none of the modules."""

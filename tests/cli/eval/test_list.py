@@ -6,12 +6,12 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from fedkg.bench.data import definitions
-from fedkg.cli.benchmarks import every
+from fedkg.cli.eval.list import list_benchmarks
 
 
 def listed(*words: str) -> str:
     """What is printed."""
-    result = CliRunner().invoke(every, words)
+    result = CliRunner().invoke(list_benchmarks, words)
     assert result.exit_code == 0, result.output
     return result.output
 

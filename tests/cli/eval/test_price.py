@@ -14,7 +14,7 @@ from fedkg.bench.run.asking import AskingTask
 from fedkg.bench.run.record import Header, failed
 from fedkg.bench.run.results import BenchmarkResult
 from fedkg.bench.run.runner import Job
-from fedkg.cli import price
+from fedkg.cli.eval import price
 from fedkg.config.settings import Settings
 from fedkg.engine.estimate import Cost
 from fedkg.errors import MethodError, SettingsError

@@ -1,4 +1,4 @@
-"""`fedkg eval report` and `fedkg eval ablate`: result files as tables and plots, and grids of runs."""
+"""`fedkg eval ablate`: a run for each combination of settings, and their report."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from fedkg.bench.report import benchmark_report as bench
-from fedkg.bench.report.benchmark_report import BenchmarkReport
-from fedkg.bench.run import ablation, results
+from fedkg.bench.run import ablation
 from fedkg.bench.run.ablation import GridCell
 from fedkg.bench.run.executors import Here
 from fedkg.bench.run.record import QuestionRecord
@@ -16,29 +15,15 @@ from fedkg.cli import options
 from fedkg.cli.ask import BUDGET_SPENT
 from fedkg.cli.connect import interruptible
 from fedkg.cli.contact import contacted
-from fedkg.cli.price import confirm
+from fedkg.cli.eval.price import confirm
+from fedkg.cli.eval.report import write_report
 from fedkg.cli.progress import bar
 from fedkg.cli.show import counted, plain
 from fedkg.errors import DatasetError, MethodError
 
-__all__ = ["ablate", "report"]
+__all__ = ["ablate"]
 
-FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
-
-
-@click.command()
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
-@click.option("--out", type=FILE, metavar="FILE.html", required=True, help="The page; Markdown is written beside it.")
-@click.option("--title", default="Results", show_default=True, help="The title of the report.")
-@click.option("--seed", default=0, show_default=True, help="What the resampling depends on.")
-def report(files: tuple[Path, ...], out: Path, title: str, seed: int) -> None:
-    """Write a report of the result files FILE...: tables as in the papers, plots, and every question with its paths.
-
-    The page needs no network and no scripts. Of each benchmark the first file is what the others are compared with; which
-    tables there are is decided by what differs between the runs. The same files give the same report.
-    """
-    _written(bench.report([one for _, one in results.every(files)], title, seed), out)
 
 
 @click.command(cls=options.SectionedCommand)
@@ -105,10 +90,10 @@ def ablate(  # noqa: PLR0917  # click gives all of them by name
         click.echo(plain(refused[-1], 500), err=True)
 
     with interruptible(settings), bar(grid.title, sum(len(cell.job.questions) for cell in cells)) as shown:
-        found = asyncio.run(ablation.run(cells, Here(concurrency), _progress(cells, shown), refuse))
-    _written(bench.report(found, grid.title, seed, refused), out / "report.html")
-    click.echo(f"{counted(len(found), 'result file')} in {out}", err=True)
-    return BUDGET_SPENT if any(one.stopped for one in found) else 0
+        runs = asyncio.run(ablation.run(cells, Here(concurrency), _progress(cells, shown), refuse))
+    write_report(bench.report(runs, grid.title, seed, refused), out / "report.html")
+    click.echo(f"{counted(len(runs), 'result file')} in {out}", err=True)
+    return BUDGET_SPENT if any(result.stopped for result in runs) else 0
 
 
 def _progress(
@@ -129,8 +114,3 @@ def _make(out: Path) -> None:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DatasetError(f"cannot make {out}: {error.strerror}", hint="--out names a folder") from error
-
-
-def _written(found: BenchmarkReport, out: Path) -> None:
-    for file in bench.write(found, out):
-        click.echo(f"report: {file}", err=True)

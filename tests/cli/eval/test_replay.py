@@ -253,7 +253,7 @@ def test_a_name_that_leads_elsewhere_is_refused(cli: Cli, tmp_path: Path, name: 
 @pytest.mark.usefixtures("packed")
 def test_a_pack_that_is_too_large_needs_a_word(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of it is kept."""
-    monkeypatch.setattr("fedkg.cli.replay.MEGABYTE", 0)
+    monkeypatch.setattr("fedkg.cli.eval.replay.MEGABYTE", 0)
     result = cli(*REPLAY)
     assert result.exit_code == 2
     assert "--max-size" in result.stderr

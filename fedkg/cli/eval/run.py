@@ -1,4 +1,4 @@
-"""`fedkg eval`: benchmarks."""
+"""`fedkg eval run`: benchmarks, question by question, into result files."""
 
 import asyncio
 from collections import Counter
@@ -17,40 +17,26 @@ from fedkg.bench.run.results import BenchmarkResult, earlier
 from fedkg.bench.run.runner import Job
 from fedkg.bench.scoring.scores import score
 from fedkg.bench.scoring.summary import Summary, summary
-from fedkg.cli import benchmarks, options, replay, report, scores
+from fedkg.cli import options
 from fedkg.cli.ask import BUDGET_SPENT
 from fedkg.cli.connect import interruptible
 from fedkg.cli.contact import contacted
-from fedkg.cli.price import confirm
+from fedkg.cli.eval.price import confirm
+from fedkg.cli.eval.score import show_summary
 from fedkg.cli.progress import bar
-from fedkg.cli.scores import show_summary
 from fedkg.cli.show import console, counted, dollars, plain
 from fedkg.core.answer import Status
 from fedkg.core.encoding import encode
 from fedkg.errors import DatasetError, SettingsError
 
-__all__ = ["evaluation"]
+__all__ = ["run"]
 
 MOST_ERRORS = 3
 FAILED = 3
 """Exit code where every question failed."""
 
 
-@click.group("eval")
-def evaluation() -> None:
-    """Run benchmarks, score, compare and report their results."""
-
-
-evaluation.add_command(benchmarks.every)
-evaluation.add_command(scores.score)
-evaluation.add_command(scores.compare)
-evaluation.add_command(report.report)
-evaluation.add_command(report.ablate)
-evaluation.add_command(replay.pack)
-evaluation.add_command(replay.replay)
-
-
-@evaluation.command(cls=options.SectionedCommand)
+@click.command(cls=options.SectionedCommand)
 @click.argument("names", metavar="BENCH...", nargs=-1, required=True)
 @options.option(
     "Benchmark",
@@ -133,19 +119,19 @@ def run(  # noqa: PLR0917  # click gives all of them by name
     With the model `local` --beam, --candidates and --alpha have no effect: it scores all candidates itself.
     """
     settings = contacted(options.settings(file, flags))
-    found = [definitions.find(name) for name in dict.fromkeys(names)]
+    benchmarks = [definitions.find(name) for name in dict.fromkeys(names)]
     draw: dict[str, Any] = {"limit": limit, "seed": seed, "skip_bad": skip_bad}
     how = {"verify": not no_verify, "retry_errors": retry_errors}
-    jobs = [runner.prepared(settings, one, data, **draw, **how) for one in found]
+    jobs = [runner.prepared(settings, benchmark, data, **draw, **how) for benchmark in benchmarks]
     files = _files(jobs, out)
     for job, place in zip(jobs, files, strict=True):
-        _tell(job)
+        _print_deviations(job)
         confirm(job.header.benchmark, [(job, place)], yes=yes)
-    who = Here(concurrency, transcript) if executor == "here" else _cluster(workers, concurrency, address, transcript)
+    asker = Here(concurrency, transcript) if executor == "here" else _cluster(workers, concurrency, address, transcript)
     summaries = []
     with interruptible(settings):
         for job, place in zip(jobs, files, strict=True):
-            summaries.append(_run(job, who, place))
+            summaries.append(_run(job, asker, place))
             if not as_json:
                 show_summary(console(), summaries[-1])
     if as_json:
@@ -177,7 +163,7 @@ def _cluster(workers: int, concurrency: int, address: str, transcript: str | Non
     return Cluster(workers, concurrency, address)
 
 
-def _tell(job: Job) -> None:
+def _print_deviations(job: Job) -> None:
     """What is otherwise than one would think: questions that were left out, files that are not the published ones."""
     for bad in job.header.left_out:
         click.echo(f"left out: {plain(str(bad), 300)}", err=True)
@@ -216,8 +202,8 @@ def _progress(shown: Callable[[int, str], None], metric: Metric) -> Callable[[Se
     return on_record
 
 
-def _exit_code(found: Summary) -> int:
-    counts = found.counts
+def _exit_code(scores: Summary) -> int:
+    counts = scores.counts
     if counts.unasked or any(name.startswith("run ") for name in counts.spent):
         return BUDGET_SPENT
     return FAILED if counts.error + counts.failed == counts.questions else 0
@@ -230,5 +216,5 @@ def _print_errors(records: Sequence[QuestionRecord]) -> None:
         for record in records
         if record.error or record.status == Status.FAILED
     )
-    for why, times in often.most_common(MOST_ERRORS):
-        click.echo(f"{counted(times, 'question')} failed: {plain(why, 300)}", err=True)
+    for reason, times in often.most_common(MOST_ERRORS):
+        click.echo(f"{counted(times, 'question')} failed: {plain(reason, 300)}", err=True)

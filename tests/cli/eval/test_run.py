@@ -18,7 +18,7 @@ from fedkg.bench.data.definitions import Metric
 from fedkg.bench.data.questions import Gold
 from fedkg.bench.run import results
 from fedkg.bench.run.record import GivenAnswer, QuestionRecord
-from fedkg.cli.eval import _progress
+from fedkg.cli.eval.run import _progress
 from fedkg.core.usage import Usage
 
 Cli = Callable[..., Result]

@@ -10,7 +10,7 @@ from fedkg.cli import options
 from fedkg.config.settings import Settings
 from fedkg.core.encoding import encode, to_builtins
 
-__all__ = ["every"]
+__all__ = ["list_benchmarks"]
 
 
 @click.command("list")
@@ -21,20 +21,22 @@ __all__ = ["every"]
 )
 @options.settings_file
 @options.as_json
-def every(data: Path | None, file: str | None, as_json: bool) -> None:
+def list_benchmarks(data: Path | None, file: str | None, as_json: bool) -> None:
     """List the known benchmarks with licence, questions and graph, and say which files are in --data."""
     settings = options.settings(file, {})
     known = [definitions.find(name) for name in definitions.names()]
     if as_json:
-        click.echo(encode([to_builtins(one) | {"files": _states(one, data, settings)} for one in known]))
+        click.echo(
+            encode([to_builtins(benchmark) | {"files": _states(benchmark, data, settings)} for benchmark in known])
+        )
         return
-    width = max(len(one.name) for one in known)
-    for one in known:
-        click.echo(f"{one.name:{width}}  {one.title}")
-        click.echo(f"{'':{width}}    licence: {one.source.licence}")
-        for name, state in _states(one, data, settings).items():
+    width = max(len(benchmark.name) for benchmark in known)
+    for benchmark in known:
+        click.echo(f"{benchmark.name:{width}}  {benchmark.title}")
+        click.echo(f"{'':{width}}    licence: {benchmark.source.licence}")
+        for name, state in _states(benchmark, data, settings).items():
             click.echo(f"{'':{width}}    {name}: {state}")
-        if not one.graph:
+        if not benchmark.graph:
             click.echo(f"{'':{width}}    no graph of its own: name an endpoint with -e")
 
 

@@ -1,0 +1,1 @@
+"""`fedkg eval`: benchmarks; one file a command."""
