@@ -1,5 +1,7 @@
 """What the documents in docs/ say is so: their examples are followed, their tables are those of the code."""
 
+import ast
+import asyncio
 import contextlib
 import itertools
 import json
@@ -19,6 +21,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
+import fedkg
 from fedkg.bench.data import definitions
 from fedkg.bench.data.definitions import Definition
 from fedkg.bench.data.formats import JsonLinesRow
@@ -31,11 +34,12 @@ from fedkg.config import profiles
 from fedkg.config.profiles import Profile
 from fedkg.config.settings import Budget, SearchSettings, Settings
 from fedkg.core.choice import PromptCandidate
+from fedkg.core.events import Event
 from fedkg.core.question import Kind, Mention, Plan
 from fedkg.core.usage import ModelCall
 from fedkg.engine.estimate import Asked, estimate
 from fedkg.engine.handlers.base import UNUSABLE
-from fedkg.errors import EndpointError, ModelError, ModelReplyError
+from fedkg.errors import EndpointError, FedkgError, ModelError, ModelReplyError
 from fedkg.graph import identity
 from fedkg.llm import capability, prices, sdk
 from fedkg.llm.base import Capability
@@ -62,12 +66,13 @@ from fedkg.reasoner.prompts.library import PromptLibrary
 from fedkg.reasoner.prompts.template import PromptTemplate
 from fedkg.testing import ScriptedModel
 from fedkg.wiring.adapters import CHAT_MODELS
+from tests import signatures
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-ENDPOINTS, MODELS, PROMPTS, WAYS, BENCHMARKS = (
+ENDPOINTS, MODELS, PROMPTS, WAYS, BENCHMARKS, PYTHON = (
     (DOCS / f"{name}.md").read_text(encoding="utf-8")
-    for name in ("endpoints", "models", "prompts", "methods", "benchmarks")
+    for name in ("endpoints", "models", "prompts", "methods", "benchmarks", "python")
 )
 URL, MODEL_URL, OLLAMA = "http://127.0.0.1:7878/query", "http://127.0.0.1:8000", "http://127.0.0.1:11434"
 
@@ -535,6 +540,38 @@ def test_every_key_of_a_question_is_told() -> None:
     text = sections(BENCHMARKS)["Add a benchmark"].partition("A definition is a TOML file")[0]
     told = {name for key in rows(text) for name in key.split("`, `")}
     assert told == {field.encode_name for field in msgspec.structs.fields(JsonLinesRow)}
+
+
+@pytest.mark.parametrize(("program", "printed"), programs(PYTHON))
+def test_the_programs_print_what_is_shown(here: Path, program: str, printed: str) -> None:
+    """Each by itself, as in a script or, where it awaits, in a cell of a notebook; typed names are all there."""
+    code = compile(program, "docs/python.md", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    out = StringIO()
+    with contextlib.redirect_stdout(out):
+        waiting = eval(code, {"__name__": "__main__"})
+        if waiting is not None:
+            asyncio.run(waiting)
+    assert printed, "a program shows what it prints"
+    check_shown(printed.splitlines(), out.getvalue())
+
+
+def test_the_signatures_are_those_of_the_source() -> None:
+    """`python tests/signatures.py` writes them anew."""
+    assert signatures.regenerated(PYTHON) == PYTHON
+
+
+def test_every_error_is_told_with_its_exit_code() -> None:
+    """Each class directly below FedkgError."""
+    told = rows(sections(PYTHON)["Errors"])
+    assert {name: int(cells[-1]) for name, cells in told.items()} == {
+        kind.__name__: kind.exit_code for kind in FedkgError.__subclasses__()
+    }
+
+
+def test_every_event_is_told() -> None:
+    """By the name that it has in `fedkg`."""
+    told = set(re.findall(r"`(\w+)`", sections(PYTHON)["Watch a walk"]))
+    assert {kind.__name__ for kind in get_args(Event)} <= told & set(fedkg.__all__)
 
 
 @pytest.mark.parametrize("document", sorted(DOCS.glob("*.md")), ids=lambda path: path.name)

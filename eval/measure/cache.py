@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.support.graphs import ENTITY, edges
-from eval.support.report import Report, options, require, spread
+from eval.support.report import Report, options, quantiles, require
 from fedkg.core.terms import Iri
 from fedkg.graph.base import Graph
 from fedkg.graph.explored import BOTH
@@ -106,7 +106,7 @@ async def hits(folder: Path) -> dict[str, Any]:
         before = session.meter.usage()
         seconds = [await _timed(graph, iri) for iri in random.Random(0).sample(iris, HITS)]
         asked = session.meter.since(before).requests
-    return {"hits": len(seconds), "requests": asked, "milliseconds": spread([1000 * value for value in seconds])}
+    return {"hits": len(seconds), "requests": asked, "milliseconds": quantiles([1000 * value for value in seconds])}
 
 
 async def _timed(graph: Graph, iri: Iri) -> float:

@@ -17,7 +17,7 @@ from typing import Any
 
 from eval.support.engines import ENGINES, missing
 from eval.support.proxy import Distance, distant
-from eval.support.report import Report, options, require, spread
+from eval.support.report import Report, options, quantiles, require
 from fedkg.core.answer import Answer
 from fedkg.core.terms import Iri
 from fedkg.embed.bm25 import Bm25Similarity
@@ -73,10 +73,10 @@ async def asked(
                 done.append(await _ask(session, topic))
     usage = [answer.usage for _, answer in done]
     figures = {
-        "requests": spread([one.requests for one in usage]),
+        "requests": quantiles([one.requests for one in usage]),
         "mean requests": round(statistics.mean(one.requests for one in usage), 1),
-        "round trips": spread([one.round_trips for one in usage]),
-        "seconds": spread([seconds for seconds, _ in done]),
+        "round trips": quantiles([one.round_trips for one in usage]),
+        "seconds": quantiles([seconds for seconds, _ in done]),
         "requests by endpoint": [end.requests - number for end, number in zip(far, before, strict=True)],
         "answered": sum(answer.status == "answered" for _, answer in done),
         "with gaps": sum(bool(answer.gaps) for _, answer in done),

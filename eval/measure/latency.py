@@ -18,16 +18,17 @@ from SPARQLWrapper import JSON, POST, SPARQLWrapper
 
 from eval.support.engines import ENGINES, missing
 from eval.support.graphs import RELATION, entities
-from eval.support.guide import Gold, golds, guide
 from eval.support.proxy import Distance, distant
-from eval.support.report import Report, options, require, spread
-from fedkg.bench.data import loaders
+from eval.support.report import Report, options, quantiles, require
+from fedkg.bench.data import gold_chains, loaders
 from fedkg.bench.data.questions import BenchmarkQuestion
+from fedkg.bench.run.gold import GoldSession
 from fedkg.core.answer import Answer
 from fedkg.core.terms import Edge, Iri
 from fedkg.embed.base import Similarity
 from fedkg.graph.explored import ExploredGraph
 from fedkg.session import Session
+from fedkg.testing import GoldChain
 
 GRAPH = "wikidata-codex-m.nt.gz"
 QUESTIONS, QUESTION_GRAPH = "pathquestion-3h.jsonl", "freebase-pathquestion.nt.gz"
@@ -37,7 +38,7 @@ TARGET = 1.5
 
 T = TypeVar("T")
 Triples = set[tuple[str, str, str]]
-Golds = dict[str, Gold]
+Chains = dict[str, GoldChain]
 
 
 def main() -> None:
@@ -47,7 +48,7 @@ def main() -> None:
     report = Report("latency", write=chosen.write)
     wanted = entities(chosen.data / GRAPH, ENTITIES + REPEATS)
     asked = loaders.questions(chosen.data / QUESTIONS, ASKED)
-    chains = golds(chosen.data / QUESTIONS)
+    chains = gold_chains.listed(chosen.data / QUESTIONS)
     for name, serve in ENGINES.items():
         if reason := missing(name):
             report.add(name, f"skipped: {reason}")
@@ -208,7 +209,7 @@ def profiles(engine: str, **urls: str) -> Iterator[str]:
         yield folder
 
 
-def questions(folder: str, asked: Sequence[BenchmarkQuestion], chains: Golds) -> dict[str, Any]:
+def questions(folder: str, asked: Sequence[BenchmarkQuestion], chains: Chains) -> dict[str, Any]:
     """What cold questions wait for: their seconds at a distance less those of the same walk without one.
 
     The texts are embedded before, by a walk of its own, so that both sides compute the same.
@@ -223,27 +224,29 @@ def questions(folder: str, asked: Sequence[BenchmarkQuestion], chains: Golds) ->
         "questions": len(asked),
         "similarity": similarity.name,
         "target": round((HOPS + 1) * SECONDS * TARGET, 2),
-        "waiting": spread(waits),
+        "waiting": quantiles(waits),
         "within target": sum(wait <= (HOPS + 1) * SECONDS * TARGET for wait in waits),
-        "seconds at a distance": spread([seconds for seconds, _ in there]),
-        "seconds without, texts embedded": spread([seconds for seconds, _ in here]),
-        "seconds without, texts new": spread([seconds for seconds, _ in new]),
-        "requests": spread([usage.requests for usage in walks]),
-        "round trips": spread([usage.round_trips for usage in walks]),
+        "seconds at a distance": quantiles([seconds for seconds, _ in there]),
+        "seconds without, texts embedded": quantiles([seconds for seconds, _ in here]),
+        "seconds without, texts new": quantiles([seconds for seconds, _ in new]),
+        "requests": quantiles([usage.requests for usage in walks]),
+        "round trips": quantiles([usage.round_trips for usage in walks]),
         "right answers": sum(_right(answer, one) for (_, answer), one in zip(there, asked, strict=True)),
         "same answers": [_values(answer) for _, answer in here] == [_values(answer) for _, answer in there],
     }
 
 
 def answered(
-    folder: str, endpoint: str, question: BenchmarkQuestion, chains: Golds, similarity: Similarity
+    folder: str, endpoint: str, question: BenchmarkQuestion, chains: Chains, similarity: Similarity
 ) -> tuple[float, Answer]:
-    """The answer of a new session that knows nothing but embeddings, and its seconds; without a chain nobody guides it."""
+    """The answer of a new session that knows nothing but embeddings, and its seconds; `chains` are those of the model."""
 
     async def ask() -> tuple[float, Answer]:
-        chat = guide(chains[question.id]) if chains else None
         options: dict[str, Any] = {"profiles_dir": folder, "cache": False, "search.depth": HOPS}
-        async with Session(endpoint, chat=chat, similarity=similarity, **options) as session:
+        opened = GoldSession if chains else Session
+        async with opened(endpoint, similarity=similarity, **options) as session:
+            if isinstance(session, GoldSession):
+                session.tell(question.question, chains[question.id])
             started = time.monotonic()
             answer = await session.ask(question.question, [topic.iri for topic in question.topic_entities])
             return time.monotonic() - started, answer

@@ -19,7 +19,7 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
-from eval.support.report import Report, options, spread
+from eval.support.report import Report, options, quantiles
 from fedkg.cache.disk import DiskStore
 from fedkg.core.choice import PromptCandidate
 from fedkg.core.question import Plan
@@ -129,7 +129,7 @@ async def timed(work: Callable[[int], Awaitable[None]]) -> dict[str, float]:
         await work(number)
         taken.append((time.perf_counter() - started) * 1_000)
     used = (time.process_time() - processor) * 1_000 / CALLS
-    return {**spread(taken[WARM_UP:]), "processor, mean": round(used, 3)}
+    return {**quantiles(taken[WARM_UP:]), "processor, mean": round(used, 3)}
 
 
 @contextlib.contextmanager

@@ -1,17 +1,20 @@
-"""What the retrievers keep of the gold steps, per depth: the coverage ratio of FiDeLiS v4, Table 4, where retrieval is hard.
+"""What the retrievers keep of the gold steps, per depth: the coverage ratio of FiDeLiS v4, Table 4, where that is hard.
 
-The walk is led: at each depth the candidates are those of the gold steps so far, at most as many as a search keeps beams. A
-candidate is worth the share of the gold answers that the gold relations lead to from it, so that one of several directors
-counts for their films only; a group stands for all of its tails, since an answer is completed along its relation.
+The walk is led: at each depth the candidates are those of the gold steps so far, at most as many as a search keeps beams.
+A candidate is worth the share of the gold answers that the gold relations lead to from it, so that one of several
+directors counts for their films only; a group stands for all of its tails, since an answer is completed along its
+relation.
 
-FB15k-237 has the questions of WebQSP and CWQ without their paths: every edge from a topic to an answer is gold, at one hop only
-(of CWQ's published two-hop paths it has none but seven, six of them by way of "Male"). MetaQA names the relations. CoDEx has no
-questions of its own: WebQSP's are asked there by the Freebase identifiers that Wikidata has, answers found by their labels.
+FB15k-237 has the questions of WebQSP and CWQ without their paths: every edge from a topic to an answer is gold, at one
+hop only (of CWQ's published two-hop paths it has none but seven, six of them by way of "Male"). MetaQA names the
+relations. CoDEx has no questions of its own: WebQSP's are asked there by the Freebase identifiers that Wikidata has,
+answers found by their labels.
 
-No model plans here. The query is the question without its topics, or its content words as a plan without a model has them;
-"gold names", the names of the relations to be found, are an upper bound of what a plan could say, and no result. `tokens` are
-those of the offers of one step, `embedded` the distinct texts that it compares: an empty cache would have the embedder read so
-many. `embedded, set` are those of all steps of a set together: what a cache that fills as it goes has it read.
+No model plans here. The query is the question without its topics, or its content words as a plan without a model has
+them; "gold names", the names of the relations to be found, are an upper bound of what a plan could say, and no result.
+`tokens` are those of the offers of one step, `embedded` the distinct texts that it compares: an empty cache would have
+the embedder read so many. `embedded, set` are those of all steps of a set together: what a cache that fills as it goes
+has it read.
 """
 
 import asyncio
@@ -22,8 +25,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from eval.support.gold import ANSWERABLE, SETS, Case, Facts, cases, facts
 from eval.support.report import FOLDER, Report, options, require
+from fedkg.bench.data.facts import Facts
+from fedkg.bench.data.gold_cases import ANSWERABLE, GoldCase, gold_cases
+from fedkg.bench.data.gold_chains import SETS
 from fedkg.bench.report.plots import curves
 from fedkg.common.normalize import content_words, without
 from fedkg.common.tokens import estimate
@@ -42,7 +47,7 @@ from fedkg.session import Session
 OFFERED = (5, 8, 10, 30)
 FORMS: tuple[Form, Form] = ("groups", "pairs")
 LIMIT = 40
-BEAMS = 4
+WIDTH = 4
 ALPHA = 0.3
 
 
@@ -78,8 +83,9 @@ HEAD = (
     "|---|---|---|---|---|---|---|---|---|---|---|",
 )
 LEGEND = (
-    "Share of the gold answers that 5, 8, 10 and 30 candidates lead to, tokens of the offers, and texts to be embedded at 10: by a\n"
-    "step with an empty cache, and by all steps of the set. Written by `eval/quality/coverage.py`, where the terms are explained."
+    "Share of the gold answers that 5, 8, 10 and 30 candidates lead to, tokens of the offers, and texts to be embedded at "
+    "10: by a\nstep with an empty cache, and by all steps of the set. Written by `eval/quality/coverage.py`, where the "
+    "terms are explained."
 )
 PLOTTED = ("vanilla", "kaping", "Path-RAG pairs", "Path-RAG groups")
 
@@ -138,11 +144,11 @@ def main() -> None:
     kept: dict[str, Any] = {"cache_dir": str(chosen.cache)} if chosen.cache else {"cache": False}
     with Session("none", embedder="minilm", **kept) as session:
         for name in chosen.sets:
-            one = SETS[name]
-            graph = facts(chosen.data / one.graph, one.relations)
-            asked = cases(chosen.data, one, graph, chosen.limit)
-            place = f"{one.profile}@{chosen.data / one.graph}"
-            report.add(name, asyncio.run(measured(place, asked, graph, session.similarity)))
+            questions = SETS[name]
+            facts = Facts.read(chosen.data / questions.graph, questions.relations)
+            cases = gold_cases(chosen.data, questions, facts, chosen.limit)
+            endpoint = f"{questions.profile}@{chosen.data / questions.graph}"
+            report.add(name, asyncio.run(measured(endpoint, cases, facts, session.similarity)))
     report.close()
     text = table(report.figures)
     print(text)
@@ -151,24 +157,24 @@ def main() -> None:
         (FOLDER / "results" / "coverage.svg").write_text(plot(report.figures), encoding="utf-8")
 
 
-async def measured(place: str, asked: Sequence[Case], graph: Facts, similarity: Similarity) -> dict[str, Any]:
+async def measured(endpoint: str, cases: Sequence[GoldCase], facts: Facts, similarity: Similarity) -> dict[str, Any]:
     """The means over all steps of a set, by depth, variant and number of candidates."""
     kept: dict[tuple[str, str, str], list[Kept]] = defaultdict(list)
     edges: dict[str, list[int]] = defaultdict(list)
-    async with Session(place, similarity=similarity, cache=False) as session:
-        for case in asked:
+    async with Session(endpoint, similarity=similarity, cache=False) as session:
+        for case in cases:
             around = ExploredGraph(await session.graph())
             said = await queries(case, around)
-            walks = {form: await led(case, graph, around, form) for form in FORMS}
+            walks = {form: await led(case, facts, around, form) for form in FORMS}
             for step in walks["groups"]:
                 edges[f"depth {step.depth}"].append(len(expanded(step, around, "pairs")))
             for variant, offered in itertools.product(VARIANTS, OFFERED):
                 for step in walks[variant.form]:
                     cold = Cold(similarity)
                     ranking = await ranked(variant, step, offered, context(variant, around, cold, said))
-                    found = Kept(*worth(case, step, ranking, offered, graph), cold.texts)
+                    found = Kept(*worth(case, step, ranking, offered, facts), cold.texts)
                     kept[f"depth {step.depth}", variant.name, str(offered)].append(found)
-    figures: dict[str, Any] = {"questions": len(asked)}
+    figures: dict[str, Any] = {"questions": len(cases)}
     for depth, counts in edges.items():
         figures[depth] = {"steps": len(counts), "edges, mean": round(fmean(counts), 1)}
     for (depth, name, candidates), own in kept.items():
@@ -179,27 +185,27 @@ async def measured(place: str, asked: Sequence[Case], graph: Facts, similarity: 
 def means(kept: Sequence[Kept]) -> dict[str, float]:
     """Coverage and cost over the steps of one depth."""
     return {
-        "coverage": round(fmean(one.share for one in kept), 3),
-        "tokens": round(fmean(one.tokens for one in kept)),
-        "embedded": round(fmean(len(one.texts) for one in kept)),
-        "embedded, set": len({text for one in kept for text in one.texts}),
+        "coverage": round(fmean(step.share for step in kept), 3),
+        "tokens": round(fmean(step.tokens for step in kept)),
+        "embedded": round(fmean(len(step.texts) for step in kept)),
+        "embedded, set": len({text for step in kept for text in step.texts}),
     }
 
 
-async def led(case: Case, graph: Facts, around: ExploredGraph, form: Form) -> list[WalkStep]:
+async def led(case: GoldCase, facts: Facts, around: ExploredGraph, form: Form) -> list[WalkStep]:
     """The gold steps from depth to depth: the beams that a search has which always takes those that lead to most answers."""
     beams = tuple(PartialPath(topic) for topic in case.topics)
     steps: list[WalkStep] = []
     for depth in range(1, case.hops + 1):
         nodes = frontier(beams, SearchSettings().frontier, around)
         await around.fetch(node for own in nodes for node in own)
-        within = {end for beam in beams for end in leads(case, graph, beam, beam.tails)}
+        within = {end for beam in beams for end in leads(case, facts, beam, beam.tails)}
         if not within:
             break
         step = WalkStep(depth, beams, nodes, within)
         steps.append(step)
-        gold = [(found, gains(case, graph, beams, found)) for found in expanded(step, around, form)]
-        best = sorted((one for one in gold if one[1]), key=lambda one: -len(one[1]))[:BEAMS]
+        gold = [(found, gains(case, facts, beams, found)) for found in expanded(step, around, form)]
+        best = sorted((gained for gained in gold if gained[1]), key=lambda gained: -len(gained[1]))[:WIDTH]
         beams = tuple(beams[found.beam].extend(found) for found, _ in best)
     return steps
 
@@ -213,19 +219,19 @@ def expanded(step: WalkStep, around: ExploredGraph, form: Form) -> list[Step]:
     ]
 
 
-def leads(case: Case, graph: Facts, beam: PartialPath, ends: Iterable[Term]) -> set[Term]:
+def leads(case: GoldCase, facts: Facts, beam: PartialPath, ends: Iterable[Term]) -> set[Term]:
     """The answers that the gold relations lead to from these ends, after what the beam has walked."""
     ends = list(ends)
     done = len(beam.steps)
     rests = {chain[done:] for topic, chain in case.chains if topic == beam.topic and chain[:done] == beam.chain}
-    return {end for rest in rests for end in graph.walk(ends, rest)} & case.answers
+    return {end for rest in rests for end in facts.walk(ends, rest)} & case.answers
 
 
-def gains(case: Case, graph: Facts, beams: Sequence[PartialPath], found: Step) -> set[Term]:
+def gains(case: GoldCase, facts: Facts, beams: Sequence[PartialPath], found: Step) -> set[Term]:
     """The answers that a candidate leads to. A group stands for all of its tails, also those beyond the frontier."""
     beam = beams[found.beam].extend(found)
-    ends = graph.walk(beams[found.beam].tails, [found.relation]) if len(found.edges) > 1 else found.tails
-    return leads(case, graph, beam, ends)
+    ends = facts.walk(beams[found.beam].tails, [found.relation]) if len(found.edges) > 1 else found.tails
+    return leads(case, facts, beam, ends)
 
 
 def context(variant: Variant, explored: ExploredGraph, cold: Cold, queries: Mapping[str, str]) -> RetrievalContext:
@@ -241,17 +247,17 @@ async def ranked(variant: Variant, step: WalkStep, offered: int, context: Retrie
     return await registry.find(variant.retriever).rank(request, context)
 
 
-def worth(case: Case, step: WalkStep, ranking: Ranking, offered: int, graph: Facts) -> tuple[float, int]:
+def worth(case: GoldCase, step: WalkStep, ranking: Ranking, offered: int, facts: Facts) -> tuple[float, int]:
     """The share of the answers that the first candidates lead to, and the tokens of their offers."""
     page = ranking.candidates[:offered]
-    won = {end for found in page for end in gains(case, graph, step.beams, found)}
+    won = {end for found in page for end in gains(case, facts, step.beams, found)}
     topics = [Match(iri, label, 1.0, mention=label) for iri, label in case.topics.items()]
     shown = offer_candidates(step.beams, page, ranking.labels, topics, SearchSettings().tails)
-    text = "\n".join(f"{one.number}. {one.text}" for one in shown)
+    text = "\n".join(f"{candidate.number}. {candidate.text}" for candidate in shown)
     return len(won & step.within) / len(step.within), estimate(text)
 
 
-async def queries(case: Case, around: ExploredGraph) -> dict[str, str]:
+async def queries(case: GoldCase, around: ExploredGraph) -> dict[str, str]:
     """What the variants compare candidates with, by name."""
     question = case.question
     for label in case.topics.values():

@@ -1,9 +1,10 @@
-"""How much a search forgives: Hits@1 of a model that knows the way and errs, by the width of the beam and with or without verification.
+"""How much a search forgives: Hits@1 of a model that knows the way and errs, by beam width, verified or not.
 
-An error is drawn for each step that the model may pick (as many as the beam is wide): with the probability of the noise it is
-a wrong one of those offered, else a right one, as long as there are any left. When it verifies, it errs by the same probability
-for each path: it then takes one of the two other views than the true one (that the last step does not follow, that it follows, that
-the statement can be deduced, too). The answer call errs as well: it then takes a wrong one of the paths that it is shown.
+An error is drawn for each step that the model may choose (as many as the beam is wide): with the probability of the noise
+it is a wrong one of those offered, else a right one, as long as there are any left. When it verifies, it errs by the same
+probability for each path: it then takes one of the two other views than the true one (that the last step does not follow,
+that it follows, that the statement can be deduced, too). The answer call errs as well: it then takes a wrong one of the
+paths that it is shown.
 
 FiDeLiS with the fused call plan, default settings otherwise; the graph is in process and BM25 ranks. Means over seeds.
 """
@@ -14,8 +15,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from eval.support.report import Report, markdown, options
-from eval.support.walks import Bench, Walker, present, scores
+from eval.support.gold import GoldBenchmark, present, records, scores
+from eval.support.report import Report, options
+from fedkg.bench.report import markdown
 from fedkg.bench.report.plots import curves
 from fedkg.config.settings import SearchSettings, Verifier
 from fedkg.embed.base import Similarity
@@ -54,19 +56,19 @@ def main() -> None:
         measured = {cell: asyncio.run(hits(cell, chosen.data, session.similarity)) for cell in cells}
     for name in SETS:
         report.add(name, rows(name, measured))
-    report.attach("md", "\n".join(f"{name}\n\n{markdown(rows(name, measured))}" for name in SETS))
+    report.attach("md", "\n".join(f"{name}\n\n{markdown.records(rows(name, measured))}" for name in SETS))
     report.attach("svg", plot(measured))
     report.close()
 
 
 async def hits(cell: Cell, data: Path, similarity: Similarity) -> float:
     """The mean Hits@1 over the seeds; without noise they are all the same."""
-    found = []
+    benchmark = GoldBenchmark.load(cell.name, data, ASKED, cell.search)
+    measured = []
     for seed in SEEDS if cell.rate else SEEDS[:1]:
-        bench = Bench.load(cell.name, data, ASKED)
-        async with Walker(bench, similarity, cell.search, rate=cell.rate, seed=seed) as walker:
-            found.append(scores(await walker.all())["hits@1"])
-    return round(fmean(found), 3)
+        walked = await records(benchmark, similarity, rate=cell.rate, seed=seed)
+        measured.append(scores(walked)["hits@1"])
+    return round(fmean(measured), 3)
 
 
 def rows(name: str, measured: dict[Cell, float]) -> list[dict[str, Any]]:

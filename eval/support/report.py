@@ -2,7 +2,6 @@
 
 import argparse
 import datetime as dt
-import importlib.metadata
 import json
 import os
 import platform
@@ -12,7 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Report", "markdown", "options", "require", "spread"]
+from fedkg.bench.run import provenance
+
+__all__ = ["Report", "options", "quantiles", "require"]
 
 FOLDER = Path(__file__).resolve().parents[1]
 DATA = FOLDER.parents[1] / "shared" / "data"
@@ -73,14 +74,7 @@ class Report:
             (FOLDER / "results" / f"{self._name}.json").write_text(text, encoding="utf-8")
 
 
-def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The rows as a table; the first one names the columns. Nothing stands for None."""
-    lines = [list(rows[0]), ["---"] * len(rows[0])]
-    lines += [["" if value is None else str(value) for value in row.values()] for row in rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-def spread(values: list[float], digits: int = 3) -> dict[str, float]:
+def quantiles(values: Sequence[float], digits: int = 3) -> dict[str, float]:
     """The median, the 99th percentile and the largest of some values."""
     ordered = sorted(values)
     at = {"median": 0.5, "p99": 0.99, "max": 1.0}
@@ -88,10 +82,7 @@ def spread(values: list[float], digits: int = 3) -> dict[str, float]:
 
 
 def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            found[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
+    versions = {package: provenance.version(package) for package in PACKAGES}
+    return {"python": platform.python_version()} | {
+        package: version for package, version in versions.items() if version
+    }

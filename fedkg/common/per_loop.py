@@ -1,4 +1,4 @@
-"""What belongs to an event loop: locks and slots of one loop may not be used in another."""
+"""What belongs to an event loop: locks, slots and connections of one loop may not be used in another."""
 
 import asyncio
 from collections.abc import Callable
@@ -29,3 +29,7 @@ class PerLoop(Generic[T]):
         if loop not in self._values:
             self._values[loop] = self._make()
         return self._values[loop]
+
+    def pop(self) -> T | None:
+        """Takes out the value of the running event loop, for whoever has to close it; None where there is none."""
+        return self._values.pop(asyncio.get_running_loop(), None)

@@ -98,12 +98,13 @@ class FederatedGraph:
         self.members = tuple(members)
         self.name = " + ".join(member.name for member in members)
         self._identity = identity or Identity()
+        self._met: SingleFlight[Iri, JoinedPresence] = SingleFlight()
         self._copies = KnownCopies()
 
     async def neighbours(self, entities: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
         """One record per entity and member: its edges, and those of its copies, each with the link that leads there."""
         wanted = list(dict.fromkeys(entities))
-        met, plumbing = await asyncio.gather(self._met.get(wanted), self._plumbing())
+        met, plumbing = await asyncio.gather(self._met.get(wanted, self._first_wave.meet), self._plumbing())
         asked = [self._ask(number, met, direction) for number in range(len(self.members))]
         parts = await asyncio.gather(*asked)
         return [
@@ -177,8 +178,8 @@ class FederatedGraph:
         return [FederationMember(member, self._identity) for member in self.members]
 
     @cached_property
-    def _met(self) -> SingleFlight[Iri, JoinedPresence]:
-        return SingleFlight(_FirstWave(self._sources, self._copies).meet)
+    def _first_wave(self) -> _FirstWave:
+        return _FirstWave(self._sources, self._copies)
 
     async def _plumbing(self) -> frozenset[Iri]:
         """What one member knows to be plumbing is that for all: only one of them may have the catalogue of relations."""

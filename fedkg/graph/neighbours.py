@@ -8,14 +8,14 @@ What an entity's neighbourhood is does not depend on the batch that it came in.
 """
 
 import asyncio
-import contextlib
 import logging
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import msgspec
 
+from fedkg.common.single_flight import SingleFlight
 from fedkg.config.settings import DAY
 from fedkg.core.encoding import decode, encode
 from fedkg.core.meter import count
@@ -30,8 +30,6 @@ from fedkg.sparql import build, edges
 from fedkg.sparql.reply import Rows
 
 __all__ = ["Neighbours"]
-
-Flight = tuple[asyncio.AbstractEventLoop, Direction, Iri]
 
 NAMESPACE = "neighbours"
 NO_QUERY = "no query can carry this IRI"
@@ -56,7 +54,9 @@ class Neighbours:
         most = min(limits.batch, build.room(shape))
         ways: tuple[Direction, Direction] = ("out", "in")
         self._sizes = {way: BatchSize(source.store, f"{self._key} {way}", most) for way in ways}
-        self._flights: dict[Flight, asyncio.Event] = {}
+        self._flights: dict[Direction, SingleFlight[Iri, Neighbourhood]] = {
+            way: SingleFlight(_has_failed) for way in ways
+        }
 
     async def get(self, entities: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
         """The neighbourhood of each entity, in their order; at most one request per `batch` entities that are new.
@@ -66,28 +66,16 @@ class Neighbours:
         wanted = list(dict.fromkeys(entities))
         kept = await self._load(wanted, direction)
         count("cache_hits", len(kept))
-        loop = asyncio.get_running_loop()
-        missing = [(loop, direction, entity) for entity in wanted if entity not in kept and entity.queryable]
-        theirs = {key: self._flights[key] for key in missing if key in self._flights}
-        with self._flight([key for key in missing if key not in theirs]) as own:
-            known = kept | await self._fetch([entity for *_, entity in own], direction)
-        for flight in theirs.values():
-            await flight.wait()
-        if theirs:
-            known |= {near.entity: near for near in await self.get([entity for *_, entity in theirs], direction)}
-        return [known.get(entity) or self._gap(entity, direction, NO_QUERY) for entity in wanted]
+        missing = [entity for entity in wanted if entity not in kept and entity.queryable]
+        asked: set[Iri] = set()
 
-    @contextlib.contextmanager
-    def _flight(self, keys: list[Flight]) -> Iterator[list[Flight]]:
-        """Lets others wait for what is asked for inside; they ask themselves for what it did not bring."""
-        landed = asyncio.Event()
-        self._flights |= dict.fromkeys(keys, landed)
-        try:
-            yield keys
-        finally:
-            for key in keys:
-                del self._flights[key]
-            landed.set()
+        async def fetch(entities: Sequence[Iri]) -> dict[Iri, Neighbourhood]:
+            asked.update(entities)
+            return await self._fetch(entities, direction)
+
+        known = kept | await self._flights[direction].get(missing, fetch)
+        count("cache_hits", len(missing) - len(asked))
+        return [known.get(entity) or self._gap(entity, direction, NO_QUERY) for entity in wanted]
 
     async def _fetch(self, entities: Sequence[Iri], direction: Direction) -> dict[Iri, Neighbourhood]:
         """The neighbourhoods in batches, each as large as was learned until then."""
@@ -184,6 +172,10 @@ class Neighbours:
         values = {f"{self._key} {near.direction} {near.entity.value}": _pack(near) for near in found if not near.failed}
         if values:
             await asyncio.to_thread(self._store.put_many, NAMESPACE, values, days * DAY)
+
+
+def _has_failed(near: Neighbourhood) -> bool:
+    return bool(near.failed)
 
 
 class _CachedNeighbourhood(msgspec.Struct, array_like=True):

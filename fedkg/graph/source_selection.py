@@ -42,7 +42,7 @@ class FederationMember:
         self.graph = graph
         self.declared = bool(graph.profile.authorities)
         self._identity = identity
-        self._known: SingleFlight[Iri, EntityPresence] = SingleFlight(graph.known)
+        self._known: SingleFlight[Iri, EntityPresence] = SingleFlight()
 
     def claims(self, iri: Iri) -> bool:
         """Whether the profile declares that the endpoint speaks of the IRI."""
@@ -60,7 +60,7 @@ class FederationMember:
         """
         if self.declared and all(map(self.claims, entities)):
             return await self._at_home(entities)
-        told = await self._known.get(entities)
+        told = await self._known.get(entities, self.graph.known)
         return {
             entity: MemberPresence(
                 self.claims(entity) if self.declared else found.known, found.links, failed=found.failed
@@ -70,7 +70,7 @@ class FederationMember:
 
     async def links(self, entities: Sequence[Iri]) -> list[Edge]:
         """The links from the entities to copies; where the endpoint fails to say them, that is noted as missing."""
-        told = await self._known.get(entities)
+        told = await self._known.get(entities, self.graph.known)
         for reason, number in Counter(found.failed for found in told.values() if found.failed).items():
             miss(Gap(self.graph.name, f"whether {number} answers are copies of others", reason))
         return [link for found in told.values() for link in found.links]
@@ -81,7 +81,11 @@ class FederationMember:
             return [copy for copy in copies if self.claims(copy)]
         if len(copies) <= room:
             return list(copies)
-        return [copy for copy, found in (await self._known.get(copies)).items() if found.known or found.failed]
+        return [
+            copy
+            for copy, found in (await self._known.get(copies, self.graph.known)).items()
+            if found.known or found.failed
+        ]
 
     async def _at_home(self, entities: Sequence[Iri]) -> dict[Iri, MemberPresence]:
         out, into = await asyncio.gather(self.graph.neighbours(entities, "out"), self.graph.neighbours(entities, "in"))

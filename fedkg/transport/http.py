@@ -4,17 +4,18 @@ A query always goes out as a POST form: Virtuoso never answers a POSTed `applica
 at some 8 to 10 kB. The body is read in pieces and counted after decompression, so no reply can fill the memory.
 """
 
-import asyncio
 import contextlib
 import re
 import time
 import urllib.request
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from functools import partial
 from importlib import metadata
 
 import aiohttp
 import yarl
 
+from fedkg.common.per_loop import PerLoop
 from fedkg.errors import EndpointTimeoutError, ProfileError, TruncatedError, UnreachableError
 from fedkg.sparql.reply import EndpointReply
 
@@ -65,9 +66,7 @@ class HttpTransport:
         self._timeout = timeout
         self._max_bytes = max_bytes
         self._form = form
-        self._sessions: dict[
-            asyncio.AbstractEventLoop, tuple[AsyncGenerator[aiohttp.ClientSession], aiohttp.ClientSession]
-        ] = {}
+        self._sessions = PerLoop(partial(_kept_open, self._headers, timeout))
 
     def __repr__(self) -> str:
         return f"HttpTransport({self.name})"
@@ -77,7 +76,7 @@ class HttpTransport:
 
         Raises UnreachableError, EndpointTimeoutError, or TruncatedError for more than `max_bytes`.
         """
-        session = await self._session()
+        session = await anext(self._sessions.here())
         started = time.monotonic()
         url = self._url
         with _mapped(self.name, self._timeout):
@@ -92,19 +91,8 @@ class HttpTransport:
 
     async def close(self) -> None:
         """Frees the connections of the running event loop; those of others go with their loops."""
-        keeper, _ = self._sessions.pop(asyncio.get_running_loop(), (None, None))
-        if keeper is not None:
-            await keeper.aclose()
-
-    async def _session(self) -> aiohttp.ClientSession:
-        loop = asyncio.get_running_loop()
-        for old in tuple(self._sessions):
-            if old.is_closed():
-                self._sessions.pop(old, None)
-        if loop not in self._sessions:
-            keeper = _keep(self._headers, self._timeout)
-            self._sessions[loop] = (keeper, await anext(keeper))
-        return self._sessions[loop][1]
+        if opened := self._sessions.pop():
+            await opened.aclose()
 
     async def _reply(self, response: aiohttp.ClientResponse, started: float) -> EndpointReply:
         good = response.status < 300
@@ -117,7 +105,8 @@ class HttpTransport:
         return EndpointReply(response.status, headers, bytes(body[:cap]), time.monotonic() - started)
 
 
-async def _keep(headers: Mapping[str, str], seconds: float) -> AsyncGenerator[aiohttp.ClientSession]:
+async def _kept_open(headers: Mapping[str, str], seconds: float) -> AsyncGenerator[aiohttp.ClientSession]:
+    """The same session as often as it is asked for, until the generator is closed."""
     # A suspended async generator is closed by its event loop when that shuts down. A program that calls
     # asyncio.run several times so never leaves a connection behind on a loop that is gone.
     async with aiohttp.ClientSession(
@@ -127,7 +116,8 @@ async def _keep(headers: Mapping[str, str], seconds: float) -> AsyncGenerator[ai
         connector=aiohttp.TCPConnector(limit=0),
         cookie_jar=aiohttp.DummyCookieJar(),
     ) as session:
-        yield session
+        while True:
+            yield session
 
 
 async def _read(response: aiohttp.ClientResponse, cap: int) -> bytearray:

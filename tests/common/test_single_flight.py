@@ -34,21 +34,21 @@ async def started(*tasks: asyncio.Task[dict[int, int]]) -> None:
 async def test_the_same_work_is_done_once_at_a_time() -> None:
     """Two that want overlapping keys: each key is worked on once; later it is worked on again."""
     work = Work()
-    flights = SingleFlight(work)
-    tasks = [asyncio.ensure_future(flights.get(keys)) for keys in ([1, 2, 1], [2, 3])]
+    flights = SingleFlight[int, int]()
+    tasks = [asyncio.ensure_future(flights.get(keys, work)) for keys in ([1, 2, 1], [2, 3])]
     await started(*tasks)
     work.gate.set()
     assert await asyncio.gather(*tasks) == [{1: 2, 2: 4}, {2: 4, 3: 6}]
     assert work.asked == [[1, 2], [3]]
-    assert await flights.get([2]) == {2: 4}
+    assert await flights.get([2], work) == {2: 4}
     assert work.asked[2:] == [[2]]
 
 
 async def test_who_waits_does_it_where_the_first_gave_up() -> None:
     """A cancelled question takes nobody with it."""
     work = Work()
-    flights = SingleFlight(work)
-    first, second = (asyncio.ensure_future(flights.get([1])) for _ in range(2))
+    flights = SingleFlight[int, int]()
+    first, second = (asyncio.ensure_future(flights.get([1], work)) for _ in range(2))
     await started(first, second)
     first.cancel()
     await started(first, second)
@@ -61,11 +61,11 @@ async def test_who_waits_does_it_where_the_first_gave_up() -> None:
 def test_each_event_loop_works_for_itself() -> None:
     """Who waits in one thread cannot wait for what another thread's loop has under way."""
     work = Work()
-    flights, begun = SingleFlight(work), threading.Event()
+    flights, begun = SingleFlight[int, int](), threading.Event()
 
     async def hold() -> None:
         """Has the work under way while another loop wants the same."""
-        task = asyncio.ensure_future(flights.get([1]))
+        task = asyncio.ensure_future(flights.get([1], work))
         await started(task)
         begun.set()
         await asyncio.to_thread(other.join, 5)
@@ -76,9 +76,8 @@ def test_each_event_loop_works_for_itself() -> None:
         """Wants it too, and does it."""
         await asyncio.to_thread(begun.wait, 5)
         mine = Work()
-        flights._work = mine
         mine.gate.set()
-        found.update(await flights.get([1]))
+        found.update(await flights.get([1], mine))
 
     found: dict[int, int] = {}
     other = threading.Thread(target=lambda: asyncio.run(want()))
@@ -90,8 +89,8 @@ def test_each_event_loop_works_for_itself() -> None:
 async def test_an_error_is_everybodys_own() -> None:
     """Who waited for work that failed fails by its own work, or not at all."""
     work = Work()
-    flights = SingleFlight(work)
-    first, second = (asyncio.ensure_future(flights.get(keys)) for keys in ([1, 13], [1]))
+    flights = SingleFlight[int, int]()
+    first, second = (asyncio.ensure_future(flights.get(keys, work)) for keys in ([1, 13], [1]))
     await started(first, second)
     work.gate.set()
     with pytest.raises(ValueError, match="thirteen"):
@@ -102,11 +101,22 @@ async def test_an_error_is_everybodys_own() -> None:
 async def test_a_waiter_that_gives_up_stops_nobody() -> None:
     """The work goes on for whoever began it."""
     work = Work()
-    flights = SingleFlight(work)
-    first, second = (asyncio.ensure_future(flights.get([1])) for _ in range(2))
+    flights = SingleFlight[int, int]()
+    first, second = (asyncio.ensure_future(flights.get([1], work)) for _ in range(2))
     await started(first, second)
     second.cancel()
     await started(first, second)
     work.gate.set()
     assert await first == {1: 2}
     assert work.asked == [[1]]
+
+
+async def test_a_failed_result_is_only_whoever_s_it_is() -> None:
+    """Those that waited for a result that is no good do the work again; a good one beside it they take."""
+    work = Work()
+    flights = SingleFlight[int, int](failed=lambda double: double == 2 and len(work.asked) == 1)
+    tasks = [asyncio.ensure_future(flights.get(keys, work)) for keys in ([1, 2], [1, 2], [1])]
+    await started(*tasks)
+    work.gate.set()
+    assert await asyncio.gather(*tasks) == [{1: 2, 2: 4}, {1: 2, 2: 4}, {1: 2}]
+    assert work.asked == [[1, 2], [1], [1]]

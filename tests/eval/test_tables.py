@@ -10,21 +10,16 @@ import msgspec
 import pytest
 
 from eval.quality import grids, tables
-from eval.support import cells
-from eval.support.asker import LOCAL, Asker
-from eval.support.cells import Cells, spread
-from eval.support.gold import SETS, Set, facts, way
-from eval.support.guide import Gold
-from eval.support.walks import Tally
+from eval.support import runs
 from fedkg.bench.data import definitions
-from fedkg.bench.data.questions import BenchmarkQuestion
-from fedkg.bench.data.questions import Gold as Named
 from fedkg.bench.run import provenance, results
 from fedkg.bench.run.record import QuestionRecord
 from fedkg.bench.run.results import BenchmarkResult
 from fedkg.bench.scoring.scores import score
 from fedkg.core.usage import Usage
 from fedkg.methods.registry import METHODS
+from fedkg.reasoner.lexical import LocalModel
+from fedkg.testing import GoldChat
 
 Command = Callable[..., None]
 X = "http://x/"
@@ -100,7 +95,7 @@ def written(file: Path, text: str) -> str:
 @pytest.fixture
 def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     """Runs a command in this process with the data folder; what it keeps is kept in `kept`."""
-    monkeypatch.setattr(cells, "FOLDER", tmp_path / "kept")
+    monkeypatch.setattr(runs, "FOLDER", tmp_path / "kept")
     monkeypatch.setattr(provenance, "ROOT", tmp_path)  # a checkout may change while a test runs
 
     def run(main: Callable[[], None], *words: str) -> None:
@@ -114,8 +109,8 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
 def test_methods_apply_by_what_the_registry_says() -> None:
     """Without a language model those that prompt are refused; with one that knows the answers those that recall them say nothing."""
     for name, method in METHODS.items():
-        assert bool(tables.refusal(name, LOCAL)) == method.prompts
-        assert bool(tables.refusal(name, Tally.name)) == (not method.graph)
+        assert bool(tables.refusal(name, LocalModel.name)) == method.prompts
+        assert bool(tables.refusal(name, GoldChat.name)) == (not method.graph)
 
 
 def test_the_benchmarks_are_those_with_a_graph(tmp_path: Path) -> None:
@@ -199,51 +194,3 @@ def test_what_is_wrong_ends_the_program(command: Command) -> None:
         command(tables.main, "--benchmarks", "nothing")
     with pytest.raises(SystemExit, match=r"crlt-qa\.json"):
         command(tables.main, "--benchmarks", "crlt-qa")
-
-
-def square(name: str) -> Cells:
-    """Work for another process."""
-    return Cells((Path(name),), (str(int(name) ** 2),))
-
-
-def test_work_comes_back_in_its_order() -> None:
-    """From this process, and from others."""
-    names = ["3", "1", "2"]
-    assert spread(square, names, 2) == spread(square, names, 1) == [square(name) for name in names]
-
-
-def test_a_way_is_the_shortest_and_fits_the_answers_best(tmp_path: Path, family: str) -> None:
-    """One relation before two; of several those that lead to the answers and to little else; none where nothing leads there."""
-    graph = facts(tmp_path / "family.nt.gz", f"<{X}")
-    ann, nurse, miner = (Named(name, X + name) for name in ("ann", "nurse", "miner"))
-
-    def steps(*answers: Named) -> list[tuple[str, str]]:
-        found = way(BenchmarkQuestion("1", "?", (ann,), answers), graph)
-        return [(one.relation.value.removeprefix(X), one.direction) for one in found]
-
-    assert steps(nurse) == [("job", "out")]
-    assert steps(miner) == [("father", "out"), ("job", "out")]
-    assert steps(Named("eve", f"{X}eve")) == []
-
-
-def test_where_rows_show_no_path_the_graph_is_asked(
-    unknown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of a set that is known to lead to its answers; a question without a way has an empty one."""
-    monkeypatch.setitem(SETS, "family", Set("plain", "family.nt.gz", f"<{X}", "generic"))
-    definition = msgspec.structs.replace(definitions.find(unknown), questions="plain.jsonl.gz")
-    (tmp_path / "plain.jsonl.gz").write_bytes(gzip.compress((tmp_path / "plain.jsonl").read_bytes()))
-    ann, miner, eve = (Named(name, X + name) for name in ("ann", "miner", "eve"))
-    with Asker(tmp_path) as asker:
-        assert asker.knows(definition)
-        known = asker.gold(definition, BenchmarkQuestion("1", "?", (ann,), (miner,)))
-        assert known == Gold(["→ father", "→ job"], ["miner"])
-        assert asker.gold(definition, BenchmarkQuestion("2", "?", (ann,), (eve,))) == Gold([], ["eve"], proven=False)
-
-
-def test_the_known_sets_are_told_by_their_files(data: Path) -> None:
-    """MetaQA's rows name relations, WebQSP on FB15k-237 has a set; of QALD nothing is known."""
-    with Asker(data) as asker:
-        ways = {name: asker.knows(definitions.find(name)) for name in tables.with_graph(data)}
-    unknown = {"crlt-claims", "crlt-qa", "medqa-usmle", "qald10-codex"}
-    assert {name for name, known in ways.items() if not known} == unknown

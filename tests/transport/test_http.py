@@ -414,7 +414,7 @@ def test_one_transport_serves_several_threads(threaded: ThreadingHTTPServer) -> 
     for thread in threads:
         thread.join()
     assert bodies == [EMPTY] * 40
-    assert not transport._sessions
+    assert len(transport._sessions) == 0
 
 
 async def test_closing_twice_and_asking_again_is_fine(serve: Serve) -> None:

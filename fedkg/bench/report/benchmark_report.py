@@ -4,6 +4,7 @@ Which tables there are is decided by what differs between the runs and by what w
 bytes: nothing of the day, the machine or the folder is in a report.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,10 @@ from fedkg.bench.scoring.summary import Part
 from fedkg.bench.scoring.variants import VariantRun, Variants
 from fedkg.errors import DatasetError
 
-__all__ = ["BenchmarkReport", "Section", "as_html", "as_markdown", "report", "write"]
+__all__ = ["BenchmarkReport", "Section", "as_html", "as_markdown", "report", "write", "write_folder"]
 
+UNSAFE = re.compile(r"[^\w.-]+")
+"""What of a plot's title does not stand in the name of its file."""
 PLOTLESS = "Without plots: they need fedkg's extra `report` (matplotlib)."
 ABOUT = (
     "Each figure is a mean over all questions that were asked, with its 95 % bootstrap confidence interval; it can be "
@@ -73,6 +76,15 @@ def write(found: BenchmarkReport, out: Path) -> tuple[Path, Path]:
     except OSError as error:
         raise DatasetError(f"cannot write {out}: {error.strerror}", hint="--out names a file in a folder") from error
     return out, beside
+
+
+def write_folder(made: BenchmarkReport, folder: Path) -> None:
+    """Writes the report as `report.md` to a folder that is there, and each plot as an SVG file beside it."""
+    plots = [(title, f"{UNSAFE.sub('-', title)}.svg", svg) for section in made.sections for title, svg in section.plots]
+    shown = [f"![{title}]({name})\n" for title, name, _ in plots]
+    (folder / "report.md").write_text("\n".join([as_markdown(made), *shown]), encoding="utf-8")
+    for _, name, svg in plots:
+        (folder / name).write_text(svg, encoding="utf-8")
 
 
 def as_html(found: BenchmarkReport) -> str:

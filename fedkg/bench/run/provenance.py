@@ -22,7 +22,7 @@ from fedkg.bench.run.record import Header
 from fedkg.config.settings import Settings, masked, public
 from fedkg.reasoner.prompts import library
 
-__all__ = ["current", "deviating", "header"]
+__all__ = ["current", "deviating", "header", "version"]
 
 ROOT = Path(__file__).resolve().parents[3]
 """The checkout that the package runs from, if it does."""
@@ -56,7 +56,7 @@ def current(settings: Settings) -> dict[str, Any]:
     """The part of a header that says what is running here: fedkg, its commit, packages, and wordings."""
     commit, dirty = _started_from()
     return {
-        "fedkg": _version("fedkg"),
+        "fedkg": version("fedkg"),
         "commit": commit,
         "dirty": dirty,
         "packages": dict(_packages()),
@@ -102,11 +102,11 @@ def _packages() -> dict[str, str]:
     except importlib.metadata.PackageNotFoundError:
         required = []
     names = {found[0] for line in required if not DEVELOPING.search(line) and (found := NAME.match(line))}
-    versions = {name: _version(name) for name in sorted(names)}
+    versions = {name: version(name) for name in sorted(names)}
     return {"python": platform.python_version()} | {name: version for name, version in versions.items() if version}
 
 
-def _version(package: str) -> str:
+def version(package: str) -> str:
     """The version that is installed; "" where none is."""
     try:
         return importlib.metadata.version(package)

@@ -42,3 +42,8 @@ def test_no_markup_is_left(said: str) -> None:
     """Every sign that means something is escaped."""
     assert not LIVE.search(markdown.text(said))
     assert "\n" not in markdown.heading(2, said).removesuffix("\n")
+
+
+def test_a_table_has_a_line_for_each_row() -> None:
+    """The first row names the columns; None is nothing."""
+    assert markdown.records([{"a": 1, "b": None}]) == "| a | b |\n| --- | --- |\n| 1 |  |\n"

@@ -1,0 +1,127 @@
+"""The gold chain of each question of a benchmark: what its set names, or the shortest relations that lead to the answers."""
+
+import gzip
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fedkg.bench.data.definitions import Definition
+from fedkg.bench.data.facts import Facts, Walked
+from fedkg.bench.data.questions import BenchmarkQuestion
+from fedkg.core.terms import Direction, Term
+from fedkg.testing import GoldChain
+
+__all__ = ["SETS", "GoldChains", "QuestionSet", "listed", "shortest"]
+
+
+class QuestionSet(NamedTuple):
+    """The questions of a file on one graph, which has this `profile`; a fact's relation begins with `relations`."""
+
+    questions: str
+    graph: str
+    relations: str
+    profile: str
+
+
+FREEBASE = ("freebase-fb15k237.nt.gz", "<http://rdf.freebase.com/ns/", "freebase")
+CODEX = ("wikidata-codex-m.nt.gz", "<http://www.wikidata.org/prop/direct/", "wikidata")
+SETS = {
+    "WebQSP": QuestionSet("webqsp-test", *FREEBASE),
+    "CWQ": QuestionSet("cwq-test", *FREEBASE),
+    "MetaQA, 3 hops": QuestionSet("metaqa-3hop-test", "metaqa.nt.gz", "<http://metaqa.invalid/relation/", "generic"),
+    "WebQSP on CoDEx-M": QuestionSet("webqsp-test", *CODEX),
+}
+"""The sets whose facts are known to lead to the answers."""
+
+
+class GoldChains:
+    """The chains of the benchmarks in a folder of data; its files are read at their first use, once."""
+
+    def __init__(self, data: Path) -> None:
+        self._data = data
+        self._listed: dict[str, Mapping[str, GoldChain]] = {}
+        self._facts: dict[QuestionSet, Facts] = {}
+
+    def known(self, definition: Definition) -> bool:
+        """Whether there are chains of questions of this benchmark."""
+        return bool(self._of_set(definition)) or _question_set(definition) is not None
+
+    def of(self, definition: Definition, question: BenchmarkQuestion) -> GoldChain:
+        """The chain of one question; one without steps where nothing is known to lead to its answers."""
+        if chain := self._of_set(definition).get(question.id):
+            return chain
+        questions = _question_set(definition)
+        relations = shortest(question, self._graph(questions)) if questions else ()
+        steps = tuple((_name(relation.relation.value), relation.direction) for relation in relations)
+        return GoldChain(steps, tuple(answer.label for answer in question.answers), bool(steps), question.id)
+
+    def _of_set(self, definition: Definition) -> Mapping[str, GoldChain]:
+        """The chains that the question set names, by ids."""
+        if definition.name not in self._listed:
+            file = self._data / definition.questions
+            self._listed[definition.name] = listed(file) if definition.loader == "jsonl" else {}
+        return self._listed[definition.name]
+
+    def _graph(self, questions: QuestionSet) -> Facts:
+        if questions not in self._facts:
+            self._facts[questions] = Facts.read(self._data / questions.graph, questions.relations)
+        return self._facts[questions]
+
+
+def listed(file: Path) -> dict[str, GoldChain]:
+    """The chain of each question of a JSON Lines file, by its id; none where its rows show no way.
+
+    A row may name the relations (`gold_relations`, `^` before one that is walked backwards) or a path that consists of them.
+    """
+    data = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+    rows = [json.loads(line) for line in data.splitlines()]
+    return {row["id"]: _chain(row) for row in rows} if all("gold_path" in row for row in rows) else {}
+
+
+def shortest(question: BenchmarkQuestion, facts: Facts) -> Walked:
+    """Of the shortest relations, one or two, from a topic to an answer those whose ends are most like the answers.
+
+    None where no such relations lead there.
+    """
+    topics = [iri for topic in question.topic_entities for iri in facts.topic(topic.iri)]
+    named = (facts.answers(answer.iri, answer.label) for answer in question.answers)
+    answers = frozenset[Term](end for ends in named for end in ends) - set(topics)
+    for lead in (facts.single_steps, facts.double_steps):
+        if chains := [(topic, chain) for topic in topics for chain in lead(topic, answers)]:
+            return max((_f1(facts.walk([topic], chain), answers), chain) for topic, chain in chains)[1]
+    return ()
+
+
+def _f1(ends: set[Term], answers: frozenset[Term]) -> float:
+    return 2 * len(ends & answers) / (len(ends) + len(answers))
+
+
+def _question_set(definition: Definition) -> QuestionSet | None:
+    """The set of these questions on this graph, if it is a known one."""
+    wanted = (definition.questions, definition.graph)
+    return next((known for known in SETS.values() if (f"{known.questions}.jsonl.gz", known.graph) == wanted), None)
+
+
+def _chain(row: Mapping[str, Any]) -> GoldChain:
+    answers = tuple(answer["label"] for answer in row["answers"])
+    return GoldChain(tuple(_steps(row)), answers, bool(row["gold_path"]), row["id"])
+
+
+def _steps(row: Mapping[str, Any]) -> Iterable[tuple[str, Direction]]:
+    if relations := row.get("gold_relations"):
+        return ((_name(relation), "in" if relation[0] == "^" else "out") for relation in relations)
+    return _walked(row["topic_entities"][0]["iri"], row["gold_path"])
+
+
+def _walked(start: str, path: Iterable[Sequence[str]]) -> Iterable[tuple[str, Direction]]:
+    for subject, relation, target in path:
+        forwards = subject == start
+        start = target if forwards else subject
+        yield _name(relation), "out" if forwards else "in"
+
+
+def _name(relation: str) -> str:
+    """A relation by its name in a graph of these: `…/ns/people.person.place_of_birth` is "place of birth"."""
+    return re.split(r"[./]", relation)[-1].replace("_", " ")

@@ -1,0 +1,101 @@
+"""Who asks for upper bounds: sessions whose model knows the gold chains, and the executor of our tables and ablations.
+
+The same command gives the same answers: one question is asked after the other.
+"""
+
+import gc
+from collections.abc import AsyncGenerator, Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from fedkg.bench.data.gold_chains import GoldChains
+from fedkg.bench.data.questions import BenchmarkQuestion
+from fedkg.bench.run.asking import AskingTask
+from fedkg.bench.run.executors import together
+from fedkg.bench.run.record import QuestionRecord
+from fedkg.cache.memory import MemoryStore
+from fedkg.config.settings import Settings
+from fedkg.embed.base import Similarity
+from fedkg.embed.lazy import LazySimilarity
+from fedkg.llm.base import Completion, Request
+from fedkg.reasoner.base import ReasoningModel
+from fedkg.reasoner.lexical import LocalModel
+from fedkg.session import Session
+from fedkg.testing import GoldChain, GoldChat, GoldReasoner
+from fedkg.wiring.adapters import text_similarity
+
+__all__ = ["GoldExecutor", "GoldSession"]
+
+OnCall = Callable[[Request, Completion], None]
+
+
+class GoldSession(Session):
+    """A Session whose model is told the gold chain of each question before it is asked: one question at a time.
+
+    The model errs with the probability `rate`, by `seed` and the id of the chain. `on_call` gets what it is sent, with its
+    reply; the other arguments are a Session's.
+    """
+
+    def __init__(
+        self,
+        *endpoints: Any,
+        rate: float = 0.0,
+        seed: int = 0,
+        on_call: OnCall = lambda _request, _completion: None,
+        **options: Any,
+    ) -> None:
+        super().__init__(*endpoints, chat=GoldChat(on_call), **options)
+        self._golds: dict[str, GoldChain] = {}
+        self._rate, self._seed = rate, seed
+
+    def tell(self, question: str, chain: GoldChain) -> None:
+        """What is asked next, and what is known of it. No question before it is known any more: some have the same text."""
+        self._golds = {question: chain}
+
+    def _model(self, *question: Any) -> ReasoningModel:
+        return GoldReasoner(self._golds, self._rate, self._seed, super()._model(*question))
+
+
+class GoldExecutor:
+    """An Executor over the questions of a folder of data: without a language model, or with one that knows the gold chains.
+
+    Each run has a session of its own, so that its requests are its own; what is embedded is shared by all. A context
+    manager.
+    """
+
+    def __init__(self, data: Path) -> None:
+        self.chains = GoldChains(data)
+        self._similarities: dict[str, Similarity] = {}
+
+    async def records(
+        self, work: AskingTask, questions: Sequence[BenchmarkQuestion]
+    ) -> AsyncGenerator[QuestionRecord, None]:
+        """The records in the order of the questions. Raises InputError where the session cannot be opened."""
+        async with self._session(work.settings) as session:
+            for question in questions:
+                if isinstance(session, GoldSession):
+                    session.tell(question.question, self.chains.of(work.definition, question))
+                async for record in together(session, work, [question], 1):
+                    yield record
+        del session
+        gc.collect()  # a session is in a cycle of few objects that holds a graph: it would stay beside that of the next run
+
+    def _session(self, settings: Settings) -> Session:
+        opened = Session if settings.model == LocalModel.name else GoldSession
+        return opened(settings=settings, similarity=self._similarity(settings))
+
+    def _similarity(self, settings: Settings) -> Similarity:
+        if settings.embedder not in self._similarities:
+            self._similarities[settings.embedder] = text_similarity(settings, MemoryStore())
+        return self._similarities[settings.embedder]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for similarity in self._similarities.values():
+            if isinstance(similarity, LazySimilarity):
+                similarity.close()
