@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import textwrap
 import time
@@ -43,6 +44,8 @@ PREFIXES = """
 hypothesis.settings.register_profile("local", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+WHEEL_SOURCES = ["README.md", "endpoints/wikidata.toml", "prompts", "sample/graph.ttl", "eval"]
 
 CASSETTES = Path(__file__).parent / "cassettes"
 RECORDING = bool(os.environ.get("RECORD_CASSETTES"))
@@ -258,3 +261,17 @@ r:spouse rdfs:label "spouse"@en . r:born_in rdfs:label "place of birth"@en .
 def films(make_graph: Callable[..., SparqlGraph]) -> SparqlGraph:
     """Two films, their director and cast."""
     return make_graph(FILMS, name="films")
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel that is built from this checkout; what it is made of and lacks is a failure, and no reason to skip."""
+    root = Path(__file__).resolve().parents[1]
+    missing = [name for name in WHEEL_SOURCES if not (root / name).exists()]
+    assert not missing, f"the wheel cannot be built from this checkout, it lacks {missing}"
+    place = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(place), str(root)]
+    done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    [built] = place.glob("*.whl")
+    return built

@@ -1,0 +1,1 @@
+"""What fedkg can be extended by, one module each."""

@@ -1,0 +1,16 @@
+"""The same without names: a Session takes objects."""
+
+from fedkg_example.embedder import Letters
+from fedkg_example.vendor import FirstPath
+
+from fedkg import Session
+from fedkg.cache.memory import MemoryStore
+from fedkg.embed.lazy import LazySimilarity
+
+similarity = LazySimilarity(Letters(), MemoryStore())
+with Session(
+    "sample", chat=FirstPath(), similarity=similarity, retriever="fewest-first", method="first-hop", cache=False
+) as session:
+    answer = session.run(session.ask("What is the population of New Zealand?"))
+    print(answer.text())
+similarity.close()
