@@ -4,14 +4,16 @@ A profile says where an endpoint is and what its graph is like: engine, limits, 
 shape of a graph is data, so another endpoint is another file and no code. An error names file and key.
 """
 
-import tomllib
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
 
+from fedkg.common import toml
+from fedkg.common.file_cache import FileCache
 from fedkg.config import dialects
-from fedkg.config.resources import folder
+from fedkg.config.resources import folder, layers
 from fedkg.core.terms import Iri
 from fedkg.errors import ProfileError, SettingsError
 
@@ -174,6 +176,9 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     source: str = ""
 
 
+LOADED: FileCache[Path, tuple[Profile, dict[str, Any]]] = FileCache()
+
+
 def names(own: str = "") -> list[str]:
     """The known profile names, sorted; `own` is a further folder."""
     return sorted({name for place in _folders(own) for name in _files(place)})
@@ -188,40 +193,39 @@ def find(name: str, own: str = "") -> Profile:
 
 
 def load(path: Path) -> Profile:
-    """The profile in that file."""
-    try:
-        return parse(path.read_text(encoding="utf-8"), str(path), path.stem)
-    except OSError as error:
-        raise ProfileError(f"{path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise ProfileError(f"{path}: not UTF-8 text") from error
+    """The profile in that file. Raises ProfileError."""
+    text = partial(toml.read_text, path, ProfileError)
+    return _shaped(*LOADED.get(path, [path], lambda: _parsed(text(), str(path), path.stem)))
 
 
 def parse(text: str, source: str, name: str) -> Profile:
-    """The profile that TOML text describes; `source` is named in errors and kept in the profile."""
-    try:
-        values: dict[str, Any] = tomllib.loads(text)
-        profile = msgspec.convert({"name": name, **values, "source": source}, Profile, strict=True)
-    except tomllib.TOMLDecodeError as error:
-        raise ProfileError(f"{source}: {error}", hint="it must be TOML") from error
-    except msgspec.ValidationError as error:
-        raise ProfileError(f"{source}: {error}", hint=KEYS_HINT) from error
+    """The profile that TOML text describes; `source` is named in errors and kept in the profile. Raises ProfileError."""
+    return _shaped(*_parsed(text, source, name))
+
+
+def _parsed(text: str, source: str, name: str) -> tuple[Profile, dict[str, Any]]:
+    """The profile without what it takes from the one that it is like, and the values as they stand in the file."""
+    values = toml.parse(text, source, dict[str, Any], ProfileError)
+    whole = {"name": name, **values, "source": source}
+    profile = toml.convert(whole, source, Profile, ProfileError, hint=KEYS_HINT)
     if dialects.find(profile.engine) is None:
         known = f"known: {', '.join(dialects.known_names())}"
         raise ProfileError(f"{source}: engine: no engine is called {profile.engine[:100]!r}; {known}", hint=KEYS_HINT)
     _check_iris(profile)
-    return profile if not profile.like else msgspec.structs.replace(profile, shape=_shape_of(profile, values))
+    return profile, values
 
 
-def _shape_of(profile: Profile, values: dict[str, Any]) -> Shape:
-    """The model's shape, with what the profile itself says of its own in place of it."""
+def _shaped(profile: Profile, values: dict[str, Any]) -> Profile:
+    """The profile with the shape of the one that it is like, and what it says of its own in place of that."""
+    if not profile.like:
+        return profile
     model = _files(folder("endpoints")).get(profile.like)
     if model is None or model == Path(profile.source):
         raise ProfileError(f"{profile.source}: like: no bundled profile is called {profile.like!r}")
     shape = msgspec.to_builtins(msgspec.structs.replace(load(model).shape, marker=""))
-    for key, own in values.get("shape", {}).items():
-        shape[key] = {**shape[key], **own} if isinstance(own, dict) else own
-    return msgspec.convert(shape, Shape)
+    for key, value in values.get("shape", {}).items():
+        shape[key] = {**shape[key], **value} if isinstance(value, dict) else value
+    return msgspec.structs.replace(profile, shape=msgspec.convert(shape, Shape))
 
 
 def _check_iris(profile: Profile) -> None:
@@ -253,9 +257,7 @@ def _files(place: Path) -> dict[str, Path]:
     return {path.stem: path for path in place.glob("*.toml") if path.stem != IDENTITY}
 
 
-def _folders(own: str) -> list[Path]:
+def _folders(user: str) -> list[Path]:
     """The user's own folder before that of the bundled ones. Raises SettingsError where the user's is none."""
-    if own and not Path(own).is_dir():
-        hint = "profiles_dir is the folder of your own endpoint profiles"
-        raise SettingsError(f"{own}: no such folder of profiles", hint=hint)
-    return ([Path(own)] if own else []) + [folder("endpoints")]
+    hint = "profiles_dir is the folder of your own endpoint profiles"
+    return layers("endpoints", user, SettingsError, what="profiles", hint=hint)[::-1]

@@ -6,7 +6,6 @@ adapter is built, by the name of their variable.
 
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -14,6 +13,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from platformdirs import user_cache_path, user_config_path
 
+from fedkg.common import toml
 from fedkg.config import setting_errors
 from fedkg.config.setting_errors import Source
 from fedkg.errors import SettingsError
@@ -239,7 +239,7 @@ def load(
     path = Path(named) if named else user_file()
     settings = Settings()
     if named or path.is_file():
-        settings = _merge(settings, _read(path), Source({}, f" in {path}"))
+        settings = _merge(settings, toml.read(path, dict[str, Any], SettingsError), Source({}, f" in {path}"))
     variables = {key: name for name, key in ENVIRONMENT.items() if environ.get(name)}
     from_environment = {key: _split(key, environ[name]) for key, name in variables.items()}
     settings = _merge(settings, from_environment, Source(variables))
@@ -285,15 +285,6 @@ def masked(name: str) -> str:
     `name` may be PROFILE@WHERE, VENDOR:MODEL@URL, KIND:FOLDER or WHERE alone.
     """
     return QUERY.sub(r"\1?…", FOLDERS.sub(r"\1", USER.sub("", name)))
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SettingsError(f"settings file {path}: {error.strerror}", hint="name a readable TOML file") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"settings file {path}: {error}", hint="it must be TOML") from error
 
 
 def _merge(settings: Settings, changes: Mapping[str, Any], source: Source) -> Settings:

@@ -5,17 +5,17 @@ template tells how an identifier, a literal, becomes the IRI that another endpoi
 """
 
 import re
-import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import msgspec
 
+from fedkg.common import toml
+from fedkg.common.file_cache import FileCache
 from fedkg.config.profiles import IDENTITY, Profile
-from fedkg.config.resources import folder
+from fedkg.config.resources import layers
 from fedkg.core.terms import Edge, Iri, Literal, Term
 from fedkg.errors import ProfileError
 
@@ -124,11 +124,20 @@ class _IdentityTable(msgspec.Struct, forbid_unknown_fields=True):
     template: tuple[IdentifierTemplate, ...] = ()
 
 
+LOADED: FileCache[str, Identity] = FileCache()
+
+
 def load(own: str = "") -> Identity:
     """The bundled table, with what the user's own folder adds. Raises ProfileError for a file that does not fit."""
-    tables = [_read(folder("endpoints") / f"{IDENTITY}.toml")]
-    if own and (path := Path(own) / f"{IDENTITY}.toml").is_file():
-        tables.append(_read(path))
+    folders = layers("endpoints", own, ProfileError, what="profiles")
+    files = [file for place in folders if (file := place / f"{IDENTITY}.toml").is_file()]
+    return LOADED.get(
+        own, files, lambda: _joined([parse(toml.read_text(file, ProfileError), str(file)) for file in files])
+    )
+
+
+def _joined(tables: Sequence[Identity]) -> Identity:
+    """All that the tables hold, each once."""
     return Identity(
         tuple(dict.fromkeys(predicate for table in tables for predicate in table.predicates)),
         tuple(dict.fromkeys(template for table in tables for template in table.templates)),
@@ -137,10 +146,7 @@ def load(own: str = "") -> Identity:
 
 def parse(text: str, source: str) -> Identity:
     """The table that TOML text holds; `source` is named in errors."""
-    try:
-        table = msgspec.convert(tomllib.loads(text), _IdentityTable, strict=True)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise ProfileError(f"{source}: {error}", hint=HINT) from error
+    table = toml.parse(text, source, _IdentityTable, ProfileError, hint=HINT)
     for template in table.template:
         if not (template.literal.count(PLACE) == template.iri.count(PLACE) == 1):
             raise ProfileError(
@@ -150,15 +156,6 @@ def parse(text: str, source: str) -> Identity:
         if not Iri(iri).queryable:
             raise ProfileError(f"{source}: not an IRI: {iri!r}", hint=HINT)
     return Identity(table.links, table.template)
-
-
-def _read(path: Path) -> Identity:
-    try:
-        return parse(path.read_text(encoding="utf-8"), str(path))
-    except OSError as error:
-        raise ProfileError(f"{path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise ProfileError(f"{path}: not UTF-8 text") from error
 
 
 def _askable(term: Term) -> bool:

@@ -1,6 +1,5 @@
 """What a model can do, from data: `models/capabilities.toml`, and the user's own file of that name laid over it."""
 
-import tomllib
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -8,7 +7,9 @@ from typing import Any
 
 import msgspec
 
-from fedkg.config.resources import folder
+from fedkg.common import toml
+from fedkg.common.file_cache import FileCache
+from fedkg.config.resources import layers
 from fedkg.errors import SettingsError
 from fedkg.llm.base import Capability
 
@@ -30,6 +31,9 @@ class CapabilityFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     model: list[dict[str, Any]] = []
 
 
+LOADED: FileCache[Path, list[tuple[tuple[str, ...], dict[str, Any]]]] = FileCache()
+
+
 def find(name: str, own: str = "", context: int | None = None) -> Capability:
     """What is known of the model VENDOR:MODEL[@URL]; the safe defaults of Capability where no record fits.
 
@@ -37,9 +41,11 @@ def find(name: str, own: str = "", context: int | None = None) -> Capability:
     and key, for a file that does not fit.
     """
     known: dict[str, Any] = {}
-    for place in (folder("models") / FILE, Path(own) / FILE if own else None):
-        if place and place.is_file():
-            for values in _fitting(place, name):
+    for place in layers(
+        "models", own, SettingsError, what="models", hint=f"models_dir is the folder of your own {FILE}"
+    ):
+        if (file := place / FILE).is_file():
+            for values in _fitting(file, name):
                 known |= values
     found = Capability(**known | ({"context": context} if context else {}))
     # a reply may take half of a small context: without this, nothing would be left of it for the prompt
@@ -48,22 +54,18 @@ def find(name: str, own: str = "", context: int | None = None) -> Capability:
 
 def _fitting(path: Path, name: str) -> Iterator[dict[str, Any]]:
     """What the records that fit the name say, in their order; every record of the file is checked."""
-    for number, table in enumerate(_tables(path), start=1):
-        try:
-            record = msgspec.convert(table, CapabilityRecord, strict=True)
-        except msgspec.ValidationError as error:
-            raise SettingsError(f"{path}: model {number}: {error}", hint=HINT) from error
-        if any(fits(pattern, name) for pattern in record.names):
-            yield {key: value for key, value in table.items() if key != "names"}
+    for names, table in LOADED.get(path, [path], lambda: _records(path)):
+        if any(fits(pattern, name) for pattern in names):
+            yield table
 
 
-def _tables(path: Path) -> list[dict[str, Any]]:
-    try:
-        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), CapabilityFile, strict=True).model
-    except OSError as error:
-        raise SettingsError(f"{path}: {error.strerror}", hint="make it a readable TOML file") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
-        raise SettingsError(f"{path}: {error}", hint=HINT) from error
+def _records(path: Path) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
+    """The patterns of each record with what it says."""
+    records = []
+    for number, table in enumerate(toml.read(path, CapabilityFile, SettingsError, hint=HINT).model, start=1):
+        record = toml.convert(table, f"{path}: model {number}", CapabilityRecord, SettingsError, hint=HINT)
+        records.append((record.names, {key: value for key, value in table.items() if key != "names"}))
+    return records
 
 
 def fits(pattern: str, name: str) -> bool:

@@ -5,14 +5,15 @@ A model that no entry names has no price (None), which is never taken for 0.
 
 import datetime as dt
 import re
-import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 
-from fedkg.config.resources import folder
+from fedkg.common import toml
+from fedkg.common.file_cache import FileCache
+from fedkg.config.resources import layers
 from fedkg.config.settings import Budget, masked
 from fedkg.core.usage import ModelCall
 from fedkg.errors import SettingsError
@@ -62,6 +63,9 @@ class _PriceTable(msgspec.Struct, forbid_unknown_fields=True):
     price: tuple[Price, ...] = ()
 
 
+LOADED: FileCache[str, tuple[Price, ...]] = FileCache()
+
+
 def find(model: str, entries: Sequence[Price], prompt: int = 0) -> Price | None:
     """The first entry that holds for a prompt of so many tokens to the model of that name; None where none does."""
     return next((entry for entry in entries if entry.fits(model, prompt)), None)
@@ -79,8 +83,6 @@ def table(model: str, limits: Iterable[Budget], own: str = "") -> tuple[Price, .
     Raises SettingsError where a budget limits money and the model has no price, since none can hold then, and for a folder
     that is not there.
     """
-    if own and not Path(own).is_dir():
-        raise SettingsError(f"{own}: no such folder of models", hint=f"models_dir is the folder of your own {PRICES}")
     loaded = load(own)
     if any(limit.money is not None for limit in limits) and not find(model, loaded):
         hint = f"write one into {PRICES} in a folder that the setting models_dir names, or limit calls and tokens"
@@ -89,23 +91,20 @@ def table(model: str, limits: Iterable[Budget], own: str = "") -> tuple[Price, .
 
 
 def load(own: str = "") -> tuple[Price, ...]:
-    """The bundled table, behind that of the user's own folder where it has one. Raises SettingsError, naming file and key."""
-    files = [Path(own) / PRICES, folder("models") / PRICES] if own else [folder("models") / PRICES]
-    return tuple(entry for file in files if file.is_file() for entry in _read(file))
+    """The bundled table, behind that of the user's own folder where it has one.
+
+    Raises SettingsError, naming file and key, and for a folder that is not there.
+    """
+    hint = f"models_dir is the folder of your own {PRICES}"
+    folders = layers("models", own, SettingsError, what="models", hint=hint)[::-1]
+    files = [file for place in folders if (file := place / PRICES).is_file()]
+    return LOADED.get(own, files, lambda: tuple(entry for file in files for entry in _read(file)))
 
 
 def parse(text: str, source: str) -> tuple[Price, ...]:
     """The entries that TOML text holds, in its order; `source` is named in errors. Raises SettingsError."""
-    try:
-        return msgspec.convert(tomllib.loads(text), _PriceTable, strict=True).price
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise SettingsError(f"{source}: {error}", hint=HINT) from error
+    return toml.parse(text, source, _PriceTable, SettingsError, hint=HINT).price
 
 
 def _read(file: Path) -> tuple[Price, ...]:
-    try:
-        return parse(file.read_text(encoding="utf-8"), str(file))
-    except OSError as error:
-        raise SettingsError(f"{file}: {error.strerror}", hint=HINT) from error
-    except UnicodeDecodeError as error:
-        raise SettingsError(f"{file}: not UTF-8 text", hint=HINT) from error
+    return toml.read(file, _PriceTable, SettingsError, hint=HINT).price

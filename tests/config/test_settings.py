@@ -114,7 +114,7 @@ def test_unset_flags_change_nothing(file: Path) -> None:
         ("endpoints = 'wikidata'", "endpoints in FILE must be a list"),
         ("endpoints = [3]", "each of endpoints in FILE must be a text"),
         ("languages = ['d_e']", "each of languages in FILE must be a language tag such as de or pt-BR"),
-        ("model = ", "settings file FILE: Invalid value"),
+        ("model = ", "FILE: Invalid value"),
     ],
 )
 def test_errors_name_file_and_key(tmp_path: Path, text: str, message: str) -> None:

@@ -105,7 +105,9 @@ def test_the_users_own_table_comes_first(tmp_path: Path) -> None:
         assert found
         assert (found.cost_in, found.date) == (7, dt.date(2026, 11, 1))
     assert find("openai:m@http://127.0.0.1:8001/v1", table) is None
-    assert table[1:] == load() == load(str(tmp_path / "gone"))
+    assert table[1:] == load()
+    with pytest.raises(SettingsError, match="gone: no such folder of models"):
+        load(str(tmp_path / "gone"))
 
 
 @pytest.mark.parametrize(

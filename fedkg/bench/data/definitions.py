@@ -1,18 +1,17 @@
 """Benchmark definitions: what is asked, of which graph, how it is read and scored. Data, one TOML file each."""
 
-import tomllib
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import inspect
 
 from fedkg.bench.data import formats
+from fedkg.common import toml
 from fedkg.config.resources import folder
 from fedkg.core.question import Kind
 from fedkg.errors import DatasetError
 
-__all__ = ["DatasetSource", "Definition", "Metric", "Only", "custom", "find", "misfit", "names"]
+__all__ = ["DatasetSource", "Definition", "Metric", "Only", "custom", "find", "names"]
 
 Metric = Literal["hits_at_1", "f1", "exact", "accuracy"]
 Checksum = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
@@ -99,23 +98,10 @@ def custom(file: str) -> Definition:
     )
 
 
-def misfit(error: Exception, kind: type[msgspec.Struct]) -> str:
-    """What does not fit, as msgspec says it, with the values that there are where a key of `kind` takes but a few."""
-    key = str(error).partition("`$.")[2].partition("`")[0]
-    types = (field.type for field in inspect.type_info(kind).fields if field.name == key)  # type: ignore[attr-defined]
-    each = (one for found in types for one in (found.types if isinstance(found, inspect.UnionType) else (found,)))
-    known = [str(value) for one in each if isinstance(one, inspect.LiteralType) for value in one.values]
-    return f"{error}" + (f"; known: {', '.join(known)}" if known else "")
-
-
 def _read(path: Path) -> Definition:
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-        found = msgspec.convert({**table, "name": table.get("name") or path.stem}, Definition)
-    except OSError as error:
-        raise DatasetError(f"{path}: {error.strerror}", hint="name a readable TOML file") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, msgspec.ValidationError) as error:
-        raise DatasetError(f"{path}: {misfit(error, Definition)}", hint="docs/benchmarks.md lists the keys") from error
+    table = toml.read(path, dict[str, Any], DatasetError)
+    named = {**table, "name": table.get("name") or path.stem}
+    found = toml.convert(named, str(path), Definition, DatasetError, hint="docs/benchmarks.md lists the keys")
     try:
         formats.find(found.loader)
     except DatasetError as error:

@@ -1,12 +1,13 @@
 """The figures that the papers print, as data, to stand beside ours; they come from other models and other graphs."""
 
-import tomllib
 from functools import cache
 
 import msgspec
 
 from fedkg.bench.report.tables import Table
+from fedkg.common import toml
 from fedkg.config.resources import folder
+from fedkg.errors import DatasetError
 
 __all__ = ["Figures", "published"]
 
@@ -43,8 +44,7 @@ def published(section: str) -> tuple[Table, ...]:
 
 @cache
 def _known() -> Published:
-    text = (folder("eval") / "published.toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text), Published)
+    return toml.read(folder("eval") / "published.toml", Published, DatasetError)
 
 
 def _table(one: Figures, paper: Paper) -> Table:

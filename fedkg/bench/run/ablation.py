@@ -9,7 +9,6 @@ interrupted ablation goes on where it was.
 import hashlib
 import itertools
 import re
-import tomllib
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -24,6 +23,7 @@ from fedkg.bench.run.executors import Executor
 from fedkg.bench.run.record import QuestionRecord
 from fedkg.bench.run.results import BenchmarkResult
 from fedkg.bench.run.runner import Job
+from fedkg.common import toml
 from fedkg.config.resources import folder
 from fedkg.config.settings import Settings, changed
 from fedkg.errors import DatasetError, MethodError
@@ -82,12 +82,7 @@ def find(name: str) -> Grid:
         hint = "or a definition of your own, as FILE.toml"
         raise DatasetError(f"no ablation is called {name[:100]!r}; known: {', '.join(names())}", hint=hint)
     path = Path(name) if name.endswith(".toml") else folder("eval") / "ablations" / f"{name}.toml"
-    try:
-        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Grid)
-    except OSError as error:
-        raise DatasetError(f"{path}: {error.strerror}", hint="name a readable TOML file") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, msgspec.ValidationError) as error:
-        raise DatasetError(f"{path}: {definitions.misfit(error, Grid)}", hint=HINT) from error
+    return toml.read(path, Grid, DatasetError, hint=HINT)
 
 
 def cells(

@@ -24,8 +24,9 @@ from typing import get_args
 import jinja2
 import jinja2.meta
 
+from fedkg.common.file_cache import FileCache
 from fedkg.common.one_line import line
-from fedkg.config.resources import folder
+from fedkg.config.resources import folder, layers
 from fedkg.core.question import Kind
 from fedkg.errors import PromptError
 from fedkg.reasoner.prompts.template import SHARED, PromptTemplate, compiled, sandbox, stable
@@ -41,6 +42,7 @@ FILE = re.compile(rf"(system|user){_KIND}(\.{NAME.pattern})?\.j2|schema{_KIND}\.
 HOLDS = f"a prompt folder holds {', '.join(NEEDED)} and may hold examples.toml, system.KIND.j2, user.VENDOR.j2, …"
 # what reads as a template, a schema or a table; notes and an editor's copies are passed over
 ENDINGS = (".j2", ".jinja", ".jinja2", ".json", ".toml")
+LOADED: FileCache[tuple[str, str, str, Kind | None], PromptTemplate] = FileCache()
 
 
 class PromptLibrary:
@@ -93,9 +95,15 @@ def load(call: str, own: str = "", vendor: str = "", kind: Kind | None = None) -
     """
     if not NAME.fullmatch(call) or call == SHARED or (vendor and not NAME.fullmatch(vendor)):
         raise PromptError(f"not the name of a call and vendor: {line(call, 60)!r}, {line(vendor, 60)!r}")
-    files = _files(call, own)
+    folders = [place / part for place in _folders(own) for part in (call, SHARED)]
+    template = LOADED.get((call, own, vendor, kind), folders, lambda: _made(call, own, vendor, kind))
     if own:
         _check(Path(own))
+    return template
+
+
+def _made(call: str, own: str, vendor: str, kind: Kind | None) -> PromptTemplate:
+    files = _files(call, own)
     system, user = (_chosen(files, part, ".j2", vendor, kind) for part in ("system", "user"))
     schema, meta, examples = _chosen(files, "schema", ".json", "", kind), files["meta.toml"], files.get("examples.toml")
     texts = {path: read_text(path) for path in (system, user, schema, meta, examples) if path}
@@ -178,9 +186,8 @@ def _named(part: Path, own: Path) -> bool:
 
 
 def _folders(own: str) -> list[Path]:
-    if own and not Path(own).is_dir():
-        raise PromptError(f"{own}: no such folder of prompts")
-    return ([Path(own)] if own else []) + [folder("prompts")]
+    """The user's own folder before the bundled one. Raises PromptError where the user's is none."""
+    return layers("prompts", own, PromptError, what="prompts")[::-1]
 
 
 def _chosen(files: Mapping[str, Path], part: str, suffix: str, vendor: str, kind: str | None) -> Path:

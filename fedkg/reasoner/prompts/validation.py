@@ -1,12 +1,10 @@
 """What the files of a prompt hold, checked: metadata, schema and examples."""
 
 import json
-import tomllib
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
+from fedkg.common import toml
 from fedkg.core.question import Kind
 from fedkg.errors import PromptError
 from fedkg.reasoner.prompts.template import PromptExample, PromptExamples, PromptMeta
@@ -15,19 +13,11 @@ __all__ = []
 
 
 def read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise PromptError(f"{path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise PromptError(f"{path}: not UTF-8 text") from error
+    return toml.read_text(path, PromptError)
 
 
 def read_meta(path: Path, text: str) -> PromptMeta:
-    try:
-        return msgspec.convert(tomllib.loads(text), PromptMeta, strict=True)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise PromptError(f"{path}: {error}") from error
+    return toml.parse(text, str(path), PromptMeta, PromptError)
 
 
 def read_schema(path: Path, text: str, bundled: Path) -> dict[str, Any]:
@@ -58,8 +48,5 @@ def _required(schema: Any) -> set[str]:
 
 def read_examples(path: Path, text: str, kind: Kind | None) -> tuple[PromptExample, ...]:
     """The examples for that kind of question."""
-    try:
-        every = msgspec.convert(tomllib.loads(text), PromptExamples, strict=True).examples
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise PromptError(f"{path}: {error}") from error
-    return tuple(one for one in every if not one.kinds or kind in one.kinds)
+    examples = toml.parse(text, str(path), PromptExamples, PromptError).examples
+    return tuple(example for example in examples if not example.kinds or kind in example.kinds)
