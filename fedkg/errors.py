@@ -16,6 +16,7 @@
     │   ├── DocumentError           a file that is no answer document or transcript
     │   ├── OfflineError            something that is not kept was asked for in offline mode
     │   ├── PackError               a pack that is damaged, or cannot be made
+    │   ├── SessionClosedError      a session that is closed, or was closed while it answered
     │   └── DatasetError            a benchmark or question file that cannot be read
     ├── EndpointError               an endpoint did not answer as it should (exit code 3)
     │   ├── UnreachableError        no connection, or it broke
@@ -79,6 +80,7 @@ __all__ = [
     "QueryRejectedError",
     "QuestionError",
     "RefusedError",
+    "SessionClosedError",
     "SettingsError",
     "TermError",
     "TopicError",
@@ -198,6 +200,12 @@ class PackError(InputError):
     """Raised when a pack is damaged, or holds what no pack holds, or cannot be made; names the entry."""
 
     default_hint = "`fedkg cache export PACK` makes a pack of the latest run"
+
+
+class SessionClosedError(InputError):
+    """Raised when a closed session is asked something, and by questions that were under way when it was closed."""
+
+    default_hint = "make a new Session; what the old one fetched is in the cache"
 
 
 class DatasetError(InputError):

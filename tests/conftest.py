@@ -32,6 +32,7 @@ from fedkg.testing import HashingEmbedder
 from fedkg.transport import embedded
 from fedkg.transport.client import EndpointClient
 from tests import pairwise
+from tests.pets import PETS
 
 PREFIXES = """
 @prefix : <http://x/> .
@@ -131,6 +132,14 @@ def _engine(name: str) -> ServeFiles:
     if why := engines.missing(name):
         pytest.skip(why)
     return engines.ENGINES[name]
+
+
+@pytest.fixture
+def pets(tmp_path: Path) -> Path:
+    """An RDF file with one fact: Ann has the pet Rex."""
+    file = tmp_path / "pets.nt"
+    file.write_text(PETS, encoding="utf-8")
+    return file
 
 
 @pytest.fixture

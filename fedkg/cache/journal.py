@@ -14,7 +14,7 @@ from fedkg.config.settings import Mode
 from fedkg.core.encoding import decode, encode
 from fedkg.errors import PackError
 
-__all__ = ["Journal", "JournalEntry", "Keys", "RecordingStore"]
+__all__ = ["ASKED", "Journal", "JournalEntry", "Keys", "RecordingStore"]
 
 NAMESPACE = "runs"
 INDEX = "index"
@@ -22,6 +22,7 @@ MOST = 50
 MOST_TOUCHED = 500_000
 """Entries of one run beyond which they are not noted: their names alone would take a hundred megabytes."""
 ASKED = 20
+"""Questions that a run is known by, its first ones."""
 ASKED_LENGTH = 200
 
 log = logging.getLogger(__name__)

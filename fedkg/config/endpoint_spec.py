@@ -1,6 +1,7 @@
 """What -e names, before anything is opened: where an endpoint is, and what is known of it."""
 
 import errno
+import urllib.request
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -38,10 +39,37 @@ class CachedEndpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SparqlWrapper(Protocol):
-    """What fedkg takes of a SPARQLWrapper object: its URL, and the requests that it makes."""
+    """What fedkg takes of a SPARQLWrapper object: its URL, and the requests that it makes; its package need not be installed."""
 
-    endpoint: str
-    timeout: int | None
+    @property
+    def endpoint(self) -> str:
+        """The endpoint's URL."""
+        ...
+
+    @property
+    def timeout(self) -> int | None:
+        """Seconds until a request is given up."""
+        ...
+
+    def setQuery(self, query: str, /) -> None:  # noqa: N802  # the package's own name
+        """Sets the query's text."""
+        ...
+
+    def setMethod(self, method: str, /) -> None:  # noqa: N802
+        """Sets the HTTP method."""
+        ...
+
+    def setRequestMethod(self, method: str, /) -> None:  # noqa: N802
+        """Sets how the query is sent."""
+        ...
+
+    def setReturnFormat(self, format: str, /) -> None:  # noqa: A002, N802
+        """Sets the format of the result."""
+        ...
+
+    def _createRequest(self) -> urllib.request.Request:  # noqa: N802
+        """The request, with the object's credentials, headers and parameters."""
+        ...
 
 
 Endpoint = str | Path | SparqlWrapper | CachedEndpoint

@@ -9,10 +9,11 @@ from typing import TypeVar
 import msgspec
 
 from fedkg.config.settings import Budget
-from fedkg.core.usage import ModelCall
+from fedkg.core.meter import Meter
+from fedkg.core.usage import ModelCall, Usage
 from fedkg.llm.prices import Price, price
 
-__all__ = ["Account", "Ledger", "Spend", "by_call", "exhausted"]
+__all__ = ["Account", "Ledger", "Spend", "by_call", "exhausted", "usage_of"]
 
 
 class Spend(msgspec.Struct, frozen=True):
@@ -132,6 +133,18 @@ class Ledger:
     def refuse(self, line: int, error: Exception) -> None:
         """Says on the line of a call why its reply was of no use; what it cost stays."""
         self._calls[line] = msgspec.structs.replace(self._calls[line], error=type(error).__name__)
+
+
+def usage_of(meter: Meter, spend: Spend) -> Usage:
+    """What endpoints were asked, and what was spent on the model, as one usage."""
+    return msgspec.structs.replace(
+        meter.usage(),
+        model_calls=spend.calls,
+        tokens_in=spend.tokens_in,
+        tokens_out=spend.tokens_out,
+        cached=spend.cached,
+        price=spend.price,
+    )
 
 
 def _rest(limit: N | None, used: N) -> N | None:

@@ -8,7 +8,7 @@ from fedkg.errors import MethodError
 from fedkg.methods import eperm, fidelis, gcr, model_only, retrieve_once, rog, tog
 from fedkg.methods.base import Method
 
-__all__ = ["METHODS", "check", "check_door", "find", "name_of", "usable"]
+__all__ = ["METHODS", "check", "check_door", "check_prompted", "find", "name_of", "usable"]
 
 METHODS: Mapping[str, Method] = {
     "fidelis": fidelis.METHOD,
@@ -42,13 +42,18 @@ def find(name: str, *, prompted: bool = True) -> Method:
     method = _REGISTRY.get(name)
     if method is None:
         raise MethodError(f"no method is called {name[:100]!r}", hint=f"known: {', '.join(_REGISTRY.names())}")
+    check_prompted(method, name, prompted=prompted)
+    return method
+
+
+def check_prompted(method: Method, name: str, *, prompted: bool) -> None:
+    """Raises MethodError where the method needs a language model and there is none, naming methods that need none."""
     if method.prompts and not prompted:
-        others = ", ".join(other for other, method in METHODS.items() if not method.prompts)
+        others = ", ".join(other for other, known in METHODS.items() if not known.prompts)
         hint = f"name a language model with --model; without one there are: {others}"
         raise MethodError(
             f"the method {name} needs a language model, and the model local is none", asked=name, hint=hint
         )
-    return method
 
 
 def name_of(method: Method) -> str:

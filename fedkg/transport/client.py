@@ -8,6 +8,7 @@ time; who bans or is down is not asked at all.
 import asyncio
 import contextlib
 import logging
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
@@ -114,12 +115,14 @@ class EndpointClient:
         raise AssertionError("the last mirror returns or raises")
 
     async def _patiently(self, mirror: Replica, query: Query, kind: str, turn: RequestAttempt) -> Rows:
+        asked = weakref.proxy(mirror)  # the retries are objects in a cycle, and would keep the transport
+
         def worth_it(error: Exception) -> bool:
             if not isinstance(error, EndpointError) or error.action is not Action.RETRY:
                 return False
             turn.doing = f"it was to be asked again: {error.message}"
             log.debug("%s: %s", self.endpoint, line(turn.doing, 500))
-            return not mirror.shut and error.wait < deadline.left()
+            return not asked.shut and error.wait < deadline.left()
 
         async for attempt in retrying(worth_it, self._limits.retries + 1):
             with attempt:

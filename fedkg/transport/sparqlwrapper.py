@@ -10,8 +10,8 @@ import urllib.parse
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from email.message import Message
-from typing import Any
 
+from fedkg.config.endpoint_spec import SparqlWrapper
 from fedkg.core import deadline
 from fedkg.errors import EndpointTimeoutError, ProfileError, TruncatedError, UnreachableError
 from fedkg.sparql.reply import EndpointReply
@@ -30,7 +30,7 @@ class WrapperTransport:
     of whoever asks; `max_bytes` is the most bytes of one reply. Raises ProfileError where the object is no SPARQLWrapper, or its endpoint no http URL.
     """
 
-    def __init__(self, wrapper: Any, *, timeout: float = 60.0, max_bytes: int = 64_000_000) -> None:
+    def __init__(self, wrapper: SparqlWrapper, *, timeout: float = 60.0, max_bytes: int = 64_000_000) -> None:
         if not hasattr(wrapper, "_createRequest"):
             raise ProfileError(f"expected a SPARQLWrapper object, got {type(wrapper).__name__}")
         self.name = self.url = _shown(wrapper.endpoint)
@@ -78,8 +78,7 @@ class WrapperTransport:
         wrapper.setRequestMethod("urlencoded")
         wrapper.setReturnFormat("json")
         # its public query() turns replies into exceptions that have lost their status and headers
-        request: urllib.request.Request = wrapper._createRequest()  # noqa: SLF001
-        return request
+        return wrapper._createRequest()  # noqa: SLF001
 
     def _exchange(self, request: urllib.request.Request, seconds: float) -> tuple[int, Message, bytes]:
         end = time.monotonic() + seconds

@@ -43,7 +43,7 @@ __all__ = [
     "fallback_store",
     "kept_similarity",
     "lasting_store",
-    "open_manners",
+    "open_host_registry",
     "open_store",
     "path_model",
     "text_similarity",
@@ -97,7 +97,7 @@ def _shared(url: str) -> LastingStore:
     return SharedStore(url)
 
 
-def open_manners(settings: Settings, files: ExitStack) -> HostRegistry:
+def open_host_registry(settings: Settings, files: ExitStack) -> HostRegistry:
     """What is remembered of hosts on this machine, closed with `files`; in memory only where its folder cannot be used."""
     try:
         store = FallbackStore(DiskStore(settings.cache_path / "manners"))

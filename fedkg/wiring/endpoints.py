@@ -3,17 +3,18 @@
 import asyncio
 import hashlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
+from fedkg.cache.memory import MemoryStore
 from fedkg.cache.store import Store
 from fedkg.config import profiles
-from fedkg.config.endpoint_spec import CachedEndpoint, EndpointResolver
+from fedkg.config.endpoint_spec import CachedEndpoint, Endpoint, EndpointResolver, SparqlWrapper
 from fedkg.config.profiles import Profile
 from fedkg.config.settings import Settings
 from fedkg.core.meter import Meter
@@ -30,7 +31,10 @@ from fedkg.transport.http import HttpTransport
 from fedkg.transport.offline import OfflineClient
 from fedkg.transport.sparqlwrapper import WrapperTransport
 
-__all__ = ["ConnectedEndpoint", "check_endpoint", "connect"]
+__all__ = ["ConnectedEndpoint", "EndpointObject", "check_endpoint", "connect", "parted"]
+
+EndpointObject = SparqlWrapper | CachedEndpoint
+"""An endpoint that is given as an object: a SPARQLWrapper, or what the cache holds of one."""
 
 log = logging.getLogger(__name__)
 
@@ -45,39 +49,59 @@ class ConnectedEndpoint(NamedTuple):
     lookup: EndpointClient | OfflineClient | None = None
 
 
-def check_endpoint(endpoint: Any) -> None:
+def check_endpoint(endpoint: object) -> None:
     """Raises InputError for what can be no endpoint, whatever it holds."""
     if not isinstance(endpoint, str | Path | CachedEndpoint) and not hasattr(endpoint, "_createRequest"):
         kind = type(endpoint).__name__
         raise InputError(f"expected a profile name, URL, file or SPARQLWrapper object, got {kind}")
 
 
+def parted(endpoints: Iterable[Endpoint | Sequence[Endpoint]]) -> tuple[list[str], list[EndpointObject]]:
+    """The endpoints that are named, and those that are objects. Raises InputError for what can be none."""
+    specs: list[str] = []
+    objects: list[EndpointObject] = []
+    for given in endpoints:
+        for endpoint in given if isinstance(given, list | tuple | set | frozenset) else (given,):
+            check_endpoint(endpoint)
+            if isinstance(endpoint, str | Path):
+                specs.append(str(endpoint))
+            else:
+                objects.append(endpoint)
+    return specs, objects
+
+
 async def connect(
     specs: Sequence[str],
-    wrappers: Sequence[Any],
+    objects: Sequence[EndpointObject],
     settings: Settings,
     meter: Meter,
     store: Store,
     *,
-    manners: Callable[[], HostRegistry] = HostRegistry,
+    transport: Transport | None = None,
+    host_registry: Callable[[], HostRegistry] = HostRegistry,
     identity: Identity | None = None,
+    connections: AsyncExitStack | None = None,
 ) -> list[ConnectedEndpoint]:
     """The graphs of all endpoints, with distinct names: of two that are called alike the second has " #2".
 
-    `manners` opens what is remembered of hosts; it is called where something is asked over the network. By `identity`
+    `host_registry` opens what is remembered of hosts; it is called where something is asked over the network. By `identity`
     several endpoints say which entities of theirs are copies of others; one by itself is not asked for these.
+    `connections` closes all but the `transport`, which belongs to the caller.
 
     Raises InputError for what is no endpoint, and EndpointError; nothing stays open then.
     """
-    if not specs and not wrappers:
+    places = dict.fromkeys(specs)
+    number = len(places) + len(objects) + (transport is not None)
+    if not number:
         raise ProfileError("no endpoint is given", hint="name one with -e: a profile, a URL or an RDF file")
     async with AsyncExitStack() as opened:
-        places = dict.fromkeys(specs)
-        several = len(places) + len(wrappers) > 1
-        wiring = _EndpointWiring(settings, meter, store, opened, manners, identity=identity if several else None)
+        wiring = _EndpointWiring(
+            settings, meter, store, opened, host_registry, identity=identity if number > 1 else None
+        )
         members = [await wiring.named(spec) for spec in places]
-        members += [wiring.kept(own) if isinstance(own, CachedEndpoint) else wiring.wrapped(own) for own in wrappers]
-        opened.pop_all()
+        members += [wiring.kept(own) if isinstance(own, CachedEndpoint) else wiring.wrapped(own) for own in objects]
+        members += [await wiring.over(transport)] if transport is not None else []
+        (connections or AsyncExitStack()).push_async_exit(opened.pop_all())
     log.info("connected: %s", ", ".join(member.graph.name for member in members))
     return members
 
@@ -91,7 +115,7 @@ class _EndpointWiring:
         meter: Meter,
         store: Store,
         opened: AsyncExitStack,
-        manners: Callable[[], HostRegistry],
+        host_registry: Callable[[], HostRegistry],
         *,
         identity: Identity | None = None,
     ) -> None:
@@ -99,7 +123,7 @@ class _EndpointWiring:
         self._meter = meter
         self._store = store
         self._opened = opened
-        self._manners = manners
+        self._host_registry = host_registry
         self._identity = identity
         self._names: set[str] = set()
         self._places = EndpointResolver(settings)
@@ -117,7 +141,19 @@ class _EndpointWiring:
         assert place.profile, "what is on the web has one"
         return self._from_urls(place.profile, place.urls, place.name)
 
-    def wrapped(self, wrapper: Any) -> ConnectedEndpoint:
+    async def over(self, transport: Transport) -> ConnectedEndpoint:
+        """A graph over the caller's own transport.
+
+        One without a URL is in this process, like a file: its shape is looked for, and what it replies is kept no longer than
+        the session, since nothing tells it from another one.
+        """
+        name = str(getattr(transport, "name", "")) or transport.url or type(transport).__name__
+        if transport.url:
+            return self._connect(profiles.find("generic"), [transport], name, transport.url, opened_here=False)
+        profile = await self._detect(transport, name)
+        return self._connect(profile, [transport], name, name, inside=True, opened_here=False, store=MemoryStore())
+
+    def wrapped(self, wrapper: SparqlWrapper) -> ConnectedEndpoint:
         """A graph over a SPARQLWrapper object."""
         transport = WrapperTransport(wrapper)
         # its name is cut short; objects that differ in their URL's query or their parameters show different graphs
@@ -140,7 +176,10 @@ class _EndpointWiring:
         return self._connect(profile, transports, name, " ".join(urls))
 
     async def _from_file(self, profile: Profile | None, path: Path, name: str) -> ConnectedEndpoint:
-        transport, identity = await asyncio.to_thread(_open_file, path)
+        opened: list[tuple[Transport, str]] = []
+        # not as the thread's result: the future that brings it is part of a cycle, and would keep the whole graph
+        await asyncio.to_thread(lambda: opened.append(_open_file(path)))
+        [(transport, identity)] = opened
         profile = profile or await self._detect(transport, name)
         return self._connect(profile, [transport], name, identity, inside=True)
 
@@ -154,15 +193,27 @@ class _EndpointWiring:
         return profiles.find("generic")
 
     def _connect(
-        self, profile: Profile, transports: Sequence[Transport], name: str, identity: str, *, inside: bool = False
+        self,
+        profile: Profile,
+        transports: Sequence[Transport],
+        name: str,
+        identity: str,
+        *,
+        inside: bool = False,
+        opened_here: bool = True,
+        store: Store | None = None,
     ) -> ConnectedEndpoint:
-        """The graph over these transports; one `inside` of this process is asked offline too, and for all labels at once."""
+        """The graph over these transports; one `inside` of this process is asked offline too, and for all labels at once.
+
+        Those that were not `opened_here` are not closed either. `store` stands for that of all endpoints.
+        """
         name = self._distinct(name)
         offline = self._settings.mode == "offline" and not inside
         select = OfflineClient(name, self._meter) if offline else self._polite(profile, transports, name)
-        self._opened.push_async_callback(select.close)
+        if opened_here:
+            self._opened.push_async_callback(select.close)
         lookup = self._lookup(profile, name) if profile.lookup.url else None
-        source = EndpointSource(name, identity, profile, select, self._store, self._settings.ttl, lookup)
+        source = EndpointSource(name, identity, profile, select, store or self._store, self._settings.ttl, lookup)
         return ConnectedEndpoint(
             SparqlGraph(source, self._settings.languages, scan=inside, identity=self._identity), select, lookup
         )
@@ -175,7 +226,7 @@ class _EndpointWiring:
             endpoint=name,
             limits=profile.limits.shared(self._settings.clients),
             meter=self._meter,
-            manners=self._manners() if any(transport.url for transport in transports) else None,
+            manners=self._host_registry() if any(transport.url for transport in transports) else None,
             engine=profile.engine,
             detects=profile.detects,
         )
@@ -200,7 +251,7 @@ class _EndpointWiring:
             endpoint=name,
             limits=limits.shared(self._settings.clients),
             meter=self._meter,
-            manners=self._manners(),
+            manners=self._host_registry(),
             detects=False,
         )
         self._opened.push_async_callback(select.close)

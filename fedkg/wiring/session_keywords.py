@@ -7,8 +7,11 @@ from fedkg.config.keywords import SettingsKeywords
 from fedkg.config.settings import Settings
 from fedkg.embed.base import Similarity
 from fedkg.engine.transcript import TranscriptSink
+from fedkg.graph.base import Graph
 from fedkg.llm.base import ChatModel
 from fedkg.llm.ledger import Account
+from fedkg.reasoner.base import ReasoningModel
+from fedkg.transport.base import Transport
 
 __all__ = ["SessionKeywords"]
 
@@ -16,12 +19,16 @@ __all__ = ["SessionKeywords"]
 class SessionKeywords(SettingsKeywords, total=False):
     """The keyword arguments of `Session`, `ask` and `aask`.
 
-    `settings` are ready ones, instead of single settings. `chat` is asked instead of the model that is named, `similarity`
+    `settings` are ready ones, instead of single settings. `transport` is one more endpoint, `graph` is used as it is, instead
+    of endpoints. `reasoner` decides instead of the model that is named, or `chat` is asked instead of it, `similarity`
     instead of the embedder, `store` instead of the cache; `account` is that of several sessions that share a budget;
     `transcript` is a file, or a sink of your own, for each call of the model.
     """
 
     settings: Settings | None
+    transport: Transport | None
+    graph: Graph | None
+    reasoner: ReasoningModel | None
     chat: ChatModel | None
     similarity: Similarity | None
     store: Store | None

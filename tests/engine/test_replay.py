@@ -156,7 +156,7 @@ async def test_nothing_offline_can_ask(tmp_path: Path) -> None:
     settings: dict[str, Any] = {"mode": "offline", "cache_dir": str(tmp_path), "embedder": "bm25"}
     async with Session("wikidata", "https://example.org/sparql", "sample", **settings) as session:
         await session.graph()
-        members: list[ConnectedEndpoint] = list(session._members)
+        members: list[ConnectedEndpoint] = list(session._services.members)
         assert [isinstance(member.select, OfflineClient) for member in members] == [True, True, False]
         assert all(isinstance(member.lookup, OfflineClient) for member in members if member.lookup)
 

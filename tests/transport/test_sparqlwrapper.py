@@ -214,4 +214,4 @@ def test_only_http_endpoints(endpoint: str) -> None:
 def test_something_else_is_no_wrapper() -> None:
     """Any other object is the caller's mistake."""
     with pytest.raises(ProfileError, match="got str"):
-        WrapperTransport("http://127.0.0.1/")
+        WrapperTransport("http://127.0.0.1/")  # type: ignore[arg-type]  # that is the mistake

@@ -1,0 +1,101 @@
+"""Work that is under way, in whichever thread and event loop: its owner can end all of it at once."""
+
+import asyncio
+import concurrent.futures
+import contextlib
+import threading
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+
+from fedkg.errors import FedkgError
+
+__all__ = ["InFlight"]
+
+
+class InFlight:
+    """The work of one owner; once ended it ends with the error that `error` makes, and none begins any more."""
+
+    def __init__(self, error: Callable[[], FedkgError]) -> None:
+        self.ended = False
+        self._error = error
+        self._lock = threading.Lock()
+        self._under_way: dict[asyncio.Task[object], _Work] = {}
+
+    def check(self) -> None:
+        """Raises the error where the work was ended."""
+        if self.ended:
+            raise self._error()
+
+    @contextlib.asynccontextmanager
+    async def one(self) -> AsyncIterator[None]:
+        """Work of the running task, which `end` ends. Within other such work of the task it is a part of that.
+
+        Raises the error at its beginning where all was ended, and in place of whatever error it ends with after that.
+        """
+        work = self._begin()
+        if work is None:
+            yield
+            return
+        try:
+            async with work.scope:
+                yield
+        except Exception as error:
+            if self.ended:
+                raise self._error() from error
+            raise
+        finally:
+            self._finish(work)
+
+    async def end(self, seconds: float) -> None:
+        """Ends all work but that of the running task; waits so many seconds at most until it has ended."""
+        if pending := self.signal():
+            await asyncio.to_thread(concurrent.futures.wait, pending, seconds)
+
+    def signal(self) -> list[concurrent.futures.Future[None]]:
+        """Ends all work but that of the running task, without waiting; what is returned is done when that has ended."""
+        task = _running()
+        with self._lock:
+            self.ended = True
+            others = [work for of, work in self._under_way.items() if of is not task and not work.loop.is_closed()]
+        for work in others:
+            with contextlib.suppress(RuntimeError):  # its loop was closed this very moment
+                work.loop.call_soon_threadsafe(work.expire)
+        return [work.done for work in others]
+
+    def _begin(self) -> "_Work | None":
+        """The work of the running task from now on; None where it has some. Raises the error where all was ended."""
+        task = _running()
+        assert task is not None, "work belongs to a task"
+        with self._lock:
+            if task in self._under_way:
+                return None
+            self.check()
+            self._under_way[task] = work = _Work(asyncio.get_running_loop(), task)
+            return work
+
+    def _finish(self, work: "_Work") -> None:
+        with self._lock:
+            del self._under_way[work.task]
+        work.done.set_result(None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """One task's work; `scope` ends it from within its loop."""
+
+    loop: asyncio.AbstractEventLoop
+    task: asyncio.Task[object]
+    scope: asyncio.Timeout = field(default_factory=lambda: asyncio.timeout(None))
+    done: concurrent.futures.Future[None] = field(default_factory=concurrent.futures.Future)
+
+    def expire(self) -> None:
+        """Ends it; called by its own loop."""
+        if not self.done.done():
+            self.scope.reschedule(self.loop.time())
+
+
+def _running() -> asyncio.Task[object] | None:
+    try:
+        return asyncio.current_task()
+    except RuntimeError:
+        return None

@@ -1,0 +1,69 @@
+"""Search by meaning among all labels that walks over one graph have shown, in this session and in earlier ones."""
+
+import asyncio
+import logging
+from pathlib import Path
+
+from fedkg.core.question import Match
+from fedkg.embed.base import Similarity
+from fedkg.embed.label_index import LabelIndex
+from fedkg.embed.lazy import LazySimilarity
+from fedkg.embed.shown_labels import ShownLabels, saved
+from fedkg.errors import FedkgError, InputError, OfflineError
+
+__all__ = ["LabelSearch"]
+
+log = logging.getLogger(__name__)
+
+
+class LabelSearch:
+    """The labels of one session's walks, and those in `folder` (None: nothing is read or written).
+
+    What was shown is written down as text when the session closes, and embedded when it is searched. `offline` reads what is
+    there and adds nothing.
+    """
+
+    def __init__(self, folder: Path | None, *, offline: bool = False) -> None:
+        self.shown = ShownLabels()
+        self._folder = folder
+        self._offline = offline
+        self._index: LabelIndex | None = None
+
+    async def nearest(self, text: str, limit: int, graph: str, similarity: Similarity) -> list[Match]:
+        """At most `limit` entities and relations of that graph, the nearest in meaning first.
+
+        Raises InputError where the similarity is lexical, and has no vectors.
+        """
+        if not isinstance(similarity, LazySimilarity):
+            raise InputError(f"the embedder {similarity.name} has no vectors", hint="use --embedder minilm")
+        folder = self._folder if graph else None
+        self._index = index = self._index or LabelIndex(folder, graph, similarity)
+        if folder:
+            await self._add_saved(index, folder, graph)
+        await index.add(self.shown.all())
+        if folder and not self._offline:
+            await self._keep(index)
+        return await index.nearest(text, limit)
+
+    def save(self, graph: str, similarity: Similarity) -> None:
+        """Writes down what was shown, where that similarity can search it later; loads and embeds nothing."""
+        if not (self._folder and graph and self.shown.all()) or self._offline:
+            return
+        if isinstance(similarity, LazySimilarity):
+            try:
+                self.shown.save(self._folder, graph)
+            except OSError as error:
+                log.warning("the labels that were shown could not be kept: %s", error)
+
+    async def _add_saved(self, index: LabelIndex, folder: Path, graph: str) -> None:
+        """Embeds what earlier sessions have written down; offline only what was embedded before can be had."""
+        try:
+            await index.add(await asyncio.to_thread(saved, folder, graph))
+        except OfflineError as error:
+            log.info("labels of earlier sessions were not embedded: %s", error)
+
+    async def _keep(self, index: LabelIndex) -> None:
+        try:
+            await asyncio.to_thread(index.save)
+        except FedkgError as error:
+            log.warning("the index of labels could not be kept: %s", error)

@@ -1,0 +1,251 @@
+"""What a session works with: each thing made from its settings at its first use, or brought along by the caller."""
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from contextlib import AsyncExitStack, ExitStack
+from functools import cached_property, partial
+
+from fedkg.cache.fallback import FallbackStore
+from fedkg.cache.journal import ASKED, RecordingStore
+from fedkg.cache.memory import MemoryStore
+from fedkg.cache.store import Store
+from fedkg.common.per_loop import PerLoop
+from fedkg.config.settings import ConstraintLevel, Settings, masked
+from fedkg.core.meter import Meter
+from fedkg.embed.base import Similarity
+from fedkg.embed.lazy import LazySimilarity
+from fedkg.engine import transcript as transcripts
+from fedkg.engine.transcript import Transcript
+from fedkg.errors import SessionClosedError
+from fedkg.graph.base import Graph
+from fedkg.graph.federated import FederatedGraph
+from fedkg.graph.identity import Identity
+from fedkg.graph.identity import load as load_identity
+from fedkg.llm import prices
+from fedkg.llm.base import ChatModel
+from fedkg.llm.cached import CachedModel
+from fedkg.llm.exchange import CallObserver
+from fedkg.llm.ledger import Ledger
+from fedkg.methods import registry
+from fedkg.methods.base import Method
+from fedkg.reasoner.base import ReasoningModel
+from fedkg.reasoner.lexical import LocalModel
+from fedkg.reasoner.prompted import PromptedModel, doors
+from fedkg.reasoner.prompts import context_fit
+from fedkg.reasoner.prompts.library import PromptLibrary
+from fedkg.retrieval import registry as retrievers
+from fedkg.transport.host_state import HostRegistry
+from fedkg.wiring.adapters import chat_model, fallback_store, open_host_registry, path_model, text_similarity
+from fedkg.wiring.endpoints import ConnectedEndpoint, connect
+from fedkg.wiring.own_parts import OwnParts
+
+__all__ = ["Cache", "Services"]
+
+
+class Cache:
+    """The cache of one session: the caller's own, or the one that the settings name, opened at its first use.
+
+    What was asked and touched is noted as a run when `files` are closed.
+    """
+
+    def __init__(self, settings: Settings, own: Store | None, files: ExitStack) -> None:
+        self._settings = settings
+        self._store = own
+        self._files = files
+        self._lasting: FallbackStore | None = None
+        self._asked: list[str] = []
+        self._lock = threading.Lock()
+
+    def store(self) -> Store:
+        """The cache. Offline it raises CacheError where it cannot be used."""
+        with self._lock:
+            if self._store is None:
+                self._store = self._recorded() if self._settings.cache else MemoryStore()
+            return self._store
+
+    @property
+    def failed(self) -> bool:
+        """Whether the lasting store has failed, so that something may not be kept."""
+        return self._lasting is not None and self._lasting.failed
+
+    def note(self, asked: str) -> None:
+        """Notes what the session was asked; a run is known by the first of it."""
+        if len(self._asked) < ASKED:
+            self._asked.append(asked)
+
+    def _recorded(self) -> RecordingStore:
+        """The cache that outlives the session, closed with it; what was touched is noted as a run before."""
+        self._lasting = fallback_store(self._settings)
+        self._files.callback(self._lasting.close)
+        recorder = RecordingStore(self._lasting, self._settings.mode, refresh=self._settings.refresh)
+        self._files.callback(recorder.keep, self._asked)
+        return recorder
+
+
+class Services:
+    """What one session works with. What is made here is closed here; what the caller brought along is left open.
+
+    Models are made at once, so that a missing key is said before anything is fetched; nothing else is opened before its
+    first use. Several threads and event loops may use it.
+    """
+
+    def __init__(self, settings: Settings, own: OwnParts | None = None) -> None:
+        self.own = own = own or OwnParts()
+        self.settings = settings = own.in_settings(settings)
+        self.meter = Meter()
+        self.members: Sequence[ConnectedEndpoint] = ()
+        self._connections, self._files = AsyncExitStack(), ExitStack()
+        self.cache = Cache(settings, own.store, self._files)
+        self._similarity = own.similarity
+        self._host_registry: HostRegistry | None = None
+        self._graph = own.graph
+        self.closed = False
+        self._connecting = PerLoop(asyncio.Lock)
+        self._lock = threading.RLock()
+        self.chat = self._chat_model() if own.chat is None else own.chat
+        self._writer = self._path_model()
+        if self.chat:
+            context_fit.check(masked(self.chat.name), self.chat.capability)
+        limits = (settings.budget, settings.total_budget)
+        self.prices = prices.table(self.chat.name, limits, settings.models_dir) if self.chat else ()
+
+    # ---- the graph ----
+
+    async def graph(self) -> Graph:
+        """The endpoints as one graph, or the caller's own; connected at its first use. Raises InputError and EndpointError."""
+        async with self._connecting.here():
+            return await self._connect() if self._graph is None else self._graph
+
+    @property
+    def graph_identity(self) -> str:
+        """What tells the content of the graph from that of others, whatever its endpoints are called; "" where nothing does."""
+        if self.own.transport is not None and not self.own.transport.url:
+            return ""
+        return "\n".join(sorted(member.graph.identity for member in self.members))
+
+    @cached_property
+    def identity(self) -> Identity:
+        """What joins the copies of one entity: the bundled table and the user's own. Raises ProfileError."""
+        return load_identity(self.settings.profiles_dir)
+
+    @property
+    def host_registry(self) -> HostRegistry:
+        """What is remembered of hosts, opened at its first use, in a place of its own: without a cache a ban still holds."""
+        with self._lock:
+            if self._host_registry is None:
+                self._host_registry = open_host_registry(self.settings, self._files)
+            return self._host_registry
+
+    async def _connect(self) -> Graph:
+        async with AsyncExitStack() as opened:
+            members = await connect(
+                self.settings.endpoints,
+                self.own.endpoints,
+                self.settings,
+                self.meter,
+                self.cache.store(),
+                transport=self.own.transport,
+                host_registry=lambda: self.host_registry,
+                identity=self.identity,
+                connections=opened,
+            )
+            graphs = [member.graph for member in members]
+            graph = graphs[0] if len(graphs) == 1 else FederatedGraph(graphs, self.identity)
+            with self._lock:
+                if self.closed:
+                    raise SessionClosedError("the session is closed")
+                if self._graph is None:  # another thread may have been quicker
+                    self.members, self._graph = members, graph
+                    self._connections.push_async_exit(opened.pop_all())
+                return self._graph
+
+    # ---- the models ----
+
+    @property
+    def similarity(self) -> Similarity:
+        """The similarity of texts; heavy libraries load at its first use."""
+        with self._lock:
+            if self._similarity is None:
+                self._similarity = text_similarity(self.settings, self.cache.store())
+                if isinstance(self._similarity, LazySimilarity):
+                    self._files.callback(self._similarity.close)
+            return self._similarity
+
+    @cached_property
+    def prompts(self) -> PromptLibrary:
+        """The prompts: the bundled ones and the user's own. Raises PromptError."""
+        vendor = self.chat.name.partition(":")[0] if self.chat else ""
+        return PromptLibrary(self.settings.prompts_dir, vendor)
+
+    @property
+    def method(self) -> Method:
+        """How questions are answered. Raises MethodError where it is not known, or the model cannot serve it."""
+        settings, chat, model = self.settings, self.chat, masked(self.settings.model)
+        prompted = chat is not None or self.own.reasoner is not None
+        method = self.own.method or registry.find(settings.method, prompted=prompted)
+        registry.check_prompted(method, settings.method, prompted=prompted)
+        if self.own.retriever is None:
+            retrievers.find(settings.search.retriever)
+        logprobs = chat.capability.logprobs if chat else self.own.reasoner is not None
+        registry.check(method, settings.search, model, logprobs=logprobs)
+        registry.check_door(method, settings.search.door, self._constraint_levels, model)
+        return method
+
+    @cached_property
+    def transcript(self) -> Transcript:
+        """What the calls of the model are written into, opened at its first use. Raises SettingsError where that cannot be."""
+        transcript = transcripts.opened(self.own.transcript, self.settings, [self.chat.name] if self.chat else [])
+        self._files.callback(transcript.close)
+        return transcript
+
+    def reasoner(self, ledger: Ledger, observer: CallObserver) -> ReasoningModel:
+        """The model of one question, whose calls go into the ledger and to the observer; the caller's own one sees to itself."""
+        if self.own.reasoner is not None:
+            return self.own.reasoner
+        if self.chat is None:
+            return LocalModel(self.similarity)
+        make = partial(PromptedModel, ledger=ledger, budget=self.settings.budget, wordings=self.prompts)
+        make = partial(make, door=self.settings.search.door, observer=observer)
+        if not self.settings.keeps_replies:
+            return make(self.chat, writer=self._writer)
+        store = self.cache.store()
+        cached, writer = CachedModel(self.chat, store), self._writer and CachedModel(self._writer, store)
+        return make(cached, writer=writer, forget=cached.forget)
+
+    @property
+    def _constraint_levels(self) -> Sequence[ConstraintLevel]:
+        """How the model can be held to paths, the closest way first."""
+        if self.own.reasoner is not None:
+            return (self.own.reasoner.door,)
+        return doors(self.chat, self._writer) if self.chat else (LocalModel.door,)
+
+    def _chat_model(self) -> ChatModel | None:
+        """The chat model that the settings name; None where the caller or fedkg itself reasons."""
+        if self.own.reasoner is not None or self.settings.model == "local":
+            return None
+        chat = chat_model(self.settings, self.cache.store)
+        self._connections.push_async_callback(chat.close)
+        return chat
+
+    def _path_model(self) -> ChatModel | None:
+        writer = path_model(self.settings, self.chat, self.cache.store)
+        if writer and writer is not self.chat:
+            self._connections.push_async_callback(writer.close)
+        return writer
+
+    # ---- closing ----
+
+    async def aclose(self) -> None:
+        """Frees all that was opened here, all of it whatever fails. Raises the last error of what could not be closed."""
+        with self._lock:
+            self.closed, self._graph, self.members = True, None, ()
+        with self._files:
+            async with self._connections:
+                pass
+
+    def close_files(self) -> None:
+        """Frees files and threads, what can be freed without an event loop."""
+        with self._lock:
+            self.closed = True
+        self._files.close()
