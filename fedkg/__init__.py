@@ -18,7 +18,7 @@ from fedkg.errors import BudgetError, EndpointError, FedkgError, InputError, Mod
 
 if TYPE_CHECKING:
     from fedkg.cache.store import Store
-    from fedkg.config.endpoint_spec import CachedEndpoint, Endpoint
+    from fedkg.config.endpoint_spec import CachedEndpoint, Endpoint, SparqlWrapper
     from fedkg.config.keywords import SettingsKeywords
     from fedkg.config.settings import Budget, SearchSettings, Settings, Ttl
     from fedkg.core.answer import Answer
@@ -123,6 +123,7 @@ __all__ = [
     "SettingsKeywords",
     "Similarity",
     "Span",
+    "SparqlWrapper",
     "Status",
     "Store",
     "Term",
@@ -144,7 +145,7 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 PLACES = {
     "fedkg.cache.store": "Store",
-    "fedkg.config.endpoint_spec": "CachedEndpoint Endpoint",
+    "fedkg.config.endpoint_spec": "CachedEndpoint Endpoint SparqlWrapper",
     "fedkg.config.keywords": "SettingsKeywords",
     "fedkg.config.settings": "Budget SearchSettings Settings Ttl",
     "fedkg.core.answer": "Answer",
