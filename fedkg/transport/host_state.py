@@ -172,7 +172,8 @@ class HostRegistry:
 
     async def betrayed(self, url: str, engine: Engine) -> None:
         """Remembers the engine of a URL."""
-        log.info("%s: its replies are those of the engine %s", masked(url), engine)
+        if url:  # what runs in this process has none, and no secret of its engine
+            log.info("%s: its replies are those of the engine %s", masked(url), engine)
         told = DetectedEngine(engine, self._clock.wall())
         await self.change(origin(url), lambda host: host.betrayed(url, told))
 
