@@ -475,7 +475,7 @@ def test_the_table_of_methods_says_whom_they_ask() -> None:
 @pytest.mark.parametrize("heading", [name for name, text in sections(WAYS).items() if transcripts(text)])
 def test_the_methods_answer_as_shown(heading: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Page by page; the method that the document adds is added as told."""
-    [(program, _)] = programs(WAYS)
+    program, _ = programs(WAYS)[0]
     names: dict[str, Any] = {}
     exec(program, names)
     [entry] = re.findall(r'"([\w-]+)": first_hop\.METHOD', WAYS)
