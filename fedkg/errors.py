@@ -161,7 +161,7 @@ class TopicError(InputError):
 
 
 class MethodError(InputError):
-    """Raised when a method is not known, or asks for what the model or the endpoint cannot do; the hint names what would."""
+    """Raised when a method is not known, or needs what model or endpoint cannot do; the hint names what can."""
 
 
 class ModelNameError(InputError):
@@ -175,7 +175,7 @@ class MissingExtraError(InputError):
 
 
 class PluginError(InputError):
-    """Raised when an installed package fails to provide what its entry point declares; names package, group and cause."""
+    """Raised when an installed package lacks what its entry point declares; names package, group and cause."""
 
     default_hint = "mend or uninstall that package; all other names work without it"
 
@@ -276,8 +276,8 @@ class QueryRejectedError(EndpointError):
 class ModelError(FedkgError):
     """Raised when a language model did not answer as it should.
 
-    `wait` is the seconds that the service asked to wait (0.0 where it did not say), `retries` how often the request was sent
-    again before this was raised, `tokens_in` and `tokens_out` what the failed call cost all the same.
+    `wait` is the seconds that the service asked to wait (0.0 where it did not say), `retries` how often the request was
+    sent again before this was raised, `tokens_in` and `tokens_out` what the failed call cost all the same.
     """
 
     exit_code = 3

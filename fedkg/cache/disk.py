@@ -1,11 +1,11 @@
 """Bytes on disk: the cache of replies, labels and embeddings.
 
-diskcache does the work (one SQLite file, safe for several threads and processes). It would unpickle whatever lies in its
-table, and open or delete whatever file a row names; that hands code execution to anyone who can write the file
+diskcache does the work (one SQLite file, safe for several threads and processes). It would unpickle whatever lies in
+its table, and open or delete whatever file a row names; that hands code execution to anyone who can write the file
 (CVE-2025-69872). So its Disk is replaced by one that knows bytes inside the table and nothing else.
 
-A value carries when it was stored and until when it is fresh. Nothing goes because it is stale: who works without a network
-still reads it. The oldest entries go when the store is full, and the log says so.
+A value carries when it was stored and until when it is fresh. Nothing goes because it is stale: who works without a
+network still reads it. The oldest entries go when the store is full, and the log says so.
 
 What SQLite or the file system refuses is a CacheError; `fallback` has the store that goes on without the disk.
 """
@@ -50,7 +50,7 @@ log = logging.getLogger(__name__)
 
 
 class BytesDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache ships no types
-    """A diskcache Disk without pickle and without files: str keys, zlib-compressed bytes, everything else is refused."""
+    """A diskcache Disk without pickle or files: str keys, zlib-compressed bytes; everything else is refused."""
 
     def put(self, key: Any) -> tuple[str, bool]:
         """The key as it lies in the table."""
@@ -84,9 +84,10 @@ class BytesDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache ships no typ
 class DiskStore(Store):
     """A Store in one folder; one folder may be shared by several processes.
 
-    The file lies in `store/` inside `folder`, which only the user can enter (mode 0700); `folder` itself may be one that
-    others use too. Beyond `size_limit` bytes the oldest entries go until a tenth of it is free, as many at each write as go in
-    half a second; the log says how many of which namespace. A damaged file is moved aside, to `store.damaged/`.
+    The file lies in `store/` inside `folder`, which only the user can enter (mode 0700); `folder` itself may be one
+    that others use too. Beyond `size_limit` bytes the oldest entries go until a tenth of it is free, as many at each
+    write as go in half a second; the log says how many of which namespace. A damaged file is moved aside, to
+    `store.damaged/`.
 
     It and each of its methods raise CacheError where the folder cannot be used.
     """

@@ -1,4 +1,4 @@
-"""Entries of the cache as they lie in a store: bytes with the time when they were stored, under a namespace and a key."""
+"""Entries of the cache as they lie in a store: bytes with the time of storing, under a namespace and a key."""
 
 import struct
 import time
@@ -12,7 +12,7 @@ MARK = b"fkg1"
 
 
 class Entry(NamedTuple):
-    """A value as it is kept: `stored` and `fresh` are seconds since 1970; what never gets stale is fresh until infinity."""
+    """A value as it is kept: `stored` and `fresh` (infinite for what never gets stale) are seconds since 1970."""
 
     value: bytes
     stored: float

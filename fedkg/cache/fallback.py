@@ -1,7 +1,8 @@
 """A cache that may fail: what it does not take is kept in memory, so that the question is answered all the same.
 
-A dead server, a full disk or an unusable folder costs what would be kept, and no answer. Whoever has nothing but the cache
-(offline mode, the commands of the cache) uses the store itself, or one that is `required`, and is told by a CacheError.
+A dead server, a full disk or an unusable folder costs what would be kept, and no answer. Whoever has nothing but the
+cache (offline mode, the commands of the cache) uses the store itself, or one that is `required`, and is told by a
+CacheError.
 """
 
 import contextlib
@@ -19,7 +20,7 @@ from fedkg.errors import CacheError
 __all__ = ["FallbackStore"]
 
 PAUSE = 60.0
-"""Seconds after which a store that failed is tried again: a server may be back, and each try may cost its time limit."""
+"""Seconds after which a store that failed is tried again: a try may take as long as the server's time limit."""
 
 Action = Literal["read", "write"]
 T = TypeVar("T")
@@ -30,9 +31,9 @@ log = logging.getLogger(__name__)
 class FallbackStore(Store):
     """A Store that keeps in memory what the lasting one cannot take, for this process alone.
 
-    `store` is the lasting one, or the CacheError that it could not be opened with. Reading and writing are told apart: a full
-    disk is still read. What fails is left alone for a minute; the first failure is logged as a warning. With `required` a read
-    that fails raises its CacheError.
+    `store` is the lasting one, or the CacheError that it could not be opened with. Reading and writing are told apart:
+    a full disk is still read. What fails is left alone for a minute; the first failure is logged as a warning. With
+    `required` a read that fails raises its CacheError.
     """
 
     def __init__(self, store: LastingStore | CacheError, *, required: bool = False) -> None:

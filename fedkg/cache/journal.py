@@ -93,8 +93,8 @@ class Journal:
 class RecordingStore:
     """A Store that shows of another one what the mode lets be used, and notes which of its entries were touched.
 
-    In the modes `cached` and `offline` stale values count. `refresh` hides what was kept before, apart from what never gets
-    stale, such as embeddings.
+    In the modes `cached` and `offline` stale values count. `refresh` hides what was kept before, apart from what never
+    gets stale, such as embeddings.
     """
 
     def __init__(self, store: Store, mode: Mode = "live", *, refresh: bool = False) -> None:

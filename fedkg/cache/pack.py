@@ -1,7 +1,8 @@
-"""Packs: what runs touched in the cache as one file, from which the same questions are answered elsewhere, without a network.
+"""Packs: what runs touched in the cache as one file; the same questions are answered from it without a network.
 
-A pack is a ZIP archive, not compressed: `manifest.json`, and one member per value, named by the SHA-256 of its bytes. The same
-entries give the same bytes. Documents may come along that are no part of the cache: results and questions of a benchmark. A pack comes from anywhere, so it is checked from end to end before anything of it is kept.
+A pack is a ZIP archive, not compressed: `manifest.json`, and one member per value, named by the SHA-256 of its bytes.
+The same entries give the same bytes. Documents may come along that are no part of the cache: results and questions of a
+benchmark. A pack comes from anywhere, so it is checked from end to end before anything of it is kept.
 """
 
 import hashlib
@@ -29,9 +30,9 @@ __all__ = ["NAMESPACES", "SIZE_LIMIT", "Content", "Document", "Manifest", "docum
 
 FORMAT = 1
 NAMESPACES = frozenset({"neighbours", "labels", "twins", "searches", "known", "embeddings", "replies"})
-"""What a pack may hold: what endpoints, embedders and models said, and nothing of how it went, such as sizes of batches."""
+"""What a pack may hold: replies of endpoints, embedders and models, and nothing of how they came."""
 LASTING = frozenset({"embeddings"})
-"""What never gets stale. Of anything else a pack must not say so: it would be believed even by who asks for all of it again."""
+"""What never gets stale. Nothing else in a pack may claim that: even a run with `refresh` would believe it."""
 SIZE_LIMIT = 1 << 30
 MANIFEST = "manifest.json"
 MANIFEST_LIMIT = 256 << 20
@@ -77,7 +78,7 @@ class Content(NamedTuple):
 
 
 class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What comes along: its name, which is no file's, its SHA-256 and bytes, and the licence of what others wrote of it."""
+    """A document of a pack: its name, which is no path, its SHA-256 and bytes, and the licence of its contents."""
 
     name: Annotated[str, msgspec.Meta(pattern=r"^\w[\w.-]{0,199}\Z")]
     sha256: Annotated[str, msgspec.Meta(pattern=f"^{MEMBER.pattern}$")]
@@ -90,7 +91,7 @@ class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a pack holds: the version of its format, the fedkg that wrote it, its entries by namespace and key, its documents."""
+    """What a pack holds: the version of its format, the fedkg that wrote it, its entries, its documents."""
 
     pack: int
     fedkg: str
@@ -114,10 +115,10 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 def export_pack(
     path: Path, store: Store, keys: Keys, attached: Mapping[str, Content] = MappingProxyType({})
 ) -> Manifest:
-    """Writes these entries of the store as a pack, apart from namespaces that no pack holds, with the documents by name.
+    """Writes entries of the store as a pack, with the documents by name; namespaces that no pack holds are left out.
 
-    A file of that name is replaced once the pack is whole. Raises PackError where one of them is not in the store any more,
-    where they are too many, or the file cannot be written.
+    A file of that name is replaced once the pack is whole. Raises PackError where one of them is not in the store any
+    more, where they are too many, or the file cannot be written.
     """
     part = path.with_name(f"{path.name}.part")
     try:
@@ -143,8 +144,8 @@ def export_pack(
 def import_pack(path: Path, store: Store, size_limit: int = SIZE_LIMIT) -> Manifest:
     """Puts the entries of a pack into the store, in the place of what was kept there.
 
-    `size_limit` is for all values together, in bytes. Raises PackError where anything of the pack is not as it should be; the
-    store is untouched then.
+    `size_limit` is for all values together, in bytes. Raises PackError where anything of the pack is not as it should
+    be; the store is untouched then.
     """
     with _checked(path, size_limit) as (archive, manifest):
         items = {item.place: item for item in manifest.entries}

@@ -1,8 +1,8 @@
 """A cache that several machines share: a Store on a Redis or Valkey server.
 
-It holds what the store on disk holds, in the same form: bytes with the time when they were stored, compressed, never pickled.
-How full the server may get, and what goes then, is the server's own policy. A server that fails is a CacheError; `fallback`
-has the store that goes on without it.
+It holds what the store on disk holds, in the same form: bytes with the time when they were stored, compressed, never
+pickled. How full the server may get, and what goes then, is the server's own policy. A server that fails is a
+CacheError; `fallback` has the store that goes on without it.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from fedkg.cache.entries import Entry, by_namespace, entries_of, fresh_value, pa
 from fedkg.cache.store import Store
 from fedkg.errors import CacheError, SettingsError
 
-__all__ = ["SharedStore"]
+__all__ = ["RedisStore"]
 
 PREFIX = "fedkg\n"
 """What the names of all entries begin with: the server may serve others, too."""
@@ -33,11 +33,11 @@ HINT = "cache_url is redis://HOST:PORT/DATABASE, or unix:///SOCKET, of a Redis o
 T = TypeVar("T")
 
 
-class SharedStore(Store):
+class RedisStore(Store):
     """A Store on the server at `url` (redis://, rediss:// or unix://). Raises SettingsError for what is no such URL.
 
-    It and each of its methods raise CacheError where the server cannot be reached, or fails. The URL may hold a password: no
-    message shows it, and `name` is the URL without it.
+    It and each of its methods raise CacheError where the server cannot be reached, or fails. The URL may hold a
+    password: no message shows it, and `name` is the URL without it.
     """
 
     def __init__(self, url: str) -> None:

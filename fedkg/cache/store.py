@@ -11,8 +11,8 @@ __all__ = ["LastingStore", "Store"]
 class Store(Protocol):
     """Keeps bytes under a namespace and a key, fresh for a number of seconds.
 
-    Whoever derives from it has `get_many` and `put_many` from `entries` and `put_entries`. What cannot be read or written is
-    a CacheError.
+    Whoever derives from it has `get_many` and `put_many` from `entries` and `put_entries`. What cannot be read or
+    written is a CacheError.
     """
 
     def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, bytes]:
@@ -36,7 +36,7 @@ class Store(Protocol):
         ...
 
     def update(self, namespace: str, key: str, change: Callable[[bytes | None], bytes]) -> bytes:
-        """Puts what `change` makes of the value (None: there is none) in its place, while nobody else can; returns it."""
+        """Replaces the value by what `change` makes of it (None: there is none), in one step; returns that."""
         ...
 
     def count(self) -> dict[str, int]:

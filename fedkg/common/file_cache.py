@@ -17,7 +17,7 @@ State = tuple[object, ...]
 
 
 class FileCache(Generic[K, V]):
-    """Values by key, each made anew when one of its files has changed: another time of change (nanoseconds) or size in bytes.
+    """Values by key, each made anew when the time or the size of one of its files has changed.
 
     A folder among them stands for the files that lie in it, not below.
 

@@ -40,8 +40,8 @@ def normalized_answer(text: str) -> str:
 def spellings(text: str) -> list[str]:
     """The text as written, then as it may be written as a label, the likeliest first.
 
-    Labels are compared exactly, because no index of an endpoint ignores case: "the two towers" is tried as "The Two Towers",
-    and a typographic apostrophe also as the plain one that labels have.
+    Labels are compared exactly, because no index of an endpoint ignores case: "the two towers" is tried as "The Two
+    Towers", and a typographic apostrophe also as the plain one that labels have.
     """
     clean = " ".join(text.split()).replace("’", "'")
     forms = [text, clean, clean[:1].upper() + clean[1:], clean.lower()]

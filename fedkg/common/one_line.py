@@ -24,8 +24,8 @@ class Line(str):
 def line(text: object, limit: int = 200) -> Line:
     """`text` as one line of at most `limit` characters, with an ellipsis where it was cut.
 
-    White space is folded; control, direction-changing and invisible characters are removed; angle brackets, backticks and
-    tilde fences, which delimit data in our prompts, are replaced by look-alikes.
+    White space is folded; control, direction-changing and invisible characters are removed; angle brackets, backticks
+    and tilde fences, which delimit data in our prompts, are replaced by look-alikes.
     """
     raw = str(text)
     head = raw[: 20 * limit]  # a label of a megabyte is not worth reading to its end

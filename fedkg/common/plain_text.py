@@ -1,4 +1,4 @@
-"""Text from outside as a screen may show it: one line, without what could steer a terminal or turn the writing around."""
+"""Text from outside as a screen may show it: one line, without what steers a terminal or turns the writing."""
 
 import re
 

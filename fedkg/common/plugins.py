@@ -1,8 +1,8 @@
 """What goes by a name: built in, or brought by another installed package through an entry point.
 
-A package declares entry points in one of the groups `fedkg.methods`, `fedkg.retrievers`, `fedkg.models`, `fedkg.embedders`,
-`fedkg.loaders`, `fedkg.dialects`. Nothing of it is imported before its name is asked for, so one that is broken is an error
-only for whoever names it.
+A package declares entry points in one of the groups `fedkg.methods`, `fedkg.retrievers`, `fedkg.models`,
+`fedkg.embedders`, `fedkg.loaders`, `fedkg.dialects`. Nothing of it is imported before its name is asked for, so one
+that is broken is an error only for whoever names it.
 """
 
 import logging
@@ -25,7 +25,8 @@ T = TypeVar("T")
 class Registry(Generic[T]):
     """The things of one group by name: the `built_in` ones, and those of other packages.
 
-    `fits` tells whether an object can be one of them, and `kind` names what it has to be, for whoever wrote the package.
+    `fits` tells whether an object can be one of them, and `kind` names what it has to be, for whoever wrote the
+    package.
     """
 
     group: str
@@ -72,7 +73,7 @@ def names(group: str) -> tuple[str, ...]:
 
 @cache
 def load(group: str, name: str) -> object:
-    """The object behind an entry point, imported once. Raises PluginError, naming the package, the group and what failed."""
+    """The object behind an entry point, imported once. Raises PluginError: package, group and what failed."""
     try:
         return _installed(group)[name].load()
     except Exception as error:  # code of others may fail in any way
@@ -81,7 +82,7 @@ def load(group: str, name: str) -> object:
 
 @cache
 def _installed(group: str) -> Mapping[str, EntryPoint]:
-    """The entry points of the group by name; of two packages with the same name that of the first by its name counts."""
+    """The entry points of the group by name; of two with one name that of the package that sorts first."""
     installed: dict[str, EntryPoint] = {}
     for point in sorted(entry_points(group=group), key=_package):
         first = installed.setdefault(point.name, point)

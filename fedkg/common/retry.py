@@ -1,8 +1,8 @@
 """How what failed is tried again: after growing waits, and without a warning for each.
 
-That a service is asked again is daily business and a line for those who debug; giving up is an error of its own. The loop is
-written here because stamina reports each retry to hooks that are global: they belong to the program that imports fedkg. Its
-test mode (`stamina.set_testing`) is followed: there is no waiting in it.
+That a service is asked again is daily business and a line for those who debug; giving up is an error of its own. The
+loop is written here because stamina reports each retry to hooks that are global: they belong to the program that
+imports fedkg. Its test mode (`stamina.set_testing`) is followed: there is no waiting in it.
 """
 
 import asyncio
@@ -81,6 +81,6 @@ def retrying(on: Worth, attempts: int) -> Retrying:
 
 
 def _backoff(number: int) -> float:
-    """Seconds after the attempt of that number: twice as many each time, with some at random, so that not all come at once."""
+    """Seconds after the attempt of that number: twice as many each time, and some at random."""
     growing = FIRST * 2.0 ** min(number - 1, MOST_DOUBLED)
     return min(LONGEST, growing + random.uniform(0, JITTER))  # noqa: S311  # no secret

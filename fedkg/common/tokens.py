@@ -1,7 +1,7 @@
 """How many tokens a text has, about: an estimate in the manner of tiktoken's vocabularies, without any vocabulary.
 
-A text is worth the sum, over kinds of characters, of how often the kind occurs times what it costs. The costs were fitted
-to o200k_base so that the estimate is rather too high than too low.
+A text is worth the sum, over kinds of characters, of how often the kind occurs times what it costs. The costs were
+fitted to o200k_base so that the estimate is rather too high than too low.
 """
 
 import math

@@ -1,8 +1,8 @@
 """What engines understand: how a query has to be put so that an engine can plan it, as data.
 
-Which engine answers is detected from its replies (`fedkg.sparql.detect`), never from the host's name: public endpoints move
-from one engine to another. The dialect of an engine that is not detected comes from an installed package (`fedkg.dialects`), and
-is used where a profile names it.
+Which engine answers is detected from its replies (`fedkg.sparql.detect`), never from the host's name: public endpoints
+move from one engine to another. The dialect of an engine that is not detected comes from an installed package
+(`fedkg.dialects`), and is used where a profile names it.
 """
 
 from collections.abc import Callable
@@ -21,10 +21,10 @@ Engine = Literal["generic", "blazegraph", "qlever", "virtuoso", "oxigraph"]
 class Dialect(msgspec.Struct, frozen=True):
     """How queries are put to one engine.
 
-    inline: a known term stands in the pattern itself, one branch each, instead of in VALUES. branches: most branches of one
-    UNION. typed_strings: a literal of type xsd:string is another term than the same one without a type. skims: an entity's
-    distinct relations are read off an index, whatever the number of its edges. text: which search in labels the engine brings
-    along ("" for none).
+    inline: a known term stands in the pattern itself, one branch each, instead of in VALUES. branches: most branches of
+    one UNION. typed_strings: a literal of type xsd:string is another term than the same one without a type. skims: an
+    entity's distinct relations are read off an index, whatever the number of its edges. text: which search in labels
+    the engine brings along ("" for none).
     """
 
     engine: str = "generic"
@@ -40,7 +40,8 @@ GENERIC = Dialect()
 DIALECTS: dict[str, Dialect] = {
     "generic": GENERIC,
     "blazegraph": Dialect("blazegraph"),
-    # VALUES are not pushed into a scan with free predicate: constants are index look-ups (ad-freiburg/qlever#3103, #3276)
+    # VALUES are not pushed into a scan with free predicate: constants are index look-ups
+    # (ad-freiburg/qlever#3103, #3276)
     "qlever": Dialect("qlever", inline=True, branches=150, skims=True, text="qlever"),
     # each branch adds to the generated SQL, whose length is bounded (openlink/virtuoso-opensource#280)
     "virtuoso": Dialect("virtuoso", typed_strings=True, skims=True, text="bif"),
@@ -48,7 +49,7 @@ DIALECTS: dict[str, Dialect] = {
 }
 
 Query = str | Callable[[Dialect], str]
-"""A query's text, or what makes it for the dialect of whoever will be asked: mirrors of one endpoint differ in engine."""
+"""A query's text, or what makes it for a dialect: mirrors of one endpoint may run different engines."""
 
 _REGISTRY: Registry[Dialect] = Registry(
     "fedkg.dialects", DIALECTS, lambda thing: isinstance(thing, Dialect), "a fedkg.config.dialects.Dialect"
@@ -70,5 +71,5 @@ def known_names() -> list[str]:
 
 
 def loaded() -> list[Dialect]:
-    """The dialects that a query of this process may be put in: fedkg's own, and those of packages that profiles have named."""
+    """The dialects that queries may be written in: fedkg's own, and those of packages that profiles have named."""
     return [*DIALECTS.values(), *_LOADED.values()]

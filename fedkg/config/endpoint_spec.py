@@ -31,7 +31,7 @@ class EndpointSpec(NamedTuple):
 
 
 class CachedEndpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An endpoint of which only what the cache holds can be had: its name in proofs, its identity in the cache, its profile."""
+    """An endpoint that only the cache stands for: its name in proofs, its identity in the cache, its profile."""
 
     name: str
     identity: str
@@ -73,8 +73,8 @@ class SparqlWrapper(Protocol):
 
 
 Endpoint = str | Path | SparqlWrapper | CachedEndpoint
-"""An endpoint as a caller gives it: a profile's name, a URL, an RDF file, PROFILE@URL or PROFILE@FILE, a SPARQLWrapper object,
-or, offline, what the cache holds of one."""
+"""An endpoint as a caller gives it: a profile's name, a URL, an RDF file, PROFILE@URL or PROFILE@FILE, a SPARQLWrapper
+object, or, offline, what the cache holds of one."""
 
 
 class EndpointResolver:
@@ -85,7 +85,7 @@ class EndpointResolver:
         self._names = profiles.names(settings.profiles_dir)
 
     def find(self, spec: str) -> EndpointSpec:
-        """The endpoint of that name, URL or file, or of `PROFILE@WHERE`. Raises ProfileError for what is none of them."""
+        """The endpoint of that name, URL or file, or of `PROFILE@WHERE`. Raises ProfileError for anything else."""
         shape, where = self._parted(spec)
         if not shape and where in self._names:
             profile = self._profile(where)
@@ -109,7 +109,7 @@ class EndpointResolver:
         return place.profile.contact_required or any(map(_is_wikimedia, (*place.urls, place.profile.lookup.url)))
 
     def _parted(self, spec: str) -> tuple[str, str]:
-        """PROFILE and WHERE of `PROFILE@WHERE`, else "" and the whole: an @ may also stand in a URL or a file's name."""
+        """PROFILE and WHERE of `PROFILE@WHERE`, else "" and the whole: URLs and names of files may hold an @ too."""
         first, at, where = spec.partition("@")
         if not at or spec in self._names or spec.startswith(WEB) or _exists(spec):
             return "", spec
@@ -161,7 +161,7 @@ def _moved(shape: Profile | None, host: Profile) -> Profile:
 
 
 def _operated(profile: Profile) -> Profile:
-    """Another graph on that profile's server: how its operator wants to be asked holds for it too, the shape does not."""
+    """Another graph on that profile's server: its operator's limits hold for it too, the shape does not."""
     asked = {key: getattr(profile, key) for key in ("engine", "contact_required", "limits")}
     return msgspec.structs.replace(profiles.find("generic"), **asked)
 

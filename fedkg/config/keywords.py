@@ -22,8 +22,8 @@ class SettingsKeywords(TypedDict, total=False):
     """The settings by name, those of a search without `search.`; what is left out or None stays as it is.
 
     `max_calls`, `max_tokens`, `max_money` (US dollars) and `max_seconds` bound one question, `run_calls` and so on all
-    questions of a session together. `search`, `budget`, `total_budget` and `ttl` set all of a group at once. What each of them
-    means stands with the fields of `Settings`, `SearchSettings`, `Budget` and `Ttl`.
+    questions of a session together. `search`, `budget`, `total_budget` and `ttl` set all of a group at once. What each
+    of them means stands with the fields of `Settings`, `SearchSettings`, `Budget` and `Ttl`.
     """
 
     model: str | None

@@ -43,13 +43,13 @@ KEYS_HINT = "docs/endpoints.md lists every key"
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What may be asked of the endpoint.
 
-    concurrency: requests at once. interval: least seconds between two requests. timeout: seconds for one request.
-    rows: most rows that a reply may have before it counts as cut; also sent as LIMIT. known_cap: the row count at which
-    this endpoint is known to cut silently (0: none known). batch: entities per neighbour request. label_batch: IRIs per
+    concurrency: requests at once. interval: least seconds between two requests. timeout: seconds for one request. rows:
+    most rows that a reply may have before it counts as cut; also sent as LIMIT. known_cap: the row count at which this
+    endpoint is known to cut silently (0: none known). batch: entities per neighbour request. label_batch: IRIs per
     label request. relation: most edges kept per relation and direction of a hub. entity: most edges kept per entity and
     direction; more make it a hub. max_bytes: most bytes of one reply. patience: seconds for one request with all its
-    waiting: queue, pace, retries. errors: most failed requests in a minute, over all processes; more shut the endpoint for a
-    while.
+    waiting: queue, pace, retries. errors: most failed requests in a minute, over all processes; more shut the endpoint
+    for a while.
     """
 
     concurrency: Positive = 4
@@ -76,10 +76,10 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Labels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How things are named.
 
-    predicates: label predicates, the best first. aliases: further names that search accepts. description: predicate of a
-    short description ("" for none). property_of: the predicate that leads from a property entity to the relation it
-    describes (Wikidata's directClaim); relations are then labelled by their property entities, all in one request. type:
-    predicate of what an entity is ("" for none), shown beside candidates of a search.
+    predicates: label predicates, the best first. aliases: further names that search accepts. description: predicate of
+    a short description ("" for none). property_of: the predicate that leads from a property entity to the relation it
+    describes (Wikidata's directClaim); relations are then labelled by their property entities, all in one request.
+    type: predicate of what an entity is ("" for none), shown beside candidates of a search.
     """
 
     predicates: tuple[str, ...] = (RDFS_LABEL,)
@@ -92,8 +92,8 @@ class Labels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class LookupService(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where entities are looked up by words, beside the exact match that every endpoint is asked for.
 
-    kind: `auto` takes what the engine brings along, `none` nothing; `bif` (Virtuoso's full text), `qlever` (its text index),
-    `mwapi` (Wikidata's search from within Blazegraph), `wikidata` (its web API, at `url`).
+    kind: `auto` takes what the engine brings along, `none` nothing; `bif` (Virtuoso's full text), `qlever` (its text
+    index), `mwapi` (Wikidata's search from within Blazegraph), `wikidata` (its web API, at `url`).
     """
 
     kind: Literal["auto", "none", "bif", "qlever", "mwapi", "wikidata"] = "auto"
@@ -103,10 +103,10 @@ class LookupService(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Edges(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which triples are edges.
 
-    only: a prefix that an edge's predicate must have ("" for any). skip: plumbing predicates. skip_prefixes: prefixes of
-    such. skip_property_types: Wikidata property types that are plumbing (external identifiers, images). inverse: the
-    predicate by which the graph itself says that two relations are twins (Freebase's reverse_property, "" for none): an edge
-    that is also said the other way round is then shown once.
+    only: a prefix that an edge's predicate must have ("" for any). skip: plumbing predicates. skip_prefixes: prefixes
+    of such. skip_property_types: Wikidata property types that are plumbing (external identifiers, images). inverse: the
+    predicate by which the graph itself says that two relations are twins (Freebase's reverse_property, "" for none): an
+    edge that is also said the other way round is then shown once.
     """
 
     only: str = ""
@@ -120,9 +120,9 @@ class Mediators(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Nodes that stand for an n-ary fact and are collapsed into one edge with qualifiers.
 
     blank: blank nodes are mediators. unnamed: IRIs under one of these prefixes without `name` are mediators (Freebase
-    CVTs). statements: Wikidata's statement nodes, by the prefixes of claim (p:), statement (ps:) and qualifier (pq:); they
-    add qualifiers to the truthy edge. rank, deprecated: the predicate of a statement's rank, and the rank of those that do
-    not count ("" for none).
+    CVTs). statements: Wikidata's statement nodes, by the prefixes of claim (p:), statement (ps:) and qualifier (pq:);
+    they add qualifiers to the truthy edge. rank, deprecated: the predicate of a statement's rank, and the rank of those
+    that do not count ("" for none).
     """
 
     blank: bool = True
@@ -139,8 +139,8 @@ class Mediators(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Shape(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Everything about a graph that does not depend on where it is served.
 
-    marker: a predicate that gives it away. unknown: the prefix of IRIs that stand for a value that is not known (Wikidata's
-    genid); blank nodes mean the same there ("" for none).
+    marker: a predicate that gives it away. unknown: the prefix of IRIs that stand for a value that is not known
+    (Wikidata's genid); blank nodes mean the same there ("" for none).
     """
 
     labels: Labels = Labels()
@@ -154,11 +154,12 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One endpoint.
 
     urls: where it is served, the first choice first; an empty list stands for a shape that is put on a URL or file by
-    `PROFILE@WHERE`. file: an RDF file beside the profile, served in process. engine: what is believed to answer there (generic:
-    not known). detects: what the replies betray of the engine counts more, and is remembered; false keeps to `engine`
-    whatever they say. contact_required: whether its operator wants a contact in the User-Agent. like: another profile whose
-    shape this one has, but for the keys that it gives itself. authorities: prefixes of the IRIs that it has anything to say
-    of; where several endpoints are asked it is asked of no others (empty: it is found out by asking).
+    `PROFILE@WHERE`. file: an RDF file beside the profile, served in process. engine: what is believed to answer there
+    (generic: not known). detects: what the replies betray of the engine counts more, and is remembered; false keeps to
+    `engine` whatever they say. contact_required: whether its operator wants a contact in the User-Agent. like: another
+    profile whose shape this one has, but for the keys that it gives itself. authorities: prefixes of the IRIs that it
+    has anything to say of; where several endpoints are asked it is asked of no others (empty: it is found out by
+    asking).
     """
 
     name: str
@@ -199,7 +200,7 @@ def load(path: Path) -> Profile:
 
 
 def parse(text: str, source: str, name: str) -> Profile:
-    """The profile that TOML text describes; `source` is named in errors and kept in the profile. Raises ProfileError."""
+    """The profile that TOML text describes; `source` stands in errors and in the profile. Raises ProfileError."""
     return _shaped(*_parsed(text, source, name))
 
 

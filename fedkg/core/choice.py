@@ -13,9 +13,9 @@ class PromptCandidate(msgspec.Struct, frozen=True):
     """What a reasoning model is shown of one path or candidate, already safe to enter a prompt.
 
     `number` counts from 1, `text` is one line, `relations` are the names along the whole chain, `tails` the labels or
-    values at its end (a bounded number, best first), `more` how many further tails there are; `topic` is how the question
-    names the entity where the path starts. `directions` go with `relations`, `start` is the label of the topic entity.
-    Whoever has to know what the text says reads these, and never the text.
+    values at its end (a bounded number, best first), `more` how many further tails there are; `topic` is how the
+    question names the entity where the path starts. `directions` go with `relations`, `start` is the label of the topic
+    entity. Whoever has to know what the text says reads these, and never the text.
     """
 
     number: int
@@ -49,8 +49,8 @@ class Conclusion(msgspec.Struct, frozen=True):
     """What the answer call says: which offered paths answer the question.
 
     `tails` maps a path's number to the numbers of its tails that answer (empty: all of them). `verdict` is "yes" or
-    "no" for yes/no questions and claims, `option` the number (from 1) of the right one for a choice, 0 for none. `note` is
-    said with the answer, as a warning.
+    "no" for yes/no questions and claims, `option` the number (from 1) of the right one for a choice, 0 for none. `note`
+    is said with the answer, as a warning.
     """
 
     paths: tuple[int, ...] = ()
@@ -61,7 +61,7 @@ class Conclusion(msgspec.Struct, frozen=True):
 
 
 class RelationPath(msgspec.Struct, frozen=True):
-    """A planned chain of relations, by the numbers of the offered ones, with its weight in 0..1 (EPERM, evidence path finder)."""
+    """A planned chain of relations, by their numbers, with its weight in 0..1 (EPERM, evidence path finder)."""
 
     relations: tuple[int, ...]
     weight: float = 1.0

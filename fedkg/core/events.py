@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 Stage = Literal["offered", "chosen", "kept", "finished", "shown"]
-"""What a step comes through: offered by the retriever, chosen and kept by the model, finished, shown to the answer call."""
+"""The stages of a step: offered by the retriever, chosen and kept by the model, finished, shown at last."""
 
 
 class Planned(msgspec.Struct, frozen=True, tag=True):
@@ -62,13 +62,13 @@ class Ranked(msgspec.Struct, frozen=True, tag=True):
 
 
 class Proposed(msgspec.Struct, frozen=True, tag=True):
-    """The model proposed these chains of relations, one line each, the best first; which of them exist is not known yet."""
+    """The model proposed these chains of relations, one line each, best first; which exist is not known yet."""
 
     chains: tuple[str, ...]
 
 
 class Scored(msgspec.Struct, frozen=True, tag=True):
-    """How much each step helps, in 0..1: the `relations` or `entities`, one line each, the best first, with their `scores`."""
+    """How much each step helps, in 0..1: `relations` or `entities`, one line each, best first, with `scores`."""
 
     depth: int
     what: Literal["relations", "entities"]
@@ -101,8 +101,8 @@ class Verified(msgspec.Struct, frozen=True, tag=True):
 class Reached(msgspec.Struct, frozen=True, tag=True):
     """Where the steps of one stage lead to, for whoever measures where the way to an answer is lost.
 
-    `tails` are those of each step, `names` the labels that are known. What they are called is put together when it is asked
-    for: most who watch a walk do not, and a hub has thousands.
+    `tails` are those of each step, `names` the labels that are known. What they are called is put together when it is
+    asked for: most who watch a walk do not, and a hub has thousands.
     """
 
     depth: int

@@ -1,7 +1,7 @@
 """Literals as a person writes them: dates, years before Christ, numbers, places, spans of time.
 
-What cannot be read with certainty is left as the endpoint wrote it. A readable text is for people and models; whoever asks
-the graph again uses the term.
+What cannot be read with certainty is left as the endpoint wrote it. A readable text is for people and models; whoever
+asks the graph again uses the term.
 """
 
 import re
@@ -13,8 +13,8 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 NUMBERS = frozenset(
     XSD + name
     for name in (
-        "byte decimal double float int integer long negativeInteger nonNegativeInteger nonPositiveInteger positiveInteger "
-        "short unsignedByte unsignedInt unsignedLong unsignedShort"
+        "byte decimal double float int integer long negativeInteger nonNegativeInteger nonPositiveInteger "
+        "positiveInteger short unsignedByte unsignedInt unsignedLong unsignedShort"
     ).split()
 )
 DATES = frozenset(XSD + name for name in ("date", "dateTime", "gYear", "gYearMonth"))

@@ -1,7 +1,7 @@
 """What questions cost, counted where it happens.
 
-The counts of a session go on as long as it lives. What one question costs is counted beside them: its own meter belongs to
-the running task and the tasks that it starts, so it need not be handed through every call.
+The counts of a session go on as long as it lives. What one question costs is counted beside them: its own meter belongs
+to the running task and the tasks that it starts, so it need not be handed through every call.
 """
 
 import contextlib

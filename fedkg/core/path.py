@@ -15,8 +15,8 @@ QUALIFIERS = 3
 class Neighbourhood(msgspec.Struct, frozen=True):
     """The edges of one entity in one direction, as one endpoint said them.
 
-    `complete` is False where something was left out, `cut` says what; `failed` is the endpoint's error, if it failed. `links`
-    lead to the entity's copies, which a federation joins.
+    `complete` is False where something was left out, `cut` says what; `failed` is the endpoint's error, if it failed.
+    `links` lead to the entity's copies, which a federation joins.
     """
 
     entity: Iri

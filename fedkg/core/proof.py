@@ -47,7 +47,7 @@ class PathEdge(msgspec.Struct, frozen=True):
         return cls(*ends, edge.endpoint, edge.retrieved_at, edge.qualifiers, edge.through, labels, edge.identifies)
 
     def label(self, term: Term) -> str:
-        """A name for any term of the edge: its label, else its own name (local name, value). As the endpoint returned it."""
+        """A name for any term of the edge, as returned: its label, else its own name (local name, value)."""
         return self.labels.get(term.text) or own_name(term)
 
     @property
@@ -75,8 +75,8 @@ class AnswerValue(msgspec.Struct, frozen=True):
     """One answer: `value` is what a person reads, `iri` the entity (or None), `term` the graph's own term.
 
     `grounded` is True where the value is a node or literal at the end of a shown path, or the number of such; a verdict
-    or an option is a judgement on its paths and is not. `paths` are indices into the paths. Of an option `value` is the text
-    and `label` its number.
+    or an option is a judgement on its paths and is not. `paths` are indices into the paths. Of an option `value` is the
+    text and `label` its number.
     """
 
     value: str

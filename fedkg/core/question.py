@@ -35,9 +35,9 @@ JUDGED: frozenset[Kind] = frozenset({"yesno", "claim", "choice"})
 class Match(msgspec.Struct, frozen=True):
     """An entity that a text may mean.
 
-    `score` in 0..1: 1.0 for an exact label, at least 0.8 for another spelling and an alias, less for a name that is only
-    like the text. `description` and `type` say in words what it is, where that is known; `mention` is the question's own
-    words.
+    `score` in 0..1: 1.0 for an exact label, at least 0.8 for another spelling and an alias, less for a name that is
+    only like the text. `description` and `type` say in words what it is, where that is known; `mention` is the
+    question's own words.
     """
 
     iri: Iri
@@ -49,7 +49,7 @@ class Match(msgspec.Struct, frozen=True):
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What the plan call says of a question (FiDeLiS v4, appendix C.1): keywords K, steps w, the declarative statement q'.
+    """What the plan call returns (FiDeLiS v4, appendix C.1): keywords K, steps w, the declarative statement q'.
 
     `statement` keeps the text *placeholder* where the answer goes; `mentions` are the entities that the question names;
     `options` are what a question of the kind `choice` offers, in its order.
@@ -96,7 +96,7 @@ def check_question(question: str) -> str:
 
 
 def guessed(question: str) -> Kind:
-    """The kind of a question by its first words, for whoever asks no model: one of entities, literal, count and yesno."""
+    """The kind of a question by its first words, where no model is asked: entities, literal, count or yesno."""
     if COUNT.match(question):
         return "count"
     if YES_NO.match(question):

@@ -1,4 +1,4 @@
-"""Answers, proofs and edges as a person reads them: lines of parts, which become plain text, HTML, or a terminal's colours.
+"""Answers, proofs and edges as a person reads them: lines of parts, for plain text, HTML and terminals.
 
 Labels come from outside: what could steer a terminal, or pass for an arrow of ours, is taken out of every part.
 """

@@ -8,10 +8,11 @@ __all__ = ["Gap", "ModelCall", "Usage"]
 class ModelCall(msgspec.Struct, frozen=True):
     """One call of a model: a line of the ledger.
 
-    `template` is the version and digest of its wording, `model` VENDOR:MODEL; tokens as the vendor counts them (`cached` and
-    `written`, read from its prompt cache and put into it, are parts of `tokens_in`, `reasoning` of `tokens_out`); wall-clock `seconds`; `retries` after failures; `price` in US dollars,
-    None where the price table does not know the model; `replayed`: the reply was kept from an earlier time, with the tokens
-    that it cost then; `error` is the class of what it ended with, also of a reply that could not be used.
+    `template` is the version and digest of its wording, `model` VENDOR:MODEL; tokens as the vendor counts them
+    (`cached` and `written`, read from its prompt cache and put into it, are parts of `tokens_in`, `reasoning` of
+    `tokens_out`); wall-clock `seconds`; `retries` after failures; `price` in US dollars, None where the price table
+    does not know the model; `replayed`: the reply was kept from an earlier time, with the tokens that it cost then;
+    `error` is the class of what it ended with, also of a reply that could not be used.
     """
 
     call: str
@@ -42,9 +43,9 @@ class Usage(msgspec.Struct, frozen=True):
 
     `requests` to endpoints, by kind in `by_kind`; `round_trips` = waves of requests that were waited for one after the
     other; `bytes` received; `cache_hits` = neighbourhoods and labels that needed no request; `labels_embedded`;
-    `model_calls`; tokens as the vendor counts them (`cached` are part of `tokens_in`); wall-clock `seconds`; `spent` names
-    the budget that ended the question: "calls", "tokens", "money" or "seconds", "run calls" and so on where it was that of
-    the whole run, "" where none did. `price` of the model calls in US dollars, None where it is not known.
+    `model_calls`; tokens as the vendor counts them (`cached` are part of `tokens_in`); wall-clock `seconds`; `spent`
+    names the budget that ended the question: "calls", "tokens", "money" or "seconds", "run calls" and so on where it
+    was that of the whole run, "" where none did. `price` of the model calls in US dollars, None where it is not known.
     """
 
     requests: int = 0

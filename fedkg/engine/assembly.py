@@ -19,7 +19,7 @@ Selection = Sequence[tuple[PartialPath, Sequence[int]]]
 
 
 class End(msgspec.Struct, frozen=True):
-    """One answering tail, the walk that leads to it, at last over a link where it reached a copy, and its beam's score."""
+    """One answering tail, the walk that leads to it, at last over a link where it reached a copy, and its score."""
 
     tail: Term
     walk: tuple[Edge, ...]
@@ -40,7 +40,7 @@ class Ends(msgspec.Struct, frozen=True):
 
 
 def doubtful(chosen: Selection) -> list[Iri]:
-    """The answering entities, where they may be copies of one another: within one endpoint each IRI is a thing of its own."""
+    """The answering entities that may be copies of one another: none where all are of one endpoint."""
     found = _tails(chosen)
     entities = {tail: None for _, tail in found if isinstance(tail, Iri)}
     last = (edge for beam, _ in chosen for step in beam.steps[-1:] for edge in step.edges)
@@ -109,7 +109,7 @@ def _tails(chosen: Selection) -> list[tuple[PartialPath, Term]]:
 
 
 def _joined(entities: Iterable[Term], links: Sequence[Edge]) -> dict[Term, Edge]:
-    """The link from each entity that goes under another's name; the shortest IRI is the name, and no chain is closed."""
+    """The link from each entity that goes by another's name: the shortest IRI; no chain is closed."""
     said: dict[Term, list[Edge]] = {}
     for link in links:
         said.setdefault(link.start, []).append(link)

@@ -1,8 +1,8 @@
 """Linking: the topic entities of a question, given by the caller, named by the model, or found among its n-grams.
 
-A mention has candidates: entities that are called so, or, where there is none, entities that a look-up by words finds. It
-links to one of them, or, where none is good enough, to nothing. Where several are equally good and no word of the question
-tells them apart, whoever knows more may be asked: one call for all mentions of a question.
+A mention has candidates: entities that are called so, or, where there is none, entities that a look-up by words finds.
+It links to one of them, or, where none is good enough, to nothing. Where several are equally good and no word of the
+question tells them apart, whoever knows more may be asked: one call for all mentions of a question.
 """
 
 import asyncio
@@ -21,15 +21,15 @@ from fedkg.graph.base import Graph
 __all__ = ["MOST_COMPARED", "Ask", "choose", "from_question", "given", "ngrams"]
 
 Ask = Callable[[Sequence[Mention]], Awaitable[Mapping[str, int]]]
-"""Says which of its matches a mention means: by its text the number, from 1; 0 for none, missing where it cannot say."""
+"""Which of its matches a mention means: by its text the number, from 1; 0 for none, absent where unknown."""
 LONGEST_NGRAM = 10
 MOST_NGRAMS = 240
 MOST_TOPICS, MOST_COMPARED = 3, 8
 MOST_HINTS = 5
 CANDIDATES = 5
 LINKS = 0.6
-"""Least score of a candidate that a mention links to: three quarters alike (0.75 of the 0.8 that a look-up gives at most),
-which is a typing error or a missing article, not another name. Names that match exactly are far above it."""
+"""Least score of a candidate that a mention links to: three quarters alike (0.75 of the 0.8 that a look-up gives at
+most), which is a typing error or a missing article, not another name. Names that match exactly are far above it."""
 ARTICLES = frozenset({"a", "an", "the"})
 
 QUOTED = re.compile(r"\"([^\"]{2,200})\"|“([^”]{2,200})”|«([^»]{2,200})»|(?<!\w)['‘]([^'’‘]{2,200})['’](?!\w)")
@@ -40,9 +40,9 @@ WORD = re.compile(r"[^\s,;:\"“”«»]+(?:[,:](?=\s))?")
 async def given(graph: Graph, topics: Sequence[str], question: str = "") -> list[Match]:
     """The entities that the caller named by IRI or by label, in their order, each once.
 
-    Of several with that label it is the one that the question says most of. A label has to match: whoever names an entity
-    means no other one. The label of an IRI comes with those of the first hop, so that it costs no request of its own.
-    Raises TermError for an IRI that is none, and TopicError with the nearest labels for a label that nothing has.
+    Of several with that label it is the one that the question says most of. A label has to match: whoever names an
+    entity means no other one. The label of an IRI comes with those of the first hop, so that it costs no request of its
+    own. Raises TermError for an IRI that is none, and TopicError with the nearest labels for a label that nothing has.
     """
     iris = {topic: Iri.parse(topic) for topic in topics if _looks_like_iri(topic)}
     texts = [topic for topic in topics if topic not in iris]
@@ -87,8 +87,8 @@ async def from_question(
 def choose(question: str, candidates: Mapping[str, Sequence[Match]]) -> dict[str, Match]:
     """For each mention the candidate that it links to; a mention that links to none is left out.
 
-    The best score wins if it is good enough. Of equal ones it is the one whose description and type share most words with
-    the rest of the question, then the first: a graph puts the shortest IRI first.
+    The best score wins if it is good enough. Of equal ones it is the one whose description and type share most words
+    with the rest of the question, then the first: a graph puts the shortest IRI first.
     """
     linked = {}
     for mention, matches in candidates.items():
@@ -101,9 +101,9 @@ def choose(question: str, candidates: Mapping[str, Sequence[Match]]) -> dict[str
 def ngrams(question: str) -> list[str]:
     """What may be a name: quoted text first, then the runs of up to ten words, the longest first.
 
-    A run may start with a small word only if that is an article or written with a capital, and end with one only if that
-    has a capital; in a question without any capitals neither says anything, and only runs of nothing else are left out.
-    Of a text too long for a question those with capitals come first, and no more than 240 in all.
+    A run may start with a small word only if that is an article or written with a capital, and end with one only if
+    that has a capital; in a question without any capitals neither says anything, and only runs of nothing else are left
+    out. Of a text too long for a question those with capitals come first, and no more than 240 in all.
     """
     text = re.sub(r"[?!]+\s*$", "", question).strip()
     cased = text != text.lower()
@@ -176,7 +176,7 @@ async def _told_apart(
 
 
 def _undecided(question: str, mention: str, matches: Sequence[Match]) -> list[Match]:
-    """The equally good candidates of a mention, the likeliest first, where the question's words leave open which is meant.
+    """The equally good candidates of a mention, the likeliest first, where the question leaves open which.
 
     None where they do not, or where nothing is known of the candidates that could tell them apart.
     """

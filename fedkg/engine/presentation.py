@@ -152,7 +152,7 @@ def shown_terms(beam: PartialPath) -> list[Term]:
 
 
 def safe(text: str) -> str:
-    """A label as it may stand in a line of ours: at most 200 characters, no arrow, and nothing like the number of an end."""
+    """A label as a line may hold it: at most 200 characters, no arrow, nothing like the number of an end."""
     return line(NUMBER.sub(r"\1.", line(text)).replace("→", "-›").replace("←", "‹-"))
 
 

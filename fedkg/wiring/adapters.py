@@ -91,10 +91,10 @@ def lasting_store(settings: Settings) -> LastingStore:
 
 def _shared(url: str) -> LastingStore:
     try:
-        from fedkg.cache.redis import SharedStore  # noqa: PLC0415  # an optional extra
+        from fedkg.cache.redis import RedisStore  # noqa: PLC0415  # an optional extra
     except ImportError as error:
         raise SettingsError("a shared cache needs fedkg's extra `redis`", hint="pip install 'fedkg[redis]'") from error
-    return SharedStore(url)
+    return RedisStore(url)
 
 
 def open_host_registry(settings: Settings, files: ExitStack) -> HostRegistry:

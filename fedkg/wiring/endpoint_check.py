@@ -1,7 +1,7 @@
 """The doctor: a dozen small requests to one endpoint, what they show finding by finding, and what to do about it.
 
-Each finding is looked for by itself, so one that is bad does not hide the others; who is gone, or wants to be left alone,
-is not asked any further. Nothing that is asked here comes from the cache or goes into it.
+Each finding is looked for by itself, so one that is bad does not hide the others; who is gone, or wants to be left
+alone, is not asked any further. Nothing that is asked here comes from the cache or goes into it.
 """
 
 import dataclasses
@@ -44,7 +44,8 @@ FEW = 0.5
 GONE = (UnreachableError, RefusedError)
 ADVICE = {
     UnreachableError: "check the URL and the network, and whether the server is running",
-    RefusedError: "wait until then, and set a contact (FEDKG_CONTACT); `fedkg endpoints forget SPEC` asks again at once",
+    RefusedError: "wait until then, and set a contact (FEDKG_CONTACT); "
+    "`fedkg endpoints forget SPEC` asks again at once",
     EndpointTimeoutError: "raise [limits] timeout in its profile, if it is known to be slow",
 }
 ESSENTIAL = {"reachable", "neighbourhood"}
@@ -89,10 +90,9 @@ class Finding(msgspec.Struct, frozen=True):
 class EndpointReport(msgspec.Struct, frozen=True):
     """What is found of one endpoint.
 
-    `verdict` is a sentence that begins with "ready" (its grade is ok), "usable, but" (warning) or "not usable" (failed).
-    `latency` is the median of some small
-    requests in seconds (None where none was answered), `labelled` some entity with its label, `sample` some of the edges
-    of an entity. `requests` and `seconds` are what all of it took.
+    `verdict` is a sentence that begins with "ready" (its grade is ok), "usable, but" (warning) or "not usable"
+    (failed). `latency` is the median of some small requests in seconds (None where none was answered), `labelled` some
+    entity with its label, `sample` some of the edges of an entity. `requests` and `seconds` are what all of it took.
     """
 
     endpoint: str

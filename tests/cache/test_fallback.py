@@ -11,7 +11,7 @@ import pytest
 
 from fedkg.cache.disk import DiskStore
 from fedkg.cache.fallback import FallbackStore
-from fedkg.cache.redis import SharedStore
+from fedkg.cache.redis import RedisStore
 from fedkg.config.settings import Settings
 from fedkg.core.answer import Status
 from fedkg.errors import CacheError
@@ -104,7 +104,7 @@ def test_a_server_that_comes_back_is_used_again(
 ) -> None:
     """What was kept in memory meanwhile stays readable, and goes where a later value reaches the server."""
     monkeypatch.setattr("fedkg.cache.fallback.PAUSE", 0.0)
-    store = FallbackStore(SharedStore(f"unix://{socket}"))
+    store = FallbackStore(RedisStore(f"unix://{socket}"))
     stopped(server, socket)
     store.put_many("labels", {"Q1": b"meanwhile", "Q2": b"meanwhile"})
     with redis_server(socket) as later:
@@ -121,7 +121,7 @@ def test_a_server_that_comes_back_is_used_again(
 
 def test_what_failed_is_left_alone_for_a_while(server: "subprocess.Popen[bytes]", socket: Path) -> None:
     """A server that is back is not asked again at once: each try may take its time limit."""
-    store = FallbackStore(SharedStore(f"unix://{socket}"))
+    store = FallbackStore(RedisStore(f"unix://{socket}"))
     stopped(server, socket)
     store.put_many("labels", {"Q1": b"meanwhile"})
     with redis_server(socket) as later:

@@ -238,7 +238,7 @@ def test_very_many_of_one_member_are_refused_at_once(pack: Path) -> None:
 
 
 def test_a_bomb_is_not_unpacked(pack: Path) -> None:
-    """A hundred megabytes that were pressed into a hundred kilobytes are refused, whatever size they are said to have."""
+    """A hundred megabytes in a hundred kilobytes are refused, whatever size the manifest names."""
     rewritten(pack, lambda held: held.update({DIGEST: bytes(100 << 20)}), zipfile.ZIP_DEFLATED)
     assert pack.stat().st_size < 200_000
     refused(pack, "encrypted or compressed")

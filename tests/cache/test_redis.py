@@ -10,7 +10,7 @@ import pytest
 import redis
 
 from fedkg.cache.fallback import FallbackStore
-from fedkg.cache.redis import SharedStore
+from fedkg.cache.redis import RedisStore
 from fedkg.config.settings import Settings, public
 from fedkg.errors import CacheError, FedkgError, SettingsError
 from fedkg.session import Session
@@ -18,24 +18,24 @@ from fedkg.wiring.adapters import open_store
 
 
 @pytest.fixture
-def store(redis_url: str) -> Iterator[SharedStore]:
+def store(redis_url: str) -> Iterator[RedisStore]:
     """An empty store on the server."""
-    store = SharedStore(redis_url)
+    store = RedisStore(redis_url)
     store.clear()
     yield store
     store.close()
 
 
-def test_two_clients_see_one_cache(store: SharedStore, redis_url: str) -> None:
+def test_two_clients_see_one_cache(store: RedisStore, redis_url: str) -> None:
     """What one machine has kept the other reads, with the time when it was stored."""
     store.put_many("labels", {"Q1": b"universe"}, 60)
-    other = SharedStore(redis_url)
+    other = RedisStore(redis_url)
     assert other.entries("labels", ["Q1"]) == store.entries("labels", ["Q1"])
     assert other.get_many("labels", ["Q1"]) == {"Q1": b"universe"}
     other.close()
 
 
-def test_updates_at_once_lose_none(store: SharedStore) -> None:
+def test_updates_at_once_lose_none(store: RedisStore) -> None:
     """Whoever was slower is asked again with what the faster one has made."""
 
     def add(_number: int) -> bytes:
@@ -46,7 +46,7 @@ def test_updates_at_once_lose_none(store: SharedStore) -> None:
     assert store.get_many("count", ["n"]) == {"n": b"40"}
 
 
-def test_nothing_of_others_is_touched(store: SharedStore, redis_url: str) -> None:
+def test_nothing_of_others_is_touched(store: RedisStore, redis_url: str) -> None:
     """A server may serve others, too: what they keep is neither counted nor cleared."""
     server = redis.Redis.from_url(redis_url)
     server.set("labels\nQ1", b"not ours")
@@ -57,7 +57,7 @@ def test_nothing_of_others_is_touched(store: SharedStore, redis_url: str) -> Non
 
 
 @pytest.mark.parametrize("value", [b"", b"text", zlib.compress(b"no header"), b"\x80\x04."])
-def test_what_fedkg_did_not_write_is_a_miss(store: SharedStore, redis_url: str, value: bytes) -> None:
+def test_what_fedkg_did_not_write_is_a_miss(store: RedisStore, redis_url: str, value: bytes) -> None:
     """Whoever can write to the server can make the cache forget, and nothing worse."""
     server = redis.Redis.from_url(redis_url)
     server.set("fedkg\nlabels\nQ1", value)
@@ -66,7 +66,7 @@ def test_what_fedkg_did_not_write_is_a_miss(store: SharedStore, redis_url: str, 
 
 
 def test_a_value_that_stands_for_gigabytes_is_a_miss(
-    store: SharedStore, redis_url: str, monkeypatch: pytest.MonkeyPatch
+    store: RedisStore, redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is unpacked up to a limit only, and what is cut is no entry of ours."""
     monkeypatch.setattr("fedkg.cache.redis.LARGEST", 10)
@@ -78,7 +78,7 @@ def test_a_server_that_is_gone_costs_no_answer(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, redis_url: str
 ) -> None:
     """What cannot be read is a miss, what cannot be written is kept in memory; no message holds the URL."""
-    server = SharedStore(redis_url)
+    server = RedisStore(redis_url)
     store = FallbackStore(server)
     pool = server._server.connection_pool
     pool.disconnect()
@@ -117,12 +117,12 @@ def test_a_server_that_cannot_be_used_is_told_from_a_url_that_is_none(url: str, 
 
 async def test_a_session_closes_the_server_that_it_opened(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is its own; what was touched is noted there, as on disk, before."""
-    closed: list[SharedStore] = []
+    closed: list[RedisStore] = []
 
-    def noted(store: SharedStore) -> None:
+    def noted(store: RedisStore) -> None:
         closed.append(store)
 
-    monkeypatch.setattr(SharedStore, "close", noted)
+    monkeypatch.setattr(RedisStore, "close", noted)
     async with Session(settings=Settings(cache_url=redis_url)) as session:
         session.store.put_many("labels", {"Q1": b"universe"})
     [server] = closed

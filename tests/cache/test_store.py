@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from fedkg.cache.disk import DiskStore
 from fedkg.cache.entries import Entry
 from fedkg.cache.memory import MemoryStore
-from fedkg.cache.redis import SharedStore
+from fedkg.cache.redis import RedisStore
 from fedkg.cache.store import Store
 from fedkg.errors import CacheError
 
@@ -47,7 +47,7 @@ def store(request: pytest.FixtureRequest, disk: DiskStore) -> Iterator[Store]:
     if request.param != "server":
         yield disk if request.param == "disk" else MemoryStore()
         return
-    server = SharedStore(request.getfixturevalue("redis_url"))
+    server = RedisStore(request.getfixturevalue("redis_url"))
     server.clear()
     yield server
     server.close()
@@ -65,7 +65,8 @@ def plant(
     """Writes a row into the store's table behind its back."""
     with sqlite3.connect(folder / "store" / "cache.db") as file:
         file.execute(
-            "INSERT OR REPLACE INTO Cache (key, raw, store_time, access_time, mode, filename, value) VALUES (?, ?, 0, 0, ?, ?, ?)",
+            "INSERT OR REPLACE INTO Cache (key, raw, store_time, access_time, mode, filename, value) "
+            "VALUES (?, ?, 0, 0, ?, ?, ?)",
             (key, raw, mode, filename, value),
         )
     file.close()
@@ -107,7 +108,7 @@ def test_later_values_replace_earlier(store: Store) -> None:
 
 
 def test_values_get_stale_and_stay(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After its seconds a value is fresh no more, and still there for whoever takes stale ones; one without a limit is fresh."""
+    """After its seconds a value is stale, and still there as an entry; one without a limit stays fresh."""
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now)
     store.put_many("a", {"soon": b"x"}, seconds=10)
@@ -299,7 +300,7 @@ def test_nothing_goes_before_the_limit(disk: DiskStore, monkeypatch: pytest.Monk
 
 
 def test_eight_processes_at_once(tmp_path: Path) -> None:
-    """Eight processes that write, read and count up the same keys at once lose nothing and read nothing that is half."""
+    """Eight processes that write, read and count up the same keys lose nothing and read nothing half."""
     script = (
         "import sys; from pathlib import Path; from fedkg.cache.disk import DiskStore\n"
         "store, own = DiskStore(Path(sys.argv[1])), sys.argv[2].encode()\n"

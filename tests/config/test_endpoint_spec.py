@@ -39,7 +39,7 @@ def profile(spec: str, **options: Any) -> Profile:
     ],
 )
 def test_the_url_of_a_profile_is_the_profile(url: str, name: str) -> None:
-    """With its shape and its search, however the URL is written; of two on one host it is the one that is served there."""
+    """With its shape and search, however the URL is written; of two on one host the one that is served there."""
     assert profile(url) == profiles.find(name)
 
 

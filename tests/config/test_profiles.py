@@ -22,7 +22,7 @@ def test_every_bundled_profile_loads(name: str) -> None:
 
 @pytest.mark.parametrize("name", names())
 def test_bundled_limits_stay_below_known_caps(name: str) -> None:
-    """Where an endpoint cuts silently, we ask for fewer rows than that, so that a full reply proves nothing is missing."""
+    """Where an endpoint cuts silently, fewer rows are asked for: a full reply proves that nothing is missing."""
     limits = find(name).limits
     assert limits.known_cap == 0 or limits.rows < limits.known_cap
 

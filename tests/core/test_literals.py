@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from fedkg.core.literals import DATES, DURATIONS, NUMBERS, POINTS, XSD, readable
 
+SYSTEM = "<http://www.opengis.net/def/crs/EPSG/0/4326>"
+
 
 @pytest.mark.parametrize(
     ("value", "datatype", "text"),
@@ -74,7 +76,7 @@ def test_numbers(value: str, text: str) -> None:
         ("POINT (-70.66666666 -33.45)", "33.45 S, 70.66667 W"),
         ("<http://www.opengis.net/def/crs/OGC/1.3/CRS84> Point(1 2)", "2 N, 1 E"),
         ("<http://www.wikidata.org/entity/Q405> Point(23.4 0.6)", "0.6 N, 23.4 E (on Q405)"),
-        ("<http://www.opengis.net/def/crs/EPSG/0/4326> Point(1 2)", "<http://www.opengis.net/def/crs/EPSG/0/4326> Point(1 2)"),
+        (f"{SYSTEM} Point(1 2)", f"{SYSTEM} Point(1 2)"),
         ("Point(1 200)", "Point(1 200)"),
         ("Point(1 2 3)", "Point(1 2 3)"),
         ("Point(1e5 .)", "Point(1e5 .)"),

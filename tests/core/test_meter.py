@@ -24,7 +24,7 @@ def test_what_is_new_and_what_was_before_make_the_whole(kinds: list[str], before
 
 
 async def test_a_question_has_counts_of_its_own() -> None:
-    """Two questions at once over one session: each sees its own requests, hits and waves, the session sees all requests."""
+    """Of two questions at once each sees its own requests, hits and waves; the session sees all requests."""
     session = Meter()
     first, second = Meter(), Meter()
     both = asyncio.Barrier(2)

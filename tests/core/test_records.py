@@ -197,7 +197,7 @@ def test_an_answer_is_proven_by_a_path_that_leads_to_it() -> None:
 
 
 def test_a_forged_answer_is_found() -> None:
-    """No path, a path to elsewhere, edges that do not connect, another IRI, no term, or a literal that says otherwise."""
+    """No path, a path to elsewhere, edges that do not connect, another IRI, no term, or another literal."""
     broken = Path(1.0, (*walked("a", "b").edges, *walked("x", "c").edges))
     forged = [
         claimed("c"),

@@ -120,7 +120,7 @@ def said(subject: str, target: str, endpoint: str, relation: str = "to") -> Edge
 
 
 def test_copies_are_one_answer() -> None:
-    """Whatever comes first the shortest IRI is the answer; the walk to the copy goes on over the link; nothing is counted twice."""
+    """In any order the shortest IRI is the answer; the walk to the copy goes on over the link; none counts twice."""
     edges = (said("x/a", "y/longer", "two"), said("x/a", "x/b", "one"), said("x/a", "x/c", "one"))
     chosen = [(PartialPath(Iri("http://x/a")).extend(Step(0, edges[0].walked, edges)), ())]
     assert set(assembly.doubtful(chosen)) == {edge.end for edge in edges}

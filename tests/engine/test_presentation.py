@@ -86,7 +86,7 @@ class Passes(tuple[Edge, ...]):
 
 
 def test_a_large_group_is_gone_through_once() -> None:
-    """Not once for each of the ends that are shown: with thousands of edges that would take longer than the model's call."""
+    """Not once for each end that is shown: with thousands of edges that would take longer than the model's call."""
     edges = Passes(step("kong", "starring", f"actor{n}").edges[0] for n in range(60))
     beam = KONG.extend(Step(0, DirectedRelation(Iri("http://x/starring"), "out"), edges))
     edges.passes.clear()
@@ -138,7 +138,7 @@ def test_labels_with_commas_stay_one_thing_each() -> None:
 
 
 def test_the_terms_that_are_shown_are_those_whose_names_are_asked_for() -> None:
-    """Of a long path: the topic, the relations, the first nodes on the way, forty ends, and what is said beside them."""
+    """Of a long path: topic, relations, the first nodes on the way, forty ends, and the notes beside them."""
 
     class Asked(dict[Term, str]):
         """Remembers what it was asked for."""

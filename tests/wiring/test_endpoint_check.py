@@ -149,7 +149,7 @@ async def test_a_healthy_server_is_ready(
 
 
 async def test_a_graph_that_names_its_things_otherwise(serve: Serve, examine: Examine) -> None:
-    """The predicates that are in use are proposed, as they are written into a profile; the graph can be walked as it is."""
+    """The predicates in use are proposed, as a profile has them; the graph can be walked as it is."""
     report = await examine(await serve(Endpoint(people(FOAF))))
     labels = findings(report)["labels"]
     assert (labels.grade, labels.advice) == (
