@@ -1,7 +1,7 @@
 """What a kept neighbourhood costs: time of a hit and bytes on disk with 100,000 of them, and eight processes at once.
 
-The entities are those of CoDEx-M in both directions; to reach the number, the graph is there three times, twice with its
-entities renamed. Everything goes through sessions with their cache on disk, as a program has it.
+The entities are those of CoDEx-M in both directions; to reach the number, the graph is there three times, twice with
+its entities renamed. Everything goes through sessions with their cache on disk, as a program has it.
 """
 
 import asyncio

@@ -1,9 +1,9 @@
 """What a question costs in model calls and tokens: 50 two-hop questions with a model that always picks the gold step.
 
-The graph is in process and MiniLM ranks, as for a user who sets nothing. The model's replies are as long as a real one's,
-its plan tells the ranking nothing that is not in the question. Tokens are the estimate of `fedkg.common.tokens` over what
-goes out (system text with its examples, user text) and what comes back; the schema is not counted, since vendors differ
-in how they do.
+The graph is in process and MiniLM ranks, as for a user who sets nothing. The model's replies are as long as a real
+one's, its plan tells the ranking nothing that is not in the question. Tokens are the estimate of `fedkg.common.tokens`
+over what goes out (system text with its examples, user text) and what comes back; the schema is not counted, since
+vendors differ in how they do.
 """
 
 import asyncio

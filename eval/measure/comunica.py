@@ -1,8 +1,8 @@
 """Whether fedkg's federation finds what an independent engine finds: Comunica 4 over the same two endpoints.
 
-Every query needs both: the disease side says which identifier a disease is `skos:exactMatch` with, the drug side says what
-is true of that identifier. Comunica is asked by its command line (its servers would bind all interfaces). Without --comunica it
-is installed from npm into a folder that goes with the run.
+Every query needs both: the disease side says which identifier a disease is `skos:exactMatch` with, the drug side says
+what is true of that identifier. Comunica is asked by its command line (its servers would bind all interfaces). Without
+--comunica it is installed from npm into a folder that goes with the run.
 """
 
 import asyncio

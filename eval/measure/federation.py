@@ -1,8 +1,8 @@
 """What two endpoints cost against one: the same questions of one biomedical graph, and of its halves on two engines.
 
-The halves meet in identifiers only: a disease on one side is `skos:exactMatch` an identifier that the drugs of the other side
-treat. Each endpoint is 100 ms away. Every question is asked twice: by a new session that knows nothing, and by one session
-that is asked all of them.
+The halves meet in identifiers only: a disease on one side is `skos:exactMatch` an identifier that the drugs of the
+other side treat. Each endpoint is 100 ms away. Every question is asked twice: by a new session that knows nothing, and
+by one session that is asked all of them.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What a hub costs: entities with 50,000 and 1,000,000 incoming edges, fetched cold by a client in a process of its own.
+"""What a hub costs: entities with 50,000 and 1,000,000 incoming edges, fetched cold by a process of its own.
 
 The graph is synthetic: nine of ten edges of a hub are of one relation, the others of a hundred further ones.
 """

@@ -1,8 +1,8 @@
 """What a hop costs at a distance: 100 neighbourhoods and cold 3-hop questions behind a proxy 100 ms away.
 
-All sides run one after the other against the same engine with the same graph: fedkg's batches, one SPARQLWrapper request
-per entity in series, and Think-on-Graph's shapes (relations out, relations in, then one request per relation) for the first
-ten entities. All must find the same edges between entities.
+All sides run one after the other against the same engine with the same graph: fedkg's batches, one SPARQLWrapper
+request per entity in series, and Think-on-Graph's shapes (relations out, relations in, then one request per relation)
+for the first ten entities. All must find the same edges between entities.
 """
 
 import asyncio
@@ -239,7 +239,10 @@ def questions(folder: str, asked: Sequence[BenchmarkQuestion], chains: Chains) -
 def answered(
     folder: str, endpoint: str, question: BenchmarkQuestion, chains: Chains, similarity: Similarity
 ) -> tuple[float, Answer]:
-    """The answer of a new session that knows nothing but embeddings, and its seconds; `chains` are those of the model."""
+    """The answer of a new session that knows nothing but embeddings, and its seconds.
+
+    `chains` are those of the model.
+    """
 
     async def ask() -> tuple[float, Answer]:
         options: dict[str, Any] = {"profiles_dir": folder, "cache": False, "search.depth": HOPS}

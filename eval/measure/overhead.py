@@ -1,8 +1,8 @@
 """What one model call costs beyond the vendor's time: 1,000 choices among 30 offers each, in milliseconds.
 
-First the project's own part, with a model that answers at once: the prompt is rendered and estimated, the reply read and
-checked, the ledger kept, and, where replies are kept, the store asked and filled. Then the SDKs against a server on loopback, which
-answers at once: what a call takes more than a bare HTTP POST of the same size does.
+First the project's own part, with a model that answers at once: the prompt is rendered and estimated, the reply read
+and checked, the ledger kept, and, where replies are kept, the store asked and filled. Then the SDKs against a server on
+loopback, which answers at once: what a call takes more than a bare HTTP POST of the same size does.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 async def own_part() -> dict[str, Any]:
-    """The time of a call whose model takes none: without kept replies, with a new one each time, and with a known one."""
+    """The time of a call whose model takes none: replies not kept, a new one each time, and a known one."""
     model = ScriptedModel(lambda _messages, _call: PICKS, Capability(context=200_000))
     with tempfile.TemporaryDirectory() as folder, contextlib.closing(DiskStore(Path(folder))) as store:
         return {
@@ -120,7 +120,10 @@ async def posts(url: str) -> dict[str, float]:
 
 
 async def timed(work: Callable[[int], Awaitable[None]]) -> dict[str, float]:
-    """The spread of the milliseconds, and those of the processor, which a busy machine changes less; without the first few."""
+    """The spread of the milliseconds, and those of the processor, which a busy machine changes less.
+
+    Without the first few.
+    """
     taken, processor = [], 0.0
     for number in range(-WARM_UP, CALLS):
         if number == 0:

@@ -1,9 +1,10 @@
 """What the bench costs beyond the asking, and how many questions a second it asks of a warm cache.
 
-MetaQA's questions of one hop with the model `local`. Overhead: the same questions eight at a time, as a run that writes its
-records and, in turns with it, through a bare session; and what of a run's time goes into the bench's own code. Throughput: offline, from
-what a first run has kept, with MiniLM's vectors and with BM25, 1, 4 and 16 at a time, from the first record to the last; the functions that take most
-of the processor's time. Other work on the machine changes seconds of the clock; those of the processor it changes less.
+MetaQA's questions of one hop with the model `local`. Overhead: the same questions eight at a time, as a run that writes
+its records and, in turns with it, through a bare session; and what of a run's time goes into the bench's own code.
+Throughput: offline, from what a first run has kept, with MiniLM's vectors and with BM25, 1, 4 and 16 at a time, from
+the first record to the last; the functions that take most of the processor's time. Other work on the machine changes
+seconds of the clock; those of the processor it changes less.
 """
 
 import asyncio
@@ -108,7 +109,10 @@ async def asked_only(job: Job) -> None:
 
 @contextmanager
 def watched() -> Iterator[Callable[[], float]]:
-    """Tells the seconds that were spent in what the bench does with a question and its record; syncing happens beside the asking."""
+    """Tells the seconds that were spent in what the bench does with a question and its record.
+
+    Syncing happens beside the asking.
+    """
     spent = [0.0]
     places: Sequence[tuple[Any, str]] = [(asking, "_record"), (asking.GoldTrace, "follow"), (results, "encode")]
     kept = [getattr(owner, name) for owner, name in places]
@@ -133,15 +137,22 @@ def watched() -> Iterator[Callable[[], float]]:
 
 
 def throughput(job: Job, width: int) -> dict[str, float]:
-    """Questions a second, of the clock and of the processor, from the first record to the last; the best of some rounds."""
+    """Questions a second, of the clock and of the processor, from the first record to the last.
+
+    The best of some rounds.
+    """
     found = []
     for _ in range(ROUNDS):
         times: list[tuple[float, float]] = []
-        asyncio.run(runner.run(job, Here(width), None, lambda _, times=times: times.append(now())))  # type: ignore[misc]
+        asyncio.run(runner.run(job, Here(width), None, partial(_note, times)))
         (wall, cpu), (wall_end, cpu_end) = times[0], times[-1]
         found.append(((len(times) - 1) / (wall_end - wall), (len(times) - 1) / (cpu_end - cpu)))
     best, median = max(found), statistics.median(one[1] for one in found)
     return {"a second, best": round(best[0], 1), "a second of the processor, median": round(median, 1)}
+
+
+def _note(times: list[tuple[float, float]], _records: object) -> None:
+    times.append(now())
 
 
 def profile(job: Job) -> list[str]:

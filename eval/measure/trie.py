@@ -1,8 +1,8 @@
 """What a KG-Trie of 100,000 paths costs: making its tokens, building, memory, bytes to keep, reading back, decoding.
 
-The paths are those of up to two steps around one entity of Freebase (fb15k-237, mean degree 374), as a model is shown them, and
-their tokens are made by a tokenizer that is packaged, the WordPiece of all-MiniLM-L6-v2. The model that decodes is a table of random
-numbers, so that what is timed is the trie and the search, and no network.
+The paths are those of up to two steps around one entity of Freebase (fb15k-237, mean degree 374), as a model is shown
+them, and their tokens are made by a tokenizer that is packaged, the WordPiece of all-MiniLM-L6-v2. The model that
+decodes is a table of random numbers, so that what is timed is the trie and the search, and no network.
 """
 
 import gzip

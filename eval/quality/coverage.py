@@ -1,9 +1,9 @@
 """What the retrievers keep of the gold steps, per depth: the coverage ratio of FiDeLiS v4, Table 4, where that is hard.
 
-The walk is led: at each depth the candidates are those of the gold steps so far, at most as many as a search keeps beams.
-A candidate is worth the share of the gold answers that the gold relations lead to from it, so that one of several
-directors counts for their films only; a group stands for all of its tails, since an answer is completed along its
-relation.
+The walk is led: at each depth the candidates are those of the gold steps so far, at most as many as a search keeps
+beams. A candidate is worth the share of the gold answers that the gold relations lead to from it, so that one of
+several directors counts for their films only; a group stands for all of its tails, since an answer is completed along
+its relation.
 
 FB15k-237 has the questions of WebQSP and CWQ without their paths: every edge from a topic to an answer is gold, at one
 hop only (of CWQ's published two-hop paths it has none but seven, six of them by way of "Male"). MetaQA names the
@@ -83,9 +83,9 @@ HEAD = (
     "|---|---|---|---|---|---|---|---|---|---|---|",
 )
 LEGEND = (
-    "Share of the gold answers that 5, 8, 10 and 30 candidates lead to, tokens of the offers, and texts to be embedded at "
-    "10: by a\nstep with an empty cache, and by all steps of the set. Written by `eval/quality/coverage.py`, where the "
-    "terms are explained."
+    "Share of the gold answers that 5, 8, 10 and 30 candidates lead to, tokens of the offers, and texts to be embedded "
+    "at 10: by a\nstep with an empty cache, and by all steps of the set. Written by `eval/quality/coverage.py`, where "
+    "the terms are explained."
 )
 PLOTTED = ("vanilla", "kaping", "Path-RAG pairs", "Path-RAG groups")
 
@@ -193,7 +193,7 @@ def means(kept: Sequence[Kept]) -> dict[str, float]:
 
 
 async def led(case: GoldCase, facts: Facts, around: ExploredGraph, form: Form) -> list[WalkStep]:
-    """The gold steps from depth to depth: the beams that a search has which always takes those that lead to most answers."""
+    """The gold steps from depth to depth: the paths of a search that always takes those that lead to most answers."""
     beams = tuple(PartialPath(topic) for topic in case.topics)
     steps: list[WalkStep] = []
     for depth in range(1, case.hops + 1):
@@ -285,7 +285,10 @@ def table(figures: Mapping[str, Any]) -> str:
 
 
 def _row(name: str, figures: Mapping[str, Mapping[str, float]]) -> str:
-    """A line of the table; the texts embedded are those for ten candidates, which without lookahead are those for any."""
+    """A line of the table.
+
+    The texts embedded are those for ten candidates, which without lookahead are those for any.
+    """
     cells = [f"{figures[str(n)]['coverage']:.1%} | {figures[str(n)]['tokens']}" for n in OFFERED]
     return f"| {name} | {' | '.join(cells)} | {figures['10']['embedded']} | {figures['10']['embedded, set']} |"
 

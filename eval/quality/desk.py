@@ -1,8 +1,8 @@
-"""Questions end to end over the OpenAI wire, with replies that somebody writes by hand, and the pack from which they replay.
+"""Questions end to end over the OpenAI wire, with replies written by hand, and the pack from which they replay.
 
-`eval/desk.toml` names the questions. Their graphs are served on loopback at fixed ports, so that the pack needs no data set: what
-it holds is kept under these URLs. A run that was interrupted goes on where it stopped, since replies are kept. At the end all
-is asked once more in offline mode; what that touched is the pack.
+`eval/desk.toml` names the questions. Their graphs are served on loopback at fixed ports, so that the pack needs no data
+set: what it holds is kept under these URLs. A run that was interrupted goes on where it stopped, since replies are
+kept. At the end all is asked once more in offline mode; what that touched is the pack.
 
 What comes out says how good the prompts are, not how good any model is.
 """

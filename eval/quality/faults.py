@@ -1,9 +1,9 @@
-"""The fault run: 1,000 questions of an endpoint that fails 30 % of the requests in every way that endpoints are known for.
+"""The fault run: 1,000 questions of an endpoint that fails 30 % of the requests in every known way.
 
-Each question is compared with the answer of the same endpoint when it behaves. It has to be the same, or be marked: with a
-gap, a status or a warning of missing edges that the good answer does not have. Each session starts with an empty cache; what it has kept as
-complete is compared afterwards. Retries do not wait and the memory of pauses is dropped after each question, so that
-the run takes minutes; bans are left out for the same reason (tests/fetch plays them).
+Each question is compared with the answer of the same endpoint when it behaves. It has to be the same, or be marked:
+with a gap, a status or a warning of missing edges that the good answer does not have. Each session starts with an empty
+cache; what it has kept as complete is compared afterwards. Retries do not wait and the memory of pauses is dropped
+after each question, so that the run takes minutes; bans are left out for the same reason (tests/fetch plays them).
 """
 
 import asyncio
@@ -147,7 +147,7 @@ def _said(answer: Answer) -> tuple[str, tuple[str, ...]]:
 
 
 def _marks(answer: Answer) -> frozenset[str]:
-    """What the answer says is missing: gaps, edges that were not fetched, a status that is neither an answer nor "none"."""
+    """What the answer lists as missing: gaps, edges not fetched, a status that is neither an answer nor "none"."""
     gaps = {gap.reason for gap in answer.gaps}
     missing = {warning for warning in answer.warnings if warning.startswith(MISSING)}
     return frozenset(gaps | missing | ({answer.status} - {Status.ANSWERED, Status.NONE}))

@@ -28,7 +28,10 @@ from fedkg.errors import MethodError
 from fedkg.testing import GoldChat
 
 QUESTIONS = 5
-NOTE = f"The model {GoldChat.name} is scripted, and takes the gold step whenever it is offered: its figures are upper bounds."
+NOTE = (
+    f"The model {GoldChat.name} is scripted, and takes the gold step whenever it is offered: its figures are upper "
+    "bounds."
+)
 
 
 def main() -> None:

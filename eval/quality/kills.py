@@ -1,8 +1,8 @@
 """`kill -9` at random moments of a run, 200 times: after resuming, the result equals that of a run that was left alone.
 
-MetaQA's questions of one hop, all 2,000, with BM25, eight at a time. Each start is killed after half of to three times as long as
-it takes to the first record; then the same command is started again. A run that comes to its end in between is
-compared like the last one, and the next start begins a new one. Records are compared without what they cost.
+MetaQA's questions of one hop, all 2,000, with BM25, eight at a time. Each start is killed after half of to three times
+as long as it takes to the first record; then the same command is started again. A run that comes to its end in between
+is compared like the last one, and the next start begins a new one. Records are compared without what they cost.
 """
 
 import contextlib

@@ -2,8 +2,8 @@
 
 Default settings; the graph is in process, so that requests are queries to the embedded engine and seconds are those of
 fedkg and the engine alone: the model takes none. MiniLM ranks; each method starts with no vectors of labels. Methods
-without a graph are given the right answers to recall, so their Hits@1 says nothing and is left out. Hits@1 of the others
-is an upper bound.
+without a graph are given the right answers to recall, so their Hits@1 says nothing and is left out. Hits@1 of the
+others is an upper bound.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ async def warm(session: Session) -> None:
 
 
 def figures(walked: Sequence[QuestionRecord], *, graph: bool) -> dict[str, Any]:
-    """The means over the questions, those of requests and seconds over those with an answer, and the most calls of one."""
+    """The means over the questions, of requests and seconds over those with an answer; the most calls of one."""
     calls = [record.usage.model_calls for record in walked]
     answered = [record.usage for record in walked if not record.error]
     return {

@@ -1,10 +1,10 @@
 """How much a search forgives: Hits@1 of a model that knows the way and errs, by beam width, verified or not.
 
-An error is drawn for each step that the model may choose (as many as the beam is wide): with the probability of the noise
-it is a wrong one of those offered, else a right one, as long as there are any left. When it verifies, it errs by the same
-probability for each path: it then takes one of the two other views than the true one (that the last step does not follow,
-that it follows, that the statement can be deduced, too). The answer call errs as well: it then takes a wrong one of the
-paths that it is shown.
+An error is drawn for each step that the model may choose (as many as the beam is wide): with the probability of the
+noise it is a wrong one of those offered, else a right one, as long as there are any left. When it verifies, it errs by
+the same probability for each path: it then takes one of the two other views than the true one (that the last step does
+not follow, that it follows, that the statement can be deduced, too). The answer call errs as well: it then takes a
+wrong one of the paths that it is shown.
 
 FiDeLiS with the fused call plan, default settings otherwise; the graph is in process and BM25 ranks. Means over seeds.
 """

@@ -2,8 +2,8 @@
 
 Each method is asked the same questions, without a language model (`local`) and, where a way to the answers is known,
 with one that takes it whenever it is offered (`guide:gold`): that is what retrieval and search let any model find. Gold
-topic entities unless a benchmark says otherwise, default settings, each graph in process, MiniLM. Finished questions are
-on disk in `--out`: the same command goes on from there. With --write the results and the report are kept in
+topic entities unless a benchmark says otherwise, default settings, each graph in process, MiniLM. Finished questions
+are on disk in `--out`: the same command goes on from there. With --write the results and the report are kept in
 eval/results/tables/.
 """
 
@@ -30,14 +30,14 @@ QUESTIONS = 12
 MODELS = (LocalModel.name, GoldChat.name)
 TITLE = "All methods on the public benchmarks"
 ABOUT = (
-    f"The model {LocalModel.name} is none: it compares words. The model {GoldChat.name} is scripted, and takes the gold "
-    "step whenever it is offered: its figures are upper bounds, of what retrieval and search let any model find. It goes "
-    "by the gold path of the question set or, where there is none, by the shortest relations, one or two, that lead from "
-    "a topic to the answers."
+    f"The model {LocalModel.name} is none: it compares words. The model {GoldChat.name} is scripted, and takes the "
+    "gold step whenever it is offered: its figures are upper bounds, of what retrieval and search let any model find. "
+    "It goes by the gold path of the question set or, where there is none, by the shortest relations, one or two, that "
+    "lead from a topic to the answers."
 )
 COST = (
-    "Requests are each run's own. Labels are embedded once for all runs of a benchmark: the first one has the seconds of "
-    "that."
+    "Requests are each run's own. Labels are embedded once for all runs of a benchmark: the first one has the seconds "
+    "of that."
 )
 
 

@@ -1,7 +1,8 @@
-"""An endpoint that misbehaves: a server on loopback that passes requests on to a real one and spoils some of the replies.
+"""An endpoint that misbehaves: a server on loopback that passes requests on and spoils some of the replies.
 
-Every way of failing is one that an engine, a gateway or an operator is known for. A partial reply really lacks rows, so that
-whoever takes it for whole can be found out by what it says afterwards. Some ways are no failures: odd, but readable.
+Every way of failing is one that an engine, a gateway or an operator is known for. A partial reply really lacks rows, so
+that whoever takes it for whole can be found out by what it says afterwards. Some ways are no failures: odd, but
+readable.
 """
 
 import asyncio
@@ -43,8 +44,8 @@ Way = Callable[["Misbehaving", web.Request, bytes], Awaitable[web.StreamResponse
 class Misbehaving:
     """The server: spoils the share `rate` of the replies, one way as often as the next, drawn by `seed`.
 
-    `cap` is the number of rows at which it cuts without a word, `size` the number of bytes that is too many for its client.
-    `played` counts the ways, `asked` holds every IRI that a query has named.
+    `cap` is the number of rows at which it cuts without a word, `size` the number of bytes that is too many for its
+    client. `played` counts the ways, `asked` holds every IRI that a query has named.
     """
 
     def __init__(self, engine: str, *, rate: float, seed: int, cap: int, size: int) -> None:

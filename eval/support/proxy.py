@@ -1,6 +1,7 @@
 """A distance between client and engine: a proxy on loopback, in a process of its own, that holds every request back.
 
-The whole delay lies before the request is passed on. Being a process of its own it does not wait while the client computes.
+The whole delay lies before the request is passed on. Being a process of its own it does not wait while the client
+computes.
 """
 
 import asyncio

@@ -1,10 +1,12 @@
-"""Files to fine-tune models with: what connects the topics and answers of a question set, over any endpoint. Nothing is trained.
+"""Files to fine-tune models with: what connects the topics and answers of a question set, over any endpoint.
 
-`gcr`: one example for each shortest path between a topic and an answer (Luo et al. 2024, section 7 and Figures 7 and 8).
-`eperm`: one for each plan, the relations of such a path, that leads to answers often enough (Long et al. 2025, Eq. 5 and 6).
-Their words are those that a model decodes with (`fedkg.reasoner.path_format`).
+Nothing is trained. `gcr`: one example for each shortest path between a topic and an answer (Luo et al. 2024, section 7
+and Figures 7 and 8).
+`eperm`: one for each plan, the relations of such a path, that leads to answers often enough (Long et al. 2025, Eq. 5
+and 6). Their words are those that a model decodes with (`fedkg.reasoner.path_format`).
 
-A file has one record a line and one line a question. It is only ever added to, so that a run can be ended and gone on with.
+A file has one record a line and one line a question. It is only ever added to, so that a run can be ended and gone on
+with.
 """
 
 import time
@@ -59,8 +61,8 @@ class Recipe(msgspec.Struct, frozen=True):
 class Route(msgspec.Struct, frozen=True, omit_defaults=True):
     """A path to an `answer`, or a plan, from a topic on.
 
-    `relations` are a SPARQL property path. Of a plan only: `precision` is the share of answers among all that it leads to
-    (EPERM, Eq. 5), and `complete` whether that is known of all.
+    `relations` are a SPARQL property path. Of a plan only: `precision` is the share of answers among all that it leads
+    to (EPERM, Eq. 5), and `complete` whether that is known of all.
     """
 
     topic: str
@@ -81,8 +83,8 @@ class TrainingExample(msgspec.Struct, frozen=True):
 class ExamplesRecord(msgspec.Struct, frozen=True):
     """One question: its examples, and all routes that were found, the plans that were not kept among them.
 
-    `cut` says what was left out, so that there may be other routes. A question with an `error` has no examples, and is asked
-    again when the file is gone on with: the last line of a question counts.
+    `cut` says what was left out, so that there may be other routes. A question with an `error` has no examples, and is
+    asked again when the file is gone on with: the last line of a question counts.
     """
 
     id: str
@@ -170,8 +172,8 @@ async def build(
 ) -> Built:
     """Adds the records of those questions that are not in the file yet, each as soon as it is done.
 
-    `on_progress` is called with the records of this run and their final number. A question that fails is a record with an
-    error. Raises InputError where benchmark, data, file or settings do not fit.
+    `on_progress` is called with the records of this run and their final number. A question that fails is a record with
+    an error. Raises InputError where benchmark, data, file or settings do not fit.
     """
     definition = definitions.find(recipe.benchmark)
     found, left_out = loaders.read(definition, data, settings, skip_bad=skip_bad)
@@ -264,7 +266,10 @@ def precision(candidates: Iterable[Term], answers: Iterable[Term]) -> float:
 
 
 def property_path(chain: Iterable[DirectedRelation]) -> str:
-    """The relations as a SPARQL 1.1 property path: `^<book author>/<spouse>`; a mediator's two legs stand in brackets."""
+    """The relations as a SPARQL 1.1 property path: `^<book author>/<spouse>`.
+
+    A mediator's two legs stand in brackets.
+    """
     return "/".join(map(_leg, chain))
 
 

@@ -1,7 +1,7 @@
 """All shortest paths between topic and answer entities, by breadth-first search from both ends at once.
 
-They are what GCR is trained on (Luo et al. 2024, section 7, "Fine-tuning Datasets"); a path may walk an edge either way. The
-search itself asks nobody: it says whose edges it needs next, and looks at what was fetched.
+They are what GCR is trained on (Luo et al. 2024, section 7, "Fine-tuning Datasets"); a path may walk an edge either
+way. The search itself asks nobody: it says whose edges it needs next, and looks at what was fetched.
 """
 
 import itertools
@@ -31,8 +31,8 @@ class Bounds(msgspec.Struct, frozen=True):
 class Shortest(msgspec.Struct, frozen=True):
     """The paths of each pair of a topic and an answer, each with one edge a step.
 
-    `cut` says what was left out, so that there may be further or shorter paths; nothing where these are all. `failed` are
-    the errors of endpoints, if they are a reason for that.
+    `cut` says what was left out, so that there may be further or shorter paths; nothing where these are all. `failed`
+    are the errors of endpoints, if they are a reason for that.
     """
 
     paths: tuple[PartialPath, ...]
@@ -59,8 +59,8 @@ class Near(Protocol):
 async def shortest(around: ExploredGraph, topics: Sequence[Iri], answers: Sequence[Term], bounds: Bounds) -> Shortest:
     """The shortest paths from every topic to every answer; one wave of requests a hop for all of them together.
 
-    An answer that is a literal is found by what a person reads, whatever its datatype; a path may end at a copy of the answer.
-    An answer that is the topic has no path.
+    An answer that is a literal is found by what a person reads, whatever its datatype; a path may end at a copy of the
+    answer. An answer that is the topic has no path.
     """
     await around.fetch([*topics, *answers])
     search = ShortestPathSearch(topics, answers, bounds, around)
@@ -82,7 +82,8 @@ class Ball:
     """The nodes within some hops of a root, and of `copies` of it.
 
     `depth` tells how far each is away, `into` by which edges it was reached, walked away from the root, `rim` are the
-    farthest. `grown` counts the hops, `sound` those before anything was left out: infinite once there is nothing further.
+    farthest. `grown` counts the hops, `sound` those before anything was left out: infinite once there is nothing
+    further.
     """
 
     def __init__(self, root: Term, copies: Iterable[Term] = ()) -> None:

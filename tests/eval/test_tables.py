@@ -66,7 +66,10 @@ def path(*nodes: str) -> list[list[str]]:
 
 @pytest.fixture
 def family(tmp_path: Path) -> str:
-    """The definition of a benchmark whose rows show their paths, the last of them none; its files are in the data folder."""
+    """The definition of a benchmark whose rows show their paths, the last of them none.
+
+    Its files are in the data folder.
+    """
     labels = [f'<{X}{name}> <{LABEL}> "{name}"@en .' for name in NAMES]
     edges = [f"<{X}{one}> <{X}{relation}> <{X}{other}> ." for one, relation, other in FACTS]
     (tmp_path / "family.nt.gz").write_bytes(gzip.compress("\n".join([*labels, *edges, ""]).encode()))
@@ -107,7 +110,10 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
 
 
 def test_methods_apply_by_what_the_registry_says() -> None:
-    """Without a language model those that prompt are refused; with one that knows the answers those that recall them say nothing."""
+    """Without a language model those that prompt are refused.
+
+    With one that knows the answers those that recall them say nothing.
+    """
     for name, method in METHODS.items():
         assert bool(tables.refusal(name, LocalModel.name)) == method.prompts
         assert bool(tables.refusal(name, GoldChat.name)) == (not method.graph)
@@ -156,7 +162,10 @@ def test_what_applies_is_asked_and_reported(family: str, unknown: str, command: 
 def test_again_the_digits_are_the_same(
     family: str, command: Command, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A second run from nothing gives the same records, apart from their cost; one in the same folder asks nothing again."""
+    """A second run from nothing gives the same records, apart from their cost.
+
+    One in the same folder asks nothing again.
+    """
     words = ("--write", "--benchmarks", family, "--methods", "rog", "kaping", "--limit", "2")
     command(tables.main, *words)
     first, bytes_ = timeless(tmp_path / "kept"), contents(tmp_path / "kept")
@@ -173,7 +182,10 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_an_ablation_is_run_where_a_way_is_known(family: str, unknown: str, command: Command, tmp_path: Path) -> None:
-    """What else is left out is said: another benchmark, and what the model cannot do. A plot is a file beside the tables."""
+    """What else is left out is said: another benchmark, and what the model cannot do.
+
+    A plot is a file beside the tables.
+    """
     grid = written(tmp_path / "width.toml", GRID.format(family=family, unknown=unknown))
     command(grids.main, "--write", "--ablations", grid)
     folder = tmp_path / "kept" / "results" / "ablations" / "width"

@@ -127,7 +127,10 @@ def shown(result: Shortest) -> list[str]:
 
 
 async def test_the_search_goes_on_from_both_ends(make_graph: Make, meter: Meter) -> None:
-    """Four hops cost a batch for both ends and one more from each, in both directions; an edge may be walked either way."""
+    """Four hops cost a batch for both ends and one more from each, in both directions.
+
+    An edge may be walked either way.
+    """
     graph = make_graph(":a r:p :b . :c r:p :b . :c r:q :d . :d r:p :e . :x r:p :a . :e r:p :y .")
     result = await found(graph, [n("e")])
     assert (shown(result), result.cut) == (["bcde"], ())

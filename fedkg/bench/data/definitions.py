@@ -21,8 +21,8 @@ CUSTOM = "custom:"
 class DatasetSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where a dataset officially comes from, under which licence, and what to cite.
 
-    `sha256` is that of the file behind `url`, which is then a file of questions as its loader reads it; "" where the dataset
-    is not fetched, since it has another form there or nothing is known to check it by.
+    `sha256` is that of the file behind `url`, which is then a file of questions as its loader reads it; "" where the
+    dataset is not fetched, since it has another form there or nothing is known to check it by.
     """
 
     url: str = ""
@@ -45,9 +45,10 @@ class Only(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A benchmark: its files in the data folder, how they are read, the graph's profile, the depth that it needs.
 
-    graph: asked where no endpoint is given; "" for a benchmark that needs one. kind: of all its questions, where the file
-    does not say. topics: `gold` ones, or the method's `own` linking. only: which of its questions are asked, where not all.
-    metric: the one that its papers lead with. name: what its results are called, the file's where it says none. sha256: of each of its files as the committed results were made from them.
+    graph: asked where no endpoint is given; "" for a benchmark that needs one. kind: of all its questions, where the
+    file does not say. topics: `gold` ones, or the method's `own` linking. only: which of its questions are asked, where
+    not all. metric: the one that its papers lead with. name: what its results are called, the file's where it says
+    none. sha256: of each of its files as the committed results were made from them.
     """
 
     title: str
@@ -91,7 +92,10 @@ def find(name: str) -> Definition:
 
 
 def custom(file: str) -> Definition:
-    """The benchmark that a JSON Lines file of a user's own makes; it has no graph, and is asked in depth 4 as FiDeLiS does."""
+    """The benchmark that a JSON Lines file of a user's own makes.
+
+    It has no graph, and is asked in depth 4 as FiDeLiS does.
+    """
     path = Path(file)
     return Definition(
         title=path.name, questions=str(path.absolute()), depth=4, name=f"custom-{path.name.partition('.')[0]}"

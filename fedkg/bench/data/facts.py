@@ -1,4 +1,4 @@
-"""The facts of a graph file in memory, to be walked without an endpoint: where question sets name no way to their answers."""
+"""The facts of a graph file in memory: walked without an endpoint, where question sets name no way to their answers."""
 
 import gzip
 from collections import defaultdict
@@ -24,7 +24,7 @@ class Facts:
 
     @classmethod
     def read(cls, file: Path, relations: str) -> "Facts":
-        """The facts between entities of a gzipped N-Triples file whose relations begin with that text, and the names."""
+        """The facts between entities of a gzipped N-Triples file, of relations that begin with that, and the names."""
         facts = cls()
         with gzip.open(file, "rt", encoding="utf-8") as lines:
             for line in lines:

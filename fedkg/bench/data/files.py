@@ -1,4 +1,4 @@
-"""The files of a benchmark: in a local folder, else fetched from the dataset's official location and kept in the cache folder.
+"""The files of a benchmark: in a local folder, else fetched from the dataset's official location and cached.
 
 What is fetched is what the definition's checksum says, or is refused; nothing is fetched that has none.
 """
@@ -31,7 +31,8 @@ FOLDER = "datasets"
 def find(definition: Definition, name: str, data: Path | None, settings: Settings | None = None) -> Path:
     """That file of the benchmark: in `data`, or fetched where these are its questions.
 
-    Without settings, and in offline mode, nothing is fetched. Raises DatasetError where it cannot be had; the error says where it comes from.
+    Without settings, and in offline mode, nothing is fetched. Raises DatasetError where it cannot be had; the error
+    says where it comes from.
     """
     if found := present(definition, name, data, settings):
         return found
@@ -59,7 +60,10 @@ def fetchable(definition: Definition, name: str) -> bool:
 
 
 def sha256(file: Path) -> str:
-    """The SHA-256 of a file; reckoned once, as long as it stays the same. Raises DatasetError where it cannot be read."""
+    """The SHA-256 of a file; reckoned once, as long as it stays the same.
+
+    Raises DatasetError where it cannot be read.
+    """
     try:
         now = file.stat()
         return _sha256(file, now.st_size, now.st_mtime_ns)

@@ -35,7 +35,7 @@ class MisfitError(ValueError):
 
 
 class Format(msgspec.Struct, frozen=True):
-    """How a file is cut into rows, and how a row is read: by its text and the kind that its definition names, if any."""
+    """How a file is cut into rows, and how a row is read: by its text and the kind in its definition, if any."""
 
     rows: Callable[[Path], Iterator[Row]]
     read: Callable[[bytes, Kind | None], BenchmarkQuestion]
@@ -140,7 +140,10 @@ def _item(key: str) -> str:
 
 
 class MedqaRow(msgspec.Struct, frozen=True):
-    """A question of MedQA (Jin et al. 2021), with its options by letter; MedQA's own files name the letter `answer_idx`."""
+    """A question of MedQA (Jin et al. 2021), with its options by letter.
+
+    MedQA's own files name the letter `answer_idx`.
+    """
 
     question: str
     options: dict[str, str]
@@ -270,7 +273,10 @@ def checked_question(
 
 
 def _judged(answers: Sequence[Gold], kind: Kind | None, options: Sequence[str]) -> Sequence[Gold]:
-    """The gold answers as a judgement of that kind would be told. Raises MisfitError where there are none, or they are not to be judged so."""
+    """The gold answers as a judgement of that kind would be told.
+
+    Raises MisfitError where there are none, or they are not to be judged so.
+    """
     if not answers:
         raise MisfitError("there is no gold answer", "answers")
     if kind in {"yesno", "claim"}:

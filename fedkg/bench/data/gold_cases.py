@@ -23,7 +23,7 @@ ANSWERABLE = "answerable.json"
 
 
 class GoldCase(NamedTuple):
-    """A question with its topics (by label), the answers that the graph has, and the chains that lead to one, by topic."""
+    """A question with its topics and their labels, the answers in the graph, and the chains to one, by topic."""
 
     id: str
     question: str

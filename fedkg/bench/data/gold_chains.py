@@ -1,4 +1,4 @@
-"""The gold chain of each question of a benchmark: what its set names, or the shortest relations that lead to the answers."""
+"""The gold chains of a benchmark's questions: those that its set names, or the shortest that lead to the answers."""
 
 import gzip
 import json
@@ -73,7 +73,8 @@ class GoldChains:
 def listed(file: Path) -> dict[str, GoldChain]:
     """The chain of each question of a JSON Lines file, by its id; none where its rows show no way.
 
-    A row may name the relations (`gold_relations`, `^` before one that is walked backwards) or a path that consists of them.
+    A row may name the relations (`gold_relations`, `^` before one that is walked backwards) or a path that consists of
+    them.
     """
     data = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
     rows = [json.loads(line) for line in data.splitlines()]

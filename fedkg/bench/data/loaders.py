@@ -28,9 +28,9 @@ def read(
 ) -> tuple[list[BenchmarkQuestion], list[Bad]]:
     """The questions of a benchmark in the file's order, and those that were left out.
 
-    `data` is the folder of its files; what is not there is fetched where the definition has a checksum, with settings that
-    allow it. Raises DatasetError where a file cannot be had, for the first bad row unless they are skipped, and where no
-    question is left.
+    `data` is the folder of its files; what is not there is fetched where the definition has a checksum, with settings
+    that allow it. Raises DatasetError where a file cannot be had, for the first bad row unless they are skipped, and
+    where no question is left.
     """
     file = files.find(definition, definition.questions, data, settings)
     wanted = (
@@ -54,7 +54,10 @@ def read(
 
 
 def questions(file: Path, limit: int | None = None, seed: int = 0) -> list[BenchmarkQuestion]:
-    """The questions of one JSON Lines file, or `limit` of them drawn by `seed`. Raises DatasetError for any that is bad."""
+    """The questions of one JSON Lines file, or `limit` of them drawn by `seed`.
+
+    Raises DatasetError for any that is bad.
+    """
     return drawn(read(custom(str(file)), None)[0], limit, seed)
 
 

@@ -11,7 +11,10 @@ __all__ = ["Bad", "BenchmarkQuestion", "Gold", "drawn"]
 
 
 class Gold(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A right answer or a topic: an entity with its IRI, or a literal's value; of a judgement `yes`, `no` or the option's text."""
+    """A right answer or a topic: an entity with its IRI, or a literal's value.
+
+    Of a judgement `yes`, `no` or the option's text.
+    """
 
     label: str = ""
     iri: str = ""
@@ -25,8 +28,8 @@ class Gold(msgspec.Struct, frozen=True, omit_defaults=True):
 class BenchmarkQuestion(msgspec.Struct, frozen=True):
     """One question of a set with its topic entities and its gold answers.
 
-    `kind` is None where the set leaves it open. `gold_path` are (subject, relation, object), walked from the first topic;
-    `hops` is its length, 0 where it is not known.
+    `kind` is None where the set leaves it open. `gold_path` are (subject, relation, object), walked from the first
+    topic; `hops` is its length, 0 where it is not known.
     """
 
     id: str

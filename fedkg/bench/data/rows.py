@@ -1,8 +1,8 @@
 """The rows of a question file, one after the other: JSON Lines, or the objects of a JSON array; packed by gzip or not.
 
-A byte order mark at the start, as some editors write it, is passed over.
-What cannot be read is a row too, which says so, and the rows behind it come all the same. About `LONGEST` characters are held
-at a time; a file ends with an error behind `MOST`, since a few packed kilobytes can stand for any number.
+A byte order mark at the start, as some editors write it, is passed over. What cannot be read is a row too, which says
+so, and the rows behind it come all the same. About `LONGEST` characters are held at a time; a file ends with an error
+behind `MOST`, since a few packed kilobytes can stand for any number.
 """
 
 import codecs
@@ -35,7 +35,7 @@ DECODER = json.JSONDecoder()
 
 
 class Row(msgspec.Struct, frozen=True):
-    """One row: the line where it begins, or where it breaks, its JSON text, and what is wrong with that, if anything is."""
+    """One row: the line where it begins, or where it breaks, its JSON text, and what is wrong with it, if anything."""
 
     line: int
     text: bytes
@@ -73,9 +73,10 @@ def lines(file: Path) -> Iterator[Row]:
 
 
 def array(file: Path, head: str, key: str) -> Iterator[Row]:
-    """The objects of the array that begins behind `head`, a regular expression. Raises DatasetError where there is no such file.
+    """The objects of the array that begins behind `head`, a regular expression.
 
-    Behind an object that is broken the next one with `key` is gone on with.
+    Raises DatasetError where there is no such file. Behind an object that is broken the next one with `key` is gone on
+    with.
     """
     # what is no UTF-8 goes through, and is said with the object that it stands in
     with io.TextIOWrapper(_opened(file), encoding="utf-8-sig", errors="surrogateescape", newline="") as stream:

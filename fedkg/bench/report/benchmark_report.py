@@ -1,7 +1,7 @@
-"""A report of result files: tables as in the papers, plots, and the questions to browse, as one HTML page and as Markdown.
+"""A report of result files: tables as in the papers, plots, and the questions, as one HTML page and as Markdown.
 
-Which tables there are is decided by what differs between the runs and by what was measured. The same files give the same
-bytes: nothing of the day, the machine or the folder is in a report.
+Which tables there are is decided by what differs between the runs and by what was measured. The same files give the
+same bytes: nothing of the day, the machine or the folder is in a report.
 """
 
 import re
@@ -56,7 +56,10 @@ class BenchmarkReport(msgspec.Struct, frozen=True):
 def report(
     results: Sequence[BenchmarkResult], title: str = "Results", seed: int = 0, notes: Sequence[str] = ()
 ) -> BenchmarkReport:
-    """The report of these results, with further notes; `seed` is that of the resampling. Raises DatasetError where there is none."""
+    """The report of these results, with further notes.
+
+    `seed` is that of the resampling. Raises DatasetError where there is none.
+    """
     if not results:
         raise DatasetError("there is nothing to report", hint="name the result files of `fedkg eval run`")
     runs, figures = Variants(results, seed), _figures()

@@ -1,7 +1,7 @@
-"""HTML that holds whatever it is given: built as a tree, so that no text can become a tag, and shown without any script.
+"""HTML that holds whatever it is given: built as a tree, so that no text can become a tag, and without any script.
 
-Texts from graphs, models and files are one line without control and direction marks; a policy in the page's head forbids
-everything but its own style and pictures.
+Texts from graphs, models and files are one line without control and direction marks; a policy in the page's head
+forbids everything but its own style and pictures.
 """
 
 import base64
@@ -15,7 +15,8 @@ __all__ = ["Element", "details", "element", "picture", "rendered", "table"]
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 STYLE = """
-body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem; color: #222; background: #fff; }
+body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem; \
+color: #222; background: #fff; }
 table { border-collapse: collapse; margin: .5rem 0; display: block; overflow-x: auto; }
 caption { text-align: left; font-weight: 600; padding: .3rem 0; }
 th, td { border-bottom: 1px solid #ddd; padding: .25rem .7rem .25rem 0; text-align: left; vertical-align: top; }

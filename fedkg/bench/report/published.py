@@ -20,7 +20,10 @@ class Paper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Figures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One table of a paper. `section` is the part of a report that it stands in; "-" is a figure that the paper does not have."""
+    """One table of a paper.
+
+    `section` is the part of a report that it stands in; "-" is a figure that the paper does not have.
+    """
 
     paper: str
     table: str

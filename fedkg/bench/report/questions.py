@@ -1,4 +1,4 @@
-"""The questions of a run for a reader to browse: by what is wrong with them, each with its answers, its paths and their proof."""
+"""The questions of a run to browse: by what is wrong with them, each with its answers, its paths and their proof."""
 
 from collections.abc import Iterator, Sequence
 

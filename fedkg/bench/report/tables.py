@@ -86,7 +86,10 @@ def against_first(runs: Variants) -> Table:
     """Each run less the first one of its benchmark, on the questions that both have."""
     rows = [row for name in runs.benchmarks for run in runs.of(name)[1:] for row in _compared(runs.first[name], run)]
     columns = ("Benchmark", *VARIANT, "Questions", "Δ Hits@1 (points)", "p", "Δ F1 (points)", "p", "McNemar's p")
-    note = "Differences from the first run of the benchmark: paired bootstrap; McNemar's exact test is on any right answer."
+    note = (
+        "Differences from the first run of the benchmark: paired bootstrap; McNemar's exact test is on any right "
+        "answer."
+    )
     return Table("Differences", columns, tuple(rows), note)
 
 
@@ -120,7 +123,10 @@ def answers(runs: Variants) -> Table:
 
 def faithfulness(runs: Variants) -> Table:
     """What the answers stand on (FiDeLiS v4, section 4.3; GCR, section 5.3)."""
-    note = "Of shown edges those that the endpoint confirms, of right answers those on confirmed paths, of answers those on any."
+    note = (
+        "Of shown edges those that the endpoint confirms, of right answers those on confirmed paths, of answers those "
+        "on any."
+    )
     return _measured("Faithfulness", runs, ("path_validity", "faithful", "grounded"), note)
 
 

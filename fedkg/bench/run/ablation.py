@@ -1,9 +1,9 @@
 """Ablations: one benchmark asked again and again, each time with some settings changed.
 
-A definition is data, a TOML file: `title`, `benchmarks`, `limit`, `combine`, a table `base` of settings for all runs, and for
-each `[[axis]]` a setting's `name` (dotted, as `search.beam`) and its `values`. With `combine = "each"` one setting at a time
-is changed against the base, with `"product"` all combinations are run. Each run has a result file of its own, so that an
-interrupted ablation goes on where it was.
+A definition is data, a TOML file: `title`, `benchmarks`, `limit`, `combine`, a table `base` of settings for all runs,
+and for each `[[axis]]` a setting's `name` (dotted, as `search.beam`) and its `values`. With `combine = "each"` one
+setting at a time is changed against the base, with `"product"` all combinations are run. Each run has a result file of
+its own, so that an interrupted ablation goes on where it was.
 """
 
 import hashlib
@@ -97,7 +97,8 @@ def cells(
 ) -> list[GridCell]:
     """The runs, of each benchmark its base first; `limit` takes the place of the definition's.
 
-    With `skip_bad` questions that cannot be read are left out, and listed in the headers. Raises InputError where benchmarks, data or settings do not fit, before anything is asked.
+    With `skip_bad` questions that cannot be read are left out, and listed in the headers. Raises InputError where
+    benchmarks, data or settings do not fit, before anything is asked.
     """
     found: list[GridCell] = []
     for benchmark, change in itertools.product(map(definitions.find, grid.benchmarks), grid.changes):
@@ -117,8 +118,9 @@ async def run(
 ) -> tuple[BenchmarkResult, ...]:
     """The results of all runs, each in its file; `on_record` gets the records that its run has so far.
 
-    A run whose method or model cannot do what it is told is left out, and `on_refused` gets why. The executor has each question
-    with its gold answers, so that it may also be one of a scripted model. Raises InputError where a run cannot be made.
+    A run whose method or model cannot do what it is told is left out, and `on_refused` gets why. The executor has each
+    question with its gold answers, so that it may also be one of a scripted model. Raises InputError where a run cannot
+    be made.
     """
     results = []
     for cell in runs:

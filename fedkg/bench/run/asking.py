@@ -34,7 +34,7 @@ async def asked(session: Session, work: AskingTask, question: BenchmarkQuestion)
         answer = await session.ask(
             question.question, topics(work, question), way.follow, kind=kind, options=question.options
         )
-    except Exception as error:  # noqa: BLE001  # a fault of ours is a wrong answer too, and no reason to lose the others
+    except Exception as error:  # noqa: BLE001  # a fault of ours is a wrong answer too: the others go on
         return _failed(question, error, way)
     try:
         confirmed = await _confirmed(session, answer) if work.verify else None
@@ -50,7 +50,10 @@ def topics(work: AskingTask, question: BenchmarkQuestion) -> list[str]:
 
 
 class GoldTrace:
-    """What a walk came through, as far as it leads to a gold answer or along the gold path; `kind` is what its plan says."""
+    """What a walk came through, as far as it leads to a gold answer or along the gold path.
+
+    `kind` is what its plan says.
+    """
 
     def __init__(self, question: BenchmarkQuestion, kind: Kind | None = None) -> None:
         self.kind = kind

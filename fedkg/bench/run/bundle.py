@@ -1,7 +1,7 @@
-"""Bundles: a result with all that its questions are asked again from, so that neither data folder nor endpoint is needed.
+"""Bundles: a result with all that its questions are asked again from, without data folder or endpoint.
 
-A bundle is a document of a pack; what endpoints, embedder and model said are the pack's entries. It names neither folders nor
-passwords, and what comes out of a pack is checked before it is used.
+A bundle is a document of a pack; what endpoints, embedder and model returned are the pack's entries. It names neither
+folders nor passwords, and what comes out of a pack is checked before it is used.
 """
 
 from collections.abc import Mapping, Sequence
@@ -66,10 +66,11 @@ async def bundled(
     *,
     named: Mapping[str, Any] = MappingProxyType({}),
 ) -> Bundle:
-    """The bundle of a result; `own` are the settings here, `named` those of the run that its header tells without their folders.
+    """The bundle of a result.
 
-    Nobody is asked, but the files of graphs are read. Raises DatasetError where questions, graph or settings are not those of
-    the run, and PackError where the pack would tell a secret.
+    `own` are the settings here, `named` those of the run that its header tells without their folders. Nobody is asked,
+    but the files of graphs are read. Raises DatasetError where questions, graph or settings are not those of the run,
+    and PackError where the pack would tell a secret.
     """
     job = _job(result.header, definition, data, own, named)
     settings = job.work.settings
@@ -98,7 +99,10 @@ async def bundled(
 
 
 def settings_of(header: Header, own: Settings) -> Settings:
-    """The settings of a run, offline; of what a header does not tell, such as the folder of prompts, they are one's own."""
+    """The settings of a run, offline.
+
+    Of what a header does not tell, such as the folder of prompts, they are one's own.
+    """
     return msgspec.structs.replace(restored(header.settings, own), mode="offline", refresh=False)
 
 

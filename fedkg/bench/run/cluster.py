@@ -1,8 +1,8 @@
 """Questions on a Ray cluster: workers in processes of their own, on as many machines as the cluster has.
 
-Each worker has a session of its own, and its share of the endpoint's pace and of the run's budget. A worker that dies takes
-the questions that it was asking along: each is a record with an error, and another worker starts in its place, with what is
-left of its share.
+Each worker has a session of its own, and its share of the endpoint's pace and of the run's budget. A worker that dies
+takes the questions that it was asking along: each is a record with an error, and another worker starts in its place,
+with what is left of its share.
 """
 
 import asyncio
@@ -41,7 +41,10 @@ class Asker:
         self._session = Session(settings=work.settings, account=self._account)
 
     async def ask(self, question: BenchmarkQuestion) -> tuple[QuestionRecord | None, Spend]:
-        """The record of a question, None where nothing is left to spend; and what all questions here have cost so far."""
+        """The record of a question, None where nothing is left to spend.
+
+        And what all questions here have cost so far.
+        """
         record = None if self._session.spent else await asked(self._session, self._work, question)
         return record, self._account.total
 
@@ -52,7 +55,10 @@ class Asker:
 
 
 class Cluster:
-    """Asks on the Ray cluster at `address`, or on one that is started here, with `workers` that ask `concurrency` questions at a time."""
+    """Asks on the Ray cluster at `address`, or on one that is started here.
+
+    It has `workers` that ask `concurrency` questions at a time.
+    """
 
     def __init__(self, workers: int, concurrency: int = 1, address: str = "") -> None:
         self._workers = workers
@@ -106,7 +112,10 @@ class Worker:
         self._asker = self._started()
 
     async def ask(self, question: BenchmarkQuestion) -> QuestionRecord | None:
-        """The record of a question, an error where the process was lost with it; None where nothing is left to spend."""
+        """The record of a question, an error where the process was lost with it.
+
+        None where nothing is left to spend.
+        """
         asker = self._asker
         try:
             told: tuple[QuestionRecord | None, Spend] = await asker.ask.remote(question)
@@ -120,7 +129,10 @@ class Worker:
         return told[0]
 
     async def close(self) -> Spend:
-        """Closes the session, one that was lost has none; what all processes in this place have cost, as far as they have said."""
+        """Closes the session, one that was lost has none.
+
+        What all processes in this place have cost, as far as they have said.
+        """
         with contextlib.suppress(RayError):
             self._account.total = self._lost + await self._asker.close.remote()
         return self._account.total
@@ -147,14 +159,20 @@ def _joined(address: str) -> Iterator[None]:
 
 
 def _probe(address: str) -> None:
-    """Nothing where somebody listens at HOST:PORT, or ray://HOST:PORT; other addresses Ray looks up. Raises OSError, ValueError."""
+    """Nothing where somebody listens at HOST:PORT, or ray://HOST:PORT; other addresses Ray looks up.
+
+    Raises OSError, ValueError.
+    """
     where = urlsplit(address if "://" in address else f"//{address}")
     if where.hostname and where.port:
         socket.create_connection((where.hostname, where.port), SECONDS).close()
 
 
 def _enough(account: Account, workers: int) -> int:
-    """As many workers as there are calls and tokens left for. Raises SettingsError where that is too few from the beginning."""
+    """As many workers as there are calls and tokens left for.
+
+    Raises SettingsError where that is too few from the beginning.
+    """
     run, rest = account.budget, account.rest
     if workers > min(run.calls or workers, run.tokens or workers):
         raise SettingsError(f"the budget of the run is too small for {workers} workers", hint="give fewer --workers")
@@ -162,7 +180,7 @@ def _enough(account: Account, workers: int) -> int:
 
 
 def _share(settings: Settings, rest: Budget, workers: int) -> Settings:
-    """What one of the workers may do: together they keep the pace of the endpoints, and spend no more than that rest."""
+    """What one worker may do: together they keep the pace of the endpoints, and spend no more than that rest."""
     part = Budget(
         calls=rest.calls and rest.calls // workers,
         tokens=rest.tokens and rest.tokens // workers,

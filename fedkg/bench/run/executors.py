@@ -18,16 +18,23 @@ __all__ = ["Executor", "Here", "flowing", "together"]
 class Executor(Protocol):
     """Asks questions, several at a time, and gives their records as they finish.
 
-    One that is asked for the records of several runs spends the budget of the whole run (`run`) once, in all of them together.
+    One that is asked for the records of several runs spends the budget of the whole run (`run`) once, in all of them
+    together.
     """
 
     def records(self, work: AskingTask, questions: Sequence[BenchmarkQuestion]) -> AsyncGenerator[QuestionRecord, None]:
-        """The records, until all are asked or the budget of the run is spent. Raises InputError where no session can be opened."""
+        """The records, until all are asked or the budget of the run is spent.
+
+        Raises InputError where no session can be opened.
+        """
         ...
 
 
 class Here:
-    """Asks in this process, `concurrency` questions at a time, in one session for each run; `transcript` is the file of one."""
+    """Asks in this process, `concurrency` questions at a time, in one session for each run.
+
+    `transcript` is the file of one.
+    """
 
     def __init__(self, concurrency: int = 1, transcript: str | None = None) -> None:
         self._concurrency = concurrency
@@ -50,7 +57,10 @@ class Here:
 async def together(
     session: Session, work: AskingTask, questions: Sequence[BenchmarkQuestion], width: int
 ) -> AsyncGenerator[QuestionRecord, None]:
-    """The records of questions that one session is asked, `width` at a time, as they finish. Raises InputError where it cannot be connected."""
+    """The records of questions that one session is asked, `width` at a time, as they finish.
+
+    Raises InputError where it cannot be connected.
+    """
     if session.method.graph:
         await session.graph()
 
@@ -67,9 +77,9 @@ async def flowing(
     questions: Iterable[BenchmarkQuestion],
     width: int,
 ) -> AsyncGenerator[QuestionRecord, None]:
-    """What `ask` makes of the questions, at most `width` at a time, as they finish; None, where nothing is left to spend, ends it.
+    """What `ask` makes of the questions, at most `width` at a time, as they finish.
 
-    What `ask` raises is raised, after what finished at the same time.
+    None, where nothing is left to spend, ends it. What `ask` raises is raised, after what finished at the same time.
     """
     left = iter(questions)
     running = {asyncio.create_task(ask(question)) for question in islice(left, width)}

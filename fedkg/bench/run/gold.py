@@ -33,8 +33,8 @@ OnCall = Callable[[Request, Completion], None]
 class GoldSession(Session):
     """A Session whose model is told the gold chain of each question before it is asked: one question at a time.
 
-    The model errs with the probability `rate`, by `seed` and the id of the chain. `on_call` gets what it is sent, with its
-    reply; the other arguments are a Session's.
+    The model errs with the probability `rate`, by `seed` and the id of the chain. `on_call` gets what it is sent, with
+    its reply; the other arguments are a Session's.
     """
 
     def __init__(
@@ -50,7 +50,10 @@ class GoldSession(Session):
         self._rate, self._seed = rate, seed
 
     def tell(self, question: str, chain: GoldChain) -> None:
-        """What is asked next, and what is known of it. No question before it is known any more: some have the same text."""
+        """What is asked next, and what is known of it.
+
+        No question before it is known any more: some have the same text.
+        """
         self._golds = {question: chain}
 
     def _model(self, *question: Any) -> ReasoningModel:
@@ -58,7 +61,7 @@ class GoldSession(Session):
 
 
 class GoldExecutor:
-    """An Executor over the questions of a folder of data: without a language model, or with one that knows the gold chains.
+    """An Executor over a folder of data: without a language model, or with one that knows the gold chains.
 
     Each run has a session of its own, so that its requests are its own; what is embedded is shared by all. A context
     manager.
@@ -79,7 +82,7 @@ class GoldExecutor:
                 async for record in together(session, work, [question], 1):
                     yield record
         del session
-        gc.collect()  # a session is in a cycle of few objects that holds a graph: it would stay beside that of the next run
+        gc.collect()  # a session is in a cycle of few objects that holds a graph, which would stay beside the next one
 
     def _session(self, settings: Settings) -> Session:
         opened = Session if settings.model == LocalModel.name else GoldSession

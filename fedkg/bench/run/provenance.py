@@ -70,7 +70,7 @@ def deviating(header: Header, definition: Definition) -> tuple[str, ...]:
 
 
 def _data(settings: Settings, definition: Definition, data: Path | None) -> dict[str, str]:
-    """The SHA-256 of the definition and of each file: questions, which of them are asked, and endpoints that are files."""
+    """The SHA-256 of the definition and of each file: questions, which of them count, and endpoints that are files."""
     only = definition.only.file if definition.only else None
     own = {
         Path(name).name: files.find(definition, name, data, settings) for name in (definition.questions, only) if name
@@ -121,7 +121,10 @@ def _started_from() -> tuple[str, bool]:
 
 
 def _commit(root: Path) -> tuple[str, bool]:
-    """The commit of the checkout at `root`, and whether what answers depend on has changed since; none where it is no checkout."""
+    """The commit of the checkout at `root`, and whether what answers depend on has changed since.
+
+    None where it is no checkout.
+    """
     if not (root / ".git").exists() or not (root / "pyproject.toml").is_file():
         return "", False
     commit = _git(root, "rev-parse", "HEAD")
@@ -138,7 +141,9 @@ def _git(root: Path, *words: str) -> str | None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     command = [git, "--no-optional-locks", "-C", str(root), *words]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=GIT_SECONDS, check=True)  # noqa: S603  # words of our own
+        done = subprocess.run(  # noqa: S603  # words of our own
+            command, capture_output=True, text=True, env=environment, timeout=GIT_SECONDS, check=True
+        )
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
     return done.stdout

@@ -42,10 +42,10 @@ SHOWN = 3
 class Header(msgspec.Struct, frozen=True, kw_only=True):
     """What was run, with what: two runs with the same header answer the same questions in the same way.
 
-    `commit` is that of fedkg's source with `dirty` for changes on top, "" where it is not run from a checkout. `templates`
-    are version and digest of each call's wording, `data` the SHA-256 of each file that was read, and `pack` that of the pack
-    which was replayed. `left_out` are questions that could not be read. `verified`: the endpoint was asked again for each edge.
-    `metric` is the measure that the benchmark's papers lead with.
+    `commit` is that of fedkg's source with `dirty` for changes on top, "" where it is not run from a checkout.
+    `templates` are version and digest of each call's wording, `data` the SHA-256 of each file that was read, and `pack`
+    that of the pack which was replayed. `left_out` are questions that could not be read. `verified`: the endpoint was
+    asked again for each edge. `metric` is the measure that the benchmark's papers lead with.
     """
 
     benchmark: str
@@ -93,8 +93,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
 class GivenAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     """One answer as it is scored: `key` is its IRI, else its value; `label` its name where it has an IRI.
 
-    `score` is that of its best path, `depth` that path's edges. `confirmed`: the endpoint has confirmed every edge that the
-    answer stands on; None where it was not asked, or there is no path.
+    `score` is that of its best path, `depth` that path's edges. `confirmed`: the endpoint has confirmed every edge that
+    the answer stands on; None where it was not asked, or there is no path.
     """
 
     key: str
@@ -106,7 +106,7 @@ class GivenAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class WalkedEdge(msgspec.Struct, frozen=True, array_like=True):
-    """One edge of a shown path as it was walked: names for a reader, and the terms (N-Triples), who said it and whether again.
+    """One edge of a shown path as it was walked: names for a reader, terms (N-Triples), endpoint, and confirmation.
 
     `direction` is "in" where the relation leads from `end` to `start`.
     """
@@ -121,7 +121,7 @@ class WalkedEdge(msgspec.Struct, frozen=True, array_like=True):
 
 
 class StageCount(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One stage of one depth: how many steps came through, and whether one of them leads to a gold answer or along the gold path."""
+    """One stage of one depth: how many steps came through, and whether one is on the way to a gold answer."""
 
     depth: int
     stage: Stage
@@ -132,10 +132,10 @@ class StageCount(msgspec.Struct, frozen=True, omit_defaults=True):
 class QuestionRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One finished question: what was asked, what was right, what came, on which way, at what cost.
 
-    `status` is that of the answer, or `error` with what it was. `hops` is the depth of the gold answers, `gold_steps` as much
-    of the way there as the set says; 0 where it is not known. `edges` are those of its paths, `valid` of them the
-    endpoint confirms; None where it was not asked. `paths` are a few of them, those of the answers first. `templates` are version
-    and digest of the wording of each call that was made.
+    `status` is that of the answer, or `error` with what it was. `hops` is the depth of the gold answers, `gold_steps`
+    as much of the way there as the set says; 0 where it is not known. `edges` are those of its paths, `valid` of them
+    the endpoint confirms; None where it was not asked. `paths` are a few of them, those of the answers first.
+    `templates` are version and digest of the wording of each call that was made.
     """
 
     id: str
@@ -178,7 +178,10 @@ def given(answer: Answer, confirmed: Sequence[bool | None] | None = None) -> tup
 
 
 def shown(answer: Answer, confirmed: Sequence[bool | None] | None = None) -> tuple[tuple[WalkedEdge, ...], ...]:
-    """At most `SHOWN` paths of a document, of each answer its first one before any second; `confirmed` as in `given`."""
+    """At most `SHOWN` paths of a document, of each answer its first one before any second.
+
+    `confirmed` as in `given`.
+    """
     said = [None] * sum(len(path.edges) for path in answer.paths) if confirmed is None else confirmed
     ends = list(itertools.accumulate((len(path.edges) for path in answer.paths), initial=0))
     first = [value.paths[0] for value in answer.answers if value.paths]
@@ -210,13 +213,13 @@ def _whole(answer: Answer, confirmed: Sequence[bool | None]) -> list[bool]:
 
 
 def _stands(kind: Kind, whole: Sequence[bool]) -> bool | None:
-    """Whether an answer stands on confirmed paths: an entity on one of its own, a verdict or a number on all of them."""
+    """Whether an answer stands on confirmed paths: an entity on one of them, a verdict or a number on all of them."""
     together = kind in JUDGED or kind == "count"
     return (all if together else any)(whole) if whole else None
 
 
 def failed(question: BenchmarkQuestion, error: BaseException, kind: Kind | None = None) -> QuestionRecord:
-    """The record of a question that ended in an error, with what it had cost, as far as that is known: it counts as wrong.
+    """The record of a question that ended in an error, with its cost as far as that is known: it counts as wrong.
 
     `kind` is that of a question whose set leaves it open.
     """

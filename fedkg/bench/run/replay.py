@@ -1,7 +1,8 @@
 """Replay: the questions of a bundle asked once more, offline, from what the cache holds, and how their records differ.
 
-What is compared is what was answered, on which way, and what the model was asked for it. Left out is what depends on the
-machine, on what had been kept before, and on the endpoint: time, requests, and which edges it confirmed when it was asked again.
+What is compared is what was answered, on which way, and what the model was asked for it. Left out is what depends on
+the machine, on what had been kept before, and on the endpoint: time, requests, and which edges it confirmed when it was
+asked again.
 """
 
 import math
@@ -43,7 +44,8 @@ class ReplayDifference(msgspec.Struct, frozen=True):
 async def replayed(bundle: Bundle, store: Store, own: Settings, concurrency: int = 1) -> AsyncIterator[QuestionRecord]:
     """The records as they finish, from `store` alone; `own` has the folder of prompts.
 
-    A question that needs what the store does not hold ends in an error. Raises InputError where the bundle fits no session.
+    A question that needs what the store does not hold ends in an error. Raises InputError where the bundle fits no
+    session.
     """
     settings = msgspec.structs.replace(
         settings_of(bundle.header, own), endpoints=(), path_model=bundle.writer, cache=False, total_budget=Budget()
@@ -87,7 +89,10 @@ def _differing(one: QuestionRecord, other: QuestionRecord) -> Iterator[ReplayDif
 
 
 def _comparable(record: QuestionRecord) -> dict[str, Any]:
-    """The record without what cannot come again; of an error only its kind, as its message has guesses at what was meant."""
+    """The record without what cannot come again.
+
+    Of an error only its kind, as its message has guesses at what was meant.
+    """
     bare = msgspec.structs.replace(
         record,
         answers=tuple(msgspec.structs.replace(given, confirmed=None) for given in record.answers),

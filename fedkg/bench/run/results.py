@@ -1,10 +1,10 @@
 """Result files: append-only JSON Lines, so that whatever kills a run takes at most the questions in flight along.
 
-Each record is written by one call and synced to the disk before the next question is counted as finished. A file whose last
-line was cut by a crash is mended by cutting that line off: its question is asked again. Where another version of fedkg goes
-on, or with another budget of the whole run, its header stands before its records. While one process writes a file no other one
-does, where the system has locks for that. The header comes with the first record: a run that finishes no question leaves no
-file, and one without a record holds no run.
+Each record is written by one call and synced to the disk before the next question is counted as finished. A file whose
+last line was cut by a crash is mended by cutting that line off: its question is asked again. Where another version of
+fedkg goes on, or with another budget of the whole run, its header stands before its records. While one process writes a
+file no other one does, where the system has locks for that. The header comes with the first record: a run that finishes
+no question leaves no file, and one without a record holds no run.
 
 A finished one may be packed by gzip (`.gz`); the same result gives the same bytes.
 """
@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 
 
 class BenchmarkResult(msgspec.Struct, frozen=True):
-    """A result file as read: the header, each question's record once, and the headers with which the run was gone on with."""
+    """A result file as read: the header, each question's record once, and the headers of later starts."""
 
     header: Header
     records: tuple[QuestionRecord, ...]
@@ -56,7 +56,10 @@ class LineHead(msgspec.Struct, frozen=True):
 
 
 class ResultWriter:
-    """Appends records to a result file, the first one behind `header` if there is one; each is on disk when `add` returns."""
+    """Appends records to a result file, the first one behind `header` if there is one.
+
+    Each is on disk when `add` returns.
+    """
 
     def __init__(self, file: Path, stream: FileIO, header: Header | None = None) -> None:
         self._file = file
@@ -76,9 +79,10 @@ class ResultWriter:
 
 
 def read(file: Path) -> BenchmarkResult:
-    """The result in a file; a last line that is not whole yet is left out, with a warning, and another one where versions differ.
+    """The result in a file.
 
-    Raises DatasetError where it is none, or one of another version, naming the line.
+    A last line that is not whole yet is left out, with a warning, and another one where versions differ. Raises
+    DatasetError where it is none, or one of another version, naming the line.
     """
     data = _unpacked(file)
     if not data.endswith(b"\n"):
@@ -125,7 +129,10 @@ def _parsed(file: Path, data: bytes) -> BenchmarkResult:
 
 
 def save(result: BenchmarkResult, file: Path) -> None:
-    """Writes a result file as a whole, in the place of whatever is there. Raises DatasetError where it cannot be written."""
+    """Writes a result file as a whole, in the place of whatever is there.
+
+    Raises DatasetError where it cannot be written.
+    """
     whole = b"".join(encode(line) + b"\n" for line in (result.header, *result.continued, *result.records))
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -135,15 +142,16 @@ def save(result: BenchmarkResult, file: Path) -> None:
 
 
 def earlier(file: Path, header: Header, *, retry_errors: bool = False) -> tuple[QuestionRecord, ...]:
-    """The questions that an earlier start of the same run has finished in the file. Raises DatasetError where it holds another run.
+    """The questions that an earlier start of the same run has finished in the file.
 
-    With `retry_errors` those that an error has ended are not among them.
+    Raises DatasetError where it holds another run. With `retry_errors` those that an error has ended are not among
+    them.
     """
     return _finished(_earlier(file, header), retry_errors=retry_errors)
 
 
 def _finished(found: BenchmarkResult | None, *, retry_errors: bool) -> tuple[QuestionRecord, ...]:
-    """What the budget of the whole run has ended is not finished: it is asked again when there is another one to spend."""
+    """What the budget of the whole run has ended is not finished: it is asked again when there is another budget."""
     again = {"error", Status.FAILED} if retry_errors else set()
     records = found.records if found else ()
     return tuple(one for one in records if one.status not in again and not _is_stopped(one))
@@ -172,7 +180,7 @@ def _earlier(file: Path, header: Header) -> BenchmarkResult | None:
 def resumed(
     file: Path, header: Header, *, retry_errors: bool = False
 ) -> Iterator[tuple[ResultWriter, tuple[QuestionRecord, ...]]]:
-    """Who takes the records of a run, and those that an earlier start of the same run has finished, as `earlier` has them.
+    """The writer of a run's records, and those that an earlier start of the same run has finished (see `earlier`).
 
     Where that was another version there is a warning. Raises DatasetError where the file holds another run or another
     process writes it, and where it cannot be written.
@@ -210,7 +218,10 @@ def _opened(file: Path) -> FileIO:
 
 
 def _lock(stream: FileIO) -> None:
-    """Raises BlockingIOError where another process holds the lock; it is given back when the file is closed, or the process killed."""
+    """Raises BlockingIOError where another process holds the lock.
+
+    It is given back when the file is closed, or the process killed.
+    """
     try:
         import fcntl  # noqa: PLC0415  # Windows has none
     except ImportError:

@@ -53,8 +53,8 @@ def prepared(
 ) -> Job:
     """The run of one benchmark with these settings; the graph is the benchmark's own where no endpoint is given.
 
-    Raises InputError where benchmark, data or settings do not fit; with `skip_bad` questions that cannot be read are left
-    out, and listed in the header.
+    Raises InputError where benchmark, data or settings do not fit; with `skip_bad` questions that cannot be read are
+    left out, and listed in the header.
     """
     settings = _settings(settings, definition, data)
     found, left_out = loaders.read(definition, data, settings, skip_bad=skip_bad)
@@ -72,8 +72,8 @@ async def run(
 ) -> tuple[QuestionRecord, ...]:
     """The records of a run, those that an earlier start has left in `out` first.
 
-    Each is in `out` before `on_record` gets all that there are. Where the budget of the run is spent no further question is
-    asked. Raises InputError where the session cannot be opened, or `out` not be written.
+    Each is in `out` before `on_record` gets all that there are. Where the budget of the run is spent no further
+    question is asked. Raises InputError where the session cannot be opened, or `out` not be written.
     """
     if out is None:
         return await _asked(job, executor, (), None, on_record)
@@ -108,7 +108,10 @@ async def _asked(
 
 
 async def _kept(writer: ResultWriter, record: QuestionRecord) -> None:
-    """Writes the record while others are asked: a disk takes longer to sync than some questions. Who is interrupted waits for it."""
+    """Writes the record while others are asked: a disk takes longer to sync than some questions.
+
+    Who is interrupted waits for it.
+    """
     writing = asyncio.ensure_future(asyncio.to_thread(writer.add, record))
     try:
         await asyncio.shield(writing)
@@ -118,7 +121,10 @@ async def _kept(writer: ResultWriter, record: QuestionRecord) -> None:
 
 
 def with_graph(settings: Settings, definition: Definition, data: Path | None) -> Settings:
-    """The settings with the benchmark's own graph where no endpoint is given. Raises DatasetError where it is not there."""
+    """The settings with the benchmark's own graph where no endpoint is given.
+
+    Raises DatasetError where it is not there.
+    """
     if settings.endpoints:
         return settings
     if not definition.graph:

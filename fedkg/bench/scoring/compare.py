@@ -1,7 +1,7 @@
 """Two runs of one benchmark, compared on the questions that both have: what changed, and whether that may be chance.
 
-Of hits it is McNemar's test (1947), exact: the questions that one run alone answers are tosses of a fair coin. Of means it is
-the paired bootstrap: the same questions are drawn for both runs.
+Of hits it is McNemar's test (1947), exact: the questions that one run alone answers are tosses of a fair coin. Of means
+it is the paired bootstrap: the same questions are drawn for both runs.
 """
 
 from collections import Counter
@@ -24,7 +24,10 @@ WARNED = ("data", "commit", "dirty", "fedkg", "limit", "seed")
 
 
 class Hits(msgspec.Struct, frozen=True):
-    """On how many questions any answer was right: in both runs, in one only, in none; `p` of McNemar's test, two-sided."""
+    """On how many questions any answer was right: in both runs, in one only, in none.
+
+    `p` of McNemar's test, two-sided.
+    """
 
     both: int
     first: int
@@ -34,7 +37,10 @@ class Hits(msgspec.Struct, frozen=True):
 
 
 class MeasureDifference(msgspec.Struct, frozen=True):
-    """A measure's means in both runs, and the second less the first with a 95 % interval and a two-sided `p`; `n` questions."""
+    """A measure's means in both runs, and the second less the first with a 95 % interval and a two-sided `p`.
+
+    `n` questions.
+    """
 
     first: float
     second: float
@@ -56,7 +62,10 @@ class Flip(msgspec.Struct, frozen=True):
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """What two runs share and where they differ. `missing` are questions that only the first, or only the second has."""
+    """What two runs share and where they differ.
+
+    `missing` are questions that only the first, or only the second has.
+    """
 
     benchmark: str
     questions: int
@@ -70,7 +79,10 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def compare(first: BenchmarkResult, second: BenchmarkResult, seed: int = 0) -> Comparison:
-    """The comparison of two results; `seed` is that of the resampling. Raises DatasetError where they share no question."""
+    """The comparison of two results.
+
+    `seed` is that of the resampling. Raises DatasetError where they share no question.
+    """
     _check(first.header, second.header)
     ours, theirs = ({record.id: record for record in result.records} for result in (first, second))
     names = sorted(ours.keys() & theirs.keys())
@@ -93,7 +105,7 @@ def compare(first: BenchmarkResult, second: BenchmarkResult, seed: int = 0) -> C
 
 
 def mcnemar(first: int, second: int) -> float:
-    """The two-sided exact p of McNemar's test for so many questions that only the first, and only the second, has right."""
+    """The two-sided exact p of McNemar's test for so many questions that only the first, or only the second, hits."""
     tosses = first + second
     tail = ways = 1
     for heads in range(1, min(first, second) + 1):

@@ -7,11 +7,11 @@ The rules are tried in this order, the first that fits decides:
 - `error`: the question crashed, or an endpoint or the model failed.
 - `abstained`: the model does not answer questions of this kind.
 - `budget`: a budget was spent before there was an answer.
-- `retrieval`, `choice`, `verification`, `answer`: what follows on the last stage that a gold step came through. It was never
-  offered (`retrieval`); offered and not chosen (`choice`); chosen and not kept, or kept and not recognised as the end, or the
-  walk was ended before it (`verification`); shown to whoever answers, and not in the answer (`answer`). Where no graph was
-  looked into it is the answer, too, and where a verdict or a number was drawn from paths of which nobody knows whether they
-  are the right ones.
+- `retrieval`, `choice`, `verification`, `answer`: what follows on the last stage that a gold step came through. It was
+  never offered (`retrieval`); offered and not chosen (`choice`); chosen and not kept, or kept and not recognised as the
+  end, or the walk was ended before it (`verification`); shown to whoever answers, and not in the answer (`answer`).
+  Where no graph was looked into it is the answer, too, and where a verdict or a number was drawn from paths of which
+  nobody knows whether they are the right ones.
 """
 
 from collections import Counter
@@ -34,7 +34,10 @@ STAGES: tuple[Stage, ...] = get_args(Stage)
 
 
 def fault(record: QuestionRecord, own: Score | None = None) -> Fault | None:
-    """What is wrong with an answer; None where it is exactly right. `own` are its scores, where they are known already."""
+    """What is wrong with an answer.
+
+    None where it is exactly right. `own` are its scores, where they are known already.
+    """
     own = own or score(record)
     if own.exact:
         return None
@@ -44,7 +47,10 @@ def fault(record: QuestionRecord, own: Score | None = None) -> Fault | None:
 
 
 def faults(records: Iterable[QuestionRecord], scores: Iterable[Score]) -> dict[Fault, int]:
-    """How many questions, with their scores, have which fault, in the order of `FAULTS`; those that none has are left out."""
+    """How many questions, with their scores, have which fault, in the order of `FAULTS`.
+
+    Those that none has are left out.
+    """
     found = Counter(map(fault, records, scores))
     return {kind: found[kind] for kind in FAULTS if found[kind]}
 
@@ -80,7 +86,7 @@ def _lost(record: QuestionRecord) -> Fault:
 
 
 def _stages(record: QuestionRecord) -> list[StageCount]:
-    """What came through each stage of each depth, in the order of a walk: what is shown to whoever answers is shown last."""
+    """What came through each stage of each depth, in the order of a walk; what is shown for the answer comes last."""
     joined: dict[tuple[bool, int, int], StageCount] = {}
     for own in record.passed:
         place = (own.stage == "shown", own.depth, STAGES.index(own.stage))

@@ -1,11 +1,12 @@
 """Scores of one question: pure functions of its record, so that whoever has a result file has every figure of it.
 
-Strict scores compare IRIs. Gold without an IRI (WebQSP, CWQ) is compared by label, however it is written; so is what a model
-answers from memory, which has no IRI: it is right where it is the name of a right answer.
+Strict scores compare IRIs. Gold without an IRI (WebQSP, CWQ) is compared by label, however it is written; so is what a
+model answers from memory, which has no IRI: it is right where it is the name of a right answer.
 
-Lenient scores are those that other walkers publish as "Exact Match" or "Hits@1": one text within another. `lenient_hit` is
-that of Think-on-Graph and Plan-on-Graph (a name of an answer within a gold name, or the other way round), `contained_hit`
-and `contained_f1` are those of RoG, GCR and FiDeLiS (a gold name somewhere within all answers together).
+Lenient scores are those that other walkers publish as "Exact Match" or "Hits@1": one text within another. `lenient_hit`
+is that of Think-on-Graph and Plan-on-Graph (a name of an answer within a gold name, or the other way round),
+`contained_hit` and `contained_f1` are those of RoG, GCR and FiDeLiS (a gold name somewhere within all answers
+together).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,19 +33,21 @@ folded = lru_cache(maxsize=100_000)(normalized_answer)  # the same names answer 
 class Score(msgspec.Struct, frozen=True, kw_only=True):
     """How one question went. Answers are scored in 0..1, 0.0 where there are none, whatever they ended with.
 
-    hits_at_1: the chance that an answer drawn from those ranked first is right. Answers of equal path score rank equal, so
-    for one answer it is 0 or 1; of answers without paths the first ranks first. hit: any answer is right. f1, precision,
-    recall, exact: of the answer set. accuracy: of a yes/no question, a claim or a choice whether the one verdict is right, of
-    others hits_at_1.
+    hits_at_1: the chance that an answer drawn from those ranked first is right. Answers of equal path score rank equal,
+    so for one answer it is 0 or 1; of answers without paths the first ranks first. hit: any answer is right. f1,
+    precision, recall, exact: of the answer set. accuracy: of a yes/no question, a claim or a choice whether the one
+    verdict is right, of others hits_at_1.
 
-    What follows is None where it does not apply. coverage: share of the gold steps that were offered (FiDeLiS v4, section
-    4.3, CR); where no gold path is known, whether a gold answer was. path_validity: share of the shown edges that the endpoint confirms (the same section, VR). faithful: share of
-    the right answers that stand on confirmed paths (GCR, section 5.3: "the percentage of faithful reasoning in correctly
-    predicted answers", where "the generated reasoning path can be found in KGs"). grounded: share of the answers. depth:
-    mean edges of the answering paths, beside gold_depth.
+    What follows is None where it does not apply. coverage: share of the gold steps that were offered (FiDeLiS v4,
+    section 4.3, CR); where no gold path is known, whether a gold answer was. path_validity: share of the shown edges
+    that the endpoint confirms (the same section, VR). faithful: share of the right answers that stand on confirmed
+    paths (GCR, section 5.3: "the percentage of faithful reasoning in correctly predicted answers", where "the generated
+    reasoning path can be found in KGs"). grounded: share of the answers. depth: mean edges of the answering paths,
+    beside gold_depth.
 
-    calls of the model, tokens in and out, requests to endpoints, cache_hits (neighbourhoods and labels that needed none),
-    seconds, price in US dollars: None where a question ended in an error that does not say its cost, and price also where it is not known.
+    calls of the model, tokens in and out, requests to endpoints, cache_hits (neighbourhoods and labels that needed
+    none), seconds, price in US dollars: None where a question ended in an error that does not say its cost, and price
+    also where it is not known.
     """
 
     hits_at_1: float = 0.0
@@ -80,7 +83,10 @@ def score(record: QuestionRecord) -> Score:
 
 
 def covered(record: QuestionRecord) -> dict[int, bool]:
-    """Of each depth of the gold path whether its step was offered there; empty where no path is known, or nothing was offered."""
+    """Of each depth of the gold path whether its step was offered there.
+
+    Empty where no path is known, or nothing was offered.
+    """
     offered = _offered(record)
     return {depth: depth in offered and offered[depth] for depth in range(1, record.gold_steps + 1)} if offered else {}
 
@@ -169,7 +175,10 @@ def _walk(record: QuestionRecord, right: Sequence[str]) -> dict[str, float | Non
 
 
 def _coverage(record: QuestionRecord) -> float | None:
-    """The share of gold steps that were offered; without a gold path a judgement or a number has no step to look for."""
+    """The share of gold steps that were offered.
+
+    Without a gold path a judgement or a number has no step to look for.
+    """
     steps = covered(record)
     if steps:
         return fmean(steps.values())

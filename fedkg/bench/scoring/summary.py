@@ -1,7 +1,7 @@
 """The figures of a run: each measure as a mean over its questions, with a bootstrap confidence interval.
 
-Questions are resampled with replacement (Efron 1979), all measures of one together; the interval is that of the percentiles.
-The order in which questions finished changes nothing, and the same seed gives the same digits.
+Questions are resampled with replacement (Efron 1979), all measures of one together; the interval is that of the
+percentiles. The order in which questions finished changes nothing, and the same seed gives the same digits.
 """
 
 from collections import Counter

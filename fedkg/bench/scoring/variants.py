@@ -15,8 +15,8 @@ __all__ = ["VariantRun", "Variants", "said"]
 class VariantRun(msgspec.Struct, frozen=True):
     """A run with its figures.
 
-    `changes` are the settings that the first run of its benchmark has otherwise; `again` counts the earlier runs of the same
-    settings.
+    `changes` are the settings that the first run of its benchmark has otherwise; `again` counts the earlier runs of the
+    same settings.
     """
 
     result: BenchmarkResult

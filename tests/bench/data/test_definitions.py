@@ -14,7 +14,10 @@ from fedkg.errors import DatasetError
 
 @pytest.mark.parametrize("name", definitions.names())
 def test_every_definition_fits(name: str) -> None:
-    """Each names a known profile, where it comes from, under which licence, and what to cite; checksums only of its own files."""
+    """Each names a known profile, where it comes from, under which licence, and what to cite.
+
+    Checksums only of its own files.
+    """
     definition = definitions.find(name)
     assert definition.name == name
     assert definition.profile in profiles.names()

@@ -31,7 +31,7 @@ class Reader(HTMLParser):
 
 
 def test_hostile_texts_are_text() -> None:
-    """In a title, a cell, an attribute: no tag and no attribute but our own, and no mark that turns the writing round."""
+    """In a title, a cell, an attribute: no tag and no attribute but our own, no mark that turns the writing round."""
     body = details(HOSTILE, table(HOSTILE, [HOSTILE], [[HOSTILE]]), element("b", HOSTILE, title=HOSTILE))
     read = Reader(rendered(HOSTILE, body, picture("<svg/>", HOSTILE)))
     assert read.tags.count("script") == 0

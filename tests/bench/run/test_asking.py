@@ -129,7 +129,10 @@ def test_the_method_is_told_the_gold_topics_or_none(kingdom: MakeJob, kept: Any,
 
 
 def test_a_step_along_the_gold_path_counts_at_its_depth() -> None:
-    """The path is walked from the topic, against an edge's direction where it has to be; answers count at every depth."""
+    """The path is walked from the topic, against an edge's direction where it has to be.
+
+    Answers count at every depth.
+    """
     path = (("http://x/m", "r", "http://x/t"), ("http://x/m", "s", "http://x/end"))
     way = GoldTrace(
         BenchmarkQuestion("1", "?", (Gold(iri="http://x/t"),), (Gold("End", "http://x/end"),), gold_path=path)

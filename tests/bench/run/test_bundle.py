@@ -24,7 +24,10 @@ GRAPH = """
 <http://x/ann> <http://x/has_pet> <http://x/rex> .
 <http://x/rex> <http://www.w3.org/2000/01/rdf-schema#label> "Rex"@en .
 """
-ROW = b'{"id": "1", "question": "Which pet has Ann?", "topic_entities": [{"iri": "http://x/ann"}], "answers": [{"iri": "http://x/rex"}]}\n'
+ROW = (
+    b'{"id": "1", "question": "Which pet has Ann?", "topic_entities": [{"iri": "http://x/ann"}], '
+    b'"answers": [{"iri": "http://x/rex"}]}\n'
+)
 
 
 @pytest.fixture

@@ -38,7 +38,10 @@ def timeless(record: QuestionRecord) -> QuestionRecord:
 
 
 async def test_the_records_are_those_of_one_process(kingdom: MakeJob, tmp_path: Path) -> None:
-    """A worker that is killed takes at most the questions along that it was asking; the others are as in this process."""
+    """A worker that is killed takes at most the questions along that it was asking.
+
+    The others are as in this process.
+    """
     job = kingdom(40)
     killed: list[int] = []
 

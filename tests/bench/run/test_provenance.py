@@ -77,7 +77,10 @@ def test_deviating_files_are_named(tmp_path: Path) -> None:
 
 
 def test_wordings_and_packages(tmp_path: Path) -> None:
-    """Every call's wording where a model is asked, of each kind; the packages that are installed, none for development."""
+    """Every call's wording where a model is asked, of each kind.
+
+    The packages that are installed, none for development.
+    """
     data = folder(tmp_path / "data")
     local = header(settings(data), DEFINITION, data, None, 0)
     asked = header(settings(data, model="openai:m@http://user:secret@127.0.0.1/v1"), DEFINITION, data, None, 0)

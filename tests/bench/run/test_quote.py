@@ -19,7 +19,10 @@ async def test_a_local_run_costs_nothing(kingdom: MakeJob) -> None:
 
 
 async def test_the_sample_stands_for_all(kingdom: MakeJob) -> None:
-    """Twice as many questions cost about twice as much, and no more than a sample of them is estimated; no key is needed."""
+    """Twice as many questions cost about twice as much, and no more than a sample of them is estimated.
+
+    No key is needed.
+    """
     once = await quote(kingdom(SAMPLE, model="anthropic:claude-opus-4-5"))
     twice = await quote(kingdom(2 * SAMPLE, model="anthropic:claude-opus-4-5"))
     assert once.calls >= SAMPLE

@@ -47,7 +47,10 @@ def test_an_answer_is_ranked_by_its_best_path() -> None:
 def test_an_answer_stands_on_confirmed_edges(
     confirmed: list[bool | None] | None, kind: Kind, expected: bool | None
 ) -> None:
-    """An entity on one whole path of its own, a judgement and a number on all; what nobody answers for is not confirmed."""
+    """An entity on one whole path of its own, a judgement and a number on all.
+
+    What nobody answers for is not confirmed.
+    """
     [found] = given(document(AnswerValue("A", paths=(0, 1, 2)), kind=kind), confirmed)
     assert found.confirmed is expected
 

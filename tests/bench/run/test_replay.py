@@ -22,7 +22,10 @@ from fedkg.config.resources import folder
 from fedkg.config.settings import Settings
 from fedkg.core.usage import Usage
 
-KING = b'{"id": "king", "question": "Who is the spouse of the director of King Kong?", "answers": [{"label": "Fran Walsh"}]}\n'
+KING = (
+    b'{"id": "king", "question": "Who is the spouse of the director of King Kong?", '
+    b'"answers": [{"label": "Fran Walsh"}]}\n'
+)
 NOBODY = (
     b'{"id": "nobody", "question": "Who is the spouse of Zaphod Beeblebrox?", "answers": [{"label": "Fran Walsh"}]}\n'
 )
@@ -63,7 +66,10 @@ async def made(own: Settings, tmp_path: Path, store: Store) -> Bundle:
 
 
 async def test_the_cache_is_enough(own: Settings, tmp_path: Path) -> None:
-    """Without the graph: the same records, also of a question that names nobody; what was touched suffices elsewhere."""
+    """Without the graph: the same records, also of a question that names nobody.
+
+    What was touched suffices elsewhere.
+    """
     store = DiskStore(tmp_path / "cache")
     touched = RecordingStore(store, "offline")
     bundle = await made(own, tmp_path, touched)
@@ -132,7 +138,7 @@ def test_a_changed_record_is_told_by_field(field: str, change: dict[str, Any]) -
 
 
 def test_what_cannot_come_again_is_not_compared() -> None:
-    """Time, requests, what the endpoint confirmed, the guesses in an error's message, and the last digits of a score."""
+    """Time, requests, what the endpoint confirmed, the guesses in an error's message, the last digits of a score."""
     record = msgspec.structs.replace(RECORD, error="TopicError: did you mean Ann?")
     other = msgspec.structs.replace(
         record,

@@ -113,7 +113,7 @@ def test_another_run_is_not_continued(tmp_path: Path) -> None:
 
 
 def test_a_header_alone_is_no_run(tmp_path: Path, whole: bytes) -> None:
-    """As an earlier fedkg left it of a run that failed at once: another run takes its place, and readers leave it out."""
+    """As an earlier fedkg left it of a run that failed at once: another takes its place, and readers leave it out."""
     file, good = tmp_path / "b.jsonl", tmp_path / "c.jsonl"
     other = msgspec.structs.replace(HEADER, seed=1)
     file.write_bytes(msgspec.json.encode(other) + b"\n" + whole.splitlines()[1][:9])
@@ -156,7 +156,10 @@ def test_another_version_goes_on_and_is_named(tmp_path: Path, caplog: pytest.Log
 
 
 def test_a_larger_budget_goes_on(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """With the questions that the smaller one of the whole run has ended; a question's own budget has decided its answer."""
+    """With the questions that the smaller one of the whole run has ended.
+
+    A question's own budget has decided its answer.
+    """
     file = tmp_path / "b.jsonl"
     poor, rich = (msgspec.structs.replace(HEADER, settings={"run": {"money": money}}) for money in (1.0, 2.0))
     ended = [

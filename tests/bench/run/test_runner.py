@@ -39,7 +39,10 @@ def timeless(records: tuple[QuestionRecord, ...]) -> dict[str, QuestionRecord]:
 
 
 async def test_a_run_scores_every_question(data: Path, tmp_path: Path) -> None:
-    """Scores, path validity and cost of a few real questions, without any model call; no folder of this machine in the file."""
+    """Scores, path validity and cost of a few real questions, without any model call.
+
+    No folder of this machine in the file.
+    """
     job = runner.prepared(settings_for(tmp_path), definitions.find("metaqa-1hop"), data, limit=8)
     seen: list[int] = []
     out = tmp_path / "out.jsonl"

@@ -119,7 +119,10 @@ def test_a_run_does_not_differ_from_itself(answers: list[str]) -> None:
 
 
 def test_runs_of_different_benchmarks_are_refused() -> None:
-    """Their questions have nothing to do with each other; neither have those of two samples without a common question."""
+    """Their questions have nothing to do with each other.
+
+    Neither have those of two samples without a common question.
+    """
     with pytest.raises(DatasetError, match="a run of b cannot be compared with one of c"):
         compare(run("a"), run("a", benchmark="c"))
     with pytest.raises(DatasetError, match="no question in common"):

@@ -32,7 +32,10 @@ def record(**fields: object) -> QuestionRecord:
 def way(*stages: str) -> tuple[StageCount, ...]:
     """Stages like `1 offered` and, where a gold step came through, `1 offered +`."""
     parts = [stage.split() for stage in stages]
-    return tuple(StageCount(int(depth), stage, 2, gold=bool(rest)) for depth, stage, *rest in parts)  # type: ignore[arg-type]
+    return tuple(
+        StageCount(int(depth), stage, 2, gold=bool(rest))  # type: ignore[arg-type]
+        for depth, stage, *rest in parts
+    )
 
 
 def test_what_is_exactly_right_has_no_fault() -> None:

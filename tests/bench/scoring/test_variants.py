@@ -41,7 +41,10 @@ def test_what_differs_between_benchmarks_alone_is_not_varied(made: Make) -> None
 
 
 def test_a_group_differs_in_one_setting_alone(made: Make) -> None:
-    """Of single changes it is the base with those of that setting; a run that differs in more is in no group with them."""
+    """Of single changes it is the base with those of that setting.
+
+    A run that differs in more is in no group with them.
+    """
     base, narrow, plain, both = made("a"), made("a", beam=1), made("a", alpha=0.0), made("a", beam=1, alpha=0.0)
     runs = Variants([base, narrow, plain])
     assert [[run.result for run in group] for group in runs.groups("search.beam")] == [[base, narrow]]
