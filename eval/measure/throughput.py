@@ -24,7 +24,7 @@ from fedkg.bench.data import definitions
 from fedkg.bench.data.questions import BenchmarkQuestion
 from fedkg.bench.run import asking, results, runner
 from fedkg.bench.run.asking import topics
-from fedkg.bench.run.executors import Here, flowing
+from fedkg.bench.run.executors import InProcess, flowing
 from fedkg.bench.run.record import QuestionRecord, failed
 from fedkg.bench.run.runner import Job
 from fedkg.config.settings import load
@@ -49,7 +49,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         for embedder in ("bm25", "minilm"):
-            asyncio.run(runner.run(prepared(chosen, place, embedder, "live"), Here(AT_ONCE)))
+            asyncio.run(runner.run(prepared(chosen, place, embedder, "live"), InProcess(AT_ONCE)))
             warm = prepared(chosen, place, embedder, "offline")
             report.add(f"overhead, {embedder}", overhead(warm, place / embedder))
             report.add(f"throughput, {embedder}", {str(width): throughput(warm, width) for width in (1, 4, 16)})
@@ -85,7 +85,7 @@ def overhead(job: Job, place: Path) -> dict[str, Any]:
 
 def recorded_run(job: Job, out: Path) -> None:
     """The run, with its result file."""
-    asyncio.run(runner.run(job, Here(AT_ONCE), out))
+    asyncio.run(runner.run(job, InProcess(AT_ONCE), out))
 
 
 def bare_run(job: Job) -> None:
@@ -144,7 +144,7 @@ def throughput(job: Job, width: int) -> dict[str, float]:
     found = []
     for _ in range(ROUNDS):
         times: list[tuple[float, float]] = []
-        asyncio.run(runner.run(job, Here(width), None, partial(_note, times)))
+        asyncio.run(runner.run(job, InProcess(width), None, partial(_note, times)))
         (wall, cpu), (wall_end, cpu_end) = times[0], times[-1]
         found.append(((len(times) - 1) / (wall_end - wall), (len(times) - 1) / (cpu_end - cpu)))
     best, median = max(found), statistics.median(one[1] for one in found)
@@ -158,7 +158,7 @@ def _note(times: list[tuple[float, float]], _records: object) -> None:
 def profile(job: Job) -> list[str]:
     """The functions of the main thread that take most of its time, with their share."""
     profiler = cProfile.Profile(time.thread_time)
-    profiler.runcall(asyncio.run, runner.run(job, Here(16)))
+    profiler.runcall(asyncio.run, runner.run(job, InProcess(16)))
     found = pstats.Stats(profiler).stats.items()  # type: ignore[attr-defined]  # it is there
     total = sum(own for _, (_, _, own, _, _) in found)
     rows = sorted(((own, calls, name) for name, (_, calls, own, _, _) in found), reverse=True)[:TOP]

@@ -142,16 +142,16 @@ class ExamplesFile:
     def _read(self, lines: Iterable[bytes]) -> int:
         """Where the last whole line ends."""
         end = 0
-        for number, one in enumerate(lines, 1):
-            if not one.endswith(b"\n"):
+        for number, line in enumerate(lines, 1):
+            if not line.endswith(b"\n"):
                 break
-            self._note(one, f"{self._file}, line {number}")
-            end += len(one)
+            self._note(line, f"{self._file}, line {number}")
+            end += len(line)
         return end
 
-    def _note(self, one: bytes, place: str) -> None:
+    def _note(self, line: bytes, place: str) -> None:
         try:
-            record = msgspec.json.decode(one, type=ExamplesRecord)
+            record = msgspec.json.decode(line, type=ExamplesRecord)
         except msgspec.MsgspecError as error:
             raise DatasetError(f"{place}: {error}", hint="--out takes a new file, or one of an earlier run") from error
         if record.recipe != self._recipe:
@@ -176,8 +176,8 @@ async def build(
     an error. Raises InputError where benchmark, data, file or settings do not fit.
     """
     definition = definitions.find(recipe.benchmark)
-    found, left_out = loaders.read(definition, data, settings, skip_bad=skip_bad)
-    questions = drawn(found, limit, seed)
+    readable, left_out = loaders.read(definition, data, settings, skip_bad=skip_bad)
+    questions = drawn(readable, limit, seed)
     settings = with_graph(settings, definition, data)
     log = ExamplesFile(out, recipe).open()
     asked = [question for question in questions if question.id not in log.done]
@@ -202,21 +202,21 @@ async def _record(graph: Graph, question: BenchmarkQuestion, recipe: Recipe, sec
         return msgspec.structs.replace(record, error=f"{type(error).__name__}: {error}")
 
 
-async def _filled(record: ExamplesRecord, around: ExploredGraph, question: BenchmarkQuestion) -> ExamplesRecord:
+async def _filled(record: ExamplesRecord, explored: ExploredGraph, question: BenchmarkQuestion) -> ExamplesRecord:
     """The record with what was found. Raises InputError and EndpointError."""
     topics, answers = _topics(question), [_answer(gold) for gold in question.answers]
     recipe = record.recipe
-    found = await shortest(around, topics, answers, Bounds(recipe.hops, recipe.frontier))
-    plans = await _plans(around, found.paths) if recipe.format == "eperm" else ()
-    failed = found.failed if all(plan.complete for plan in plans) else around.failures()
+    connections = await shortest(explored, topics, answers, Bounds(recipe.hops, recipe.frontier))
+    plans = await _plans(explored, connections.paths) if recipe.format == "eperm" else ()
+    failed = connections.failed if all(plan.complete for plan in plans) else explored.failures()
     if failed:
-        return msgspec.structs.replace(record, cut=found.cut, error=failed[0])
-    names = await around.graph.labels({*topics, *(term for path in found.paths for term in shown_terms(path))})
-    right = around.alike(answers)
-    every = [_plan(plan, names, right) for plan in plans] or [_path(path, names) for path in found.paths]
+        return msgspec.structs.replace(record, cut=connections.cut, error=failed[0])
+    names = await explored.graph.labels({*topics, *(term for path in connections.paths for term in shown_terms(path))})
+    right = explored.alike(answers)
+    every = [_plan(plan, names, right) for plan in plans] or [_path(path, names) for path in connections.paths]
     routes = tuple(dict.fromkeys(every))
     examples = _examples(record, [names[topic] for topic in topics], routes)
-    return msgspec.structs.replace(record, examples=examples, routes=routes, cut=found.cut)
+    return msgspec.structs.replace(record, examples=examples, routes=routes, cut=connections.cut)
 
 
 def _topics(question: BenchmarkQuestion) -> list[Iri]:
@@ -231,10 +231,10 @@ def _answer(gold: Gold) -> Term:
     return Iri.parse(gold.iri) if gold.iri else Literal(gold.label)
 
 
-async def _plans(around: ExploredGraph, paths: Iterable[PartialPath]) -> Sequence[PartialPath]:
+async def _plans(explored: ExploredGraph, paths: Iterable[PartialPath]) -> Sequence[PartialPath]:
     """The chains of relations of the paths, each with all that it leads to."""
     distinct = {(path.topic, path.chain): path for path in paths}
-    return await complete(around, list(distinct.values()))
+    return await complete(explored, list(distinct.values()))
 
 
 def _path(path: PartialPath, names: Mapping[Term, str]) -> Route:

@@ -56,21 +56,21 @@ class Near(Protocol):
         ...
 
 
-async def shortest(around: ExploredGraph, topics: Sequence[Iri], answers: Sequence[Term], bounds: Bounds) -> Shortest:
+async def shortest(explored: ExploredGraph, topics: Sequence[Iri], answers: Sequence[Term], bounds: Bounds) -> Shortest:
     """The shortest paths from every topic to every answer; one wave of requests a hop for all of them together.
 
     An answer that is a literal is found by what a person reads, whatever its datatype; a path may end at a copy of the
     answer. An answer that is the topic has no path.
     """
-    await around.fetch([*topics, *answers])
-    search = ShortestPathSearch(topics, answers, bounds, around)
+    await explored.fetch([*topics, *answers])
+    search = ShortestPathSearch(topics, answers, bounds, explored)
     for nodes in search.waves():
-        await around.fetch(nodes)
+        await explored.fetch(nodes)
     paths, cut = search.paths()
     if search.settled:
         return Shortest(paths, cut)
-    gaps = tuple(f"{gap.endpoint}: {gap.asked}: {gap.reason}" for gap in around.gaps(search.expanded))
-    return Shortest(paths, (*cut, *search.unseen(), *gaps), around.failures())
+    gaps = tuple(f"{gap.endpoint}: {gap.asked}: {gap.reason}" for gap in explored.gaps(search.expanded))
+    return Shortest(paths, (*cut, *search.unseen(), *gaps), explored.failures())
 
 
 def key(term: Term) -> Term:
@@ -221,12 +221,12 @@ class ShortestPathSearch:
 
 def _distinct(paths: Iterable[PartialPath]) -> list[PartialPath]:
     """The paths without those that say the same again, one more than are listed at most."""
-    found: dict[tuple[object, ...], PartialPath] = {}
+    distinct: dict[tuple[object, ...], PartialPath] = {}
     for path in paths:
-        found.setdefault(tuple((step.relation, step.tails) for step in path.steps), path)
-        if len(found) > MOST_PATHS:
+        distinct.setdefault(tuple((step.relation, step.tails) for step in path.steps), path)
+        if len(distinct) > MOST_PATHS:
             break
-    return list(found.values())
+    return list(distinct.values())
 
 
 def _turned(edges: Sequence[Edge]) -> list[Edge]:

@@ -105,13 +105,13 @@ def custom(file: str) -> Definition:
 def _read(path: Path) -> Definition:
     table = toml.read(path, dict[str, Any], DatasetError)
     named = {**table, "name": table.get("name") or path.stem}
-    found = toml.convert(named, str(path), Definition, DatasetError, hint="docs/benchmarks.md lists the keys")
+    definition = toml.convert(named, str(path), Definition, DatasetError, hint="docs/benchmarks.md lists the keys")
     try:
-        formats.find(found.loader)
+        formats.find(definition.loader)
     except DatasetError as error:
         raise DatasetError(f"{path}: loader: {error}", hint="docs/benchmarks.md lists the keys") from error
-    if found.name != Path(found.name).name:
+    if definition.name != Path(definition.name).name:
         raise DatasetError(
-            f"{path}: {found.name[:100]!r} cannot be the name of a file, which results would be called by"
+            f"{path}: {definition.name[:100]!r} cannot be the name of a file, which results would be called by"
         )
-    return found
+    return definition

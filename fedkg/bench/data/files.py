@@ -34,8 +34,8 @@ def find(definition: Definition, name: str, data: Path | None, settings: Setting
     Without settings, and in offline mode, nothing is fetched. Raises DatasetError where it cannot be had; the error
     says where it comes from.
     """
-    if found := present(definition, name, data, settings):
-        return found
+    if file := present(definition, name, data, settings):
+        return file
     if settings and settings.mode != "offline" and fetchable(definition, name):
         return _fetch(definition, _kept(definition, settings))
     source = definition.source
@@ -89,10 +89,10 @@ def _fetch(definition: Definition, target: Path) -> Path:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with _draft(target) as draft, _opened(url) as reply:
-            found = _copied(reply, draft, url)
-            if found != wanted:
+            digest = _copied(reply, draft, url)
+            if digest != wanted:
                 hint = "the file has changed, or something stands in between: nothing of it is used"
-                raise DatasetError(f"{url} has the SHA-256 {found}, and not {wanted}", hint=hint)
+                raise DatasetError(f"{url} has the SHA-256 {digest}, and not {wanted}", hint=hint)
             draft.close()
             os.replace(draft.name, target)  # noqa: PTH105  # a name, and no Path
     except (OSError, http.client.HTTPException) as error:

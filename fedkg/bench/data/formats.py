@@ -100,8 +100,8 @@ def _value(item: Value | Entity) -> Value | None:
 def _gold(item: Value | Entity) -> Gold:
     """A gold answer or topic from what stands for it in a file."""
     if isinstance(item, Entity):
-        said = item.label if item.value is None else _text(item.value)
-        return Gold(said or "", item.iri or "")
+        label = item.label if item.value is None else _text(item.value)
+        return Gold(label or "", item.iri or "")
     text = _text(item)
     return Gold(iri=text) if LOOKS_LIKE_IRI.fullmatch(text) else Gold(text)
 
@@ -130,10 +130,10 @@ def _crlt(text: bytes, kind: Kind | None) -> BenchmarkQuestion:
 
 def _item(key: str) -> str:
     """A Wikidata id; some of the published ones hold blanks."""
-    found = "".join(key.split())
-    if not ITEM.fullmatch(found):
+    item = "".join(key.split())
+    if not ITEM.fullmatch(item):
         raise MisfitError(f"{key[:50]!r} is no item of Wikidata", "KG Entities")
-    return found
+    return item
 
 
 # ---- multiple choice ----
@@ -236,13 +236,13 @@ class QaldRow(msgspec.Struct, frozen=True):
 
 def _qald(text: bytes, kind: Kind | None) -> BenchmarkQuestion:
     row = msgspec.json.decode(text, type=QaldRow)
-    english = next((said.string for said in row.question if said.language == "en"), None)
+    english = next((wording.string for wording in row.question if wording.language == "en"), None)
     if english is None:
         raise MisfitError("there is no English question", "question")
     verdicts = [_gold(result.boolean) for result in row.answers if result.boolean is not None]
-    cells = [cell for result in row.answers for found in result.results.bindings for cell in found.values()]
-    found = [Gold(iri=cell.value) if cell.type == "uri" else Gold(cell.value) for cell in cells]
-    return checked_question(str(row.id), english, verdicts + found, kind="yesno" if verdicts else kind)
+    cells = [cell for result in row.answers for binding in result.results.bindings for cell in binding.values()]
+    entities = [Gold(iri=cell.value) if cell.type == "uri" else Gold(cell.value) for cell in cells]
+    return checked_question(str(row.id), english, verdicts + entities, kind="yesno" if verdicts else kind)
 
 
 # ---- all of them ----
@@ -268,8 +268,8 @@ def checked_question(
             Iri.parse(named)
     except InputError as error:
         raise MisfitError(str(error)) from error
-    found = tuple(dict.fromkeys(_judged(answers, kind, options)))
-    return BenchmarkQuestion(name, text, topics, found, kind, options, hops or len(gold_path), gold_path)
+    judged = tuple(dict.fromkeys(_judged(answers, kind, options)))
+    return BenchmarkQuestion(name, text, topics, judged, kind, options, hops or len(gold_path), gold_path)
 
 
 def _judged(answers: Sequence[Gold], kind: Kind | None, options: Sequence[str]) -> Sequence[Gold]:
@@ -284,10 +284,10 @@ def _judged(answers: Sequence[Gold], kind: Kind | None, options: Sequence[str]) 
             raise MisfitError(f"the gold answer is neither yes nor no: {unfit[0][:100]!r}", "answers")
         return [Gold(VERDICTS[answer.label.casefold()]) for answer in answers]
     if options:
-        told = [Gold(" ".join(answer.label.split())) for answer in answers]
-        if unfit := [answer.label for answer in told if answer.label not in options]:
+        verdicts = [Gold(" ".join(answer.label.split())) for answer in answers]
+        if unfit := [answer.label for answer in verdicts if answer.label not in options]:
             raise MisfitError(f"the gold answer is none of the options: {unfit[0][:100]!r}", "answers")
-        return told
+        return verdicts
     return answers
 
 

@@ -36,21 +36,21 @@ def read(
     wanted = (
         _ids(files.find(definition, definition.only.file, data, settings), definition.only) if definition.only else None
     )
-    found: list[BenchmarkQuestion] = []
+    questions: list[BenchmarkQuestion] = []
     bad: list[Bad] = []
-    for one in _each(definition, file):
-        if wanted is not None and one.id and one.id not in wanted:
+    for row in _each(definition, file):
+        if wanted is not None and row.id and row.id not in wanted:
             continue
-        if isinstance(one, BenchmarkQuestion):
-            found.append(one)
+        if isinstance(row, BenchmarkQuestion):
+            questions.append(row)
         elif skip_bad:
-            bad.append(one)
+            bad.append(row)
         else:
-            raise DatasetError(str(one), hint=HINT)
-        _check(file, len(found), len(bad))
-    if not found:
+            raise DatasetError(str(row), hint=HINT)
+        _check(file, len(questions), len(bad))
+    if not questions:
         raise DatasetError(f"{file}: there is no question" + (f"; the first fault: {bad[0]}" if bad else ""))
-    return found, bad
+    return questions, bad
 
 
 def questions(file: Path, limit: int | None = None, seed: int = 0) -> list[BenchmarkQuestion]:
@@ -67,15 +67,15 @@ def _each(definition: Definition, file: Path) -> Iterator[BenchmarkQuestion | Ba
     before = ""
     form = find(definition.loader)
     for row in form.rows(file):
-        one = _read(form, definition, file, row)
-        if one.id in seen:
-            one = Bad(f"{file.name}, line {row.line}", one.id, f"the id of line {seen[one.id]} again")
-        elif isinstance(one, Bad) and not one.id and before:
-            one = msgspec.structs.replace(one, reason=f"{one.reason} (behind {before})")
-        if one.id:
-            before = one.id
-            seen.setdefault(one.id, row.line)
-        yield one
+        question = _read(form, definition, file, row)
+        if question.id in seen:
+            question = Bad(f"{file.name}, line {row.line}", question.id, f"the id of line {seen[question.id]} again")
+        elif isinstance(question, Bad) and not question.id and before:
+            question = msgspec.structs.replace(question, reason=f"{question.reason} (behind {before})")
+        if question.id:
+            before = question.id
+            seen.setdefault(question.id, row.line)
+        yield question
 
 
 def _read(form: Format, definition: Definition, file: Path, row: Row) -> BenchmarkQuestion | Bad:

@@ -56,8 +56,8 @@ class Bad(msgspec.Struct, frozen=True):
 
 def drawn(questions: Sequence[BenchmarkQuestion], limit: int | None, seed: int) -> list[BenchmarkQuestion]:
     """All questions in their order, or `limit` of them drawn by `seed`."""
-    found = list(questions)
-    if limit is None or limit >= len(found):
-        return found
-    random.Random(seed).shuffle(found)  # noqa: S311  # a reproducible sample, not a secret
-    return found[:limit]
+    sample = list(questions)
+    if limit is None or limit >= len(sample):
+        return sample
+    random.Random(seed).shuffle(sample)  # noqa: S311  # a reproducible sample, not a secret
+    return sample[:limit]

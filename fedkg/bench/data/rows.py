@@ -44,8 +44,8 @@ class Row(msgspec.Struct, frozen=True):
     @property
     def id(self) -> str:
         """The first id in its text, also where that is no JSON; "" where there is none."""
-        found = ID.search(self.text)
-        return (found[1] or found[2]).decode(errors="replace") if found else ""
+        match = ID.search(self.text)
+        return (match[1] or match[2]).decode(errors="replace") if match else ""
 
     def line_of(self, key: str) -> int:
         """The line on which that key first stands; the first line where it does not."""
@@ -136,11 +136,11 @@ class _Array:
 
     def _find(self) -> bool:
         """Moves to the next object that has the key; False where there is none."""
-        while not (found := self._object.search(self._text, self._at)):
+        while not (match := self._object.search(self._text, self._at)):
             if self._ended:
                 return False
             self._go(max(self._at + 1, len(self._text) - OVERLAP))
-        self._go(found.start())
+        self._go(match.start())
         return True
 
     def _sees(self, sign: str) -> bool:

@@ -63,18 +63,18 @@ def report(
     if not results:
         raise DatasetError("there is nothing to report", hint="name the result files of `fedkg eval run`")
     runs, figures = Variants(results, seed), _figures()
-    found = [section for section in _sections(runs, figures) if section.tables]
-    said = (ABOUT, *notes) if figures else (ABOUT, PLOTLESS, *notes)
-    return BenchmarkReport(title, said, tuple(found), tuple(runs.runs))
+    sections = [section for section in _sections(runs, figures) if section.tables]
+    above = (ABOUT, *notes) if figures else (ABOUT, PLOTLESS, *notes)
+    return BenchmarkReport(title, above, tuple(sections), tuple(runs.runs))
 
 
-def write(found: BenchmarkReport, out: Path) -> tuple[Path, Path]:
+def write(made: BenchmarkReport, out: Path) -> tuple[Path, Path]:
     """Writes the report as HTML to `out`, and as Markdown beside it. Raises DatasetError where it cannot."""
     beside = out.with_suffix(".md")
     if beside == out:
         raise DatasetError(f"{out}: the Markdown goes there", hint="--out names the HTML file, FILE.html")
     try:
-        for file, text in ((out, as_html(found)), (beside, as_markdown(found))):
+        for file, text in ((out, as_html(made)), (beside, as_markdown(made))):
             file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise DatasetError(f"cannot write {out}: {error.strerror}", hint="--out names a file in a folder") from error
@@ -90,18 +90,18 @@ def write_folder(made: BenchmarkReport, folder: Path) -> None:
         (folder / name).write_text(svg, encoding="utf-8")
 
 
-def as_html(found: BenchmarkReport) -> str:
+def as_html(made: BenchmarkReport) -> str:
     """One page that needs nothing else."""
-    notes = [element("p", note, cls="note") for note in found.notes]
-    listed = [questions.browsable(run) for run in found.runs if run.records]
-    body = [element("h1", found.title), *notes, *map(_part, found.sections), element("h2", "Questions"), *listed]
-    return page.rendered(found.title, *body)
+    notes = [element("p", note, cls="note") for note in made.notes]
+    listed = [questions.browsable(run) for run in made.runs if run.records]
+    body = [element("h1", made.title), *notes, *map(_part, made.sections), element("h2", "Questions"), *listed]
+    return page.rendered(made.title, *body)
 
 
-def as_markdown(found: BenchmarkReport) -> str:
+def as_markdown(made: BenchmarkReport) -> str:
     """The tables; plots and questions are on the page."""
-    parts = [markdown.heading(1, found.title), *(f"{markdown.text(note)}\n" for note in found.notes)]
-    for section in found.sections:
+    parts = [markdown.heading(1, made.title), *(f"{markdown.text(note)}\n" for note in made.notes)]
+    for section in made.sections:
         parts.append(markdown.heading(2, section.title))
         for table in (*section.tables, *section.published):
             parts += [markdown.heading(3, table.title), markdown.table(table.columns, table.rows)]
@@ -127,8 +127,8 @@ def _sections(runs: Variants, figures: Any) -> Iterator[Section]:
     yield _section("runs", "Provenance", [tables.provenance(runs)])
 
 
-def _section(key: str, title: str, own: Sequence[Table], plots: Plots = ()) -> Section:
-    return Section(title, tuple(table for table in own if table.rows), published(key), plots)
+def _section(key: str, title: str, filled: Sequence[Table], plots: Plots = ()) -> Section:
+    return Section(title, tuple(table for table in filled if table.rows), published(key), plots)
 
 
 def _by_hops(run: VariantRun) -> dict[str, Part]:

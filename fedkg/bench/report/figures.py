@@ -17,21 +17,23 @@ NAME = 60
 
 def cost(runs: Variants) -> Iterator[tuple[str, str]]:
     """How right answers are against what they cost, where there is more than one run."""
-    own = next((name for name in COSTS if any((one := run.figure(name)) and one.mean for run in runs.runs)), None)
+    measure = next(
+        (name for name in COSTS if any((estimate := run.figure(name)) and estimate.mean for run in runs.runs)), None
+    )
     points: dict[str, list[tuple[float, float]]] = {}
     for run in runs.runs:
-        spent = run.figure(own) if own else None
+        spent = run.figure(measure) if measure else None
         if spent and (right := _right(run)) is not None:
             points.setdefault(_name(run.name), []).append((spent.mean, right))
-    if own and len(runs.runs) > 1 and points:
-        yield ("Accuracy against cost", plots.dots("Accuracy against cost", COSTS[own], Y, points))
+    if measure and len(runs.runs) > 1 and points:
+        yield ("Accuracy against cost", plots.dots("Accuracy against cost", COSTS[measure], Y, points))
 
 
 def of_setting(runs: Variants, setting: str) -> Iterator[tuple[str, str]]:
     """The curve of a setting that is a number, in runs that differ in nothing else."""
     lines: dict[str, list[tuple[float, float]]] = {}
     for group in runs.groups(setting):
-        points = [(run.header.told[setting], right) for run in group if (right := _right(run)) is not None]
+        points = [(run.header.flat_settings[setting], right) for run in group if (right := _right(run)) is not None]
         if points and all(_is_number(value) for value, _ in points):
             lines.setdefault(_name(_group(group, setting)), []).extend(sorted(points))
     if lines:
@@ -40,17 +42,17 @@ def of_setting(runs: Variants, setting: str) -> Iterator[tuple[str, str]]:
 
 def errors(runs: Variants) -> Iterator[tuple[str, str]]:
     """The shares of the error classes in each run."""
-    found = [run for run in runs.runs if run.summary.overall.faults]
-    present = [fault for fault in FAULTS if any(fault in run.summary.overall.faults for run in found)]
-    parts: dict[str, list[float]] = {fault: [_share(run, fault) for run in found] for fault in present}
-    names = [_name(f"{run.header.benchmark}: {run.name}") for run in found]
-    if found:
+    faulty = [run for run in runs.runs if run.summary.overall.faults]
+    present = [fault for fault in FAULTS if any(fault in run.summary.overall.faults for run in faulty)]
+    parts: dict[str, list[float]] = {fault: [_share(run, fault) for run in faulty] for fault in present}
+    names = [_name(f"{run.header.benchmark}: {run.name}") for run in faulty]
+    if faulty:
         yield ("Error classes", plots.bars("Error classes", "% of the questions", names, parts))
 
 
 def _right(run: VariantRun) -> float | None:
-    one = run.figure(run.header.metric)
-    return 100 * one.mean if one else None
+    estimate = run.figure(run.header.metric)
+    return 100 * estimate.mean if estimate else None
 
 
 def _group(group: Sequence[VariantRun], setting: str) -> str:

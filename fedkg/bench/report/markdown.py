@@ -11,14 +11,14 @@ MARKUP = re.compile(r"([\\`*_\[\]<>|~$&])")
 LONGEST = 500
 
 
-def text(said: str) -> str:
+def text(plain: str) -> str:
     """The text as it is, without any meaning to Markdown or HTML."""
-    return MARKUP.sub(r"\\\1", line(said, LONGEST))
+    return MARKUP.sub(r"\\\1", line(plain, LONGEST))
 
 
-def heading(level: int, said: str) -> str:
+def heading(level: int, title: str) -> str:
     """A heading."""
-    return f"{'#' * level} {text(said)}\n"
+    return f"{'#' * level} {text(title)}\n"
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -38,7 +38,7 @@ def bars(title: str, x: str, names: Sequence[str], parts: Mapping[str, Sequence[
     places = range(len(names))
     for name, lengths in parts.items():
         axes.barh(places, lengths, left=left, label=_text(name))
-        left = [one + other for one, other in zip(left, lengths, strict=True)]
+        left = [start + length for start, length in zip(left, lengths, strict=True)]
     axes.set_yticks(places, [_text(name) for name in names])
     axes.invert_yaxis()
     return _finished(figure, axes, title, x, "")

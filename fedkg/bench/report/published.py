@@ -42,7 +42,7 @@ class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def published(section: str) -> tuple[Table, ...]:
     """The papers' tables for a part of a report, each marked as what it is."""
     known = _known()
-    return tuple(_table(one, known.papers[one.paper]) for one in known.table if one.section == section)
+    return tuple(_table(figures, known.papers[figures.paper]) for figures in known.table if figures.section == section)
 
 
 @cache
@@ -50,6 +50,6 @@ def _known() -> Published:
     return toml.read(folder("eval") / "published.toml", Published, DatasetError)
 
 
-def _table(one: Figures, paper: Paper) -> Table:
-    title = f"{paper.name}, {one.table} (published, other model and graph)"
-    return Table(title, one.columns, one.rows, f"{one.table} of: {paper.cite}")
+def _table(figures: Figures, paper: Paper) -> Table:
+    title = f"{paper.name}, {figures.table} (published, other model and graph)"
+    return Table(title, figures.columns, figures.rows, f"{figures.table} of: {paper.cite}")

@@ -40,8 +40,8 @@ def _question(record: QuestionRecord, name: str) -> Element:
 
 def _facts(record: QuestionRecord) -> Iterator[list[Element | str]]:
     """What is known of a question, one line each."""
-    yield ["Answers: ", _listed([_answer(one) for one in record.answers])]
-    yield ["Gold: ", _listed([_gold(one) for one in record.gold])]
+    yield ["Answers: ", _listed([_answer(answer) for answer in record.answers])]
+    yield ["Gold: ", _listed([_gold(answer) for answer in record.gold])]
     yield [f"Ended: {record.status}; kind: {record.kind}"]
     if record.topics:
         yield ["Topics: ", _listed(record.topics)]
@@ -54,19 +54,19 @@ def _facts(record: QuestionRecord) -> Iterator[list[Element | str]]:
     yield [f"Cost: {cost}, {usage.requests:,} requests, {usage.seconds:.2f} s"]
 
 
-def _answer(one: GivenAnswer) -> str:
-    named = f"{one.label} ({one.key})" if one.label else one.key
-    if not one.grounded:
+def _answer(answer: GivenAnswer) -> str:
+    named = f"{answer.label} ({answer.key})" if answer.label else answer.key
+    if not answer.grounded:
         return f"{named}, not grounded"
-    return f"{named}, {_confirmed(one.confirmed)}"
+    return f"{named}, {_confirmed(answer.confirmed)}"
 
 
-def _gold(one: Gold) -> str:
-    return f"{one.label} ({one.iri})" if one.label and one.iri else one.key
+def _gold(gold: Gold) -> str:
+    return f"{gold.label} ({gold.iri})" if gold.label and gold.iri else gold.key
 
 
-def _confirmed(said: bool | None) -> str:
-    return {True: "confirmed", False: "not confirmed", None: "not asked again"}[said]
+def _confirmed(confirmed: bool | None) -> str:
+    return {True: "confirmed", False: "not confirmed", None: "not asked again"}[confirmed]
 
 
 def _listed(values: Sequence[str]) -> Element:

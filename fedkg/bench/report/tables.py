@@ -10,7 +10,7 @@ from fedkg.bench.scoring.compare import Comparison, compare
 from fedkg.bench.scoring.error_classes import FAULTS
 from fedkg.bench.scoring.scores import COST, LENIENT, STRICT
 from fedkg.bench.scoring.summary import Counts, MeanEstimate, Part
-from fedkg.bench.scoring.variants import VariantRun, Variants, said
+from fedkg.bench.scoring.variants import VariantRun, Variants, setting_text
 from fedkg.errors import DatasetError
 
 __all__ = [
@@ -72,12 +72,14 @@ class Table(msgspec.Struct, frozen=True):
 
 def main(runs: Variants) -> Table:
     """Every variant on every benchmark: the measure that the benchmark's papers lead with, and F1."""
-    measures = [(name, one) for name in runs.benchmarks for one in {runs.first[name].header.metric: None, "f1": None}]
-    columns = [f"{name}: {NAMES[one]}" for name, one in measures]
+    measures = [
+        (name, measure) for name in runs.benchmarks for measure in {runs.first[name].header.metric: None, "f1": None}
+    ]
+    columns = [f"{name}: {NAMES[measure]}" for name, measure in measures]
     rows = []
     for variant in runs.names:
-        found = [(runs.find(variant, name), one) for name, one in measures]
-        cells = [_cell(one, run.figure(one) if run else None) for run, one in found]
+        figures = [(runs.find(variant, name), measure) for name, measure in measures]
+        cells = [_cell(measure, run.figure(measure) if run else None) for run, measure in figures]
         rows.append((*_named(variant), *cells))
     return Table("Main results", (*VARIANT, *columns), tuple(rows), _base(runs))
 
@@ -99,7 +101,7 @@ def of_setting(runs: Variants, setting: str) -> Table:
     measures = _present([run for group in groups for run in group], ("hits_at_1", "f1", *BRIEF))
     rows = [_row(run, setting, measures) for group in groups for run in group]
     note = SAME if groups and all(_all_same(group) for group in groups) else ""
-    columns = ("Benchmark", "Method", "Model", setting, *(NAMES[one] for one in measures), "Otherwise")
+    columns = ("Benchmark", "Method", "Model", setting, *(NAMES[measure] for measure in measures), "Otherwise")
     return _trimmed(Table(f"By {setting}", columns, tuple(rows), note))
 
 
@@ -148,7 +150,7 @@ def by_part(runs: Variants, title: str, parts: Callable[[VariantRun], Mapping[st
         for key, part in parts(run).items()
         if len(parts(run)) > 1
     ]
-    heads = (NAMES[one] for one in ("hits_at_1", "f1", "exact"))
+    heads = (NAMES[measure] for measure in ("hits_at_1", "f1", "exact"))
     return Table(f"By {title}", ("Benchmark", *VARIANT, title.capitalize(), "Questions", *heads), tuple(rows))
 
 
@@ -181,24 +183,24 @@ def provenance(runs: Variants) -> Table:
 
 def _base(runs: Variants) -> str:
     """What the first run has where others have something else."""
-    told = runs.runs[0].header.told
-    own = [f"{name} {said(told.get(name))}" for name in runs.varied if name not in {"method", "model"}]
-    return f"Settings are named where they are not those of the first run: {', '.join(own)}." if own else ""
+    settings = runs.runs[0].header.flat_settings
+    base = [f"{name} {setting_text(settings.get(name))}" for name in runs.varied if name not in {"method", "model"}]
+    return f"Settings are named where they are not those of the first run: {', '.join(base)}." if base else ""
 
 
 def _origin(run: VariantRun) -> tuple[str, ...]:
     header, asked = run.header, (run.header, *run.result.continued)
     commits = dict.fromkeys(
-        f"{one.commit[:12]}{', changed' if one.dirty else ''}" if one.commit else NONE for one in asked
+        f"{start.commit[:12]}{', changed' if start.dirty else ''}" if start.commit else NONE for start in asked
     )
-    versions = dict.fromkeys(one.fedkg for one in asked)
+    versions = dict.fromkeys(start.fedkg for start in asked)
     data = ", ".join(f"{name} {digest[:12]}" for name, digest in header.data.items()) or NONE
     embedder = str(header.settings.get("embedder", NONE))
     return (
         "; ".join(versions),
         "; ".join(commits),
         f"{header.questions:,}",
-        said(header.limit),
+        setting_text(header.limit),
         str(header.seed),
         data,
         embedder,
@@ -209,11 +211,11 @@ def _measured(title: str, runs: Variants, measures: Sequence[str], note: str = "
     """The runs that have any of these measures, and the measures that any run has."""
     present = _present(runs.runs, measures)
     rows = [
-        (*_place(run), *_cells(own, present))
+        (*_place(run), *_cells(estimates, present))
         for run in runs.runs
-        if any(one in (own := run.summary.overall.measures) for one in present)
+        if any(measure in (estimates := run.summary.overall.measures) for measure in present)
     ]
-    return Table(title, ("Benchmark", *VARIANT, *(NAMES[one] for one in present)), tuple(rows), note)
+    return Table(title, ("Benchmark", *VARIANT, *(NAMES[measure] for measure in present)), tuple(rows), note)
 
 
 def _present(runs: Iterable[VariantRun], measures: Sequence[str]) -> list[str]:
@@ -233,7 +235,7 @@ def _named(variant: tuple[str, str, str]) -> tuple[str, str, str]:
 def _row(run: VariantRun, setting: str, measures: Sequence[str]) -> tuple[str, ...]:
     """A run in the table of a setting; what else was told otherwise comes last."""
     header = run.header
-    value = said(header.told.get(setting))
+    value = setting_text(header.flat_settings.get(setting))
     figures = _cells(run.summary.overall.measures, measures)
     return (header.benchmark, header.method, header.model, value, *figures, run.without(setting))
 
@@ -241,7 +243,7 @@ def _row(run: VariantRun, setting: str, measures: Sequence[str]) -> tuple[str, .
 def _all_same(group: Sequence[VariantRun]) -> bool:
     """Whether all runs of a group gave the same answers."""
     given = [{record.id: record.answers for record in run.records} for run in group]
-    return all(one == given[0] for one in given)
+    return all(answers == given[0] for answers in given)
 
 
 def _trimmed(table: Table) -> Table:
@@ -255,41 +257,41 @@ def _trimmed(table: Table) -> Table:
 def _compared(first: BenchmarkResult, run: VariantRun) -> list[tuple[str, ...]]:
     """The row of a run; none where it shares no question with the first one."""
     with contextlib.suppress(DatasetError):
-        found = compare(first, run.result)
+        comparison = compare(first, run.result)
         return [
             (
                 *_place(run),
-                f"{found.questions:,}",
-                *_change(found, "hits_at_1"),
-                *_change(found, "f1"),
-                _p(found.hits.p),
+                f"{comparison.questions:,}",
+                *_change(comparison, "hits_at_1"),
+                *_change(comparison, "f1"),
+                _p(comparison.hits.p),
             )
         ]
     return []
 
 
-def _change(found: Comparison, measure: str) -> tuple[str, str]:
-    one = found.differences[measure]
-    return f"{100 * one.difference:+.2f} ({100 * one.low:+.2f} to {100 * one.high:+.2f})", _p(one.p)
+def _change(comparison: Comparison, measure: str) -> tuple[str, str]:
+    change = comparison.differences[measure]
+    return f"{100 * change.difference:+.2f} ({100 * change.low:+.2f} to {100 * change.high:+.2f})", _p(change.p)
 
 
 def _p(chance: float) -> str:
     return f"{chance:.3f}" if chance >= 0.001 else "< 0.001"
 
 
-def _cells(found: Mapping[str, MeanEstimate], measures: Iterable[str]) -> list[str]:
-    return [_cell(name, found.get(name)) for name in measures]
+def _cells(estimates: Mapping[str, MeanEstimate], measures: Iterable[str]) -> list[str]:
+    return [_cell(name, estimates.get(name)) for name in measures]
 
 
-def _cell(measure: str, one: MeanEstimate | None) -> str:
+def _cell(measure: str, estimate: MeanEstimate | None) -> str:
     if NAMES[measure].endswith("(%)"):
-        return _share(one)
+        return _share(estimate)
     digits = 5 if measure == "price" else 2
-    return f"{one.mean:,.{digits}f} ({one.low:,.{digits}f}–{one.high:,.{digits}f})" if one else NONE
+    return f"{estimate.mean:,.{digits}f} ({estimate.low:,.{digits}f}–{estimate.high:,.{digits}f})" if estimate else NONE
 
 
-def _share(one: MeanEstimate | None) -> str:
-    return f"{100 * one.mean:.2f} ({100 * one.low:.2f}–{100 * one.high:.2f})" if one else NONE
+def _share(estimate: MeanEstimate | None) -> str:
+    return f"{100 * estimate.mean:.2f} ({100 * estimate.low:.2f}–{100 * estimate.high:.2f})" if estimate else NONE
 
 
 def _often(count: int, questions: int) -> str:

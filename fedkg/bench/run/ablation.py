@@ -100,14 +100,16 @@ def cells(
     With `skip_bad` questions that cannot be read are left out, and listed in the headers. Raises InputError where
     benchmarks, data or settings do not fit, before anything is asked.
     """
-    found: list[GridCell] = []
+    planned: list[GridCell] = []
     for benchmark, change in itertools.product(map(definitions.find, grid.benchmarks), grid.changes):
-        told, definition = _told(grid, change, settings, benchmark)
-        job = runner.prepared(told, definition, data, limit=limit or grid.limit, seed=seed, skip_bad=skip_bad)
+        changed_settings, definition = _changed(grid, change, settings, benchmark)
+        job = runner.prepared(
+            changed_settings, definition, data, limit=limit or grid.limit, seed=seed, skip_bad=skip_bad
+        )
         # the base may have a value of an axis already
-        if all(job.work != other.job.work for other in found):
-            found.append(GridCell(job, out / f"{definition.name}.{_name(change)}.jsonl"))
-    return found
+        if all(job.work != other.job.work for other in planned):
+            planned.append(GridCell(job, out / f"{definition.name}.{_name(change)}.jsonl"))
+    return planned
 
 
 async def run(
@@ -133,13 +135,13 @@ async def run(
     return tuple(results)
 
 
-def _told(grid: Grid, change: Values, settings: Settings, definition: Definition) -> tuple[Settings, Definition]:
+def _changed(grid: Grid, change: Values, settings: Settings, definition: Definition) -> tuple[Settings, Definition]:
     """The settings of a run, and its benchmark, from which it takes the depth."""
-    own = _flat(grid.base) | change
-    told = changed(settings, own, grid.title)
-    if "search.depth" in own:
-        definition = msgspec.structs.replace(definition, depth=told.search.depth)
-    return told, definition
+    values = _flat(grid.base) | change
+    merged = changed(settings, values, grid.title)
+    if "search.depth" in values:
+        definition = msgspec.structs.replace(definition, depth=merged.search.depth)
+    return merged, definition
 
 
 def _flat(values: Values) -> Values:
@@ -147,14 +149,14 @@ def _flat(values: Values) -> Values:
     flat: Values = {}
     for name, value in values.items():
         inner = value.items() if isinstance(value, dict) else ()
-        flat |= {f"{name}.{key}": one for key, one in inner} or {name: value}
+        flat |= {f"{name}.{key}": inner_value for key, inner_value in inner} or {name: value}
     return flat
 
 
 def _name(change: Values) -> str:
     """The change as a part of a file's name; the end of a long one is its digest."""
-    said = ",".join(f"{name}={value}" for name, value in change.items()) or "base"
-    safe = UNSAFE.sub("-", said)
-    if safe == said and len(safe) <= LONGEST:
+    text = ",".join(f"{name}={value}" for name, value in change.items()) or "base"
+    safe = UNSAFE.sub("-", text)
+    if safe == text and len(safe) <= LONGEST:
         return safe
-    return f"{safe[:LONGEST]}-{hashlib.sha256(said.encode()).hexdigest()[:8]}"
+    return f"{safe[:LONGEST]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"

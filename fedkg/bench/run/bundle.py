@@ -61,18 +61,18 @@ async def bundled(
     result: BenchmarkResult,
     definition: Definition,
     data: Path | None,
-    own: Settings,
+    local: Settings,
     store: Store,
     *,
     named: Mapping[str, Any] = MappingProxyType({}),
 ) -> Bundle:
     """The bundle of a result.
 
-    `own` are the settings here, `named` those of the run that its header tells without their folders. Nobody is asked,
+    `local` are the settings here, `named` those of the run that its header has without their folders. Nobody is asked,
     but the files of graphs are read. Raises DatasetError where questions, graph or settings are not those of the run,
-    and PackError where the pack would tell a secret.
+    and PackError where the pack would contain a secret.
     """
-    job = _job(result.header, definition, data, own, named)
+    job = _job(result.header, definition, data, local, named)
     settings = job.work.settings
     asked = {record.id for record in result.records}
     if unknown := asked - {question.id for question in job.questions}:
@@ -84,7 +84,7 @@ async def bundled(
         endpoints, embedder = tuple(map(_bare, await session.kept())), session.similarity.name
     model = _model(settings, settings.model)
     writer = _model(settings, settings.path_model or "local")
-    names = [own.name for own in (model, writer) if own]
+    names = [known.name for known in (model, writer) if known]
     _check_public([embedder, *names, *(kept.identity for kept in endpoints)])
     return Bundle(
         header=result.header,
@@ -98,12 +98,12 @@ async def bundled(
     )
 
 
-def settings_of(header: Header, own: Settings) -> Settings:
+def settings_of(header: Header, local: Settings) -> Settings:
     """The settings of a run, offline.
 
     Of what a header does not tell, such as the folder of prompts, they are one's own.
     """
-    return msgspec.structs.replace(restored(header.settings, own), mode="offline", refresh=False)
+    return msgspec.structs.replace(restored(header.settings, local), mode="offline", refresh=False)
 
 
 def packed(bundle: Bundle) -> Content:
@@ -118,10 +118,10 @@ def unpacked(documents: Mapping[str, bytes]) -> dict[str, Bundle]:
     return {name: _read(name, value) for name, value in documents.items()}
 
 
-def _job(header: Header, definition: Definition, data: Path | None, own: Settings, named: Mapping[str, Any]) -> Job:
+def _job(header: Header, definition: Definition, data: Path | None, local: Settings, named: Mapping[str, Any]) -> Job:
     """The run that would give this header. Raises DatasetError where it would be another one."""
-    told = {"endpoints": _endpoints(header, definition)} | dict(named)
-    settings = msgspec.structs.replace(settings_of(header, own), **told)
+    fields = {"endpoints": _endpoints(header, definition)} | dict(named)
+    settings = msgspec.structs.replace(settings_of(header, local), **fields)
     job = runner.prepared(
         settings,
         msgspec.structs.replace(definition, depth=settings.search.depth),  # an ablation may have changed it
@@ -140,8 +140,8 @@ def _job(header: Header, definition: Definition, data: Path | None, own: Setting
 
 def _endpoints(header: Header, definition: Definition) -> tuple[str, ...]:
     """The endpoints of a run; none where that was the benchmark's own graph, which is found by itself."""
-    told = tuple(header.settings.get("endpoints", ()))
-    return () if told == (f"{definition.profile}@{Path(definition.graph).name}",) else told
+    endpoints = tuple(header.settings.get("endpoints", ()))
+    return () if endpoints == (f"{definition.profile}@{Path(definition.graph).name}",) else endpoints
 
 
 def _model(settings: Settings, name: str) -> Model | None:
@@ -176,7 +176,7 @@ def _read(name: str, value: bytes) -> Bundle:
         raise PackError(f"the document {name!r} is no result: {error}") from error
     if bundle.header.schema != SCHEMA:
         raise PackError(f"the document {name!r}: schema {bundle.header.schema} is not known (this is {SCHEMA})")
-    asked, recorded = ([one.id for one in ones] for ones in (bundle.questions, bundle.records))
+    asked, recorded = ([entry.id for entry in entries] for entries in (bundle.questions, bundle.records))
     if len(set(asked)) != len(asked) or sorted(asked) != sorted(recorded):
         raise PackError(f"the document {name!r}: the questions are not those of the records")
     return bundle

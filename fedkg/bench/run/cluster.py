@@ -32,7 +32,7 @@ SECONDS = 5.0
 """That a cluster has to answer in: Ray itself would try for minutes."""
 
 
-class Asker:
+class RayWorker:
     """What runs in a worker's process: a session, opened with its first question."""
 
     def __init__(self, work: AskingTask) -> None:
@@ -81,8 +81,8 @@ class Cluster:
             return
         with _joined(self._address):
             account.begin()
-            workers = [Worker(share, self._concurrency) for _ in range(number)]
-            idle: asyncio.Queue[Worker] = asyncio.Queue()
+            workers = [WorkerSlot(share, self._concurrency) for _ in range(number)]
+            idle: asyncio.Queue[WorkerSlot] = asyncio.Queue()
             for worker in workers * self._concurrency:
                 idle.put_nowait(worker)
 
@@ -100,7 +100,7 @@ class Cluster:
                 account.add(spend)
 
 
-class Worker:
+class WorkerSlot:
     """The place of a worker: where its process is lost, another one starts in it."""
 
     def __init__(self, work: AskingTask, concurrency: int) -> None:
@@ -118,15 +118,15 @@ class Worker:
         """
         asker = self._asker
         try:
-            told: tuple[QuestionRecord | None, Spend] = await asker.ask.remote(question)
+            reply: tuple[QuestionRecord | None, Spend] = await asker.ask.remote(question)
         except RayError as error:  # whose words name machines and processes
             if self._asker is asker:
                 self._lost = self._account.total
                 self._asker = self._started()
             return failed(question, RuntimeError(f"the worker was lost ({type(error).__name__})"))
         if self._asker is asker:
-            self._account.total = self._lost + told[1]
-        return told[0]
+            self._account.total = self._lost + reply[1]
+        return reply[0]
 
     async def close(self) -> Spend:
         """Closes the session, one that was lost has none.
@@ -140,7 +140,7 @@ class Worker:
     def _started(self) -> Any:
         options = {"max_concurrency": self._concurrency, "scheduling_strategy": "SPREAD"}
         settings = msgspec.structs.replace(self._work.settings, total_budget=self._account.rest)
-        return ray.remote(Asker).options(**options).remote(msgspec.structs.replace(self._work, settings=settings))
+        return ray.remote(RayWorker).options(**options).remote(msgspec.structs.replace(self._work, settings=settings))
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ from fedkg.bench.run.record import QuestionRecord
 from fedkg.llm.ledger import Account
 from fedkg.session import Session
 
-__all__ = ["Executor", "Here", "flowing", "together"]
+__all__ = ["Executor", "InProcess", "flowing", "together"]
 
 
 class Executor(Protocol):
@@ -30,7 +30,7 @@ class Executor(Protocol):
         ...
 
 
-class Here:
+class InProcess:
     """Asks in this process, `concurrency` questions at a time, in one session for each run.
 
     `transcript` is the file of one.

@@ -72,23 +72,23 @@ def deviating(header: Header, definition: Definition) -> tuple[str, ...]:
 def _data(settings: Settings, definition: Definition, data: Path | None) -> dict[str, str]:
     """The SHA-256 of the definition and of each file: questions, which of them count, and endpoints that are files."""
     only = definition.only.file if definition.only else None
-    own = {
+    read = {
         Path(name).name: files.find(definition, name, data, settings) for name in (definition.questions, only) if name
     }
     places = [(masked(endpoint), Path(endpoint.rpartition("@")[2])) for endpoint in settings.endpoints]
     graphs = {name.rpartition("@")[2]: place for name, place in places if place.is_file()}
     described = msgspec.structs.replace(definition, questions=Path(definition.questions).name)
     digest = hashlib.sha256(msgspec.json.encode(described)).hexdigest()
-    return {"definition": digest} | {name: files.sha256(place) for name, place in (own | graphs).items()}
+    return {"definition": digest} | {name: files.sha256(place) for name, place in (read | graphs).items()}
 
 
 def _templates(settings: Settings) -> dict[str, str]:
     """Version and digest of each call's wording, by call and kind; none where no model is asked."""
     if settings.model == "local":
         return {}
-    wordings = library.PromptLibrary(settings.prompts_dir, settings.model.partition(":")[0])
+    prompts = library.PromptLibrary(settings.prompts_dir, settings.model.partition(":")[0])
     return {
-        f"{call}.{kind}" if kind else call: wordings.get(call, kind).version
+        f"{call}.{kind}" if kind else call: prompts.get(call, kind).version
         for call in library.names()
         for kind in (None, *library.variants(call, settings.prompts_dir))
     }
@@ -101,7 +101,7 @@ def _packages() -> dict[str, str]:
         required = importlib.metadata.requires("fedkg") or []
     except importlib.metadata.PackageNotFoundError:
         required = []
-    names = {found[0] for line in required if not DEVELOPING.search(line) and (found := NAME.match(line))}
+    names = {match[0] for line in required if not DEVELOPING.search(line) and (match := NAME.match(line))}
     versions = {name: version(name) for name in sorted(names)}
     return {"python": platform.python_version()} | {name: version for name, version in versions.items() if version}
 

@@ -22,11 +22,15 @@ async def quote(job: Job) -> Cost:
     settings = msgspec.structs.replace(job.work.settings, mode="offline", refresh=False)
     sample = drawn(job.questions, SAMPLE, seed=0)
     async with Session(settings=settings) as session:
-        said = [
-            (await session.estimate(one.question, topics(job.work, one), kind=one.kind, options=one.options)).typical
-            for one in sample
+        costs = [
+            (
+                await session.estimate(
+                    question.question, topics(job.work, question), kind=question.kind, options=question.options
+                )
+            ).typical
+            for question in sample
         ]
-    return _times(said, len(job.questions) / max(1, len(said)))
+    return _times(costs, len(job.questions) / max(1, len(costs)))
 
 
 def _times(costs: list[Cost], times: float) -> Cost:

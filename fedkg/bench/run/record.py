@@ -68,12 +68,12 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     schema: int = SCHEMA
 
     @property
-    def told(self) -> dict[str, Any]:
-        """What the run was told: method, model and settings, inner ones by dotted names."""
+    def flat_settings(self) -> dict[str, Any]:
+        """Method, model and settings, inner ones by dotted names."""
         flat: dict[str, Any] = {"method": self.method, "model": self.model}
         for name, value in self.settings.items():
             inner = value.items() if isinstance(value, dict) else ()
-            flat |= {f"{name}.{key}": one for key, one in inner} or {name: value}
+            flat |= {f"{name}.{key}": inner_value for key, inner_value in inner} or {name: value}
         return flat
 
     @property
@@ -84,8 +84,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def identity(self) -> dict[str, Any]:
         """What makes it this run and no other: all but who asks, and what the whole run may spend."""
-        told = {name: value for name, value in self.told.items() if not name.startswith("run.")}
-        return told | {
+        settings = {name: value for name, value in self.flat_settings.items() if not name.startswith("run.")}
+        return settings | {
             name: getattr(self, name) for name in self.__struct_fields__ if name not in {*VERSION, "settings"}
         }
 
@@ -166,15 +166,15 @@ def given(answer: Answer, confirmed: Sequence[bool | None] | None = None) -> tup
     `confirmed` says of each edge, path by path, whether the endpoint confirms it; None where it was not asked.
     """
     whole = [] if confirmed is None else _whole(answer, confirmed)
-    found = []
+    answers = []
     for value in answer.answers:
         paths = [answer.paths[index] for index in value.paths]
         best = max(paths, key=lambda path: path.score, default=None)
         key, label = (value.iri, value.value) if value.iri else (value.value, "")
         score, depth = (best.score, len(best.edges)) if best else (0.0, 0)
         stands = _stands(answer.kind, [whole[index] for index in value.paths]) if whole else None
-        found.append(GivenAnswer(key, label, value.grounded, score, depth, stands))
-    return tuple(found)
+        answers.append(GivenAnswer(key, label, value.grounded, score, depth, stands))
+    return tuple(answers)
 
 
 def shown(answer: Answer, confirmed: Sequence[bool | None] | None = None) -> tuple[tuple[WalkedEdge, ...], ...]:
@@ -182,13 +182,14 @@ def shown(answer: Answer, confirmed: Sequence[bool | None] | None = None) -> tup
 
     `confirmed` as in `given`.
     """
-    said = [None] * sum(len(path.edges) for path in answer.paths) if confirmed is None else confirmed
+    confirmations = [None] * sum(len(path.edges) for path in answer.paths) if confirmed is None else confirmed
     ends = list(itertools.accumulate((len(path.edges) for path in answer.paths), initial=0))
     first = [value.paths[0] for value in answer.answers if value.paths]
     wanted = list(dict.fromkeys([*first, *range(len(answer.paths))]))[:SHOWN]
     return tuple(
         tuple(
-            _walked(edge, own) for edge, own in zip(answer.paths[at].edges, said[ends[at] : ends[at + 1]], strict=True)
+            _walked(edge, confirmation)
+            for edge, confirmation in zip(answer.paths[at].edges, confirmations[ends[at] : ends[at + 1]], strict=True)
         )
         for at in wanted
     )
@@ -233,11 +234,11 @@ def failed(question: BenchmarkQuestion, error: BaseException, kind: Kind | None 
         hops=question.hops or len(question.gold_path),
         gold_steps=len(question.gold_path),
         usage=getattr(error, "usage", None) or Usage(),
-        error=_said(error),
+        error=_message(error),
     )
 
 
-def _said(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     # what the operating system says may name a file of this machine, and what others say may hold half a character
-    said = f"{type(error).__name__}: {error.strerror if isinstance(error, OSError) and error.strerror else error}"
-    return said.encode(errors="backslashreplace").decode()
+    text = f"{type(error).__name__}: {error.strerror if isinstance(error, OSError) and error.strerror else error}"
+    return text.encode(errors="backslashreplace").decode()

@@ -41,14 +41,16 @@ class ReplayDifference(msgspec.Struct, frozen=True):
     replayed: Any
 
 
-async def replayed(bundle: Bundle, store: Store, own: Settings, concurrency: int = 1) -> AsyncIterator[QuestionRecord]:
-    """The records as they finish, from `store` alone; `own` has the folder of prompts.
+async def replayed(
+    bundle: Bundle, store: Store, local: Settings, concurrency: int = 1
+) -> AsyncIterator[QuestionRecord]:
+    """The records as they finish, from `store` alone; `local` has the folder of prompts.
 
     A question that needs what the store does not hold ends in an error. Raises InputError where the bundle fits no
     session.
     """
     settings = msgspec.structs.replace(
-        settings_of(bundle.header, own), endpoints=(), path_model=bundle.writer, cache=False, total_budget=Budget()
+        settings_of(bundle.header, local), endpoints=(), path_model=bundle.writer, cache=False, total_budget=Budget()
     )
     chat = OfflineModel(bundle.model.name, bundle.model.capability) if bundle.model else None
     with kept_similarity(bundle.embedder, store) as similarity:
@@ -60,9 +62,9 @@ async def replayed(bundle: Bundle, store: Store, own: Settings, concurrency: int
                 yield record
 
 
-def header(bundle: Bundle, own: Settings, pack: str = "") -> Header:
+def header(bundle: Bundle, local: Settings, pack: str = "") -> Header:
     """The header of the replayed result: what runs here, and the digest of the pack that it comes from."""
-    here = provenance.current(settings_of(bundle.header, own))
+    here = provenance.current(settings_of(bundle.header, local))
     return msgspec.structs.replace(bundle.header, **here, pack=pack, verified=False)
 
 
@@ -78,14 +80,14 @@ def notes(packed: Header, here: Header) -> list[str]:
 def differences(packed: Sequence[QuestionRecord], again: Sequence[QuestionRecord]) -> list[ReplayDifference]:
     """Each field that differs, question by question in the order of the pack."""
     known = {record.id: record for record in again}
-    return [found for record in packed for found in _differing(record, known[record.id])]
+    return [difference for record in packed for difference in _differing(record, known[record.id])]
 
 
-def _differing(one: QuestionRecord, other: QuestionRecord) -> Iterator[ReplayDifference]:
-    before, now = _comparable(one), _comparable(other)
+def _differing(packed: QuestionRecord, again: QuestionRecord) -> Iterator[ReplayDifference]:
+    before, now = _comparable(packed), _comparable(again)
     for field in before:
         if not _same(before[field], now[field]):
-            yield ReplayDifference(one.id, field, before[field], now[field])
+            yield ReplayDifference(packed.id, field, before[field], now[field])
 
 
 def _comparable(record: QuestionRecord) -> dict[str, Any]:
@@ -104,14 +106,14 @@ def _comparable(record: QuestionRecord) -> dict[str, Any]:
     return {name: to_builtins(getattr(bare, name)) for name in QuestionRecord.__struct_fields__}
 
 
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, float) and isinstance(other, float):
-        return math.isclose(one, other, abs_tol=TOLERANCE)
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(_same(value, other[name]) for name, value in one.items())
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(_same, one, other))
-    return bool(one == other)
+def _same(first: Any, second: Any) -> bool:
+    if isinstance(first, float) and isinstance(second, float):
+        return math.isclose(first, second, abs_tol=TOLERANCE)
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        return first.keys() == second.keys() and all(_same(value, second[name]) for name, value in first.items())
+    if isinstance(first, list | tuple) and isinstance(second, list | tuple):
+        return len(first) == len(second) and all(map(_same, first, second))
+    return bool(first == second)
 
 
 def _pairs(field: str, before: Any, now: Any) -> Iterator[tuple[str, Any, Any]]:

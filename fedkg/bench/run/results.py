@@ -68,7 +68,7 @@ class ResultWriter:
 
     def add(self, record: QuestionRecord) -> None:
         """Writes one line and syncs it. Raises DatasetError where that cannot be done, as on a full disk."""
-        line = b"".join(encode(one) + b"\n" for one in (self._header, record) if one)
+        line = b"".join(encode(part) + b"\n" for part in (self._header, record) if part)
         self._header = None
         try:
             while line:
@@ -87,10 +87,10 @@ def read(file: Path) -> BenchmarkResult:
     data = _unpacked(file)
     if not data.endswith(b"\n"):
         log.warning("%s: its last line is not whole, and is left out", file)
-    found = _parsed(file, data)
-    if any(one.version != found.header.version for one in found.continued):
+    result = _parsed(file, data)
+    if any(header.version != result.header.version for header in result.continued):
         log.warning("%s: its records are of several versions of fedkg or of packages", file)
-    return found
+    return result
 
 
 def every(files: Iterable[Path]) -> list[tuple[Path, BenchmarkResult]]:
@@ -98,12 +98,12 @@ def every(files: Iterable[Path]) -> list[tuple[Path, BenchmarkResult]]:
 
     Raises DatasetError where there are files, and none has any.
     """
-    found = [(file, read(file)) for file in files]
-    for file, result in found:
+    read_files = [(file, read(file)) for file in files]
+    for file, result in read_files:
         if not result.records:
             log.warning("%s: it holds no finished question, and is left out", file)
-    kept = [one for one in found if one[1].records]
-    if found and not kept:
+    kept = [result_file for result_file in read_files if result_file[1].records]
+    if read_files and not kept:
         raise DatasetError("no question is finished in any of the result files", hint="run the benchmark again")
     return kept
 
@@ -150,11 +150,11 @@ def earlier(file: Path, header: Header, *, retry_errors: bool = False) -> tuple[
     return _finished(_earlier(file, header), retry_errors=retry_errors)
 
 
-def _finished(found: BenchmarkResult | None, *, retry_errors: bool) -> tuple[QuestionRecord, ...]:
+def _finished(result: BenchmarkResult | None, *, retry_errors: bool) -> tuple[QuestionRecord, ...]:
     """What the budget of the whole run has ended is not finished: it is asked again when there is another budget."""
     again = {"error", Status.FAILED} if retry_errors else set()
-    records = found.records if found else ()
-    return tuple(one for one in records if one.status not in again and not _is_stopped(one))
+    records = result.records if result else ()
+    return tuple(record for record in records if record.status not in again and not _is_stopped(record))
 
 
 def _is_stopped(record: QuestionRecord) -> bool:
@@ -167,13 +167,13 @@ def _earlier(file: Path, header: Header) -> BenchmarkResult | None:
             return None
     except OSError as error:
         raise _unwritable(file, error) from error
-    found = _parsed(file, data)
-    if not found.records:
+    result = _parsed(file, data)
+    if not result.records:
         return None
-    if differing := _differing(found.header, header):
+    if differing := _differing(result.header, header):
         hint = "name another folder with --out, or remove that file"
         raise DatasetError(f"{file} holds another run (other {differing})", hint=hint)
-    return found
+    return result
 
 
 @contextmanager
@@ -186,15 +186,15 @@ def resumed(
     process writes it, and where it cannot be written.
     """
     with _opened(file) as stream:
-        found = _earlier(file, header)
-        last = (found.header, *found.continued)[-1] if found else None
-        _mend(file, stream, empty=found is None)
+        result = _earlier(file, header)
+        last = (result.header, *result.continued)[-1] if result else None
+        _mend(file, stream, empty=result is None)
         if last and last.version != header.version:
             log.warning("%s was begun by another version of fedkg or of packages; the file names both", file)
         try:
             yield (
                 ResultWriter(file, stream, None if last == header else header),
-                _finished(found, retry_errors=retry_errors),
+                _finished(result, retry_errors=retry_errors),
             )
         finally:
             _clear(file, stream)
@@ -277,9 +277,9 @@ def _unwritable(file: Path, error: OSError) -> DatasetError:
     return DatasetError(f"cannot write {file}: {error.strerror}", hint=hint)
 
 
-def _differing(one: Header, other: Header) -> str:
+def _differing(first: Header, second: Header) -> str:
     """What makes it another run: what asks may be a later version, and may be given more to spend."""
-    before, now = one.identity, other.identity
+    before, now = first.identity, second.identity
     return ", ".join(name for name in before | now if before.get(name) != now.get(name))
 
 

@@ -57,8 +57,8 @@ def prepared(
     left out, and listed in the header.
     """
     settings = _settings(settings, definition, data)
-    found, left_out = loaders.read(definition, data, settings, skip_bad=skip_bad)
-    questions = drawn(found, limit, seed)
+    readable, left_out = loaders.read(definition, data, settings, skip_bad=skip_bad)
+    questions = drawn(readable, limit, seed)
     header = provenance.header(settings, definition, data, limit, seed)
     header = msgspec.structs.replace(header, questions=len(questions), left_out=tuple(left_out), verified=verify)
     return Job(header, tuple(questions), AskingTask(settings, definition, verify), retry_errors)

@@ -90,16 +90,16 @@ def compare(first: BenchmarkResult, second: BenchmarkResult, seed: int = 0) -> C
         raise DatasetError(
             "the two runs have no question in common", hint="compare runs of the same --limit and --seed"
         )
-    one, other = _Side([ours[name] for name in names]), _Side([theirs[name] for name in names])
+    left, right = _Side([ours[name] for name in names]), _Side([theirs[name] for name in names])
     return Comparison(
         benchmark=first.header.benchmark,
         questions=len(names),
         missing=(len(ours) - len(names), len(theirs) - len(names)),
-        hits=_hits(one, other),
-        differences=_differences(one, other, seed),
-        flips=_flips(one, other),
+        hits=_hits(left, right),
+        differences=_differences(left, right, seed),
+        flips=_flips(left, right),
         settings=_settings(first.header, second.header),
-        warnings=(*_warnings(first.header, second.header), *_warmed(one, other)),
+        warnings=(*_warnings(first.header, second.header), *_warmed(left, right)),
         seed=seed,
     )
 
@@ -120,7 +120,7 @@ class _Side:
     def __init__(self, records: Sequence[QuestionRecord]) -> None:
         self.records = records
         self.scores = [score(record) for record in records]
-        self.hits = [own.hit > 0 for own in self.scores]
+        self.hits = [measures.hit > 0 for measures in self.scores]
         self.values = rates(self.scores)
 
     def fault(self, index: int) -> Fault | None:
@@ -136,23 +136,23 @@ def _check(first: Header, second: Header) -> None:
         )
 
 
-def _hits(one: _Side, other: _Side) -> Hits:
-    cells = Counter(zip(one.hits, other.hits, strict=True))
+def _hits(left: _Side, right: _Side) -> Hits:
+    cells = Counter(zip(left.hits, right.hits, strict=True))
     only = cells[True, False], cells[False, True]
     return Hits(cells[True, True], *only, cells[False, False], round(mcnemar(*only), DIGITS))
 
 
-def _differences(one: _Side, other: _Side, seed: int) -> dict[str, MeasureDifference]:
+def _differences(left: _Side, right: _Side, seed: int) -> dict[str, MeasureDifference]:
     """Each measure that both runs have of some question, on those questions."""
-    change = other.values - one.values
+    change = right.values - left.values
     drawn = resampled(change, seed)
-    found = {}
+    differences = {}
     for column, name in enumerate(MEASURES):
         known = ~np.isnan(change[:, column])
         if known.any():
-            first, second = (float(side.values[known, column].mean()) for side in (one, other))
-            found[name] = _difference(first, second, drawn[:, column], int(known.sum()))
-    return found
+            first, second = (float(side.values[known, column].mean()) for side in (left, right))
+            differences[name] = _difference(first, second, drawn[:, column], int(known.sum()))
+    return differences
 
 
 def _difference(first: float, second: float, drawn: Values, count: int) -> MeasureDifference:
@@ -161,40 +161,44 @@ def _difference(first: float, second: float, drawn: Values, count: int) -> Measu
     rarer = int(min((again <= 0).sum(), (again >= 0).sum()))
     p = min(1.0, 2 * (rarer + 1) / (len(again) + 1))  # what was drawn is one more draw: p is never 0
     figures = (first, second, second - first, float(low), float(high), p)
-    one, other, change, least, most, chance = (round(figure, DIGITS) for figure in figures)
-    return MeasureDifference(one, other, change, least, most, chance, count)
+    mean, other_mean, change, least, most, chance = (round(figure, DIGITS) for figure in figures)
+    return MeasureDifference(mean, other_mean, change, least, most, chance, count)
 
 
-def _flips(one: _Side, other: _Side) -> tuple[Flip, ...]:
+def _flips(left: _Side, right: _Side) -> tuple[Flip, ...]:
     return tuple(
-        Flip(record.id, record.question, one.fault(index), other.fault(index), won=other.hits[index])
-        for index, record in enumerate(one.records)
-        if one.hits[index] != other.hits[index]
+        Flip(record.id, record.question, left.fault(index), right.fault(index), won=right.hits[index])
+        for index, record in enumerate(left.records)
+        if left.hits[index] != right.hits[index]
     )
 
 
 def _settings(first: Header, second: Header) -> dict[str, tuple[object, object]]:
     """What the runs were told that is not the same, by the setting's name."""
-    one, other = first.told, second.told
-    return {name: (one.get(name), other.get(name)) for name in sorted(one | other) if one.get(name) != other.get(name)}
+    before, after = first.flat_settings, second.flat_settings
+    return {
+        name: (before.get(name), after.get(name))
+        for name in sorted(before | after)
+        if before.get(name) != after.get(name)
+    }
 
 
 def _warnings(first: Header, second: Header) -> tuple[str, ...]:
     """Where the runs differ in what should be the same."""
     return tuple(
         f"the runs differ in {name}: "
-        + (_data(first, second) if name == "data" else f"{_said(first, name)} and {_said(second, name)}")
+        + (_data(first, second) if name == "data" else f"{_shown(first, name)} and {_shown(second, name)}")
         for name in WARNED
         if getattr(first, name) != getattr(second, name)
     )
 
 
-def _warmed(one: _Side, other: _Side) -> tuple[str, ...]:
+def _warmed(left: _Side, right: _Side) -> tuple[str, ...]:
     """Where one run was answered by the cache alone and the other was not: what they cost cannot be compared."""
-    asked = [any(record.usage.requests for record in side.records) for side in (one, other)]
+    asked = [any(record.usage.requests for record in side.records) for side in (left, right)]
     if asked[0] == asked[1]:
         return ()
-    name, side = ("first", one) if asked[1] else ("second", other)
+    name, side = ("first", left) if asked[1] else ("second", right)
     if not any(record.usage.cache_hits for record in side.records):  # a method that asks no graph at all
         return ()
     hint = "for a comparison of cost run each with --no-cache"
@@ -207,6 +211,6 @@ def _data(first: Header, second: Header) -> str:
     return ", ".join("the definition" if name == "definition" else name for name in names)
 
 
-def _said(header: Header, name: str) -> str:
+def _shown(header: Header, name: str) -> str:
     value = getattr(header, name)
     return "(none)" if value is None else str(value) or "(none)"

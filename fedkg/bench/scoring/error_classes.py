@@ -33,16 +33,16 @@ FAULTS: tuple[Fault, ...] = get_args(Fault)
 STAGES: tuple[Stage, ...] = get_args(Stage)
 
 
-def fault(record: QuestionRecord, own: Score | None = None) -> Fault | None:
+def fault(record: QuestionRecord, measures: Score | None = None) -> Fault | None:
     """What is wrong with an answer.
 
-    None where it is exactly right. `own` are its scores, where they are known already.
+    None where it is exactly right. `measures` are its scores, where they are known already.
     """
-    own = own or score(record)
-    if own.exact:
+    measures = measures or score(record)
+    if measures.exact:
         return None
-    if own.hit:
-        return "overfull" if own.precision < 1 else "incomplete"
+    if measures.hit:
+        return "overfull" if measures.precision < 1 else "incomplete"
     return _ended(record) or _lost(record)
 
 
@@ -51,8 +51,8 @@ def faults(records: Iterable[QuestionRecord], scores: Iterable[Score]) -> dict[F
 
     Those that none has are left out.
     """
-    found = Counter(map(fault, records, scores))
-    return {kind: found[kind] for kind in FAULTS if found[kind]}
+    counted = Counter(map(fault, records, scores))
+    return {kind: counted[kind] for kind in FAULTS if counted[kind]}
 
 
 def _ended(record: QuestionRecord) -> Fault | None:
@@ -88,10 +88,10 @@ def _lost(record: QuestionRecord) -> Fault:
 def _stages(record: QuestionRecord) -> list[StageCount]:
     """What came through each stage of each depth, in the order of a walk; what is shown for the answer comes last."""
     joined: dict[tuple[bool, int, int], StageCount] = {}
-    for own in record.passed:
-        place = (own.stage == "shown", own.depth, STAGES.index(own.stage))
-        before = joined.get(place, own)
-        joined[place] = StageCount(own.depth, own.stage, before.steps + own.steps, before.gold or own.gold)
+    for stage in record.passed:
+        place = (stage.stage == "shown", stage.depth, STAGES.index(stage.stage))
+        before = joined.get(place, stage)
+        joined[place] = StageCount(stage.depth, stage.stage, before.steps + stage.steps, before.gold or stage.gold)
     return [joined[place] for place in sorted(joined)]
 
 

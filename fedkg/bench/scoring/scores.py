@@ -116,8 +116,8 @@ def _strict(record: QuestionRecord, gold: Mapping[str, str], right: Sequence[str
     correct = len(set(right) - {""})
     if not correct:
         return Score()
-    found = {key or answer.key for key, answer in zip(right, record.answers, strict=True)}
-    precision, recall = correct / len(found), correct / len(gold)
+    keys = {key or answer.key for key, answer in zip(right, record.answers, strict=True)}
+    precision, recall = correct / len(keys), correct / len(gold)
     at_1 = fmean(right[index] != "" for index in _first(record.answers))
     exact = float(precision == recall == 1.0)
     return Score(
@@ -155,7 +155,7 @@ def _lenient(record: QuestionRecord, gold: Mapping[str, str], right: Sequence[st
 def _within(texts: Iterable[str], labels: Iterable[str]) -> bool:
     """Whether one of the texts is a part of one of the labels, or the other way round; spaces do not count."""
     ours, theirs = ([text.replace(" ", "") for text in side if text] for side in (texts, labels))
-    return any(one in other or other in one for one in ours for other in theirs)
+    return any(name in other or other in name for name in ours for other in theirs)
 
 
 def _f1(precision: float, recall: float) -> float:

@@ -119,7 +119,7 @@ def summary(result: BenchmarkResult, seed: int = 0) -> Summary:
 
 def rates(scores: Sequence[Score]) -> Values:
     """One row for each question, one column for each of `MEASURES`; NaN where a measure does not apply."""
-    rows = [[getattr(own, name) for name in MEASURES] for own in scores]
+    rows = [[getattr(measures, name) for name in MEASURES] for measures in scores]
     return np.array(rows, dtype=np.float64).reshape(len(rows), len(MEASURES))
 
 
@@ -157,7 +157,7 @@ def _means(frequencies: Values, filled: Values, has: Values) -> Values:
 def estimated(values: Values, seed: int) -> list[MeanEstimate | None]:
     """Each column's mean with its interval; None for a column without any value."""
     drawn = resampled(values, seed) if len(values) else values
-    return [_estimate(own, again) for own, again in zip(values.T, drawn.T, strict=True)]
+    return [_estimate(column, again) for column, again in zip(values.T, drawn.T, strict=True)]
 
 
 def _estimate(values: Values, again: Values) -> MeanEstimate | None:
@@ -173,26 +173,29 @@ def _part(records: Sequence[QuestionRecord], scores: Sequence[Score], seed: int)
     values = rates(scores)
     if _unpriced(records):
         values[:, MEASURES.index("price")] = np.nan  # a mean of what is known would pass for that of all
-    found = zip(MEASURES, estimated(values, seed), strict=True)
-    return Part(len(records), {name: one for name, one in found if one}, faults(records, scores))
+    estimates = zip(MEASURES, estimated(values, seed), strict=True)
+    return Part(len(records), {name: estimate for name, estimate in estimates if estimate}, faults(records, scores))
 
 
 def _parts(records: Sequence[QuestionRecord], scores: Sequence[Score], keys: Sequence[K], seed: int) -> dict[K, Part]:
     """The parts that have one key each, sorted."""
-    found = {}
+    parts = {}
     for key in sorted(set(keys)):
-        own = [index for index, other in enumerate(keys) if other == key]
-        found[key] = _part([records[index] for index in own], [scores[index] for index in own], seed)
-    return found
+        places = [index for index, other in enumerate(keys) if other == key]
+        parts[key] = _part([records[index] for index in places], [scores[index] for index in places], seed)
+    return parts
 
 
 def _coverage(records: Sequence[QuestionRecord], seed: int) -> dict[int, MeanEstimate]:
     steps = [covered(record) for record in records]
-    depths = sorted({depth for own in steps for depth in own})
-    rows = [[float(own[depth]) if depth in own else np.nan for depth in depths] for own in steps]
+    depths = sorted({depth for covered_depths in steps for depth in covered_depths})
+    rows = [
+        [float(covered_depths[depth]) if depth in covered_depths else np.nan for depth in depths]
+        for covered_depths in steps
+    ]
     values = np.array(rows, dtype=np.float64).reshape(len(rows), len(depths))
-    found = zip(depths, estimated(values, seed), strict=True)
-    return {depth: one for depth, one in found if one}
+    estimates = zip(depths, estimated(values, seed), strict=True)
+    return {depth: estimate for depth, estimate in estimates if estimate}
 
 
 def _counts(result: BenchmarkResult) -> Counts:

@@ -9,7 +9,7 @@ from fedkg.bench.run.record import Header, QuestionRecord
 from fedkg.bench.run.results import BenchmarkResult
 from fedkg.bench.scoring.summary import MeanEstimate, Summary, summary
 
-__all__ = ["VariantRun", "Variants", "said"]
+__all__ = ["VariantRun", "Variants", "setting_text"]
 
 
 class VariantRun(msgspec.Struct, frozen=True):
@@ -66,7 +66,7 @@ class Variants:
         seen: Counter[str] = Counter()
         self.runs: list[VariantRun] = []
         for result in given:
-            key = repr((result.header.benchmark, result.header.told))
+            key = repr((result.header.benchmark, result.header.flat_settings))
             self.runs.append(VariantRun(result, summary(result, seed), self._changes(result.header), seen[key]))
             seen[key] += 1
 
@@ -82,8 +82,8 @@ class Variants:
 
     def find(self, variant: tuple[str, str, str], benchmark: str) -> VariantRun | None:
         """The run of that variant on a benchmark, if there is one."""
-        found = (run for run in self.runs if run.variant == variant and run.header.benchmark == benchmark)
-        return next(found, None)
+        matching = (run for run in self.runs if run.variant == variant and run.header.benchmark == benchmark)
+        return next(matching, None)
 
     def of(self, benchmark: str) -> list[VariantRun]:
         """The runs of a benchmark."""
@@ -97,12 +97,14 @@ class Variants:
         return [group for group in groups.values() if len({_value(run.header, setting) for run in group}) > 1]
 
     def _changes(self, header: Header) -> dict[str, str]:
-        base, own = self.first[header.benchmark].header.told, header.told
-        named = [name for name in self.varied if name not in {"method", "model"} and base.get(name) != own.get(name)]
-        return {name: said(own.get(name)) for name in named}
+        base, settings = self.first[header.benchmark].header.flat_settings, header.flat_settings
+        named = [
+            name for name in self.varied if name not in {"method", "model"} and base.get(name) != settings.get(name)
+        ]
+        return {name: setting_text(settings.get(name)) for name in named}
 
 
-def said(value: object) -> str:
+def setting_text(value: object) -> str:
     """The value of a setting for a reader."""
     match value:
         case bool():
@@ -110,7 +112,7 @@ def said(value: object) -> str:
         case None:
             return "not set"
         case list():
-            return " + ".join(map(said, value))
+            return " + ".join(map(setting_text, value))
     return str(value)
 
 
@@ -118,15 +120,15 @@ def _varied(headers: Sequence[Header]) -> list[str]:
     """The settings that differ between two runs of one benchmark, in their own order."""
     values: dict[tuple[str, str], set[str]] = {}
     for header in headers:
-        for name, value in header.told.items():
+        for name, value in header.flat_settings.items():
             values.setdefault((name, header.benchmark), set()).add(repr(value))
     return list(dict.fromkeys(name for (name, _), seen in values.items() if len(seen) > 1))
 
 
 def _rest(header: Header, varied: Sequence[str], setting: str) -> str:
     """What a run was told apart from that setting, as a key."""
-    return repr((header.benchmark, [header.told.get(name) for name in varied if name != setting]))
+    return repr((header.benchmark, [header.flat_settings.get(name) for name in varied if name != setting]))
 
 
 def _value(header: Header, setting: str) -> str:
-    return repr(header.told.get(setting))
+    return repr(header.flat_settings.get(setting))

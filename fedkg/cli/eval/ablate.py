@@ -9,7 +9,7 @@ import click
 from fedkg.bench.report import benchmark_report as bench
 from fedkg.bench.run import ablation
 from fedkg.bench.run.ablation import GridCell
-from fedkg.bench.run.executors import Here
+from fedkg.bench.run.executors import InProcess
 from fedkg.bench.run.record import QuestionRecord
 from fedkg.cli import options
 from fedkg.cli.ask import BUDGET_SPENT
@@ -90,7 +90,7 @@ def ablate(  # noqa: PLR0917  # click gives all of them by name
         click.echo(plain(refused[-1], 500), err=True)
 
     with interruptible(settings), bar(grid.title, sum(len(cell.job.questions) for cell in cells)) as shown:
-        runs = asyncio.run(ablation.run(cells, Here(concurrency), _progress(cells, shown), refuse))
+        runs = asyncio.run(ablation.run(cells, InProcess(concurrency), _progress(cells, shown), refuse))
     write_report(bench.report(runs, grid.title, seed, refused), out / "report.html")
     click.echo(f"{counted(len(runs), 'result file')} in {out}", err=True)
     return BUDGET_SPENT if any(result.stopped for result in runs) else 0

@@ -11,7 +11,7 @@ import click
 from fedkg.bench.data import definitions
 from fedkg.bench.data.definitions import Metric
 from fedkg.bench.run import provenance, runner
-from fedkg.bench.run.executors import Executor, Here
+from fedkg.bench.run.executors import Executor, InProcess
 from fedkg.bench.run.record import QuestionRecord
 from fedkg.bench.run.results import BenchmarkResult, earlier
 from fedkg.bench.run.runner import Job
@@ -127,7 +127,7 @@ def run(  # noqa: PLR0917  # click gives all of them by name
     for job, place in zip(jobs, files, strict=True):
         _print_deviations(job)
         confirm(job.header.benchmark, [(job, place)], yes=yes)
-    asker = Here(concurrency, transcript) if executor == "here" else _cluster(workers, concurrency, address, transcript)
+    asker = InProcess(concurrency, transcript) if executor == "here" else _cluster(workers, concurrency, address, transcript)
     summaries = []
     with interruptible(settings):
         for job, place in zip(jobs, files, strict=True):

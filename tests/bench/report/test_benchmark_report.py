@@ -10,7 +10,7 @@ import pytest
 
 from fedkg.bench.report.benchmark_report import PLOTLESS, as_html, as_markdown, report, write
 from fedkg.bench.run import results, runner
-from fedkg.bench.run.executors import Here
+from fedkg.bench.run.executors import InProcess
 from fedkg.bench.run.results import BenchmarkResult
 from fedkg.bench.run.runner import Job
 from fedkg.errors import DatasetError
@@ -119,7 +119,7 @@ async def test_a_report_of_real_runs(kingdom: MakeJob, tmp_path: Path) -> None:
     found = []
     for beam in (1, 2):
         job, out = kingdom(5, **{"search.beam": beam}), tmp_path / f"{beam}.jsonl"
-        await runner.run(job, Here(), out)
+        await runner.run(job, InProcess(), out)
         found.append(results.read(out))
     html = as_html(report(found))
     assert "100.00 (100.00–100.00)" in html

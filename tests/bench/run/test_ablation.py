@@ -11,7 +11,7 @@ from fedkg.bench.data.questions import BenchmarkQuestion
 from fedkg.bench.run import ablation, results
 from fedkg.bench.run.ablation import Axis, Grid, GridCell, cells, find, names
 from fedkg.bench.run.asking import AskingTask
-from fedkg.bench.run.executors import Here
+from fedkg.bench.run.executors import InProcess
 from fedkg.bench.run.record import GivenAnswer, QuestionRecord
 from fedkg.bench.run.runner import Job
 from fedkg.bench.scoring.scores import score
@@ -77,10 +77,10 @@ async def test_a_grid_is_run_and_taken_up(settings: Settings, tmp_path: Path) ->
     out.mkdir()
     found = cells(grid(tmp_path), settings, None, out)
     seen: list[tuple[str, int]] = []
-    done = await ablation.run(found, Here(2), lambda cell, records: seen.append((cell.file.name, len(records))))
+    done = await ablation.run(found, InProcess(2), lambda cell, records: seen.append((cell.file.name, len(records))))
     assert [results.read(cell.file) for cell in found] == list(done)
     assert [count for _, count in seen] == [1, 2] * 3
-    assert await ablation.run(found, Here(), lambda *_: seen.clear()) == done
+    assert await ablation.run(found, InProcess(), lambda *_: seen.clear()) == done
     assert seen
 
 
@@ -88,7 +88,9 @@ async def test_what_cannot_be_run_is_left_out(settings: Settings, tmp_path: Path
     """With its reason; the others are run."""
     found = cells(grid(tmp_path, axis=(Axis("method", ("io",)),)), settings, None, tmp_path)
     refused: list[tuple[str, MethodError]] = []
-    done = await ablation.run(found, Here(), on_refused=lambda cell, error: refused.append((cell.file.name, error)))
+    done = await ablation.run(
+        found, InProcess(), on_refused=lambda cell, error: refused.append((cell.file.name, error))
+    )
     assert [result.header.method for result in done] == ["fidelis"]
     [(name, error)] = refused
     assert (name, type(error)) == ("custom-questions.method=io.jsonl", MethodError)

@@ -46,7 +46,7 @@ def custom(tmp_path: Path) -> Definition:
 async def asked(own: Settings, tmp_path: Path) -> BenchmarkResult:
     """A run of that question."""
     job = runner.prepared(own, custom(tmp_path), None)
-    return BenchmarkResult(job.header, await runner.run(job, executors.Here()))
+    return BenchmarkResult(job.header, await runner.run(job, executors.InProcess()))
 
 
 async def made(own: Settings, tmp_path: Path, result: BenchmarkResult | None = None) -> Bundle:
@@ -104,7 +104,7 @@ async def test_another_version_here_is_no_matter(own: Settings, tmp_path: Path) 
 async def test_a_run_of_an_ablation_has_a_depth_of_its_own(own: Settings, tmp_path: Path) -> None:
     """The definition here has another one."""
     job = runner.prepared(own, msgspec.structs.replace(custom(tmp_path), depth=2), None)
-    result = BenchmarkResult(job.header, await runner.run(job, executors.Here()))
+    result = BenchmarkResult(job.header, await runner.run(job, executors.InProcess()))
     assert (await made(own, tmp_path, result)).header.settings["search"]["depth"] == 2
 
 

@@ -12,7 +12,7 @@ pytest.importorskip("ray", reason="ray is not installed")
 
 from fedkg.bench.run import runner
 from fedkg.bench.run.cluster import Cluster, _enough, _share
-from fedkg.bench.run.executors import Here
+from fedkg.bench.run.executors import InProcess
 from fedkg.bench.run.record import QuestionRecord
 from fedkg.bench.run.runner import Job
 from fedkg.config.settings import Budget, Settings
@@ -51,7 +51,7 @@ async def test_the_records_are_those_of_one_process(kingdom: MakeJob, tmp_path: 
             os.kill(killed[0], signal.SIGKILL)
 
     records = await runner.run(job, Cluster(2, 2), tmp_path / "out.jsonl", kill)
-    here = {record.id: timeless(record) for record in await runner.run(job, Here())}
+    here = {record.id: timeless(record) for record in await runner.run(job, InProcess())}
     assert sorted(record.id for record in records) == sorted(here)
     lost = [record for record in records if record.status == "error"]
     assert len(killed) == 1
@@ -68,7 +68,7 @@ def workers() -> list[int]:
             line = place.read_bytes()
         except OSError:
             continue
-        if line.startswith(b"ray::Asker") and os.getpid() in ancestors(int(place.parent.name)):
+        if line.startswith(b"ray::RayWorker") and os.getpid() in ancestors(int(place.parent.name)):
             found.append(int(place.parent.name))
     return found
 

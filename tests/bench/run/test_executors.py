@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from fedkg.bench.data.questions import BenchmarkQuestion
-from fedkg.bench.run.executors import Here, flowing
+from fedkg.bench.run.executors import InProcess, flowing
 from fedkg.bench.run.record import QuestionRecord
 from fedkg.bench.run.runner import Job
 from fedkg.core.usage import Usage
@@ -23,7 +23,7 @@ def timeless(record: QuestionRecord) -> QuestionRecord:
 
 async def records_of(job: Job, width: int) -> dict[str, QuestionRecord]:
     """The records of a run, by their questions."""
-    return {one.id: timeless(one) async for one in Here(width).records(job.work, job.questions)}
+    return {one.id: timeless(one) async for one in InProcess(width).records(job.work, job.questions)}
 
 
 async def test_as_many_at_a_time_as_wanted_give_the_same(kingdom: MakeJob) -> None:

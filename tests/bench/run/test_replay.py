@@ -59,7 +59,7 @@ async def made(own: Settings, tmp_path: Path, store: Store) -> Bundle:
     """The bundle of a run over it; the graph is gone then."""
     definition = definitions.find(f"custom:{tmp_path}/q.jsonl")
     job = runner.prepared(own, definition, None)
-    result = BenchmarkResult(job.header, await runner.run(job, executors.Here(2)))
+    result = BenchmarkResult(job.header, await runner.run(job, executors.InProcess(2)))
     bundle = await bundled(result, definition, None, own, store, named={"endpoints": own.endpoints})
     (tmp_path / "graph.ttl").unlink()
     return bundle

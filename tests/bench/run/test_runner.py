@@ -15,7 +15,7 @@ import pytest
 
 from fedkg.bench.data import definitions
 from fedkg.bench.run import results, runner
-from fedkg.bench.run.executors import Here
+from fedkg.bench.run.executors import InProcess
 from fedkg.bench.run.record import QuestionRecord
 from fedkg.bench.run.results import BenchmarkResult
 from fedkg.bench.run.runner import Job
@@ -46,7 +46,7 @@ async def test_a_run_scores_every_question(data: Path, tmp_path: Path) -> None:
     job = runner.prepared(settings_for(tmp_path), definitions.find("metaqa-1hop"), data, limit=8)
     seen: list[int] = []
     out = tmp_path / "out.jsonl"
-    records = await runner.run(job, Here(), out, lambda records: seen.append(len(records)))
+    records = await runner.run(job, InProcess(), out, lambda records: seen.append(len(records)))
     found = summary(BenchmarkResult(job.header, records))
     measures = found.overall.measures
     assert (found.counts.questions, found.counts.error, measures["calls"].mean) == (8, 0, 0.0)
@@ -62,7 +62,7 @@ async def test_a_method_that_cannot_be_served_ends_the_run(kingdom: MakeJob, tmp
     """Before the first question: as many errors as questions would look like a result."""
     asked: list[object] = []
     with pytest.raises(MethodError):
-        await runner.run(kingdom(method=method), Here(), tmp_path / "out.jsonl", asked.append)
+        await runner.run(kingdom(method=method), InProcess(), tmp_path / "out.jsonl", asked.append)
     assert asked == []
 
 
@@ -75,7 +75,7 @@ async def test_a_run_is_repeated_without_its_endpoint(
 
     async def run(url: str, mode: str) -> tuple[QuestionRecord, ...]:
         settings = settings_for(tmp_path, endpoints=[f"freebase@{url}"], mode=mode)
-        return await runner.run(runner.prepared(settings, definition, data, limit=5), Here())
+        return await runner.run(runner.prepared(settings, definition, data, limit=5), InProcess())
 
     with oxigraph([data / "freebase-pathquestion.nt.gz"]) as url:
         runs = [await run(url, mode) for mode in ("live", "cached")]
@@ -92,7 +92,7 @@ async def test_a_question_that_fails_is_a_record_that_counts_as_wrong(kingdom: M
     bad = {"id": "bad", "question": "who?", "topics": ["http://ex.org/nobody"], "answers": ["x"]}
     last = {"id": "last", "question": "what capital?", "topics": ["http://ex.org/ruritania"], "answers": ["Strelsau"]}
     job = kingdom(1, (bad, last))
-    records = await runner.run(job, Here())
+    records = await runner.run(job, InProcess())
     assert [record.status for record in records] == ["answered", "error", "answered"]
     assert (score(records[1]).hit, summary(BenchmarkResult(job.header, records)).counts.error) == (0.0, 1)
 
@@ -106,12 +106,12 @@ async def test_an_interrupted_run_is_taken_up(kingdom: MakeJob, tmp_path: Path) 
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        await runner.run(job, Here(), out, stop)
+        await runner.run(job, InProcess(), out, stop)
     (first,) = results.read(out).records
     seen: list[int] = []
-    records = await runner.run(job, Here(2), out, lambda all_: seen.append(len(all_)))
+    records = await runner.run(job, InProcess(2), out, lambda all_: seen.append(len(all_)))
     assert (records[0], seen) == (first, [2, 3, 4])
-    assert timeless(records) == timeless(await runner.run(job, Here()))
+    assert timeless(records) == timeless(await runner.run(job, InProcess()))
     assert results.read(out).records == records
 
 
@@ -121,9 +121,9 @@ async def test_a_record_of_no_question_does_not_count(
     """As of a file that was edited: it stays there, and the run's own questions are asked."""
     out = tmp_path / "out.jsonl"
     job = kingdom(2)
-    [first, second] = await runner.run(job, Here())
+    [first, second] = await runner.run(job, InProcess())
     results.save(results.BenchmarkResult(job.header, (first, msgspec.structs.replace(second, id="strange"))), out)
-    records = await runner.run(job, Here(), out)
+    records = await runner.run(job, InProcess(), out)
     assert [record.id for record in records] == [first.id, second.id]
     assert "records of no question of the run do not count: 1, as 'strange'" in caplog.text
 
@@ -164,7 +164,7 @@ def test_a_sample_is_the_same_for_a_seed(data: Path, tmp_path: Path) -> None:
 async def test_a_shared_cache_serves_another_machine(kingdom: MakeJob, tmp_path: Path, redis_url: str) -> None:
     """Two processes with caches of their own and one server: what the first has fetched the second does not ask for."""
     job = kingdom(4, cache_url=redis_url)
-    first = await runner.run(job, Here(2))
+    first = await runner.run(job, InProcess(2))
     second = run_elsewhere(tmp_path, "--concurrency", "2", url=redis_url)
     assert sum(record.usage.requests for record in first) > 0
     assert sum(record.usage.requests for record in second) == 0
@@ -174,7 +174,7 @@ async def test_a_shared_cache_serves_another_machine(kingdom: MakeJob, tmp_path:
 async def test_a_run_that_is_killed_is_taken_up(kingdom: MakeJob, tmp_path: Path) -> None:
     """`kill -9` after some of the questions, and again: in the end the result is that of a run that was left alone."""
     job = kingdom(40, cache=False)
-    alone = await runner.run(job, Here(), tmp_path / "alone.jsonl")
+    alone = await runner.run(job, InProcess(), tmp_path / "alone.jsonl")
     file, whole = tmp_path / "out" / "custom-questions.jsonl", (tmp_path / "alone.jsonl").stat().st_size
     for wanted in (whole // 8, whole // 2):
         with start(tmp_path) as running:
@@ -184,7 +184,7 @@ async def test_a_run_that_is_killed_is_taken_up(kingdom: MakeJob, tmp_path: Path
             running.send_signal(signal.SIGKILL)
         assert running.returncode == -signal.SIGKILL
         assert 0 < len(results.read(file).records) < len(alone)
-    assert timeless(await runner.run(job, Here(), file)) == timeless(alone)
+    assert timeless(await runner.run(job, InProcess(), file)) == timeless(alone)
     assert timeless(results.read(file).records) == timeless(alone)
     assert file.read_bytes().count(b"\n") == 1 + len(alone)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from fedkg.bench.run.results import BenchmarkResult
-from fedkg.bench.scoring.variants import Variants, said
+from fedkg.bench.scoring.variants import Variants, setting_text
 
 Make = Callable[..., BenchmarkResult]
 
@@ -69,4 +69,4 @@ def test_methods_and_models_are_settings_too(made: Make) -> None:
 )
 def test_values_are_said_in_words(value: object, text: str) -> None:
     """A one is no `on`."""
-    assert said(value) == text
+    assert setting_text(value) == text
