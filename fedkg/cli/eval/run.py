@@ -127,7 +127,11 @@ def run(  # noqa: PLR0917  # click gives all of them by name
     for job, place in zip(jobs, files, strict=True):
         _print_deviations(job)
         confirm(job.header.benchmark, [(job, place)], yes=yes)
-    asker = InProcess(concurrency, transcript) if executor == "here" else _cluster(workers, concurrency, address, transcript)
+    asker = (
+        InProcess(concurrency, transcript)
+        if executor == "here"
+        else _cluster(workers, concurrency, address, transcript)
+    )
     summaries = []
     with interruptible(settings):
         for job, place in zip(jobs, files, strict=True):
