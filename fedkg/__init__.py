@@ -18,6 +18,7 @@ from fedkg.errors import BudgetError, EndpointError, FedkgError, InputError, Mod
 
 if TYPE_CHECKING:
     from fedkg.cache.store import Store
+    from fedkg.config.dialects import Dialect
     from fedkg.config.endpoint_spec import CachedEndpoint, Endpoint, SparqlWrapper
     from fedkg.config.keywords import SettingsKeywords
     from fedkg.config.settings import Budget, SearchSettings, Settings, Ttl
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from fedkg.core.rendering import Span
     from fedkg.core.terms import Blank, DirectedRelation, Direction, Edge, Iri, Literal, Qualifier, Term, Through
     from fedkg.core.usage import Gap, ModelCall, Usage
-    from fedkg.embed.base import Similarity
+    from fedkg.embed.base import Embedder, Similarity
     from fedkg.engine.estimate import Cost, Estimate
     from fedkg.engine.transcript import Transcript, TranscriptSink
     from fedkg.graph.base import Graph
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     from fedkg.methods.base import Method
     from fedkg.reasoner.base import ReasoningModel
     from fedkg.reasoner.prompts.library import PromptLibrary
-    from fedkg.retrieval.base import Retriever
+    from fedkg.retrieval.base import Ranking, RankingRequest, RetrievalContext, Retriever
     from fedkg.session import Checked, Session
     from fedkg.transport.base import Transport
     from fedkg.transport.host_state import HostRegistry
@@ -76,9 +77,11 @@ __all__ = [
     "Checked",
     "Chosen",
     "Cost",
+    "Dialect",
     "DirectedRelation",
     "Direction",
     "Edge",
+    "Embedder",
     "Endpoint",
     "EndpointError",
     "EndpointReport",
@@ -112,8 +115,11 @@ __all__ = [
     "Proposed",
     "Qualifier",
     "Ranked",
+    "Ranking",
+    "RankingRequest",
     "Reached",
     "ReasoningModel",
+    "RetrievalContext",
     "Retriever",
     "Scored",
     "SearchSettings",
@@ -145,6 +151,7 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 PLACES = {
     "fedkg.cache.store": "Store",
+    "fedkg.config.dialects": "Dialect",
     "fedkg.config.endpoint_spec": "CachedEndpoint Endpoint SparqlWrapper",
     "fedkg.config.keywords": "SettingsKeywords",
     "fedkg.config.settings": "Budget SearchSettings Settings Ttl",
@@ -157,7 +164,7 @@ PLACES = {
     "fedkg.core.rendering": "Span",
     "fedkg.core.terms": "Blank DirectedRelation Direction Edge Iri Literal Qualifier Term Through",
     "fedkg.core.usage": "Gap ModelCall Usage",
-    "fedkg.embed.base": "Similarity",
+    "fedkg.embed.base": "Embedder Similarity",
     "fedkg.engine.estimate": "Cost Estimate",
     "fedkg.engine.transcript": "Transcript TranscriptSink",
     "fedkg.graph.base": "Graph",
@@ -167,7 +174,7 @@ PLACES = {
     "fedkg.methods.base": "Method",
     "fedkg.reasoner.base": "ReasoningModel",
     "fedkg.reasoner.prompts.library": "PromptLibrary",
-    "fedkg.retrieval.base": "Retriever",
+    "fedkg.retrieval.base": "Ranking RankingRequest RetrievalContext Retriever",
     "fedkg.session": "Checked Session",
     "fedkg.transport.base": "Transport",
     "fedkg.transport.host_state": "HostRegistry",

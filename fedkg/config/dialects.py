@@ -22,16 +22,16 @@ class Dialect(msgspec.Struct, frozen=True):
     """How queries are put to one engine.
 
     inline: a known term stands in the pattern itself, one branch each, instead of in VALUES. branches: most branches of
-    one UNION. typed_strings: a literal of type xsd:string is another term than the same one without a type. skims: an
-    entity's distinct relations are read off an index, whatever the number of its edges. text: which search in labels
-    the engine brings along ("" for none).
+    one UNION. typed_strings: a literal of type xsd:string is another term than the same one without a type.
+    fast_distinct_predicates: an entity's distinct relations are read off an index, whatever the number of its edges.
+    text: which search in labels the engine brings along ("" for none).
     """
 
     engine: str = "generic"
     inline: bool = False
     branches: int = 40
     typed_strings: bool = False
-    skims: bool = False
+    fast_distinct_predicates: bool = False
     text: Literal["", "bif", "qlever"] = ""
 
 
@@ -42,9 +42,9 @@ DIALECTS: dict[str, Dialect] = {
     "blazegraph": Dialect("blazegraph"),
     # VALUES are not pushed into a scan with free predicate: constants are index look-ups
     # (ad-freiburg/qlever#3103, #3276)
-    "qlever": Dialect("qlever", inline=True, branches=150, skims=True, text="qlever"),
+    "qlever": Dialect("qlever", inline=True, branches=150, fast_distinct_predicates=True, text="qlever"),
     # each branch adds to the generated SQL, whose length is bounded (openlink/virtuoso-opensource#280)
-    "virtuoso": Dialect("virtuoso", typed_strings=True, skims=True, text="bif"),
+    "virtuoso": Dialect("virtuoso", typed_strings=True, fast_distinct_predicates=True, text="bif"),
     "oxigraph": Dialect("oxigraph", branches=100),
 }
 

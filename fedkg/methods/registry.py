@@ -36,8 +36,8 @@ def usable() -> Mapping[str, Method]:
 def find(name: str, *, prompted: bool = True) -> Method:
     """The method of that name; `prompted` is whether there is a language model.
 
-    Raises MethodError for an unknown one, naming the known ones, and for one that the model cannot serve, naming what would
-    work; PluginError where a package fails to provide it.
+    Raises MethodError for an unknown one, naming the known ones, and for one that the model cannot serve, naming what
+    would work; PluginError where a package fails to provide it.
     """
     method = _REGISTRY.get(name)
     if method is None:
@@ -62,7 +62,7 @@ def name_of(method: Method) -> str:
 
 
 def check_door(method: Method, door: ConstraintLevel | None, offered: Sequence[ConstraintLevel], model: str) -> None:
-    """Raises MethodError where the method's walk goes through a door that the model does not offer, naming what would work."""
+    """Raises MethodError where the method's walk needs a door that the model does not offer, naming what would work."""
     if method.decodes and door and door not in offered:
         hint = (
             "token: --model hf:FOLDER, or --path-model hf:FOLDER beside another model; schema: a model whose record in "
@@ -72,11 +72,11 @@ def check_door(method: Method, door: ConstraintLevel | None, offered: Sequence[C
 
 
 def check(method: Method, search: SearchSettings, model: str, *, logprobs: bool) -> None:
-    """Raises MethodError where the method's verifier needs log-probabilities and the model gives none, naming what would work."""
+    """Raises MethodError where the verifier needs log-probabilities and the model has none, naming what would work."""
     if method.verifies and search.verifier == "log-probability" and not logprobs:
         hint = (
-            "name a model whose record in capabilities.toml says logprobs = true, such as openai:gpt-4o; any model serves the "
-            "verifiers deductive, adequacy and none"
+            "name a model whose record in capabilities.toml says logprobs = true, such as openai:gpt-4o; any model "
+            "serves the verifiers deductive, adequacy and none"
         )
         raise MethodError(
             f"the verifier log-probability needs log-probabilities, and the model {model} gives none",

@@ -1,4 +1,4 @@
-"""The seam to retrievers: a Retriever ranks the candidate next steps of partial paths, over what a question has explored."""
+"""The seam to retrievers: a Retriever ranks the candidate next steps of partial paths."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,9 +35,10 @@ class Ranking(msgspec.Struct, frozen=True):
 class RankingRequest(msgspec.Struct, frozen=True):
     """One hop to be ranked: the next steps of these paths.
 
-    `nodes` are, for each path, those of its ends that are expanded; their edges are fetched. `form` says what a candidate is,
-    a group or a pair. `limit`: so many of the candidates will be shown (None: all). `lookahead`: another hop follows this
-    one, so that what is fetched for it is no waste. `scorer` asks the language model; None where the ranking shall not.
+    `nodes` are, for each path, those of its ends that are expanded; their edges are fetched. `form` says what a
+    candidate is, a group or a pair. `limit`: so many of the candidates will be shown (None: all). `lookahead`: another
+    hop follows this one, so that what is fetched for it is no waste. `scorer` asks the language model; None where the
+    ranking shall not.
     """
 
     partial_paths: tuple[PartialPath, ...]
@@ -57,8 +58,8 @@ class RankingRequest(msgspec.Struct, frozen=True):
 class RetrievalContext:
     """What a retriever works with during one question.
 
-    `explored` is what was fetched so far, and fetches more. `similarity` compares texts. `query` makes K, the keywords in one
-    string, once the topics' labels are known; `question` is the question as it was asked.
+    `explored` is what was fetched so far, and fetches more. `similarity` compares texts. `query` makes K, the keywords
+    in one string, once the topics' labels are known; `question` is the question as it was asked.
     """
 
     explored: ExploredGraph
@@ -68,7 +69,7 @@ class RetrievalContext:
     question: str = ""
 
     async def labels(self, terms: Iterable[Term]) -> dict[Term, str]:
-        """The label of each term, its own name where it has none. One batch for those not known yet. Raises EndpointError."""
+        """The label of each term, its own name where it has none; one batch for all. Raises EndpointError."""
         return await self.explored.graph.labels(terms)
 
     async def similarities(self, query: str, texts: Iterable[str]) -> dict[str, float]:
@@ -82,7 +83,8 @@ class Retriever(Protocol):
     """Ranks the candidates for the next step.
 
     It keeps nothing between two calls: one object serves all questions of a session, several at the same time.
-    `looks_ahead`: it has the hop after this one fetched, where that follows; the estimate of a question's cost counts it.
+    `looks_ahead`: it has the hop after this one fetched, where that follows; the estimate of a question's cost counts
+    it.
     """
 
     looks_ahead: bool
@@ -90,6 +92,7 @@ class Retriever(Protocol):
     async def rank(self, request: RankingRequest, context: RetrievalContext) -> Ranking:
         """All candidates over all paths, best first.
 
-        `candidates.next_steps` makes them, `candidates.ranking` puts the result together. Raises EndpointError, ModelError.
+        `candidates.next_steps` makes them, `candidates.ranking` puts the result together. Raises EndpointError,
+        ModelError.
         """
         ...

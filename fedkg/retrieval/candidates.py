@@ -1,4 +1,4 @@
-"""The candidates for the next step: made of what was fetched, put in order by scores, with the terms whose labels they show."""
+"""The candidates for the next step: made of what was fetched, put in order by scores, shown with labels."""
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
@@ -63,7 +63,7 @@ def shown_terms(candidates: Sequence[Step], tails: int) -> list[Term]:
 
 
 def sorted_by(candidates: Sequence[Step], scores: Sequence[float]) -> list[Step]:
-    """The candidates with these scores, best first; of equal ones those of the first path, then by the relation's IRI."""
+    """The candidates with these scores, best first; equal ones in the order of the paths, then of the relations' IRIs."""
     scored = [
         msgspec.structs.replace(candidate, score=score) for candidate, score in zip(candidates, scores, strict=True)
     ]
@@ -73,10 +73,10 @@ def sorted_by(candidates: Sequence[Step], scores: Sequence[float]) -> list[Step]
 def expand(
     explored: ExploredGraph, form: Form, number: int, path: PartialPath, nodes: Sequence[Term], *, back: bool = False
 ) -> list[Step]:
-    """The path's next steps: the edges of its ends by relation and direction, as far as they are `onward` and not `closed`.
+    """The path's next steps: the edges of its ends by relation and direction, those that are `onward` and not `closed`.
 
-    `number` is the path's index. Edges that lead back are left out where others of their relation lead on; with `back` they
-    are a step of their own.
+    `number` is the path's index. Edges that lead back are left out where others of their relation lead on; with `back`
+    they are a step of their own.
     """
     shut = closed(path)
     ahead, behind = onward(

@@ -1,10 +1,11 @@
 """Variant 2 of Path-RAG: candidates that differ from those before them (FiDeLiS, first version, appendix E, Eq. 9).
 
-S(p) = λ1 · (S0 + α · Σ over the next hop of S0) + λ2 · Σ over k of D(p, P_k). The paper does not say what the distance D is, which
-paths the P_k are, or how much λ1 and λ2 weigh; and it speaks of randomness, of which its equation has none. Here the P_k are the
-candidates that were ranked before this one, one after the other from the best on, each with the path that it extends; D is the
-Jaccard distance of what two paths consist of, their relations and nodes; and nothing is random. The mean stands for the sum
-over k: at each place both put the same candidate first, and its score does not grow with its rank.
+S(p) = λ1 · (S0 + α · Σ over the next hop of S0) + λ2 · Σ over k of D(p, P_k). The paper does not say what the distance
+D is, which paths the P_k are, or how much λ1 and λ2 weigh; and it speaks of randomness, of which its equation has none.
+Here the P_k are the candidates that were ranked before this one, one after the other from the best on, each with the
+path that it extends; D is the Jaccard distance of what two paths consist of, their relations and nodes; and nothing is
+random. The mean stands for the sum over k: at each place both put the same candidate first, and its score does not grow
+with its rank.
 """
 
 from collections.abc import Sequence
@@ -19,10 +20,10 @@ __all__ = ["diverse"]
 def diverse(
     paths: Sequence[PartialPath], candidates: Sequence[Step], quality: float, difference: float, tails: int
 ) -> list[Step]:
-    """The candidates, which have their quality as score, in the order of S(p), with λ1 = `quality` and λ2 = `difference`.
+    """The candidates, whose scores are their quality, in the order of S(p), with λ1 = `quality` and λ2 = `difference`.
 
-    At most `tails` of the nodes that a step leads to count. Of equal ones the first stays first. The first is as far as can be
-    from those before it: there are none.
+    At most `tails` of the nodes that a step leads to count. Of equal ones the first stays first. The first is as far as
+    can be from those before it: there are none.
     """
     left = {number: _parts(paths[step.beam].extend(step), tails) for number, step in enumerate(candidates)}
     distances = dict.fromkeys(left, 0.0)

@@ -1,4 +1,4 @@
-"""Candidates ranked by their edges as texts, each compared as a whole with the question: what `vanilla` and `kaping` share."""
+"""Candidates ranked by the texts of their edges, compared with the question: what `vanilla` and `kaping` share."""
 
 import itertools
 from collections.abc import Mapping, Sequence

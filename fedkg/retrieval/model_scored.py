@@ -1,4 +1,4 @@
-"""The retriever `tog`: the language model scores the relations, in one call (after Think-on-Graph, Sun et al. 2024, section 2.1.2)."""
+"""The retriever `tog`: the language model scores the relations (after Think-on-Graph, Sun et al. 2024)."""
 
 from collections.abc import Sequence
 

@@ -1,10 +1,10 @@
 """Path-RAG: the candidates for the next step, scored by meaning (FiDeLiS v4, section 3.1).
 
-S0((r, e)) = cos(z(K), z(r)) + cos(z(K), z(e)), and S((r, e)) = S0((r, e)) + α · max over (r', e') in N(e) of S0((r', e')) (Eq. 2),
-with K the plan's keywords in one string. Both terms of the maximum belong to one real edge; of a group's next hop only the
-relations are compared. Of the two variants in appendix E of
-the paper's first version the first (`path`, Eq. 8) adds β · the sum of S0 over the earlier steps of the path, the second
-(`diverse`, Eq. 9) is in `diversity`; it takes the sum over N(e), not the maximum.
+S0((r, e)) = cos(z(K), z(r)) + cos(z(K), z(e)), and S((r, e)) = S0((r, e)) + α · max over (r', e') in N(e) of S0((r',
+e')) (Eq. 2), with K the plan's keywords in one string. Both terms of the maximum belong to one real edge; of a group's
+next hop only the relations are compared. Of the two variants in appendix E of the paper's first version the first
+(`path`, Eq. 8) adds β · the sum of S0 over the earlier steps of the path, the second (`diverse`, Eq. 9) is in
+`diversity`; it takes the sum over N(e), not the maximum.
 """
 
 import asyncio
@@ -21,15 +21,15 @@ from fedkg.retrieval.diversity import diverse
 __all__ = ["EXAMPLES", "PathRag", "score_alone"]
 
 EXAMPLES = 2
-"""Tails of a group that are compared with K: two tell what kind of thing it leads to as well as eight do, at half the labels."""
+"""Tails of a group that are compared with K: two tell what it leads to as well as eight do, at half the labels."""
 
 
 class PathRag:
     """The retriever `path-rag`.
 
-    Where another hop follows and there are more candidates than `limit`, the best 2 · limit by S0 are ranked by S, and their
-    next hop is fetched: the batch that the next step needs. A next hop that fits one batch is fetched beside the labels of
-    this one.
+    Where another hop follows and there are more candidates than `limit`, the best 2 · limit by S0 are ranked by S, and
+    their next hop is fetched: the batch that the next step needs. A next hop that fits one batch is fetched beside the
+    labels of this one.
     """
 
     looks_ahead = True

@@ -1,4 +1,4 @@
-"""What lies around entities, by how similar its relations are to the keywords: for plans, and for the scoring of entities."""
+"""What lies around entities, by how similar its relations are to the keywords: for plans and scores of entities."""
 
 import itertools
 from collections.abc import Iterable, Sequence
@@ -75,7 +75,7 @@ async def _similarity(
 
 
 def _spread(edges: Sequence[Edge]) -> list[Iri]:
-    """Where the edges lead to, one end of each relation first: the first few then lead on in every way that there is."""
+    """Where the edges lead to, one end of each relation first: the first few then lead on in every way there is."""
     ends: dict[DirectedRelation, list[Iri]] = {}
     for edge in edges:
         if isinstance(edge.end, Iri):

@@ -1,4 +1,4 @@
-"""The vanilla retriever: relation and entity as one text, compared with the question (FiDeLiS v4, section 4.2, Table 2)."""
+"""The vanilla retriever: relation and entity as one text, compared with the question (FiDeLiS v4, Table 2)."""
 
 from fedkg.retrieval.base import Ranking, RankingRequest, RetrievalContext
 from fedkg.retrieval.candidates import next_steps, ranking, shown_labels

@@ -73,7 +73,7 @@ def hub_relations(entity: Iri, direction: Direction, shape: Shape, limit: int, d
     LIMIT inside keeps an optimizer from moving it there.
     """
     triple = _triple(entity, "?p", "?x", direction)
-    edges = triple if dialect.skims else f"{{ SELECT ?p WHERE {{ {triple} }} LIMIT {HUB_SAMPLE} }}"
+    edges = triple if dialect.fast_distinct_predicates else f"{{ SELECT ?p WHERE {{ {triple} }} LIMIT {HUB_SAMPLE} }}"
     relations = f"{{ SELECT DISTINCT ?p WHERE {{ {edges} }} LIMIT {CATALOGUE_ROWS} }}"
     return f"SELECT ?p WHERE {{ {relations} {_edge_filter('?p', shape.edges)} }} LIMIT {limit}"
 

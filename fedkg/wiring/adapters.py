@@ -1,7 +1,7 @@
 """The adapters that settings name: the chat model, the similarity of texts, the cache, the memory of hosts.
 
-Vendors of models and embedders are those of fedkg itself, and those of installed packages (`fedkg.models`, `fedkg.embedders`):
-a function of what stands behind `NAME:` in the setting ("" for nothing), and of all settings.
+Vendors of models and embedders are those of fedkg itself, and those of installed packages (`fedkg.models`,
+`fedkg.embedders`): a function of what stands behind `NAME:` in the setting ("" for nothing), and of all settings.
 """
 
 import importlib.util
@@ -51,7 +51,7 @@ __all__ = [
 
 CHAT_MODELS: Mapping[str, type[WireModel]] = {"anthropic": AnthropicModel, "openai": OpenAIModel}
 ModelFactory = Callable[[str, Settings], ChatModel]
-"""Makes the chat model of a vendor; its `name` is VENDOR:MODEL, as the setting has it. Raises ModelNameError, MissingExtraError."""
+"""Makes the chat model of a vendor; its `name` is VENDOR:MODEL. Raises ModelNameError, MissingExtraError."""
 EmbedderFactory = Callable[[str, Settings], Embedder]
 """Makes an embedder; vectors are kept under its `name`. Raises ModelNameError, MissingExtraError."""
 _VENDORS: Registry[ModelFactory] = Registry("fedkg.models", {}, callable, "a function of (model, settings)")
@@ -61,14 +61,15 @@ log = logging.getLogger(__name__)
 
 
 def open_store(settings: Settings) -> Store:
-    """The cache that the settings name: a server, a folder, or memory only. Raises CacheError where it cannot be used."""
+    """The cache that the settings name: a server, a folder, or memory. Raises CacheError where it cannot be used."""
     return lasting_store(settings) if settings.cache else MemoryStore()
 
 
 def fallback_store(settings: Settings) -> FallbackStore:
     """The server or the folder, and memory where that fails.
 
-    Offline, where nothing else can be asked, it raises CacheError instead. Raises SettingsError for a malformed `cache_url`.
+    Offline, where nothing else can be asked, it raises CacheError instead. Raises SettingsError for a malformed
+    `cache_url`.
     """
     offline = settings.mode == "offline"
     try:
@@ -98,7 +99,7 @@ def _shared(url: str) -> LastingStore:
 
 
 def open_host_registry(settings: Settings, files: ExitStack) -> HostRegistry:
-    """What is remembered of hosts on this machine, closed with `files`; in memory only where its folder cannot be used."""
+    """What is remembered of hosts, closed with `files`; in memory only where its folder cannot be used."""
     try:
         store = FallbackStore(DiskStore(settings.cache_path / "manners"))
     except CacheError as error:
@@ -133,7 +134,7 @@ def chat_model(settings: Settings, store: Callable[[], Store]) -> ChatModel:
 
 
 def path_model(settings: Settings, chat: ChatModel | None, store: Callable[[], Store]) -> ChatModel | None:
-    """The model that writes paths: the one that the settings name for it, or else `chat`; None where its tokens cannot be held.
+    """The model that writes paths: that of the settings, or else `chat`; None where its tokens cannot be held.
 
     Raises ModelNameError, MissingExtraError, and SettingsError where nobody is there to answer from the paths.
     """

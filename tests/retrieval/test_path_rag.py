@@ -431,7 +431,7 @@ async def test_unknown_surroundings_have_no_steps(make_graph: Callable[..., Spar
 async def test_the_surroundings_of_an_entity_are_the_relations_most_like_the_keywords(
     make_graph: Callable[..., SparqlGraph], hashing: LazySimilarity, meter: Meter
 ) -> None:
-    """A few of each beam's end, without the way back; edges and labels cost one batch each, whatever the number of beams."""
+    """A few of each path's end, without the way back; edges and labels cost one batch each, however many paths."""
     said = " ; ".join(f"r:detail{number} :x{number}" for number in range(8))
     facts = f'{said} ; r:award :oscar . r:award rdfs:label "award won"@en . :oscar rdfs:label "Oscar"@en .'
     graph = make_graph(f':kong r:by :a, :b . :a {facts} :b r:award "1994" .')
@@ -461,7 +461,7 @@ def second(films: SparqlGraph) -> tuple[ExploredGraph, PartialPath]:
 
 
 async def test_variant_1_adds_what_the_steps_before_were_worth(films: SparqlGraph) -> None:
-    """S0 of each earlier step, whatever score it was chosen with, times beta (first version, Eq. 8), to all steps of its path."""
+    """S0 of each earlier step, whatever its score was, times beta (first version, Eq. 8), to all steps of its path."""
     around, beam = second(films)
     await around.fetch([KONG, JACKSON])
     exact = Exact({"directed by": 0.25, "Peter Jackson": 0.5, "spouse": 0.1, "release year": 0.3})
@@ -479,7 +479,7 @@ async def test_variant_1_adds_what_the_steps_before_were_worth(films: SparqlGrap
 
 
 async def test_variant_2_sums_the_next_hop_and_tells_paths_apart(films: SparqlGraph) -> None:
-    """The sum where Eq. 2 has the maximum (first version, Eq. 9); the first of the ranking is as different as can be."""
+    """The sum where Eq. 2 has the maximum (first version, Eq. 9); the first one is as different as can be."""
     worth = {"directed by": 0.35, "release year": 0.52, "starring": 0.1, "place of birth": 0.2, "Fran Walsh": 0.4}
     settings = {"limit": 2, "ahead": True, "alpha": 0.5, "lambda1": 0.5, "lambda2": 0.25, "frontier": 50}
     ranking = await ranked(films, Exact(worth), PartialPath(KONG), scoring="diverse", **settings)  # type: ignore[arg-type]  # mixed

@@ -11,6 +11,7 @@ import pytest
 import stamina
 from aiohttp import web
 
+from fedkg.config.dialects import DIALECTS, Dialect
 from fedkg.config.profiles import Limits
 from fedkg.core import deadline
 from fedkg.core.meter import Meter
@@ -95,6 +96,15 @@ def polite(
         manners=manners,
         engine="virtuoso",
     )
+
+
+async def test_a_query_is_put_in_the_dialect_of_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also in that of an engine that another package brings."""
+    monkeypatch.setitem(DIALECTS, "tinystore", Dialect("tinystore", branches=10))
+    transport = script(GOOD)
+    client = EndpointClient([transport], partial(accept, endpoint="e"), endpoint="e", engine="tinystore")
+    await client.select(lambda dialect: f"{dialect.engine} {dialect.branches}")
+    assert transport.queries == ["tinystore 10"]
 
 
 # ---- once more, or not ----

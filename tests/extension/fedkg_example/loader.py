@@ -17,7 +17,7 @@ def rows(file: Path) -> Iterator[Row]:
 
 
 def read(text: bytes, kind: Kind | None) -> BenchmarkQuestion:
-    """The question of one line. Raises MisfitError for a line that is none; without an id it is called by its number."""
+    """The question of one line, which is called by its number. Raises MisfitError for a line that is none."""
     match next(csv.reader([text.decode()])):
         case [question, answer]:
             return checked_question("", question, [Gold(answer)], kind=kind)
