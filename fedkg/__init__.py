@@ -197,12 +197,14 @@ async def aask(
     """The answer to one question, with its proof.
 
     `endpoints` is one endpoint or a list of them: profile names, URLs, RDF files, PROFILE@URL, PROFILE@FILE, or
-    SPARQLWrapper objects. `topics` are labels or IRIs (one, or several) of the entities where the walk starts; without them
-    they are looked for in the question. `kind` says what is asked for where the question leaves that open, `options` are
-    those of a multiple choice. `settings` are those of `Session`, by name: `depth=2`, `max_calls=5`, `model="anthropic:…"`.
+    SPARQLWrapper objects. `topics` are labels or IRIs (one, or several) of the entities where the walk starts;
+    without them they are looked for in the question. `kind` says what is asked for where the question leaves that
+    open, `options` are those of a multiple choice. `settings` are those of `Session`, by name: `depth=2`,
+    `max_calls=5`, `model="anthropic:…"`.
 
-    Raises InputError for what cannot be asked, also for a setting that there is not, EndpointError and ModelError for what
-    failed. A spent budget raises nothing: the answer then holds what was found, and `usage.spent` names the budget.
+    Raises InputError for what cannot be asked, also for a setting that there is not, EndpointError and ModelError for
+    what failed. A spent budget raises nothing: the answer then holds what was found, and `usage.spent` names the
+    budget.
     """
     async with _session(endpoints, settings) as session:
         return await session.ask(question, topics, kind=kind, options=options)

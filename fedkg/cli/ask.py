@@ -80,9 +80,11 @@ def ask(  # noqa: PLR0917  # click gives all of them by name
 ) -> int:
     """Answer QUESTION from the endpoints, with a proof.
 
-    Exit codes: 0 answered, 1 no answer found, 2 bad input, 3 an endpoint, the model or the cache failed, 4 the budget is spent.
+    Exit codes: 0 answered, 1 no answer found, 2 bad input, 3 an endpoint, the model or the cache failed, 4 the budget
+    is spent.
 
-    The model `local` scores all candidates itself: with it --beam, --candidates, --alpha and --verifier none have no effect.
+    The model `local` scores all candidates itself: with it --beam, --candidates, --alpha and --verifier none have no
+    effect.
     """
     settings = options.settings(file, flags)
     if dry_run:

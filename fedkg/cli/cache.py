@@ -25,8 +25,8 @@ INDEXES = "label indexes"
 def cache() -> None:
     """Show or clear what is kept on disk, or on the server `cache_url`; export what runs touched as a pack, import a pack.
 
-    A pack holds all that a question's answer came from. Where it is imported, the same question gives the same document with
-    --mode offline: nobody is asked.
+    A pack holds all that a question's answer came from. Where it is imported, the same question gives the same
+    document with --mode offline: nobody is asked.
     """
 
 
@@ -36,7 +36,8 @@ def cache() -> None:
 def stats(file: str | None, as_json: bool, **flags: object) -> None:
     """Show how many replies, labels, embeddings and label indexes are kept, and how much space they take.
 
-    Beyond the limit (setting `cache_size`, in MB) the oldest entries go; how many have gone so far is shown too. How full a shared cache gets is its server's own policy.
+    Beyond the limit (setting `cache_size`, in MB) the oldest entries go; how many have gone so far is shown too. How
+    full a shared cache gets is its server's own policy.
     """
     settings = options.settings(file, flags)
     with contextlib.closing(lasting_store(settings)) as store:
@@ -101,8 +102,8 @@ def every(file: str | None, as_json: bool, **flags: object) -> None:
 def exported(pack: Path, names: tuple[str, ...], file: str | None, **flags: object) -> None:
     """Write what the latest run touched, or the runs named with --run, as the file PACK.
 
-    It holds what endpoints said, the vectors of texts, and the model's replies where it was asked with --replies; neither
-    folders of this machine, nor keys, nor who asked. The same run gives the same bytes.
+    It holds what endpoints said, the vectors of texts, and the model's replies where it was asked with --replies;
+    neither folders of this machine, nor keys, nor who asked. The same run gives the same bytes.
     """
     with contextlib.closing(lasting_store(options.settings(file, flags))) as store:
         manifest = export_pack(pack, store, _touched(Journal(store), names))

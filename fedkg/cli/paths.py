@@ -92,9 +92,9 @@ def build(  # noqa: PLR0917  # click gives all of them by name
 ) -> int:
     """Write what connects topics and answers of the benchmark NAME, as examples to fine-tune with; nothing is trained.
 
-    All shortest paths between topic and answer entities, over the benchmark's own graph unless -e names an endpoint. For gcr
-    each is an example; for eperm each chain of relations that leads to answers often enough (--threshold). FILE has one JSON
-    object a question; its `examples` have a prompt and a completion each:
+    All shortest paths between topic and answer entities, over the benchmark's own graph unless -e names an endpoint.
+    For gcr each is an example; for eperm each chain of relations that leads to answers often enough (--threshold).
+    FILE has one JSON object a question; its `examples` have a prompt and a completion each:
 
     \b
     jq -c '.examples[]' FILE

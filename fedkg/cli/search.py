@@ -28,9 +28,9 @@ SHORT, LONG, IRI = 50, 80, 500
 def search(text: str, limit: int, meaning: bool, file: str | None, as_json: bool, **flags: object) -> int:
     """Find entities that TEXT may mean: those with that label or alias, then those that a search by words finds.
 
-    Each with its label, type, description, IRI and a score: 1 for exactly that label, less than 0.8 for a similar one.
-    With --meaning: entities and relations whose label means something similar, as far as walks over these endpoints have
-    shown them.
+    Each with its label, type, description, IRI and a score: 1 for exactly that label, less than 0.8 for a similar
+    one. With --meaning: entities and relations whose label means something similar, as far as walks over these
+    endpoints have shown them.
     """
     if not text.strip():
         raise QuestionError("there is no text to search for", hint="give a label, such as 'Marie Curie'")

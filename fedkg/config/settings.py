@@ -58,19 +58,20 @@ DAY = 86_400.0
 class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How a question is searched; names and defaults follow FiDeLiS v4 section 3 and appendix A.4.
 
-    depth D: most steps of a path. beam B: most hypotheses kept at a depth. candidates: most candidates that the model is
-    shown (None: 10 groups, or 30 pairs). alpha: weight of the next-hop lookahead (Eq. 2), 0 switches it off. form: candidates
-    as relation `groups` or as (relation, entity) `pairs`. retriever: who ranks them, Path-RAG or one to compare it with.
-    call_plan: one `fused` call per depth, or the `paper`'s calls per beam and per verification. frontier: most entities
-    expanded at a hop, over all beams, so that a hop stays one batch. tails: most labels shown of one group.
+    depth D: most steps of a path. beam B: most hypotheses kept at a depth. candidates: most candidates that the model
+    is shown (None: 10 groups, or 30 pairs). alpha: weight of the next-hop lookahead (Eq. 2), 0 switches it off. form:
+    candidates as relation `groups` or as (relation, entity) `pairs`. retriever: who ranks them, Path-RAG or one to
+    compare it with. call_plan: one `fused` call per depth, or the `paper`'s calls per beam and per verification.
+    frontier: most entities expanded at a hop, over all beams, so that a hop stays one batch. tails: most labels shown
+    of one group.
 
-    verifier: what ends a search, `deductive` verification, which prunes as well, `adequacy` of all kept paths, or the model's
-    own `log-probability` that the statement can be deduced; `none`: the last depth does. scoring: Path-RAG by its `lookahead`
-    (Eq. 2), or by a variant of the first version's appendix E: by the `path` so far, too (Eq. 8, with beta), or `diverse`
-    (Eq. 9, with lambda1 and lambda2); the papers give no values for these weights, the defaults are ours. keywords: whether
-    they stand for the question in Path-RAG; planning: whether the plan's steps are shown to the model; last_step: whether it
-    concludes from the paths, or all that they lead to is the answer. door: what holds a model to the paths of GCR (None: the
-    closest that it offers).
+    verifier: what ends a search, `deductive` verification, which prunes as well, `adequacy` of all kept paths, or the
+    model's own `log-probability` that the statement can be deduced; `none`: the last depth does. scoring: Path-RAG by
+    its `lookahead` (Eq. 2), or by a variant of the first version's appendix E: by the `path` so far, too (Eq. 8, with
+    beta), or `diverse` (Eq. 9, with lambda1 and lambda2); the papers give no values for these weights, the defaults
+    are ours. keywords: whether they stand for the question in Path-RAG; planning: whether the plan's steps are shown
+    to the model; last_step: whether it concludes from the paths, or all that they lead to is the answer. door: what
+    holds a model to the paths of GCR (None: the closest that it offers).
     """
 
     depth: Positive = 4
@@ -105,10 +106,10 @@ class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Ttl(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How many days what an endpoint said counts as fresh, by kind; in the modes `cached` and `offline` it always does.
 
-    neighbours: the edges of an entity, and who knows it. labels: of an entity, also that there is none. catalogue: the
-    relations with their labels. searches: the entities of a name. nothing: that an entity is not known, a name not used,
-    or all edges at once too much for the endpoint: tomorrow it may be otherwise. At most a hundred years: what never gets
-    stale could not be asked for again.
+    neighbours: the edges of an entity, and who knows it. labels: of an entity, also that there is none. catalogue:
+    the relations with their labels. searches: the entities of a name. nothing: that an entity is not known, a name
+    not used, or all edges at once too much for the endpoint: tomorrow it may be otherwise. At most a hundred years:
+    what never gets stale could not be asked for again.
     """
 
     neighbours: Days = 7
@@ -121,18 +122,18 @@ class Ttl(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Everything that a session is built from.
 
-    endpoints: profile names, URLs, RDF files or PROFILE@URL. model: `local`, `anthropic:M`, `openai:M[@URL]`, `hf:FOLDER`.
-    path_model: `hf:FOLDER` of a model that writes the paths of GCR, where `model` shall not. method: how the
-    answer is searched for (`fedkg methods list`). embedder: `auto`, `minilm`, `bm25`, `hashing`, `openai:M`, or `st:NAME_OR_FOLDER`.
-    languages: label languages in order of preference.
-    cache_url: a Redis or Valkey server (redis://, rediss:// or unix://) that keeps them instead, for several machines.
-    contact: mail address or URL that goes into the User-Agent. cache_dir: where replies and embeddings are kept;
-    cache=False keeps them in memory only; cache_size: megabytes beyond which the oldest go. mode: `live` asks for what is
-    missing or stale, `cached` for what is missing, `offline` for nothing. refresh: what was kept before is asked for again.
-    replies: whether model replies are kept and used again (None: in `eval` and mode `cached`; offline they always are). models_dir:
-    folder of the user's own `capabilities.toml` and `prices.toml`. context: tokens that the model takes, where its record is
-    wrong. clients: how many processes ask at the same time; each takes its share of an endpoint's pace. budget: for one question; total_budget (the
-    table `run` of a settings file): for all questions of a session together.
+    endpoints: profile names, URLs, RDF files or PROFILE@URL. model: `local`, `anthropic:M`, `openai:M[@URL]`,
+    `hf:FOLDER`. path_model: `hf:FOLDER` of a model that writes the paths of GCR, where `model` shall not. method: how
+    the answer is searched for (`fedkg methods list`). embedder: `auto`, `minilm`, `bm25`, `hashing`, `openai:M`, or
+    `st:NAME_OR_FOLDER`. languages: label languages in order of preference. cache_url: a Redis or Valkey server
+    (redis://, rediss:// or unix://) that keeps them instead, for several machines. contact: mail address or URL that
+    goes into the User-Agent. cache_dir: where replies and embeddings are kept; cache=False keeps them in memory only;
+    cache_size: megabytes beyond which the oldest go. mode: `live` asks for what is missing or stale, `cached` for
+    what is missing, `offline` for nothing. refresh: what was kept before is asked for again. replies: whether model
+    replies are kept and used again (None: in `eval` and mode `cached`; offline they always are). models_dir: folder
+    of the user's own `capabilities.toml` and `prices.toml`. context: tokens that the model takes, where its record is
+    wrong. clients: how many processes ask at the same time; each takes its share of an endpoint's pace. budget: for
+    one question; total_budget (the table `run` of a settings file): for all questions of a session together.
     """
 
     endpoints: tuple[str, ...] = ()
@@ -228,9 +229,9 @@ def load(
 ) -> Settings:
     """The settings from file, environment and flags, the later ones winning.
 
-    `flags` are named as in Python (KEYWORDS: `depth`, `max_calls`), or by dots (`search.depth`); what is None or empty counts
-    as not given. `option_names` maps dotted keys to what the caller calls them, for messages: `--depth`. Without `file`,
-    `fedkg.toml` in the user's configuration folder is read where it exists.
+    `flags` are named as in Python (KEYWORDS: `depth`, `max_calls`), or by dots (`search.depth`); what is None or
+    empty counts as not given. `option_names` maps dotted keys to what the caller calls them, for messages: `--depth`.
+    Without `file`, `fedkg.toml` in the user's configuration folder is read where it exists.
 
     Raises SettingsError, which names the setting as its source writes it.
     """
@@ -260,8 +261,8 @@ def user_file() -> Path:
 def public(settings: Settings) -> dict[str, Any]:
     """The settings as an answer document shows them: no contact address, nothing of this machine, and not what is kept how.
 
-    An answer that is read from the cache is the answer that filled it. Of a path only the last part stays, of a URL neither
-    its user and password nor its query, which may hold a key.
+    An answer that is read from the cache is the answer that filled it. Of a path only the last part stays, of a URL
+    neither its user and password nor its query, which may hold a key.
     """
     shown: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(settings))
     for private in PRIVATE:

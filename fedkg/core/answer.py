@@ -83,8 +83,8 @@ class Answer(msgspec.Struct, frozen=True):
     def text(self, *, everything: bool = False) -> str:
         """The answers, each path as a proof, the status, gaps, warnings and the usage, as `fedkg ask` prints them.
 
-        Plain lines without colours; labels are made harmless for a terminal. Of many answers and paths the first are shown,
-        with `everything` all of them.
+        Plain lines without colours; labels are made harmless for a terminal. Of many answers and paths the first are
+        shown, with `everything` all of them.
         """
         return rendering.text(self.lines(everything=everything))
 

@@ -72,10 +72,10 @@ def ablate(  # noqa: PLR0917  # click gives all of them by name
 ) -> int:
     """Run an ablation, one result file for each combination of settings in --out, and report it there.
 
-    What the definition says goes before the options. Whatever ends it, the same command goes on from there. NAME is one of
-    the bundled definitions; an unknown one is answered with their list. FILE.toml has title, benchmarks, limit, a table [base]
-    of settings, [[axis]] with name and values, and combine: "each" (one setting at a time is changed against the base; the
-    default) or "product" (all combinations).
+    What the definition says goes before the options. Whatever ends it, the same command goes on from there. NAME is
+    one of the bundled definitions; an unknown one is answered with their list. FILE.toml has title, benchmarks,
+    limit, a table [base] of settings, [[axis]] with name and values, and combine: "each" (one setting at a time is
+    changed against the base; the default) or "product" (all combinations).
 
     Exit code 4: the budget of the whole run (--run-..., for all combinations together) was spent first.
     """

@@ -64,8 +64,9 @@ def pack(  # noqa: PLR0917  # click gives all of them by name
 ) -> int:
     """Write results, their questions, and all that endpoints, embedder and model said to them, as one file.
 
-    Each question is asked once more, of the cache alone: what that touches is what is packed, so a replay of the pack gives
-    the same records. Where it gives others now, that is said, and the exit code is 1; the file is written all the same.
+    Each question is asked once more, of the cache alone: what that touches is what is packed, so a replay of the pack
+    gives the same records. Where it gives others now, that is said, and the exit code is 1; the file is written all
+    the same.
 
     The cache has to hold the run still; replies of a model are there unless it was run with --no-replies. A pack holds
     questions and a part of the graph: see to it that their licence lets you publish them.

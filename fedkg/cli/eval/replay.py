@@ -48,8 +48,8 @@ def replay(  # noqa: PLR0917  # click gives all of them by name
 ) -> int:
     """Ask the questions of the file PACK again, from what it holds, and say what comes out otherwise.
 
-    Neither network nor keys, data folder or model weights are needed; your own cache is left alone. Which edges the endpoint
-    confirmed is not asked again. --out keeps the replayed results, for `eval compare`.
+    Neither network nor keys, data folder or model weights are needed; your own cache is left alone. Which edges the
+    endpoint confirmed is not asked again. --out keeps the replayed results, for `eval compare`.
 
     Exit code 0: no difference. Exit code 1: some. Exit code 2: this is no pack of results, or a damaged one.
     """

@@ -21,8 +21,8 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 def report(files: tuple[Path, ...], out: Path, title: str, seed: int) -> None:
     """Write a report of the result files FILE...: tables as in the papers, plots, and every question with its paths.
 
-    The page needs no network and no scripts. Of each benchmark the first file is what the others are compared with; which
-    tables there are is decided by what differs between the runs. The same files give the same report.
+    The page needs no network and no scripts. Of each benchmark the first file is what the others are compared with;
+    which tables there are is decided by what differs between the runs. The same files give the same report.
     """
     write_report(bench.report([result for _, result in results.every(files)], title, seed), out)
 

@@ -108,13 +108,13 @@ def run(  # noqa: PLR0917  # click gives all of them by name
 ) -> int:
     """Run the benchmarks BENCH... and print their scores: names of `fedkg eval list`, FILE.toml, or custom:FILE.jsonl.
 
-    The graph is the benchmark's own unless -e names an endpoint; topic entities are the gold ones unless the benchmark says
-    otherwise. With --out each finished question is on disk in DIR/BENCH.jsonl before the next one counts: whatever ends a
-    run, the same command goes on from there; with --retry-errors also with the questions that an error has ended, as of an
-    endpoint that was down.
+    The graph is the benchmark's own unless -e names an endpoint; topic entities are the gold ones unless the
+    benchmark says otherwise. With --out each finished question is on disk in DIR/BENCH.jsonl before the next one
+    counts: whatever ends a run, the same command goes on from there; with --retry-errors also with the questions that
+    an error has ended, as of an endpoint that was down.
 
-    Exit code 3: every question failed. Exit code 4: the budget of the whole run (--run-..., for all of BENCH... together) was
-    spent; the questions that were asked until then are scored, the others are counted.
+    Exit code 3: every question failed. Exit code 4: the budget of the whole run (--run-..., for all of BENCH...
+    together) was spent; the questions that were asked until then are scored, the others are counted.
 
     With the model `local` --beam, --candidates and --alpha have no effect: it scores all candidates itself.
     """

@@ -31,8 +31,8 @@ def score(files: tuple[Path, ...], seed: int, as_json: bool) -> None:
     """Compute every score of the result files FILE... again, from their records alone: no endpoint, no model.
 
     Each figure is a mean over all questions that were asked, with its 95 % bootstrap confidence interval; errors,
-    abstentions and questions without a path count as wrong. Strict scores compare IRIs, lenient ones texts, as other walkers
-    publish them.
+    abstentions and questions without a path count as wrong. Strict scores compare IRIs, lenient ones texts, as other
+    walkers publish them.
     """
     summaries = [summary(result, seed) for _, result in results.every(files)]
     if as_json:
