@@ -156,7 +156,9 @@ PLACES = {
     "fedkg.config.keywords": "SettingsKeywords",
     "fedkg.config.settings": "Budget SearchSettings Settings Ttl",
     "fedkg.core.answer": "Answer",
-    "fedkg.core.events": "Answered Chosen Event Fetched Judged Linked Planned Proposed Ranked Reached Scored Verified Warned",
+    "fedkg.core.events": (
+        "Answered Chosen Event Fetched Judged Linked Planned Proposed Ranked Reached Scored Verified Warned"
+    ),
     "fedkg.core.meter": "Meter",
     "fedkg.core.path": "Neighbourhood",
     "fedkg.core.proof": "AnswerValue Path PathEdge Status",

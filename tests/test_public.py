@@ -63,7 +63,7 @@ def test_ask(endpoints: str | list[str] | tuple[str, ...]) -> None:
 
 
 def test_ask_for_a_kind() -> None:
-    """The kind and the options of a choice are those of `Session.ask`; without a language model they are not answered."""
+    """The kind and the options of a choice are those of `Session.ask`; without a language model nothing is answered."""
     choice = fedkg.ask(CAPITAL, "sample", options=["Wellington", "Oslo"], **SAMPLE)
     assert (choice.kind, choice.status) == ("choice", answer.Status.ABSTAINED)
     with pytest.raises(fedkg.InputError, match="no options"):

@@ -88,8 +88,8 @@ def ask(  # noqa: PLR0917  # click gives all of them by name
     """
     settings = options.settings(file, flags)
     if dry_run:
-        said = estimated(settings, question, topics, kind, choices)
-        click.echo(encode(said)) if as_json else show_estimate(show.console(), said)
+        estimate = estimated(settings, question, topics, kind, choices)
+        click.echo(encode(estimate)) if as_json else show_estimate(show.console(), estimate)
         return 0
     with opened(settings, transcript) as session:
         with watched(verbose=verbose) as on_event:

@@ -23,7 +23,7 @@ INDEXES = "label indexes"
 
 @click.group()
 def cache() -> None:
-    """Show or clear what is kept on disk, or on the server `cache_url`; export what runs touched as a pack, import a pack.
+    """Show or clear what is kept on disk, or on the server `cache_url`; export runs as packs; import packs.
 
     A pack holds all that a question's answer came from. Where it is imported, the same question gives the same
     document with --mode offline: nobody is asked.
@@ -102,7 +102,7 @@ def every(file: str | None, as_json: bool, **flags: object) -> None:
 def exported(pack: Path, names: tuple[str, ...], file: str | None, **flags: object) -> None:
     """Write what the latest run touched, or the runs named with --run, as the file PACK.
 
-    It holds what endpoints said, the vectors of texts, and the model's replies where it was asked with --replies;
+    It holds what endpoints returned, the vectors of texts, and the model's replies where it was asked with --replies;
     neither folders of this machine, nor keys, nor who asked. The same run gives the same bytes.
     """
     with contextlib.closing(lasting_store(options.settings(file, flags))) as store:
@@ -118,7 +118,7 @@ def exported(pack: Path, names: tuple[str, ...], file: str | None, **flags: obje
 def imported(pack: Path, max_size: int, file: str | None, **flags: object) -> None:
     """Keep all that the file PACK holds, in the place of what is kept now; a damaged pack changes nothing.
 
-    A pack says what endpoints said: take it only from somebody whom you believe that.
+    A pack stands for what endpoints returned: import it only from somebody whom you trust.
     """
     with contextlib.closing(lasting_store(options.settings(file, flags))) as store:
         manifest = import_pack(pack, store, max_size << 20)

@@ -1,4 +1,4 @@
-"""A session for one command, which says what was tried when an endpoint fails and what is kept when it is interrupted."""
+"""A session for one command: what was tried is told where an endpoint fails, what is kept where it is interrupted."""
 
 import time
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ __all__ = ["interruptible", "opened"]
 
 @contextmanager
 def opened(settings: Settings, transcript: str | None = None) -> Iterator[Session]:
-    """A session that is closed at the end; a contact that is missing is asked for first. `transcript` is the file of one.
+    """A session that is closed at the end; a missing contact is asked for first. `transcript` is the file of one.
 
     Raises InputError for settings that cannot be wired.
     """

@@ -83,7 +83,7 @@ def _keep(contact: str) -> None:
 
 
 def _with_contact(text: str, contact: str) -> str:
-    """The TOML text with the contact at its beginning, in place of an empty one. Raises ValueError where it is no TOML."""
+    """The TOML text with the contact at its start, in place of an empty one. Raises ValueError where it is no TOML."""
     if "contact" in tomllib.loads(text):
         text = KEY.sub("", text, count=1)
     text = f"contact = {json.dumps(contact)}\n{text}"

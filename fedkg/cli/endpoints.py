@@ -1,4 +1,4 @@
-"""`fedkg endpoints`: which endpoints are known, what their profiles say, how they are, and what is remembered of them."""
+"""`fedkg endpoints`: the known endpoints, their profiles, how they are, and what is remembered of them."""
 
 import click
 import msgspec
@@ -30,17 +30,17 @@ def endpoints() -> None:
 @options.settings_file
 @options.profiles_dir
 @options.as_json
-def every(file: str | None, as_json: bool, **flags: object) -> None:
+def list_profiles(file: str | None, as_json: bool, **flags: object) -> None:
     """List the known profiles."""
-    own = options.settings(file, flags).profiles_dir
-    known = [profiles.find(name, own) for name in profiles.names(own)]
+    folder = options.settings(file, flags).profiles_dir
+    known = [profiles.find(name, folder) for name in profiles.names(folder)]
     if as_json:
-        click.echo(encode([{"name": one.name, "title": one.title, "urls": one.urls} for one in known]))
+        click.echo(encode([{"name": profile.name, "title": profile.title, "urls": profile.urls} for profile in known]))
         return
-    width = max(len(one.name) for one in known)
-    for one in known:
-        line = Text(f"{one.name:{width}}  ", "bold").append(plain(one.title), "default")
-        show.console().print(line.append(f"  {_where(one)}", "dim"))
+    width = max(len(profile.name) for profile in known)
+    for profile in known:
+        line = Text(f"{profile.name:{width}}  ", "bold").append(plain(profile.title), "default")
+        show.console().print(line.append(f"  {_where(profile)}", "dim"))
 
 
 @endpoints.command("show")
@@ -48,7 +48,7 @@ def every(file: str | None, as_json: bool, **flags: object) -> None:
 @options.settings_file
 @options.profiles_dir
 @options.as_json
-def one(name: str, file: str | None, as_json: bool, **flags: object) -> None:
+def show_profile(name: str, file: str | None, as_json: bool, **flags: object) -> None:
     """Show the profile NAME."""
     profile = profiles.find(name, options.settings(file, flags).profiles_dir)
     if as_json:

@@ -25,14 +25,14 @@ def estimated(
         return session.run(session.estimate(question, topics, kind=kind, options=choices))
 
 
-def show(out: Console, said: Estimate) -> None:
+def show(out: Console, estimate: Estimate) -> None:
     """Prints the three cases side by side, and what is not counted."""
-    out.print(Text(f"Nothing was asked. With the model {plain(said.model)} this question takes about:"))
+    out.print(Text(f"Nothing was asked. With the model {plain(estimate.model)} this question takes about:"))
     rows = Table("", "calls", "tokens in", "tokens out", "requests", "price", "which calls", box=None)
-    for name, cost in (("least", said.least), ("typical", said.typical), ("most", said.most)):
+    for name, cost in (("least", estimate.least), ("typical", estimate.typical), ("most", estimate.most)):
         rows.add_row(*(Text(cell) for cell in (name, *_cells(cost))))
     table(out, rows)
-    for note in said.notes:
+    for note in estimate.notes:
         out.print(Text(plain(note, 500), "dim"))
 
 

@@ -121,8 +121,8 @@ def build(  # noqa: PLR0917  # click gives all of them by name
 
 def _progress(name: str, tick: Callable[[str], None]) -> Callable[[Sequence[ExamplesRecord], int], None]:
     def on_progress(records: Sequence[ExamplesRecord], total: int) -> None:
-        found = sum(len(record.examples) for record in records)
-        tick(f"{name}: {len(records)} of {total}, {counted(found, 'example')}")
+        examples = sum(len(record.examples) for record in records)
+        tick(f"{name}: {len(records)} of {total}, {counted(examples, 'example')}")
 
     return on_progress
 

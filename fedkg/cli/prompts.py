@@ -34,31 +34,31 @@ def prompts() -> None:
 @options.settings_file
 @options.prompts_dir
 @options.as_json
-def every(file: str | None, as_json: bool, **flags: object) -> None:
+def list_prompts(file: str | None, as_json: bool, **flags: object) -> None:
     """List the calls with the version of their wording, and the kinds and vendors that have a wording of their own."""
-    own = options.settings(file, flags).prompts_dir
-    wordings = library.PromptLibrary(own)  # with those of single kinds: a file that cannot be used is said here
-    known = [wordings.get(call) for call in library.names()]
+    folder = options.settings(file, flags).prompts_dir
+    prompts = library.PromptLibrary(folder)  # with those of single kinds: a file that cannot be used is reported here
+    known = [prompts.get(call) for call in library.names()]
     if as_json:
-        said = [
+        records = [
             {
-                "call": one.call,
-                "version": one.version,
-                "paper": one.meta.paper,
-                "returns": one.meta.returns,
-                "kinds": library.variants(one.call, own),
-                "vendors": library.vendors(one.call, own),
+                "call": template.call,
+                "version": template.version,
+                "paper": template.meta.paper,
+                "returns": template.meta.returns,
+                "kinds": library.variants(template.call, folder),
+                "vendors": library.vendors(template.call, folder),
             }
-            for one in known
+            for template in known
         ]
-        click.echo(encode(said))
+        click.echo(encode(records))
         return
     calls, versions = (
-        max(map(len, column)) for column in zip(*((one.call, one.version) for one in known), strict=True)
+        max(map(len, column)) for column in zip(*((template.call, template.version) for template in known), strict=True)
     )
-    for one in known:
-        lines = [one.meta.returns, one.meta.paper, *_special(one.call, own)]
-        click.echo(f"{one.call:{calls}}  {one.version:{versions}}  {plain(lines[0])}")
+    for template in known:
+        lines = [template.meta.returns, template.meta.paper, *_special(template.call, folder)]
+        click.echo(f"{template.call:{calls}}  {template.version:{versions}}  {plain(lines[0])}")
         for line in lines[1:]:
             click.echo(f"{'':{calls + versions + 4}}{plain(line)}")
 
@@ -69,7 +69,7 @@ def every(file: str | None, as_json: bool, **flags: object) -> None:
 @vendor_of_model
 @options.settings_file
 @options.prompts_dir
-def one(call: str, kind: Kind | None, vendor: str, file: str | None, **flags: object) -> None:
+def show_prompt(call: str, kind: Kind | None, vendor: str, file: str | None, **flags: object) -> None:
     """Show the files that the prompt CALL is made of, with what they include."""
     template = library.load(call, options.settings(file, flags).prompts_dir, vendor, kind)
     click.echo(f"# {template.call}, version {template.version}")
@@ -107,15 +107,15 @@ def render(
     """
     if values and example:
         raise click.UsageError("--values and --example exclude each other")
-    own = options.settings(file, flags).prompts_dir
-    kind = kind or _exemplary(call, own)
-    template = library.load(call, own, vendor, kind)
-    system, user = _rendered(template, _read(values) if values else _shown(call, own, kind, example or 1))
+    folder = options.settings(file, flags).prompts_dir
+    kind = kind or _exemplary(call, folder)
+    template = library.load(call, folder, vendor, kind)
+    system, user = _rendered(template, _read(values) if values else _shown(call, folder, kind, example or 1))
     if as_json:
         messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
         tokens = template.tokens + estimate(user)
-        said = {"template": template.version, "kind": kind, "messages": messages, "schema": template.schema}
-        click.echo(encode({**said, "tokens": tokens}))
+        document = {"template": template.version, "kind": kind, "messages": messages, "schema": template.schema}
+        click.echo(encode({**document, "tokens": tokens}))
         return
     wording = f"{template.call}, version {template.version}{f', for {kind}' if kind else ''}"
     click.echo(f"# {wording}: about {template.tokens + estimate(user):,} tokens")
@@ -130,13 +130,13 @@ def render(
 @options.settings_file
 @options.prompts_dir
 def diff(call: str, kind: Kind | None, vendor: str, file: str | None, **flags: object) -> None:
-    """Compare CALL with what is bundled; without a folder of one's own, its wording for a kind or vendor with the plain one.
+    """Compare CALL with what is bundled; without a folder of yours, its wording for a kind or vendor with the plain one.
 
     The exit code is 0 where they are the same, 1 where they differ.
     """
-    own = options.settings(file, flags).prompts_dir
-    usual = library.load(call, "", vendor, kind) if own else library.load(call)
-    lines = list(_differences(usual, library.load(call, own, vendor, kind)))
+    folder = options.settings(file, flags).prompts_dir
+    usual = library.load(call, "", vendor, kind) if folder else library.load(call)
+    lines = list(_differences(usual, library.load(call, folder, vendor, kind)))
     for line in lines:
         click.echo(line)
     click.get_current_context().exit(1 if lines else 0)
@@ -152,18 +152,20 @@ def _read(path: Path) -> dict[str, Any]:
     return shown
 
 
-def _shown(call: str, own: str, kind: Kind | None, number: int) -> dict[str, Any]:
+def _shown(call: str, folder: str, kind: Kind | None, number: int) -> dict[str, Any]:
     """The values of an example: of those for that kind, or where there are none, of any."""
-    every = next((found for one in (kind, *KINDS) if (found := library.load(call, own, kind=one).examples)), ())
+    every = next(
+        (examples for name in (kind, *KINDS) if (examples := library.load(call, folder, kind=name).examples)), ()
+    )
     if number > len(every):
         counted = f"it has {len(every)} for this kind of question" if every else "it has none"
         raise PromptError(f"`{call}` has no example {number}: {counted}", hint="give the values: --values FILE")
     return every[number - 1].shown
 
 
-def _exemplary(call: str, own: str) -> Kind | None:
+def _exemplary(call: str, folder: str) -> Kind | None:
     """The first kind of question that a call has examples for; None where they are for all kinds, or there are none."""
-    return next((kind for kind in (None, *KINDS) if library.load(call, own, kind=kind).examples), None)
+    return next((kind for kind in (None, *KINDS) if library.load(call, folder, kind=kind).examples), None)
 
 
 def _rendered(template: PromptTemplate, shown: dict[str, Any]) -> tuple[str, str]:
@@ -176,21 +178,21 @@ def _rendered(template: PromptTemplate, shown: dict[str, Any]) -> tuple[str, str
         raise PromptError(error.message, hint=f"the values of `{template.call}` are {', '.join(given)}") from error
 
 
-def _special(call: str, own: str) -> Iterator[str]:
+def _special(call: str, folder: str) -> Iterator[str]:
     """For which kinds and vendors a call has files of their own."""
-    for noun, marks in (("kind", library.variants(call, own)), ("vendor", library.vendors(call, own))):
+    for noun, marks in (("kind", library.variants(call, folder)), ("vendor", library.vendors(call, folder))):
         if marks:
             yield f"own wording for the {noun}{'s' if len(marks) > 1 else ''} {', '.join(marks)}"
 
 
 def _differences(old: PromptTemplate, new: PromptTemplate) -> Iterator[str]:
     """The unified diff of the files of two templates; files are compared that have the same part in both."""
-    before, after = ({_part(path): path for path in one.files} for one in (old, new))
+    before, after = ({_part(path): path for path in template.files} for template in (old, new))
     for part in dict.fromkeys([*before, *after]):
         paths = [side.get(part) for side in (before, after)]
-        one, other = (path.read_text(encoding="utf-8").splitlines() if path else [] for path in paths)
+        old_lines, new_lines = (path.read_text(encoding="utf-8").splitlines() if path else [] for path in paths)
         names = [str(path or "/dev/null") for path in paths]
-        yield from difflib.unified_diff(one, other, names[0], names[1], lineterm="")
+        yield from difflib.unified_diff(old_lines, new_lines, names[0], names[1], lineterm="")
 
 
 def _part(path: Path) -> str:

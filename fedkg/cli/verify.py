@@ -35,10 +35,10 @@ def verify(document: str, file: str | None, as_json: bool, **flags: object) -> i
     for, or no path leads to an answer.
     """
     answer = _read(document)
-    own = not flags["endpoints"]
-    flags |= {"model": "local", "endpoints": _endpoints(answer) if own else flags["endpoints"]}
+    from_document = not flags["endpoints"]
+    flags |= {"model": "local", "endpoints": _endpoints(answer) if from_document else flags["endpoints"]}
     with opened(options.settings(file, flags)) as session:
-        checked = session.run(_checked(session, answer, own=own))
+        checked = session.run(_checked(session, answer, from_document=from_document))
     counts = {name: sum(check.holds is value for check in checked) for name, value in COUNTS.items()}
     unproven = [value.value for value in answer.unproven(session.identity.allows)]
     if as_json:
@@ -51,23 +51,23 @@ def verify(document: str, file: str | None, as_json: bool, **flags: object) -> i
 
 
 def print_checked(answer: Answer, checked: Sequence[Checked]) -> None:
-    """Prints every edge with a mark whether it holds, without its qualifiers, which are not asked for; then the counts."""
+    """Prints every edge with a mark whether it holds, without its qualifiers, which are not asked; then the counts."""
     out = show.console()
     edges = [edge for path in answer.paths for edge in path.edges]
     for edge, check in zip(edges, checked, strict=True):
         line = Text(*MARKS[check.holds])
         bare = msgspec.structs.replace(edge, qualifiers=())
         out.print(line.append_text(show.line(edge_line(bare))))
-    told, asked = [check.holds for check in checked], show.counted(len(checked), "edge")
-    if gone := told.count(False):
+    holds, asked = [check.holds for check in checked], show.counted(len(checked), "edge")
+    if gone := holds.count(False):
         out.print(Text(f"{gone} of {asked} no longer {'holds' if gone == 1 else 'hold'}.", "bold red"))
-    if unasked := told.count(None):
+    if unasked := holds.count(None):
         out.print(
             Text(f"{unasked} of {asked} could not be asked for: no query can say it, or it is rejected.", "bold red")
         )
     if not checked:
         out.print("The document shows no edges.")
-    elif all(told):
+    elif all(holds):
         out.print(Text("The one edge holds." if len(checked) == 1 else f"All {asked} hold.", "bold"))
 
 
@@ -90,17 +90,17 @@ def _endpoints(answer: Answer) -> tuple[str, ...]:
         raise DocumentError("the document names no endpoints", hint="name them with -e") from error
 
 
-async def _checked(session: Session, answer: Answer, *, own: bool) -> list[Checked]:
+async def _checked(session: Session, answer: Answer, *, from_document: bool) -> list[Checked]:
     """The edges asked again. Raises DocumentError where it is not known which endpoint to ask for one of them."""
     try:
         graph = await session.graph()
     except (ProfileError, GraphFileError) as error:
-        if own:
+        if from_document:
             error.hint = "a document keeps no folders, passwords and queries; name its endpoints with -e"
         raise
     names = {member.name for member in graph.members} if isinstance(graph, FederatedGraph) else {graph.name}
-    said = {edge.endpoint for path in answer.paths for edge in path.edges}
-    if (own or len(names) > 1) and (unknown := said - names):
+    named = {edge.endpoint for path in answer.paths for edge in path.edges}
+    if (from_document or len(names) > 1) and (unknown := named - names):
         raise DocumentError(
             f"edges of {', '.join(sorted(unknown))}, which is none of {graph.name}", hint="name it with -e"
         )

@@ -83,15 +83,15 @@ def _fields(kind: type[msgspec.Struct]) -> Sequence[inspect.Field]:
 
 def _type(kind: type[msgspec.Struct], key: str, *, element: bool) -> inspect.Type:
     """The type of the setting with that dotted key, or of its elements; without what only says that it may be unset."""
-    found: inspect.Type = inspect.type_info(kind)
+    expected: inspect.Type = inspect.type_info(kind)
     for part in key.split(".") if key else ():
-        assert isinstance(found, inspect.StructType)
-        found = next(field.type for field in found.fields if field.encode_name == part)
-    if element and isinstance(found, inspect.VarTupleType):
-        found = found.item_type
-    if isinstance(found, inspect.UnionType):
-        found = next(option for option in found.types if not isinstance(option, inspect.NoneType))
-    return found
+        assert isinstance(expected, inspect.StructType)
+        expected = next(field.type for field in expected.fields if field.encode_name == part)
+    if element and isinstance(expected, inspect.VarTupleType):
+        expected = expected.item_type
+    if isinstance(expected, inspect.UnionType):
+        expected = next(option for option in expected.types if not isinstance(option, inspect.NoneType))
+    return expected
 
 
 def _wanted(fault: str, kind: inspect.Type) -> str:

@@ -50,7 +50,7 @@ Form = Literal["groups", "pairs"]
 Scoring = Literal["lookahead", "path", "diverse"]
 Verifier = Literal["deductive", "adequacy", "log-probability", "none"]
 ConstraintLevel = Literal["token", "schema", "index"]
-"""What holds a model to the paths of a trie: each token that it writes, its reply's schema, or a check of the numbers it picks."""
+"""What holds a model to the paths of a trie: each token that it writes, its reply's schema, or checked choices."""
 Weight = Annotated[float, msgspec.Meta(ge=0)]
 DAY = 86_400.0
 
@@ -95,7 +95,7 @@ class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What may be spent: model calls, tokens (in and out together), US dollars and wall-clock seconds; None = no limit."""
+    """What may be spent: model calls, tokens (in and out together), US dollars, wall-clock seconds; None = no limit."""
 
     calls: Positive | None = None
     tokens: Positive | None = None
@@ -249,7 +249,7 @@ def load(
 
 
 def changed(settings: Settings, changes: Mapping[str, Any], source: str) -> Settings:
-    """The settings with some changed, nested ones by dots (`search.depth`). Raises SettingsError, which names the source."""
+    """The settings with some changed, nested ones by dots (`search.depth`). Raises SettingsError, naming the source."""
     return _merge(settings, _nested(_dotted(changes, {})[0]), Source({}, f" in {source}"))
 
 
@@ -259,7 +259,7 @@ def user_file() -> Path:
 
 
 def public(settings: Settings) -> dict[str, Any]:
-    """The settings as an answer document shows them: no contact address, nothing of this machine, and not what is kept how.
+    """The settings as an answer document shows them: no contact, nothing of this machine, and nothing of the cache.
 
     An answer that is read from the cache is the answer that filled it. Of a path only the last part stays, of a URL
     neither its user and password nor its query, which may hold a key.
@@ -273,9 +273,9 @@ def public(settings: Settings) -> dict[str, Any]:
     return shown
 
 
-def restored(shown: Mapping[str, Any], own: Settings) -> Settings:
-    """The settings that `public` shows, with one's own of what it does not show. Raises SettingsError where they do not fit."""
-    private = {name: getattr(own, name) for name in PRIVATE}
+def restored(shown: Mapping[str, Any], users: Settings) -> Settings:
+    """The settings that `public` shows, with the user's own others. Raises SettingsError where they do not fit."""
+    private = {name: getattr(users, name) for name in PRIVATE}
     known = {name: value for name, value in shown.items() if name not in PRIVATE}
     return msgspec.structs.replace(_merge(Settings(), known, Source({}, " in the settings of the result")), **private)
 
@@ -296,8 +296,8 @@ def _merge(settings: Settings, changes: Mapping[str, Any], source: Source) -> Se
     try:
         return msgspec.convert(merged, Settings, strict=True)
     except msgspec.ValidationError as error:
-        said = setting_errors.sentence(error, Settings, source)
-        raise SettingsError(said, hint="keys are listed in README, section Settings") from error
+        message = setting_errors.sentence(error, Settings, source)
+        raise SettingsError(message, hint="keys are listed in README, section Settings") from error
 
 
 def _dotted(flags: Mapping[str, Any], keywords: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:

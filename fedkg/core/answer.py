@@ -60,24 +60,24 @@ class Answer(msgspec.Struct, frozen=True):
 
     def _proves(self, value: AnswerValue, identified: Callable[[Edge], bool]) -> bool:
         """Whether connected paths lead to the value, and the value is what the graph's term, or their number, says."""
-        own = [self.paths[index] for index in value.paths if 0 <= index < len(self.paths)]
-        if len(own) < max(1, len(value.paths)) or not all(
-            identified(shown.edge) for path in own for shown in path.edges
+        proofs = [self.paths[index] for index in value.paths if 0 <= index < len(self.paths)]
+        if len(proofs) < max(1, len(value.paths)) or not all(
+            identified(shown.edge) for path in proofs for shown in path.edges
         ):
             return False
         if self.kind in JUDGED:
-            return self._judges(value) and all(path.end for path in own)
+            return self._judges(value) and all(path.end for path in proofs)
         if value.term is None:
-            return self.kind == "count" and value.iri is None and _counts(value.value, own)
+            return self.kind == "count" and value.iri is None and _counts(value.value, proofs)
         named = isinstance(value.term, Iri) or value.value == own_name(value.term)
         iri = value.term.value if isinstance(value.term, Iri) else None
-        return named and value.iri == iri and all(path.end == value.term for path in own)
+        return named and value.iri == iri and all(path.end == value.term for path in proofs)
 
     def _judges(self, value: AnswerValue) -> bool:
         """Whether the value is the one verdict, or the one option with its number, and claims no more."""
         numbered = {option: str(number) for number, option in enumerate(self.options, 1)}
-        told = numbered if self.kind == "choice" else {"yes": "", "no": ""}
-        label = told.get(value.value)
+        labels = numbered if self.kind == "choice" else {"yes": "", "no": ""}
+        label = labels.get(value.value)
         return label is not None and self.answers == (AnswerValue(value.value, label=label, paths=value.paths),)
 
     def text(self, *, everything: bool = False) -> str:

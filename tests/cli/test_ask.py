@@ -81,7 +81,10 @@ def test_offline_without_a_cache_says_that_it_lacks_one(cli: Cli) -> None:
 def test_options_reach_the_settings(cli: Cli, graph: Path, tmp_path: Path) -> None:
     """Every option of the search is in the document's settings; what is not given stays as it is."""
     (tmp_path / "own.toml").write_text("[search]\ndepth = 9\nalpha = 0.7\n")
-    more = "--lang de,en --depth 2 --beam 3 --candidates 7 --form pairs --call-plan paper --no-keywords --verifier none --scoring diverse --no-planning --no-last-step"
+    more = (
+        "--lang de,en --depth 2 --beam 3 --candidates 7 --form pairs --call-plan paper --no-keywords --verifier none "
+        "--scoring diverse --no-planning --no-last-step"
+    )
     budget = "--max-calls 5 --max-tokens 600 --max-money 0.5 --timeout 70 --no-cache --settings own.toml"
     result = cli("ask", "Was ist capital Ruritanien?", "-e", graph, "--json", *more.split(), *budget.split())
     shown = json.loads(result.stdout)["settings"]
@@ -224,7 +227,7 @@ def test_a_spent_budget_of_model_calls(
 
 
 def test_money_without_a_price(cli: Cli, graph: Path, speaking: Callable[[str], Any]) -> None:
-    """A model that no table prices is refused a budget in money, before it is asked; without one its price is unknown."""
+    """A model that no table prices is refused a budget in money, before it is asked; else its price is unknown."""
     unpriced, priced = speaking("capital"), speaking("capital")  # the table is that of the latest
     result = cli("ask", CAPITAL, "-e", graph, "--model", unpriced.model, "--max-money", "1")
     assert (result.exit_code, result.stdout, unpriced.asked) == (2, "", 0)

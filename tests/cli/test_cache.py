@@ -66,7 +66,7 @@ def test_runs(cli: Cli, graph: Path) -> None:
 
 
 def test_names_that_are_no_text(cli: Cli, graph: Path, tmp_path: Path) -> None:
-    """Bytes on the command line that are no UTF-8 are noted by their escapes, in what was asked and in a pack's name."""
+    """Bytes on the command line that are no UTF-8 are noted by their escapes, in questions and in a pack's name."""
     assert cli("search", "\udcff", "-e", graph).exit_code == 1
     cli("cache", "export", "one.pack")
     (tmp_path / "one.pack").rename(tmp_path / "\udcff.pack")
@@ -85,7 +85,7 @@ def test_a_run_that_is_too_large_says_so(cli: Cli, graph: Path, monkeypatch: pyt
 
 
 def test_a_pack_answers_elsewhere(cli: Cli, tmp_path: Path, served: Callable[..., Any]) -> None:
-    """Export, import, and the same document offline, with the server gone; what is not in the pack is an error that says so."""
+    """Export, import, and the same document offline, with the server gone; what is not in the pack is an error."""
     server, there = served(), ("--cache-dir", tmp_path / "there")
     question = ("ask", "What is the capital of Ruritania?", "-e", server.url, "--json")
     assert cli(*question).exit_code == 0
@@ -114,7 +114,7 @@ def test_an_imported_pack_is_a_run(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_exported_or_imported(cli: Cli, tmp_path: Path) -> None:
-    """An unknown run, no run at all, a file that is no pack, one that is too large: bad input, and nothing is written."""
+    """An unknown run, no run at all, a file that is no pack, one too large: bad input, and nothing is written."""
     assert cli("cache", "export", "x.pack", "--run", "yesterday").exit_code == 2
     empty = cli("cache", "export", "x.pack", "--cache-dir", tmp_path / "new")
     assert (empty.exit_code, "there is no run" in empty.stderr) == (2, True)

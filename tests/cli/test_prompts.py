@@ -118,7 +118,7 @@ def test_render_in_json(cli: Cli) -> None:
 
 
 def test_render_with_values_of_ones_own(cli: Cli, tmp_path: Path) -> None:
-    """Values are a JSON object like those of an example; what looks like a delimiter is neutralised as in a question."""
+    """Values are a JSON object like an example's; what looks like a delimiter is neutralised as in a question."""
     shown: dict[str, object] = {
         "question": "Why <b>?",
         "plan": {},

@@ -66,7 +66,8 @@ def test_answer_that_was_found() -> None:
         "Answered.",
         "gap: wikidata: http://a (out): no whole reply within 60 s",
         "warning: there may be more",
-        "1 request in 1 round trip, 2.3 kB, 2 cache hits, 0 labels embedded, 1 model call, 9 + 8 tokens, $0.5000, 0.0 s",
+        "1 request in 1 round trip, 2.3 kB, 2 cache hits, 0 labels embedded, 1 model call, "
+        + "9 + 8 tokens, $0.5000, 0.0 s",
     ]
 
 

@@ -218,7 +218,7 @@ def test_each_edge_is_asked_for_where_it_was_said(cli: Cli, federated: Path) -> 
 
 
 def test_a_forged_identity_is_found(cli: Cli, federated: Path) -> None:
-    """Both facts are said, but the identifier stands for another entity: neither does it hold nor is anything proven."""
+    """Both facts are there, but the identifier is of another entity: neither does it hold nor is anything proven."""
     document = federated.read_text().replace("DOID_1>", "DOID_2>")
     federated.write_text(document)
     result = cli("verify", federated)
@@ -233,7 +233,7 @@ def test_a_forged_identity_is_found(cli: Cli, federated: Path) -> None:
     [({"value": "yes"}, 0), ({"value": "perhaps"}, 1), ({"value": "yes", "iri": "http://ex.org/rudolf"}, 1)],
 )
 def test_a_verdict_is_verified_by_its_evidence(cli: Cli, document: Path, said: dict[str, str], code: int) -> None:
-    """Its edges are asked for; what is neither yes nor no, or passes for a node of the graph, nobody can have judged."""
+    """Its edges are asked for; what is neither yes nor no, or passes for a node, nobody can have judged."""
     shown = json.loads(document.read_text())
     document.write_text(json.dumps(shown | {"kind": "yesno", "answers": [{"paths": [0, 1], **said}]}))
     result = cli("verify", document)

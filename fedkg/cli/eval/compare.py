@@ -28,7 +28,7 @@ MOST_FLIPS = 20
 @click.option("--seed", default=0, show_default=True, help="What the resampling depends on.")
 @options.as_json
 def compare(first: Path, second: Path, verbose: bool, seed: int, as_json: bool) -> None:
-    """Compare two runs of one benchmark on the questions that both have: what changed, which questions flipped, and why.
+    """Compare two runs of one benchmark on the questions of both: what changed, which questions flipped, and why.
 
     Differences are SECOND less FIRST, with a paired bootstrap interval; hits are tested by McNemar's exact test.
     """

@@ -27,22 +27,26 @@ def confirm(name: str, jobs: Iterable[tuple[Job, Path | None]], *, yes: bool) ->
 
     Raises DatasetError where a file holds another run, and SettingsError where nobody can be asked.
     """
-    left = [job for job in (_left(*one) for one in jobs) if job.questions]
+    left = [job for job in (_left(*started) for started in jobs) if job.questions]
     costs = [] if yes else [cost for job in left if _is_sold(job.header.model) for cost in _quoted(job)]
     vectors = set() if yes else {job.work.settings.embedder for job in left if _is_sold(job.work.settings.embedder)}
     if not vectors and all(cost.price == 0 for cost in costs):
         return
-    said = ", ".join([f"{name}: about {_said(costs)}", *(f"vectors of {plain(one)}" for one in sorted(vectors))])
+    amount = ", ".join(
+        [f"{name}: about {_amount(costs)}", *(f"vectors of {plain(model)}" for model in sorted(vectors))]
+    )
     price = UNKNOWN if vectors else _price(costs)
     if not sys.stdin.isatty():
-        raise SettingsError(f"{said}, {price}: nobody was asked whether that is all right", hint="say it with --yes")
-    click.confirm(f"{said}, {price}. Go on?", abort=True, err=True)
+        raise SettingsError(f"{amount}, {price}: nobody was asked whether that is all right", hint="say it with --yes")
+    click.confirm(f"{amount}, {price}. Go on?", abort=True, err=True)
 
 
 def _left(job: Job, file: Path | None) -> Job:
     """The job without what an earlier start has finished."""
     done = {record.id for record in earlier(file, job.header, retry_errors=job.retry_errors)} if file else set()
-    return msgspec.structs.replace(job, questions=tuple(one for one in job.questions if one.id not in done))
+    return msgspec.structs.replace(
+        job, questions=tuple(question for question in job.questions if question.id not in done)
+    )
 
 
 def _is_sold(model: str) -> bool:
@@ -58,7 +62,7 @@ def _quoted(job: Job) -> list[Cost]:
         return []
 
 
-def _said(costs: Sequence[Cost]) -> str:
+def _amount(costs: Sequence[Cost]) -> str:
     tokens = sum(cost.tokens_in + cost.tokens_out for cost in costs)
     return f"{sum(cost.calls for cost in costs):,} calls, {tokens:,} tokens"
 

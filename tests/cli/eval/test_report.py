@@ -53,7 +53,7 @@ def test_an_ablation_ends_in_a_report(cli: Cli, ablated: Result, tmp_path: Path)
 
 
 def test_an_ablation_has_one_budget(cli: Cli, grid: Path, tmp_path: Path, speaking: Callable[[str], Any]) -> None:
-    """Of all its runs together: where it is spent the report has what was asked, and the exit code is 4; with more it goes on."""
+    """Of all its runs: where it is spent the report has what was asked, and exit code is 4; with more it goes on."""
     model = speaking("capital")
     command = ("eval", "ablate", "grid.toml", "-e", tmp_path / "kingdom.ttl", "--out", "own", "--model", model.model)
     result = cli(*command, "--no-replies", "--run-calls", "4")

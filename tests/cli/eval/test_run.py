@@ -130,7 +130,7 @@ def test_own_endpoint(cli: Cli, data: Path, dead: str) -> None:
 
 
 def test_own_questions(cli: Cli, graph: Path, tmp_path: Path) -> None:
-    """A JSON Lines file with an endpoint is a benchmark, more than there are cannot be drawn, and bad rows are left out if wanted."""
+    """A JSON Lines file with an endpoint is a benchmark; no more are drawn than there are, bad rows are left out."""
     rows = [{"question": "capital?", "topics": ["Ruritania"], "answers": ["Strelsau"]}, {"question": "who?"}]
     own = tmp_path / "own.jsonl"
     own.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -222,7 +222,7 @@ def test_interrupt_keeps_the_finished_records(
     served: Callable[..., Any],
     start: Callable[..., "subprocess.Popen[str]"],
 ) -> None:
-    """Ctrl-C in the second question leaves the first one's record, and says so; the same command asks the second alone."""
+    """Ctrl-C in the second question leaves the first one's record, and says so; the same command asks the second."""
     command = ("eval", "run", NAME, "--data", data, "--no-cache", "--out", "out", "-e")
     kingdom(data, "ruritania")
     first = served()
@@ -321,7 +321,7 @@ def test_the_budget_of_a_run_ends_it_cleanly(
 
 
 def test_a_run_goes_on_with_more_to_spend(cli: Cli, data: Path, graph: Path, speaking: Callable[[str], Any]) -> None:
-    """A larger budget is no other run: the question that the smaller one ended is asked again, the finished one is not."""
+    """A larger budget is no other run: only the question that the smaller one ended is asked again."""
     capitals(data, 3)
     model = speaking("capital")
     command = (*models(model.model, data, graph), "--out", "out", "--json")
@@ -376,7 +376,7 @@ def test_a_budget_is_that_of_all_benchmarks(
 def test_errors_are_asked_again_where_that_is_wanted(
     cli: Cli, data: Path, tmp_path: Path, served: Callable[..., Any]
 ) -> None:
-    """An endpoint that was down spoils no run: the same command leaves the error, `--retry-errors` asks its question alone."""
+    """An endpoint that was down ends no run: the same command leaves the error, `--retry-errors` asks its question."""
     file, endpoint = tmp_path / "out" / f"{NAME}.jsonl", served()
     command = ("eval", "run", NAME, "--data", data, "--no-cache", "--json", "--out", "out", "-e", endpoint.url)
     kingdom(data, "ruritania")
