@@ -229,8 +229,6 @@ def ask(
 def _session(endpoints: "Endpoint | Sequence[Endpoint]", settings: "SessionKeywords") -> "Session":
     from fedkg.session import Session  # noqa: PLC0415  # importing fedkg stays cheap
 
-    if isinstance(endpoints, list | tuple | set | frozenset):
-        return Session(*endpoints, **settings)
     return Session(endpoints, **settings)
 
 

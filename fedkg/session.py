@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequenc
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Self, TypeVar, Unpack
 
 import msgspec
 
@@ -15,6 +15,7 @@ from fedkg.common.in_flight import InFlight
 from fedkg.common.sync_runner import SyncRunner, check_no_loop, in_loop
 from fedkg.config import profiles
 from fedkg.config.endpoint_spec import CachedEndpoint, Endpoint, hosted
+from fedkg.config.keywords import SettingsKeywords
 from fedkg.config.settings import Settings, masked
 from fedkg.core.answer import Answer
 from fedkg.core.events import Answered, Event
@@ -67,8 +68,8 @@ class Session:
     """Endpoints, a model, an embedder and a cache, ready to be asked.
 
     `endpoints`, one after the other or in a list, are profile names, URLs, RDF files, PROFILE@URL, PROFILE@FILE, or
-    SPARQLWrapper objects, whose authentication and headers are kept. Other settings are keyword arguments by name, nested ones
-    by dots in a mapping: `Session("sample", model="local", **{"search.depth": 2})`.
+    SPARQLWrapper objects, whose authentication and headers are kept. Settings are keyword arguments by name, those of
+    the search and the budgets as well: `Session("sample", model="local", depth=2, max_calls=5)`.
 
     Objects stand in for what settings name: `transport` is one more endpoint, `graph` is used as it is and needs none,
     `reasoner` stands for the model and its prompts, `chat` for the model alone, `similarity` for the embedder, `store` for the
@@ -94,7 +95,7 @@ class Session:
         account: Account | None = None,
         transcript: str | Path | TranscriptSink | None = None,
         settings: Settings | None = None,
-        **options: object,
+        **options: Unpack[SettingsKeywords],
     ) -> None:
         specs, objects = parted(endpoints)
         named: dict[str, object] = {"method": method, "retriever": retriever}

@@ -111,7 +111,10 @@ def test_the_keywords_are_those_of_a_session() -> None:
     """What `ask` takes by name is what a Session takes: its own parameters, and every setting."""
     parameters = inspect.signature(fedkg.Session).parameters.values()
     named = {parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY}
-    assert set(get_type_hints(fedkg.SessionKeywords)) == named | set(get_type_hints(fedkg.SettingsKeywords))
+    keywords = get_type_hints(fedkg.SessionKeywords)
+    assert set(keywords) == named | set(get_type_hints(fedkg.SettingsKeywords))
+    hints = get_type_hints(fedkg.Session.__init__)
+    assert {name: hints[name] for name in named} == {name: keywords[name] for name in named}
 
 
 def test_what_a_type_checker_sees_is_what_is_loaded() -> None:

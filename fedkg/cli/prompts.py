@@ -130,7 +130,7 @@ def render(
 @options.settings_file
 @options.prompts_dir
 def diff(call: str, kind: Kind | None, vendor: str, file: str | None, **flags: object) -> None:
-    """Compare CALL with what is bundled; without a folder of yours, its wording for a kind or vendor with the plain one.
+    """Compare CALL with what is bundled; without a folder of yours, its wording for a kind or vendor with the plain.
 
     The exit code is 0 where they are the same, 1 where they differ.
     """

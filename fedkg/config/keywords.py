@@ -21,14 +21,15 @@ __all__ = ["SettingsKeywords"]
 class SettingsKeywords(TypedDict, total=False):
     """The settings by name, those of a search without `search.`; what is left out or None stays as it is.
 
-    `max_calls`, `max_tokens`, `max_money` (US dollars) and `max_seconds` bound one question, `run_calls` and so on all
-    questions of a session together. `search`, `budget`, `total_budget` and `ttl` set all of a group at once. What each
-    of them means stands with the fields of `Settings`, `SearchSettings`, `Budget` and `Ttl`.
+    All but the endpoints, and `method` and `retriever`, for which a Session takes objects as well (`SessionKeywords`).
+
+    `max_calls`, `max_tokens`, `max_money` (US dollars) and `max_seconds` bound one question, `run_calls` and so on
+    all questions of a session together. `search`, `budget`, `total_budget` and `ttl` set all of a group at once. What
+    each of them means stands with the fields of `Settings`, `SearchSettings`, `Budget` and `Ttl`.
     """
 
     model: str | None
     path_model: str | None
-    method: str | None
     embedder: str | None
     languages: Sequence[str] | None
     contact: str | None
@@ -54,7 +55,6 @@ class SettingsKeywords(TypedDict, total=False):
     candidates: int | None
     alpha: float | None
     form: Form | None
-    retriever: str | None
     call_plan: Literal["fused", "paper"] | None
     frontier: int | None
     tails: int | None

@@ -10,7 +10,9 @@ from fedkg.engine.transcript import TranscriptSink
 from fedkg.graph.base import Graph
 from fedkg.llm.base import ChatModel
 from fedkg.llm.ledger import Account
+from fedkg.methods.base import Method
 from fedkg.reasoner.base import ReasoningModel
+from fedkg.retrieval.base import Retriever
 from fedkg.transport.base import Transport
 
 __all__ = ["SessionKeywords"]
@@ -19,10 +21,11 @@ __all__ = ["SessionKeywords"]
 class SessionKeywords(SettingsKeywords, total=False):
     """The keyword arguments of `Session`, `ask` and `aask`.
 
-    `settings` are ready ones, instead of single settings. `transport` is one more endpoint, `graph` is used as it is, instead
-    of endpoints. `reasoner` decides instead of the model that is named, or `chat` is asked instead of it, `similarity`
-    instead of the embedder, `store` instead of the cache; `account` is that of several sessions that share a budget;
-    `transcript` is a file, or a sink of your own, for each call of the model.
+    `settings` are ready ones, instead of single settings. `transport` is one more endpoint, `graph` is used as it is,
+    instead of endpoints. `reasoner` decides instead of the model that is named, or `chat` is asked instead of it,
+    `similarity` instead of the embedder, `store` instead of the cache; `retriever` and `method` are names or objects.
+    `account` is that of several sessions that share a budget; `transcript` is a file, or a sink of your own, for each
+    call of the model.
     """
 
     settings: Settings | None
@@ -32,5 +35,7 @@ class SessionKeywords(SettingsKeywords, total=False):
     chat: ChatModel | None
     similarity: Similarity | None
     store: Store | None
+    retriever: str | Retriever | None
+    method: str | Method | None
     account: Account | None
     transcript: str | Path | TranscriptSink | None

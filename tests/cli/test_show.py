@@ -56,6 +56,7 @@ def test_answer_that_was_found() -> None:
     answer = Answer(
         "q", "entities", Status.ANSWERED, values, (Path(0.5, (EDGE,)),), (gap,), usage, ("there may be more",)
     )
+    cost = "1 request in 1 round trip, 2.3 kB, 2 cache hits, 0 labels embedded, 1 model call, 9 + 8 tokens, $0.5000"
     assert printed(answer).splitlines() == [
         "Grace  <http://ex.org/grace>",
         "yes  (not grounded in the graph)",
@@ -66,8 +67,7 @@ def test_answer_that_was_found() -> None:
         "Answered.",
         "gap: wikidata: http://a (out): no whole reply within 60 s",
         "warning: there may be more",
-        "1 request in 1 round trip, 2.3 kB, 2 cache hits, 0 labels embedded, 1 model call, "
-        + "9 + 8 tokens, $0.5000, 0.0 s",
+        f"{cost}, 0.0 s",
     ]
 
 

@@ -6,6 +6,9 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from fedkg.config.keywords import SettingsKeywords
 from fedkg.config.settings import KEYWORDS, Budget, SearchSettings, Settings
 
+ELSEWHERE = {"endpoints", "method", "retriever"}
+"""Settings that a Session has parameters of its own for, since it takes objects as well."""
+
 
 def accepted(hint: Any) -> set[Any]:
     """What a keyword's type takes, None apart; a sequence for a tuple, since both are accepted."""
@@ -14,9 +17,13 @@ def accepted(hint: Any) -> set[Any]:
 
 
 def settings() -> dict[str, Any]:
-    """The type of every setting but the endpoints, which are no keyword, by its keyword."""
-    hints = {key: hint for key, hint in get_type_hints(Settings).items() if key != "endpoints"}
-    hints |= {KEYWORDS[f"search.{name}"]: hint for name, hint in get_type_hints(SearchSettings).items()}
+    """The type of every setting, by its keyword."""
+    hints = {key: hint for key, hint in get_type_hints(Settings).items() if key not in ELSEWHERE}
+    hints |= {
+        KEYWORDS[f"search.{name}"]: hint
+        for name, hint in get_type_hints(SearchSettings).items()
+        if name not in ELSEWHERE
+    }
     parts = get_type_hints(Budget).items()
     return hints | {KEYWORDS[f"{table}.{name}"]: hint for table in ("budget", "run") for name, hint in parts}
 
@@ -27,7 +34,7 @@ def test_the_keywords_are_the_settings() -> None:
     for name, hint in settings().items():
         assert keywords.pop(name) - {Path} == accepted(hint), name
     assert keywords == {}
-    assert set(settings()) == set(KEYWORDS.values()) - {"endpoints"}
+    assert set(settings()) == set(KEYWORDS.values()) - ELSEWHERE
 
 
 def test_no_two_settings_share_a_keyword() -> None:
