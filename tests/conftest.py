@@ -31,8 +31,8 @@ from fedkg.sparql.results import accept
 from fedkg.testing import HashingEmbedder
 from fedkg.transport import embedded
 from fedkg.transport.client import EndpointClient
-from tests import pairwise
 from tests.pets import PETS
+from tests.support import pairwise
 
 PREFIXES = """
 @prefix : <http://x/> .
@@ -70,7 +70,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Without `--all`, a test that is marked `pairwise` runs with a covering set of its cases (tests/pairwise.py)."""
+    """Without `--all`, a test that is marked `pairwise` runs with a covering set of its cases (tests/support/pairwise.py)."""
     if config.getoption("--all"):
         return
     items[:], left_out = pairwise.thinned(items)

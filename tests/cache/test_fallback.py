@@ -11,7 +11,6 @@ import pytest
 
 from fedkg.cache.disk import DiskStore
 from fedkg.cache.fallback import FallbackStore
-from fedkg.cache.redis import RedisStore
 from fedkg.config.settings import Settings
 from fedkg.core.answer import Status
 from fedkg.errors import CacheError
@@ -54,6 +53,7 @@ def socket(tmp_path: Path) -> Path:
 @pytest.fixture
 def server(socket: Path) -> Iterator["subprocess.Popen[bytes]"]:
     """That server; a test may kill it."""
+    pytest.importorskip("redis", reason="needs fedkg[redis]")
     with redis_server(socket) as server:
         yield server
         server.kill()
@@ -104,7 +104,8 @@ def test_a_server_that_comes_back_is_used_again(
 ) -> None:
     """What was kept in memory meanwhile stays readable, and goes where a later value reaches the server."""
     monkeypatch.setattr("fedkg.cache.fallback.PAUSE", 0.0)
-    store = FallbackStore(RedisStore(f"unix://{socket}"))
+    shared = pytest.importorskip("fedkg.cache.redis")
+    store = FallbackStore(shared.RedisStore(f"unix://{socket}"))
     stopped(server, socket)
     store.put_many("labels", {"Q1": b"meanwhile", "Q2": b"meanwhile"})
     with redis_server(socket) as later:
@@ -121,7 +122,8 @@ def test_a_server_that_comes_back_is_used_again(
 
 def test_what_failed_is_left_alone_for_a_while(server: "subprocess.Popen[bytes]", socket: Path) -> None:
     """A server that is back is not asked again at once: each try may take its time limit."""
-    store = FallbackStore(RedisStore(f"unix://{socket}"))
+    shared = pytest.importorskip("fedkg.cache.redis")
+    store = FallbackStore(shared.RedisStore(f"unix://{socket}"))
     stopped(server, socket)
     store.put_many("labels", {"Q1": b"meanwhile"})
     with redis_server(socket) as later:

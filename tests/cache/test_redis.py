@@ -7,6 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+
+pytest.importorskip("redis", reason="needs fedkg[redis]")
+
 import redis
 
 from fedkg.cache.fallback import FallbackStore

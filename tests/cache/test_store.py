@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from fedkg.cache.disk import DiskStore
 from fedkg.cache.entries import Entry
 from fedkg.cache.memory import MemoryStore
-from fedkg.cache.redis import RedisStore
 from fedkg.cache.store import Store
 from fedkg.errors import CacheError
 
@@ -47,7 +46,8 @@ def store(request: pytest.FixtureRequest, disk: DiskStore) -> Iterator[Store]:
     if request.param != "server":
         yield disk if request.param == "disk" else MemoryStore()
         return
-    server = RedisStore(request.getfixturevalue("redis_url"))
+    shared = pytest.importorskip("fedkg.cache.redis", reason="needs fedkg[redis]")
+    server = shared.RedisStore(request.getfixturevalue("redis_url"))
     server.clear()
     yield server
     server.close()

@@ -4,7 +4,6 @@ import sys
 from typing import Any
 
 import numpy as np
-import openai
 import pytest
 
 from fedkg.embed.openai import OpenAIEmbedder, connect
@@ -17,8 +16,10 @@ from fedkg.errors import (
     ModelUnreachableError,
 )
 from fedkg.testing import HashingEmbedder
+from tests.support.extras import needs
 
 KEY = "sk-very-secret"
+pytestmark = needs("openai", "openai")
 
 
 def status(code: int, headers: dict[str, str] | None = None, error: dict[str, Any] | None = None) -> Any:
@@ -198,6 +199,7 @@ def test_names_tell_model_and_server_apart() -> None:
 def test_every_error_of_the_library_is_mapped(server: Any) -> None:
     """No exception class of the openai package passes unmapped."""
     made = embedder(server)
+    openai = pytest.importorskip("openai", reason="needs fedkg[openai]")
     kinds = [kind for _, kind in inspect.getmembers(openai, inspect.isclass) if issubclass(kind, openai.OpenAIError)]
     assert len(kinds) > 10
     for kind in kinds:

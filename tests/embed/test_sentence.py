@@ -11,6 +11,7 @@ import pytest
 from fedkg.embed import sentence
 from fedkg.embed.sentence import SentenceEmbedder, minilm, named
 from fedkg.errors import MissingExtraError, ModelNameError
+from tests.support.extras import needs
 
 ROOT = Path(__file__).resolve().parents[2]
 # a process of its own: what it prints, opens and imports is its own, too
@@ -36,7 +37,7 @@ except ModelNameError:
     assert asked == []
 """
 
-pytest.importorskip("sentence_transformers", reason="needs fedkg[embeddings]")
+pytestmark = needs("embeddings", "sentence_transformers")
 
 
 @pytest.fixture(scope="module")

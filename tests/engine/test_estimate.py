@@ -15,7 +15,7 @@ from fedkg.llm.base import Capability, Completion, Request
 from fedkg.llm.prices import Price
 from fedkg.methods.registry import METHODS
 from fedkg.reasoner.prompts.library import PromptLibrary
-from tests.methods.habits import MOST_CALLS
+from tests.support.habits import MOST_CALLS
 
 ASKED = Asked("Where was the wife of Barack Obama born?")
 PRICES = (Price(("vendor:m",), dt.date(2026, 1, 1), 2.0, 10.0),)

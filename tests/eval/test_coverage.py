@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("matplotlib", reason="needs fedkg[report]")
+
 from eval.quality import coverage
 from eval.quality.coverage import OFFERED, VARIANTS, Kept, WalkStep, gains, leads, means, measured, plot, table, worth
 from fedkg.bench.data.facts import Facts

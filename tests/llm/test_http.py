@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("httpx2", reason="needs fedkg[openai] or fedkg[anthropic]")
+
 from fedkg.errors import ModelNameError, ModelUnreachableError
 from fedkg.llm.base import Message, Request
 from fedkg.llm.http import LONGEST, PACKED

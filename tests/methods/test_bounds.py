@@ -22,7 +22,7 @@ from fedkg.methods.registry import METHODS
 from fedkg.reasoner.lexical import LocalModel
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.session import Session
-from tests.methods.habits import HABITS, MOST_CALLS, Chat, Says
+from tests.support.habits import HABITS, MOST_CALLS, Chat, Says
 
 QUESTION = "Who is King Kong directed by?"
 TOPIC = "<http://x/n0>"

@@ -36,7 +36,7 @@ from fedkg.methods.registry import METHODS
 from fedkg.session import Session
 from fedkg.sparql.reply import EndpointReply
 from fedkg.transport.embedded import EmbeddedTransport
-from tests.methods.habits import (
+from tests.support.habits import (
     HABITS,
     MOST_CALLS,
     OPTIONS,

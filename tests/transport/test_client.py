@@ -32,7 +32,7 @@ from fedkg.transport.base import Transport
 from fedkg.transport.client import EndpointClient
 from fedkg.transport.host_state import Clock, HostRegistry, origin
 from fedkg.transport.http import HttpTransport
-from tests.virtual_time import virtual_time
+from tests.support.virtual_time import virtual_time
 
 JSON = "application/sparql-results+json"
 BODY = b'{"head": {}, "results": {"bindings": []}}'

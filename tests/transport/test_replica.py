@@ -15,7 +15,7 @@ from fedkg.testing import FakeTransport
 from fedkg.transport.client import EndpointClient
 from fedkg.transport.host_state import Clock, HostRegistry, origin
 from fedkg.transport.replica import Replica, RequestAttempt
-from tests.virtual_time import virtual_time
+from tests.support.virtual_time import virtual_time
 
 JSON = {"content-type": "application/sparql-results+json"}
 BODY = b'{"head": {}, "results": {"bindings": []}}'

@@ -23,7 +23,7 @@ from fedkg.graph.federated import FederatedGraph
 from fedkg.sparql.reply import EndpointReply, Rows
 from fedkg.transport.client import EndpointClient
 from tests.graph.federation.conftest import TABLE, MakeMember
-from tests.virtual_time import virtual_time
+from tests.support.virtual_time import virtual_time
 
 MakeGraph = Callable[..., SparqlGraph]
 A, B, C = (Iri(f"http://x/{name}") for name in "abc")

@@ -6,7 +6,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.pairwise import covering
+from tests.support.pairwise import covering
 
 SIZES = st.lists(st.integers(1, 4), min_size=2, max_size=4)
 
