@@ -30,7 +30,6 @@ from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.reasoner.prompts.context_fit import REPAIR
 from fedkg.reasoner.prompts.library import PromptLibrary, load, names
-from fedkg.reasoner.reply_parsing import extract
 from fedkg.testing import ScriptedModel
 
 OFFERS = tuple(
@@ -405,46 +404,6 @@ async def test_closing_closes_the_chat_model() -> None:
 
     await PromptedModel(Closing([])).close()
     assert closed == [True]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"picks": [1]}',
-        '```json\n{"picks": [1]}\n```',
-        'Sure! {"picks": [1]} Hope that helps.',
-        'Of {these} I pick {"picks": [1]}',
-        '<think>maybe {"picks": [2]}</think>\n{"picks": [1]}',
-        '\ufeff{"picks": [1]}',
-    ],
-)
-def test_one_object_is_found_among_other_text(text: str) -> None:
-    """Fences, talk, braces that are no JSON and a thinking block do not hide the one object."""
-    assert extract(text) == {"picks": [1]}
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("", "no complete"),
-        ("[1, 2]", "no complete"),
-        ('{"picks": [1', "no complete"),
-        ('{"picks": [1]} {"picks": [2]}', "more than one"),
-        ('{"picks": [1]}\n```\n{}\n```', "more than one"),
-        ('{"picks": [{"offer": 1}, {"offer": 2}, {"off', "no complete"),
-        ('{"picks": [1], "picks": [2]}', "a key twice"),
-        ('{"picks": [{"offer": 1, "offer": 2}]}', "a key twice"),
-        ('{"a":' * 5_000, "deeply"),
-        (('{"a":' * 400 + "x") * 80, "no complete"),
-        ("{" * 150_000, "no complete"),
-        ('{"a": ' + "9" * 5_000 + "}", "digits"),
-        (" " * 200_001, "longer"),
-    ],
-)
-def test_no_object_or_two_are_refused(text: str, said: str) -> None:
-    """A reply without one clear object is refused with the reason, and one that was cut as cut, whatever is whole in it."""
-    with pytest.raises(ModelReplyError, match=said):
-        extract(text)
 
 
 async def settled(call: Any) -> Any:

@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 
 from fedkg.core import encoding
 from fedkg.core.answer import DOCUMENT_VERSION, Answer, AnswerValue, Path, PathEdge, Status, decode_answer
-from fedkg.core.choice import Conclusion
-from fedkg.core.path import PartialPath, Step
 from fedkg.core.question import JUDGED, Kind
-from fedkg.core.terms import Blank, DirectedRelation, Edge, Iri, Literal, Qualifier, Term, Through
+from fedkg.core.terms import Blank, Iri, Literal, Qualifier, Term, Through
 from fedkg.core.usage import Gap, Usage
-from fedkg.errors import DocumentError, TermError
+from fedkg.errors import DocumentError
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 IRI = TEXT.map(lambda tail: Iri(f"http://ex.org/{tail}"))
@@ -61,13 +59,7 @@ ANSWER = st.builds(
     options=st.lists(TEXT, max_size=2).map(tuple),
     settings=st.dictionaries(TEXT, JSON, max_size=2),
 )
-
 P, A, B = Iri("http://ex.org/p"), Iri("http://ex.org/a"), Iri("http://ex.org/b")
-
-
-def step(*edges: Edge, complete: bool = True, score: float = 0.5) -> Step:
-    """A step along p with those edges."""
-    return Step(0, DirectedRelation(P, "out"), edges, score, complete)
 
 
 def document(**changes: Any) -> bytes:
@@ -130,53 +122,6 @@ def test_other_versions_are_named_even_if_their_shape_differs() -> None:
         decode_answer(b'{"version": 99, "question": {"text": "new shape"}}')
 
 
-def test_a_literal_is_no_relation() -> None:
-    """Where an IRI belongs, another kind of term is refused."""
-    with pytest.raises(TermError, match="expected an IRI"):
-        encoding.decode(b'{"relation": "\\"x\\"", "direction": "out"}', DirectedRelation)
-
-
-def test_foreign_objects_have_no_json() -> None:
-    """Only records and terms are written; anything else is a programming error."""
-    with pytest.raises(TypeError, match="no JSON for object"):
-        encoding.encode({"x": object()})
-
-
-def test_keys_of_a_conclusion_survive() -> None:
-    """The numbers of paths are keys in JSON and numbers again afterwards."""
-    said = Conclusion((1, 2), {1: (2, 3)}, "yes")
-    assert encoding.decode(encoding.encode(said), Conclusion) == said
-
-
-def test_records_are_frozen() -> None:
-    """No step can change what another step handed over."""
-    with pytest.raises(AttributeError):
-        Usage().requests = 1  # type: ignore[misc]  # that is the point
-    assert msgspec.structs.replace(Usage(), requests=1).requests == 1
-
-
-def test_candidate_tails_are_distinct_and_in_order() -> None:
-    """Tails are where the edges lead, walked their way, each once."""
-    out, again, back = Edge(A, P, B, "out", "e"), Edge(A, P, B, "out", "f"), Edge(P, P, A, "in", "e")
-    assert step(out, again, back).tails == (B, P)
-
-
-def test_beam_grows_by_steps() -> None:
-    """A beam starts at its topic; each step moves its tails, its chain and its score."""
-    start = PartialPath(A)
-    longer = start.extend(step(Edge(A, P, B, "out", "e")))
-    assert (start.tails, start.chain, start.complete) == ((A,), (), True)
-    assert (longer.tails, longer.chain, longer.score) == ((B,), (DirectedRelation(P, "out"),), 0.5)
-    assert not longer.extend(step(complete=False)).complete
-
-
-def test_path_edge_without_labels_is_the_edge() -> None:
-    """The shown edge keeps all that the endpoint said."""
-    edge = Edge(A, P, B, "in", "e", "2026-01-01T00:00:00Z", (Qualifier(P, Literal("x")),), Through(Blank("m"), P))
-    shown = PathEdge(A, P, B, "in", "e", "2026-01-01T00:00:00Z", edge.qualifiers, edge.through, {"<a:a>": "a"})
-    assert shown.edge == edge
-
-
 def walked(*names: str) -> Path:
     """A path over nodes of these names."""
     pairs = itertools.pairwise(names)
@@ -225,16 +170,6 @@ def test_an_identifier_proves_only_what_the_table_says() -> None:
     assert decode_answer(document.to_json()) == document
     bare = Path(1.0, (PathEdge(x, r, text, "out", "e", "t"), *walked("b", "c").edges))
     assert len(claimed("c", bare).unproven(lambda _: True)) == 1, "a literal leads nowhere by itself"
-
-
-def test_a_walk_over_a_copy_has_the_link_in_it() -> None:
-    """The link is an edge of the path, and to go back to the copy would be to go back."""
-    x, copy, b, r = (Iri(f"http://x/{name}") for name in ("x", "copy", "b", "r"))
-    link = Edge(x, r, copy, "out", "one")
-    edge = Edge(copy, r, b, "out", "two", same=link)
-    beam = PartialPath(x).extend(Step(0, edge.walked, (edge,)))
-    assert beam.walks(b) == edge.walk
-    assert beam.ancestors()[b] == {x, copy}
 
 
 @pytest.mark.parametrize(("value", "forged"), [("2", False), ("at least 2", False), ("4711", True), ("many", True)])

@@ -1,0 +1,10 @@
+"""What models choose, judge and conclude."""
+
+from fedkg.core import encoding
+from fedkg.core.choice import Conclusion
+
+
+def test_keys_of_a_conclusion_survive() -> None:
+    """The numbers of paths are keys in JSON and numbers again afterwards."""
+    said = Conclusion((1, 2), {1: (2, 3)}, "yes")
+    assert encoding.decode(encoding.encode(said), Conclusion) == said
