@@ -22,6 +22,8 @@ from fedkg.transport.base import Transport
 from fedkg.transport.client import EndpointClient
 from fedkg.transport.embedded import EmbeddedTransport, load
 from fedkg.transport.http import HttpTransport
+from tests.support import federation
+from tests.support.federation import Fault, MakeMember
 
 PREFIXES = """
 @prefix : <http://x/> .
@@ -41,7 +43,6 @@ PREFIXES = """
 @prefix wikibase: <http://wikiba.se/ontology#> .
 """
 
-Fault = Callable[[str], EndpointReply | None]
 Wire = Callable[..., SparqlGraph]
 
 
@@ -153,3 +154,21 @@ async def over_http(
 
     yield make
     await transport.close()
+
+
+@pytest.fixture
+def meters() -> dict[str, Meter]:
+    """What each member of a federation was asked, by its name."""
+    return {}
+
+
+@pytest.fixture
+def member_faults() -> dict[str, Fault]:
+    """What goes wrong in a federation, by the member's name: it may answer a query instead of the real graph."""
+    return {}
+
+
+@pytest.fixture
+def member(meters: dict[str, Meter], member_faults: dict[str, Fault]) -> MakeMember:
+    """Makes a member of a federation from Turtle text; `authorities` are what its profile declares."""
+    return federation.members(meters, member_faults)

@@ -11,7 +11,8 @@ from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.identity import IdentifierTemplate, Identity
 from fedkg.graph.presence import NAMESPACE, EntityPresence, PresenceLookup
 from fedkg.sparql.reply import EndpointReply
-from tests.graph.conftest import Fault, Wire
+from tests.graph.conftest import Wire
+from tests.support.federation import Fault
 
 SAME = "http://www.w3.org/2002/07/owl#sameAs"
 TABLE = Identity((SAME,), (IdentifierTemplate("http://x/r/id", "ID:$1", "http://y/$1"),))

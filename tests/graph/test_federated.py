@@ -22,7 +22,7 @@ from fedkg.graph.explored import ExploredGraph
 from fedkg.graph.federated import FederatedGraph
 from fedkg.sparql.reply import EndpointReply, Rows
 from fedkg.transport.client import EndpointClient
-from tests.graph.federation.conftest import TABLE, MakeMember
+from tests.support.federation import TABLE, MakeMember
 from tests.support.virtual_time import virtual_time
 
 MakeGraph = Callable[..., SparqlGraph]
@@ -317,26 +317,26 @@ async def test_known_copies_are_one_match(member: MakeMember) -> None:
 
 
 async def test_a_probe_that_fails_is_a_gap(
-    member: MakeMember, faults: dict[str, Callable[[str], EndpointReply | None]]
+    member: MakeMember, member_faults: dict[str, Callable[[str], EndpointReply | None]]
 ) -> None:
     """What a member could not be asked is not taken for a "no", and is asked again."""
     graph = FederatedGraph([member(":a r:p :b .", "one"), member(":a r:q :c .", "two")], TABLE)
-    faults["two"] = lambda _: EndpointReply(500, {}, b"down")
+    member_faults["two"] = lambda _: EndpointReply(500, {}, b"down")
     around = ExploredGraph(graph)
     await around.fetch([A])
     assert {gap.endpoint for gap in around.gaps(set())} == {"two"}
     assert not around.complete(A, "out")
     assert {edge.endpoint for edge in around.edges(A)} == {"one"}
-    del faults["two"]
+    del member_faults["two"]
     assert {edge[3] for edge in says(await graph.neighbours([A], "out"))} == {"one", "two"}
 
 
 async def test_a_copy_that_cannot_be_had_is_a_gap(
-    member: MakeMember, faults: dict[str, Callable[[str], EndpointReply | None]]
+    member: MakeMember, member_faults: dict[str, Callable[[str], EndpointReply | None]]
 ) -> None:
     """The entity's own record says that its copy's edges are missing."""
     one, two = member(f"{LINKED} wd:Q1 r:p wd:Q2 .", "one", "http://www.wikidata.org/"), member("y:1 r:q y:2 .", "two")
-    faults["two"] = lambda query: EndpointReply(500, {}, b"down") if "?c ?m ?w" in query else None
+    member_faults["two"] = lambda query: EndpointReply(500, {}, b"down") if "?c ?m ?w" in query else None
     found = await FederatedGraph([one, two], TABLE).neighbours([Q1], "out")
     assert [(near.entity, near.endpoint, bool(near.edges), near.complete) for near in found] == [
         (Q1, "one", True, True),
@@ -346,12 +346,12 @@ async def test_a_copy_that_cannot_be_had_is_a_gap(
 
 
 async def test_a_link_whose_other_direction_fails_is_missed(
-    member: MakeMember, faults: dict[str, Callable[[str], EndpointReply | None]]
+    member: MakeMember, member_faults: dict[str, Callable[[str], EndpointReply | None]]
 ) -> None:
     """Where one direction of an entity's own edges fails, links may be missing: nothing of it is complete."""
     one = member(":a owl:sameAs y:1 . :b r:p :a .", "one", "http://x/")
     two = member("y:3 r:p y:1 .", "two", "http://y/")
-    faults["one"] = lambda query: EndpointReply(500, {}, b"down") if "<http://x/a> ?p ?o" in query else None
+    member_faults["one"] = lambda query: EndpointReply(500, {}, b"down") if "<http://x/a> ?p ?o" in query else None
     around = ExploredGraph(FederatedGraph([one, two], TABLE))
     await around.fetch([A])
     assert [edge.endpoint for edge in around.edges(A)] == ["one"]
@@ -359,23 +359,23 @@ async def test_a_link_whose_other_direction_fails_is_missed(
 
 
 async def test_who_cannot_say_whom_it_knows_is_not_asked_further(
-    member: MakeMember, meters: dict[str, Meter], faults: dict[str, Callable[[str], EndpointReply | None]]
+    member: MakeMember, meters: dict[str, Meter], member_faults: dict[str, Callable[[str], EndpointReply | None]]
 ) -> None:
     """The others are not kept waiting twice for one that fails."""
     one, two = member(":a owl:sameAs y:1 .", "one"), member("y:1 r:p y:2 .", "two")
-    faults["two"] = lambda _: EndpointReply(500, {}, b"down")
+    member_faults["two"] = lambda _: EndpointReply(500, {}, b"down")
     found = await FederatedGraph([one, two], TABLE).neighbours([A], "out")
     assert [bool(near.failed) for near in found] == [False, True]
     assert meters["two"].usage().by_kind == {"probe": 1}
 
 
 async def test_a_copy_that_nobody_can_ask_for_is_none(
-    member: MakeMember, faults: dict[str, Callable[[str], EndpointReply | None]]
+    member: MakeMember, member_faults: dict[str, Callable[[str], EndpointReply | None]]
 ) -> None:
     """A malformed link, such as real graphs have, is no gap."""
     said = {name: {"type": "uri", "value": iri} for name, iri in (("s0", A.value), ("o0", "http://y/no iri"))}
     rows = json.dumps({"head": {"vars": list(said)}, "results": {"bindings": [said]}}).encode()
-    faults["two"] = lambda query: EndpointReply(200, {"content-type": RESULTS}, rows) if "?s0" in query else None
+    member_faults["two"] = lambda query: EndpointReply(200, {"content-type": RESULTS}, rows) if "?s0" in query else None
     found = await FederatedGraph([member(":a r:p :b .", "one"), member("", "two")], TABLE).neighbours([A], "out")
     assert [(near.complete, near.links) for near in found] == [(True, ()), (True, ())]
 

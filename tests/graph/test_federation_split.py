@@ -22,7 +22,7 @@ from fedkg.graph.federated import FederatedGraph
 from fedkg.sparql.results import accept
 from fedkg.transport.client import EndpointClient
 from fedkg.transport.embedded import EmbeddedTransport
-from tests.graph.federation.conftest import SAME, TABLE
+from tests.support.federation import SAME, TABLE
 
 NODES = range(5)
 NAMES = st.sampled_from(NODES)

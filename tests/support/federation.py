@@ -1,10 +1,9 @@
 """Members of a federation: small graphs in process, each with a count of what it was asked."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import pyoxigraph
-import pytest
 
 from fedkg.cache.memory import MemoryStore
 from fedkg.cache.store import Store
@@ -19,6 +18,8 @@ from fedkg.sparql.results import accept
 from fedkg.testing import FakeTransport
 from fedkg.transport.client import EndpointClient
 from fedkg.transport.embedded import EmbeddedTransport
+
+__all__ = ["EXACT", "SAME", "TABLE", "Fault", "MakeMember", "members"]
 
 PREFIXES = """
 @prefix : <http://x/> .
@@ -35,24 +36,16 @@ SAME = "http://www.w3.org/2002/07/owl#sameAs"
 EXACT = "http://www.w3.org/2004/02/skos/core#exactMatch"
 TABLE = Identity((SAME, EXACT), (IdentifierTemplate("http://x/r/id", "ID:$1", "http://y/$1", "http://x/"),))
 
+Fault = Callable[[str], EndpointReply | None]
 MakeMember = Callable[..., SparqlGraph]
 
 
-@pytest.fixture
-def meters() -> dict[str, Meter]:
-    """What each member of the test was asked, by its name."""
-    return {}
+def members(meters: dict[str, Meter], faults: Mapping[str, Fault]) -> MakeMember:
+    """What makes a member from Turtle text; `authorities` are what its profile declares.
 
-
-@pytest.fixture
-def faults() -> dict[str, Callable[[str], EndpointReply | None]]:
-    """What goes wrong, by the member's name: it may answer a query instead of the real graph."""
-    return {}
-
-
-@pytest.fixture
-def member(meters: dict[str, Meter], faults: dict[str, Callable[[str], EndpointReply | None]]) -> MakeMember:
-    """Makes a member from Turtle text; `authorities` are what its profile declares."""
+    meters: gets what each member was asked, by its name. faults: what goes wrong, by the member's name: it may answer a
+    query instead of the real graph.
+    """
 
     def make(
         turtle: str,

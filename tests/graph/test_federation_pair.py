@@ -18,7 +18,7 @@ METFORMIN, DIABETES = f"{DRUG}DB00331", f"{UMLS}C0011860"
 @pytest.fixture(scope="module")
 def pair(oxigraph: ServeFiles, virtuoso: ServeFiles, request: pytest.FixtureRequest) -> Iterator[tuple[str, str]]:
     """The URLs of the disease side on Oxigraph and of the drug side on Virtuoso."""
-    folder = request.path.resolve().parents[4] / "shared" / "data"
+    folder = request.path.resolve().parents[3] / "shared" / "data"
     if not folder.is_dir():
         pytest.skip("the public graphs are not beside the project")
     with oxigraph([folder / "biomed-disease.nt.gz"]) as disease, virtuoso([folder / "biomed-drug.nt.gz"]) as drug:

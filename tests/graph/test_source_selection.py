@@ -3,7 +3,7 @@
 from fedkg.core.meter import Meter
 from fedkg.core.terms import Iri
 from fedkg.graph.source_selection import FederationMember
-from tests.graph.federation.conftest import TABLE, MakeMember
+from tests.support.federation import TABLE, MakeMember
 
 A, B, Y1 = Iri("http://x/a"), Iri("http://x/b"), Iri("http://y/1")
 
