@@ -31,8 +31,8 @@ from fedkg.sparql.results import accept
 from fedkg.testing import HashingEmbedder
 from fedkg.transport import embedded
 from fedkg.transport.client import EndpointClient
-from tests.pets import PETS
 from tests.support import pairwise
+from tests.support.pets import PETS
 
 PREFIXES = """
 @prefix : <http://x/> .

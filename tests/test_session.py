@@ -19,7 +19,7 @@ from fedkg.errors import EndpointError, InputError, SettingsError
 from fedkg.session import Session
 from fedkg.testing import ScriptedModel
 from fedkg.transport import embedded
-from tests.pets import PETS, ask_about_pets, session_of
+from tests.support.pets import PETS, ask_about_pets, session_of
 
 
 async def test_a_file_is_a_graph(pets: Path) -> None:

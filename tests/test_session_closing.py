@@ -23,7 +23,7 @@ from fedkg.transport import embedded
 from fedkg.transport.base import Transport
 from fedkg.transport.client import EndpointClient
 from fedkg.wiring.endpoints import ConnectedEndpoint
-from tests.pets import ask_about_pets, session_of
+from tests.support.pets import ask_about_pets, session_of
 
 
 def test_a_closed_session_says_so(pets: Path) -> None:

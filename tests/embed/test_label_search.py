@@ -17,7 +17,7 @@ from fedkg.embed.shown_labels import CLIP, ShownLabels, saved
 from fedkg.errors import InputError, ModelUnreachableError
 from fedkg.session import Session
 from fedkg.testing import HashingEmbedder, ScriptedModel
-from tests.pets import PETS, ask_about_pets, session_of
+from tests.support.pets import PETS, ask_about_pets, session_of
 
 
 class Broken(HashingEmbedder):

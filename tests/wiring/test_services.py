@@ -17,7 +17,7 @@ from fedkg.errors import EndpointError, InputError, ModelNameError, SettingsErro
 from fedkg.llm.openai import OpenAIModel
 from fedkg.session import Session
 from fedkg.testing import HashingEmbedder, ScriptedModel
-from tests.pets import PETS, ask_about_pets, session_of
+from tests.support.pets import PETS, ask_about_pets, session_of
 
 
 @pytest.mark.parametrize(
