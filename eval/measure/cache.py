@@ -43,11 +43,11 @@ def main() -> None:
     require(chosen.data, GRAPH)
     report = Report("cache", write=chosen.write)
     report.add("targets", {"seconds of a hit": TARGET_SECONDS, "bytes per entry": TARGET_BYTES})
-    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as three:
-        report.add("codex-m", asyncio.run(fill(Path(one), chosen.data / GRAPH, COPIES[:1])))
+    with tempfile.TemporaryDirectory() as single, tempfile.TemporaryDirectory() as three:
+        report.add("codex-m", asyncio.run(fill(Path(single), chosen.data / GRAPH, COPIES[:1])))
         report.add(f"codex-m, {len(COPIES)} copies", asyncio.run(fill(Path(three), chosen.data / GRAPH, COPIES)))
         report.add("hits", asyncio.run(hits(Path(three))))
-        report.add(f"{PROCESSES} processes", at_once(Path(one)))
+        report.add(f"{PROCESSES} processes", at_once(Path(single)))
     report.close()
 
 
@@ -130,15 +130,15 @@ def at_once(folder: Path) -> dict[str, Any]:
         subprocess.Popen([*command, str(seed)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for seed in range(PROCESSES)
     ]
-    said = [worker.communicate() for worker in workers]
-    done = [json.loads(out) for worker, (out, _) in zip(workers, said, strict=True) if worker.returncode == 0]
+    outputs = [worker.communicate() for worker in workers]
+    done = [json.loads(out) for worker, (out, _) in zip(workers, outputs, strict=True) if worker.returncode == 0]
     return {
         "seconds": round(time.monotonic() - started, 1),
         "reads": sum(part["reads"] for part in done),
         "writes": sum(part["writes"] for part in done),
         "wrong values": sum(part["wrong"] for part in done),
         "warnings": sorted({text for part in done for text in part["warnings"]}),
-        "crashed": [error[-300:] for worker, (_, error) in zip(workers, said, strict=True) if worker.returncode],
+        "crashed": [error[-300:] for worker, (_, error) in zip(workers, outputs, strict=True) if worker.returncode],
     }
 
 

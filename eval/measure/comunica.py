@@ -106,9 +106,9 @@ def install(folder: Path) -> Path:
 
 def version(program: Path) -> str:
     """The version that Comunica says it has; some releases say it as an error."""
-    said = subprocess.run([str(program), "--version"], check=False, capture_output=True, text=True)
-    found = re.search(r"Comunica Engine\s*\|\s*(\S+)", said.stdout + said.stderr)
-    return found[1] if found else "unknown"
+    output = subprocess.run([str(program), "--version"], check=False, capture_output=True, text=True)
+    match = re.search(r"Comunica Engine\s*\|\s*(\S+)", output.stdout + output.stderr)
+    return match[1] if match else "unknown"
 
 
 def entities(kind: Kind, data: Path) -> list[str]:
@@ -120,8 +120,8 @@ def entities(kind: Kind, data: Path) -> list[str]:
         pairs = _pairs(data / DRUGS, relation)
         worth = [drug for drug, ends in pairs.items() if linked & ends]
     else:
-        said = {end for ends in _pairs(data / DRUGS, relation).values() for end in ends}
-        worth = [disease for disease, copies in links.items() if copies & said]
+        output = {end for ends in _pairs(data / DRUGS, relation).values() for end in ends}
+        worth = [disease for disease, copies in links.items() if copies & output]
     assert direction == ("out" if kind.link_after else "in"), "the walk starts at a drug or at a disease"
     return random.Random(0).sample(sorted(worth), EACH)
 
@@ -155,9 +155,9 @@ async def walked(graph: Graph, kind: Kind, entity: str) -> tuple[set[str], bool]
     """The ends of the walk over fedkg's federation, and whether it says that nothing is missing."""
     nodes, whole = {Iri(entity)}, True
     for relation, direction in kind.steps:
-        found = await graph.neighbours(sorted(nodes), direction)
-        whole = whole and all(near.complete for near in found)
-        ends = [edge.end for near in found for edge in near.edges if edge.relation.value == relation]
+        neighbourhoods = await graph.neighbours(sorted(nodes), direction)
+        whole = whole and all(near.complete for near in neighbourhoods)
+        ends = [edge.end for near in neighbourhoods for edge in near.edges if edge.relation.value == relation]
         nodes = {end for end in ends if isinstance(end, Iri)}
     return {node.value for node in nodes}, whole
 
@@ -173,13 +173,13 @@ def by_comunica(program: Path, urls: Sequence[str], query: str) -> set[str]:
 
 def _pairs(file: Path, relation: str) -> dict[str, set[str]]:
     """Subjects of a relation between IRIs with their objects."""
-    found: dict[str, set[str]] = defaultdict(set)
+    pairs: dict[str, set[str]] = defaultdict(set)
     with gzip.open(file, "rt", encoding="utf-8") as lines:
         for line in lines:
             subject, predicate, target = line.split(" ", 2)
             if predicate == f"<{relation}>" and target.startswith("<"):
-                found[subject[1:-1]].add(target.split(">")[0][1:])
-    return found
+                pairs[subject[1:-1]].add(target.split(">")[0][1:])
+    return pairs
 
 
 if __name__ == "__main__":

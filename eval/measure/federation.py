@@ -71,11 +71,11 @@ async def asked(
         for topic in topics:
             async with _session(far) as session:
                 done.append(await _ask(session, topic))
-    usage = [answer.usage for _, answer in done]
+    usages = [answer.usage for _, answer in done]
     figures = {
-        "requests": quantiles([one.requests for one in usage]),
-        "mean requests": round(statistics.mean(one.requests for one in usage), 1),
-        "round trips": quantiles([one.round_trips for one in usage]),
+        "requests": quantiles([usage.requests for usage in usages]),
+        "mean requests": round(statistics.mean(usage.requests for usage in usages), 1),
+        "round trips": quantiles([usage.round_trips for usage in usages]),
         "seconds": quantiles([seconds for seconds, _ in done]),
         "requests by endpoint": [end.requests - number for end, number in zip(far, before, strict=True)],
         "answered": sum(answer.status == "answered" for _, answer in done),

@@ -74,8 +74,8 @@ def neighbourhoods(near: Distance, far: Distance, wanted: list[Iri], others: lis
 
     What takes as long without a distance is the work of engine and client, which share the machine's cores here.
     """
-    one = asyncio.run(one_request(far, others))
-    cold, found = _fedkg(far, wanted, others, kept=False)
+    single = asyncio.run(one_request(far, others))
+    cold, triples = _fedkg(far, wanted, others, kept=False)
     kept, _ = _fedkg(far, wanted, others, kept=True)
     here, _ = _fedkg(near, wanted, others, kept=True)
     wrapper, by_wrapper = _timed(far, lambda: one_by_one(far.url, wanted))
@@ -83,17 +83,17 @@ def neighbourhoods(near: Distance, far: Distance, wanted: list[Iri], others: lis
     some = {iri.value for iri in wanted[:TOG_ENTITIES]}
     return {
         "entities": len(wanted),
-        "edges": len(found),
-        "one request": round(one, 3),
-        "fedkg, nothing known": cold | {"times one request": round(cold["seconds"] / one, 2)},
-        "fedkg, endpoint known": kept | {"times one request": round(kept["seconds"] / one, 2)},
+        "edges": len(triples),
+        "one request": round(single, 3),
+        "fedkg, nothing known": cold | {"times one request": round(cold["seconds"] / single, 2)},
+        "fedkg, endpoint known": kept | {"times one request": round(kept["seconds"] / single, 2)},
         "fedkg, endpoint known, no distance": here,
-        "waiting, times one request": round((kept["seconds"] - here["seconds"]) / one, 2),
+        "waiting, times one request": round((kept["seconds"] - here["seconds"]) / single, 2),
         "target, times one request": TARGET,
-        "SPARQLWrapper, one by one": wrapper | {"same edges": by_wrapper == found},
+        "SPARQLWrapper, one by one": wrapper | {"same edges": by_wrapper == triples},
         f"Think-on-Graph, {TOG_ENTITIES} entities": tog
         | {
-            "same edges": by_tog == {edge for edge in found if edge[0] in some or edge[2] in some},
+            "same edges": by_tog == {edge for edge in triples if edge[0] in some or edge[2] in some},
             "seconds for all (scaled)": round(tog["seconds"] * len(wanted) / TOG_ENTITIES, 1),
         },
     }
@@ -143,36 +143,36 @@ async def fetched(url: str, wanted: Sequence[Iri], folder: str) -> tuple[float, 
     As for one request, the time in which the session opens its cache is not counted.
     """
     async with Session(f"wikidata@{url}", cache_dir=folder, embedder="bm25") as session:
-        around = ExploredGraph(await session.graph())
+        explored = ExploredGraph(await session.graph())
         started = time.monotonic()
-        await around.fetch(wanted)
-        return time.monotonic() - started, [edge for near in around.all() for edge in near.edges]
+        await explored.fetch(wanted)
+        return time.monotonic() - started, [edge for near in explored.all() for edge in near.edges]
 
 
 def one_by_one(url: str, wanted: Iterable[Iri]) -> Triples:
     """The edges between entities, one request per entity in series."""
-    found: Triples = set()
+    triples: Triples = set()
     for entity in wanted:
         out, into = f"{entity.n3()} ?p ?o", f"?s ?p {entity.n3()}"
         for row in _select(url, f"SELECT ?s ?p ?o WHERE {{ {{ {out} }} UNION {{ {into} }} }}"):
-            found.add((row.get("s", entity.value), row["p"], row.get("o", entity.value)))
-    return {edge for edge in found if _is_edge(edge)}
+            triples.add((row.get("s", entity.value), row["p"], row.get("o", entity.value)))
+    return {edge for edge in triples if _is_edge(edge)}
 
 
 def think_on_graph(url: str, wanted: Iterable[Iri]) -> Triples:
     """The same edges by Think-on-Graph's requests: relations of either direction, then the tails of each relation."""
-    found: Triples = set()
+    triples: Triples = set()
     for entity in wanted:
         known = entity.n3()
         for row in _select(url, f"SELECT DISTINCT ?p WHERE {{ {known} ?p ?x }}"):
             if row["p"].startswith(RELATION):
                 tails = _select(url, f"SELECT ?x WHERE {{ {known} <{row['p']}> ?x }}")
-                found |= {(entity.value, row["p"], tail["x"]) for tail in tails}
+                triples |= {(entity.value, row["p"], tail["x"]) for tail in tails}
         for row in _select(url, f"SELECT DISTINCT ?p WHERE {{ ?x ?p {known} }}"):
             if row["p"].startswith(RELATION):
                 heads = _select(url, f"SELECT ?x WHERE {{ ?x <{row['p']}> {known} }}")
-                found |= {(head["x"], row["p"], entity.value) for head in heads}
-    return {edge for edge in found if _is_edge(edge)}
+                triples |= {(head["x"], row["p"], entity.value) for head in heads}
+    return {edge for edge in triples if _is_edge(edge)}
 
 
 def _select(url: str, query: str) -> Iterator[dict[str, str]]:
@@ -216,7 +216,10 @@ def questions(folder: str, asked: Sequence[BenchmarkQuestion], chains: Chains) -
     """
     with Session("near", profiles_dir=folder, cache=False) as session:
         similarity = session.similarity
-        sides = [[answered(folder, end, one, chains, similarity) for one in asked] for end in ("near", "near", "far")]
+        sides = [
+            [answered(folder, end, question, chains, similarity) for question in asked]
+            for end in ("near", "near", "far")
+        ]
     new, here, there = sides
     waits = [far - near for (near, _), (far, _) in zip(here, there, strict=True)]
     walks = [answer.usage for _, answer in there]
@@ -231,7 +234,7 @@ def questions(folder: str, asked: Sequence[BenchmarkQuestion], chains: Chains) -
         "seconds without, texts new": quantiles([seconds for seconds, _ in new]),
         "requests": quantiles([usage.requests for usage in walks]),
         "round trips": quantiles([usage.round_trips for usage in walks]),
-        "right answers": sum(_right(answer, one) for (_, answer), one in zip(there, asked, strict=True)),
+        "right answers": sum(_right(answer, question) for (_, answer), question in zip(there, asked, strict=True)),
         "same answers": [_values(answer) for _, answer in here] == [_values(answer) for _, answer in there],
     }
 

@@ -97,19 +97,19 @@ async def with_sdks(url: str) -> dict[str, Any]:
 
 async def choices(chat: ChatModel) -> dict[str, float]:
     """Milliseconds of a choice, each with a question of its own and, as in a session, a ledger per question."""
-    wordings = PromptLibrary()
+    prompts = PromptLibrary()
 
     async def choose(number: int) -> None:
-        model = PromptedModel(chat, Ledger(), None, wordings)
-        picks = await model.ask(ChooseCall(f"Which work number {number}?", PLAN, ASKED, 4))
-        assert [pick.number for pick in picks] == [1, 7, 30], "the reply is read"
+        model = PromptedModel(chat, Ledger(), None, prompts)
+        chosen = await model.ask(ChooseCall(f"Which work number {number}?", PLAN, ASKED, 4))
+        assert [choice.number for choice in chosen] == [1, 7, 30], "the reply is read"
 
     return await timed(choose)
 
 
 async def posts(url: str) -> dict[str, float]:
     """Milliseconds of a POST of about a choice's size, over a connection that stands."""
-    body = {"messages": [{"role": "user", "content": " ".join(offer.text for offer in ASKED)}]}
+    body = {"messages": [{"role": "user", "content": " ".join(candidate.text for candidate in ASKED)}]}
     async with aiohttp.ClientSession() as client:
 
         async def post(_number: int) -> None:

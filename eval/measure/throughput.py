@@ -69,10 +69,10 @@ def overhead(job: Job, place: Path) -> dict[str, Any]:
     bare, whole, shares = [], [], []
     for number in range(ROUNDS):
         bare.append(timed(partial(bare_run, job)))
-        with watched() as own:
+        with watched() as bench_seconds:
             whole.append(timed(partial(recorded_run, job, place / f"{number}.jsonl")))
-        shares.append(own() / whole[-1][0])
-    wall, cpu = ([statistics.median(one[at] for one in way) for way in (bare, whole)] for at in (0, 1))
+        shares.append(bench_seconds() / whole[-1][0])
+    wall, cpu = ([statistics.median(measured[at] for measured in way) for way in (bare, whole)] for at in (0, 1))
     return {
         "seconds, bare session": round(wall[0], 3),
         "seconds, run": round(wall[1], 3),
@@ -141,13 +141,13 @@ def throughput(job: Job, width: int) -> dict[str, float]:
 
     The best of some rounds.
     """
-    found = []
+    rates = []
     for _ in range(ROUNDS):
         times: list[tuple[float, float]] = []
         asyncio.run(runner.run(job, InProcess(width), None, partial(_note, times)))
         (wall, cpu), (wall_end, cpu_end) = times[0], times[-1]
-        found.append(((len(times) - 1) / (wall_end - wall), (len(times) - 1) / (cpu_end - cpu)))
-    best, median = max(found), statistics.median(one[1] for one in found)
+        rates.append(((len(times) - 1) / (wall_end - wall), (len(times) - 1) / (cpu_end - cpu)))
+    best, median = max(rates), statistics.median(rate[1] for rate in rates)
     return {"a second, best": round(best[0], 1), "a second of the processor, median": round(median, 1)}
 
 
@@ -159,11 +159,12 @@ def profile(job: Job) -> list[str]:
     """The functions of the main thread that take most of its time, with their share."""
     profiler = cProfile.Profile(time.thread_time)
     profiler.runcall(asyncio.run, runner.run(job, InProcess(16)))
-    found = pstats.Stats(profiler).stats.items()  # type: ignore[attr-defined]  # it is there
-    total = sum(own for _, (_, _, own, _, _) in found)
-    rows = sorted(((own, calls, name) for name, (_, calls, own, _, _) in found), reverse=True)[:TOP]
+    entries = pstats.Stats(profiler).stats.items()  # type: ignore[attr-defined]  # it is there
+    total = sum(seconds for _, (_, _, seconds, _, _) in entries)
+    rows = sorted(((seconds, calls, name) for name, (_, calls, seconds, _, _) in entries), reverse=True)[:TOP]
     return [
-        f"{100 * own / total:.1f} % {Path(file).name}:{name}, {calls} calls" for own, calls, (file, _, name) in rows
+        f"{100 * seconds / total:.1f} % {Path(file).name}:{name}, {calls} calls"
+        for seconds, calls, (file, _, name) in rows
     ]
 
 

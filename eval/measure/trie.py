@@ -77,7 +77,7 @@ def read(file: Path) -> tuple[Facts, dict[str, str]]:
     """The labelled entities with their edges in both directions, and the labels."""
     edges, names = [], {}
     with gzip.open(file, "rt", encoding="utf-8") as lines:
-        for subject, relation, node, label in (found.groups() for line in lines if (found := FACT.match(line))):
+        for subject, relation, node, label in (match.groups() for line in lines if (match := FACT.match(line))):
             if relation == LABEL:
                 names[subject] = label
             elif node:
@@ -99,7 +99,7 @@ def tokens(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[int]]:
 def built(sequences: list[list[int]], folder: Path) -> dict[str, Any]:
     """What the trie of these sequences takes, and what decoding with it."""
     trie, building = timed(lambda: numbered(sequences))
-    held, most = memory(lambda: numbered(sequences))
+    megabytes, most = memory(lambda: numbered(sequences))
     kept, packing = timed(trie.to_bytes)
     store = DiskStore(folder)
     store.put_many("tries", {"one": kept})
@@ -107,11 +107,11 @@ def built(sequences: list[list[int]], folder: Path) -> dict[str, Any]:
     store.close()
     assert again is not None
     assert len(again) == len(sequences)
-    found, decoding = timed(lambda: [decoded(again, chance(number), BEAMS) for number in range(DECODINGS)])
-    assert all(len(one) == BEAMS for one in found)
+    decodings, decoding = timed(lambda: [decoded(again, chance(number), BEAMS) for number in range(DECODINGS)])
+    assert all(len(paths) == BEAMS for paths in decodings)
     return {
         "seconds to build": building,
-        "megabytes": held,
+        "megabytes": megabytes,
         "megabytes while it is built": most,
         "seconds to pack": packing,
         "megabytes kept": round(len(kept) / 1e6, 2),

@@ -163,22 +163,22 @@ async def measured(endpoint: str, cases: Sequence[GoldCase], facts: Facts, simil
     edges: dict[str, list[int]] = defaultdict(list)
     async with Session(endpoint, similarity=similarity, cache=False) as session:
         for case in cases:
-            around = ExploredGraph(await session.graph())
-            said = await queries(case, around)
-            walks = {form: await led(case, facts, around, form) for form in FORMS}
+            explored = ExploredGraph(await session.graph())
+            texts = await queries(case, explored)
+            walks = {form: await led(case, facts, explored, form) for form in FORMS}
             for step in walks["groups"]:
-                edges[f"depth {step.depth}"].append(len(expanded(step, around, "pairs")))
+                edges[f"depth {step.depth}"].append(len(expanded(step, explored, "pairs")))
             for variant, offered in itertools.product(VARIANTS, OFFERED):
                 for step in walks[variant.form]:
                     cold = Cold(similarity)
-                    ranking = await ranked(variant, step, offered, context(variant, around, cold, said))
-                    found = Kept(*worth(case, step, ranking, offered, facts), cold.texts)
-                    kept[f"depth {step.depth}", variant.name, str(offered)].append(found)
+                    ranking = await ranked(variant, step, offered, context(variant, explored, cold, texts))
+                    offered_candidates = Kept(*worth(case, step, ranking, offered, facts), cold.texts)
+                    kept[f"depth {step.depth}", variant.name, str(offered)].append(offered_candidates)
     figures: dict[str, Any] = {"questions": len(cases)}
     for depth, counts in edges.items():
         figures[depth] = {"steps": len(counts), "edges, mean": round(fmean(counts), 1)}
-    for (depth, name, candidates), own in kept.items():
-        figures[depth].setdefault(name, {})[candidates] = means(own)
+    for (depth, name, candidates), steps in kept.items():
+        figures[depth].setdefault(name, {})[candidates] = means(steps)
     return figures
 
 
@@ -192,46 +192,48 @@ def means(kept: Sequence[Kept]) -> dict[str, float]:
     }
 
 
-async def led(case: GoldCase, facts: Facts, around: ExploredGraph, form: Form) -> list[WalkStep]:
+async def led(case: GoldCase, facts: Facts, explored: ExploredGraph, form: Form) -> list[WalkStep]:
     """The gold steps from depth to depth: the paths of a search that always takes those that lead to most answers."""
-    beams = tuple(PartialPath(topic) for topic in case.topics)
+    paths = tuple(PartialPath(topic) for topic in case.topics)
     steps: list[WalkStep] = []
     for depth in range(1, case.hops + 1):
-        nodes = frontier(beams, SearchSettings().frontier, around)
-        await around.fetch(node for own in nodes for node in own)
-        within = {end for beam in beams for end in leads(case, facts, beam, beam.tails)}
+        nodes = frontier(paths, SearchSettings().frontier, explored)
+        await explored.fetch(node for row in nodes for node in row)
+        within = {end for path in paths for end in leads(case, facts, path, path.tails)}
         if not within:
             break
-        step = WalkStep(depth, beams, nodes, within)
+        step = WalkStep(depth, paths, nodes, within)
         steps.append(step)
-        gold = [(found, gains(case, facts, beams, found)) for found in expanded(step, around, form)]
+        gold = [(candidate, gains(case, facts, paths, candidate)) for candidate in expanded(step, explored, form)]
         best = sorted((gained for gained in gold if gained[1]), key=lambda gained: -len(gained[1]))[:WIDTH]
-        beams = tuple(beams[found.beam].extend(found) for found, _ in best)
+        paths = tuple(paths[candidate.beam].extend(candidate) for candidate, _ in best)
     return steps
 
 
-def expanded(step: WalkStep, around: ExploredGraph, form: Form) -> list[Step]:
+def expanded(step: WalkStep, explored: ExploredGraph, form: Form) -> list[Step]:
     """All candidates of a step."""
     return [
-        found
-        for number, (beam, nodes) in enumerate(zip(step.beams, step.nodes, strict=True))
-        for found in expand(around, form, number, beam, nodes)
+        candidate
+        for number, (path, nodes) in enumerate(zip(step.beams, step.nodes, strict=True))
+        for candidate in expand(explored, form, number, path, nodes)
     ]
 
 
-def leads(case: GoldCase, facts: Facts, beam: PartialPath, ends: Iterable[Term]) -> set[Term]:
+def leads(case: GoldCase, facts: Facts, path: PartialPath, ends: Iterable[Term]) -> set[Term]:
     """The answers that the gold relations lead to from these ends, after what the beam has walked."""
     ends = list(ends)
-    done = len(beam.steps)
-    rests = {chain[done:] for topic, chain in case.chains if topic == beam.topic and chain[:done] == beam.chain}
+    done = len(path.steps)
+    rests = {chain[done:] for topic, chain in case.chains if topic == path.topic and chain[:done] == path.chain}
     return {end for rest in rests for end in facts.walk(ends, rest)} & case.answers
 
 
-def gains(case: GoldCase, facts: Facts, beams: Sequence[PartialPath], found: Step) -> set[Term]:
+def gains(case: GoldCase, facts: Facts, paths: Sequence[PartialPath], candidate: Step) -> set[Term]:
     """The answers that a candidate leads to. A group stands for all of its tails, also those beyond the frontier."""
-    beam = beams[found.beam].extend(found)
-    ends = facts.walk(beams[found.beam].tails, [found.relation]) if len(found.edges) > 1 else found.tails
-    return leads(case, facts, beam, ends)
+    path = paths[candidate.beam].extend(candidate)
+    ends = (
+        facts.walk(paths[candidate.beam].tails, [candidate.relation]) if len(candidate.edges) > 1 else candidate.tails
+    )
+    return leads(case, facts, path, ends)
 
 
 def context(variant: Variant, explored: ExploredGraph, cold: Cold, queries: Mapping[str, str]) -> RetrievalContext:
@@ -250,36 +252,36 @@ async def ranked(variant: Variant, step: WalkStep, offered: int, context: Retrie
 def worth(case: GoldCase, step: WalkStep, ranking: Ranking, offered: int, facts: Facts) -> tuple[float, int]:
     """The share of the answers that the first candidates lead to, and the tokens of their offers."""
     page = ranking.candidates[:offered]
-    won = {end for found in page for end in gains(case, facts, step.beams, found)}
+    won = {end for candidate in page for end in gains(case, facts, step.beams, candidate)}
     topics = [Match(iri, label, 1.0, mention=label) for iri, label in case.topics.items()]
     shown = offer_candidates(step.beams, page, ranking.labels, topics, SearchSettings().tails)
     text = "\n".join(f"{candidate.number}. {candidate.text}" for candidate in shown)
     return len(won & step.within) / len(step.within), estimate(text)
 
 
-async def queries(case: GoldCase, around: ExploredGraph) -> dict[str, str]:
+async def queries(case: GoldCase, explored: ExploredGraph) -> dict[str, str]:
     """What the variants compare candidates with, by name."""
     question = case.question
     for label in case.topics.values():
         question = without(question, label)
     gold = list(dict.fromkeys(relation for _, chain in case.chains for relation in chain))
-    names = await around.graph.labels(relation.relation for relation in gold)
-    said = " ".join(relation_text(relation, names) for relation in gold)
+    names = await explored.graph.labels(relation.relation for relation in gold)
+    names_of_gold = " ".join(relation_text(relation, names) for relation in gold)
     return {
         "whole question": case.question,
         "question": question,
         "content words": " ".join(content_words(question)),
-        "gold names": said,
+        "gold names": names_of_gold,
     }
 
 
 def table(figures: Mapping[str, Any]) -> str:
     """The coverage, and what it costs, as Markdown: a table for each set and depth."""
     parts = ["# Coverage of the retrievers", LEGEND]
-    for name, own in figures.items():
-        for depth in (key for key in own if key.startswith("depth")):
-            steps, edges, *_ = own[depth].values()
-            rows = [_row(variant.name, own[depth][variant.name]) for variant in VARIANTS]
+    for name, measured in figures.items():
+        for depth in (key for key in measured if key.startswith("depth")):
+            steps, edges, *_ = measured[depth].values()
+            rows = [_row(variant.name, measured[depth][variant.name]) for variant in VARIANTS]
             parts += [f"## {name}, {depth} ({steps} steps of {edges} edges)", "\n".join([*HEAD, *rows])]
     return "\n\n".join(parts) + "\n"
 

@@ -139,23 +139,29 @@ def main() -> None:
     """Asks all questions, asks them again offline, writes the pack and the figures."""
     chosen = _arguments().parse_args()
     desk = read(FOLDER / "desk.toml")
-    require(chosen.data, *{one.file for one in desk.questions if one.file}, *(one.file for one in desk.graphs.values()))
+    require(
+        chosen.data,
+        *{question.file for question in desk.questions if question.file},
+        *(graph.file for graph in desk.graphs.values()),
+    )
     where = Where(desk.model, chosen.url, str(chosen.keep))
-    asked = [one for one in questions(desk, chosen.data) if not chosen.only or one.id in chosen.only]
+    asked = [question for question in questions(desk, chosen.data) if not chosen.only or question.id in chosen.only]
     report = Report("desk", write=chosen.write)
-    with serving(desk, {one.endpoint for one in asked}, chosen.data):
-        found = asyncio.run(ask(asked, where, at_once=chosen.at_once))
+    with serving(desk, {question.endpoint for question in asked}, chosen.data):
+        outcomes = asyncio.run(ask(asked, where, at_once=chosen.at_once))
     again = asyncio.run(ask(asked, where, offline=True))
     report.add("label", LABEL)
     report.add("model", where.name)
-    report.add("questions", [msgspec.to_builtins(one) for one in found])
-    report.add("accuracy", summary(found))
-    report.add("replayed alike", str([one.answers for one in found] == [one.answers for one in again]))
+    report.add("questions", [msgspec.to_builtins(outcome) for outcome in outcomes])
+    report.add("accuracy", summary(outcomes))
+    report.add(
+        "replayed alike", str([outcome.answers for outcome in outcomes] == [outcome.answers for outcome in again])
+    )
     if chosen.pack:
-        size = packed(where, len({one.endpoint for one in asked}), chosen.pack)
+        size = packed(where, len({question.endpoint for question in asked}), chosen.pack)
         report.add("pack", {"file": chosen.pack.name, "bytes": size})
     report.close()
-    table(found)
+    table(outcomes)
 
 
 def _arguments() -> argparse.ArgumentParser:
@@ -179,8 +185,11 @@ def read(file: Path) -> Desk:
 
 def questions(desk: Desk, data: Path) -> list[Asked]:
     """The list's questions with their texts and gold answers."""
-    files = {one.file: _rows(data / one.file) for one in desk.questions if one.file}
-    return [_asked(one, desk.graphs[one.graph].endpoint, files.get(one.file, {}).get(one.id)) for one in desk.questions]
+    files = {question.file: _rows(data / question.file) for question in desk.questions if question.file}
+    return [
+        _asked(question, desk.graphs[question.graph].endpoint, files.get(question.file, {}).get(question.id))
+        for question in desk.questions
+    ]
 
 
 def _asked(entry: Entry, endpoint: str, row: Mapping[str, Any] | None) -> Asked:
@@ -225,16 +234,17 @@ async def ask(asked: Sequence[Asked], where: Where, *, offline: bool = False, at
 
     Offline neither an endpoint nor a model is asked: all comes from the folder `where.cache`.
     """
-    found: dict[str, Outcome] = {}
+    outcomes: dict[str, Outcome] = {}
     chat = None if offline else where.chat()
-    for endpoint in dict.fromkeys(one.endpoint for one in asked):
-        own, slots = [one for one in asked if one.endpoint == endpoint], asyncio.Semaphore(at_once)
+    for endpoint in dict.fromkeys(question.endpoint for question in asked):
+        group = [question for question in asked if question.endpoint == endpoint]
+        slots = asyncio.Semaphore(at_once)
         async with Session(endpoint, settings=where.settings(offline=offline), chat=chat) as session:
-            outcomes = await asyncio.gather(*(_one(session, one, slots) for one in own))
-        found |= {one.asked.id: one for one in outcomes}
+            done = await asyncio.gather(*(_one(session, question, slots) for question in group))
+        outcomes |= {outcome.asked.id: outcome for outcome in done}
     if chat:
         await chat.close()
-    return [found[one.id] for one in asked]
+    return [outcomes[question.id] for question in asked]
 
 
 async def _one(session: Session, asked: Asked, slots: asyncio.Semaphore) -> Outcome:
@@ -304,29 +314,38 @@ def _store(where: Where) -> Iterator[DiskStore]:
 # ---- the figures ----
 
 
-def summary(found: Sequence[Outcome]) -> dict[str, Any]:
+def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """Verdicts, calls and tokens by set."""
     return {
         name: {
-            "questions": len(own),
-            **{verdict: sum(one.verdict.startswith(verdict) for one in own) for verdict in VERDICTS},
-            "calls, mean": round(sum(one.calls for one in own) / len(own), 2),
-            "tokens, mean": round(sum(one.tokens for one in own) / len(own)),
+            "questions": len(group),
+            **{verdict: sum(outcome.verdict.startswith(verdict) for outcome in group) for verdict in VERDICTS},
+            "calls, mean": round(sum(outcome.calls for outcome in group) / len(group), 2),
+            "tokens, mean": round(sum(outcome.tokens for outcome in group) / len(group)),
         }
-        for name in dict.fromkeys(one.asked.set for one in found)
-        for own in [[one for one in found if one.asked.set == name]]
+        for name in dict.fromkeys(outcome.asked.set for outcome in outcomes)
+        for group in [[outcome for outcome in outcomes if outcome.asked.set == name]]
     }
 
 
 VERDICTS = ("right", "wrong", "abstained", "error")
 
 
-def table(found: Sequence[Outcome]) -> None:
+def table(outcomes: Sequence[Outcome]) -> None:
     """Prints a line for each question."""
     print("id | kind | gold | answer | verdict | calls | tokens | question")
-    for one in found:
-        gold, said = "; ".join(one.asked.gold), "; ".join(one.answers) or "-"
-        cells = (one.asked.id, one.kind, gold, said, one.verdict, one.calls, one.tokens, one.asked.question[:80])
+    for outcome in outcomes:
+        gold, answers = "; ".join(outcome.asked.gold), "; ".join(outcome.answers) or "-"
+        cells = (
+            outcome.asked.id,
+            outcome.kind,
+            gold,
+            answers,
+            outcome.verdict,
+            outcome.calls,
+            outcome.tokens,
+            outcome.asked.question[:80],
+        )
         print(" | ".join(map(str, cells)))
 
 

@@ -65,10 +65,14 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=EACH, help="questions of each set")
     chosen = parser.parse_args()
     known = [definitions.find(name) for name in SETS]
-    require(chosen.data, *(part for found in known for part in (found.questions, found.graph)))
-    asked = [one for found in known for one in loaders.questions(chosen.data / found.questions, chosen.each)]
+    require(chosen.data, *(part for definition in known for part in (definition.questions, definition.graph)))
+    asked = [
+        question
+        for definition in known
+        for question in loaders.questions(chosen.data / definition.questions, chosen.each)
+    ]
     report = Report("faults", write=chosen.write)
-    graphs = list(dict.fromkeys(chosen.data / found.graph for found in known))
+    graphs = list(dict.fromkeys(chosen.data / definition.graph for definition in known))
     with (
         oxigraph(graphs) as url,
         tempfile.TemporaryDirectory() as folder,

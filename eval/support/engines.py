@@ -156,18 +156,18 @@ def _wait(server: subprocess.Popen[bytes], url: str) -> None:
 
 def _unpacked(files: Sequence[Path], place: Path) -> list[Path]:
     """The files as plain N-Triples in `place`."""
-    found = []
+    unpacked = []
     for number, file in enumerate(files):
         target = place / f"{number}.nt"
         with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as source, target.open("wb") as sink:
             shutil.copyfileobj(source, sink)
-        found.append(target)
-    return found
+        unpacked.append(target)
+    return unpacked
 
 
 def _find(program: str) -> str:
-    if found := _which(program):
-        return found
+    if path := _which(program):
+        return path
     raise FileNotFoundError(f"{program} is not installed")
 
 

@@ -92,6 +92,6 @@ async def _serve(url: str, seconds: float, counter: "Synchronized[int]", sender:
         await asyncio.sleep(seconds)
         return await forwarded(session, url, request)
 
-    async with connected() as session, loopback(answer) as own:
-        sender.send(own)
+    async with connected() as session, loopback(answer) as server:
+        sender.send(server)
         await asyncio.Event().wait()
