@@ -37,7 +37,7 @@ from fedkg.core.path import PartialPath, Step
 from fedkg.core.question import Match
 from fedkg.core.terms import Iri, Term, relation_text
 from fedkg.embed.base import Matrix, Similarity
-from fedkg.engine.presentation import offer_candidates
+from fedkg.engine.presentation import step_candidates
 from fedkg.graph.explored import ExploredGraph, frontier
 from fedkg.retrieval import registry
 from fedkg.retrieval.base import Ranking, RankingRequest, RetrievalContext
@@ -254,7 +254,7 @@ def worth(case: GoldCase, step: WalkStep, ranking: Ranking, offered: int, facts:
     page = ranking.candidates[:offered]
     won = {end for candidate in page for end in gains(case, facts, step.beams, candidate)}
     topics = [Match(iri, label, 1.0, mention=label) for iri, label in case.topics.items()]
-    shown = offer_candidates(step.beams, page, ranking.labels, topics, SearchSettings().tails)
+    shown = step_candidates(step.beams, page, ranking.labels, topics, SearchSettings().tails)
     text = "\n".join(f"{candidate.number}. {candidate.text}" for candidate in shown)
     return len(won & step.within) / len(step.within), estimate(text)
 

@@ -213,8 +213,8 @@ def _oldest(file: sqlite3.Connection, much: float) -> list[int]:
     """The rows of the oldest entries that take about so many bytes together."""
     select = "SELECT rowid, 2 * length(key) + length(value) FROM Cache WHERE key <> ? ORDER BY store_time"
     rows: list[int] = []
-    with contextlib.closing(file.execute(select, [row_name(EVICTED, EVICTED)])) as found:
-        for row, size in found:
+    with contextlib.closing(file.execute(select, [row_name(EVICTED, EVICTED)])) as cursor:
+        for row, size in cursor:
             rows.append(row)
             much -= ROW + (size or 0)
             if much <= 0 or len(rows) == AT_ONCE:

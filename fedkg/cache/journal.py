@@ -55,7 +55,7 @@ class Journal:
 
     def add(self, asked: Sequence[str], keys: Keys) -> JournalEntry:
         """Remembers a run, and forgets the oldest one where there are too many."""
-        touched = {namespace: sorted(own) for namespace, own in keys.items()}
+        touched = {namespace: sorted(names) for namespace, names in keys.items()}
         entries = sum(map(len, touched.values()))
         now = time.gmtime()
         name = f"{time.strftime('%Y%m%d-%H%M%S', now)}-{secrets.token_hex(2)}"
@@ -105,14 +105,16 @@ class RecordingStore:
 
     def entries(self, namespace: str, keys: Sequence[str]) -> dict[str, Entry]:
         """What is there and not hidden, fresh or stale."""
-        found = {key: entry for key, entry in self._store.entries(namespace, keys).items() if self._shows(entry)}
-        self._note(namespace, found)
-        return found
+        visible = {key: entry for key, entry in self._store.entries(namespace, keys).items() if self._shows(entry)}
+        self._note(namespace, visible)
+        return visible
 
     def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, bytes]:
         """The values that are there and may be used."""
-        found, now = self._store.entries(namespace, keys).items(), time.time()
-        usable = {key: own.value for key, own in found if self._shows(own) and (self._stale or own.fresh > now)}
+        entries, now = self._store.entries(namespace, keys).items(), time.time()
+        usable = {
+            key: entry.value for key, entry in entries if self._shows(entry) and (self._stale or entry.fresh > now)
+        }
         self._note(namespace, usable)
         log.debug("cache: %s: %d of %d are kept", namespace, len(usable), len(keys))
         return usable

@@ -106,10 +106,10 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     @property
     def keys(self) -> dict[str, list[str]]:
         """The entries' keys by namespace."""
-        found: dict[str, list[str]] = {}
+        keys: dict[str, list[str]] = {}
         for item in self.entries:
-            found.setdefault(item.namespace, []).append(item.key)
-        return found
+            keys.setdefault(item.namespace, []).append(item.key)
+        return keys
 
 
 def export_pack(
@@ -127,10 +127,10 @@ def export_pack(
             entries = tuple(_written(members, store, keys))
             documents = tuple(_attached(members, attached))
             manifest = Manifest(FORMAT, version("fedkg"), entries, documents)
-            said = encode(manifest)
-            if len(said) > MANIFEST_LIMIT:
+            encoded = encode(manifest)
+            if len(encoded) > MANIFEST_LIMIT:
                 raise PackError(f"{len(manifest.entries):,} entries are too many for a pack", hint="export fewer runs")
-            archive.writestr(_member(MANIFEST), said)
+            archive.writestr(_member(MANIFEST), encoded)
         part.replace(path)
     except OSError as error:
         raise PackError(

@@ -111,7 +111,7 @@ def _print(report: EndpointReport) -> None:
     width = max(len(finding.name) for finding in report.findings)
     for finding in report.findings:
         line = Text(f"  {finding.grade:{len(Grade.WARNING)}}  ", STYLES[finding.grade])
-        out.print(line.append(f"{finding.name:{width}}  {plain(finding.said, 1_000)}", "default"))
+        out.print(line.append(f"{finding.name:{width}}  {plain(finding.summary, 1_000)}", "default"))
         if finding.advice and finding.grade is not Grade.OK:
             out.print(Text(f"{'':{width + 13}}→ {plain(finding.advice, 1_000)}", "cyan"))
     for edge in report.sample:

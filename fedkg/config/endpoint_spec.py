@@ -39,7 +39,7 @@ class CachedEndpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SparqlWrapper(Protocol):
-    """What fedkg takes of a SPARQLWrapper object: its URL, and the requests that it makes; its package need not be installed."""
+    """What fedkg takes of a SPARQLWrapper object: its URL and its requests; the package need not be installed."""
 
     @property
     def endpoint(self) -> str:
@@ -128,8 +128,8 @@ class EndpointResolver:
         near = [
             (there[1] != path, choice, profile.name, profile)
             for profile in self.known()
-            for choice, own in enumerate(profile.urls)
-            if (there := _address(own))[0] == server
+            for choice, mirror in enumerate(profile.urls)
+            if (there := _address(mirror))[0] == server
         ]
         if not near:
             return profiles.find("generic")

@@ -180,17 +180,19 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 LOADED: FileCache[Path, tuple[Profile, dict[str, Any]]] = FileCache()
 
 
-def names(own: str = "") -> list[str]:
+def names(user: str = "") -> list[str]:
     """The known profile names, sorted; `own` is a further folder."""
-    return sorted({name for place in _folders(own) for name in _files(place)})
+    return sorted({name for place in _folders(user) for name in _files(place)})
 
 
-def find(name: str, own: str = "") -> Profile:
+def find(name: str, user: str = "") -> Profile:
     """The profile of that name. Raises ProfileError where there is none or its file does not fit."""
-    for place in _folders(own):
+    for place in _folders(user):
         if path := _files(place).get(name):
             return load(path)
-    raise ProfileError(f"no endpoint profile is called {name[:100]!r}; known: {', '.join(names(own))}", hint=NAMES_HINT)
+    raise ProfileError(
+        f"no endpoint profile is called {name[:100]!r}; known: {', '.join(names(user))}", hint=NAMES_HINT
+    )
 
 
 def load(path: Path) -> Profile:

@@ -113,7 +113,7 @@ class Reached(msgspec.Struct, frozen=True, tag=True):
     @property
     def ends(self) -> tuple[frozenset[str], ...]:
         """For each step the IRIs and values that it leads to, and their labels as far as they are known."""
-        return tuple(frozenset(self._called(own)) for own in self.tails)
+        return tuple(frozenset(self._called(tails)) for tails in self.tails)
 
     def _called(self, tails: Iterable[Term]) -> Iterator[str]:
         for tail in tails:

@@ -65,8 +65,8 @@ def _date(value: str) -> str:
         return "-".join(filter(None, (year if month else str(int(year)), month, day)))
     if (month and not 1 <= int(month) <= len(MONTHS)) or (day and not 1 <= int(day) <= LAST_DAY):
         return value
-    said = (str(int(day)) if day else "", MONTHS[int(month) - 1] if month else "", f"{int(year) + 1} BC")
-    return " ".join(filter(None, said))
+    parts = (str(int(day)) if day else "", MONTHS[int(month) - 1] if month else "", f"{int(year) + 1} BC")
+    return " ".join(filter(None, parts))
 
 
 def _number(value: str) -> str:
@@ -87,12 +87,12 @@ def _duration(value: str) -> str:
     sign, *counts = match.groups() if match else ("",)
     if not any(counts):
         return value
-    said = [
+    words = [
         f"{_trimmed(count)} {unit}{'' if float(count) == 1 else 's'}"
         for count, unit in zip(counts, UNITS, strict=True)
         if count and float(count)
     ]
-    return ("minus " if sign and said else "") + (" ".join(said) or "0 seconds")
+    return ("minus " if sign and words else "") + (" ".join(words) or "0 seconds")
 
 
 def _point(value: str) -> str:

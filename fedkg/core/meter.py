@@ -18,10 +18,10 @@ __all__ = ["Meter", "count"]
 _own: ContextVar["Meter | None"] = ContextVar("meter", default=None)
 
 
-def count(what: Literal["cache_hits", "labels_embedded"], number: int) -> None:
+def count(figure: Literal["cache_hits", "labels_embedded"], number: int) -> None:
     """Counts what was no request, for the question that is being answered; for none where there is none."""
     if meter := _own.get():
-        meter.add(what, number)
+        meter.add(figure, number)
 
 
 class Meter:

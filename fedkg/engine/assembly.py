@@ -1,4 +1,4 @@
-"""From walked beams to the answers and paths of a document."""
+"""From walked paths to the answers and paths of a document."""
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from fedkg.core.terms import Edge, Iri, Literal, Term, own_name
 __all__ = ["End", "Ends", "Selection", "compose", "doubtful", "ends", "remembered", "terms"]
 
 Selection = Sequence[tuple[PartialPath, Sequence[int]]]
-"""PartialPaths, each with the numbers (from 1) of its tails that answer, none for all."""
+"""Paths, each with the numbers (from 1) of its tails that answer, none for all."""
 
 
 class End(msgspec.Struct, frozen=True):
@@ -27,7 +27,7 @@ class End(msgspec.Struct, frozen=True):
 
 
 class Ends(msgspec.Struct, frozen=True):
-    """The answering tails: those that the document shows, how many there are, and whether the endpoint gave all."""
+    """The answering tails: those that the document shows, how many there are, and whether the endpoint returned all."""
 
     shown: tuple[End, ...] = ()
     total: int = 0
@@ -41,11 +41,11 @@ class Ends(msgspec.Struct, frozen=True):
 
 def doubtful(chosen: Selection) -> list[Iri]:
     """The answering entities that may be copies of one another: none where all are of one endpoint."""
-    found = _tails(chosen)
-    entities = {tail: None for _, tail in found if isinstance(tail, Iri)}
-    last = (edge for beam, _ in chosen for step in beam.steps[-1:] for edge in step.edges)
-    said = {edge.endpoint for edge in last if edge.end in entities}
-    return list(entities) if len(said) > 1 else []
+    tails = _tails(chosen)
+    entities = {tail: None for _, tail in tails if isinstance(tail, Iri)}
+    last = (edge for path, _ in chosen for step in path.steps[-1:] for edge in step.edges)
+    endpoints = {edge.endpoint for edge in last if edge.end in entities}
+    return list(entities) if len(endpoints) > 1 else []
 
 
 def ends(chosen: Selection, links: Sequence[Edge] = ()) -> Ends:
@@ -53,37 +53,37 @@ def ends(chosen: Selection, links: Sequence[Edge] = ()) -> Ends:
 
     A tail that no walk leads to is left out: it would be an answer without a path.
     """
-    found = _tails(chosen)
-    over = _joined([tail for _, tail in found], links)
+    tails = _tails(chosen)
+    over = _joined([tail for _, tail in tails], links)
     walked = (
-        End(over[tail].end, (*walk, over[tail]), beam.score) if tail in over else End(tail, walk, beam.score)
-        for beam, tail in found
-        if (walk := beam.walks(tail))
+        End(over[tail].end, (*walk, over[tail]), path.score) if tail in over else End(tail, walk, path.score)
+        for path, tail in tails
+        if (walk := path.walks(tail))
     )
-    some = tuple(itertools.islice(walked, MOST_PATHS))
-    shown = tuple(dict.fromkeys(some))  # a path may be chosen for itself, and for where it meets another
-    every = {tail for _, tail in found} - over.keys()
-    total = len(every) if len(some) == MOST_PATHS else len({end.tail for end in shown})
-    return Ends(shown, total, all(beam.complete or numbers for beam, numbers in chosen))
+    first = tuple(itertools.islice(walked, MOST_PATHS))
+    shown = tuple(dict.fromkeys(first))  # a path may be chosen for itself, and for where it meets another
+    distinct = {tail for _, tail in tails} - over.keys()
+    total = len(distinct) if len(first) == MOST_PATHS else len({end.tail for end in shown})
+    return Ends(shown, total, all(path.complete or numbers for path, numbers in chosen))
 
 
-def terms(found: Ends) -> list[Term]:
+def terms(proven: Ends) -> list[Term]:
     """All terms that the paths show, each once."""
-    return list(dict.fromkeys(term for end in found.shown for edge in end.walk for term in edge.terms))
+    return list(dict.fromkeys(term for end in proven.shown for edge in end.walk for term in edge.terms))
 
 
 def compose(
-    plan: Plan, found: Ends, conclusion: Conclusion, names: Mapping[Term, str]
+    plan: Plan, proven: Ends, conclusion: Conclusion, names: Mapping[Term, str]
 ) -> tuple[tuple[AnswerValue, ...], tuple[Path, ...]]:
     """The answers, and the paths that prove them, or that the model's verdict or option rests on."""
-    paths = tuple(Path(end.score, tuple(PathEdge.of(edge, names) for edge in end.walk)) for end in found.shown)
+    paths = tuple(Path(end.score, tuple(PathEdge.of(edge, names) for edge in end.walk)) for end in proven.shown)
     by_term: dict[Term, list[int]] = {}
-    for index, end in enumerate(found.shown):
+    for index, end in enumerate(proven.shown):
         by_term.setdefault(end.tail, []).append(index)
     if plan.kind in JUDGED:
         return _judged(plan, conclusion, paths), paths
     if plan.kind == "count" and not all(map(_is_number, by_term)):
-        return (_count(found, paths),), paths
+        return (_count(proven, paths),), paths
     return tuple(_value(term, names, tuple(indices)) for term, indices in by_term.items()), paths
 
 
@@ -92,31 +92,31 @@ def remembered(plan: Plan, recalled: ModelOnlyAnswer | None) -> tuple[AnswerValu
     if recalled is None:
         return ()
     if plan.kind == "choice":
-        said = plan.options[recalled.option - 1 : recalled.option] if recalled.option else ()
-        return tuple(AnswerValue(text, label=str(recalled.option)) for text in said)
+        options = plan.options[recalled.option - 1 : recalled.option] if recalled.option else ()
+        return tuple(AnswerValue(text, label=str(recalled.option)) for text in options)
     values = (recalled.verdict,) if plan.kind in JUDGED else recalled.values
     return tuple(AnswerValue(text) for text in values if text)
 
 
 def _tails(chosen: Selection) -> list[tuple[PartialPath, Term]]:
-    """The answering tails, each with its beam."""
+    """The answering tails, each with its path."""
     return [
-        (beam, tail)
-        for beam, numbers in chosen
-        for number, tail in enumerate(beam.tails, 1)
+        (path, tail)
+        for path, numbers in chosen
+        for number, tail in enumerate(path.tails, 1)
         if not numbers or number in numbers
     ]
 
 
 def _joined(entities: Iterable[Term], links: Sequence[Edge]) -> dict[Term, Edge]:
     """The link from each entity that goes by another's name: the shortest IRI; no chain is closed."""
-    said: dict[Term, list[Edge]] = {}
+    by_start: dict[Term, list[Edge]] = {}
     for link in links:
-        said.setdefault(link.start, []).append(link)
+        by_start.setdefault(link.start, []).append(link)
     over: dict[Term, Edge] = {}
     kept: set[Term] = set()
     for entity in sorted(set(entities), key=lambda term: (len(term.text), term.text)):
-        if named := next((link for link in said.get(entity, ()) if link.end in kept), None):
+        if named := next((link for link in by_start.get(entity, ()) if link.end in kept), None):
             over[entity] = named
         else:
             kept.add(entity)
@@ -132,16 +132,20 @@ def _value(term: Term, names: Mapping[Term, str], indices: tuple[int, ...]) -> A
 def _judged(plan: Plan, conclusion: Conclusion, paths: Sequence[Path]) -> tuple[AnswerValue, ...]:
     """The verdict, or the option with its number; nothing where no path is left that it rests on."""
     number = conclusion.option if plan.kind == "choice" else 0
-    said = plan.options[number - 1] if number else conclusion.verdict
-    return (AnswerValue(said, label=str(number or ""), paths=tuple(range(len(paths)))),) if said and paths else ()
+    judgement = plan.options[number - 1] if number else conclusion.verdict
+    return (
+        (AnswerValue(judgement, label=str(number or ""), paths=tuple(range(len(paths)))),)
+        if judgement and paths
+        else ()
+    )
 
 
-def _count(found: Ends, paths: Sequence[Path]) -> AnswerValue:
+def _count(proven: Ends, paths: Sequence[Path]) -> AnswerValue:
     """How many distinct nodes the paths lead to: counted here, not by the model, and a bound where some are missing."""
-    number = str(found.total) if found.complete else f"at least {found.total}"
+    number = str(proven.total) if proven.complete else f"at least {proven.total}"
     return AnswerValue(number, label="count", grounded=True, paths=tuple(range(len(paths))))
 
 
 def _is_number(term: Term) -> bool:
-    """Whether the graph itself says a number, as for "how many inhabitants"."""
+    """Whether the graph itself has a number, as for "how many inhabitants"."""
     return isinstance(term, Literal) and term.datatype in NUMBERS

@@ -16,43 +16,43 @@ MOST_TAILS = 1_000
 """Most nodes that a chain is followed through at one step; more mark the step as incomplete."""
 
 
-async def complete(around: ExploredGraph, beams: Sequence[PartialPath]) -> tuple[PartialPath, ...]:
-    """Each beam with every edge that its chain of relations has from its topic on, as far as endpoints say.
+async def complete(explored: ExploredGraph, paths: Sequence[PartialPath]) -> tuple[PartialPath, ...]:
+    """Each path with every edge that its chain of relations has from its topic on, as far as endpoints return them.
 
-    All beams take a step at a time together: what they need for it is one wave of requests.
+    All paths take a step at a time together: what they need for it is one wave of requests.
     """
-    wholes = [PartialPath(beam.topic, score=beam.score) for beam in beams]
-    for steps in itertools.zip_longest(*(beam.steps for beam in beams)):
+    wholes = [PartialPath(path.topic, score=path.score) for path in paths]
+    for steps in itertools.zip_longest(*(path.steps for path in paths)):
         further = list(zip(wholes, steps, strict=True))
         wanted: dict[Direction, list[Iri]] = {way: [] for way in BOTH}
         for whole, step in further:
             if step:
                 wanted[step.relation.direction] += _nodes(whole)[:MOST_TAILS]
-        await asyncio.gather(*(around.fetch(nodes, [way]) for way, nodes in wanted.items()))
-        wholes = [_extended(around, whole, step) if step else whole for whole, step in further]
+        await asyncio.gather(*(explored.fetch(nodes, [way]) for way, nodes in wanted.items()))
+        wholes = [_extended(explored, whole, step) if step else whole for whole, step in further]
     return tuple(wholes)
 
 
-def _extended(around: ExploredGraph, whole: PartialPath, step: Step) -> PartialPath:
-    """The beam with all edges of one more step."""
+def _extended(explored: ExploredGraph, whole: PartialPath, step: Step) -> PartialPath:
+    """The path with all edges of one more step."""
     nodes = _nodes(whole)
     asked = nodes[:MOST_TAILS]
-    said = len(asked) == len(nodes) and all(around.complete(node, step.relation.direction) for node in asked)
-    return whole.extend(msgspec.structs.replace(step, edges=_edges(around, whole, asked, step), complete=said))
+    followed = len(asked) == len(nodes) and all(explored.complete(node, step.relation.direction) for node in asked)
+    return whole.extend(msgspec.structs.replace(step, edges=_edges(explored, whole, asked, step), complete=followed))
 
 
-def _nodes(beam: PartialPath) -> list[Iri]:
-    return [node for node in beam.tails if isinstance(node, Iri)]
+def _nodes(path: PartialPath) -> list[Iri]:
+    return [node for node in path.tails if isinstance(node, Iri)]
 
 
-def _edges(around: ExploredGraph, beam: PartialPath, nodes: Sequence[Iri], step: Step) -> tuple[Edge, ...]:
-    """The step's own edges first, then the others of its relation: those that lead on, back, or both, as its own do.
+def _edges(explored: ExploredGraph, path: PartialPath, nodes: Sequence[Iri], step: Step) -> tuple[Edge, ...]:
+    """The step's edges first, then the others of its relation: those that lead on, back, or both, as the step's do.
 
-    A step without edges of its own leads back only where the relation does not lead on.
+    A step without edges leads back only where the relation does not lead on.
     """
     here = set(nodes)
-    own = [(edge.start, edge) for edge in step.edges if edge.start in here]
-    others: list[tuple[Term, Edge]] = [(node, edge) for node in nodes for edge in around.along(node, step.relation)]
-    ahead, back = (groups.get(step.relation, []) for groups in onward(around, beam, own + others))
+    known = [(edge.start, edge) for edge in step.edges if edge.start in here]
+    others: list[tuple[Term, Edge]] = [(node, edge) for node in nodes for edge in explored.along(node, step.relation)]
+    ahead, back = (groups.get(step.relation, []) for groups in onward(explored, path, known + others))
     sides = [side for side in (ahead, back) if any(edge in step.edges for edge in side)] or [ahead or back]
     return tuple(dict.fromkeys(edge for side in sides for edge in side))

@@ -40,17 +40,18 @@ WORD = re.compile(r"[^\s,;:\"“”«»]+(?:[,:](?=\s))?")
 async def given(graph: Graph, topics: Sequence[str], question: str = "") -> list[Match]:
     """The entities that the caller named by IRI or by label, in their order, each once.
 
-    Of several with that label it is the one that the question says most of. A label has to match: whoever names an
-    entity means no other one. The label of an IRI comes with those of the first hop, so that it costs no request of its
-    own. Raises TermError for an IRI that is none, and TopicError with the nearest labels for a label that nothing has.
+    Of several with that label it is the one that shares most words with the question. A label has to match: whoever
+    names an entity means no other one. The label of an IRI comes with those of the first hop, so that it costs no
+    request of its own. Raises TermError for an IRI that is none, and TopicError with the nearest labels for a label
+    that nothing has.
     """
     iris = {topic: Iri.parse(topic) for topic in topics if _looks_like_iri(topic)}
     texts = [topic for topic in topics if topic not in iris]
-    found = await _described(graph, await graph.search(texts, CANDIDATES)) if texts else {}
+    candidates = await _described(graph, await graph.search(texts, CANDIDATES)) if texts else {}
     for text in texts:
-        if not found[text]:
+        if not candidates[text]:
             raise await _unknown(graph, f"no entity of {graph.name} is called {text[:100]!r}", [text])
-    known = {topic: Match(iri, iri.local_name, 1.0) for topic, iri in iris.items()} | choose(question, found)
+    known = {topic: Match(iri, iri.local_name, 1.0) for topic, iri in iris.items()} | choose(question, candidates)
     return _distinct(known[topic] for topic in topics)
 
 
@@ -64,16 +65,16 @@ async def from_question(
     `warn` is told of mentions that link to nothing while others do, `ask` is asked for names that several equally good
     entities bear. Raises TopicError with the nearest labels where nothing matches.
     """
-    found = await _candidates(graph, plan.mentions)
-    linked = choose(question, found)
+    candidates = await _candidates(graph, plan.mentions)
+    linked = choose(question, candidates)
     topics, spans = _distinct(linked.values()), ngrams(question)
     if not topics and spans:
-        found = await _described(graph, _longest(spans, await graph.search(spans, CANDIDATES)))
-        topics = _topics(question, choose(question, found))
+        candidates = await _described(graph, _longest(spans, await graph.search(spans, CANDIDATES)))
+        topics = _topics(question, choose(question, candidates))
     names = plan.mentions or _hinted(question, spans)
     if not topics and not plan.mentions:
-        found = await _candidates(graph, names)
-        topics = _distinct(choose(question, found).values())
+        candidates = await _candidates(graph, names)
+        topics = _distinct(choose(question, candidates).values())
     if not topics:
         asked = " or ".join(repr(mention) for mention in plan.mentions) or repr(question[:80])
         raise await _unknown(graph, f"no entity of {graph.name} is called what the question names ({asked})", names)
@@ -81,7 +82,7 @@ async def from_question(
         if mention not in linked:
             warn(f"no entity of {graph.name} is known by the name {mention[:100]!r}; the walk starts without it")
     topics = topics[: MOST_COMPARED if plan.kind in JUDGED else MOST_TOPICS]
-    return await _told_apart(question, topics, found, ask, warn) if ask else topics
+    return await _told_apart(question, topics, candidates, ask, warn) if ask else topics
 
 
 def choose(question: str, candidates: Mapping[str, Sequence[Match]]) -> dict[str, Match]:
@@ -107,14 +108,14 @@ def ngrams(question: str) -> list[str]:
     """
     text = re.sub(r"[?!]+\s*$", "", question).strip()
     cased = text != text.lower()
-    found = {next(filter(None, match.groups())).strip(): None for match in QUOTED.finditer(text)}
+    forms = {next(filter(None, match.groups())).strip(): None for match in QUOTED.finditer(text)}
     words = [match.span() for match in WORD.finditer(text)]
     for size in range(min(LONGEST_NGRAM, len(words)), 0, -1):
         for first in range(len(words) - size + 1):
             for form in _forms(text[words[first][0] : words[first + size - 1][1]]):
                 if _may_name(form, cased=cased):
-                    found[form] = None
-    spans = [form for form in found if form]
+                    forms[form] = None
+    spans = [form for form in forms if form]
     return spans if len(spans) <= MOST_NGRAMS else sorted(spans, key=_small)[:MOST_NGRAMS]
 
 
@@ -147,23 +148,23 @@ async def _candidates(graph: Graph, mentions: Sequence[str]) -> dict[str, Sequen
     """What the mentions may link to, by their exact names or else by a look-up of their words."""
     if not mentions:
         return {}
-    found = dict(await graph.search(mentions, CANDIDATES))
-    if unknown := [mention for mention, matches in found.items() if not matches]:
-        found |= await graph.lookup(unknown, CANDIDATES)
-    return await _described(graph, found)
+    candidates = dict(await graph.search(mentions, CANDIDATES))
+    if unknown := [mention for mention, matches in candidates.items() if not matches]:
+        candidates |= await graph.lookup(unknown, CANDIDATES)
+    return await _described(graph, candidates)
 
 
 async def _told_apart(
-    question: str, topics: list[Match], found: Mapping[str, Sequence[Match]], ask: Ask, warn: Callable[[str], None]
+    question: str, topics: list[Match], candidates: Mapping[str, Sequence[Match]], ask: Ask, warn: Callable[[str], None]
 ) -> list[Match]:
-    """The topics, those that the question's words leave open as `ask` says; what it does not say stays as it is.
+    """The topics, those that the question's words leave open as `ask` decides; what it leaves open stays as it is.
 
-    A topic that it says to be none of its candidates is left out, unless nothing would be left to start from.
+    A topic that it takes for none of its candidates is left out, unless nothing would be left to start from.
     """
-    alike = {topic.mention: _undecided(question, topic.mention, found[topic.mention]) for topic in topics}
+    alike = {topic.mention: _undecided(question, topic.mention, candidates[topic.mention]) for topic in topics}
     unclear = [Mention(text, tuple(matches)) for text, matches in alike.items() if matches]
-    said = await ask(unclear) if unclear else {}
-    kept = [topic for topic in topics if said.get(topic.mention) != 0]
+    numbers = await ask(unclear) if unclear else {}
+    kept = [topic for topic in topics if numbers.get(topic.mention) != 0]
     if not kept:
         warn("the model takes no entity of these names for what the question names; the walk starts from the likeliest")
         return topics
@@ -172,7 +173,7 @@ async def _told_apart(
             warn(
                 f"the model takes no entity called {topic.mention[:100]!r} for what the question names; it is left out"
             )
-    return _distinct(_meant(topic, alike[topic.mention], said.get(topic.mention, 0)) for topic in kept)
+    return _distinct(_meant(topic, alike[topic.mention], numbers.get(topic.mention, 0)) for topic in kept)
 
 
 def _undecided(question: str, mention: str, matches: Sequence[Match]) -> list[Match]:
@@ -182,8 +183,8 @@ def _undecided(question: str, mention: str, matches: Sequence[Match]) -> list[Ma
     """
     shared = _shared(question, mention)
     best = sorted(_best(matches), key=lambda match: -shared(match))
-    told = {(match.label, match.type, match.description) for match in best}
-    return best if len(told) > 1 and shared(best[0]) == shared(best[1]) else []
+    descriptions = {(match.label, match.type, match.description) for match in best}
+    return best if len(descriptions) > 1 and shared(best[0]) == shared(best[1]) else []
 
 
 def _meant(topic: Match, matches: Sequence[Match], number: int) -> Match:
@@ -191,11 +192,11 @@ def _meant(topic: Match, matches: Sequence[Match], number: int) -> Match:
     return msgspec.structs.replace(matches[number - 1], mention=topic.mention) if number else topic
 
 
-async def _described(graph: Graph, found: Mapping[str, Sequence[Match]]) -> dict[str, Sequence[Match]]:
-    """The candidates; where several are equally good they say what they are, all in one request."""
-    equal = [match for matches in found.values() if len(best := _best(matches)) > 1 for match in best]
-    told = dict(zip(equal, await graph.describe(equal), strict=True)) if equal else {}
-    return {mention: [told.get(match, match) for match in matches] for mention, matches in found.items()}
+async def _described(graph: Graph, candidates: Mapping[str, Sequence[Match]]) -> dict[str, Sequence[Match]]:
+    """The candidates; where several are equally good with description and type, all in one request."""
+    equal = [match for matches in candidates.values() if len(best := _best(matches)) > 1 for match in best]
+    described = dict(zip(equal, await graph.describe(equal), strict=True)) if equal else {}
+    return {mention: [described.get(match, match) for match in matches] for mention, matches in candidates.items()}
 
 
 def _best(matches: Sequence[Match]) -> list[Match]:
@@ -210,12 +211,12 @@ def _shared(question: str, mention: str) -> Callable[[Match], int]:
     return lambda match: len(rest.intersection(content_words(f"{match.description} {match.type}")))
 
 
-def _longest(spans: Iterable[str], found: Mapping[str, list[Match]]) -> dict[str, list[Match]]:
+def _longest(spans: Iterable[str], candidates: Mapping[str, list[Match]]) -> dict[str, list[Match]]:
     """The candidates of each longest span, leaving out spans inside one already taken."""
     taken: dict[str, list[Match]] = {}
     for span in spans:
-        if found.get(span) and not any(span in longer for longer in taken):
-            taken[span] = found[span]
+        if candidates.get(span) and not any(span in longer for longer in taken):
+            taken[span] = candidates[span]
     return taken
 
 
@@ -234,8 +235,8 @@ def _hinted(question: str, spans: Sequence[str]) -> Sequence[str]:
 
 def _proper(span: str, question: str) -> bool:
     """Whether the question writes the span with a capital or a figure; the capital of its first word says nothing."""
-    told = span[1:] if question.lstrip().startswith(span) else span
-    return any(char.isalnum() and not char.islower() for char in told)
+    rest = span[1:] if question.lstrip().startswith(span) else span
+    return any(char.isalnum() and not char.islower() for char in rest)
 
 
 def _distinct(matches: Iterable[Match]) -> list[Match]:
@@ -247,9 +248,9 @@ def _distinct(matches: Iterable[Match]) -> list[Match]:
 
 
 async def _unknown(graph: Graph, message: str, names: Sequence[str]) -> TopicError:
-    found = (await graph.lookup(names, CANDIDATES)).values() if names else ()
+    similar = (await graph.lookup(names, CANDIDATES)).values() if names else ()
     parts = await asyncio.gather(*(graph.nearest(name) for name in names))
-    near = _distinct(sorted(itertools.chain(*found, *parts), key=_by_score))
+    near = _distinct(sorted(itertools.chain(*similar, *parts), key=_by_score))
     shown = ", ".join(f"{match.label} <{match.iri.value}>" for match in near[:MOST_HINTS])
     return TopicError(message, asked=", ".join(names), hint=f"nearest labels: {shown}" if shown else "")
 

@@ -20,13 +20,13 @@ from fedkg.core.terms import DirectedRelation, Direction, Edge, Term, own_name, 
 __all__ = [
     "SHOWN_ON_THE_WAY",
     "SHOWN_TAILS",
-    "offer_beam",
-    "offer_candidates",
-    "offer_step",
+    "onward_candidate",
+    "path_candidate",
     "path_text",
-    "relation_offer",
+    "relation_candidate",
     "safe",
     "shown_terms",
+    "step_candidates",
     "surrounded",
     "weighted",
     "with_others",
@@ -49,102 +49,105 @@ class ShownStep(NamedTuple):
     total: int
 
 
-def offer_candidates(
-    beams: Sequence[PartialPath],
+def step_candidates(
+    paths: Sequence[PartialPath],
     candidates: Sequence[Step],
     names: Mapping[Term, str],
     topics: Sequence[Match],
     tails: int,
 ) -> list[PromptCandidate]:
-    """One offer per candidate: the path so far and the step that it adds."""
-    extended = [beams[candidate.beam].extend(candidate) for candidate in candidates]
-    return [offer_beam(number, beam, names, topics, tails) for number, beam in enumerate(extended, 1)]
+    """One line per candidate: the path so far and the step that it adds."""
+    extended = [paths[candidate.beam].extend(candidate) for candidate in candidates]
+    return [path_candidate(number, path, names, topics, tails) for number, path in enumerate(extended, 1)]
 
 
-def offer_beam(
+def path_candidate(
     number: int,
-    beam: PartialPath,
+    path: PartialPath,
     names: Mapping[Term, str],
     topics: Sequence[Match],
     tails: int = SHOWN_TAILS,
     *,
     in_line: int | None = None,
 ) -> PromptCandidate:
-    """One offer for a walked path; its tails are numbered in the order of `beam.tails`.
+    """One line for a walked path; its tails are numbered in the order of `path.tails`.
 
     `tails` are listed, and `in_line` of them (None: all of these) stand in the text too.
     """
-    steps = _shown(beam, names, tails)
-    labels, total = (steps[-1].tails, steps[-1].total) if steps else ([_name(beam.topic, names)], 1)
-    mention = next((match.mention or match.label for match in topics if match.iri == beam.topic), "")
-    start = _name(beam.topic, names)
+    steps = _shown(path, names, tails)
+    labels, total = (steps[-1].tails, steps[-1].total) if steps else ([_name(path.topic, names)], 1)
+    mention = next((match.mention or match.label for match in topics if match.iri == path.topic), "")
+    start = _name(path.topic, names)
     return PromptCandidate(
         number,
         _line(start, steps, tails if in_line is None else in_line),
         tuple(step.relation for step in steps),
         tuple(labels),
         total - len(labels),
-        beam.score,
+        path.score,
         mention,
         tuple(step.direction for step in steps),
         start,
     )
 
 
-def relation_offer(number: int, relation: DirectedRelation, names: Mapping[Term, str]) -> PromptCandidate:
-    """One offer for a relation, whatever it leads to: `→ author →`, or `← author ←` where it is walked backwards."""
+def relation_candidate(number: int, relation: DirectedRelation, names: Mapping[Term, str]) -> PromptCandidate:
+    """One line for a relation, whatever it leads to: `→ author →`, or `← author ←` where it is walked backwards."""
     arrow, name = ARROWS[relation.direction], safe(relation_name(relation, names))
     return PromptCandidate(number, f"{arrow} {name} {arrow}", (name,), directions=(relation.direction,))
 
 
-def offer_step(
+def onward_candidate(
     number: int,
-    beam: PartialPath,
+    path: PartialPath,
     relation: DirectedRelation,
     names: Mapping[Term, str],
     topics: Sequence[Match],
     *,
     alone: bool,
 ) -> PromptCandidate:
-    """One offer for a relation as the next step of a path, whatever it leads to; `alone` without the path before it."""
-    path, step = offer_beam(number, beam, names, topics, SHOWN_ON_THE_WAY), relation_offer(number, relation, names)
-    text = step.text if alone else f"{path.text} {step.text}"
+    """One line for a relation as the next step of a path, whatever it leads to; `alone` without the path before it."""
+    shown, step = (
+        path_candidate(number, path, names, topics, SHOWN_ON_THE_WAY),
+        relation_candidate(number, relation, names),
+    )
+    text = step.text if alone else f"{shown.text} {step.text}"
     return PromptCandidate(
         number,
         text,
-        (*path.relations, *step.relations),
-        topic=path.topic,
-        directions=(*path.directions, *step.directions),
-        start=path.start,
+        (*shown.relations, *step.relations),
+        topic=shown.topic,
+        directions=(*shown.directions, *step.directions),
+        start=shown.start,
     )
 
 
-def surrounded(offer: PromptCandidate, near: Sequence[Step], names: Mapping[Term, str]) -> PromptCandidate:
-    """The offer of an entity with steps that the graph has around it: `… → entity [→ r → B; ← r ← C, D, (+2)]`."""
-    said = [_line("", [_step(step, names, SHOWN_ON_THE_WAY)], SHOWN_ON_THE_WAY).strip() for step in near]
-    return msgspec.structs.replace(offer, text=f"{offer.text} [{'; '.join(said)}]") if said else offer
+def surrounded(candidate: PromptCandidate, near: Sequence[Step], names: Mapping[Term, str]) -> PromptCandidate:
+    """An entity with the steps that the graph has around it: `… → entity [→ r → B; ← r ← C, D, (+2)]`."""
+    texts = [_line("", [_step(step, names, SHOWN_ON_THE_WAY)], SHOWN_ON_THE_WAY).strip() for step in near]
+    return msgspec.structs.replace(candidate, text=f"{candidate.text} [{'; '.join(texts)}]") if texts else candidate
 
 
-def with_others(offer: PromptCandidate, others: Sequence[PromptCandidate]) -> PromptCandidate:
-    """The offer of a path with those that lead to the same ends: `A → r → B; also C → r → B`."""
-    return msgspec.structs.replace(offer, text="; also ".join([offer.text, *(other.text for other in others)]))
+def with_others(candidate: PromptCandidate, others: Sequence[PromptCandidate]) -> PromptCandidate:
+    """A path with those that lead to the same ends: `A → r → B; also C → r → B`."""
+    return msgspec.structs.replace(candidate, text="; also ".join([candidate.text, *(other.text for other in others)]))
 
 
-def weighted(offer: PromptCandidate) -> PromptCandidate:
-    """The offer of a path with its score: `… → entity (score 0.81)`."""
-    return msgspec.structs.replace(offer, text=f"{offer.text} (score {offer.score:.2f})")
+def weighted(candidate: PromptCandidate) -> PromptCandidate:
+    """A path with its score: `… → entity (score 0.81)`."""
+    return msgspec.structs.replace(candidate, text=f"{candidate.text} (score {candidate.score:.2f})")
 
 
-def path_text(beam: PartialPath, names: Mapping[Term, str], tails: int = SHOWN_ON_THE_WAY) -> str:
+def path_text(path: PartialPath, names: Mapping[Term, str], tails: int = SHOWN_ON_THE_WAY) -> str:
     """The path as one line: `Topic → relation → tail, tail, (+3) ← relation ← …`."""
-    return _line(_name(beam.topic, names), _shown(beam, names, tails), tails)
+    return _line(_name(path.topic, names), _shown(path, names, tails), tails)
 
 
-def shown_terms(beam: PartialPath) -> list[Term]:
-    """The terms that the offer of a walked path shows: their labels are needed."""
-    terms: list[Term] = [beam.topic]
-    for number, step in enumerate(beam.steps, 1):
-        tails = dict.fromkeys(step.tails[: SHOWN_TAILS if number == len(beam.steps) else SHOWN_ON_THE_WAY])
+def shown_terms(path: PartialPath) -> list[Term]:
+    """The terms that a walked path's line shows: their labels are needed."""
+    terms: list[Term] = [path.topic]
+    for number, step in enumerate(path.steps, 1):
+        tails = dict.fromkeys(step.tails[: SHOWN_TAILS if number == len(path.steps) else SHOWN_ON_THE_WAY])
         legs = [leg for edge in step.edges if edge.end in tails for leg in edge.qualifiers[:QUALIFIERS]]
         terms += [term for term in (step.relation.relation, step.relation.via) if term]
         terms += [*tails, *(term for leg in legs for term in (leg.relation, leg.value))]
@@ -160,10 +163,10 @@ def _name(term: Term, names: Mapping[Term, str]) -> str:
     return safe(names.get(term, "")) or safe(own_name(term))  # a label may be empty, or nothing that is drawn
 
 
-def _shown(beam: PartialPath, names: Mapping[Term, str], tails: int) -> list[ShownStep]:
+def _shown(path: PartialPath, names: Mapping[Term, str], tails: int) -> list[ShownStep]:
     """The steps of a path, the last one with so many tails."""
-    most = [SHOWN_ON_THE_WAY] * (len(beam.steps) - 1) + [tails]
-    return [_step(step, names, shown) for step, shown in zip(beam.steps, most, strict=False)]
+    most = [SHOWN_ON_THE_WAY] * (len(path.steps) - 1) + [tails]
+    return [_step(step, names, shown) for step, shown in zip(path.steps, most, strict=False)]
 
 
 def _step(step: Step, names: Mapping[Term, str], most: int) -> ShownStep:
@@ -171,7 +174,9 @@ def _step(step: Step, names: Mapping[Term, str], most: int) -> ShownStep:
     edges: dict[Term, list[Edge]] = {}
     for edge in step.edges:
         edges.setdefault(edge.end, []).append(edge)
-    labels = [_name(tail, names) + _said(own, names) for tail, own in itertools.islice(edges.items(), most)]
+    labels = [
+        _name(tail, names) + _qualified(tail_edges, names) for tail, tail_edges in itertools.islice(edges.items(), most)
+    ]
     return ShownStep(step.relation.direction, safe(relation_name(step.relation, names)), labels, len(edges))
 
 
@@ -193,11 +198,11 @@ def _listed(labels: Sequence[str]) -> str:
     return ", ".join(f'"{label}"' if ", " in label else label for label in labels)
 
 
-def _said(edges: Sequence[Edge], names: Mapping[Term, str]) -> str:
-    """The qualifiers of the first edges, those that say the same once."""
+def _qualified(edges: Sequence[Edge], names: Mapping[Term, str]) -> str:
+    """The qualifiers of the first edges, equal ones once."""
     return "".join(dict.fromkeys(_qualifiers(edge, names) for edge in edges[:SHOWN_EDGES]))
 
 
 def _qualifiers(edge: Edge, names: Mapping[Term, str]) -> str:
-    said = [f"{_name(leg.relation, names)}: {_name(leg.value, names)}" for leg in edge.qualifiers[:QUALIFIERS]]
-    return f" ({'; '.join(said)})" if said else ""
+    texts = [f"{_name(leg.relation, names)}: {_name(leg.value, names)}" for leg in edge.qualifiers[:QUALIFIERS]]
+    return f" ({'; '.join(texts)})" if texts else ""

@@ -26,7 +26,7 @@ from fedkg.core.path import PartialPath
 from fedkg.core.terms import DirectedRelation, Iri, Literal, Term
 from fedkg.core.usage import Usage
 from fedkg.engine.completion import complete
-from fedkg.engine.presentation import path_text, relation_offer, safe, shown_terms
+from fedkg.engine.presentation import path_text, relation_candidate, safe, shown_terms
 from fedkg.errors import DatasetError, FedkgError, InputError
 from fedkg.graph.base import Graph
 from fedkg.graph.explored import ExploredGraph
@@ -243,7 +243,7 @@ def _path(path: PartialPath, names: Mapping[Term, str]) -> Route:
 
 
 def _plan(plan: PartialPath, names: Mapping[Term, str], right: Iterable[Term]) -> Route:
-    text = " ".join(relation_offer(0, relation, names).text for relation in plan.chain)
+    text = " ".join(relation_candidate(0, relation, names).text for relation in plan.chain)
     share = precision(plan.tails, right)
     return Route(plan.topic.value, property_path(plan.chain), text, precision=share, complete=plan.complete)
 

@@ -1,4 +1,4 @@
-"""The doctor: a dozen small requests to one endpoint, what they show finding by finding, and what to do about it.
+"""The check of an endpoint: a dozen small requests, what they show finding by finding, and what to do about it.
 
 Each finding is looked for by itself, so one that is bad does not hide the others; who is gone, or wants to be left
 alone, is not asked any further. Nothing that is asked here comes from the cache or goes into it.
@@ -83,7 +83,7 @@ class Finding(msgspec.Struct, frozen=True):
 
     name: str
     grade: Grade
-    said: str
+    summary: str = msgspec.field(name="said")
     advice: str = ""
 
 
@@ -136,8 +136,8 @@ class EndpointCheck:
         requests, seconds = self._select.meter.since(before).requests, time.monotonic() - started
         latency = statistics.median(self._times) if self._times else None
         labelled = self._named[0] if self._named else None
-        who, verdict = (self._name, self._profile.name), _verdict(findings)
-        return EndpointReport(*who, *verdict, findings, latency, labelled, self._sample, requests, seconds)
+        names, verdict = (self._name, self._profile.name), _verdict(findings)
+        return EndpointReport(*names, *verdict, findings, latency, labelled, self._sample, requests, seconds)
 
     async def _findings(self) -> tuple[Finding, ...]:
         looks: dict[str, Callable[[], Awaitable[Finding]]] = {
@@ -191,13 +191,15 @@ class EndpointCheck:
         return subjects
 
     async def _media(self) -> Finding:
-        said = f"results come as {self._format}"
-        return Finding("format", Grade.OK, said if "json" in self._format else f"{said}, which is read as well as JSON")
+        summary = f"results come as {self._format}"
+        return Finding(
+            "format", Grade.OK, summary if "json" in self._format else f"{summary}, which is read as well as JSON"
+        )
 
     async def _engine(self) -> Finding:
-        """Who answers: what the replies have betrayed until now, against what the profile says."""
+        """Who answers: the engines that the replies have shown until now, beside the one of the profile."""
         engines, declared = self._select.engines, self._profile.engine
-        said = ", ".join(f"{engine} at {masked(url)}" if url else engine for url, engine in engines.items())
+        summary = ", ".join(f"{engine} at {masked(url)}" if url else engine for url, engine in engines.items())
         if not self._profile.detects:
             return Finding("engine", Grade.OK, f"{declared}, because its profile says so, whatever it answers like")
         if set(engines.values()) == {GENERIC}:
@@ -205,20 +207,20 @@ class EndpointCheck:
                 "engine", Grade.OK, "not told by its replies; it is asked in a way that all engines understand"
             )
         if declared == GENERIC or declared in engines.values():
-            return Finding("engine", Grade.OK, said)
+            return Finding("engine", Grade.OK, summary)
         other = next(iter(engines.values()))
         advice = f'in its profile: engine = "{other}"; or detects = false, if that is wrong'
-        return Finding("engine", Grade.WARNING, f"{said}, but its profile says {declared}", advice)
+        return Finding("engine", Grade.WARNING, f"{summary}, but its profile says {declared}", advice)
 
     # ---- the graph ----
 
     async def _shape(self) -> Finding:
         """Which of the known shapes the graph has, told by the predicates that give them away."""
-        own = [profile.name for profile in self._known if profile.shape.marker == self._profile.shape.marker]
-        if own or self._profile.name != GENERIC:
-            return Finding("shape", Grade.OK, f"as the profile {(own or [self._profile.name])[0]} says")
-        found = await self._used([profile.shape.marker for profile in self._known])
-        like = [profile.name for profile in self._known if profile.shape.marker in found]
+        same = [profile.name for profile in self._known if profile.shape.marker == self._profile.shape.marker]
+        if same or self._profile.name != GENERIC:
+            return Finding("shape", Grade.OK, f"as the profile {(same or [self._profile.name])[0]} says")
+        markers = await self._used([profile.shape.marker for profile in self._known])
+        like = [profile.name for profile in self._known if profile.shape.marker in markers]
         if not like:
             return Finding("shape", Grade.OK, "that of no bundled profile; the generic one is used")
         advice = f"name it {like[0]}@URL, or put like = '{like[0]}' into its profile"
@@ -233,45 +235,45 @@ class EndpointCheck:
     async def _labels(self) -> Finding:
         predicates = self._profile.shape.labels.predicates
         rows = (await self._select.select(build.scan_labels(self._profile.shape.labels, SAMPLE), "check")).rows
-        found = {name for row in rows for name in row}
-        none = [predicate for number, predicate in enumerate(predicates) if f"l{number}" not in found]
+        bound = {name for row in rows for name in row}
+        none = [predicate for number, predicate in enumerate(predicates) if f"l{number}" not in bound]
         if len(none) == len(predicates):
             return await self._unlabelled()
         self._named = _named(rows, self._languages)
-        said = f"by {_brief([predicate for predicate in predicates if predicate not in none])}"
-        said += f"; none by {_brief(none)}" if none else ""
+        summary = f"by {_brief([predicate for predicate in predicates if predicate not in none])}"
+        summary += f"; none by {_brief(none)}" if none else ""
         if self._named:
-            return Finding("labels", Grade.OK, f"{said}; such as {self._named[0].label!r}")
+            return Finding("labels", Grade.OK, f"{summary}; such as {self._named[0].label!r}")
         spoken = sorted({term.language for row in rows for term in row.values() if isinstance(term, Literal)})
         advice = f"name one of these languages with --lang: {', '.join(spoken)}"
-        return Finding("labels", Grade.WARNING, f"{said}; but none of those seen is in a wanted language", advice)
+        return Finding("labels", Grade.WARNING, f"{summary}; but none of those seen is in a wanted language", advice)
 
     async def _unlabelled(self) -> Finding:
         others = [name for name in LABEL_PREDICATES if name not in self._profile.shape.labels.predicates]
-        said = "no label predicate of the profile is in use"
-        if found := await self._used(others):
-            advice = f"in its profile: [shape.labels] predicates = [{_quoted(found)}]"
-            return Finding("labels", Grade.WARNING, said, advice)
+        summary = "no label predicate of the profile is in use"
+        if predicates := await self._used(others):
+            advice = f"in its profile: [shape.labels] predicates = [{_quoted(predicates)}]"
+            return Finding("labels", Grade.WARNING, summary, advice)
         advice = "find the predicate that names things, and put it into its profile: [shape.labels] predicates"
-        return Finding("labels", Grade.WARNING, f"{said}, nor another that is known", advice)
+        return Finding("labels", Grade.WARNING, f"{summary}, nor another that is known", advice)
 
     async def _search(self) -> Finding:
         """Several labels at once, since an entity may be a relation, which a search leaves out."""
         if not self._named:
             return Finding("search", Grade.WARNING, "not tried: there is no label to search for", "use --topic IRI")
-        found = await self._graph.search([match.label for match in self._named])
-        again = [match for match in self._named if match.iri in {other.iri for other in found[match.label]}]
+        matches = await self._graph.search([match.label for match in self._named])
+        again = [match for match in self._named if match.iri in {other.iri for other in matches[match.label]}]
         if not again:
-            said = f"{self._named[0].label!r} is not found again by its own label"
-            return Finding("search", Grade.WARNING, said, "name topics by IRI: --topic IRI")
+            summary = f"{self._named[0].label!r} is not found again by its own label"
+            return Finding("search", Grade.WARNING, summary, "name topics by IRI: --topic IRI")
         self._named = again + [match for match in self._named if match not in again]
         return Finding("search", Grade.OK, f"{again[0].label!r} is found again by its label")
 
     async def _words(self) -> Finding:
         """Whether entities are found by words too; that they are not is common and no fault."""
         labels = [match.label for match in self._named[:1]]
-        found = await self._graph.lookup(labels)
-        if any(found[label] for label in labels):
+        matches = await self._graph.lookup(labels)
+        if any(matches[label] for label in labels):
             return Finding("look-up", Grade.OK, f"{labels[0]!r} is found by its words as well")
         return Finding("look-up", Grade.OK, "none by words: topics have to be named by their label, or by an alias")
 
@@ -279,8 +281,8 @@ class EndpointCheck:
         """The edges of whichever of some entities has the most, both ways."""
         entities = [match.iri for match in self._named] or self._entities
         if not entities:
-            said = "no entity with an IRI was seen"
-            return Finding("neighbourhood", Grade.FAILED, said, "a graph of blank nodes alone cannot be walked")
+            summary = "no entity with an IRI was seen"
+            return Finding("neighbourhood", Grade.FAILED, summary, "a graph of blank nodes alone cannot be walked")
         out = max(await self._graph.neighbours(entities[:ENTITIES], "out"), key=lambda near: len(near.edges))
         into = (await self._graph.neighbours([out.entity], "in"))[0]
         self._edges = [*out.edges, *into.edges]
@@ -294,28 +296,28 @@ class EndpointCheck:
             return Finding("neighbourhood", Grade.FAILED, why, "lower [limits] batch, or raise timeout, in its profile")
         nodes = {term for edge in self._edges for term in (edge.subject, edge.object) if isinstance(term, Iri)}
         named = len(nodes & self._graph.named.keys())
-        said = f"edges of <{out.entity.value}>: {len(out.edges)} out, {len(into.edges)} in"
-        said += f"; of {len(nodes)} nodes {named} with a label"
-        said += "".join(f"; {near.cut}" for near in (out, into) if near.cut)
+        summary = f"edges of <{out.entity.value}>: {len(out.edges)} out, {len(into.edges)} in"
+        summary += f"; of {len(nodes)} nodes {named} with a label"
+        summary += "".join(f"; {near.cut}" for near in (out, into) if near.cut)
         if not self._edges:
             advice = "does its profile skip too much? See [shape.edges]"
             return Finding("neighbourhood", Grade.WARNING, "none of some entities has an edge", advice)
         if named >= FEW * len(nodes):
-            return Finding("neighbourhood", Grade.OK, said)
-        return Finding("neighbourhood", Grade.WARNING, said, "are there other label predicates? See [shape.labels]")
+            return Finding("neighbourhood", Grade.OK, summary)
+        return Finding("neighbourhood", Grade.WARNING, summary, "are there other label predicates? See [shape.labels]")
 
     async def _plumbing(self) -> Finding:
         """What the edges seen are like: names that count as edges are the commonest fault of a new profile."""
         through = sum(edge.through is not None for edge in self._edges)
         qualified = sum(bool(edge.qualifiers) for edge in self._edges)
-        said = f"{through} of {len(self._edges)} seen lead through a mediator, {qualified} carry qualifiers"
+        summary = f"{through} of {len(self._edges)} seen lead through a mediator, {qualified} carry qualifiers"
         labels = self._profile.shape.labels
         naming = {*labels.predicates, *labels.aliases, labels.description}
         names = sorted(naming & {edge.relation.value for edge in self._edges})
         if not names:
-            return Finding("edges", Grade.OK, said)
+            return Finding("edges", Grade.OK, summary)
         advice = f"in its profile, add to [shape.edges] skip: {_quoted(names)}"
-        return Finding("edges", Grade.WARNING, f"{said}; names count as edges ({_brief(names)})", advice)
+        return Finding("edges", Grade.WARNING, f"{summary}; names count as edges ({_brief(names)})", advice)
 
     # ---- the limits ----
 
@@ -328,8 +330,8 @@ class EndpointCheck:
             cap = next((int(number) for match in CAP.finditer(error.message) for number in match.groups() if number), 0)
             return self._capped(cap, Grade.WARNING, error.message)
         if rows > wanted:
-            said = f"{rows} rows come when {wanted} are asked for: it does not keep to a LIMIT"
-            return Finding("limits", Grade.WARNING, said, "lower [limits] batch and concurrency in its profile")
+            summary = f"{rows} rows come when {wanted} are asked for: it does not keep to a LIMIT"
+            return Finding("limits", Grade.WARNING, summary, "lower [limits] batch and concurrency in its profile")
         if rows == wanted:
             return Finding("limits", Grade.OK, f"{rows} rows come when as many are asked for")
         if (await self._select.select(build.subjects(1, rows), "check")).rows:
@@ -338,19 +340,19 @@ class EndpointCheck:
             "limits", Grade.OK, f"the whole graph has {rows} triples, fewer than the {wanted} rows asked for"
         )
 
-    def _capped(self, cap: int, grade: Grade, said: str) -> Finding:
+    def _capped(self, cap: int, grade: Grade, summary: str) -> Finding:
         """Rows + 1 are asked for, and stay below the cap: only then an overflow shows whose rows they are."""
         values = f"rows = {max(1, cap - 2)}, known_cap = {cap}" if cap else "rows, below what the reply says"
-        return Finding("limits", grade, said, f"in its profile: [limits] {values}")
+        return Finding("limits", grade, summary, f"in its profile: [limits] {values}")
 
 
 def _speed(times: Sequence[float]) -> Finding:
     """What the latency means for a walk, which waits for two or three requests at each hop."""
     median = statistics.median(times)
-    said = f"{median * 1000:.0f} ms for a small request, the median of {len(times)}"
+    summary = f"{median * 1000:.0f} ms for a small request, the median of {len(times)}"
     if median < SLOW:
-        return Finding("latency", Grade.OK, said)
-    return Finding("latency", Grade.WARNING, said, "raise --timeout, and [limits] timeout in its profile")
+        return Finding("latency", Grade.OK, summary)
+    return Finding("latency", Grade.WARNING, summary, "raise --timeout, and [limits] timeout in its profile")
 
 
 def _named(rows: Sequence[Mapping[str, Term]], languages: Sequence[str]) -> list[Match]:
@@ -375,7 +377,7 @@ def _brief(predicates: Sequence[str]) -> str:
 
 
 def _failed(name: str, error: EndpointError) -> Finding:
-    """What the endpoint's error says, with the instant until which it wants to be left alone."""
+    """The endpoint's error as a finding, with the instant until which it wants to be left alone."""
     until = dt.datetime.now(dt.UTC) + dt.timedelta(seconds=error.wait)
     when = f"; not before {until:%Y-%m-%d %H:%M} UTC" if error.wait else ""
     advice = next((text for kind, text in ADVICE.items() if isinstance(error, kind)), error.hint)
@@ -388,7 +390,7 @@ def _verdict(findings: Sequence[Finding]) -> tuple[Grade, str]:
     if not any(finding.name == "neighbourhood" for finding in findings):
         fatal = fatal or bad[-1:]
     if fatal:
-        return Grade.FAILED, f"not usable: {fatal[0].said}"
+        return Grade.FAILED, f"not usable: {fatal[0].summary}"
     if bad:
         return Grade.WARNING, f"usable, but look at: {', '.join(finding.name for finding in bad)}"
     return Grade.OK, "ready"

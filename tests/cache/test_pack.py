@@ -52,20 +52,20 @@ def members(path: Path) -> dict[str, bytes]:
 
 def rewritten(path: Path, change: Callable[[dict[str, bytes]], None], compression: int = zipfile.ZIP_STORED) -> None:
     """Writes the pack anew with other members."""
-    held = members(path)
-    change(held)
+    contents = members(path)
+    change(contents)
     with zipfile.ZipFile(path, "w", compression) as archive:
-        for name, value in held.items():
+        for name, value in contents.items():
             archive.writestr(name, value)
 
 
 def edited(path: Path, fields: dict[str, Any]) -> None:
     """Changes fields of the manifest's first entry."""
 
-    def change(held: dict[str, bytes]) -> None:
-        manifest = json.loads(held["manifest.json"])
+    def change(contents: dict[str, bytes]) -> None:
+        manifest = json.loads(contents["manifest.json"])
         manifest["entries"][0] |= fields
-        held["manifest.json"] = json.dumps(manifest).encode()
+        contents["manifest.json"] = json.dumps(manifest).encode()
 
     rewritten(path, change)
 
@@ -80,16 +80,18 @@ def refused(path: Path, match: str) -> None:
     assert (target.count(), target.get_many("labels", ["k1"])) == ({"labels": 1}, {"k1": b"mine"})
 
 
-@given(held=st.dictionaries(st.sampled_from(sorted(NAMESPACES)), ENTRIES), lasting=LASTING)
+@given(contents=st.dictionaries(st.sampled_from(sorted(NAMESPACES)), ENTRIES), lasting=LASTING)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_what_goes_in_comes_out(tmp_path: Path, held: dict[str, dict[str, Entry]], lasting: dict[str, Entry]) -> None:
+def test_what_goes_in_comes_out(
+    tmp_path: Path, contents: dict[str, dict[str, Entry]], lasting: dict[str, Entry]
+) -> None:
     """Export, import and export again: the same entries with their times, and the same bytes."""
-    here, there, held = MemoryStore(), MemoryStore(), held | {"embeddings": lasting}
-    for namespace, entries in held.items():
+    here, there, contents = MemoryStore(), MemoryStore(), contents | {"embeddings": lasting}
+    for namespace, entries in contents.items():
         here.put_entries(namespace, entries)
-    export_pack(tmp_path / "a", here, held)
+    export_pack(tmp_path / "a", here, contents)
     manifest = import_pack(tmp_path / "a", there)
-    assert all(there.entries(namespace, list(entries)) == entries for namespace, entries in held.items())
+    assert all(there.entries(namespace, list(entries)) == entries for namespace, entries in contents.items())
     assert there.count() == here.count()
     export_pack(tmp_path / "b", there, manifest.keys)
     assert (tmp_path / "b").read_bytes() == (tmp_path / "a").read_bytes()
@@ -103,9 +105,9 @@ def test_the_order_of_keys_is_no_matter(store: MemoryStore, pack: Path, tmp_path
 
 def test_a_pack_is_an_archive_that_others_can_read(pack: Path) -> None:
     """Values lie in it by their SHA-256, equal ones once; the manifest says what they are."""
-    held = members(pack)
-    manifest = json.loads(held.pop("manifest.json"))
-    assert held == {hashlib.sha256(value).hexdigest(): value for value in (b"one", b"")}
+    contents = members(pack)
+    manifest = json.loads(contents.pop("manifest.json"))
+    assert contents == {hashlib.sha256(value).hexdigest(): value for value in (b"one", b"")}
     first = {"namespace": "labels", "key": "k1", "sha256": DIGEST, "size": 3, "stored": 5.0, "fresh": 10.5}
     assert (manifest["pack"], manifest["entries"][0]) == (1, first)
     with zipfile.ZipFile(pack) as archive:
@@ -200,19 +202,19 @@ def test_a_manifest_that_lies_is_refused(pack: Path, fields: dict[str, Any], mat
 )
 def test_members_that_are_not_listed_are_refused(pack: Path, name: str) -> None:
     """A name that leads out of the folder, or any other that the manifest does not list."""
-    rewritten(pack, lambda held: held.update({name: b"x"}))
+    rewritten(pack, lambda contents: contents.update({name: b"x"}))
     refused(pack, "does not list the member")
 
 
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        (lambda held: held.pop(DIGEST), "is missing"),
-        (lambda held: held.update({DIGEST: b"two"}), "labels 'k1' is not the one"),
-        (lambda held: held.pop("manifest.json"), "has no manifest"),
-        (lambda held: held.update({"manifest.json": b"[]"}), "manifest.json: "),
-        (lambda held: held.update({"manifest.json": b"[" * 100_000}), "manifest.json: "),
-        (lambda held: held.update({"manifest.json": b'{"pack":2,"fedkg":"","entries":[]}'}), "version 2"),
+        (lambda contents: contents.pop(DIGEST), "is missing"),
+        (lambda contents: contents.update({DIGEST: b"two"}), "labels 'k1' is not the one"),
+        (lambda contents: contents.pop("manifest.json"), "has no manifest"),
+        (lambda contents: contents.update({"manifest.json": b"[]"}), "manifest.json: "),
+        (lambda contents: contents.update({"manifest.json": b"[" * 100_000}), "manifest.json: "),
+        (lambda contents: contents.update({"manifest.json": b'{"pack":2,"fedkg":"","entries":[]}'}), "version 2"),
     ],
 )
 def test_changed_members_are_refused(pack: Path, change: Callable[[dict[str, bytes]], None], match: str) -> None:
@@ -239,14 +241,14 @@ def test_very_many_of_one_member_are_refused_at_once(pack: Path) -> None:
 
 def test_a_bomb_is_not_unpacked(pack: Path) -> None:
     """A hundred megabytes in a hundred kilobytes are refused, whatever size the manifest names."""
-    rewritten(pack, lambda held: held.update({DIGEST: bytes(100 << 20)}), zipfile.ZIP_DEFLATED)
+    rewritten(pack, lambda contents: contents.update({DIGEST: bytes(100 << 20)}), zipfile.ZIP_DEFLATED)
     assert pack.stat().st_size < 200_000
     refused(pack, "encrypted or compressed")
 
 
 def test_no_more_is_read_than_declared(pack: Path) -> None:
     """A member that is longer than the manifest says is found out after one byte too many."""
-    rewritten(pack, lambda held: held.update({DIGEST: bytes(1 << 20)}))
+    rewritten(pack, lambda contents: contents.update({DIGEST: bytes(1 << 20)}))
     refused(pack, "labels 'k1' is not the one")
 
 
@@ -312,13 +314,13 @@ def test_any_changed_byte_is_harmless(store: MemoryStore, tmp_path: Path, data: 
         assert target.entries("labels", list(KEPT)) == KEPT
 
 
-@given(said=st.dictionaries(st.from_regex(r"\A\w[\w.-]{0,20}\Z"), st.binary(max_size=40), max_size=4))
+@given(values=st.dictionaries(st.from_regex(r"\A\w[\w.-]{0,20}\Z"), st.binary(max_size=40), max_size=4))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_documents_come_along(store: MemoryStore, tmp_path: Path, said: dict[str, bytes]) -> None:
+def test_documents_come_along(store: MemoryStore, tmp_path: Path, values: dict[str, bytes]) -> None:
     """They come out as they went in, whatever they share with entries; an import keeps the entries alone."""
     path = tmp_path / "run.pack"
-    export_pack(path, store, {"labels": KEPT}, {name: Content(value, "MIT") for name, value in said.items()})
-    assert documents(path) == said
+    export_pack(path, store, {"labels": KEPT}, {name: Content(value, "MIT") for name, value in values.items()})
+    assert documents(path) == values
     target = MemoryStore()
     manifest = import_pack(path, target)
     assert {document.licence for document in manifest.documents} <= {"MIT"}
@@ -354,10 +356,10 @@ def documented(store: MemoryStore, tmp_path: Path) -> Path:
 def test_a_document_that_is_no_such_is_refused(documented: Path, fields: dict[str, Any], match: str) -> None:
     """Names, sizes and checksums are held to what the manifest may say, also where only documents are read."""
 
-    def change(held: dict[str, bytes]) -> None:
-        manifest = json.loads(held["manifest.json"])
+    def change(contents: dict[str, bytes]) -> None:
+        manifest = json.loads(contents["manifest.json"])
         manifest["documents"][0] |= fields
-        held["manifest.json"] = json.dumps(manifest).encode()
+        contents["manifest.json"] = json.dumps(manifest).encode()
 
     rewritten(documented, change)
     refused(documented, match)
@@ -368,10 +370,10 @@ def test_a_document_that_is_no_such_is_refused(documented: Path, fields: dict[st
 def test_a_document_that_is_listed_twice_is_refused(documented: Path) -> None:
     """Which one counts would be a matter of the reader."""
 
-    def change(held: dict[str, bytes]) -> None:
-        manifest = json.loads(held["manifest.json"])
+    def change(contents: dict[str, bytes]) -> None:
+        manifest = json.loads(contents["manifest.json"])
         manifest["documents"] *= 2
-        held["manifest.json"] = json.dumps(manifest).encode()
+        contents["manifest.json"] = json.dumps(manifest).encode()
 
     rewritten(documented, change)
     refused(documented, "lists a document twice")

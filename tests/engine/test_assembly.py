@@ -33,16 +33,16 @@ async def compose(
 
 async def group(graph: SparqlGraph, start: Iri, relation: str) -> Step:
     """The step of that relation as the graph says it."""
-    around = ExploredGraph(graph)
-    await around.fetch([start])
+    explored = ExploredGraph(graph)
+    await explored.fetch([start])
     walked = DirectedRelation(Iri(f"http://x/r/{relation}"), "out")
-    return Step(0, walked, tuple(around.along(start, walked)), 0.7)
+    return Step(0, walked, tuple(explored.along(start, walked)), 0.7)
 
 
 async def test_every_answer_has_a_path_with_labels(films: SparqlGraph) -> None:
     """Each tail is an assembly, grounded by the path that leads to it; edges carry labels, endpoint and time."""
-    beam = PartialPath(KONG).extend(await group(films, KONG, "starring"))
-    answers, paths = await compose(films, "entities", [(beam, ())])
+    path = PartialPath(KONG).extend(await group(films, KONG, "starring"))
+    answers, paths = await compose(films, "entities", [(path, ())])
     assert [(value.value, value.iri, value.grounded, value.paths) for value in answers] == [
         ("Jack Black", "http://x/black", True, (0,)),
         ("Naomi Watts", "http://x/watts", True, (1,)),
@@ -58,15 +58,15 @@ async def test_every_answer_has_a_path_with_labels(films: SparqlGraph) -> None:
 
 async def test_the_model_may_choose_among_the_tails(films: SparqlGraph) -> None:
     """Tail numbers count from 1 in the order shown."""
-    beam = PartialPath(KONG).extend(await group(films, KONG, "starring"))
-    answers, _ = await compose(films, "entities", [(beam, (2,))])
+    path = PartialPath(KONG).extend(await group(films, KONG, "starring"))
+    answers, _ = await compose(films, "entities", [(path, (2,))])
     assert [value.value for value in answers] == ["Naomi Watts"]
 
 
 async def test_a_literal_answer_has_no_iri(films: SparqlGraph) -> None:
     """A literal is grounded like a node."""
-    beam = PartialPath(KONG).extend(await group(films, KONG, "year"))
-    (value,), _ = await compose(films, "literal", [(beam, ())])
+    path = PartialPath(KONG).extend(await group(films, KONG, "year"))
+    (value,), _ = await compose(films, "literal", [(path, ())])
     assert (value.value, value.iri, value.grounded) == ("2005", None, True)
     assert isinstance(value.term, terms.Literal)
 
@@ -76,8 +76,8 @@ async def test_counting_counts_nodes_unless_the_graph_says_the_number(
     films: SparqlGraph, relation: str, expected: str
 ) -> None:
     """Nodes are counted here; a number that the graph says itself, such as of inhabitants, is taken as it is."""
-    beam = PartialPath(KONG).extend(await group(films, KONG, relation))
-    (value,), paths = await compose(films, "count", [(beam, ())])
+    path = PartialPath(KONG).extend(await group(films, KONG, relation))
+    (value,), paths = await compose(films, "count", [(path, ())])
     assert value.value == expected
     assert value.paths == tuple(range(len(paths)))
 
@@ -85,35 +85,35 @@ async def test_counting_counts_nodes_unless_the_graph_says_the_number(
 @pytest.mark.parametrize("kind", ["yesno", "claim"])
 async def test_a_verdict_stands_on_its_paths(films: SparqlGraph, kind: Kind) -> None:
     """Yes and no are the model's judgement on the paths that it named, not a node on them; no verdict is no answer."""
-    beam = PartialPath(KONG).extend(await group(films, KONG, "directed_by"))
-    (value,), paths = await compose(films, kind, [(beam, ())], "yes")
+    path = PartialPath(KONG).extend(await group(films, KONG, "directed_by"))
+    (value,), paths = await compose(films, kind, [(path, ())], "yes")
     assert (value.value, value.grounded, value.paths, len(paths)) == ("yes", False, (0,), 1)
-    assert (await compose(films, kind, [(beam, ())], ""))[0] == ()
+    assert (await compose(films, kind, [(path, ())], ""))[0] == ()
     assert (await compose(films, kind, [], "no"))[0] == ()
 
 
 async def test_an_option_stands_on_its_paths(films: SparqlGraph) -> None:
     """The answer is the option's text with its number, judged and not grounded; no option is no answer."""
-    beam = PartialPath(KONG).extend(await group(films, KONG, "starring"))
-    (value,), paths = await compose(films, "choice", [(beam, ())], option=2)
+    path = PartialPath(KONG).extend(await group(films, KONG, "starring"))
+    (value,), paths = await compose(films, "choice", [(path, ())], option=2)
     assert value == AnswerValue("Naomi Watts", label="2", paths=(0, 1))
     options = ("Jack Black", "Naomi Watts")
     assert Answer("who?", "choice", Status.ANSWERED, (value,), paths, options=options).unproven() == ()
-    assert (await compose(films, "choice", [(beam, ())]))[0] == ()
+    assert (await compose(films, "choice", [(path, ())]))[0] == ()
     assert (await compose(films, "choice", [], option=1))[0] == ()
 
 
 async def test_the_same_answer_over_two_paths_is_one_answer(films: SparqlGraph) -> None:
     """Two chains that lead to one node give one answer with two paths; one that was chosen twice is one."""
-    beam = PartialPath(KONG).extend(await group(films, KONG, "directed_by"))
+    path = PartialPath(KONG).extend(await group(films, KONG, "directed_by"))
     rings = Iri("http://x/rings")
     other = PartialPath(rings).extend(await group(films, rings, "directed_by"))
-    answers, paths = await compose(films, "entities", [(beam, ()), (other, ()), (beam, ())])
+    answers, paths = await compose(films, "entities", [(path, ()), (other, ()), (path, ())])
     assert [value.paths for value in answers] == [(0, 1)]
     assert len(paths) == 2
 
 
-def said(subject: str, target: str, endpoint: str, relation: str = "to") -> Edge:
+def edge_of(subject: str, target: str, endpoint: str, relation: str = "to") -> Edge:
     """What one of two endpoints says."""
     ends = Iri(f"http://{subject}"), Iri(f"http://{target}")
     return Edge(ends[0], Iri(f"http://r/{relation}"), ends[1], "out", endpoint)
@@ -121,17 +121,17 @@ def said(subject: str, target: str, endpoint: str, relation: str = "to") -> Edge
 
 def test_copies_are_one_answer() -> None:
     """In any order the shortest IRI is the answer; the walk to the copy goes on over the link; none counts twice."""
-    edges = (said("x/a", "y/longer", "two"), said("x/a", "x/b", "one"), said("x/a", "x/c", "one"))
+    edges = (edge_of("x/a", "y/longer", "two"), edge_of("x/a", "x/b", "one"), edge_of("x/a", "x/c", "one"))
     chosen = [(PartialPath(Iri("http://x/a")).extend(Step(0, edges[0].walked, edges)), ())]
     assert set(assembly.doubtful(chosen)) == {edge.end for edge in edges}
-    link = said("y/longer", "x/b", "two", "same")
-    found = assembly.ends(chosen, [link])
-    assert [(end.tail.text, end.walk) for end in found.shown] == [
+    link = edge_of("y/longer", "x/b", "two", "same")
+    proven = assembly.ends(chosen, [link])
+    assert [(end.tail.text, end.walk) for end in proven.shown] == [
         ("<http://x/b>", (edges[0], link)),
         ("<http://x/b>", (edges[1],)),
         ("<http://x/c>", (edges[2],)),
     ]
-    (count,), paths = assembly.compose(Plan((), kind="count"), found, Conclusion(), {})
+    (count,), paths = assembly.compose(Plan((), kind="count"), proven, Conclusion(), {})
     assert (count.value, count.paths) == ("2", (0, 1, 2))
     document = Answer("how many?", "count", Status.ANSWERED, (count,), paths)
     assert document.unproven() == ()
@@ -139,16 +139,21 @@ def test_copies_are_one_answer() -> None:
 
 def test_chains_of_copies_are_not_closed() -> None:
     """Of three in a row the ends are two answers: nobody said that they are one."""
-    edges = [said("x/a", f"y/{name}", "one") for name in ("b", "c", "d")]
-    links = [said("y/b", "y/c", "two"), said("y/c", "y/b", "two"), said("y/c", "y/d", "two"), said("y/d", "y/c", "two")]
-    found = assembly.ends([(PartialPath(Iri("http://x/a")).extend(Step(0, edges[0].walked, tuple(edges))), ())], links)
-    assert {end.tail.text for end in found.shown} == {"<http://y/b>", "<http://y/d>"}
-    assert found.total == 2
+    edges = [edge_of("x/a", f"y/{name}", "one") for name in ("b", "c", "d")]
+    links = [
+        edge_of("y/b", "y/c", "two"),
+        edge_of("y/c", "y/b", "two"),
+        edge_of("y/c", "y/d", "two"),
+        edge_of("y/d", "y/c", "two"),
+    ]
+    proven = assembly.ends([(PartialPath(Iri("http://x/a")).extend(Step(0, edges[0].walked, tuple(edges))), ())], links)
+    assert {end.tail.text for end in proven.shown} == {"<http://y/b>", "<http://y/d>"}
+    assert proven.total == 2
 
 
 def test_one_endpoint_calls_a_thing_by_one_name() -> None:
     """What one endpoint alone has said is not asked about."""
-    edges = tuple(said("x/a", name, "one") for name in ("x/b", "y/b"))
+    edges = tuple(edge_of("x/a", name, "one") for name in ("x/b", "y/b"))
     assert assembly.doubtful([(PartialPath(Iri("http://x/a")).extend(Step(0, edges[0].walked, edges)), ())]) == []
 
 
@@ -164,8 +169,8 @@ async def test_a_tail_without_a_walk_is_no_answer(make_graph: Callable[..., Spar
     """Fail closed: steps that do not connect prove nothing."""
     graph = make_graph(":a r:to :b .")
     stray = Edge(Iri("http://x/elsewhere"), Iri("http://x/r/to"), Iri("http://x/b"), "out", "test")
-    beam = PartialPath(Iri("http://x/a"), (Step(0, stray.walked, (stray,)),))
-    assert await compose(graph, "entities", [(beam, ())], "") == ((), ())
+    path = PartialPath(Iri("http://x/a"), (Step(0, stray.walked, (stray,)),))
+    assert await compose(graph, "entities", [(path, ())], "") == ((), ())
 
 
 async def test_literals_are_shown_readable_and_kept_as_they_are(make_graph: Callable[..., SparqlGraph]) -> None:

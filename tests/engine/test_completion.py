@@ -19,7 +19,7 @@ CHILD = DirectedRelation(Iri("http://x/r/child"), "out")
 PARENT = DirectedRelation(Iri("http://x/r/parent"), "out")
 
 
-def one(start: str, end: str, relation: DirectedRelation = CHILD) -> Step:
+def step_of(start: str, end: str, relation: DirectedRelation = CHILD) -> Step:
     """A step with a single edge, as a walk over pairs leaves it."""
     edge = Edge(Iri(f"http://x/{start}"), relation.relation, Iri(f"http://x/{end}"), relation.direction, "test")
     return Step(0, relation, (edge,), complete=False)
@@ -40,8 +40,8 @@ async def _at_once(function: Callable[..., object], *arguments: object) -> objec
 async def test_all_tails_of_the_chain_are_found(make_graph: Callable[..., SparqlGraph]) -> None:
     """A walk that saw one child and one grandchild returns all grandchildren."""
     graph = make_graph(":a r:child :b, :c . :b r:child :d, :e . :c r:child :f . :b r:friend :g .")
-    beam = PartialPath(A).extend(one("a", "b")).extend(one("b", "d"))
-    (whole,) = await complete(ExploredGraph(graph), [beam])
+    path = PartialPath(A).extend(step_of("a", "b")).extend(step_of("b", "d"))
+    (whole,) = await complete(ExploredGraph(graph), [path])
     assert [tail.text[-2] for tail in whole.tails] == ["d", "e", "f"]
     assert whole.complete
 
@@ -49,10 +49,10 @@ async def test_all_tails_of_the_chain_are_found(make_graph: Callable[..., Sparql
 async def test_a_complete_chain_costs_no_request_again(make_graph: Callable[..., SparqlGraph], meter: Meter) -> None:
     """What the walk has fetched is not asked for again, and only the chain's direction is."""
     graph = make_graph(":a r:child :b, :c .")
-    around = ExploredGraph(graph)
-    await around.fetch([A])
+    explored = ExploredGraph(graph)
+    await explored.fetch([A])
     before = meter.usage().requests
-    await complete(around, [PartialPath(A).extend(one("a", "b"))])
+    await complete(explored, [PartialPath(A).extend(step_of("a", "b"))])
     assert meter.usage().requests == before
 
 
@@ -65,12 +65,12 @@ async def test_beams_wait_for_each_others_requests_only_once(
     graph = make_graph(":a r:child :b . :b r:child :c, :d . :e r:child :a, :f . :f r:child :g .")
     up = DirectedRelation(CHILD.relation, "in")
     parent = Step(0, up, (Edge(Iri("http://x/e"), up.relation, A, "in", "test"),))
-    beams = [
-        PartialPath(A).extend(one("a", "b")).extend(one("b", "c")),
-        PartialPath(A).extend(parent).extend(one("e", "f")),
+    paths = [
+        PartialPath(A).extend(step_of("a", "b")).extend(step_of("b", "c")),
+        PartialPath(A).extend(parent).extend(step_of("e", "f")),
         PartialPath(A),
     ]
-    wholes = await complete(ExploredGraph(graph), beams)
+    wholes = await complete(ExploredGraph(graph), paths)
     assert [[tail.text[-2] for tail in whole.tails] for whole in wholes] == [["c", "d"], ["f"], ["a"]]
     assert meter.usage().round_trips == 2
 
@@ -80,38 +80,38 @@ async def test_siblings_do_not_include_the_one_that_was_asked_for(make_graph: Ca
     graph = make_graph(":p r:child :a, :b, :c .")
     up = DirectedRelation(CHILD.relation, "in")
     parent = Edge(Iri("http://x/p"), up.relation, A, "in", "test")
-    beam = PartialPath(A).extend(Step(0, up, (parent,))).extend(one("p", "b"))
-    (whole,) = await complete(ExploredGraph(graph), [beam])
+    path = PartialPath(A).extend(Step(0, up, (parent,))).extend(step_of("p", "b"))
+    (whole,) = await complete(ExploredGraph(graph), [path])
     assert [tail.text[-2] for tail in whole.tails] == ["b", "c"]
 
 
 @pytest.mark.parametrize(
-    ("own", "ends"), [(["b"], ["b", "c"]), (["a"], ["a"]), (["a", "b"], ["b", "c", "a"]), ([], ["b", "c"])]
+    ("chosen", "ends"), [(["b"], ["b", "c"]), (["a"], ["a"]), (["a", "b"], ["b", "c", "a"]), ([], ["b", "c"])]
 )
 async def test_a_chain_is_completed_with_what_leads_on_or_back_as_its_own_edges_do(
-    make_graph: Callable[..., SparqlGraph], own: list[str], ends: list[str]
+    make_graph: Callable[..., SparqlGraph], chosen: list[str], ends: list[str]
 ) -> None:
     """Brothers and sisters do not become oneself, oneself not a brother; a step without edges leads on."""
     graph = make_graph(":a r:parent :p . :p r:child :a, :b, :c .")
-    edges = tuple(edge for end in own for edge in one("p", end).edges)
-    beam = PartialPath(A).extend(one("a", "p", PARENT)).extend(Step(0, CHILD, edges))
-    (whole,) = await complete(ExploredGraph(graph), [beam])
+    edges = tuple(edge for end in chosen for edge in step_of("p", end).edges)
+    path = PartialPath(A).extend(step_of("a", "p", PARENT)).extend(Step(0, CHILD, edges))
+    (whole,) = await complete(ExploredGraph(graph), [path])
     assert [tail.text[-2] for tail in whole.tails] == ends
 
 
 async def test_the_walk_s_own_edges_come_first(make_graph: Callable[..., SparqlGraph]) -> None:
     """The model's tail numbers stay true after completion."""
     graph = make_graph(":a r:child :b, :c, :d .")
-    around = ExploredGraph(graph)
-    await around.fetch([A])
-    seen = next(edge for edge in around.edges(A) if edge.end == Iri("http://x/d"))
-    (whole,) = await complete(around, [PartialPath(A).extend(Step(0, CHILD, (seen,)))])
+    explored = ExploredGraph(graph)
+    await explored.fetch([A])
+    seen = next(edge for edge in explored.edges(A) if edge.end == Iri("http://x/d"))
+    (whole,) = await complete(explored, [PartialPath(A).extend(Step(0, CHILD, (seen,)))])
     assert [tail.text[-2] for tail in whole.tails] == ["d", "b", "c"]
 
 
 async def test_a_cut_neighbourhood_marks_the_beam(make_graph: Callable[..., SparqlGraph]) -> None:
     """A hub's tails are bounded, and the completed beam says that they are not all."""
     graph = make_graph(":a r:child " + ", ".join(f":n{number}" for number in range(2_100)) + " .")
-    (whole,) = await complete(ExploredGraph(graph), [PartialPath(A).extend(one("a", "n1"))])
+    (whole,) = await complete(ExploredGraph(graph), [PartialPath(A).extend(step_of("a", "n1"))])
     assert not whole.complete
     assert len(whole.tails) == graph.profile.limits.relation

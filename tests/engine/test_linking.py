@@ -69,16 +69,16 @@ def names(matches: list[Match]) -> list[str]:
 )
 async def test_a_question_names_its_topic(titles: SparqlGraph, question: str, topics: list[str], mention: str) -> None:
     """The longest names win; possessives, punctuation and brackets go; common words give way to proper names."""
-    found = await linking.from_question(titles, question, NO_PLAN)
-    assert names(found) == topics
-    assert found[0].mention == mention
+    linked = await linking.from_question(titles, question, NO_PLAN)
+    assert names(linked) == topics
+    assert linked[0].mention == mention
 
 
 async def test_mentions_come_before_ngrams(titles: SparqlGraph) -> None:
     """What the model named is searched; only where none of it is known, the question's own words are."""
     question = "Who directed 2001: A Space Odyssey, Stanley Kubrick?"
-    found = await linking.from_question(titles, question, Plan((), mentions=("marie curie", "nobody", "Marie Curie")))
-    assert (names(found), found[0].mention) == (["curie"], "marie curie")
+    linked = await linking.from_question(titles, question, Plan((), mentions=("marie curie", "nobody", "Marie Curie")))
+    assert (names(linked), linked[0].mention) == (["curie"], "marie curie")
     assert names(await linking.from_question(titles, question, Plan((), mentions=("nobody",)))) == [
         "odyssey",
         "kubrick",
@@ -122,9 +122,9 @@ async def test_a_question_without_a_known_name_suggests_some(titles: SparqlGraph
 async def test_given_topics_are_iris_and_labels(titles: SparqlGraph, meter: Meter) -> None:
     """IRIs with or without brackets and labels in any case, in their order, each entity once, in few requests."""
     topics = ["marie curie", "<http://x/odyssey>", "http://x/nobody", "2001: A Space Odyssey", "urn:x:1", "It"]
-    found = await linking.given(titles, topics)
-    assert names(found) == ["curie", "odyssey", "nobody", "urn:x:1", "it"]
-    assert [(match.label, match.mention) for match in found[:2]] == [("Marie Curie", "marie curie"), ("odyssey", "")]
+    linked = await linking.given(titles, topics)
+    assert names(linked) == ["curie", "odyssey", "nobody", "urn:x:1", "it"]
+    assert [(match.label, match.mention) for match in linked[:2]] == [("Marie Curie", "marie curie"), ("odyssey", "")]
     assert meter.usage().by_kind == {"search": 2}
     assert await linking.given(titles, []) == []
 
@@ -253,8 +253,8 @@ class Asked:
 async def test_what_the_words_leave_open_is_asked_once(berlins: SparqlGraph) -> None:
     """All open mentions together, each with its equally good candidates, the likeliest first."""
     ask, plan = Asked(Berlin=2), Plan((), mentions=("Berlin", "Berlin Wall"))
-    found = await linking.from_question(berlins, "Who made Berlin beside the Berlin Wall?", plan, ask=ask)
-    assert (names(found), found[0].mention) == (["b22", "b4"], "Berlin")
+    linked = await linking.from_question(berlins, "Who made Berlin beside the Berlin Wall?", plan, ask=ask)
+    assert (names(linked), linked[0].mention) == (["b22", "b4"], "Berlin")
     [[mention]] = ask.asked
     assert names(list(mention.matches)) == ["b1", "b22", "b333"]
 
@@ -276,16 +276,16 @@ async def test_what_is_not_said_stays_as_the_words_chose_it(berlins: SparqlGraph
 
 async def test_a_name_that_means_none_of_its_entities_is_left_out(berlins: SparqlGraph) -> None:
     """With a warning; but the walk never loses its last topic."""
-    said: list[str] = []
+    warnings: list[str] = []
     plan = Plan((), mentions=("Berlin", "Berlin Wall"))
     question = "Who lives in Berlin beside the Berlin Wall?"
-    found = await linking.from_question(berlins, question, plan, said.append, Asked(Berlin=0))
-    assert (names(found), len(said)) == (["b4"], 1)
-    assert "'Berlin'" in said[0]
-    said.clear()
-    found = await linking.from_question(berlins, "Who lives in Berlin?", NO_PLAN, said.append, Asked(Berlin=0))
-    assert (names(found), len(said)) == (["b1"], 1)
-    assert "the likeliest" in said[0]
+    linked = await linking.from_question(berlins, question, plan, warnings.append, Asked(Berlin=0))
+    assert (names(linked), len(warnings)) == (["b4"], 1)
+    assert "'Berlin'" in warnings[0]
+    warnings.clear()
+    linked = await linking.from_question(berlins, "Who lives in Berlin?", NO_PLAN, warnings.append, Asked(Berlin=0))
+    assert (names(linked), len(warnings)) == (["b1"], 1)
+    assert "the likeliest" in warnings[0]
 
 
 @pytest.fixture
@@ -304,26 +304,26 @@ def looked_up(titles: SparqlGraph, monkeypatch: pytest.MonkeyPatch) -> list[str]
 
 async def test_a_mention_that_nothing_is_called_is_looked_up(titles: SparqlGraph, looked_up: list[str]) -> None:
     """Those that match exactly are not; what stays without an entity is said."""
-    said: list[str] = []
+    warnings: list[str] = []
     plan = Plan((), mentions=("Mary Curie", "Stanley Kubrick", "nobody"))
-    found = await linking.from_question(titles, "Did Mary Curie meet Stanley Kubrick?", plan, said.append)
-    assert [(found.label, found.mention) for found in found] == [
+    linked = await linking.from_question(titles, "Did Mary Curie meet Stanley Kubrick?", plan, warnings.append)
+    assert [(linked.label, linked.mention) for linked in linked] == [
         ("curie", "Mary Curie"),
         ("Stanley Kubrick", "Stanley Kubrick"),
     ]
     assert looked_up == ["Mary Curie", "nobody"]
-    assert said == ["no entity of test is known by the name 'nobody'; the walk starts without it"]
+    assert warnings == ["no entity of test is known by the name 'nobody'; the walk starts without it"]
 
 
 async def test_a_question_s_own_names_are_looked_up_last(titles: SparqlGraph, looked_up: list[str]) -> None:
     """Where no part of it is a name as it stands; what is not alike enough is a suggestion, not a topic."""
-    said: list[str] = []
-    assert names(await linking.from_question(titles, "Who met Mary Currie?", NO_PLAN, said.append)) == ["curie"]
+    warnings: list[str] = []
+    assert names(await linking.from_question(titles, "Who met Mary Currie?", NO_PLAN, warnings.append)) == ["curie"]
     assert looked_up[0] == "Mary Currie"
     looked_up.clear()
     with pytest.raises(TopicError, match="no entity of test"):
-        await linking.from_question(titles, "Who met Curie?", Plan((), mentions=("Curie",)), said.append)
-    assert (set(looked_up), said) == ({"Curie"}, [])
+        await linking.from_question(titles, "Who met Curie?", Plan((), mentions=("Curie",)), warnings.append)
+    assert (set(looked_up), warnings) == ({"Curie"}, [])
 
 
 async def test_a_topic_that_is_given_has_to_match(titles: SparqlGraph, looked_up: list[str]) -> None:
@@ -348,8 +348,8 @@ async def test_the_sample_questions_are_linked() -> None:
         graph = await session.graph()
         for text in sample.read_text(encoding="utf-8").splitlines():
             asked = json.loads(text)
-            found = {match.iri.value for match in await linking.from_question(graph, asked["question"], NO_PLAN)}
-            assert found == {topic["iri"] for topic in asked["topic_entities"]}, asked["question"]
+            linked = {match.iri.value for match in await linking.from_question(graph, asked["question"], NO_PLAN)}
+            assert linked == {topic["iri"] for topic in asked["topic_entities"]}, asked["question"]
 
 
 def test_looks_like_an_iri() -> None:

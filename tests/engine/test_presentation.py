@@ -10,12 +10,12 @@ from fedkg.core.path import PartialPath, Step
 from fedkg.core.question import Match
 from fedkg.core.terms import DirectedRelation, Direction, Edge, Iri, Qualifier, Term
 from fedkg.engine.presentation import (
-    offer_beam,
-    offer_candidates,
-    offer_step,
+    onward_candidate,
+    path_candidate,
     path_text,
     safe,
     shown_terms,
+    step_candidates,
     surrounded,
     weighted,
 )
@@ -46,31 +46,31 @@ KONG = PartialPath(Iri("http://x/kong"))
 
 def test_a_path_is_one_line_with_arrows_for_the_directions() -> None:
     """Outgoing edges point right, incoming ones left."""
-    beam = KONG.extend(step("kong", "directed_by", "jackson")).extend(step("jackson", "spouse", "walsh", inward=True))
-    assert path_text(beam, NAMES) == "King Kong → directed by → Peter Jackson ← spouse ← Fran Walsh"
+    path = KONG.extend(step("kong", "directed_by", "jackson")).extend(step("jackson", "spouse", "walsh", inward=True))
+    assert path_text(path, NAMES) == "King Kong → directed by → Peter Jackson ← spouse ← Fran Walsh"
 
 
 def test_qualifiers_stand_behind_their_tail() -> None:
     """What a statement says beside its value is shown with the value."""
-    beam = KONG.extend(step("kong", "spouse", "walsh", since="1987"))
-    assert path_text(beam, NAMES).endswith("Fran Walsh (since: 1987)")
+    path = KONG.extend(step("kong", "spouse", "walsh", since="1987"))
+    assert path_text(path, NAMES).endswith("Fran Walsh (since: 1987)")
 
 
 def test_several_edges_to_one_tail_keep_their_qualifiers_apart() -> None:
     """Two statements of one fact stand behind the tail one after the other, three at most; equal ones once."""
     steps = [step("kong", "spouse", "walsh", since=since) for since in ("1987", "walsh", "1987", "kong")]
-    group = Step(0, steps[0].relation, tuple(edge for one in steps for edge in one.edges))
-    said = "Fran Walsh (since: 1987) (since: Fran Walsh)"
-    assert path_text(KONG.extend(group), NAMES) == f"King Kong → spouse → {said}"
+    group = Step(0, steps[0].relation, tuple(edge for step in steps for edge in step.edges))
+    text = "Fran Walsh (since: 1987) (since: Fran Walsh)"
+    assert path_text(KONG.extend(group), NAMES) == f"King Kong → spouse → {text}"
 
 
 def test_more_tails_than_shown_are_counted() -> None:
     """A group of five shows two and says that there are three more."""
     edges = tuple(step("kong", "starring", f"actor{n}").edges[0] for n in range(5))
-    beam = KONG.extend(Step(0, DirectedRelation(Iri("http://x/starring"), "out"), edges))
-    assert path_text(beam, NAMES, 2) == "King Kong → starring → actor0, actor1, (+3)"
-    offer = offer_beam(1, beam, NAMES, [], 2)
-    assert (offer.tails, offer.more) == (("actor0", "actor1"), 3)
+    path = KONG.extend(Step(0, DirectedRelation(Iri("http://x/starring"), "out"), edges))
+    assert path_text(path, NAMES, 2) == "King Kong → starring → actor0, actor1, (+3)"
+    candidate = path_candidate(1, path, NAMES, [], 2)
+    assert (candidate.tails, candidate.more) == (("actor0", "actor1"), 3)
 
 
 class Passes(tuple[Edge, ...]):
@@ -88,27 +88,32 @@ class Passes(tuple[Edge, ...]):
 def test_a_large_group_is_gone_through_once() -> None:
     """Not once for each end that is shown: with thousands of edges that would take longer than the model's call."""
     edges = Passes(step("kong", "starring", f"actor{n}").edges[0] for n in range(60))
-    beam = KONG.extend(Step(0, DirectedRelation(Iri("http://x/starring"), "out"), edges))
+    path = KONG.extend(Step(0, DirectedRelation(Iri("http://x/starring"), "out"), edges))
     edges.passes.clear()
-    offer = offer_beam(1, beam, NAMES, [], in_line=1)
+    candidate = path_candidate(1, path, NAMES, [], in_line=1)
     assert edges.passes == [60]
-    assert (offer.text, offer.more) == ("King Kong → starring → actor0, (+59)", 20)
-    assert offer.tails == tuple(f"actor{n}" for n in range(40))
+    assert (candidate.text, candidate.more) == ("King Kong → starring → actor0, (+59)", 20)
+    assert candidate.tails == tuple(f"actor{n}" for n in range(40))
 
 
 def test_a_topic_is_shown_as_its_own_end() -> None:
     """Before the first step a path is its topic."""
-    offer = offer_beam(1, KONG, NAMES, [])
-    assert (offer.text, offer.tails, offer.more, offer.relations) == ("King Kong", ("King Kong",), 0, ())
+    candidate = path_candidate(1, KONG, NAMES, [])
+    assert (candidate.text, candidate.tails, candidate.more, candidate.relations) == (
+        "King Kong",
+        ("King Kong",),
+        0,
+        (),
+    )
 
 
 def test_offers_are_numbered_from_one_and_know_their_topic() -> None:
     """The mention in the question goes along, so that a model can tell it from what is asked."""
     topics = [Match(Iri("http://x/kong"), "King Kong", 1.0, mention="Kong")]
-    offers = offer_candidates([KONG], [step("kong", "directed_by", "jackson")] * 2, NAMES, topics, 3)
-    assert [offer.number for offer in offers] == [1, 2]
-    assert offers[0].relations == ("directed by",)
-    assert offers[0].topic == "Kong"
+    candidates = step_candidates([KONG], [step("kong", "directed_by", "jackson")] * 2, NAMES, topics, 3)
+    assert [candidate.number for candidate in candidates] == [1, 2]
+    assert candidates[0].relations == ("directed by",)
+    assert candidates[0].topic == "Kong"
 
 
 def test_a_label_cannot_forge_a_step() -> None:
@@ -151,18 +156,18 @@ def test_the_terms_that_are_shown_are_those_whose_names_are_asked_for() -> None:
     asked: set[Term] = set()
     way = [step("kong", "directed_by", f"d{number}", since="1987") for number in range(5)]
     ends = [step("d0", "spouse", f"s{number}", since=f"y{number}") for number in range(50)]
-    groups = [Step(0, made[0].relation, tuple(edge for one in made for edge in one.edges)) for made in (way, ends)]
-    beam = KONG.extend(groups[0]).extend(groups[1])
-    offer_beam(1, beam, Asked(), [])
-    assert set(shown_terms(beam)) == asked
+    groups = [Step(0, made[0].relation, tuple(edge for step in made for edge in step.edges)) for made in (way, ends)]
+    path = KONG.extend(groups[0]).extend(groups[1])
+    path_candidate(1, path, Asked(), [])
+    assert set(shown_terms(path)) == asked
     assert len(asked) == 1 + 2 + 3 + 40 + 1 + 1 + 40
 
 
 def test_a_step_is_offered_alone_or_after_its_path() -> None:
     """Whatever it leads to is not shown; the relations are those of the whole chain either way."""
-    beam, back = KONG.extend(step("kong", "directed_by", "jackson")), DirectedRelation(Iri("http://x/spouse"), "in")
+    path, back = KONG.extend(step("kong", "directed_by", "jackson")), DirectedRelation(Iri("http://x/spouse"), "in")
     topics = [Match(Iri("http://x/kong"), "King Kong", 1.0, mention="Kong")]
-    alone, whole = (offer_step(2, beam, back, NAMES, topics, alone=one) for one in (True, False))
+    alone, whole = (onward_candidate(2, path, back, NAMES, topics, alone=short) for short in (True, False))
     assert (alone.text, whole.text) == ("← spouse ←", "King Kong → directed by → Peter Jackson ← spouse ←")
     assert alone.relations == whole.relations == ("directed by", "spouse")
     assert (alone.number, alone.topic, alone.tails) == (2, "Kong", ())
@@ -170,20 +175,20 @@ def test_a_step_is_offered_alone_or_after_its_path() -> None:
 
 def test_what_is_around_an_entity_stands_behind_it_in_brackets() -> None:
     """Few ends of each step, and how many more there are; nothing where the graph says nothing."""
-    offer = offer_beam(1, KONG.extend(step("kong", "directed_by", "jackson")), NAMES, [])
+    candidate = path_candidate(1, KONG.extend(step("kong", "directed_by", "jackson")), NAMES, [])
     edges = tuple(step("jackson", "spouse", f"p{n}").edges[0] for n in range(5))
     near = [
         Step(0, DirectedRelation(Iri("http://x/spouse"), "out"), edges),
         step("jackson", "directed_by", "kong", inward=True),
     ]
-    said = "[→ spouse → p0, p1, p2, (+2); ← directed by ← King Kong]"
-    assert surrounded(offer, near, NAMES).text == f"King Kong → directed by → Peter Jackson {said}"
-    assert surrounded(offer, (), NAMES) == offer
+    text = "[→ spouse → p0, p1, p2, (+2); ← directed by ← King Kong]"
+    assert surrounded(candidate, near, NAMES).text == f"King Kong → directed by → Peter Jackson {text}"
+    assert surrounded(candidate, (), NAMES) == candidate
 
 
 def test_a_weight_stands_behind_its_path() -> None:
     """With two digits; nothing else of the offer changes."""
-    beam = PartialPath(Iri("http://x/kong"), (step("kong", "directed_by", "jackson"),), score=0.8149)
-    offer = offer_beam(1, beam, NAMES, [])
-    assert weighted(offer).text == f"{offer.text} (score 0.81)"
-    assert weighted(offer).tails == offer.tails
+    path = PartialPath(Iri("http://x/kong"), (step("kong", "directed_by", "jackson"),), score=0.8149)
+    candidate = path_candidate(1, path, NAMES, [])
+    assert weighted(candidate).text == f"{candidate.text} (score 0.81)"
+    assert weighted(candidate).tails == candidate.tails

@@ -18,7 +18,7 @@ from fedkg.core.choice import Conclusion, PromptCandidate
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.question import Kind, Match, Mention, Plan
 from fedkg.core.terms import DirectedRelation, Edge, Iri, Qualifier, Term
-from fedkg.engine.presentation import offer_beam, offer_candidates, safe
+from fedkg.engine.presentation import path_candidate, safe, step_candidates
 from fedkg.errors import ModelReplyError
 from fedkg.llm.base import Message
 from fedkg.reasoner.calls.answer import AnswerCall
@@ -67,7 +67,7 @@ def offered(label: str) -> list[PromptCandidate]:
     steps = [Step(0, DirectedRelation(WAY, "out"), out), Step(0, DirectedRelation(WAY, "in"), into)]
     labels: dict[Term, str] = dict.fromkeys((TOPIC, WAY, END, OTHER), label)
     topics = [Match(TOPIC, label, 1.0, mention=label)]
-    return offer_candidates([PartialPath(TOPIC)], steps, labels, topics, 40)
+    return step_candidates([PartialPath(TOPIC)], steps, labels, topics, 40)
 
 
 def shown(label: str) -> dict[str, Any]:
@@ -203,7 +203,7 @@ def test_a_walked_path_is_shown_like_a_candidate() -> None:
     edges = tuple(Edge(TOPIC, WAY, Iri(f"http://x/{n}"), "out", "e", "") for n in range(60))
     beam = PartialPath(TOPIC, (Step(0, DirectedRelation(WAY, "out"), edges),))
     labels: dict[Term, str] = {edge.end: HOSTILE[n % len(HOSTILE)] for n, edge in enumerate(edges)}
-    offer = offer_beam(1, beam, labels, [])
+    offer = path_candidate(1, beam, labels, [])
     assert (len(offer.tails), offer.more) == (40, 20)
     assert len(offer.text.splitlines()) == 1
     user = WORDINGS.get("answer", "entities").render(question="Q?", plan=Plan(("k",)), paths=[offer])[1]

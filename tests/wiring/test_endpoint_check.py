@@ -61,11 +61,11 @@ class Endpoint:
 
     def result(self, query: str) -> bytes:
         try:
-            found = self._store.query(query)
+            by_name = self._store.query(query)
         except SyntaxError as error:
             raise web.HTTPBadRequest(text=str(error)) from error
-        assert isinstance(found, pyoxigraph.QuerySolutions)
-        return found.serialize(format=FORMATS[self.media]) or b""
+        assert isinstance(by_name, pyoxigraph.QuerySolutions)
+        return by_name.serialize(format=FORMATS[self.media]) or b""
 
 
 class Capped(Endpoint):
@@ -131,15 +131,15 @@ async def test_a_healthy_server_is_ready(
     (tmp_path / "people.nt").write_text(people())
     with oxigraph([tmp_path / "people.nt"]) as url:
         report = await examine(url)
-    found = findings(report)
+    by_name = findings(report)
     assert (report.grade, report.verdict, bad(report)) == (Grade.OK, "ready", [])
-    assert all(finding.said and not finding.advice for finding in report.findings)
-    assert found["engine"].said == f"oxigraph at {url}"
-    assert found["format"].said == f"results come as {JSON}"
-    assert found["labels"].said.startswith("by label; such as 'Person ")
-    assert found["search"].said.startswith("'Person ")
-    assert found["limits"].said == "the whole graph has 25 triples, fewer than the 61 rows asked for"
-    assert found["neighbourhood"].said.endswith(": 1 out, 1 in; of 3 nodes 3 with a label")
+    assert all(finding.summary and not finding.advice for finding in report.findings)
+    assert by_name["engine"].summary == f"oxigraph at {url}"
+    assert by_name["format"].summary == f"results come as {JSON}"
+    assert by_name["labels"].summary.startswith("by label; such as 'Person ")
+    assert by_name["search"].summary.startswith("'Person ")
+    assert by_name["limits"].summary == "the whole graph has 25 triples, fewer than the 61 rows asked for"
+    assert by_name["neighbourhood"].summary.endswith(": 1 out, 1 in; of 3 nodes 3 with a label")
     assert report.labelled
     assert [edge.direction for edge in report.sample] == ["out", "in"]
     assert {edge.labels["<http://ex.org/knows>"] for edge in report.sample} == {"knows"}
@@ -166,9 +166,9 @@ async def test_a_graph_that_names_its_things_otherwise(serve: Serve, examine: Ex
 async def test_a_graph_without_names(serve: Serve, examine: Examine) -> None:
     """Where nothing known names anything, that is said, and the neighbourhood is that of any entity."""
     report = await examine(await serve(Endpoint("<http://ex.org/a> <http://ex.org/b> <http://ex.org/c> .")))
-    assert "nor another that is known" in findings(report)["labels"].said
+    assert "nor another that is known" in findings(report)["labels"].summary
     assert report.labelled is None
-    assert "edges of <http://ex.org/a>: 1 out" in findings(report)["neighbourhood"].said
+    assert "edges of <http://ex.org/a>: 1 out" in findings(report)["neighbourhood"].summary
 
 
 async def test_labels_in_another_language(serve: Serve, examine: Examine) -> None:
@@ -189,7 +189,7 @@ async def test_a_silent_cap_is_found_out(serve: Serve, examine: Examine) -> None
     report = await examine(await serve(Capped(people())))
     limits = findings(report)["limits"]
     assert limits.grade is Grade.FAILED
-    assert limits.said == "it cuts at 10 rows without a word; 61 were asked for"
+    assert limits.summary == "it cuts at 10 rows without a word; 61 were asked for"
     assert limits.advice == "in its profile: [limits] rows = 8, known_cap = 10"
     assert report.verdict == "usable, but look at: limits"
 
@@ -200,13 +200,13 @@ async def test_a_cap_that_is_told(serve: Serve, examine: Examine) -> None:
     endpoint.tells = True
     limits = findings(await examine(await serve(endpoint)))["limits"]
     assert (limits.grade, limits.advice) == (Grade.WARNING, "in its profile: [limits] rows = 8, known_cap = 10")
-    assert "x-sparql-maxrows: 10" in limits.said
+    assert "x-sparql-maxrows: 10" in limits.summary
 
 
 async def test_results_in_xml_only(serve: Serve, examine: Examine) -> None:
     """An endpoint that does not care what is accepted is as good as another one."""
     report = await examine(await serve(Endpoint(people(), XML)))
-    assert findings(report)["format"].said == f"results come as {XML}, which is read as well as JSON"
+    assert findings(report)["format"].summary == f"results come as {XML}, which is read as well as JSON"
     assert report.verdict == "ready"
 
 
@@ -220,7 +220,7 @@ async def test_a_web_page_is_no_endpoint(serve: Serve, examine: Examine) -> None
     [finding] = report.findings
     assert (report.grade, finding.name) == (Grade.FAILED, "reachable")
     assert report.verdict.startswith("not usable: mine answered 200")
-    assert "Query" in finding.said
+    assert "Query" in finding.summary
     assert finding.advice == "is the URL the SPARQL endpoint itself, not its web form?"
 
 
@@ -282,11 +282,11 @@ async def test_one_bad_finding_hides_no_other(serve: Serve, examine: Examine) ->
             return await super().reply(query)
 
     report = await examine(await serve(Picky(people())))
-    found = findings(report)
-    assert found["labels"].grade is Grade.FAILED
-    assert "syntax error" in found["labels"].said
-    assert found["neighbourhood"].grade is Grade.OK
-    assert found["limits"].grade is Grade.OK
+    by_name = findings(report)
+    assert by_name["labels"].grade is Grade.FAILED
+    assert "syntax error" in by_name["labels"].summary
+    assert by_name["neighbourhood"].grade is Grade.OK
+    assert by_name["limits"].grade is Grade.OK
     assert report.verdict.startswith("usable, but look at: labels")
 
 
@@ -328,7 +328,7 @@ async def test_who_answers_nothing_is_not_asked_for_more(  # noqa: PLR0917  # fi
 
     report = await examine(await serve(reply))
     [finding] = report.findings
-    assert report.verdict == f"not usable: {finding.said}"
+    assert report.verdict == f"not usable: {finding.summary}"
     assert advice in finding.advice
 
 
@@ -348,10 +348,10 @@ async def test_an_endpoint_that_says_the_same_whatever_it_is_asked(serve: Serve,
                 "SELECT ?s ?p ?o { VALUES ?n { " + "1 " * 70 + "} BIND(<http://ex.org/a> AS ?s) }"
             )
 
-    found = findings(await examine(await serve(Deaf(""))))
-    assert (found["limits"].grade, found["neighbourhood"].grade) == (Grade.WARNING, Grade.WARNING)
-    assert "does not keep to a LIMIT" in found["limits"].said
-    assert found["neighbourhood"].said == "none of some entities has an edge"
+    by_name = findings(await examine(await serve(Deaf(""))))
+    assert (by_name["limits"].grade, by_name["neighbourhood"].grade) == (Grade.WARNING, Grade.WARNING)
+    assert "does not keep to a LIMIT" in by_name["limits"].summary
+    assert by_name["neighbourhood"].summary == "none of some entities has an edge"
 
 
 async def test_a_known_shape_at_an_unknown_place(serve: Serve) -> None:
@@ -363,8 +363,8 @@ async def test_a_known_shape_at_an_unknown_place(serve: Serve) -> None:
             [report] = await session.check()
         shape = findings(report)["shape"]
         assert shape.grade is grade
-        assert "wikidata" in shape.said
-    assert shape.said == "as the profile wikidata says"
+        assert "wikidata" in shape.summary
+    assert shape.summary == "as the profile wikidata says"
 
 
 async def test_nothing_is_kept(serve: Serve, examine: Examine) -> None:

@@ -8,7 +8,7 @@ from fedkg.core.choice import Conclusion, ModelOnlyAnswer, PromptCandidate
 from fedkg.core.path import PartialPath
 from fedkg.core.question import JUDGED
 from fedkg.engine.handlers.base import UNUSABLE, RunningWalk, handles
-from fedkg.engine.presentation import offer_beam, weighted, with_others
+from fedkg.engine.presentation import path_candidate, weighted, with_others
 from fedkg.methods.base import Answering, AskingModelOnly, Inducing
 from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall
 from fedkg.reasoner.calls.model_only import ModelOnlyCall
@@ -78,7 +78,7 @@ def _candidates(walk: RunningWalk, paths: Sequence[PartialPath]) -> list[PromptC
 def _candidate(walk: RunningWalk, path: PartialPath, number: int = 1) -> PromptCandidate:
     """Where ends are picked they are listed below the path; one of them stands in it to tell what they are."""
     in_line = None if walk.context.plan.kind in JUDGED else 1
-    return offer_beam(number, path, walk.record.labels, walk.record.topics, in_line=in_line)
+    return path_candidate(number, path, walk.record.labels, walk.record.topics, in_line=in_line)
 
 
 def _undecided(walk: RunningWalk, error: Exception) -> Conclusion:

@@ -16,7 +16,7 @@ from fedkg.core.events import Event, Reached, Stage, Warned
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.question import Match
 from fedkg.core.terms import Term
-from fedkg.engine.presentation import SHOWN_TAILS, offer_beam, offer_candidates, shown_terms
+from fedkg.engine.presentation import SHOWN_TAILS, path_candidate, shown_terms, step_candidates
 from fedkg.engine.walk import WalkContext, WalkRecord
 from fedkg.errors import (
     ModelContextError,
@@ -71,7 +71,7 @@ class RunningWalk:
 
     def candidates(self, paths: Sequence[PartialPath], steps: Sequence[Step]) -> list[PromptCandidate]:
         """The next steps as a model is shown them, each with the path that it extends."""
-        return offer_candidates(paths, steps, self.record.labels, self.record.topics, self.context.search.tails)
+        return step_candidates(paths, steps, self.record.labels, self.record.topics, self.context.search.tails)
 
     def walked(self, paths: Sequence[PartialPath]) -> list[PromptCandidate]:
         """Walked paths as a model is shown them."""
@@ -79,7 +79,7 @@ class RunningWalk:
 
     def shown(self, path: PartialPath, number: int = 1, tails: int = SHOWN_TAILS) -> PromptCandidate:
         """One walked path as a model is shown it, with at most so many of its ends."""
-        return offer_beam(number, path, self.record.labels, self.record.topics, tails)
+        return path_candidate(number, path, self.record.labels, self.record.topics, tails)
 
     async def label(self, paths: Sequence[PartialPath]) -> None:
         """Fetches the labels that these paths show, as far as they are not there."""

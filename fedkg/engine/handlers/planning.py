@@ -8,7 +8,7 @@ from fedkg.core.choice import PromptCandidate, RelationPath
 from fedkg.core.events import Proposed
 from fedkg.core.terms import DirectedRelation
 from fedkg.engine.handlers.base import UNUSABLE, RunningWalk, handles
-from fedkg.engine.presentation import relation_offer
+from fedkg.engine.presentation import relation_candidate
 from fedkg.methods.base import PlannedChain, Planning
 from fedkg.reasoner.calls.relation_paths import RelationPathsCall
 from fedkg.retrieval.surroundings import relations_within
@@ -45,7 +45,7 @@ def _candidates(walk: RunningWalk, relations: Sequence[DirectedRelation]) -> lis
     """Relations as a model is shown them, without what they lead to: `→ author →`."""
     topics, labels = walk.record.topics, walk.record.labels
     topic = (topics[0].mention or topics[0].label) if len(topics) == 1 else ""
-    candidates = [relation_offer(number, relation, labels) for number, relation in enumerate(relations, 1)]
+    candidates = [relation_candidate(number, relation, labels) for number, relation in enumerate(relations, 1)]
     return [msgspec.structs.replace(candidate, topic=topic) for candidate in candidates]
 
 

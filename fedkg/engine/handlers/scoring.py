@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from fedkg.core.choice import PromptCandidate
 from fedkg.core.events import Scored
 from fedkg.engine.handlers.base import UNUSABLE, RunningWalk, handles
-from fedkg.engine.presentation import offer_step, surrounded
+from fedkg.engine.presentation import onward_candidate, surrounded
 from fedkg.methods.base import Scoring
 from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
 from fedkg.retrieval.surroundings import surroundings
@@ -32,7 +32,7 @@ def _steps(walk: RunningWalk, need: Scoring) -> list[PromptCandidate]:
     alone = len(need.beams) == 1
     paths = [need.beams[0 if alone else step.beam] for step in need.candidates]
     return [
-        offer_step(number, path, step.relation, walk.record.labels, walk.record.topics, alone=alone)
+        onward_candidate(number, path, step.relation, walk.record.labels, walk.record.topics, alone=alone)
         for number, (path, step) in enumerate(zip(paths, need.candidates, strict=True), 1)
     ]
 
