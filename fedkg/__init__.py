@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from fedkg.llm.ledger import Account
     from fedkg.methods.base import Method
     from fedkg.reasoner.base import ReasoningModel
-    from fedkg.reasoner.prompts.library import PromptLibrary
     from fedkg.retrieval.base import Ranking, RankingRequest, RetrievalContext, Retriever
     from fedkg.session import Checked, Session
     from fedkg.transport.base import Transport
@@ -111,7 +110,6 @@ __all__ = [
     "PathEdge",
     "Plan",
     "Planned",
-    "PromptLibrary",
     "Proposed",
     "Qualifier",
     "Ranked",
@@ -175,7 +173,6 @@ PLACES = {
     "fedkg.llm.ledger": "Account",
     "fedkg.methods.base": "Method",
     "fedkg.reasoner.base": "ReasoningModel",
-    "fedkg.reasoner.prompts.library": "PromptLibrary",
     "fedkg.retrieval.base": "Ranking RankingRequest RetrievalContext Retriever",
     "fedkg.session": "Checked Session",
     "fedkg.transport.base": "Transport",

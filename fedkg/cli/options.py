@@ -30,7 +30,6 @@ __all__ = [
 
 F = TypeVar("F", bound=Callable[..., Any])
 FOLDER = click.Path(exists=True, file_okay=False)
-COUNT, AMOUNT = click.IntRange(1), click.FloatRange(0, min_open=True)
 
 
 SECTIONS = (
@@ -260,25 +259,25 @@ search = _all(
 """How a question is searched, apart from the depth."""
 
 budget = _all(
-    option("Budget", "--max-calls", "budget__calls", type=COUNT, metavar="N", help="Most model calls of one question."),
-    option("Budget", "--max-tokens", "budget__tokens", type=COUNT, metavar="N", help="Most tokens of one question."),
+    option("Budget", "--max-calls", "budget__calls", type=int, metavar="N", help="Most model calls of one question."),
+    option("Budget", "--max-tokens", "budget__tokens", type=int, metavar="N", help="Most tokens of one question."),
     option(
-        "Budget", "--max-money", "budget__money", type=AMOUNT, metavar="USD", help="Most US dollars for one question."
+        "Budget", "--max-money", "budget__money", type=float, metavar="USD", help="Most US dollars for one question."
     ),
     option(
-        "Budget", "--timeout", "budget__seconds", type=AMOUNT, metavar="SECONDS", help="Most time for one question."
+        "Budget", "--timeout", "budget__seconds", type=float, metavar="SECONDS", help="Most time for one question."
     ),
 )
 """What one question may cost."""
 
 run_budget = _all(
-    option("Budget", "--run-calls", "run__calls", type=COUNT, metavar="N", help="Most model calls of the whole run."),
-    option("Budget", "--run-tokens", "run__tokens", type=COUNT, metavar="N", help="Most tokens of the whole run."),
+    option("Budget", "--run-calls", "run__calls", type=int, metavar="N", help="Most model calls of the whole run."),
+    option("Budget", "--run-tokens", "run__tokens", type=int, metavar="N", help="Most tokens of the whole run."),
     option(
-        "Budget", "--run-money", "run__money", type=AMOUNT, metavar="USD", help="Most US dollars for the whole run."
+        "Budget", "--run-money", "run__money", type=float, metavar="USD", help="Most US dollars for the whole run."
     ),
     option(
-        "Budget", "--run-seconds", "run__seconds", type=AMOUNT, metavar="SECONDS", help="Most time for the whole run."
+        "Budget", "--run-seconds", "run__seconds", type=float, metavar="SECONDS", help="Most time for the whole run."
     ),
 )
 """What all questions of a run together may cost."""

@@ -57,6 +57,8 @@ def test_no_option_is_lost_in_a_help_page(command: str, cli: Cli) -> None:
         (("--depth", "0"), "--depth must be 1 or more"),
         (("--beam", "0"), "--beam must be 1 or more"),
         (("--alpha", "-1"), "--alpha must be 0 or more"),
+        (("--max-calls", "0"), "--max-calls must be 1 or more"),
+        (("--timeout", "nan"), "--timeout must be more than 0"),
         (("--lang", "d_e"), "each of --lang must be a language tag such as de or pt-BR"),
     ],
 )
