@@ -264,18 +264,14 @@ budget = _all(
     option(
         "Budget", "--max-money", "budget__money", type=float, metavar="USD", help="Most US dollars for one question."
     ),
-    option(
-        "Budget", "--timeout", "budget__seconds", type=float, metavar="SECONDS", help="Most time for one question."
-    ),
+    option("Budget", "--timeout", "budget__seconds", type=float, metavar="SECONDS", help="Most time for one question."),
 )
 """What one question may cost."""
 
 run_budget = _all(
     option("Budget", "--run-calls", "run__calls", type=int, metavar="N", help="Most model calls of the whole run."),
     option("Budget", "--run-tokens", "run__tokens", type=int, metavar="N", help="Most tokens of the whole run."),
-    option(
-        "Budget", "--run-money", "run__money", type=float, metavar="USD", help="Most US dollars for the whole run."
-    ),
+    option("Budget", "--run-money", "run__money", type=float, metavar="USD", help="Most US dollars for the whole run."),
     option(
         "Budget", "--run-seconds", "run__seconds", type=float, metavar="SECONDS", help="Most time for the whole run."
     ),
