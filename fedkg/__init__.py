@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from fedkg.core.usage import Gap, ModelCall, Usage
     from fedkg.embed.base import Embedder, Similarity
     from fedkg.engine.estimate import Cost, Estimate
+    from fedkg.engine.lookup import Checked
     from fedkg.engine.transcript import Transcript, TranscriptSink
     from fedkg.graph.base import Graph
     from fedkg.graph.identity import Identity
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
     from fedkg.methods.base import Method
     from fedkg.reasoner.base import ReasoningModel
     from fedkg.retrieval.base import Ranking, RankingRequest, RetrievalContext, Retriever
-    from fedkg.session import Checked, Session
+    from fedkg.session import Session
     from fedkg.transport.base import Transport
     from fedkg.transport.host_state import HostRegistry
     from fedkg.wiring.endpoint_check import EndpointReport, Finding, Grade
@@ -174,7 +175,8 @@ PLACES = {
     "fedkg.methods.base": "Method",
     "fedkg.reasoner.base": "ReasoningModel",
     "fedkg.retrieval.base": "Ranking RankingRequest RetrievalContext Retriever",
-    "fedkg.session": "Checked Session",
+    "fedkg.engine.lookup": "Checked",
+    "fedkg.session": "Session",
     "fedkg.transport.base": "Transport",
     "fedkg.transport.host_state": "HostRegistry",
     "fedkg.wiring.endpoint_check": "EndpointReport Finding Grade",

@@ -1,18 +1,14 @@
 """Session: the endpoints, the model, the embedder and the cache of many questions, behind one door."""
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
-from functools import partial
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self, TypeVar, Unpack
+from typing import Unpack
 
 import msgspec
 
 from fedkg.cache.store import Store
-from fedkg.common.in_flight import InFlight
-from fedkg.common.sync_runner import SyncRunner, check_no_loop, in_loop
+from fedkg.common.lifecycle import Lifecycle
 from fedkg.config import profiles
 from fedkg.config.endpoint_spec import CachedEndpoint, Endpoint, hosted
 from fedkg.config.keywords import SettingsKeywords
@@ -22,15 +18,16 @@ from fedkg.core.events import Answered, Event
 from fedkg.core.meter import Meter
 from fedkg.core.path import Neighbourhood
 from fedkg.core.question import Kind, Match, check_options, check_question
-from fedkg.core.terms import Direction, Edge, Term
+from fedkg.core.terms import Direction, Term
 from fedkg.core.usage import Usage
 from fedkg.embed.base import Similarity
 from fedkg.embed.label_search import LabelSearch
-from fedkg.engine import linking
+from fedkg.engine import lookup
 from fedkg.engine.estimate import Asked, Estimate, estimate
+from fedkg.engine.lookup import Checked
 from fedkg.engine.question_run import QuestionRun
 from fedkg.engine.transcript import Transcript, TranscriptSink
-from fedkg.errors import FedkgError, InputError, SessionClosedError
+from fedkg.errors import FedkgError
 from fedkg.graph.base import Graph
 from fedkg.graph.federated import FederatedGraph
 from fedkg.graph.identity import Identity
@@ -47,24 +44,14 @@ from fedkg.wiring.endpoints import parted
 from fedkg.wiring.own_parts import OwnParts, chosen_settings
 from fedkg.wiring.services import Services
 
-__all__ = ["Checked", "Session"]
+__all__ = ["Session"]
 
 T = TypeVar("T")
 
 CACHE_FAILED = "the cache failed: this was answered without it, and what was fetched may not be kept"
-ENDING = 0.1
-"""Seconds that closing waits for the questions that it ends."""
 
 
-class Checked(msgspec.Struct, frozen=True):
-    """One edge that was asked for again, and whether its endpoint still says it; None where it could not be asked."""
-
-    path: int
-    edge: Edge
-    holds: bool | None
-
-
-class Session:
+class Session(Lifecycle):
     """Endpoints, a model, an embedder and a cache, ready to be asked.
 
     `endpoints`, one after the other or in a list, are profile names, URLs, RDF files, PROFILE@URL, PROFILE@FILE, or
@@ -97,6 +84,7 @@ class Session:
         settings: Settings | None = None,
         **options: Unpack[SettingsKeywords],
     ) -> None:
+        super().__init__()
         specs, objects = parted(endpoints)
         named: dict[str, object] = {"method": method, "retriever": retriever}
         named = {name: part for name, part in named.items() if isinstance(part, str)}
@@ -119,8 +107,6 @@ class Session:
             self.settings.cache_path / "labels" if self.settings.cache else None,
             offline=self.settings.mode == "offline",
         )
-        self._in_flight = InFlight(partial(SessionClosedError, "the session is closed"))
-        self._sync = SyncRunner()
 
     # ---- what it works with ----
 
@@ -267,10 +253,7 @@ class Session:
         async with self._in_flight.one():
             graph = await self.graph()
             self._services.cache.note(f"search {text}")
-            exact, alike = (await graph.search([text], limit))[text], (await graph.lookup([text], limit))[text]
-            known = {match.iri for match in exact}
-            matches = [*exact, *(match for match in alike if match.iri not in known)][:limit]
-            return await graph.describe(matches or await graph.nearest(text, limit))
+            return await lookup.candidates(graph, text, limit)
 
     async def similar(self, text: str, limit: int = 10) -> list[Match]:
         """The entities and relations nearest in meaning, among all labels that walks over these endpoints have shown.
@@ -289,19 +272,12 @@ class Session:
         async with self._in_flight.one():
             graph = await self.graph()
             self._services.cache.note(f"neighbours {entity}")
-            match = (await linking.given(graph, [entity]))[0]
-            near = [near for direction in directions for near in await graph.neighbours([match.iri], direction)]
-            terms = (term for part in near for edge in part.edges for term in edge.terms)
-            names = await graph.labels(dict.fromkeys([match.iri, *terms]))
-            return msgspec.structs.replace(match, label=names[match.iri]), near, names
+            return await lookup.surroundings(graph, entity, directions)
 
     async def verify(self, answer: Answer) -> list[Checked]:
         """Asks for every edge of every path again."""
         async with self._in_flight.one():
-            graph = await self.graph()
-            edges = [(number, shown.edge) for number, path in enumerate(answer.paths) for shown in path.edges]
-            holds = await graph.holds([edge for _, edge in edges])
-            return [Checked(number, edge, held) for (number, edge), held in zip(edges, holds, strict=True)]
+            return await lookup.verified(await self.graph(), answer)
 
     async def check(self) -> list[EndpointReport]:
         """What is found of each endpoint, one after the other; what is wrong with one stands in its report."""
@@ -318,65 +294,6 @@ class Session:
         for url in urls:
             await self.host_registry.forget(url)
         return [masked(url) for url in urls]
-
-    # ---- running and closing ----
-
-    def run(self, work: Coroutine[object, object, T]) -> T:
-        """Runs one of the session's coroutines to its end, for callers that are not asynchronous, in whichever thread.
-
-        Raises InputError inside a running event loop, such as a notebook's, and SessionClosedError after `close`.
-        """
-        try:
-            check_no_loop()
-            self._in_flight.check()
-        except InputError:
-            work.close()
-            raise
-        return self._sync.run(self._ended_with_session(work))
-
-    async def aclose(self) -> None:
-        """Ends what is under way, writes down the labels that were shown, and frees what the session has opened.
-
-        All of it is freed, whatever fails. The first call counts; raises the last error of what could not be closed.
-        """
-        first = not self._in_flight.ended
-        await self._in_flight.end(ENDING)
-        try:
-            if first:
-                await asyncio.to_thread(self._save_labels)
-        finally:
-            await self._services.aclose()
-            await asyncio.to_thread(self._sync.close)
-
-    def close(self) -> None:
-        """`aclose` for callers that are not asynchronous.
-
-        Inside a running event loop it frees files and threads only, and raises InputError: connections need `aclose`.
-        """
-        if self._services.closed:
-            return
-        if in_loop():
-            self._in_flight.signal()
-            self._services.close_files()
-            raise InputError("an event loop is running already", hint="await Session.aclose instead")
-        self._sync.run(self.aclose())
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
-
-    def __enter__(self) -> Self:
-        check_no_loop()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _model(self, ledger: Ledger, observer: CallObserver) -> ReasoningModel:
         """The model of one question; a session of another kind may bring its own."""
@@ -395,11 +312,17 @@ class Session:
             with meter.own():
                 return await anext(walk, None)
 
-    async def _ended_with_session(self, work: Coroutine[object, object, T]) -> T:
-        with contextlib.closing(work):
-            async with self._in_flight.one():
-                return await work
+    async def _free(self) -> None:
+        """Writes down the labels that were shown, and frees what was opened."""
+        try:
+            await asyncio.to_thread(self._save_labels)
+        finally:
+            await self._services.aclose()
+
+    def _free_files(self) -> None:
+        self._services.close_files()
 
     def _save_labels(self) -> None:
-        if self._labels.shown.all():
+        """Does so once, and not where the files are closed already."""
+        if self._labels.shown.all() and not self._services.closed:
             self._labels.save(self._services.graph_identity, self.similarity)

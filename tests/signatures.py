@@ -21,7 +21,14 @@ def regenerated(text: str) -> str:
 def _shown(name: str) -> str:
     import fedkg  # noqa: PLC0415  # where this runs as a script, the path is set first
 
-    [node] = ast.parse(textwrap.dedent(inspect.getsource(getattr(fedkg, name.removeprefix("fedkg."))))).body
+    shown = getattr(fedkg, name.removeprefix("fedkg."))
+    [node] = ast.parse(textwrap.dedent(inspect.getsource(shown))).body
+    inherited = [base for base in getattr(shown, "__bases__", ()) if base.__module__.startswith("fedkg.common")]
+    for base in inherited:
+        assert isinstance(node, ast.ClassDef), "only a class has bases"
+        [above] = ast.parse(textwrap.dedent(inspect.getsource(base))).body
+        assert isinstance(above, ast.ClassDef), "a base is a class"
+        node.body += [part for part in above.body if getattr(part, "name", "_")[0] != "_"]
     return "\n".join(_lines(node)) + "\n"
 
 

@@ -8,7 +8,8 @@ from fedkg.cli.main import prepare
 from fedkg.cli.verify import print_checked
 from fedkg.config.settings import SearchSettings, Settings
 from fedkg.core.answer import Answer
-from fedkg.session import Checked, Session
+from fedkg.engine.lookup import Checked
+from fedkg.session import Session
 
 __all__ = ["QUESTIONS", "main", "run"]
 

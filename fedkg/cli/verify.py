@@ -13,9 +13,10 @@ from fedkg.cli.connect import opened
 from fedkg.core.answer import Answer, decode_answer
 from fedkg.core.encoding import encode
 from fedkg.core.rendering import edge_line
+from fedkg.engine.lookup import Checked
 from fedkg.errors import DocumentError, GraphFileError, ProfileError
 from fedkg.graph.federated import FederatedGraph
-from fedkg.session import Checked, Session
+from fedkg.session import Session
 
 __all__ = ["print_checked", "verify"]
 

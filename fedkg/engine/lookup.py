@@ -1,0 +1,52 @@
+"""Looking around in a graph without a question: entities by name, their edges, and whether edges still hold."""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from fedkg.core.answer import Answer
+from fedkg.core.path import Neighbourhood
+from fedkg.core.question import Match
+from fedkg.core.terms import Direction, Edge, Term
+from fedkg.engine import linking
+from fedkg.graph.base import Graph
+
+__all__ = ["Checked", "candidates", "surroundings", "verified"]
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """One edge that was asked for again, and whether its endpoint still says it; None where it could not be asked."""
+
+    path: int
+    edge: Edge
+    holds: bool | None
+
+
+async def candidates(graph: Graph, text: str, limit: int) -> list[Match]:
+    """At most `limit` entities for that text, the best first, with what they are: description and type.
+
+    First those with that label or alias, then those that a look-up by words finds; where there are none, those with a
+    similar label. Raises EndpointError.
+    """
+    exact, alike = (await graph.search([text], limit))[text], (await graph.lookup([text], limit))[text]
+    known = {match.iri for match in exact}
+    matches = [*exact, *(match for match in alike if match.iri not in known)][:limit]
+    return await graph.describe(matches or await graph.nearest(text, limit))
+
+
+async def surroundings(
+    graph: Graph, entity: str, directions: Sequence[Direction]
+) -> tuple[Match, list[Neighbourhood], Mapping[Term, str]]:
+    """The entity of that IRI or label, its edges, and the labels of all that stands on them. Raises TopicError."""
+    match = (await linking.given(graph, [entity]))[0]
+    near = [near for direction in directions for near in await graph.neighbours([match.iri], direction)]
+    terms = (term for part in near for edge in part.edges for term in edge.terms)
+    names = await graph.labels(dict.fromkeys([match.iri, *terms]))
+    return msgspec.structs.replace(match, label=names[match.iri]), near, names
+
+
+async def verified(graph: Graph, answer: Answer) -> list[Checked]:
+    """Every edge of every path of the answer, asked for again. Raises EndpointError."""
+    edges = [(number, shown.edge) for number, path in enumerate(answer.paths) for shown in path.edges]
+    holds = await graph.holds([edge for _, edge in edges])
+    return [Checked(number, edge, held) for (number, edge), held in zip(edges, holds, strict=True)]
