@@ -46,8 +46,6 @@ from fedkg.wiring.services import Services
 
 __all__ = ["Session"]
 
-T = TypeVar("T")
-
 CACHE_FAILED = "the cache failed: this was answered without it, and what was fetched may not be kept"
 
 
