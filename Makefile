@@ -64,7 +64,7 @@ check: lint types test
 
 # each shows how long it took; BENCH=--write keeps the figures in eval/results/
 bench: .venv/installed
-	for name in measure/latency measure/hubs measure/cache measure/federation quality/faults measure/calls measure/overhead measure/trie quality/bounds quality/noise quality/methods; do $(BIN)/python eval/$$name.py $(BENCH) || exit 1; done
+	for name in measure/latency measure/hubs measure/cache measure/session_memory measure/federation quality/faults measure/calls measure/overhead measure/trie quality/bounds quality/noise quality/methods; do $(BIN)/python eval/$$name.py $(BENCH) || exit 1; done
 
 tables: .venv/installed
 	$(BIN)/python eval/quality/tables.py $(if $(DATA),--data $(DATA)) $(BENCH)

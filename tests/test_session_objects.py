@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pets import ask_about_pets, session_of
 
 import fedkg
 from fedkg.embed.bm25 import Bm25Similarity
@@ -19,6 +18,7 @@ from fedkg.session import Session
 from fedkg.sparql.reply import EndpointReply
 from fedkg.testing import FakeTransport, ScriptedModel
 from fedkg.transport import embedded
+from tests.support.pets import ask_about_pets, session_of
 
 
 async def test_a_transport_is_an_endpoint(pets: Path, tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def _limit(asked: Sequence[str], corpus: Sequence[Sequence[str]]) -> float:
     return sum(math.log1p((len(corpus) - count + 0.5) / (count + 0.5)) for count in counts)
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 12)
 def words(text: str) -> tuple[str, ...]:
     """The words of a label, case-folded, in order; camelCase, snake_case and dotted names are taken apart.
 

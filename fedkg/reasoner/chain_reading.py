@@ -216,7 +216,7 @@ def _summed(
     return sums[chain]
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 12)
 def _overlap(span: str, relation: str) -> float:
     """The share of the relation's content words that the span says in some form."""
     asked, said = content_words(relation), content_words(span)
@@ -240,6 +240,6 @@ def _stem(word: str) -> str:
     return word[: max(SHORTEST_STEM, 3 * len(word) // 5)]
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 12)
 def _genitives(text: str) -> int:
     return len(GENITIVE.findall(text))
