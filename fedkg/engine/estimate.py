@@ -144,7 +144,7 @@ async def estimate(
     asked: Asked,
     settings: Settings,
     chat: ChatModel | None,
-    wordings: PromptLibrary,
+    prompts: PromptLibrary,
     prices: Sequence[Price] = (),
     *,
     endpoints: int = 1,
@@ -156,7 +156,7 @@ async def estimate(
     """
     costs, method = [], registry.find(settings.method)
     for way in _ways(settings.search, method.hops, named=asked.named):
-        calls = await _counted(asked, settings, chat, wordings, way) if chat else ()
+        calls = await _counted(asked, settings, chat, prompts, way) if chat else ()
         requests = endpoints * _requests(way, settings.search, method) if method.graph else 0
         costs.append(_cost(calls, requests, prices))
     least, typical, most = costs
@@ -164,11 +164,11 @@ async def estimate(
 
 
 async def _counted(
-    asked: Asked, settings: Settings, chat: ChatModel, wordings: PromptLibrary, way: SearchCourse
+    asked: Asked, settings: Settings, chat: ChatModel, prompts: PromptLibrary, way: SearchCourse
 ) -> Sequence[ModelCall]:
     """The calls of one way."""
-    counting = _Counting(masked(chat.name), chat.capability, lambda call: _reply(wordings, call, asked.kind))
-    model, method = PromptedModel(counting, wordings=wordings), registry.find(settings.method)
+    counting = _Counting(masked(chat.name), chat.capability, lambda call: _reply(prompts, call, asked.kind))
+    model, method = PromptedModel(counting, prompts=prompts), registry.find(settings.method)
     walk = _sketch(way, settings.search, asked)
     for call in _calls(method, way, settings.search, walk) if method.graph else _recalls(method, asked):
         with contextlib.suppress(ModelError):
@@ -247,9 +247,9 @@ def _topics(way: SearchCourse, kind: Kind | None) -> int:
     return way.kept if way.name == "most" else 1
 
 
-def _reply(wordings: PromptLibrary, call: str, kind: Kind | None) -> int:
+def _reply(prompts: PromptLibrary, call: str, kind: Kind | None) -> int:
     """Tokens of the longest reply that the template shows as an example."""
-    return max((tokens(example.reply) for example in wordings.get(call, kind).examples), default=REPLY)
+    return max((tokens(example.reply) for example in prompts.get(call, kind).examples), default=REPLY)
 
 
 def _requests(way: SearchCourse, search: SearchSettings, method: Method) -> int:

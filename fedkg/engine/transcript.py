@@ -246,7 +246,7 @@ def _call(question: str, exchange: Exchange) -> TranscriptCall:
         schema=first.schema,
         sample=first.sample,
         alternatives=first.alternatives,
-        constraint=len(first.held.texts) if first.held else 0,
+        constraint=len(first.constraint.texts) if first.constraint else 0,
     )
 
 

@@ -39,7 +39,7 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class Constraint(msgspec.Struct, frozen=True):
-    """What a model is held to, token by token: `start`, one of the texts, `end`; at most `most` of them, the likeliest first.
+    """What a model's reply is constrained to, token by token: `start`, one of the texts, `end`; at most `most` of them, the likeliest first.
 
     The reply lists the texts by their numbers, from 1: `{"picks": [3, 1]}`.
     """
@@ -57,7 +57,7 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True):
     wording ("" where there is none). `sample` is 0 for the surest reply that can be had; the others, from 1, are drawn as
     the model draws by itself, and each number is kept as a request of its own. `alternatives` is how many of each token are
     wanted with their log-probabilities, 0 for none at all; only a model with `Capability.logprobs` gives them.
-    `held` is for a model whose tokens are chosen here, one that is named `hf:…`.
+    `constraint` is for a model whose tokens are chosen here, one that is named `hf:…`.
     """
 
     call: str
@@ -66,7 +66,7 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True):
     template: str = ""
     sample: int = 0
     alternatives: int = 0
-    held: Constraint | None = None
+    constraint: Constraint | None = msgspec.field(name="held", default=None)
 
 
 class Token(msgspec.Struct, frozen=True):

@@ -86,8 +86,8 @@ class HfModel:
             if room < 1:
                 taken = f"{len(prompt):,} of {self.capability.context:,} tokens"
                 raise ModelContextError(f"{self.name}: the prompt has {taken}", asked=request.call)
-            if request.held:
-                return self._written(network, prompt, room, request.held, given_up)
+            if request.constraint:
+                return self._written(network, prompt, room, request.constraint, given_up)
             return self._said(network, prompt, min(room, self.capability.output), request, given_up)
 
     def _said(
@@ -101,20 +101,24 @@ class HfModel:
         return Completion(network.text(tokens), len(prompt), len(tokens), spelled=spelled)
 
     def _written(
-        self, network: "Network", prompt: list[int], room: int, held: Constraint, given_up: threading.Event
+        self, network: "Network", prompt: list[int], room: int, constraint: Constraint, given_up: threading.Event
     ) -> Completion:
         """The texts that the model writes where it can write no other; tokens out are those that were looked at for it."""
         beams = Beams(network, prompt, room, given_up)
-        picks = decoded(self._trie(network, held), beams, held.most)
+        picks = decoded(self._trie(network, constraint), beams, constraint.most)
         return Completion(json.dumps({"picks": picks}), len(prompt), beams.tokens)
 
-    def _trie(self, network: "Network", held: Constraint) -> Trie[int]:
+    def _trie(self, network: "Network", constraint: Constraint) -> Trie[int]:
         """The trie of the texts, from the store where one was made before of the same texts by the same tokenizer."""
-        key = f"{network.digest} {hashlib.sha256(msgspec.msgpack.encode(held)).hexdigest()}"
+        key = f"{network.digest} {hashlib.sha256(msgspec.msgpack.encode(constraint)).hexdigest()}"
         kept = self._store().get_many(NAMESPACE, [key]).get(key)
         trie = Trie.from_bytes(kept) if kept else None
-        if trie is None or len(trie) != len(held.texts):
-            trie = numbered(network.tokens([f"{held.start}{network.plain(text)}{held.end}" for text in held.texts]))
+        if trie is None or len(trie) != len(constraint.texts):
+            trie = numbered(
+                network.tokens(
+                    [f"{constraint.start}{network.plain(text)}{constraint.end}" for text in constraint.texts]
+                )
+            )
             self._store().put_many(NAMESPACE, {key: trie.to_bytes()})
         return trie
 

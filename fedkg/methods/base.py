@@ -91,9 +91,9 @@ class Choosing(Need[tuple[Choice, ...]], frozen=True):
 
 
 class Decoded(msgspec.Struct, frozen=True):
-    """The numbers of the paths that the model has picked, best first, and the `door` that held it to them."""
+    """The numbers of the paths that the model has picked, best first, and the `constraint_level` that they were constrained at."""
 
-    door: ConstraintLevel
+    constraint_level: ConstraintLevel
     numbers: tuple[int, ...]
 
 

@@ -75,7 +75,7 @@ class Reach(msgspec.Struct, frozen=True):
 class WalkedPaths(msgspec.Struct, frozen=True):
     """The paths that the model has picked, the best first, through which door, and whether it was offered all."""
 
-    door: ConstraintLevel
+    constraint_level: ConstraintLevel
     paths: tuple[PartialPath, ...]
     all_offered: bool = True
 
@@ -98,7 +98,7 @@ def search(task: Task) -> Walk:
         walked = yield from _walked(task.topics, trie, reach.paths, hops, most)
     exhausted = reach.whole and walked.all_offered and not walked.paths
     found = yield from _induced(walked.paths, together=task.together, exhausted=exhausted)
-    return msgspec.structs.replace(found, measures={"door": walked.door, **measures})
+    return msgspec.structs.replace(found, measures={"door": walked.constraint_level, **measures})
 
 
 def tokens(beam: PartialPath) -> tuple[Hashable, ...]:
@@ -134,7 +134,11 @@ def _decoded(reach: Reach) -> Walking[WalkedPaths | None]:
     """Through the token or the schema door, in one call; None where neither is open to so many paths."""
     paths = tuple(reach.paths.values())
     decoded = yield from ask(Decoding(paths, PATHS))
-    return WalkedPaths(decoded.door, tuple(paths[number - 1] for number in decoded.numbers)) if decoded else None
+    return (
+        WalkedPaths(decoded.constraint_level, tuple(paths[number - 1] for number in decoded.numbers))
+        if decoded
+        else None
+    )
 
 
 def _walked(

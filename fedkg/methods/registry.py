@@ -8,7 +8,7 @@ from fedkg.errors import MethodError
 from fedkg.methods import eperm, fidelis, gcr, model_only, retrieve_once, rog, tog
 from fedkg.methods.base import Method
 
-__all__ = ["METHODS", "check", "check_door", "check_prompted", "find", "name_of", "usable"]
+__all__ = ["METHODS", "check", "check_constraint", "check_prompted", "find", "name_of", "usable"]
 
 METHODS: Mapping[str, Method] = {
     "fidelis": fidelis.METHOD,
@@ -61,8 +61,10 @@ def name_of(method: Method) -> str:
     return next((name for name, known in METHODS.items() if known is method), method.title)
 
 
-def check_door(method: Method, door: ConstraintLevel | None, offered: Sequence[ConstraintLevel], model: str) -> None:
-    """Raises MethodError where the method's walk needs a door that the model does not offer, naming what would work."""
+def check_constraint(
+    method: Method, door: ConstraintLevel | None, offered: Sequence[ConstraintLevel], model: str
+) -> None:
+    """Raises MethodError where the method's walk needs a constraint that the model does not offer, naming what would work."""
     if method.decodes and door and door not in offered:
         hint = (
             "token: --model hf:FOLDER, or --path-model hf:FOLDER beside another model; schema: a model whose record in "

@@ -89,15 +89,16 @@ class ReasoningModel(Protocol):
     """What replies to the calls of a question.
 
     `exhaustive` says that candidates cost nothing, so that all of them are offered instead of the best few;
-    `abstains` are the kinds of question that it cannot answer. `door` is what holds it to the paths that a ReasoningPathsCall shows it, and `held` how many of them it can
-    be held to in one call (0: it cannot). Through the door `token` each path that it is shown has one end.
+    `abstains` are the kinds of question that it cannot answer. `constraint_level` is what constrains it to the paths
+    that a ReasoningPathsCall shows it, and `constraint_limit` how many of them it can be constrained to in one call (0: it
+    cannot be). At the level `token` each path that it is shown has one end.
     """
 
     name: str
     exhaustive: bool
     abstains: frozenset[Kind]
-    door: ConstraintLevel
-    held: int
+    constraint_level: ConstraintLevel
+    constraint_limit: int
 
     @property
     def left_out(self) -> int:

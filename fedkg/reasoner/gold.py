@@ -119,8 +119,8 @@ class GoldReasoner:
         self._model = model or PromptedModel(GoldChat())
         self._draws: dict[str, random.Random] = {}
         self.name = self._model.name
-        self.door: ConstraintLevel = self._model.door
-        self.held = self._model.held
+        self.constraint_level: ConstraintLevel = self._model.constraint_level
+        self.constraint_limit = self._model.constraint_limit
 
     @property
     def left_out(self) -> int:

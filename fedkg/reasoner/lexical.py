@@ -46,8 +46,8 @@ class LocalModel:
     name = "local"
     exhaustive = True
     left_out = 0
-    door: ConstraintLevel = "index"
-    held = 0
+    constraint_level: ConstraintLevel = "index"
+    constraint_limit = 0
     abstains: frozenset[Kind] = frozenset({"yesno", "claim", "choice"})
 
     def __init__(self, similarity: Similarity) -> None:

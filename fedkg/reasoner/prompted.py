@@ -20,14 +20,14 @@ from fedkg.reasoner.prompts.context_fit import fitted, room
 from fedkg.reasoner.prompts.library import PromptLibrary
 from fedkg.reasoner.prompts.template import PromptTemplate
 
-__all__ = ["MOST_HELD", "PromptedModel", "doors"]
+__all__ = ["CONSTRAINT_LIMITS", "PromptedModel", "constraint_levels"]
 
 REPAIR = "That reply cannot be used: {fault}. Do the same task again. Reply with one JSON object as described, and nothing else."
 ECHO = 500
 """Characters of an unusable reply that the model is shown again; with the repair they fit into what `room` holds back."""
 
-MOST_HELD: dict[ConstraintLevel, int] = {"token": 100_000, "schema": 500, "index": 0}
-"""Most paths that a model is held to at once. A trie of 100,000 is made in seconds (eval/measure/trie.py); services bound the length
+CONSTRAINT_LIMITS: dict[ConstraintLevel, int] = {"token": 100_000, "schema": 500, "index": 0}
+"""Most paths that a model is constrained to at once. A trie of 100,000 is made in seconds (eval/measure/trie.py); services bound the length
 of an enumeration, OpenAI's to a thousand values."""
 
 Reply = TypeVar("Reply")
@@ -47,8 +47,9 @@ class PromptedModel:
     Every call goes into `ledger` under its template's version; `budget` bounds the calls. All calls raise ModelError where
     the model fails or replies unusably twice, or takes no prompt of this length, and BudgetError. PromptCandidates that there is no room
     for are not shown, the last ones first; `left_out` counts them. `forget` is told the requests of a call that came to nothing, so
-    that no kept reply makes that last. `writer` is a model whose tokens can be held, which writes paths instead of picking them;
-    `door` is the way that is wanted to hold a model to paths (see `doors`). `observer` is handed each call when it has ended.
+    that no kept reply makes that last. `writer` is a model whose tokens can be constrained, which writes paths instead of picking them;
+    `constraint_level` is the
+    wanted one (see `constraint_levels`). `observer` is handed each call when it has ended.
     """
 
     exhaustive: bool = False
@@ -59,30 +60,30 @@ class PromptedModel:
         model: ChatModel,
         ledger: Ledger | None = None,
         budget: Budget | None = None,
-        wordings: PromptLibrary | None = None,
+        prompts: PromptLibrary | None = None,
         forget: Callable[[Sequence[Request]], Awaitable[None]] = _nothing,
         *,
         writer: ChatModel | None = None,
-        door: ConstraintLevel | None = None,
+        constraint_level: ConstraintLevel | None = None,
         observer: CallObserver = _unobserved,
     ) -> None:
         self.name = model.name
         self.ledger = ledger or Ledger()
-        self._wordings = wordings or PromptLibrary(vendor=model.name.partition(":")[0])
+        self._prompts = prompts or PromptLibrary(vendor=model.name.partition(":")[0])
         self._model = BudgetedModel(model, budget or Budget(), self.ledger)
         self._writer = BudgetedModel(writer or model, budget or Budget(), self.ledger)
         self._forget = forget
         self._observer = observer
         self.left_out = 0
-        self.door: ConstraintLevel = door or doors(model, writer)[0]
-        self.held = MOST_HELD[self.door]
+        self.constraint_level: ConstraintLevel = constraint_level or constraint_levels(model, writer)[0]
+        self.constraint_limit = CONSTRAINT_LIMITS[self.constraint_level]
 
     async def ask(self, call: Call[Reply]) -> Reply:
         """What the model replies to the call; no request where there is nothing to ask about."""
         known = call.trivial()
         if known is not None:
             return known
-        request = call.constrained() if self.door == "token" else None
+        request = call.constrained() if self.constraint_level == "token" else None
         return await (self._prompted(call) if request is None else self._written(call, request))
 
     async def close(self) -> None:
@@ -93,7 +94,7 @@ class PromptedModel:
         """What the writer decodes, which can write nothing but what is offered: a fault would come again, so it is no repair."""
         with observed(Exchange(call.name, self._writer, self.ledger), self._observer) as exchange:
             reply = await exchange.send(request)
-            offered = len(request.held.texts) if request.held else 0
+            offered = len(request.constraint.texts) if request.constraint else 0
             try:
                 result = call.read(reply, offered)
             except ModelReplyError as fault:
@@ -104,7 +105,7 @@ class PromptedModel:
 
     async def _prompted(self, call: Call[Reply]) -> Reply:
         """What the reply to the call's prompt says."""
-        template = call.adapted(self._wordings.get(call.name, call.prompt_kind))
+        template = call.adapted(self._prompts.get(call.name, call.prompt_kind))
         with observed(Exchange(call.name, self._model, self.ledger), self._observer) as exchange:
             result = await self._exchanged(exchange, template, call)
             exchange.result = result
@@ -137,8 +138,8 @@ class PromptedModel:
             ) from fault
 
 
-def doors(model: ChatModel, writer: ChatModel | None = None) -> tuple[ConstraintLevel, ...]:
-    """What can hold the model to paths, the closest one first: its tokens, its reply's schema, a check of its numbers."""
+def constraint_levels(model: ChatModel, writer: ChatModel | None = None) -> tuple[ConstraintLevel, ...]:
+    """What can constrain the model to paths, the closest one first: its tokens, its reply's schema, a check of its numbers."""
     schema: tuple[ConstraintLevel, ...] = ("schema",) if model.capability.structured == "native" else ()
     return (*(("token",) if writer else ()), *schema, "index")
 

@@ -31,7 +31,7 @@ from fedkg.methods import registry
 from fedkg.methods.base import Method
 from fedkg.reasoner.base import ReasoningModel
 from fedkg.reasoner.lexical import LocalModel
-from fedkg.reasoner.prompted import PromptedModel, doors
+from fedkg.reasoner.prompted import PromptedModel, constraint_levels
 from fedkg.reasoner.prompts import context_fit
 from fedkg.reasoner.prompts.library import PromptLibrary
 from fedkg.retrieval import registry as retrievers
@@ -189,7 +189,7 @@ class Services:
             retrievers.find(settings.search.retriever)
         logprobs = chat.capability.logprobs if chat else self.own.reasoner is not None
         registry.check(method, settings.search, model, logprobs=logprobs)
-        registry.check_door(method, settings.search.door, self._constraint_levels, model)
+        registry.check_constraint(method, settings.search.door, self._constraint_levels, model)
         return method
 
     @cached_property
@@ -205,8 +205,8 @@ class Services:
             return self.own.reasoner
         if self.chat is None:
             return LocalModel(self.similarity)
-        make = partial(PromptedModel, ledger=ledger, budget=self.settings.budget, wordings=self.prompts)
-        make = partial(make, door=self.settings.search.door, observer=observer)
+        make = partial(PromptedModel, ledger=ledger, budget=self.settings.budget, prompts=self.prompts)
+        make = partial(make, constraint_level=self.settings.search.door, observer=observer)
         if not self.settings.keeps_replies:
             return make(self.chat, writer=self._writer)
         store = self.cache.store()
@@ -217,8 +217,8 @@ class Services:
     def _constraint_levels(self) -> Sequence[ConstraintLevel]:
         """How the model can be held to paths, the closest way first."""
         if self.own.reasoner is not None:
-            return (self.own.reasoner.door,)
-        return doors(self.chat, self._writer) if self.chat else (LocalModel.door,)
+            return (self.own.reasoner.constraint_level,)
+        return constraint_levels(self.chat, self._writer) if self.chat else (LocalModel.constraint_level,)
 
     def _chat_model(self) -> ChatModel | None:
         """The chat model that the settings name; None where the caller or fedkg itself reasons."""

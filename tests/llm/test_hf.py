@@ -55,7 +55,7 @@ def asked(text: str = "Who directed King Kong?", **further: Any) -> Request:
 
 async def picks(model: HfModel, texts: Sequence[str], most: int = 10, text: str = "Who?", **marks: str) -> list[int]:
     """The numbers of the texts that the model writes."""
-    reply = await model.complete(asked(text, held=Constraint(tuple(texts), most, **marks)))
+    reply = await model.complete(asked(text, constraint=Constraint(tuple(texts), most, **marks)))
     numbers: list[int] = json.loads(reply.text)["picks"]
     return numbers
 

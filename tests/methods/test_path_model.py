@@ -19,7 +19,7 @@ from fedkg.llm import hf
 from fedkg.llm.base import Capability, Completion, Message, Request
 from fedkg.reasoner import path_format
 from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
-from fedkg.reasoner.prompted import MOST_HELD, PromptedModel, doors
+from fedkg.reasoner.prompted import CONSTRAINT_LIMITS, PromptedModel, constraint_levels
 from fedkg.session import Session
 from fedkg.testing import ScriptedModel
 from fedkg.training.examples import TrainingExample
@@ -142,9 +142,9 @@ def test_what_can_hold_a_model_to_paths(
 ) -> None:
     """The closest comes first, and is the one that is taken where none is wanted."""
     chat = ScriptedModel([], capability)
-    assert doors(chat, writer) == offered
-    assert PromptedModel(chat, writer=writer).door == offered[0]
-    assert PromptedModel(chat, writer=writer, door="index").held == 0
+    assert constraint_levels(chat, writer) == offered
+    assert PromptedModel(chat, writer=writer).constraint_level == offered[0]
+    assert PromptedModel(chat, writer=writer, constraint_level="index").constraint_limit == 0
 
 
 @pytest.mark.parametrize(("door", "capability"), [("token", NATIVE), ("token", PLAIN), ("schema", PLAIN)])
@@ -176,7 +176,7 @@ async def test_a_wider_door_can_be_demanded(tiny: Path, door: str) -> None:
 
 async def test_a_door_that_is_too_narrow_is_gone_round(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """More paths than it takes are walked from hop to hop, as without it; who wanted it is told."""
-    monkeypatch.setitem(MOST_HELD, "token", 1)
+    monkeypatch.setitem(CONSTRAINT_LIMITS, "token", 1)
     wanted = {"search.door": "token"}
     answer = await asked(QUESTION, path_model=tiny, chat=ScriptedModel(scholar, PLAIN), **wanted)
     assert answer.measures["door"] == "index"
@@ -214,15 +214,15 @@ async def test_the_prompt_is_that_of_the_training_files() -> None:
     writer = Told(['{"picks": [2, 1]}'])
     model = PromptedModel(ScriptedModel([]), writer=writer)
     assert await model.ask(ReasoningPathsCall(QUESTION, PLAN, OFFERS, 2)) == (Choice(2), Choice(1))
-    held = writer.request.held
-    assert held is not None
+    constraint = writer.request.constraint
+    assert constraint is not None
     topics = ["King Kong", "Wellington"]
     example = TrainingExample(
         path_format.prompt("gcr", QUESTION, topics), path_format.path(OFFERS[1].text, "Fran Walsh")
     )
     assert [message.content for message in writer.request.messages] == [example.prompt]
-    assert example.completion.startswith(f"{held.start}{held.texts[1]}{held.end}")
-    assert held.most == 2
+    assert example.completion.startswith(f"{constraint.start}{constraint.texts[1]}{constraint.end}")
+    assert constraint.most == 2
 
 
 @pytest.mark.parametrize("reply", ['{"picks": [7]}', "{}", "nothing"])

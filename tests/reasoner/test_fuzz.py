@@ -239,7 +239,7 @@ def written(draw: st.DrawFn, call: str, kind: Kind) -> str:
 async def test_no_reply_leaves_what_was_offered(call: str, data: st.DataObject) -> None:
     """Whatever a model replies, twice, the call ends in what it may return, or in ModelReplyError."""
     kind = data.draw(st.sampled_from(KINDS))
-    model = PromptedModel(Wire([data.draw(written(call, kind)) for _ in range(2)]), wordings=WORDINGS)
+    model = PromptedModel(Wire([data.draw(written(call, kind)) for _ in range(2)]), prompts=WORDINGS)
     plan = Plan(("k",), ("step",), kind=kind, options=OPTIONS if kind == "choice" else ())
     try:
         found = await CALLS[call].ask(model, plan)
@@ -255,7 +255,7 @@ async def test_each_call_is_repaired_once(call: str, kind: Kind) -> None:
     plan = Plan(("k",), kind=kind, options=OPTIONS if kind == "choice" else ())
     wire = Wire(["[1, 2]", "{}", "{}"])
     with pytest.raises(ModelReplyError, match=f"scripted: two unusable replies to `{call}`"):
-        await CALLS[call].ask(PromptedModel(wire, wordings=WORDINGS), plan)
+        await CALLS[call].ask(PromptedModel(wire, prompts=WORDINGS), plan)
     (_, first), (repair, second) = wire.asked
     assert first == second == call
     assert [message.role for message in repair] == ["system", "user", "assistant", "user"]
@@ -301,7 +301,7 @@ def test_no_reply_ends_a_walk_in_an_exception(make_graph: Callable[..., SparqlGr
         return data.draw(st.one_of(good, written(call, data.draw(st.sampled_from(KINDS)))))
 
     search = SearchSettings(depth=2, call_plan=data.draw(st.sampled_from(["fused", "paper"])))
-    model, similarity = PromptedModel(Wire(play), wordings=WORDINGS), LazySimilarity(HashingEmbedder(), MemoryStore())
+    model, similarity = PromptedModel(Wire(play), prompts=WORDINGS), LazySimilarity(HashingEmbedder(), MemoryStore())
 
     async def walk() -> None:
         run = QuestionRun("Who directed King Kong?", graph, model, similarity, Settings(search=search), Usage)

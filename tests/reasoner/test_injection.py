@@ -170,7 +170,7 @@ async def test_whatever_a_label_makes_a_model_say_it_picks_what_was_offered(text
     def obey(messages: Sequence[Message], call: str) -> str:
         return reply
 
-    model = PromptedModel(ScriptedModel(obey), wordings=WORDINGS)
+    model = PromptedModel(ScriptedModel(obey), prompts=WORDINGS)
     values = shown(text)
     plan, offers = Plan((line(text),), kind=kind, options=("a", "b")), values["offers"]
     for call in (model.ask(ChooseCall("Q?", plan, offers, 2)), model.ask(BeamCall("Q?", plan, None, offers, 2))):

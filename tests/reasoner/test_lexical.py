@@ -263,7 +263,7 @@ async def test_of_whole_paths_it_picks_those_with_the_best_chains() -> None:
     model = LocalModel(told())
     offers = [offer(1, "film"), offer(2, "spouse"), offer(3, "spouse", "place")]
     assert [pick.number for pick in await model.ask(ReasoningPathsCall(QUESTION, Plan(()), offers, 2))] == [3, 2]
-    assert (await model.ask(ReasoningPathsCall(QUESTION, Plan(()), [], 2)), model.held) == ((), 0)
+    assert (await model.ask(ReasoningPathsCall(QUESTION, Plan(()), [], 2)), model.constraint_limit) == ((), 0)
 
 
 async def test_the_inductive_answer_is_the_answer() -> None:

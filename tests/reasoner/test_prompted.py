@@ -391,7 +391,7 @@ def test_own_templates_are_used_and_a_broken_one_is_found_at_once(tmp_path: Path
     (tmp_path / "choose").mkdir()
     (tmp_path / "choose" / "system.j2").write_text("{% if %}")
     with pytest.raises(PromptError, match=r"system\.j2:1"):
-        PromptedModel(ScriptedModel([]), wordings=PromptLibrary(str(tmp_path)))
+        PromptedModel(ScriptedModel([]), prompts=PromptLibrary(str(tmp_path)))
 
 
 async def test_closing_closes_the_chat_model() -> None:
@@ -509,12 +509,12 @@ async def test_the_schema_of_reasoning_paths_lists_the_paths() -> None:
     assert [pick.number for pick in await model.ask(ReasoningPathsCall("Q?", PLAN, OFFERS, 2))] == [3, 1]
     assert asked[0].schema["properties"]["picks"]["items"] == {"type": "integer", "enum": [1, 2, 3, 4]}
     assert "enum" not in load("reasoning-paths").schema["properties"]["picks"]["items"]
-    assert (model.door, model.held) == ("schema", 500)
+    assert (model.constraint_level, model.constraint_limit) == ("schema", 500)
 
 
 async def test_nothing_holds_a_model_without_structured_replies() -> None:
     """It may be asked, and its numbers are checked as ever; and without a path nobody is."""
     model, chat = scripted({"picks": [9]}, {"picks": [2]})
-    assert model.held == 0
+    assert model.constraint_limit == 0
     assert await model.ask(ReasoningPathsCall("Q?", PLAN, OFFERS, 2)) == (Choice(2),)
     assert (await model.ask(ReasoningPathsCall("Q?", PLAN, (), 2)), len(chat.asked)) == ((), 2)

@@ -57,7 +57,7 @@ async def decode(walk: RunningWalk, need: Decoding) -> Decoded | None:
     context, reasoner = walk.context, walk.context.reasoner
     numbered = [(number, single) for number, path in enumerate(need.beams, 1) for single in _apart(walk, path)]
     paths = [path for _, path in numbered]
-    if len(paths) > reasoner.held:
+    if len(paths) > reasoner.constraint_limit:
         _warn_of_size(walk, len(paths))
         return None
     candidates = walk.walked(paths)
@@ -67,12 +67,14 @@ async def decode(walk: RunningWalk, need: Decoding) -> Decoded | None:
         walk.warn(f"the paths are picked from hop to hop: {error}")
         return None
     _report_choices(walk, max(len(path.steps) for path in need.beams), candidates, choices, paths)
-    return Decoded(reasoner.door, tuple(dict.fromkeys(numbered[choice.number - 1][0] for choice in choices)))
+    return Decoded(
+        reasoner.constraint_level, tuple(dict.fromkeys(numbered[choice.number - 1][0] for choice in choices))
+    )
 
 
 def _apart(walk: RunningWalk, path: PartialPath) -> Sequence[PartialPath]:
     """The path as the model is shown it: for one that writes paths as one for each of the ends that have their labels."""
-    if walk.context.reasoner.door != "token":
+    if walk.context.reasoner.constraint_level != "token":
         return [path]
     return [path.alone(tail) for tail in path.tails[: walk.context.search.tails]]
 
@@ -80,8 +82,8 @@ def _apart(walk: RunningWalk, path: PartialPath) -> Sequence[PartialPath]:
 def _warn_of_size(walk: RunningWalk, paths: int) -> None:
     """Warns where the constraint that was wanted takes fewer paths than these."""
     reasoner = walk.context.reasoner
-    if walk.context.search.door == reasoner.door and reasoner.held:
-        most = f"more than the {reasoner.held:,} that the door {reasoner.door} takes"
+    if walk.context.search.door == reasoner.constraint_level and reasoner.constraint_limit:
+        most = f"more than the {reasoner.constraint_limit:,} that the door {reasoner.constraint_level} takes"
         walk.warn(f"the paths are picked from hop to hop: {paths:,} are {most}")
 
 

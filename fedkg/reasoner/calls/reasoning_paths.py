@@ -41,7 +41,7 @@ class ReasoningPathsCall(PlannedCall[tuple[Choice, ...]], frozen=True):
         texts = tuple(path.text for path in self.paths)
         constraint = Constraint(texts, self.width, path_format.START, path_format.END)
         task = Message("user", path_format.prompt("gcr", self.question, topics))
-        return Request(self.name, (task,), {}, held=constraint)
+        return Request(self.name, (task,), {}, constraint=constraint)
 
     def parse(self, reply: Mapping[str, object], shown: int) -> tuple[Choice, ...]:
         """The choices, the best first."""
