@@ -79,8 +79,8 @@ class QuestionRun:
         self.question = check_question(self.question)
         self.kind, self.options = check_options(self.kind, self.options)
         self._started, self._before = time.monotonic(), self.cost()
-        own, run = self.settings.budget.seconds or math.inf, self.ledger.account.left
-        self._time, self._clock = min((own, "seconds"), (run, "run seconds"))
+        question_seconds, total = self.settings.budget.seconds or math.inf, self.ledger.account.left
+        self._time, self._clock = min((question_seconds, "seconds"), (total, "run seconds"))
         self._method = self.method or registry.find(self.settings.method)
         self._plan = Plan(
             content_words(self.question), kind=self.kind or guessed(self.question), options=tuple(self.options)
@@ -202,13 +202,13 @@ class QuestionRun:
 
     async def _answer(self, result: SearchResult) -> Answer:
         """The document: every answer stands on a path, every path on edges that an endpoint returned."""
-        proven = await self._proven(list(zip(result.beams, result.tails, strict=True)))
+        proven = await self._proven(list(zip(result.paths, result.tails, strict=True)))
         if self._spent and not proven.shown:
             proven = await self._proven([(path, ()) for path in self._record.last_paths if path.steps])
         names = await self._labels(terms(proven))
         answers, paths = compose(self._plan, proven, result.conclusion, names)
         answers += remembered(self._plan, result.recalled)
-        answers = answers if result.beams or result.recalled or not self._spent else ()
+        answers = answers if result.paths or result.recalled or not self._spent else ()
         self._warn_of_cuts(result, proven)
         return Answer(
             question=self.question,
@@ -228,7 +228,7 @@ class QuestionRun:
 
     def _warn_of_cuts(self, result: SearchResult, proven: Ends) -> None:
         """Warns of what was not fetched, not shown to the model, or has no room in the document."""
-        for path in result.beams:
+        for path in result.paths:
             if not path.complete:
                 self._warn(f"there may be more: not every edge of {path_text(path, self.names)} was fetched")
         if self.reasoner.left_out:
@@ -241,7 +241,7 @@ class QuestionRun:
     def _walked(self, result: SearchResult) -> set[Term]:
         """The nodes that the answer, or where there is none the last paths, went through."""
         last = self._record.last_paths
-        starts = {edge.start for path in result.beams or last for step in path.steps for edge in step.edges}
+        starts = {edge.start for path in result.paths or last for step in path.steps for edge in step.edges}
         topics = self._record.topics or self._topics
         return starts | {tail for path in last for tail in path.tails} | {match.iri for match in topics}
 
@@ -319,8 +319,8 @@ class QuestionRun:
             with deadline.within(self._left()), noted(self._missed):
                 return await asyncio.wait_for(work, self._left())
         except TimeoutError as error:
-            own, run = self.settings.budget.seconds, self.settings.total_budget.seconds
-            limit, whose = (own, "question") if self._clock == "seconds" else (run, "run")
+            question_limit, total = self.settings.budget.seconds, self.settings.total_budget.seconds
+            limit, whose = (question_limit, "question") if self._clock == "seconds" else (total, "run")
             message = f"the time for this {whose} is over: {limit:g} s"
             raise BudgetError(message, budget=self._clock, asked=self.question) from error
 

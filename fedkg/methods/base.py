@@ -1,6 +1,6 @@
-"""What a search may ask for: the vocabulary between a method, which does no I/O, and its driver, which does it all.
+"""What a search may ask for: the vocabulary between a method, which does no I/O, and the engine, which does it all.
 
-A method is a generator: it yields a need and is sent what it needed, until it returns what it found. So a method can be
+A method is a generator: it yields a need and is sent what it needed, until it returns its result. So a method can be
 tested with a list of replies, and every method runs on every graph, model and budget.
 
 Where a budget is spent the need is answered with a BudgetError: a method that has an answer by then returns it.
@@ -63,14 +63,14 @@ class Expansion(msgspec.Struct, frozen=True):
 
 
 class Expanding(Need[Expansion], frozen=True):
-    """Asks for the ranked next steps of these beams; the reply is an Expansion. `last`: no step follows this one.
+    """Asks for the ranked next steps of these paths; the reply is an Expansion. `last`: no step follows this one.
 
-    `retriever` ranks them, as candidates of that `form`, and at most `frontier` of the beams' ends are looked at: None for what
+    `retriever` ranks them, as candidates of that `form`, and at most `frontier` of the paths' ends are looked at: None for what
     the settings say.
     """
 
     depth: int
-    beams: tuple[PartialPath, ...]
+    partial_paths: tuple[PartialPath, ...]
     last: bool = False
     retriever: str | None = None
     form: Form | None = None
@@ -78,13 +78,13 @@ class Expanding(Need[Expansion], frozen=True):
 
 
 class Choosing(Need[tuple[Choice, ...]], frozen=True):
-    """Asks the model, in one call, for at most `width` candidates, each verified; the reply is a tuple of Picks.
+    """Asks the model, in one call, for at most `width` candidates, each verified; the reply is a tuple of Choices.
 
     `kept` are paths that were walked before and that the verification counts in.
     """
 
     depth: int
-    beams: tuple[PartialPath, ...]
+    partial_paths: tuple[PartialPath, ...]
     candidates: tuple[Step, ...]
     width: int
     kept: tuple[PartialPath, ...] = ()
@@ -103,15 +103,15 @@ class Decoding(Need[Decoded | None], frozen=True):
     It is None where nothing holds the model to so many, or it failed.
     """
 
-    beams: tuple[PartialPath, ...]
+    partial_paths: tuple[PartialPath, ...]
     width: int
 
 
 class Picking(Need[tuple[Choice, ...]], frozen=True):
-    """Asks the model for at most `width` candidates of one beam, unverified; the reply is a tuple of Picks."""
+    """Asks the model for at most `width` candidates of one path, unverified; the reply is a tuple of Choices."""
 
     depth: int
-    beam: PartialPath
+    path: PartialPath
     candidates: tuple[Step, ...]
     width: int
 
@@ -123,25 +123,25 @@ class Deducing(Need[tuple[Verdict, ...]], frozen=True):
     """
 
     depth: int
-    beams: tuple[PartialPath, ...]
+    partial_paths: tuple[PartialPath, ...]
     kept: tuple[PartialPath, ...] = ()
     weighed: bool = False
 
 
 class Completing(Need[tuple[PartialPath, ...]], frozen=True):
-    """Asks for all tails along the beams' relation chains; the reply is a tuple of PartialPaths in the same order."""
+    """Asks for all tails along the paths' relation chains; the reply is a tuple of PartialPaths in the same order."""
 
-    beams: tuple[PartialPath, ...]
+    partial_paths: tuple[PartialPath, ...]
 
 
 class Answering(Need[Conclusion], frozen=True):
     """Asks the model which paths answer the question; the reply is a Conclusion.
 
-    `also` are, for the first of the beams, paths from other topics that lead to the same ends: each is shown with its beam.
+    `also` are, for the first of the paths, those from other topics that lead to the same ends: each is shown with its path.
     `weighted`: the score of each path stands beside it.
     """
 
-    beams: tuple[PartialPath, ...]
+    partial_paths: tuple[PartialPath, ...]
     also: tuple[tuple[PartialPath, ...], ...] = ()
     weighted: bool = False
 
@@ -150,13 +150,12 @@ class Scoring(Need[tuple[float, ...]], frozen=True):
     """Asks the model how much each step helps, in 0..1; the reply is a tuple of floats, in the order of the candidates.
 
     `what` is scored: the candidates' `relations`, whatever they lead to, or the `entities` that they lead to, which
-    `surroundings` shows with what the graph says around them. A candidate is one of the beam that it numbers; of a single
-    beam all are.
+    `surroundings` shows with what the graph has around them. A candidate extends the path that it numbers; a single path all of them.
     """
 
     depth: int
     what: Literal["relations", "entities"]
-    beams: tuple[PartialPath, ...]
+    partial_paths: tuple[PartialPath, ...]
     candidates: tuple[Step, ...]
     surroundings: bool = False
 
@@ -164,7 +163,7 @@ class Scoring(Need[tuple[float, ...]], frozen=True):
 class Judging(Need[bool], frozen=True):
     """Asks the model whether these paths together are enough to answer; the reply is a bool, False where it fails."""
 
-    beams: tuple[PartialPath, ...]
+    partial_paths: tuple[PartialPath, ...]
 
 
 class PlannedChain(msgspec.Struct, frozen=True):
@@ -175,7 +174,7 @@ class PlannedChain(msgspec.Struct, frozen=True):
     weight: float = 1.0
 
     @property
-    def beam(self) -> PartialPath:
+    def path(self) -> PartialPath:
         """The chain as a walk without edges, which `Completing` fills with those that the graph has; the weight is its score."""
         steps = tuple(Step(0, relation, (), self.weight) for relation in self.relations)
         return PartialPath(self.topic, steps, self.weight)
@@ -196,7 +195,7 @@ class Planning(Need[tuple[PlannedChain, ...]], frozen=True):
 class Inducing(Need[Conclusion], frozen=True):
     """Asks the model which paths answer, each shown with the end that it led to; the reply is a Conclusion."""
 
-    beams: tuple[PartialPath, ...]
+    partial_paths: tuple[PartialPath, ...]
 
 
 class AskingModelOnly(Need[ModelOnlyAnswer | None], frozen=True):
@@ -212,13 +211,13 @@ class AskingModelOnly(Need[ModelOnlyAnswer | None], frozen=True):
 class SearchResult(msgspec.Struct, frozen=True):
     """The end of a search: the paths that answer, what the model concluded of them, and how the search ended.
 
-    `tails` are, per beam, the numbers (from 1) of its answering tails, empty for all of them. `exhausted` is True where
+    `tails` are, per path, the numbers (from 1) of its answering tails, empty for all of them. `exhausted` is True where
     everything that the graph has within reach was seen, so that an empty result means that the graph says none. `recalled`
-    is what a method without a graph was told. `measures` are the method's own figures, by name. `note` is said with the answer,
-    as a warning.
+    is what a model answered from memory. `measures` are the method's own figures, by name. `note` becomes a warning
+    of the answer.
     """
 
-    beams: tuple[PartialPath, ...] = ()
+    paths: tuple[PartialPath, ...] = ()
     tails: tuple[tuple[int, ...], ...] = ()
     conclusion: Conclusion = Conclusion()
     exhausted: bool = False

@@ -25,16 +25,16 @@ def conclude(finished: Sequence[PartialPath], trail: Sequence[PartialPath], *, t
     depth, the deepest first. Where paths decide `together` it sees all evidence, what decided first; so it does where they start
     from several topics.
     """
-    if len({beam.topic for beam in trail}) > 1 and not together:
+    if len({path.topic for path in trail}) > 1 and not together:
         return (yield from _met(chains((*finished, *trail[::-1])), len(chains(finished)), exhausted=exhausted))
     certain = (*finished, *leaves(trail)) if together else finished
     if certain:
         whole = yield from ask(Completing(chains(certain)))
         return (yield from answer(Answering(whole), together=together, exhausted=exhausted))
-    found = yield from answer(Answering(chains(trail[::-1])), exhausted=exhausted)
-    if not found.beams:
-        return found
-    return msgspec.structs.replace(found, beams=(yield from completed(found.beams)))
+    result = yield from answer(Answering(chains(trail[::-1])), exhausted=exhausted)
+    if not result.paths:
+        return result
+    return msgspec.structs.replace(result, paths=(yield from completed(result.paths)))
 
 
 def all_ends(finished: Sequence[PartialPath], trail: Sequence[PartialPath], *, exhausted: bool) -> Walk:
@@ -53,68 +53,70 @@ def all_ends(finished: Sequence[PartialPath], trail: Sequence[PartialPath], *, e
 def _longest(trail: Sequence[PartialPath]) -> list[PartialPath]:
     """The paths of each topic that are as long as any of it."""
     most: dict[Term, int] = {}
-    for beam in trail:
-        most[beam.topic] = max(len(beam.steps), most.get(beam.topic, 0))
-    return [beam for beam in trail if len(beam.steps) == most[beam.topic]]
+    for path in trail:
+        most[path.topic] = max(len(path.steps), most.get(path.topic, 0))
+    return [path for path in trail if len(path.steps) == most[path.topic]]
 
 
-def _met(beams: tuple[PartialPath, ...], finished: int, *, exhausted: bool) -> Walk:
-    """The end of a search from several topics; the first beams are `finished`.
+def _met(partial_paths: tuple[PartialPath, ...], finished: int, *, exhausted: bool) -> Walk:
+    """The end of a search from several topics; the first paths are `finished`.
 
     These and the ones that meet are completed first, so that all is there that they have in common.
     """
-    sure = sorted({*range(finished), *(number for group in groups(beams) for number in group)})
-    whole = (yield from ask(Completing(tuple(beams[number] for number in sure)))) if sure else ()
+    sure = sorted({*range(finished), *(number for group in groups(partial_paths) for number in group)})
+    whole = (yield from ask(Completing(tuple(partial_paths[number] for number in sure)))) if sure else ()
     known = dict(zip(sure, whole, strict=True))
-    need = joined([known.get(number, beam) for number, beam in enumerate(beams)])
-    found = yield from answer(need, exhausted=exhausted)
-    left = [beam for number, beam in enumerate(beams) if number not in known and beam in found.beams]
+    need = joined([known.get(number, path) for number, path in enumerate(partial_paths)])
+    result = yield from answer(need, exhausted=exhausted)
+    left = [path for number, path in enumerate(partial_paths) if number not in known and path in result.paths]
     more = dict(zip(left, (yield from completed(tuple(left))), strict=True)) if left else {}
-    return msgspec.structs.replace(found, beams=tuple(more.get(beam, beam) for beam in found.beams))
+    return msgspec.structs.replace(result, paths=tuple(more.get(path, path) for path in result.paths))
 
 
 def answer(need: Answering | Inducing, *, together: bool = False, exhausted: bool = False) -> Walk:
     """What the model makes of these paths; no call where there are none. Paths that decide `together` count with all tails."""
-    if not need.beams:
+    if not need.partial_paths:
         return SearchResult(exhausted=exhausted)
     conclusion = yield from ask(need)
     also = need.also if isinstance(need, Answering) else ()
     chosen = [
-        one
+        pair
         for number in conclusion.paths
-        for one in _with(
-            need.beams[number - 1], () if together else conclusion.tails.get(number, ()), also[number - 1 : number]
+        for pair in _with(
+            need.partial_paths[number - 1],
+            () if together else conclusion.tails.get(number, ()),
+            also[number - 1 : number],
         )
     ]
-    return SearchResult(tuple(beam for beam, _ in chosen), tuple(tails for _, tails in chosen), conclusion, exhausted)
+    return SearchResult(tuple(path for path, _ in chosen), tuple(tails for _, tails in chosen), conclusion, exhausted)
 
 
 def _with(
-    beam: PartialPath, tails: tuple[int, ...], also: Sequence[Sequence[PartialPath]]
+    path: PartialPath, tails: tuple[int, ...], also: Sequence[Sequence[PartialPath]]
 ) -> list[tuple[PartialPath, tuple[int, ...]]]:
-    """The beam with the numbers of its answering tails, and those that are shown with it, with the numbers of the same ones."""
-    ends = {beam.tails[number - 1] for number in tails}
+    """The path with the numbers of its answering tails, and those that are shown with it, with the numbers of the same ones."""
+    ends = {path.tails[number - 1] for number in tails}
     others = [other for group in also for other in group]
-    return [(beam, tails), *((other, _numbers(other, ends)) for other in others)]
+    return [(path, tails), *((other, _numbers(other, ends)) for other in others)]
 
 
-def _numbers(beam: PartialPath, ends: Collection[Term]) -> tuple[int, ...]:
-    return tuple(number for number, tail in enumerate(beam.tails, 1) if tail in ends)
+def _numbers(path: PartialPath, ends: Collection[Term]) -> tuple[int, ...]:
+    return tuple(number for number, tail in enumerate(path.tails, 1) if tail in ends)
 
 
 def leaves(trail: Sequence[PartialPath]) -> tuple[PartialPath, ...]:
     """The paths that no other of them goes on from, the latest first."""
-    walked = {beam.steps[:-1] for beam in trail}
-    return tuple(beam for beam in reversed(trail) if beam.steps not in walked)
+    walked = {path.steps[:-1] for path in trail}
+    return tuple(path for path in reversed(trail) if path.steps not in walked)
 
 
-def chains(beams: Sequence[PartialPath]) -> tuple[PartialPath, ...]:
-    """The beams, those with one chain of relations as one with the edges of all of them: completed they are the same."""
+def chains(partial_paths: Sequence[PartialPath]) -> tuple[PartialPath, ...]:
+    """The paths, those with one chain of relations as one with the edges of all of them: completed they are the same."""
     alike: dict[object, list[PartialPath]] = {}
-    for beam in beams:
-        alike.setdefault((beam.topic, beam.chain), []).append(beam)
+    for path in partial_paths:
+        alike.setdefault((path.topic, path.chain), []).append(path)
     return tuple(
-        PartialPath(same[0].topic, tuple(map(_joined, zip(*(beam.steps for beam in same), strict=True))), same[0].score)
+        PartialPath(same[0].topic, tuple(map(_joined, zip(*(path.steps for path in same), strict=True))), same[0].score)
         for same in alike.values()
     )
 
@@ -134,7 +136,7 @@ def completed(chosen: tuple[PartialPath, ...]) -> Walking[tuple[PartialPath, ...
     return chosen
 
 
-def _cut(beam: PartialPath) -> PartialPath:
-    """The beam as one that may have further tails."""
-    steps = tuple(msgspec.structs.replace(step, complete=False) for step in beam.steps)
-    return PartialPath(beam.topic, steps, beam.score)
+def _cut(path: PartialPath) -> PartialPath:
+    """The path as one that may have further tails."""
+    steps = tuple(msgspec.structs.replace(step, complete=False) for step in path.steps)
+    return PartialPath(path.topic, steps, path.score)

@@ -90,13 +90,13 @@ def search(task: Task) -> Walk:
         return SearchResult(exhausted=subgraph.whole, measures=_measures(subgraph))
     grounded: list[tuple[PlannedChain, PartialPath]] = []
     try:
-        walks = yield from ask(Completing(tuple(plan.beam for plan in plans)))
+        walks = yield from ask(Completing(tuple(plan.path for plan in plans)))
         grounded += [(plan, walk) for plan, walk in zip(plans, walks, strict=True) if walk.tails]
         evidence = yield from _weighed(grounded, task.search.frontier)
-        found = yield from answer(Answering(evidence, weighted=True), together=task.together)
+        result = yield from answer(Answering(evidence, weighted=True), together=task.together)
     except BudgetError:
-        found = SearchResult()
-    return msgspec.structs.replace(found, measures=_measures(subgraph, plans, [plan for plan, _ in grounded]))
+        result = SearchResult()
+    return msgspec.structs.replace(result, measures=_measures(subgraph, plans, [plan for plan, _ in grounded]))
 
 
 def _measures(
@@ -112,27 +112,27 @@ def _measures(
 
 def _retrieved(task: Task, depth: int) -> Walking[Subgraph]:
     """The subgraph retriever: K steps at each hop, over all paths."""
-    beams = tuple(PartialPath(topic) for topic in task.topics)
+    partial_paths = tuple(PartialPath(topic) for topic in task.topics)
     scores: dict[DirectedRelation, float] = {}
     whole = True
     for hop in range(1, depth + 1):
         # the model scores the step itself: a retriever's look at the one after it would be fetched for nothing
-        expansion = yield from ask(Expanding(hop, beams, last=True, form="groups"))
-        best = yield from _relevant(hop, beams, expansion.candidates[: task.search.candidates or OFFERED])
+        expansion = yield from ask(Expanding(hop, partial_paths, last=True, form="groups"))
+        best = yield from _relevant(hop, partial_paths, expansion.candidates[: task.search.candidates or OFFERED])
         whole = whole and expansion.complete and len(best) == len(expansion.candidates)
         for step in best:
             scores[step.relation] = max(step.score, scores.get(step.relation, 0.0))
-        beams = tuple(beams[step.beam].extend(step) for step in best)
-        if not beams:
+        partial_paths = tuple(partial_paths[step.beam].extend(step) for step in best)
+        if not partial_paths:
             break
-    return Subgraph(tuple(sorted(scores, key=lambda relation: -scores[relation])), whole and not beams)
+    return Subgraph(tuple(sorted(scores, key=lambda relation: -scores[relation])), whole and not partial_paths)
 
 
-def _relevant(hop: int, beams: tuple[PartialPath, ...], offered: tuple[Step, ...]) -> Walking[list[Step]]:
+def _relevant(hop: int, partial_paths: tuple[PartialPath, ...], offered: tuple[Step, ...]) -> Walking[list[Step]]:
     """The top K of the steps by the model's score (Eq. 2); those with equal ones as the retriever ranks them."""
     if not offered:
         return []
-    scores = yield from ask(Scoring(hop, "relations", beams, offered))
+    scores = yield from ask(Scoring(hop, "relations", partial_paths, offered))
     scored = [msgspec.structs.replace(step, score=score) for step, score in zip(offered, scores, strict=True)]
     return sorted(scored, key=lambda step: -step.score)[:RELATIONS]
 
@@ -182,7 +182,7 @@ def _pairs(number: int, step: Step, most: int) -> list[Step]:
     """The step to each of its first entities, over all edges to it; each is less than the step where there are more."""
     complete = step.complete and len(step.tails) <= most
     edges = [tuple(edge for edge in step.edges if edge.end == tail) for tail in step.tails[:most]]
-    return [Step(number, step.relation, own, complete=complete) for own in edges]
+    return [Step(number, step.relation, part, complete=complete) for part in edges]
 
 
 def _longer(branch: Branch, step: Step, weights: Mapping[Term, float]) -> list[Branch]:
@@ -204,7 +204,11 @@ def _best(branches: Sequence[Branch]) -> list[Branch]:
     plans: dict[int, list[Branch]] = {}
     for branch in sorted(branches, key=lambda branch: -branch.path.score):
         plans.setdefault(branch.plan, []).append(branch)
-    return [branch if len(own) <= ENTITIES else _partial(branch) for own in plans.values() for branch in own[:ENTITIES]]
+    return [
+        branch if len(ranked) <= ENTITIES else _partial(branch)
+        for ranked in plans.values()
+        for branch in ranked[:ENTITIES]
+    ]
 
 
 def _partial(branch: Branch) -> Branch:

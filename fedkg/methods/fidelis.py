@@ -1,6 +1,6 @@
 """FiDeLiS: deductive-verification guided beam search over Path-RAG's candidates (FiDeLiS v4 section 3.2, Algorithm 2).
 
-Per depth: expand the beams, let the model choose at most B steps, verify each. A step that does not follow (C_local = 0) is
+Per depth: expand the paths, let the model choose at most B steps, verify each. A step that does not follow (C_local = 0) is
 pruned; a path from which the declarative statement can be deduced (C_global = 1) is finished, and the search halts at the
 depth that has finished paths. Where the last depth has none, the answer call sees the kept paths of every depth.
 
@@ -44,26 +44,26 @@ def search(task: Task) -> Walk:
     """The walk from the topic entities. Where several paths decide together, the answer call sees all of them."""
     settings = _wide_enough(task.search, len(task.topics))
     several = task.together or len(task.topics) > 1
-    beams = tuple(PartialPath(topic) for topic in task.topics)
+    partial_paths = tuple(PartialPath(topic) for topic in task.topics)
     trail: list[PartialPath] = []
     finished: list[PartialPath] = []
     exhausted, calls = True, settings.depth
     for depth in range(1, settings.depth + 1):
         last = depth == settings.depth
-        expansion = yield from ask(Expanding(depth, beams, last, retriever=settings.retriever))
+        expansion = yield from ask(Expanding(depth, partial_paths, last, retriever=settings.retriever))
         kept = leaves(trail) if several else ()
         if settings.call_plan == "fused":
-            chosen = yield from _fused(depth, beams, expansion, settings, kept, calls=calls)
+            chosen = yield from _fused(depth, partial_paths, expansion, settings, kept, calls=calls)
         else:
-            chosen = yield from _paper(depth, beams, expansion, settings, kept)
+            chosen = yield from _paper(depth, partial_paths, expansion, settings, kept)
         exhausted = exhausted and expansion.complete and chosen.all_offered
         calls -= chosen.calls
         trail += chosen.verified.kept
         finished += chosen.verified.finished
-        beams = _unfinished(chosen.verified.kept, finished, together=task.together)
-        if not beams:
+        partial_paths = _unfinished(chosen.verified.kept, finished, together=task.together)
+        if not partial_paths:
             break
-    return (yield from _end(task, finished, trail, exhausted=exhausted and not (beams or finished)))
+    return (yield from _end(task, finished, trail, exhausted=exhausted and not (partial_paths or finished)))
 
 
 def _wide_enough(search: SearchSettings, topics: int) -> SearchSettings:
@@ -74,22 +74,22 @@ def _wide_enough(search: SearchSettings, topics: int) -> SearchSettings:
 def _unfinished(
     kept: Sequence[PartialPath], finished: Sequence[PartialPath], *, together: bool
 ) -> tuple[PartialPath, ...]:
-    """The beams that are walked on: those from topics without a finished path; none where one path decides for all."""
-    done = {beam.topic for beam in finished}
-    return () if done and together else tuple(beam for beam in kept if beam.topic not in done)
+    """The paths that are walked on: those from topics without a finished path; none where one path decides for all."""
+    done = {path.topic for path in finished}
+    return () if done and together else tuple(path for path in kept if path.topic not in done)
 
 
 def _end(task: Task, finished: Sequence[PartialPath], trail: Sequence[PartialPath], *, exhausted: bool) -> Walk:
     """The answer call; or what the paths lead to, unless the answer is a judgement, which only the model can make."""
     if not (task.search.last_step or task.together):
         return (yield from all_ends(finished, trail, exhausted=exhausted))
-    found = yield from conclude(finished, trail, together=task.together, exhausted=exhausted)
-    return found if task.search.last_step else msgspec.structs.replace(found, note=JUDGES)
+    result = yield from conclude(finished, trail, together=task.together, exhausted=exhausted)
+    return result if task.search.last_step else msgspec.structs.replace(result, note=JUDGES)
 
 
 def _fused(
     depth: int,
-    beams: Sequence[PartialPath],
+    partial_paths: Sequence[PartialPath],
     expansion: Expansion,
     settings: SearchSettings,
     before: tuple[PartialPath, ...],
@@ -102,14 +102,16 @@ def _fused(
     """
     pages = _pages(expansion)
     for used, page in enumerate(pages[:calls], 1):
-        picks = yield from ask(Choosing(depth, tuple(beams), page, settings.beam, before))
-        if picks:
-            steps = [page[pick.number - 1] for pick in picks]
-            extended = [(beams[step.beam].extend(step), pick) for step, pick in zip(steps, picks, strict=True)]
+        choices = yield from ask(Choosing(depth, tuple(partial_paths), page, settings.beam, before))
+        if choices:
+            steps = [page[choice.number - 1] for choice in choices]
+            extended = [
+                (partial_paths[step.beam].extend(step), choice) for step, choice in zip(steps, choices, strict=True)
+            ]
             if settings.verifier == "deductive":
                 return ChosenPaths(by_verdicts(extended), used, used == len(pages))
-            found = yield from verified(settings.verifier, depth, tuple(beam for beam, _ in extended), before)
-            return ChosenPaths(found, used, used == len(pages))
+            paths = yield from verified(settings.verifier, depth, tuple(path for path, _ in extended), before)
+            return ChosenPaths(paths, used, used == len(pages))
     return ChosenPaths(calls=min(len(pages), calls), all_offered=len(pages) <= calls)
 
 
@@ -124,22 +126,22 @@ def _pages(expansion: Expansion) -> list[tuple[Step, ...]]:
 
 def _paper(
     depth: int,
-    beams: Sequence[PartialPath],
+    partial_paths: Sequence[PartialPath],
     expansion: Expansion,
     settings: SearchSettings,
     before: tuple[PartialPath, ...],
 ) -> DepthSearch:
-    """One call per beam and one verification per depth: at most N · D + D calls (FiDeLiS v4, appendix B)."""
+    """One call per path and one verification per depth: at most N · D + D calls (FiDeLiS v4, appendix B)."""
     offered = expansion.candidates[: expansion.page or None]
     extended: list[PartialPath] = []
-    for number, beam in enumerate(beams):
-        own = tuple(candidate for candidate in offered if candidate.beam == number)
-        if own:
-            picks = yield from ask(Picking(depth, beam, own, settings.beam))
-            extended += [beam.extend(own[pick.number - 1]) for pick in picks]
-    kept = tuple(sorted(extended, key=lambda beam: -beam.score)[: settings.beam])
-    found = yield from verified(settings.verifier, depth, kept, before)
-    return ChosenPaths(found, all_offered=len(offered) == len(expansion.candidates))
+    for number, path in enumerate(partial_paths):
+        following = tuple(candidate for candidate in offered if candidate.beam == number)
+        if following:
+            choices = yield from ask(Picking(depth, path, following, settings.beam))
+            extended += [path.extend(following[choice.number - 1]) for choice in choices]
+    kept = tuple(sorted(extended, key=lambda path: -path.score)[: settings.beam])
+    paths = yield from verified(settings.verifier, depth, kept, before)
+    return ChosenPaths(paths, all_offered=len(offered) == len(expansion.candidates))
 
 
 def calls(search: SearchSettings, topics: int) -> dict[str, int]:

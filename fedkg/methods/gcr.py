@@ -4,7 +4,7 @@ All paths within L hops of the topics are collected without a model and become a
 them, held to the trie, so that none can be made up; one call then answers from all of them, each with the end that it led to
 as its hypothesis. The answer set is completed as for FiDeLiS.
 
-Three doors lead through the trie; `measures` name the one that was used. `token`: a local model writes paths of one end each,
+Three levels of constraint hold it to the trie; `door` among the `measures` is the one that was used. `token`: a local model writes paths of one end each,
 and only tokens that go on in the trie are allowed; such a path stands for all ends of its step. `schema`: one call is shown all paths, and the service holds the reply to their numbers. `index`: the model
 walks the trie from hop to hop by picking numbers, which are checked. It is the paper's constraint, though not its decoding.
 
@@ -12,7 +12,7 @@ In the paper a subgraph is there beforehand, and its model is fine-tuned to writ
 bounded: what was left out is among the measures, and "none" is then not said. Without fine-tuning the model may stop a path early, or go on
 too far: the shorter paths that it picked on its way are kept as far as K allows.
 
-Calls: at most L through the index door, one through the others, and one that answers, besides the plan call, which finds the topics.
+Calls: at most L at the level `index`, one at the others, and one that answers, besides the plan call, which finds the topics.
 """
 
 import itertools
@@ -50,7 +50,7 @@ MOST_ENTITIES = 200
 MOST_PATHS = 10_000
 """Paths in one trie, the best by the retriever's ranking."""
 OFFERED = 100
-"""Steps that one call is offered, where the settings do not say: as many as for ten beams of FiDeLiS."""
+"""Steps that one call is offered, where the settings do not say: as many as for ten paths of FiDeLiS."""
 
 
 class Reach(msgspec.Struct, frozen=True):
@@ -73,7 +73,7 @@ class Reach(msgspec.Struct, frozen=True):
 
 
 class WalkedPaths(msgspec.Struct, frozen=True):
-    """The paths that the model has picked, the best first, through which door, and whether it was offered all."""
+    """The paths that the model has picked, the best first, at which constraint level, and whether it was offered all."""
 
     constraint_level: ConstraintLevel
     paths: tuple[PartialPath, ...]
@@ -97,41 +97,41 @@ def search(task: Task) -> Walk:
         most = (task.search.candidates or OFFERED) if reach.page else len(reach.paths)
         walked = yield from _walked(task.topics, trie, reach.paths, hops, most)
     exhausted = reach.whole and walked.all_offered and not walked.paths
-    found = yield from _induced(walked.paths, together=task.together, exhausted=exhausted)
-    return msgspec.structs.replace(found, measures={"door": walked.constraint_level, **measures})
+    result = yield from _induced(walked.paths, together=task.together, exhausted=exhausted)
+    return msgspec.structs.replace(result, measures={"door": walked.constraint_level, **measures})
 
 
-def tokens(beam: PartialPath) -> tuple[Hashable, ...]:
+def tokens(path: PartialPath) -> tuple[Hashable, ...]:
     """A path as the trie has it: the topic, then each step as its relation with the ends that it leads to."""
-    return (beam.topic, *((step.relation, step.tails) for step in beam.steps))
+    return (path.topic, *((step.relation, step.tails) for step in path.steps))
 
 
 def _reach(topics: Sequence[Iri], hops: int) -> Walking[Reach]:
     """Breadth first: the paths of one step, then those of two; within a hop the best ones first."""
-    beams = tuple(PartialPath(topic) for topic in topics)
+    partial_paths = tuple(PartialPath(topic) for topic in topics)
     reach = Reach({})
     for depth in range(1, hops + 1):
         # all that follows is walked anyway: a retriever's look at the hop after it would be fetched for nothing
-        expansion = yield from ask(Expanding(depth, beams, last=True, frontier=MOST_ENTITIES))
-        ends = sum(isinstance(tail, Iri) for beam in beams for tail in beam.tails)
-        longer = (beams[candidate.beam].extend(candidate) for candidate in expansion.candidates)
-        found = {tokens(beam): beam for beam in longer}
-        kept = dict(itertools.islice(found.items(), MOST_PATHS - len(reach.paths)))
+        expansion = yield from ask(Expanding(depth, partial_paths, last=True, frontier=MOST_ENTITIES))
+        ends = sum(isinstance(tail, Iri) for path in partial_paths for tail in path.tails)
+        longer = (partial_paths[candidate.beam].extend(candidate) for candidate in expansion.candidates)
+        extended = {tokens(path): path for path in longer}
+        kept = dict(itertools.islice(extended.items(), MOST_PATHS - len(reach.paths)))
         reach = Reach(
             reach.paths | kept,
             reach.complete and expansion.complete,
             reach.unseen + max(0, ends - MOST_ENTITIES),
-            reach.left_out + len(found) - len(kept),
+            reach.left_out + len(extended) - len(kept),
             expansion.page,
         )
-        beams = tuple(kept.values())
-        if not beams:
+        partial_paths = tuple(kept.values())
+        if not partial_paths:
             break
     return reach
 
 
 def _decoded(reach: Reach) -> Walking[WalkedPaths | None]:
-    """Through the token or the schema door, in one call; None where neither is open to so many paths."""
+    """At the level `token` or `schema`, in one call; None where neither takes so many paths."""
     paths = tuple(reach.paths.values())
     decoded = yield from ask(Decoding(paths, PATHS))
     return (
@@ -144,36 +144,40 @@ def _decoded(reach: Reach) -> Walking[WalkedPaths | None]:
 def _walked(
     topics: Sequence[Iri], trie: Trie[Hashable], paths: Mapping[tuple[Hashable, ...], PartialPath], hops: int, most: int
 ) -> Walking[WalkedPaths]:
-    """Through the index door: at each hop the model picks among what follows the picked paths in the trie.
+    """At the level `index`: at each hop the model picks among what follows the picked paths in the trie.
 
     First come the paths that it said are enough, then those that no other goes on from, then the shorter ones before them.
     """
-    beams = tuple(PartialPath(topic) for topic in topics)
+    partial_paths = tuple(PartialPath(topic) for topic in topics)
     finished: list[PartialPath] = []
     trail: list[PartialPath] = []
     all_offered = True
     for depth in range(1, hops + 1):
-        following = _following(beams, trie, paths)
+        following = _following(partial_paths, trie, paths)
         all_offered = all_offered and len(following) <= most
         offered = following[:most]
         if not offered:
             break
-        picks = yield from ask(Choosing(depth, beams, offered, PATHS))
-        picked = [(beams[step.beam].extend(step), pick) for pick in picks if (step := offered[pick.number - 1])]
-        finished += [beam for beam, pick in picked if pick.finishes]
-        trail += [beam for beam, _ in picked]
-        beams = tuple(beam for beam, pick in picked if not pick.finishes)
+        choices = yield from ask(Choosing(depth, partial_paths, offered, PATHS))
+        picked = [
+            (partial_paths[step.beam].extend(step), choice)
+            for choice in choices
+            if (step := offered[choice.number - 1])
+        ]
+        finished += [path for path, choice in picked if choice.finishes]
+        trail += [path for path, _ in picked]
+        partial_paths = tuple(path for path, choice in picked if not choice.finishes)
     ranked = dict.fromkeys((*finished, *leaves(trail), *trail[::-1]))
     return WalkedPaths("index", tuple(ranked)[:PATHS], all_offered)
 
 
 def _following(
-    beams: Sequence[PartialPath], trie: Trie[Hashable], paths: Mapping[tuple[Hashable, ...], PartialPath]
+    partial_paths: Sequence[PartialPath], trie: Trie[Hashable], paths: Mapping[tuple[Hashable, ...], PartialPath]
 ) -> tuple[Step, ...]:
     """The steps with which these paths go on in the trie, the best first."""
     steps = [
         msgspec.structs.replace(paths[(*prefix, token)].steps[-1], beam=number)
-        for number, prefix in enumerate(map(tokens, beams))
+        for number, prefix in enumerate(map(tokens, partial_paths))
         for token in trie.children(prefix)
     ]
     return tuple(sorted(steps, key=lambda step: -step.score))
@@ -184,10 +188,10 @@ def _induced(paths: Sequence[PartialPath], *, together: bool, exhausted: bool) -
     shown = chains(paths)
     if shown and together:
         shown = yield from ask(Completing(shown))
-    found = yield from answer(Inducing(shown), together=together, exhausted=exhausted)
-    if together or not found.beams:
-        return found
-    return msgspec.structs.replace(found, beams=(yield from completed(found.beams)))
+    result = yield from answer(Inducing(shown), together=together, exhausted=exhausted)
+    if together or not result.paths:
+        return result
+    return msgspec.structs.replace(result, paths=(yield from completed(result.paths)))
 
 
 METHOD = Method(

@@ -19,44 +19,44 @@ TRIED = 200
 """Sets of paths with an end in common that are looked at for larger ones: the paths that matter come first."""
 
 
-def groups(beams: Sequence[PartialPath]) -> list[tuple[int, ...]]:
-    """The sets of beams, by their indices, that start from different topics and have ends in common; the largest first."""
-    ends, topics = [set(beam.tails) for beam in beams], [beam.topic for beam in beams]
+def groups(partial_paths: Sequence[PartialPath]) -> list[tuple[int, ...]]:
+    """The sets of paths, by their indices, that start from different topics and have ends in common; the largest first."""
+    ends, topics = [set(path.tails) for path in partial_paths], [path.topic for path in partial_paths]
     leading: dict[Term, list[int]] = {}
-    for number, own in enumerate(ends):
-        for end in own:
+    for number, reached in enumerate(ends):
+        for end in reached:
             leading.setdefault(end, []).append(number)
-    found: list[tuple[int, ...]] = [(number,) for number in range(len(beams))]
-    most = len(beams) + TRIED
-    for group in found:  # those that are found are looked at, too
-        if len(found) == most:
+    sets: list[tuple[int, ...]] = [(number,) for number in range(len(partial_paths))]
+    most = len(partial_paths) + TRIED
+    for group in sets:  # those that are added are looked at, too
+        if len(sets) == most:
             break
         common, here = set.intersection(*(ends[number] for number in group)), {topics[number] for number in group}
         later = {other for end in common for other in leading[end] if other > group[-1]}
         more = [(*group, other) for other in sorted(later) if topics[other] not in here]
-        found += more[: most - len(found)]
-    return sorted((group for group in found if len(group) > 1), key=lambda group: -len(group))[:MOST]
+        sets += more[: most - len(sets)]
+    return sorted((group for group in sets if len(group) > 1), key=lambda group: -len(group))[:MOST]
 
 
-def narrowed(beams: Sequence[PartialPath], group: Sequence[int]) -> tuple[PartialPath, ...]:
-    """The beams of one of the `groups`, each as far as it leads to the ends that all of them have."""
-    met = [beams[number] for number in group]
+def narrowed(partial_paths: Sequence[PartialPath], group: Sequence[int]) -> tuple[PartialPath, ...]:
+    """The paths of one of the `groups`, each as far as it leads to the ends that all of them have."""
+    met = [partial_paths[number] for number in group]
     common = _common(met)
-    return tuple(_to(beam, common) for beam in met)
+    return tuple(_to(path, common) for path in met)
 
 
-def joined(beams: Sequence[PartialPath]) -> Answering:
+def joined(partial_paths: Sequence[PartialPath]) -> Answering:
     """All of these to be judged: first where they meet, then each for itself."""
-    met = [narrowed(beams, group) for group in groups(beams)]
-    return Answering((*(first for first, *_ in met), *beams), tuple(group[1:] for group in met))
+    met = [narrowed(partial_paths, group) for group in groups(partial_paths)]
+    return Answering((*(first for first, *_ in met), *partial_paths), tuple(group[1:] for group in met))
 
 
-def _common(beams: Sequence[PartialPath]) -> set[Term]:
-    return set(beams[0].tails).intersection(*(beam.tails for beam in beams[1:]))
+def _common(partial_paths: Sequence[PartialPath]) -> set[Term]:
+    return set(partial_paths[0].tails).intersection(*(path.tails for path in partial_paths[1:]))
 
 
-def _to(beam: PartialPath, ends: set[Term]) -> PartialPath:
-    """The beam with those edges of its last step that lead to these ends."""
-    last = beam.steps[-1]
+def _to(path: PartialPath, ends: set[Term]) -> PartialPath:
+    """The path with those edges of its last step that lead to these ends."""
+    last = path.steps[-1]
     step = msgspec.structs.replace(last, edges=tuple(edge for edge in last.edges if edge.end in ends))
-    return PartialPath(beam.topic, (*beam.steps[:-1], step), beam.score)
+    return PartialPath(path.topic, (*path.steps[:-1], step), path.score)

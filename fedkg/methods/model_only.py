@@ -29,22 +29,22 @@ def once(_task: Task, style: Style) -> Walk:
 
 def voted(_task: Task) -> Walk:
     """Several samples, and the answer of most of them; where a budget is spent, of those that there are."""
-    said: list[ModelOnlyAnswer] = []
+    replies: list[ModelOnlyAnswer] = []
     with contextlib.suppress(BudgetError):
         for sample in range(1, SAMPLES + 1):
             recalled = yield from ask(AskingModelOnly("cot", sample))
-            said += [recalled] if recalled is not None else []
-    return _majority(said)
+            replies += [recalled] if recalled is not None else []
+    return _majority(replies)
 
 
-def _majority(said: Sequence[ModelOnlyAnswer]) -> SearchResult:
+def _majority(replies: Sequence[ModelOnlyAnswer]) -> SearchResult:
     """The first of the answers that most samples gave, and which share of them that is; not to know is an answer, too."""
-    if not said:
+    if not replies:
         return SearchResult(measures={"samples": 0})
-    votes = Counter(map(_vote, said))
+    votes = Counter(map(_vote, replies))
     most = max(votes, key=votes.__getitem__)
-    recalled = next(one for one in said if _vote(one) == most)
-    return SearchResult(recalled=recalled, measures={"samples": len(said), "agreement": votes[most] / len(said)})
+    recalled = next(reply for reply in replies if _vote(reply) == most)
+    return SearchResult(recalled=recalled, measures={"samples": len(replies), "agreement": votes[most] / len(replies)})
 
 
 def _vote(recalled: ModelOnlyAnswer) -> ModelOnlyAnswer:

@@ -29,23 +29,23 @@ def kaping(task: Task) -> Walk:
 
 def vanilla(task: Task) -> Walk:
     """D hops, of each the best N steps; the paths of all depths are the evidence, the longest and best first."""
-    beams = tuple(PartialPath(topic) for topic in task.topics)
+    partial_paths = tuple(PartialPath(topic) for topic in task.topics)
     trail: list[PartialPath] = []
     whole = True
     for depth in range(1, task.search.depth + 1):
         last = depth == task.search.depth
-        expansion = yield from ask(Expanding(depth, beams, last=last, retriever="vanilla"))
-        beams = _extended(beams, expansion.candidates[: task.search.beam])
-        whole = whole and expansion.complete and len(beams) == len(expansion.candidates)
-        trail += reversed(beams)
-        if not beams:
+        expansion = yield from ask(Expanding(depth, partial_paths, last=last, retriever="vanilla"))
+        partial_paths = _extended(partial_paths, expansion.candidates[: task.search.beam])
+        whole = whole and expansion.complete and len(partial_paths) == len(expansion.candidates)
+        trail += reversed(partial_paths)
+        if not partial_paths:
             break
-    return (yield from conclude((), trail, together=task.together, exhausted=whole and not beams))
+    return (yield from conclude((), trail, together=task.together, exhausted=whole and not partial_paths))
 
 
-def _extended(beams: Sequence[PartialPath], steps: Sequence[Step]) -> tuple[PartialPath, ...]:
+def _extended(partial_paths: Sequence[PartialPath], steps: Sequence[Step]) -> tuple[PartialPath, ...]:
     """Each step with the path that it goes on from."""
-    return tuple(beams[step.beam].extend(step) for step in steps)
+    return tuple(partial_paths[step.beam].extend(step) for step in steps)
 
 
 KAPING = Method(

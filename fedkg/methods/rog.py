@@ -28,15 +28,15 @@ def search(task: Task) -> Walk:
     chains = yield from ask(Planning(task.topics, task.search.depth, task.search.beam))
     walked: tuple[PartialPath, ...] = ()
     if chains:
-        walked = yield from ask(Completing(tuple(chain.beam for chain in chains)))
-    grounded = tuple(beam for beam in walked if _existing(beam) == len(beam.steps))
-    found = yield from answer(Answering(grounded), together=task.together)
-    return msgspec.structs.replace(found, measures=_validity(walked))
+        walked = yield from ask(Completing(tuple(chain.path for chain in chains)))
+    grounded = tuple(path for path in walked if _existing(path) == len(path.steps))
+    result = yield from answer(Answering(grounded), together=task.together)
+    return msgspec.structs.replace(result, measures=_validity(walked))
 
 
-def _existing(beam: PartialPath) -> int:
+def _existing(path: PartialPath) -> int:
     """How many steps of a chain the graph has; after one that is missing there is nowhere to go on from."""
-    return sum(bool(step.edges) for step in beam.steps)
+    return sum(bool(step.edges) for step in path.steps)
 
 
 def _validity(walked: Sequence[PartialPath]) -> dict[str, float | str]:
@@ -45,8 +45,8 @@ def _validity(walked: Sequence[PartialPath]) -> dict[str, float | str]:
     A chain is planned once for all topics: what counts is the topic from which it leads furthest.
     """
     furthest: dict[tuple[DirectedRelation, ...], int] = {}
-    for beam in walked:
-        furthest[beam.chain] = max(_existing(beam), furthest.get(beam.chain, 0))
+    for path in walked:
+        furthest[path.chain] = max(_existing(path), furthest.get(path.chain, 0))
     planned = sum(map(len, furthest))
     ratio = {"validity ratio": sum(furthest.values()) / planned} if planned else {}
     return {**ratio, "planned steps": planned}

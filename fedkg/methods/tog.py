@@ -38,44 +38,48 @@ Pruning = Walking[Pruned]
 def search(task: Task) -> Walk:
     """The walk from the topic entities, N = `search.beam` paths wide and at most D = `search.depth` steps deep."""
     settings = task.search
-    beams = tuple(PartialPath(topic) for topic in task.topics)
+    partial_paths = tuple(PartialPath(topic) for topic in task.topics)
     trail: list[PartialPath] = []
     finished: tuple[PartialPath, ...] = ()
     exhausted = True
     for depth in range(1, settings.depth + 1):
         # the model looks at the step itself: a retriever's look at the one after it would be fetched for nothing
-        expansion = yield from ask(Expanding(depth, beams, last=True, form="groups"))
-        relations = yield from _relations(depth, beams, expansion.candidates, settings)
-        entities = yield from _entities(depth, beams, relations.candidates, settings)
+        expansion = yield from ask(Expanding(depth, partial_paths, last=True, form="groups"))
+        relations = yield from _relations(depth, partial_paths, expansion.candidates, settings)
+        entities = yield from _entities(depth, partial_paths, relations.candidates, settings)
         exhausted = exhausted and expansion.complete and relations.all_kept and entities.all_kept
-        beams = tuple(beams[pair.beam].extend(pair) for pair in entities.candidates)
-        if not beams:
+        partial_paths = tuple(partial_paths[pair.beam].extend(pair) for pair in entities.candidates)
+        if not partial_paths:
             break
-        trail += beams
-        if (yield from ask(Judging(leaves(trail) if task.together else beams))):
-            finished = beams
+        trail += partial_paths
+        if (yield from ask(Judging(leaves(trail) if task.together else partial_paths))):
+            finished = partial_paths
             break
-    return (yield from conclude(finished, trail, together=task.together, exhausted=exhausted and not beams))
+    return (yield from conclude(finished, trail, together=task.together, exhausted=exhausted and not partial_paths))
 
 
-def _relations(depth: int, beams: Sequence[PartialPath], found: Sequence[Step], settings: SearchSettings) -> Pruning:
+def _relations(
+    depth: int, partial_paths: Sequence[PartialPath], candidates: Sequence[Step], settings: SearchSettings
+) -> Pruning:
     """Relation exploration: a call for each path that goes on; all its relations are shown, unless the settings bound them."""
-    offered = found[: settings.candidates]
+    offered = candidates[: settings.candidates]
     scored: list[Step] = []
-    for number, beam in enumerate(beams):
-        own = tuple(group for group in offered if group.beam == number)
-        if own:
-            scores = yield from ask(Scoring(depth, "relations", (beam,), own))
-            scored += [_weighed(group, score) for group, score in zip(own, scores, strict=True)]
-    return _pruned(scored, settings.beam, all_shown=len(offered) == len(found))
+    for number, path in enumerate(partial_paths):
+        following = tuple(group for group in offered if group.beam == number)
+        if following:
+            scores = yield from ask(Scoring(depth, "relations", (path,), following))
+            scored += [_weighed(group, score) for group, score in zip(following, scores, strict=True)]
+    return _pruned(scored, settings.beam, all_shown=len(offered) == len(candidates))
 
 
-def _entities(depth: int, beams: Sequence[PartialPath], relations: Sequence[Step], settings: SearchSettings) -> Pruning:
+def _entities(
+    depth: int, partial_paths: Sequence[PartialPath], relations: Sequence[Step], settings: SearchSettings
+) -> Pruning:
     """Entity exploration: one call over the entities of all relations, of each as many as a group shows."""
     pairs = tuple(pair for group in relations for pair in _pairs(group, settings.tails))
     if not pairs:
         return Pruned((), all_kept=True)
-    scores = yield from ask(Scoring(depth, "entities", tuple(beams), pairs))
+    scores = yield from ask(Scoring(depth, "entities", tuple(partial_paths), pairs))
     scored = [_weighed(pair, pair.score * score) for pair, score in zip(pairs, scores, strict=True)]
     all_shown = len(pairs) == sum(len(group.tails) for group in relations)
     return _pruned(scored, settings.beam, all_shown=all_shown)
@@ -84,12 +88,12 @@ def _entities(depth: int, beams: Sequence[PartialPath], relations: Sequence[Step
 def _pairs(group: Step, most: int) -> list[Step]:
     """The relation with each of its first entities, over all edges to it."""
     edges = [tuple(edge for edge in group.edges if edge.end == tail) for tail in group.tails[:most]]
-    return [msgspec.structs.replace(group, edges=own) for own in edges]
+    return [msgspec.structs.replace(group, edges=part) for part in edges]
 
 
 def _pruned(scored: Sequence[Step], width: int, *, all_shown: bool) -> Pruned:
     """The best `width` of those that help at all."""
-    helping = sorted((found for found in scored if found.score > 0), key=lambda found: -found.score)
+    helping = sorted((step for step in scored if step.score > 0), key=lambda step: -step.score)
     return Pruned(tuple(helping[:width]), all_shown and len(helping) <= width)
 
 

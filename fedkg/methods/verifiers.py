@@ -20,7 +20,7 @@ class VerifiedPaths(msgspec.Struct, frozen=True):
 
 
 def verified(
-    verifier: Verifier, depth: int, beams: tuple[PartialPath, ...], before: tuple[PartialPath, ...]
+    verifier: Verifier, depth: int, partial_paths: tuple[PartialPath, ...], before: tuple[PartialPath, ...]
 ) -> Walking[VerifiedPaths]:
     """What the verifier makes of the paths that one depth has come to; those of `before` count as well.
 
@@ -28,16 +28,16 @@ def verified(
     others prune nothing: by `log-probability` a path finishes on its own, by `adequacy` (Think-on-Graph) all do together, and
     with `none` no path does.
     """
-    if not beams or verifier == "none":
-        return VerifiedPaths(beams)
+    if not partial_paths or verifier == "none":
+        return VerifiedPaths(partial_paths)
     if verifier == "adequacy":
-        enough = yield from ask(Judging((*beams, *before)))
-        return VerifiedPaths(beams, beams if enough else ())
-    verdicts = yield from ask(Deducing(depth, beams, before, weighed=verifier == "log-probability"))
-    return by_verdicts([(beams[verdict.number - 1], verdict) for verdict in verdicts])
+        enough = yield from ask(Judging((*partial_paths, *before)))
+        return VerifiedPaths(partial_paths, partial_paths if enough else ())
+    verdicts = yield from ask(Deducing(depth, partial_paths, before, weighed=verifier == "log-probability"))
+    return by_verdicts([(partial_paths[verdict.number - 1], verdict) for verdict in verdicts])
 
 
 def by_verdicts(judged: Sequence[tuple[PartialPath, Verdict | Choice]]) -> VerifiedPaths:
-    """The beams that follow, and those that finish, by the verdict on each."""
-    kept = [(beam, verdict) for beam, verdict in judged if verdict.follows]
-    return VerifiedPaths(tuple(beam for beam, _ in kept), tuple(beam for beam, verdict in kept if verdict.finishes))
+    """The paths that follow, and those that finish, by the verdict on each."""
+    kept = [(path, verdict) for path, verdict in judged if verdict.follows]
+    return VerifiedPaths(tuple(path for path, _ in kept), tuple(path for path, verdict in kept if verdict.finishes))

@@ -181,14 +181,14 @@ class LocalModel:
     ) -> list[tuple[float, tuple[tuple[int, ...], RelationChain]]]:
         """The chains with their scores in 0..1, the best first."""
         score = await self._shares(question, [chain for _, chain in tried], partly=partly)
-        return sorted(zip(score, tried, strict=True), key=lambda found: -found[0])
+        return sorted(zip(score, tried, strict=True), key=lambda weighted: -weighted[0])
 
     async def _shares(self, question: str, chains: Sequence[RelationChain], *, partly: bool = False) -> list[float]:
         """The scores in 0..1; above 0 for every chain that part of the question says."""
-        said = await self._fits(question, chains, partly=True)
+        fits = await self._fits(question, chains, partly=True)
         score = await self._scores(question, chains, partly=partly)
-        least = [LEAST if one > self._similarity.unrelated else 0.0 for one in said]
-        return [max(low, _share(one)) for low, one in zip(least, score, strict=True)]
+        least = [LEAST if fit > self._similarity.unrelated else 0.0 for fit in fits]
+        return [max(low, _share(value)) for low, value in zip(least, score, strict=True)]
 
     async def _scores(self, question: str, chains: Sequence[RelationChain], *, partly: bool = False) -> list[float]:
         """How well each chain is said, and what else speaks for or against it."""
@@ -202,9 +202,9 @@ class LocalModel:
         for topic in dict.fromkeys(chain.topic for chain in chains):
             places = [place for place, chain in enumerate(chains) if chain.topic == topic]
             reading = Reading(question, topic)
-            own = [chains[place].relations for place in places]
-            found = reading.fits(await self._likeness(reading.spans, own), own, partly=partly)
-            for place, value in zip(places, found, strict=True):
+            relations = [chains[place].relations for place in places]
+            fits = reading.fits(await self._likeness(reading.spans, relations), relations, partly=partly)
+            for place, value in zip(places, fits, strict=True):
                 fit[place] = value
         return fit
 

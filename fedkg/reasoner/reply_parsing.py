@@ -97,7 +97,7 @@ def extract(text: str) -> dict[str, Any]:
     if len(text) > REPLY:
         raise ModelReplyError(f"it is longer than {REPLY} characters")
     rest = THOUGHT.sub("", text, count=1) if THOUGHT.match(text) else text
-    found: list[dict[str, Any]] = []
+    objects: list[dict[str, Any]] = []
     start = rest.find("{")
     while start >= 0:
         try:
@@ -109,23 +109,23 @@ def extract(text: str) -> dict[str, Any]:
         except ValueError as error:
             raise ModelReplyError("it has a number of thousands of digits") from error
         else:
-            found.append(value)
-        if len(found) > 1:
+            objects.append(value)
+        if len(objects) > 1:
             raise ModelReplyError("it has more than one JSON object")
         if end > PASSED:
             rest, end = rest[end:], 0
         start = rest.find("{", end)
-    if not found:
+    if not objects:
         raise ModelReplyError("it has no complete JSON object")
-    return found[0]
+    return objects[0]
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object, no key of which stands twice."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         raise ModelReplyError("an object of its JSON has a key twice")
-    return found
+    return members
 
 
 DECODER = json.JSONDecoder(object_pairs_hook=_once)

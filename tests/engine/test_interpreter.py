@@ -203,7 +203,7 @@ async def test_what_was_planned_is_named_before_it_is_judged(
     )
     (chain,) = await interpreter.serve(Planning((HORN,), 1, 1))
     assert (chain.topic, [match.mention for match in interpreter.record.topics]) == (HORN, ["Horn"])
-    (whole,) = await interpreter.serve(Completing((chain.beam,)))
+    (whole,) = await interpreter.serve(Completing((chain.path,)))
     await interpreter.serve(Answering((whole,)))
     assert {interpreter.record.labels[term] for term in (HORN, *whole.tails)} == {"Horn", "Ana", "Bo"}
 
@@ -264,7 +264,7 @@ async def test_entities_are_scored_with_their_path(
 ) -> None:
     """With what the graph says around them, if that is wanted, but for the way that they were reached."""
     interpreter, asked = listening(town, hashing, told, '{"scores": [{"entity": 1, "score": 0.5}]}')
-    (whole,) = await interpreter.serve(Completing((PlannedChain(HORN, (MAYOR,)).beam,)))
+    (whole,) = await interpreter.serve(Completing((PlannedChain(HORN, (MAYOR,)).path,)))
     pairs = tuple(msgspec.structs.replace(whole.steps[0], edges=(edge,)) for edge in whole.steps[0].edges)
     interpreter.record.labels.clear()
     need = Scoring(1, "entities", (START,), pairs, surroundings=surroundings)

@@ -30,7 +30,7 @@ def played(walk: Walk, conclusion: Conclusion) -> tuple[SearchResult, list[objec
         need = next(walk)
         while True:
             needs.append(need)
-            need = walk.send(need.beams if isinstance(need, Completing) else conclusion)
+            need = walk.send(need.partial_paths if isinstance(need, Completing) else conclusion)
     except StopIteration as end:
         return end.value, needs
 
@@ -48,7 +48,7 @@ def test_finished_paths_are_completed_and_then_judged() -> None:
     conclusion = Conclusion((1,), {1: (1,)})
     found, needs = played(conclude((done,), (other, done), together=False, exhausted=False), conclusion)
     assert needs == [Completing((done,)), Answering((done,))]
-    assert (found.beams, found.tails, found.conclusion) == ((done,), ((1,),), conclusion)
+    assert (found.paths, found.tails, found.conclusion) == ((done,), ((1,),), conclusion)
 
 
 def test_without_a_finished_path_the_whole_trail_is_judged_the_deepest_first() -> None:
@@ -56,7 +56,7 @@ def test_without_a_finished_path_the_whole_trail_is_judged_the_deepest_first() -
     trail = (walked("a"), walked("a", "b"))
     found, needs = played(conclude((), trail, together=False, exhausted=False), Conclusion((2,)))
     assert needs == [Answering(trail[::-1]), Completing((trail[0],))]
-    assert (found.beams, found.tails) == ((trail[0],), ((),))
+    assert (found.paths, found.tails) == ((trail[0],), ((),))
 
 
 def test_paths_that_decide_together_are_all_shown() -> None:
@@ -65,7 +65,7 @@ def test_paths_that_decide_together_are_all_shown() -> None:
     conclusion = Conclusion((1, 2), {2: (1,)}, verdict="yes")
     found, needs = played(conclude((done,), (on_the_way, other, done), together=True, exhausted=False), conclusion)
     assert needs == [Completing((done, other)), Answering((done, other))]
-    assert (found.beams, found.tails) == ((done, other), ((), ()))
+    assert (found.paths, found.tails) == ((done, other), ((), ()))
 
 
 def test_without_time_to_complete_the_choice_stands_as_it_is() -> None:
@@ -75,7 +75,7 @@ def test_without_time_to_complete_the_choice_stands_as_it_is() -> None:
     assert isinstance(walk.send(Conclusion((1,))), Completing)
     with pytest.raises(StopIteration) as end:
         walk.throw(BudgetError("spent", budget="seconds"))
-    (beam,) = end.value.value.beams
+    (beam,) = end.value.value.partial_paths
     assert (beam.chain, beam.complete) == (walked("a").chain, False)
 
 
@@ -84,7 +84,7 @@ def test_the_model_may_be_asked_in_either_way(need: type[Answering] | type[Induc
     """Whole paths are judged as they are, by the call that the method names."""
     asked = need((walked("a"),))
     found, needs = played(answer(asked, exhausted=True), Conclusion((1,)))
-    assert (found.beams, found.exhausted, needs) == (asked.beams, True, [asked])
+    assert (found.paths, found.exhausted, needs) == (asked.partial_paths, True, [asked])
 
 
 def test_leaves_are_what_no_path_goes_on_from() -> None:
@@ -145,10 +145,10 @@ def test_paths_of_several_topics_are_judged_where_they_meet(finished: tuple[Part
         assert [type(need) for need in needs] == [Completing, Answering]
         said = [
             {tail for number, tail in enumerate(beam.tails, 1) if not own or number in own}
-            for beam, own in zip(found.beams, found.tails, strict=True)
+            for beam, own in zip(found.paths, found.tails, strict=True)
         ]
         assert said == [{Iri(f"http://x/{end}") for end in ends}] * 2
-        assert {beam.topic for beam in found.beams} == {TOPIC, OTHER}
+        assert {beam.topic for beam in found.paths} == {TOPIC, OTHER}
 
 
 def test_paths_that_do_not_meet_are_judged_each_for_itself() -> None:
@@ -156,7 +156,7 @@ def test_paths_that_do_not_meet_are_judged_each_for_itself() -> None:
     apart = group(OTHER, "x")
     found, needs = played(conclude((), (HERE, apart), together=False, exhausted=False), Conclusion((2,)))
     assert needs == [Answering((apart, HERE)), Completing((HERE,))]
-    assert found.beams == (HERE,)
+    assert found.paths == (HERE,)
 
 
 def test_an_answer_that_is_known_survives_a_spent_budget_there_too() -> None:
@@ -166,14 +166,14 @@ def test_an_answer_that_is_known_survives_a_spent_budget_there_too() -> None:
     assert isinstance(walk.send(Conclusion((1, 2))), Completing)
     with pytest.raises(StopIteration) as end:
         walk.throw(BudgetError("spent", budget="seconds"))
-    assert [beam.complete for beam in end.value.value.beams] == [False, False]
+    assert [beam.complete for beam in end.value.value.partial_paths] == [False, False]
 
 
 def test_without_a_model_to_ask_all_ends_are_the_answer() -> None:
     """Of what finished, or else of the longest paths; of several topics what they share."""
     short, long = walked("a"), walked("b", "c")
-    assert played(all_ends((short,), (short, long), exhausted=False), Conclusion())[0].beams == (short,)
-    assert played(all_ends((), (short, long), exhausted=False), Conclusion())[0].beams == (long,)
+    assert played(all_ends((short,), (short, long), exhausted=False), Conclusion())[0].paths == (short,)
+    assert played(all_ends((), (short, long), exhausted=False), Conclusion())[0].paths == (long,)
     found, needs = played(all_ends((HERE, THERE), (HERE, THERE), exhausted=False), Conclusion())
     assert needs == [Completing((HERE, THERE))]
-    assert [{end.text for end in beam.tails} for beam in found.beams] == [{"<http://x/b>", "<http://x/c>"}] * 2
+    assert [{end.text for end in beam.tails} for beam in found.paths] == [{"<http://x/b>", "<http://x/c>"}] * 2

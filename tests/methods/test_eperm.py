@@ -78,7 +78,7 @@ class Driver:
         """The reply to a need."""
         match need:
             case Expanding():
-                found = [self._step(n, beam, name) for n, beam in enumerate(need.beams) for name in self.names]
+                found = [self._step(n, beam, name) for n, beam in enumerate(need.partial_paths) for name in self.names]
                 return Expansion(tuple(found), self.complete, page=1)
             case Scoring(what="relations"):
                 return tuple(self.weigh(str(found.relation.relation.local_name)) for found in need.candidates)
@@ -91,9 +91,9 @@ class Driver:
                     for topic in need.topics
                 )
             case Completing():
-                return tuple(map(self._whole, need.beams))
+                return tuple(map(self._whole, need.partial_paths))
             case Answering():
-                return Conclusion(tuple(range(1, len(need.beams) + 1)))
+                return Conclusion(tuple(range(1, len(need.partial_paths) + 1)))
 
     def _step(self, number: int, beam: PartialPath, name: str) -> Step:
         starts = [tail for tail in beam.tails if isinstance(tail, Iri)]
@@ -136,7 +136,7 @@ def scored(needs: Sequence[Need[object]], what: str, depth: int) -> Scoring:
 
 def shown(needs: Sequence[Need[object]]) -> tuple[PartialPath, ...]:
     """What the answer call sees."""
-    (beams,) = [need.beams for need in needs if isinstance(need, Answering)]
+    (beams,) = [need.partial_paths for need in needs if isinstance(need, Answering)]
     return beams
 
 
@@ -160,7 +160,7 @@ def test_the_best_relations_are_walked_and_planned_with() -> None:
     """The top K over all paths; the plan call is offered what they are called, the best first, and no other."""
     names = "abcdefghijklmno"
     _, needs = drive(Driver(names, weigh=lambda name: names.index(name[-1]) / 20 if len(name) == 1 else 0.5, o=1.0))
-    walked = [need.beams for need in needs if isinstance(need, Expanding)][1]
+    walked = [need.partial_paths for need in needs if isinstance(need, Expanding)][1]
     assert [beam.chain[0] for beam in walked] == [relation(name) for name in names[::-1][:RELATIONS]]
     offered = next(need.relations for need in needs if isinstance(need, Planning))
     assert offered[0] == relation("o")
@@ -194,7 +194,7 @@ def test_entities_are_scored_with_their_path_and_surroundings() -> None:
     _, needs = drive(Driver(ab=0.9))
     need = scored(needs, "entities", 2)
     assert need.surroundings
-    assert [(named(need.beams[pair.beam].steps[-1]), named(pair)) for pair in need.candidates[1:3]] == [
+    assert [(named(need.partial_paths[pair.beam].steps[-1]), named(pair)) for pair in need.candidates[1:3]] == [
         (["t.a0"], ["t.a0.b1"]),
         (["t.a1"], ["t.a1.b0"]),
     ]
@@ -204,7 +204,7 @@ def test_only_the_best_entities_are_gone_on_from() -> None:
     """The top S of a hop; the path then says that it may have further ends. Its own ends are all kept."""
     _, needs = drive(Driver(tails=5, weigh=lambda name: int(name[-1]) / 5 if "." in name else 0.5, ab=1.0))
     need = scored(needs, "entities", 2)
-    assert [named(beam.steps[-1]) for beam in need.beams] == [["t.a4"], ["t.a3"], ["t.a2"]]
+    assert [named(beam.steps[-1]) for beam in need.partial_paths] == [["t.a4"], ["t.a3"], ["t.a2"]]
     (path,) = shown(needs)
     assert len(path.tails) == 5 * ENTITIES
     assert [found.complete for found in path.steps] == [False, True]
@@ -225,7 +225,7 @@ def test_a_plan_that_the_graph_does_not_have_is_dropped() -> None:
     assert [beam.chain for beam in shown(needs)] == [(relation("c"),)]
     assert (found.measures["plans"], found.measures["grounded plans"]) == (2, 1)
     found, needs = drive(Driver(missing="b", ab=0.9))
-    assert (found.beams, found.exhausted, kinds(needs)[-1]) == ((), False, "Completing")
+    assert (found.paths, found.exhausted, kinds(needs)[-1]) == ((), False, "Completing")
 
 
 def test_an_entity_from_which_the_plan_leads_nowhere_is_no_part_of_a_path() -> None:
@@ -294,7 +294,7 @@ def test_a_spent_budget_leaves_the_measures(last: type[Need[object]]) -> None:
         return BudgetError("spent", budget="calls") if isinstance(need, last) and entities else driver(need)
 
     found, _ = drive(answer)
-    assert (found.beams, found.exhausted, found.measures["plans"]) == ((), False, 1)
+    assert (found.paths, found.exhausted, found.measures["plans"]) == ((), False, 1)
 
 
 def test_before_there_are_plans_a_spent_budget_ends_the_search() -> None:
@@ -312,14 +312,14 @@ def test_weights_and_bounds_hold_whatever_is_scored(data: st.DataObject, depth: 
     driver = Driver("abcdefghijkl", tails, lambda _: data.draw(shares), **plans)
     found, needs = drive(driver, depth=depth, frontier=most)
     assert len(shown(needs)) <= len(plans) <= PLANS
-    for beam in found.beams:
+    for beam in found.paths:
         weights = [one.score for one in beam.steps]
         assert all(0 <= weight <= 1 for weight in weights)
         assert sorted(weights, reverse=True) == weights
         assert all(len(one.tails) <= ENTITIES for one in beam.steps[:-1])
         assert all(beam.walks(tail) for tail in beam.tails)
-    assert [beam.score for beam in found.beams] == sorted((beam.score for beam in found.beams), reverse=True)
-    assert all(len(need.beams) <= RELATIONS for need in needs if isinstance(need, Expanding))
+    assert [beam.score for beam in found.paths] == sorted((beam.score for beam in found.paths), reverse=True)
+    assert all(len(need.partial_paths) <= RELATIONS for need in needs if isinstance(need, Expanding))
     (planned,) = [need for need in needs if isinstance(need, Planning)]
     assert (planned.most, len(set(planned.relations))) == (PLANS, len(planned.relations))
 

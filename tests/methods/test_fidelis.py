@@ -74,7 +74,9 @@ class Driver:
         match need:
             case Expanding():
                 self.depth = need.depth
-                found = [step(f"d{need.depth}b{n}{k}", f"n{n}", n) for n in range(len(need.beams)) for k in "ab"]
+                found = [
+                    step(f"d{need.depth}b{n}{k}", f"n{n}", n) for n in range(len(need.partial_paths)) for k in "ab"
+                ]
                 return Expansion(tuple(found), complete=True)
             case Choosing():
                 finishes = need.depth == self.finish_at
@@ -83,18 +85,18 @@ class Driver:
                 return (Choice(1), Choice(2))[: need.width]
             case Deducing():
                 finishes = need.depth == self.finish_at
-                return tuple(Verdict(n, True, finishes) for n in range(1, len(need.beams) + 1))
+                return tuple(Verdict(n, True, finishes) for n in range(1, len(need.partial_paths) + 1))
             case Completing():
-                return need.beams
+                return need.partial_paths
             case Answering():
-                return self.conclude or Conclusion(tuple(range(1, len(need.beams) + 1)))
+                return self.conclude or Conclusion(tuple(range(1, len(need.partial_paths) + 1)))
 
 
 def test_it_halts_at_the_depth_that_has_finished_paths() -> None:
     """A path that the verifier finishes at depth 2 ends the search there, although depth 4 is allowed."""
     found, needs = drive(SearchSettings(depth=4), Driver(finish_at=2))
     assert [need.depth for need in needs if isinstance(need, Expanding)] == [1, 2]
-    assert [len(beam.steps) for beam in found.beams] == [2, 2]
+    assert [len(beam.steps) for beam in found.paths] == [2, 2]
 
 
 def test_fused_costs_one_choice_per_depth_and_one_answer() -> None:
@@ -131,8 +133,8 @@ def test_an_answer_that_is_known_survives_a_spent_budget(finish_at: int) -> None
         walk.throw(BudgetError("spent", budget="seconds"))
     if isinstance(end.value, StopIteration):
         found = end.value.value
-        assert [beam.chain for beam in found.beams] == [beam.chain for beam in need.beams]
-        assert [beam.complete for beam in found.beams] == [False, False]
+        assert [beam.chain for beam in found.paths] == [beam.chain for beam in need.partial_paths]
+        assert [beam.complete for beam in found.paths] == [False, False]
 
 
 def test_a_step_that_does_not_follow_is_pruned() -> None:
@@ -144,7 +146,7 @@ def test_a_step_that_does_not_follow_is_pruned() -> None:
         return Driver()(need)
 
     found, _ = drive(SearchSettings(depth=1), answer)
-    assert [beam.steps[-1].relation.relation.local_name for beam in found.beams] == ["d1b0b"]
+    assert [beam.steps[-1].relation.relation.local_name for beam in found.paths] == ["d1b0b"]
 
 
 def test_nothing_chosen_ends_the_walk_with_nothing_found() -> None:
@@ -178,7 +180,7 @@ def test_exhausted_is_false_where_something_was_left_out() -> None:
 def test_the_answer_call_sees_the_kept_paths_of_every_depth_where_none_finished() -> None:
     """Last-step reasoning over the trail: the deepest paths first."""
     _, needs = drive(SearchSettings(depth=2), Driver(picks=1))
-    offered = next(need for need in needs if isinstance(need, Answering)).beams
+    offered = next(need for need in needs if isinstance(need, Answering)).partial_paths
     assert [len(beam.steps) for beam in offered] == [2, 1]
 
 
@@ -219,7 +221,7 @@ def test_a_choice_from_a_later_page_is_the_candidate_that_was_shown() -> None:
         return Driver()(need)
 
     found, _ = drive(SearchSettings(depth=3), answer)
-    assert found.beams[0].steps[0].relation.relation.local_name == "c3"
+    assert found.paths[0].steps[0].relation.relation.local_name == "c3"
 
 
 def test_without_a_verifier_nothing_is_pruned_and_nothing_finishes() -> None:
@@ -234,7 +236,7 @@ def test_the_conclusion_names_paths_and_tails() -> None:
     """Only the paths that the model names come back, with its choice of tails."""
     conclusion = Conclusion((2,), {2: (1,)})
     found, _ = drive(SearchSettings(depth=1), Driver(finish_at=1, conclude=conclusion))
-    assert len(found.beams) == 1
+    assert len(found.paths) == 1
     assert found.tails == ((1,),)
 
 
@@ -247,14 +249,14 @@ def test_a_judgement_rests_on_all_paths(plan: Any) -> None:
             case Choosing(depth=2):
                 return (Choice(1, follows=True, finishes=True),)
             case Picking(depth=2):
-                return (Choice(1),) if need.beam.steps[0].relation.relation.local_name == "d1b0a" else ()
+                return (Choice(1),) if need.path.steps[0].relation.relation.local_name == "d1b0a" else ()
         return Driver(finish_at=2)(need)
 
     found, needs = drive(SearchSettings(depth=4, call_plan=plan), answer, together=True)
     (verified,) = [need.kept for need in needs if isinstance(need, Choosing | Deducing) and need.depth == 2]
     assert {beam.chain[-1].relation.local_name for beam in verified} == {"d1b0a", "d1b0b"}
     assert kinds(needs)[-2:] == ["Completing", "Answering"]
-    assert [[step.relation.relation.local_name for step in beam.steps] for beam in found.beams] == [
+    assert [[step.relation.relation.local_name for step in beam.steps] for beam in found.paths] == [
         ["d1b0a", "d2b0a"],
         ["d1b0b"],
     ]
@@ -271,7 +273,7 @@ def test_evidence_that_never_finished_is_judged_too() -> None:
     """At the last depth the answer call decides; nothing that was chosen is completed a second time."""
     found, needs = drive(SearchSettings(depth=1), Driver(), together=True)
     assert kinds(needs)[-2:] == ["Completing", "Answering"]
-    assert [len(beam.steps) for beam in found.beams] == [1, 1]
+    assert [len(beam.steps) for beam in found.paths] == [1, 1]
     nothing, _ = drive(SearchSettings(depth=1), Driver(picks=0), together=True)
     assert nothing == SearchResult(exhausted=True)
 
@@ -288,7 +290,7 @@ def test_pairs_of_one_relation_are_completed_once() -> None:
 
     for together in (True, False):
         found, _ = drive(SearchSettings(depth=2, form="pairs"), answer, together=together)
-        assert len(found.beams) == 1
+        assert len(found.paths) == 1
 
 
 @given(
@@ -304,23 +306,25 @@ def test_every_beam_is_made_of_offered_steps(plan: Any, depth: int, width: int, 
     def answer(need: Need[object]) -> Any:
         match need:
             case Expanding():
-                made = [step(f"{need.depth}{n}{k}", f"n{n}", n) for n in range(len(need.beams)) for k in range(2)]
+                made = [
+                    step(f"{need.depth}{n}{k}", f"n{n}", n) for n in range(len(need.partial_paths)) for k in range(2)
+                ]
                 offered.update(made)
                 return Expansion(tuple(made), complete=True)
             case Choosing() | Picking():
                 numbers = st.lists(st.integers(1, len(need.candidates)), unique=True, max_size=need.width)
                 return tuple(Choice(n, data.draw(st.booleans()), data.draw(st.booleans())) for n in data.draw(numbers))
             case Deducing():
-                return tuple(Verdict(n, data.draw(st.booleans()), False) for n in range(1, len(need.beams) + 1))
+                return tuple(Verdict(n, data.draw(st.booleans()), False) for n in range(1, len(need.partial_paths) + 1))
             case Completing():
-                return need.beams
+                return need.partial_paths
             case Answering():
-                numbers = st.lists(st.integers(1, len(need.beams)), unique=True)
+                numbers = st.lists(st.integers(1, len(need.partial_paths)), unique=True)
                 return Conclusion(tuple(data.draw(numbers)))
 
     found, needs = drive(SearchSettings(depth=depth, beam=width, call_plan=plan), answer)
-    assert all(candidate in offered for beam in found.beams for candidate in beam.steps)
-    assert all(len(need.beams) <= width for need in needs if isinstance(need, Expanding) and need.depth > 1)
+    assert all(candidate in offered for beam in found.paths for candidate in beam.steps)
+    assert all(len(need.partial_paths) <= width for need in needs if isinstance(need, Expanding) and need.depth > 1)
 
 
 @pytest.mark.parametrize("topics", [1, 2, 3])
@@ -329,7 +333,7 @@ def test_several_topics_are_searched_jointly(topics: int) -> None:
     walk = fidelis.search(Task(tuple(Iri(f"http://x/{n}") for n in range(topics)), SearchSettings()))
     need = next(walk)
     assert isinstance(need, Expanding)
-    assert need.beams == tuple(PartialPath(Iri(f"http://x/{n}")) for n in range(topics))
+    assert need.partial_paths == tuple(PartialPath(Iri(f"http://x/{n}")) for n in range(topics))
 
 
 @pytest.mark.parametrize("plan", ["fused", "paper"])
@@ -338,7 +342,7 @@ def test_each_of_many_topics_has_room_for_a_path(plan: Any) -> None:
     topics, search = [Iri(f"http://x/{n}") for n in range(6)], SearchSettings(depth=2, beam=2, call_plan=plan)
     _, needs = drive(search, Driver(picks=6), topics=topics, together=True)
     walked = [need for need in needs if isinstance(need, Expanding)]
-    assert [len(need.beams) for need in walked] == [6, 6]
+    assert [len(need.partial_paths) for need in walked] == [6, 6]
     made = Counter({Choosing: "choose", Picking: "beam", Deducing: "deductive"}.get(type(need), "") for need in needs)
     said = fidelis.calls(search, len(topics))
     assert all(made[name] <= said[name] for name in made if name)
@@ -352,7 +356,7 @@ def verifying(verifier: Any, says: Any) -> tuple[SearchResult, list[Need[object]
             case Judging():
                 return says
             case Deducing():
-                return tuple(Verdict(number, True, says) for number in range(1, len(need.beams) + 1))
+                return tuple(Verdict(number, True, says) for number in range(1, len(need.partial_paths) + 1))
         return Driver(finish_at=1)(need)
 
     found, fused = drive(SearchSettings(depth=3, verifier=verifier), answer)
@@ -369,17 +373,17 @@ def test_other_verifiers_say_after_each_depth_whether_it_ends(verifier: Any, kin
         assert kinds(needs).count(kind) == kinds(needs).count("Expanding") == (1 if enough else 3)
         judged = [need for need in needs if isinstance(need, Judging | Deducing)]
         walked = [need for need in needs if isinstance(need, Expanding)]
-        assert [need.beams for need in judged[:-1]] == [need.beams for need in walked[1:]]
+        assert [need.partial_paths for need in judged[:-1]] == [need.partial_paths for need in walked[1:]]
         assert all(need.weighed for need in judged if isinstance(need, Deducing))
-    assert len(found.beams) > 0
+    assert len(found.paths) > 0
 
 
 def test_adequate_paths_are_finished_together() -> None:
     """Adequacy is a judgement on all kept paths (FiDeLiS v4, appendix C.3): all of them are completed and answered from."""
     _, fused, _ = verifying("adequacy", True)
     (judging,) = [need for need in fused if isinstance(need, Judging)]
-    assert fused[-2] == Completing(judging.beams)
-    assert len(judging.beams) == 2
+    assert fused[-2] == Completing(judging.partial_paths)
+    assert len(judging.partial_paths) == 2
 
 
 @pytest.mark.parametrize("finish_at", [0, 1])
@@ -389,8 +393,8 @@ def test_without_the_last_step_the_paths_ends_are_the_answer(plan: Any, finish_a
     found, needs = drive(SearchSettings(depth=2, last_step=False, call_plan=plan), Driver(finish_at))
     assert kinds(needs)[-1] == "Completing"
     assert "Answering" not in kinds(needs)
-    assert {len(beam.steps) for beam in found.beams} == ({1} if finish_at else {2})
-    assert found.tails == ((),) * len(found.beams)
+    assert {len(beam.steps) for beam in found.paths} == ({1} if finish_at else {2})
+    assert found.tails == ((),) * len(found.paths)
     assert (found.conclusion, found.note) == (Conclusion(), "")
 
 
@@ -430,17 +434,17 @@ class Two:
                 both = (self.group(0, "topic", "genre", "drama", "crime"), self.group(1, "other", "part", "first"))
                 return Expansion(both, complete=True)
             case Expanding():
-                number = next(n for n, beam in enumerate(need.beams) if beam.topic == OTHER)
+                number = next(n for n, beam in enumerate(need.partial_paths) if beam.topic == OTHER)
                 return Expansion((self.group(number, "first", "kind", "crime", "war"),), complete=True)
             case Choosing():
                 names = [found.relation.relation.local_name for found in need.candidates]
                 return tuple(Choice(n, True, name in self.finished) for n, name in enumerate(names, 1))
             case Deducing():
-                names = [beam.chain[-1].relation.local_name for beam in need.beams]
+                names = [beam.chain[-1].relation.local_name for beam in need.partial_paths]
                 return tuple(Verdict(n, True, name in self.finished) for n, name in enumerate(names, 1))
             case Answering():
                 return self.conclude or Conclusion((1,))
-        return need.beams if isinstance(need, Completing) else (Choice(1),)
+        return need.partial_paths if isinstance(need, Completing) else (Choice(1),)
 
     def group(self, beam: int, start: str, name: str, *ends: str) -> Step:
         """A group of edges."""
@@ -456,20 +460,20 @@ def joint(driver: Two, **search: Any) -> tuple[SearchResult, list[Need[object]]]
 
 def ends_of(found: SearchResult) -> set[tuple[str, str]]:
     """Each topic with the ends that answer."""
-    return {(beam.topic.local_name, end.text) for beam in found.beams for end in beam.tails}
+    return {(beam.topic.local_name, end.text) for beam in found.paths for end in beam.tails}
 
 
 @pytest.mark.parametrize("plan", ["fused", "paper"])
 def test_each_topic_is_searched_until_it_has_a_finished_path(plan: Any) -> None:
     """One that has is not walked on; the verifier sees the paths of both, and so does the answer call, first where they meet."""
     found, needs = joint(Two("genre", "kind"), depth=4, call_plan=plan)
-    walked = [[beam.topic for beam in need.beams] for need in needs if isinstance(need, Expanding)]
+    walked = [[beam.topic for beam in need.partial_paths] for need in needs if isinstance(need, Expanding)]
     assert walked == [[TOPIC, OTHER], [OTHER]]
     later = [need.kept for need in needs if isinstance(need, Choosing | Deducing) and need.depth == 2]
     assert {beam.topic for kept in later for beam in kept} == {TOPIC, OTHER}
     answering = next(need for need in needs if isinstance(need, Answering))
     assert len(answering.also) == 1
-    assert {beam.topic for beam in (answering.beams[0], *answering.also[0])} == {TOPIC, OTHER}
+    assert {beam.topic for beam in (answering.partial_paths[0], *answering.also[0])} == {TOPIC, OTHER}
     assert ends_of(found) == {("topic", "<http://x/crime>"), ("other", "<http://x/crime>")}
 
 
@@ -483,9 +487,9 @@ def test_paths_that_meet_without_being_finished_are_shown_so_too() -> None:
 def test_each_path_can_still_answer_for_itself() -> None:
     """The model says whether what they have in common is asked for, or what one of them leads to."""
     found, needs = joint(Two("genre", "kind", conclude=Conclusion((2,))), depth=3)
-    assert len(found.beams) == 1
-    assert len(found.beams[0].tails) == 2
-    assert next(need for need in needs if isinstance(need, Answering)).beams[1] == found.beams[0]
+    assert len(found.paths) == 1
+    assert len(found.paths[0].tails) == 2
+    assert next(need for need in needs if isinstance(need, Answering)).partial_paths[1] == found.paths[0]
 
 
 def test_without_the_last_step_the_answer_is_what_the_topics_share() -> None:
@@ -498,4 +502,4 @@ def test_without_the_last_step_the_answer_is_what_the_topics_share() -> None:
 def test_a_finished_search_that_answers_nothing_has_not_seen_everything() -> None:
     """Where the walk ended because a path was enough, what lies beyond was not looked at: "none" is not said."""
     found, _ = joint(Two("genre", "kind", conclude=Conclusion()), depth=4)
-    assert (found.beams, found.exhausted) == ((), False)
+    assert (found.paths, found.exhausted) == ((), False)

@@ -67,20 +67,22 @@ class Table:
         self.complete = complete
         self.decode: Callable[[Decoding], Decoded | None] = lambda _: None
         self.pick: Callable[[Choosing], tuple[Choice, ...]] = self._wanted
-        self.conclude: Callable[[Inducing], Conclusion] = lambda need: Conclusion(tuple(range(1, len(need.beams) + 1)))
+        self.conclude: Callable[[Inducing], Conclusion] = lambda need: Conclusion(
+            tuple(range(1, len(need.partial_paths) + 1))
+        )
 
     def __call__(self, need: Need[object]) -> Any:
         """The reply to a need."""
         match need:
             case Expanding():
-                steps = [step for number, beam in enumerate(need.beams) for step in self._steps(number, beam)]
+                steps = [step for number, beam in enumerate(need.partial_paths) for step in self._steps(number, beam)]
                 return Expansion(tuple(steps), self.complete, self.page)
             case Decoding():
                 return self.decode(need)
             case Choosing():
                 return self.pick(need)
             case Completing():
-                return need.beams
+                return need.partial_paths
             case Inducing():
                 return self.conclude(need)
         raise AssertionError(f"GCR does not need {need}")
@@ -134,15 +136,15 @@ def everything(need: Choosing) -> tuple[Choice, ...]:
 
 def induced(needs: Sequence[Need[object]]) -> list[list[str]]:
     """The relations of the paths that the answer call saw."""
-    return [chain(beam) for need in needs if isinstance(need, Inducing) for beam in need.beams]
+    return [chain(beam) for need in needs if isinstance(need, Inducing) for beam in need.partial_paths]
 
 
 def test_the_paths_come_first_then_the_picks_then_one_answer() -> None:
     """Every hop is fetched without the model; it picks once per hop, answers once, and what it chose is completed."""
     found, needs = drive(Table(FILMS, "director", "spouse"))
     assert kinds(needs) == ["Expanding", "Expanding", "Decoding", "Choosing", "Choosing", "Inducing", "Completing"]
-    assert chain(found.beams[0]) == ["director", "spouse"]
-    assert found.beams[0].tails == (node("walsh"),)
+    assert chain(found.paths[0]) == ["director", "spouse"]
+    assert found.paths[0].tails == (node("walsh"),)
 
 
 def test_the_measures_name_the_door_and_the_trie() -> None:
@@ -181,7 +183,7 @@ def test_a_topic_without_edges_ends_without_a_call(complete: bool) -> None:
     """Nothing is picked from nothing; that the graph says none is known only where it said everything."""
     found, needs = drive(Table((), complete=complete))
     assert kinds(needs) == ["Expanding"]
-    assert (found.beams, found.exhausted, found.measures["paths in the trie"]) == ((), complete, 0)
+    assert (found.paths, found.exhausted, found.measures["paths in the trie"]) == ((), complete, 0)
 
 
 def test_a_circle_is_not_walked_back() -> None:
@@ -205,7 +207,7 @@ def test_nothing_picked_ends_without_an_answer() -> None:
     """Where all that is within reach was offered and nothing leads on, the graph says none; no answer call is paid for."""
     found, needs = drive(Table(FILMS, "nothing"))
     assert kinds(needs) == ["Expanding", "Expanding", "Decoding", "Choosing"]
-    assert (found.beams, found.exhausted) == ((), True)
+    assert (found.paths, found.exhausted) == ((), True)
 
 
 @pytest.mark.parametrize(
@@ -252,7 +254,7 @@ def test_paths_that_decide_together_are_completed_before_the_verdict() -> None:
     table.conclude = lambda _: Conclusion((1, 2), {1: (1,)}, "yes")
     found, needs = drive(table, ["kong", "rings"], together=True)
     assert kinds(needs)[-2:] == ["Completing", "Inducing"]
-    assert {beam.topic for beam in found.beams} == {node("kong"), node("rings")}
+    assert {beam.topic for beam in found.paths} == {node("kong"), node("rings")}
     assert (found.tails, found.conclusion.verdict) == (((), ()), "yes")
 
 
@@ -264,7 +266,7 @@ def test_an_answer_that_is_known_survives_a_spent_budget() -> None:
         need = walk.send(table(need))
     with pytest.raises(StopIteration) as end:
         walk.throw(BudgetError("spent", budget="seconds"))
-    assert [beam.complete for beam in end.value.value.beams] == [False]
+    assert [beam.complete for beam in end.value.value.partial_paths] == [False]
 
 
 @pytest.mark.parametrize("numbers", [(4, 1), ()])
@@ -274,8 +276,8 @@ def test_a_door_that_takes_whole_paths_needs_one_call(numbers: tuple[int, ...]) 
     table.decode = lambda _: Decoded("schema", numbers)
     found, needs = drive(table)
     (shown,) = [need for need in needs if isinstance(need, Decoding)]
-    assert (len(shown.beams), shown.width) == (5, gcr.PATHS)
-    assert induced(needs) == [chain(shown.beams[number - 1]) for number in numbers]
+    assert (len(shown.partial_paths), shown.width) == (5, gcr.PATHS)
+    assert induced(needs) == [chain(shown.partial_paths[number - 1]) for number in numbers]
     assert "Choosing" not in kinds(needs)
     assert (found.measures["door"], found.exhausted) == ("schema", not numbers)
 
@@ -370,12 +372,12 @@ def test_every_path_that_is_answered_from_is_in_the_trie(
         )
     )
     table.conclude = lambda need: Conclusion(
-        tuple(data.draw(st.lists(st.integers(1, len(need.beams)), unique=True, max_size=4)))
+        tuple(data.draw(st.lists(st.integers(1, len(need.partial_paths)), unique=True, max_size=4)))
     )
     found, needs = drive(table, topics, together=together, depth=depth)
     trie = Trie.of(gcr.tokens(beam) for beam in _all_paths(table, topics, min(depth, gcr.HOPS)))
-    answered = [beam for need in needs if isinstance(need, Inducing) for beam in need.beams]
-    assert all(gcr.tokens(beam) in trie for beam in (*answered, *found.beams))
+    answered = [beam for need in needs if isinstance(need, Inducing) for beam in need.partial_paths]
+    assert all(gcr.tokens(beam) in trie for beam in (*answered, *found.paths))
     assert len(answered) <= gcr.PATHS
     assert found.measures["paths in the trie"] == len(trie)
 
@@ -405,5 +407,5 @@ def test_what_follows_each_picked_path_is_offered_in_one_call() -> None:
     table.pick = everything
     _, needs = drive(table)
     (second,) = [need for need in needs if isinstance(need, Choosing) and need.depth == 2]
-    names = {chain(beam)[0]: _offered(second)[number] for number, beam in enumerate(second.beams)}
+    names = {chain(beam)[0]: _offered(second)[number] for number, beam in enumerate(second.partial_paths)}
     assert names == {"director": ["spouse", "born"], "starring": ["born"]}

@@ -36,7 +36,7 @@ def test_every_path_is_shown_for_itself_after_where_they_meet() -> None:
     """What is shown with a path leads to the same ends."""
     beams = (path("a", "x", "y"), path("b", "y", "z"))
     need = joined(beams)
-    assert need.beams == (path("a", "y"), *beams)
+    assert need.partial_paths == (path("a", "y"), *beams)
     assert need.also == ((path("b", "y"),),)
 
 

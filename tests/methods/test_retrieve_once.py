@@ -55,7 +55,7 @@ def drive(
                 case Expanding() as need:
                     needs.append(walk.send(Expansion(tuple(offers(need)), complete=said.get("complete", True))))
                 case Completing() as need:
-                    needs.append(walk.send(need.beams))
+                    needs.append(walk.send(need.partial_paths))
                 case Answering():
                     needs.append(walk.send(said.get("conclusion", Conclusion((1,)))))
     except StopIteration as end:
@@ -64,7 +64,7 @@ def drive(
 
 def many(need: Expanding) -> list[Step]:
     """Fifteen steps, from each beam in turn, the best first."""
-    return [step(f"d{need.depth}n{n}", n % len(need.beams), 15.0 - n) for n in range(15)]
+    return [step(f"d{need.depth}n{n}", n % len(need.partial_paths), 15.0 - n) for n in range(15)]
 
 
 def nothing(_need: Expanding) -> list[Step]:
@@ -75,7 +75,7 @@ def nothing(_need: Expanding) -> list[Step]:
 def shown(needs: Sequence[Need[object]]) -> tuple[PartialPath, ...]:
     """The evidence that the answer call sees."""
     (need,) = (need for need in needs if isinstance(need, Answering))
-    return need.beams
+    return need.partial_paths
 
 
 @pytest.mark.parametrize(("candidates", "count"), [(None, retrieve_once.TRIPLES), (3, 3), (40, 15)])
@@ -88,14 +88,18 @@ def test_kaping_shows_the_best_triples_of_one_hop(candidates: int | None, count:
     assert [type(need) for need in needs] == [Expanding, Answering]
     assert [beam.score for beam in shown(needs)] == [15.0 - n for n in range(count)]
     assert [beam.topic for beam in shown(needs)[:2]] == list(TOPICS)
-    assert found.beams == shown(needs)[:1]
+    assert found.paths == shown(needs)[:1]
 
 
 def test_vanilla_keeps_the_best_steps_of_each_hop() -> None:
     """No call before the answer; it sees the kept paths of all depths, the longest and best first."""
     found, needs = drive(retrieve_once.vanilla(Task(TOPICS, SearchSettings(depth=3, beam=2))), many)
     walked = [need for need in needs if isinstance(need, Expanding)]
-    assert [(need.depth, len(need.beams), need.last) for need in walked] == [(1, 2, False), (2, 2, False), (3, 2, True)]
+    assert [(need.depth, len(need.partial_paths), need.last) for need in walked] == [
+        (1, 2, False),
+        (2, 2, False),
+        (3, 2, True),
+    ]
     assert {(need.retriever, need.form) for need in walked} == {("vanilla", None)}
     assert [type(need) for need in needs[3:]] == [Answering, Completing]
     names = [[step.relation.relation.local_name for step in beam.steps] for beam in shown(needs)]
@@ -107,7 +111,7 @@ def test_vanilla_keeps_the_best_steps_of_each_hop() -> None:
         ["d1n0"],
         ["d1n1"],
     ]
-    assert found.beams == shown(needs)[:1]
+    assert found.paths == shown(needs)[:1]
 
 
 @pytest.mark.parametrize("method", [retrieve_once.kaping, retrieve_once.vanilla])
@@ -134,7 +138,7 @@ def test_a_judgement_sees_all_paths_and_names_no_ends() -> None:
     found, needs = drive(
         retrieve_once.kaping(Task(TOPICS, SearchSettings(), together=True)), many, conclusion=conclusion
     )
-    assert found.beams == (shown(needs)[1], shown(needs)[0])
+    assert found.paths == (shown(needs)[1], shown(needs)[0])
     assert (found.tails, found.conclusion.verdict) == (((), ()), "yes")
 
 
@@ -144,7 +148,7 @@ def test_evidence_is_offered_steps_within_the_bounds(depth: int, beam: int, offe
     said: set[Step] = set()
 
     def offers(need: Expanding) -> list[Step]:
-        made = [step(f"{need.depth}.{n}", n % len(need.beams), -n) for n in range(offered)]
+        made = [step(f"{need.depth}.{n}", n % len(need.partial_paths), -n) for n in range(offered)]
         said.update(made)
         return made
 
@@ -153,8 +157,8 @@ def test_evidence_is_offered_steps_within_the_bounds(depth: int, beam: int, offe
     kinds = [type(need) for need in needs]
     assert kinds.count(Answering) == (1 if offered else 0)
     assert kinds.count(Expanding) <= (1 if kaping else depth)
-    assert all(len(need.beams) <= max(beam, len(TOPICS)) for need in needs if isinstance(need, Expanding))
-    assert {each for one in found.beams for each in one.steps} <= said
+    assert all(len(need.partial_paths) <= max(beam, len(TOPICS)) for need in needs if isinstance(need, Expanding))
+    assert {each for one in found.paths for each in one.steps} <= said
 
 
 async def answered(films: SparqlGraph, similarity: LazySimilarity, question: str, method: str) -> tuple[Answer, Ranked]:

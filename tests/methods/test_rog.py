@@ -57,7 +57,7 @@ def drive(
                 case Planning():
                     reply: Any = tuple(planned)
                 case Completing() as need:
-                    reply = tuple(map(filled, need.beams))
+                    reply = tuple(map(filled, need.partial_paths))
                 case Answering() as need:
                     reply = conclude(need)
             needs.append(walk.send(reply))
@@ -75,7 +75,7 @@ def test_plans_are_grounded_and_judged() -> None:
     found, needs = drive([PlannedChain(TOPIC, relations("ab"), 0.7)], first, SearchSettings(depth=3, beam=2))
     assert needs[0] == Planning((TOPIC,), 3, 2)
     assert [type(need).__name__ for need in needs] == ["Planning", "Completing", "Answering"]
-    (beam,) = found.beams
+    (beam,) = found.paths
     assert (beam.chain, beam.score) == (relations("ab"), 0.7)
     assert found.measures == {"validity ratio": 1.0, "planned steps": 2}
 
@@ -84,8 +84,10 @@ def test_a_chain_with_a_step_that_does_not_exist_is_dropped() -> None:
     """Not shortened either: of seven planned steps four exist, and one chain is judged."""
     planned = [PlannedChain(TOPIC, relations(names)) for names in ("za", "ab", "abz")]
     found, needs = drive(planned, first)
-    assert [beam.chain for need in needs if isinstance(need, Answering) for beam in need.beams] == [relations("ab")]
-    assert [beam.chain for beam in found.beams] == [relations("ab")]
+    assert [beam.chain for need in needs if isinstance(need, Answering) for beam in need.partial_paths] == [
+        relations("ab")
+    ]
+    assert [beam.chain for beam in found.paths] == [relations("ab")]
     assert found.measures == {"validity ratio": 4 / 7, "planned steps": 7}
 
 
@@ -104,7 +106,7 @@ def test_no_plan_has_no_validity() -> None:
 
 def test_a_plan_counts_once_whatever_the_number_of_topics() -> None:
     """It is valid as far as it leads from the topic where it leads furthest."""
-    whole = filled(PartialPath(TOPIC, PlannedChain(TOPIC, relations("ab")).beam.steps))
+    whole = filled(PartialPath(TOPIC, PlannedChain(TOPIC, relations("ab")).path.steps))
     broken = filled(PartialPath(OTHER, whole.steps), missing="a")
     walk = rog.search(Task((TOPIC, OTHER), SearchSettings()))
     next(walk)
@@ -121,7 +123,7 @@ def test_the_conclusion_names_paths_and_tails(together: bool) -> None:
     planned = [PlannedChain(TOPIC, relations(names)) for names in ("a", "b")]
     conclusion = Conclusion((2,), {2: (1,)}, "yes" if together else "")
     found, _ = drive(planned, lambda _: conclusion, together=together)
-    assert ([beam.chain for beam in found.beams], found.tails) == ([relations("b")], ((),) if together else ((1,),))
+    assert ([beam.chain for beam in found.paths], found.tails) == ([relations("b")], ((),) if together else ((1,),))
 
 
 @given(st.lists(st.text("abz", min_size=1, max_size=4), max_size=5), st.data())
@@ -129,11 +131,11 @@ def test_whatever_is_planned_only_what_exists_is_found(plans: list[str], data: s
     """The ratio is the share of steps before the first that is missing, and lies in 0..1; nothing is ever exhausted."""
 
     def conclude(need: Answering) -> Conclusion:
-        return Conclusion(tuple(data.draw(st.lists(st.integers(1, len(need.beams)), unique=True))))
+        return Conclusion(tuple(data.draw(st.lists(st.integers(1, len(need.partial_paths)), unique=True))))
 
     found, _ = drive([PlannedChain(TOPIC, relations(names)) for names in plans], conclude)
-    assert all(step.edges for beam in found.beams for step in beam.steps)
-    assert {beam.chain for beam in found.beams} <= {relations(names) for names in plans if "z" not in names}
+    assert all(step.edges for beam in found.paths for step in beam.steps)
+    assert {beam.chain for beam in found.paths} <= {relations(names) for names in plans if "z" not in names}
     distinct = set(plans)
     steps, valid = sum(map(len, distinct)), sum(len(names.partition("z")[0]) for names in distinct)
     assert found.measures == ({"validity ratio": valid / steps} if steps else {}) | {"planned steps": steps}

@@ -45,7 +45,9 @@ class Driver:
         match need:
             case Expanding():
                 self.depth = need.depth
-                found = [group(n, beam, name, self.tails) for n, beam in enumerate(need.beams) for name in "abc"]
+                found = [
+                    group(n, beam, name, self.tails) for n, beam in enumerate(need.partial_paths) for name in "abc"
+                ]
                 return Expansion(tuple(found), self.complete, page=1)
             case Scoring(what="relations"):
                 return tuple(self.scores[str(step.relation.relation.local_name)] for step in need.candidates)
@@ -54,9 +56,9 @@ class Driver:
             case Judging():
                 return self.depth == self.enough_at
             case Completing():
-                return need.beams
+                return need.partial_paths
             case Answering():
-                return Conclusion(tuple(range(1, len(need.beams) + 1)))
+                return Conclusion(tuple(range(1, len(need.partial_paths) + 1)))
 
 
 def named(step: Step) -> str:
@@ -91,7 +93,7 @@ def kinds(needs: Sequence[Need[object]]) -> list[str]:
 def expanded(needs: Sequence[Need[object]], depth: int) -> list[str]:
     """The ends of the paths that were expanded at that depth."""
     (need,) = [need for need in needs if isinstance(need, Expanding) and need.depth == depth]
-    return [named(beam.steps[-1]) for beam in need.beams]
+    return [named(beam.steps[-1]) for beam in need.partial_paths]
 
 
 def test_each_depth_scores_relations_then_entities_then_judges() -> None:
@@ -134,7 +136,7 @@ def test_enough_evidence_ends_the_search_and_is_completed() -> None:
     """The answer call sees the paths of that depth with all their ends, those of one chain as one."""
     found, needs = drive(SearchSettings(depth=4, beam=2), Driver(enough_at=1, b=0.1))
     assert kinds(needs) == ["Expanding", "relations", "entities", "Judging", "Completing", "Answering"]
-    (beam,) = found.beams
+    (beam,) = found.paths
     assert [tail.text for tail in beam.tails] == ["<http://x/t.a0>", "<http://x/t.a1>"]
     assert not found.exhausted
 
@@ -142,7 +144,7 @@ def test_enough_evidence_ends_the_search_and_is_completed() -> None:
 def test_never_enough_leaves_the_answer_to_the_kept_paths_of_every_depth() -> None:
     """The model's memory is not asked; the deepest paths come first."""
     _, needs = drive(SearchSettings(depth=2, beam=1), Driver())
-    (shown,) = [need.beams for need in needs if isinstance(need, Answering)]
+    (shown,) = [need.partial_paths for need in needs if isinstance(need, Answering)]
     assert [named(beam.steps[-1]) for beam in shown] == ["t.a0.a0", "t.a0"]
 
 
@@ -153,16 +155,16 @@ def test_a_judgement_rests_on_all_evidence() -> None:
         """Only the first of two paths goes on."""
 
         def __call__(self, need: Need[object]) -> Any:
-            if isinstance(need, Scoring) and need.depth == 2 and need.beams[0].topic != topics[0]:
+            if isinstance(need, Scoring) and need.depth == 2 and need.partial_paths[0].topic != topics[0]:
                 return (0.0,) * len(need.candidates)
             return super().__call__(need)
 
     topics = (Iri("http://x/t"), Iri("http://x/u"))
     found, needs = drive(SearchSettings(depth=3, beam=2), Crossed(enough_at=2, b=0.0), together=True, topics=topics)
-    judged = [need.beams for need in needs if isinstance(need, Judging)]
+    judged = [need.partial_paths for need in needs if isinstance(need, Judging)]
     assert [{beam.topic for beam in shown} for shown in judged] == [set(topics), set(topics)]
     assert kinds(needs)[-2:] == ["Completing", "Answering"]
-    assert {beam.topic for beam in found.beams} == set(topics)
+    assert {beam.topic for beam in found.paths} == set(topics)
 
 
 def test_nothing_that_helps_ends_the_search_without_further_calls() -> None:
@@ -189,7 +191,7 @@ def test_a_topic_without_edges_costs_no_call() -> None:
 def test_exhausted_is_false_where_something_was_not_looked_at(settings: SearchSettings, driver: Driver) -> None:
     """An empty result means "the graph says none" only where everything was offered, and nothing that helps was dropped."""
     found, _ = drive(settings, driver)
-    assert (found.beams, found.exhausted) == ((), False)
+    assert (found.paths, found.exhausted) == ((), False)
 
 
 def test_all_relations_are_offered_unless_the_settings_bound_them() -> None:
@@ -216,7 +218,7 @@ def test_several_edges_to_one_entity_are_one_pair() -> None:
 
     found, needs = drive(SearchSettings(), answer)
     assert [len(need.candidates) for need in needs if isinstance(need, Scoring)] == [1, 1]
-    assert found.beams[0].steps[0].edges == tuple(edges)
+    assert found.paths[0].steps[0].edges == tuple(edges)
 
 
 @given(
@@ -240,16 +242,16 @@ def test_whatever_the_model_says_paths_are_made_of_offered_edges(
             case Judging():
                 return data.draw(st.booleans())
             case Answering():
-                return Conclusion(tuple(data.draw(st.lists(st.integers(1, len(need.beams)), unique=True))))
+                return Conclusion(tuple(data.draw(st.lists(st.integers(1, len(need.partial_paths)), unique=True))))
         reply = driver(need)
         if isinstance(reply, Expansion):
             offered.update(edge for step in reply.candidates for edge in step.edges)
         return reply
 
     found, needs = drive(settings, answer, together=together)
-    assert all(edge in offered for beam in found.beams for step in beam.steps for edge in step.edges)
-    assert all(beam.walks(tail) for beam in found.beams for tail in beam.tails)
-    assert all(len(need.beams) <= settings.beam for need in needs if isinstance(need, Expanding))
+    assert all(edge in offered for beam in found.paths for step in beam.steps for edge in step.edges)
+    assert all(beam.walks(tail) for beam in found.paths for tail in beam.tails)
+    assert all(len(need.partial_paths) <= settings.beam for need in needs if isinstance(need, Expanding))
     entities = [need for need in needs if isinstance(need, Scoring) and need.what == "entities"]
     assert all(len(need.candidates) <= settings.beam * settings.tails for need in entities)
     assert len([need for need in needs if isinstance(need, Expanding)]) <= settings.depth

@@ -17,10 +17,10 @@ VERDICTS = (Verdict(1, True, True), Verdict(2, False, False), Verdict(3, True, F
 
 
 def said(
-    verifier: Verifier, reply: Any, beams: tuple[PartialPath, ...] = BEAMS
+    verifier: Verifier, reply: Any, partial_paths: tuple[PartialPath, ...] = BEAMS
 ) -> tuple[list[Need[object]], VerifiedPaths]:
     """What a verifier asks at the second depth, and what it makes of the reply."""
-    needs, walk = [], verified(verifier, 2, beams, BEFORE)
+    needs, walk = [], verified(verifier, 2, partial_paths, BEFORE)
     try:
         needs.append(next(walk))
         walk.send(reply)

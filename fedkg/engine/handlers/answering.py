@@ -22,8 +22,8 @@ HYPOTHESES = 3
 @handles(Answering)
 async def answer(walk: RunningWalk, need: Answering) -> Conclusion:
     """Which paths answer; none, with a warning, where the model fails."""
-    await _prepared(walk, need.beams, [path for others in need.also for path in others])
-    candidates = _candidates(walk, need.beams)
+    await _prepared(walk, need.partial_paths, [path for others in need.also for path in others])
+    candidates = _candidates(walk, need.partial_paths)
     for index, others in enumerate(need.also):
         candidates[index] = with_others(candidates[index], [_candidate(walk, path) for path in others])
     if need.weighted:
@@ -39,8 +39,8 @@ async def answer(walk: RunningWalk, need: Answering) -> Conclusion:
 @handles(Inducing)
 async def induce(walk: RunningWalk, need: Inducing) -> Conclusion:
     """Which paths answer, each shown with what it led to; none, with a warning, where the model fails."""
-    await _prepared(walk, need.beams)
-    candidates = _candidates(walk, need.beams)
+    await _prepared(walk, need.partial_paths)
+    candidates = _candidates(walk, need.partial_paths)
     hypotheses = [", ".join(candidate.tails[:HYPOTHESES]) for candidate in candidates]
     context = walk.context
     try:

@@ -22,7 +22,7 @@ __all__ = ["choose", "decode", "pick"]
 async def choose(walk: RunningWalk, need: Choosing) -> tuple[Choice, ...]:
     """The model's choices, each verified; where it fails the first candidates, as the retriever ranks them."""
     context = walk.context
-    candidates = walk.candidates(need.beams, need.candidates)
+    candidates = walk.candidates(need.partial_paths, need.candidates)
     kept = walk.walked(need.kept)
     try:
         choices = await context.reasoner.ask(ChooseCall(context.question, context.plan, candidates, need.width, kept))
@@ -38,8 +38,8 @@ async def pick(walk: RunningWalk, need: Picking) -> tuple[Choice, ...]:
     """The model's choices for one path, unverified; where it fails the first candidates."""
     context = walk.context
     steps = tuple(msgspec.structs.replace(step, beam=0) for step in need.candidates)
-    candidates = walk.candidates([need.beam], steps)
-    path = walk.shown(need.beam) if need.beam.steps else None
+    candidates = walk.candidates([need.path], steps)
+    path = walk.shown(need.path) if need.path.steps else None
     try:
         choices = await context.reasoner.ask(BeamCall(context.question, context.plan, path, candidates, need.width))
     except UNUSABLE as error:
@@ -55,7 +55,7 @@ async def decode(walk: RunningWalk, need: Decoding) -> Decoded | None:
     Constrained token by token it writes paths of one end each; each stands for its whole path, which is named once.
     """
     context, reasoner = walk.context, walk.context.reasoner
-    numbered = [(number, single) for number, path in enumerate(need.beams, 1) for single in _apart(walk, path)]
+    numbered = [(number, single) for number, path in enumerate(need.partial_paths, 1) for single in _apart(walk, path)]
     paths = [path for _, path in numbered]
     if len(paths) > reasoner.constraint_limit:
         _warn_of_size(walk, len(paths))
@@ -66,7 +66,7 @@ async def decode(walk: RunningWalk, need: Decoding) -> Decoded | None:
     except UNUSABLE as error:
         walk.warn(f"the paths are picked from hop to hop: {error}")
         return None
-    _report_choices(walk, max(len(path.steps) for path in need.beams), candidates, choices, paths)
+    _report_choices(walk, max(len(path.steps) for path in need.partial_paths), candidates, choices, paths)
     return Decoded(
         reasoner.constraint_level, tuple(dict.fromkeys(numbered[choice.number - 1][0] for choice in choices))
     )

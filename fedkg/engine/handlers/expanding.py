@@ -23,11 +23,11 @@ log = logging.getLogger(__name__)
 async def expand(walk: RunningWalk, need: Expanding) -> Expansion:
     """The candidates of all paths, best first. Raises TopicError where no endpoint has anything of any topic."""
     context, record = walk.context, walk.record
-    record.last_paths = need.beams
+    record.last_paths = need.partial_paths
     if need.frontier is None:
-        nodes = frontier(need.beams, context.search.frontier, context.explored)
+        nodes = frontier(need.partial_paths, context.search.frontier, context.explored)
     else:
-        nodes = spread(need.beams, need.frontier)
+        nodes = spread(need.partial_paths, need.frontier)
     await context.explored.fetch(node for ends in nodes for node in ends)
     walk.emit(_fetched(walk, need.depth))
     form = need.form or context.search.form
@@ -35,15 +35,17 @@ async def expand(walk: RunningWalk, need: Expanding) -> Expansion:
     expanded = tuple(map(tuple, nodes))
     # a method that names no retriever scores the steps itself: the model is not asked twice
     scorer = _relation_scorer(walk, need) if need.retriever else None
-    request = RankingRequest(need.beams, expanded, form, limit, not need.last, scorer)
+    request = RankingRequest(need.partial_paths, expanded, form, limit, not need.last, scorer)
     ranking = await _retriever(walk, need).rank(request, walk.retrieval)
-    log.debug("depth %d: %d candidates of %d paths are ranked", need.depth, len(ranking.candidates), len(need.beams))
+    log.debug(
+        "depth %d: %d candidates of %d paths are ranked", need.depth, len(ranking.candidates), len(need.partial_paths)
+    )
     record.labels |= ranking.labels
     record.considered += len(ranking.candidates)
     if need.depth == 1:
         walk.check_topics()
     page = ranking.candidates[:limit]
-    offered = tuple(candidate.text for candidate in walk.candidates(need.beams, page))
+    offered = tuple(candidate.text for candidate in walk.candidates(need.partial_paths, page))
     walk.emit(Ranked(need.depth, len(ranking.candidates), offered))
     walk.reached(need.depth, "offered", page)
     return Expansion(ranking.candidates, ranking.complete, limit or 0)
@@ -52,8 +54,8 @@ async def expand(walk: RunningWalk, need: Expanding) -> Expansion:
 @handles(Completing)
 async def complete_paths(walk: RunningWalk, need: Completing) -> tuple[PartialPath, ...]:
     """The paths with all the ends that their relations lead to."""
-    walk.record.last_paths = need.beams
-    return await complete(walk.context.explored, need.beams)
+    walk.record.last_paths = need.partial_paths
+    return await complete(walk.context.explored, need.partial_paths)
 
 
 def _retriever(walk: RunningWalk, need: Expanding) -> Retriever:
@@ -68,7 +70,7 @@ def _relation_scorer(walk: RunningWalk, need: Expanding) -> RelationScorer:
 
     async def scores(steps: Sequence[Step], labels: Mapping[Term, str]) -> Sequence[float]:
         walk.record.labels |= labels
-        return await score(walk, Scoring(need.depth, "relations", need.beams, tuple(steps)))
+        return await score(walk, Scoring(need.depth, "relations", need.partial_paths, tuple(steps)))
 
     return scores
 

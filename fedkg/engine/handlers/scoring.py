@@ -29,8 +29,8 @@ async def score(walk: RunningWalk, need: Scoring) -> tuple[float, ...]:
 
 def _steps(walk: RunningWalk, need: Scoring) -> list[PromptCandidate]:
     """The next steps of one path, shown apart from it, or of several, each with its own."""
-    alone = len(need.beams) == 1
-    paths = [need.beams[0 if alone else step.beam] for step in need.candidates]
+    alone = len(need.partial_paths) == 1
+    paths = [need.partial_paths[0 if alone else step.beam] for step in need.candidates]
     return [
         onward_candidate(number, path, step.relation, walk.record.labels, walk.record.topics, alone=alone)
         for number, (path, step) in enumerate(zip(paths, need.candidates, strict=True), 1)
@@ -39,8 +39,8 @@ def _steps(walk: RunningWalk, need: Scoring) -> list[PromptCandidate]:
 
 async def _ends(walk: RunningWalk, need: Scoring) -> list[PromptCandidate]:
     """Where the steps lead to, each with its path and, if that is wanted, with what the graph has around it."""
-    walk.record.last_paths = need.beams
-    ends = [need.beams[step.beam].extend(step) for step in need.candidates]
+    walk.record.last_paths = need.partial_paths
+    ends = [need.partial_paths[step.beam].extend(step) for step in need.candidates]
     await walk.label(ends)
     candidates = walk.walked(ends)
     if not need.surroundings:
@@ -57,7 +57,7 @@ async def _scored(walk: RunningWalk, need: Scoring, candidates: Sequence[PromptC
     context = walk.context
     if need.what == "entities":
         return await context.reasoner.ask(ScoreEntitiesCall(context.question, context.plan, candidates))
-    path = walk.shown(need.beams[0]) if len(need.beams) == 1 else None
+    path = walk.shown(need.partial_paths[0]) if len(need.partial_paths) == 1 else None
     return await context.reasoner.ask(ScoreRelationsCall(context.question, context.plan, path, candidates))
 
 

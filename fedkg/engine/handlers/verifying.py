@@ -20,14 +20,14 @@ LIKELY = 0.5
 @handles(Deducing)
 async def deduce(walk: RunningWalk, need: Deducing) -> tuple[Verdict, ...]:
     """A verdict on each path; where the model fails all of them follow and none finishes."""
-    new = len(need.beams)
-    candidates = walk.walked((*need.beams, *need.kept))
+    new = len(need.partial_paths)
+    candidates = walk.walked((*need.partial_paths, *need.kept))
     try:
         verdicts = await (_likely(walk, candidates, new) if need.weighed else _deduced(walk, candidates, new))
     except UNUSABLE as error:
         walk.warn(f"not verified at depth {need.depth}: {error}")
         verdicts = tuple(Verdict(number, follows=True, finishes=False) for number in range(1, new + 1))
-    report_verdicts(walk, need.depth, candidates, verdicts, need.beams)
+    report_verdicts(walk, need.depth, candidates, verdicts, need.partial_paths)
     return verdicts
 
 
@@ -35,8 +35,8 @@ async def deduce(walk: RunningWalk, need: Deducing) -> tuple[Verdict, ...]:
 async def judge(walk: RunningWalk, need: Judging) -> bool:
     """Whether the paths are enough to answer; False, with a warning, where the model fails."""
     context = walk.context
-    walk.record.last_paths = need.beams
-    candidates = walk.walked(need.beams)
+    walk.record.last_paths = need.partial_paths
+    candidates = walk.walked(need.partial_paths)
     try:
         adequate = await context.reasoner.ask(AdequacyCall(context.question, context.plan, candidates))
     except UNUSABLE as error:
