@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fedkg.config.resources import folder
+from fedkg.config import resources
 from fedkg.config.settings import Settings
 from fedkg.core.events import Answered
 from fedkg.core.path import PartialPath
@@ -47,11 +47,11 @@ def added() -> dict[str, Any]:
 def prompts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The bundled prompts, and one more, worded like `adequacy`."""
     place = tmp_path / "prompts"
-    shutil.copytree(folder("prompts"), place)
+    shutil.copytree(resources.folder("prompts"), place)
     shutil.copytree(place / "adequacy", place / "contradiction")
     for path in (place / "contradiction").iterdir():
         path.write_text(path.read_text().replace("adequate", "contradict"))
-    monkeypatch.setattr(library, "folder", lambda name: tmp_path / name)
+    monkeypatch.setattr(resources, "PACKAGE", tmp_path / "fedkg")
     return place
 
 

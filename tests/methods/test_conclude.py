@@ -75,7 +75,7 @@ def test_without_time_to_complete_the_choice_stands_as_it_is() -> None:
     assert isinstance(walk.send(Conclusion((1,))), Completing)
     with pytest.raises(StopIteration) as end:
         walk.throw(BudgetError("spent", budget="seconds"))
-    (beam,) = end.value.value.partial_paths
+    (beam,) = end.value.value.paths
     assert (beam.chain, beam.complete) == (walked("a").chain, False)
 
 
@@ -166,7 +166,7 @@ def test_an_answer_that_is_known_survives_a_spent_budget_there_too() -> None:
     assert isinstance(walk.send(Conclusion((1, 2))), Completing)
     with pytest.raises(StopIteration) as end:
         walk.throw(BudgetError("spent", budget="seconds"))
-    assert [beam.complete for beam in end.value.value.partial_paths] == [False, False]
+    assert [beam.complete for beam in end.value.value.paths] == [False, False]
 
 
 def test_without_a_model_to_ask_all_ends_are_the_answer() -> None:

@@ -266,7 +266,7 @@ def test_an_answer_that_is_known_survives_a_spent_budget() -> None:
         need = walk.send(table(need))
     with pytest.raises(StopIteration) as end:
         walk.throw(BudgetError("spent", budget="seconds"))
-    assert [beam.complete for beam in end.value.value.partial_paths] == [False]
+    assert [beam.complete for beam in end.value.value.paths] == [False]
 
 
 @pytest.mark.parametrize("numbers", [(4, 1), ()])
