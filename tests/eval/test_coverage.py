@@ -1,6 +1,5 @@
 """The coverage benchmark: a led walk counts what the offers lead to."""
 
-import gzip
 from pathlib import Path
 
 import pytest
@@ -17,30 +16,17 @@ from fedkg.core.terms import DirectedRelation, Edge, Iri
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.retrieval.base import Ranking
 from fedkg.testing import HashingEmbedder
+from tests.support.films import X, write
 
-X = "http://x/"
-LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 DIRECTED = DirectedRelation(Iri(f"{X}r/directed"), "out")
 STARRING = DirectedRelation(Iri(f"{X}r/starring"), "out")
-GRAPH = """
-<http://x/lee> <http://x/r/directed> <http://x/wave> .
-<http://x/lee> <http://x/r/directed> <http://x/storm> .
-<http://x/lee> <http://x/r/born> <http://x/york> .
-<http://x/wave> <http://x/r/starring> <http://x/ann> .
-<http://x/storm> <http://x/r/starring> <http://x/bob> .
-<http://x/storm> <http://x/r/born> "1990" .
-"""
-NAMES = ("lee", "wave", "storm", "york", "ann", "bob")
 TWO_HOPS = ((Iri(f"{X}lee"), (DIRECTED, STARRING)),)
 
 
 @pytest.fixture
 def films(tmp_path: Path) -> Path:
     """The file of a graph of a director whose two films have an actor each."""
-    labels = "".join(f'<{X}{name}> <{LABEL}> "{name.title()}"@en .\n' for name in NAMES)
-    file = tmp_path / "films.nt.gz"
-    file.write_bytes(gzip.compress((GRAPH.lstrip() + labels).encode()))
-    return file
+    return write(tmp_path)
 
 
 def test_a_candidate_is_worth_the_answers_that_it_leads_to() -> None:

@@ -9,25 +9,13 @@ from typing import Any
 import pytest
 
 from fedkg.bench.data.gold_chains import QuestionSet
-
-X = "http://x/"
-LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
-GRAPH = """
-<http://x/lee> <http://x/r/directed> <http://x/wave> .
-<http://x/lee> <http://x/r/directed> <http://x/storm> .
-<http://x/lee> <http://x/r/born> <http://x/york> .
-<http://x/wave> <http://x/r/starring> <http://x/ann> .
-<http://x/storm> <http://x/r/starring> <http://x/bob> .
-<http://x/storm> <http://x/r/born> "1990" .
-"""
-NAMES = ("lee", "wave", "storm", "york", "ann", "bob")
+from tests.support.films import X, write
 
 
 @pytest.fixture
 def films(tmp_path: Path) -> QuestionSet:
     """Two questions about a director whose two films have an actor each, and one about somebody unknown."""
-    labels = "".join(f'<{X}{name}> <{LABEL}> "{name.title()}"@en .\n' for name in NAMES)
-    (tmp_path / "films.nt.gz").write_bytes(gzip.compress((GRAPH.lstrip() + labels).encode()))
+    write(tmp_path)
     chain = [f"{X}r/directed", f"{X}r/starring"]
     rows = [
         question_row("one", "who starred in films directed by lee", "lee", ["ann", "bob"], gold_relations=chain),
