@@ -83,11 +83,12 @@ class Retriever(Protocol):
     """Ranks the candidates for the next step.
 
     It keeps nothing between two calls: one object serves all questions of a session, several at the same time.
-    `looks_ahead`: it has the hop after this one fetched, where that follows; the estimate of a question's cost counts
-    it.
+    `looks_ahead`: it has the hop after this one fetched, where that follows. `asks_model`: it uses the request's
+    `scorer`, once a hop at most. The estimate of a question's cost counts both.
     """
 
     looks_ahead: bool
+    asks_model: bool
 
     async def rank(self, request: RankingRequest, context: RetrievalContext) -> Ranking:
         """All candidates over all paths, best first.

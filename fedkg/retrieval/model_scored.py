@@ -20,6 +20,7 @@ class ModelScored:
     """
 
     looks_ahead = False
+    asks_model = True
 
     async def rank(self, request: RankingRequest, context: RetrievalContext) -> Ranking:
         """All candidates over all paths, best first. Raises EndpointError and ModelError."""

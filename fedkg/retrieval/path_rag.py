@@ -33,6 +33,7 @@ class PathRag:
     """
 
     looks_ahead = True
+    asks_model = False
 
     async def rank(self, request: RankingRequest, context: RetrievalContext) -> Ranking:
         """All candidates over all paths, best first. Raises EndpointError."""

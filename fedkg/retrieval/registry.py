@@ -25,7 +25,10 @@ def _fits(thing: object) -> bool:
 
 
 _REGISTRY: Registry[Retriever] = Registry(
-    "fedkg.retrievers", RETRIEVERS, _fits, "an object with `looks_ahead` and `rank` (fedkg.retrieval.base.Retriever)"
+    "fedkg.retrievers",
+    RETRIEVERS,
+    _fits,
+    "an object with `rank`, `looks_ahead` and `asks_model` (fedkg.retrieval.base.Retriever)",
 )
 
 

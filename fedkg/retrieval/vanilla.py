@@ -11,6 +11,7 @@ class Vanilla:
     """The retriever `vanilla`: by the whole question, and no further than the step."""
 
     looks_ahead = False
+    asks_model = False
 
     async def rank(self, request: RankingRequest, context: RetrievalContext) -> Ranking:
         """All candidates over all paths, best first. Raises EndpointError."""

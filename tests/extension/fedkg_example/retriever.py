@@ -8,6 +8,7 @@ class FewestFirst:
     """Ranks steps by how few ends they have."""
 
     looks_ahead = False
+    asks_model = False
 
     async def rank(self, request: RankingRequest, context: RetrievalContext) -> Ranking:
         """All candidates over all paths, best first."""
