@@ -51,6 +51,8 @@ def prompts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(place / "adequacy", place / "contradiction")
     for path in (place / "contradiction").iterdir():
         path.write_text(path.read_text().replace("adequate", "contradict"))
+    for name in ("endpoints", "models"):
+        (tmp_path / name).symlink_to(resources.folder(name))
     monkeypatch.setattr(resources, "PACKAGE", tmp_path / "fedkg")
     return place
 
