@@ -55,7 +55,7 @@ LOOPBACK = (
 )
 
 READ = {"content-type", "server"}
-"""Headers of a reply: the second betrays the engine of an endpoint."""
+"""Headers of a reply: the second shows the engine of an endpoint."""
 
 MakeGraph = Callable[..., SparqlGraph]
 Recorded = Callable[..., AbstractContextManager[None]]

@@ -155,7 +155,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     urls: where it is served, the first choice first; an empty list stands for a shape that is put on a URL or file by
     `PROFILE@WHERE`. file: an RDF file beside the profile, served in process. engine: what is believed to answer there
-    (generic: not known). detects: what the replies betray of the engine counts more, and is remembered; false keeps to
+    (generic: not known). detects: the engine that its replies show counts more, and is remembered; false keeps to
     `engine` whatever they say. contact_required: whether its operator wants a contact in the User-Agent. like: another
     profile whose shape this one has, but for the keys that it gives itself. authorities: prefixes of the IRIs that it
     has anything to say of; where several endpoints are asked it is asked of no others (empty: it is found out by

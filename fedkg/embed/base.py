@@ -24,7 +24,8 @@ class Embedder(Protocol):
 class Similarity(Protocol):
     """Scores texts against one query.
 
-    `embedded` counts the texts that a model had to read. Scores up to `unrelated` say nothing, those below `weak` little.
+    `embedded` counts the texts that a model had to read. Scores up to `unrelated` say nothing, those below `weak`
+    little.
     """
 
     name: str

@@ -24,10 +24,10 @@ UNSPACED = re.compile("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U0
 class Bm25Similarity:
     """A Similarity that takes the candidate texts themselves as the corpus.
 
-    A score is BM25 (Lucene's variant, k1 = 1.5, b = 0.75) divided by the sum of the idf of all query words, the limit that
-    no text exceeds however often it repeats every word. So scores lie in 0..1, keep BM25's order, and those of relations
-    and of entities under one query can be added. Words that no text has count in the limit as the rarest: a match of
-    "of" alone stays small. Repeated texts count once in the corpus and score alike. Nothing is embedded.
+    A score is BM25 (Lucene's variant, k1 = 1.5, b = 0.75) divided by the sum of the idf of all query words, the limit
+    that no text exceeds however often it repeats every word. So scores lie in 0..1, keep BM25's order, and those of
+    relations and of entities under one query can be added. Words that no text has count in the limit as the rarest: a
+    match of "of" alone stays small. Repeated texts count once in the corpus and score alike. Nothing is embedded.
     """
 
     name = "bm25"
@@ -46,7 +46,7 @@ class Bm25Similarity:
 
 
 def _table(queries: Sequence[str], texts: Sequence[str]) -> Matrix:
-    corpus = {text: list(found) for text in dict.fromkeys(texts) if (found := words(text))}
+    corpus = {text: list(terms) for text in dict.fromkeys(texts) if (terms := words(text))}
     index = bm25s.BM25(method="lucene", k1=K1, b=B)
     if corpus:
         index.index(list(corpus.values()), show_progress=False)
@@ -67,8 +67,8 @@ def _scored(query: str, index: bm25s.BM25, corpus: Mapping[str, list[str]]) -> d
 
 def _limit(asked: Sequence[str], corpus: Sequence[Sequence[str]]) -> float:
     """The sum of Lucene's idf over the query's words; its term-frequency factor tends to 1."""
-    sets = [set(found) for found in corpus]
-    counts = [sum(word in found for found in sets) for word in asked]
+    sets = [set(terms) for terms in corpus]
+    counts = [sum(word in terms for terms in sets) for word in asked]
     return sum(math.log1p((len(corpus) - count + 0.5) / (count + 0.5)) for count in counts)
 
 
@@ -76,8 +76,8 @@ def _limit(asked: Sequence[str], corpus: Sequence[Sequence[str]]) -> float:
 def words(text: str) -> tuple[str, ...]:
     """The words of a label, case-folded, in order; camelCase, snake_case and dotted names are taken apart.
 
-    Letters keep their combining marks (Indic vowel signs belong to their word); Chinese and Japanese characters are words
-    of their own.
+    Letters keep their combining marks (Indic vowel signs belong to their word); Chinese and Japanese characters are
+    words of their own.
     """
     split = UNSPACED.sub(r" \1 ", CAMEL.sub(" ", unicodedata.normalize("NFKC", text)))
     return tuple("".join(char if _in_word(char) else " " for char in split.casefold()).split())

@@ -47,8 +47,8 @@ class LabelIndex:
         vectors = await self._similarity.vectors([text])
         if not self._fits(vectors):
             return []
-        found = await asyncio.to_thread(self._index.search, vectors[0], m)
-        return [_match(key, score) for key, score in found]
+        hits = await asyncio.to_thread(self._index.search, vectors[0], m)
+        return [_match(key, score) for key, score in hits]
 
     def save(self) -> None:
         """Writes the index, where it has changed."""

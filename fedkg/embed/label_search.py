@@ -19,8 +19,8 @@ log = logging.getLogger(__name__)
 class LabelSearch:
     """The labels of one session's walks, and those in `folder` (None: nothing is read or written).
 
-    What was shown is written down as text when the session closes, and embedded when it is searched. `offline` reads what is
-    there and adds nothing.
+    What was shown is written down as text when the session closes, and embedded when it is searched. `offline` reads
+    what is there and adds nothing.
     """
 
     def __init__(self, folder: Path | None, *, offline: bool = False) -> None:

@@ -23,16 +23,16 @@ CLIP = 2_000
 class LazySimilarity:
     """A Similarity by cosine over an Embedder, with a Store behind it.
 
-    `embedded` counts the texts that the model had to read. Vectors are kept under the embedder's name and the SHA-256 of
-    the text, as float16 (2 bytes a dimension; cosines move by less than 0.001), and are rounded before their first use,
-    so that a run from the store scores exactly like the run that filled it. `keep` bounds the vectors in memory.
+    `embedded` counts the texts that the model had to read. Vectors are kept under the embedder's name and the SHA-256
+    of the text, as float16 (2 bytes a dimension; cosines move by less than 0.001), and are rounded before their first
+    use, so that a run from the store scores exactly like the run that filled it. `keep` bounds the vectors in memory.
 
     Embedder and store are used by one worker thread only: concurrent callers wait for each other and find what the
     others embedded.
     """
 
-    # measured with all-MiniLM-L6-v2 on benchmark questions, half of them without the relation that answers them: unrelated
-    # texts reach 0.05; below 0.3 one answer of twelve is right
+    # measured with all-MiniLM-L6-v2 on benchmark questions, half of them without the relation that answers them:
+    # unrelated texts reach 0.05; below 0.3 one answer of twelve is right
     unrelated = 0.05
     weak = 0.3
 
@@ -47,7 +47,10 @@ class LazySimilarity:
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="fedkg-embed")
 
     async def vectors(self, texts: Sequence[str]) -> Matrix:
-        """Shape (len(texts), d), float32, rows of length 1; shape (0, 0) for no texts. Raises what the embedder raises."""
+        """Shape (len(texts), d), float32, rows of length 1; shape (0, 0) for no texts.
+
+        Raises what the embedder raises.
+        """
         context = contextvars.copy_context()  # the worker counts for the question that asks
         return await asyncio.get_running_loop().run_in_executor(self._worker, context.run, self._matrix, texts)
 
@@ -66,7 +69,10 @@ class LazySimilarity:
         return np.asarray(matrix[: len(queries)] @ matrix[len(queries) :].T, dtype=np.float32)
 
     def close(self) -> None:
-        """Lets the worker thread end, without waiting for a batch that it is embedding; what that gives is not stored."""
+        """Lets the worker thread end, without waiting for a batch that it is embedding.
+
+        What that gives is not stored.
+        """
         self._closed = True
         self._worker.shutdown(wait=False, cancel_futures=True)
 
@@ -91,8 +97,8 @@ class LazySimilarity:
 
     def _stored(self, texts: Sequence[str]) -> dict[str, Matrix]:
         keys = {self._key(text): text for text in texts}
-        found = self._store.get_many(NAMESPACE, list(keys)) if keys else {}
-        rows = ((keys[key], _unpack(value)) for key, value in found.items())
+        values = self._store.get_many(NAMESPACE, list(keys)) if keys else {}
+        rows = ((keys[key], _unpack(value)) for key, value in values.items())
         return {text: row for text, row in rows if row is not None}
 
     def _fresh(self, texts: Sequence[str]) -> dict[str, Matrix]:

@@ -33,8 +33,8 @@ PATIENT = stamina.RetryingCaller(attempts=4, timeout=3 * LONGEST_WAIT)
 class OpenAIEmbedder:
     """An Embedder over one embedding model of OpenAI, or of a server of that kind at `base_url`.
 
-    `key` is required by OpenAI itself only. `timeout` is in seconds for one batch of 256 texts; a batch is tried 4 times
-    where the service is overloaded or unreachable, with the wait that it asks for (up to a minute).
+    `key` is required by OpenAI itself only. `timeout` is in seconds for one batch of 256 texts; a batch is tried 4
+    times where the service is overloaded or unreachable, with the wait that it asks for (up to a minute).
     """
 
     def __init__(
@@ -86,8 +86,8 @@ class OpenAIEmbedder:
         with np.errstate(over="ignore"):
             return np.array([rows[place] for place in range(count)], dtype=np.float32)
 
-    def _unfit(self, what: str) -> ModelReplyError:
-        return ModelReplyError(f"{self.name} sent {what}", asked=self.name, hint="does the server embed texts?")
+    def _unfit(self, content: str) -> ModelReplyError:
+        return ModelReplyError(f"{self.name} sent {content}", asked=self.name, hint="does the server embed texts?")
 
     @contextlib.contextmanager
     def _mapped(self) -> Iterator[None]:
@@ -101,8 +101,8 @@ class OpenAIEmbedder:
         except (openai.OpenAIError, AttributeError, TypeError, ValueError) as error:
             raise self._unfit("a reply that is no list of embeddings") from error
 
-    def _status(self, status: int, told: str) -> ModelError | ModelNameError:
-        message = f"{self.name} answered {status}: {told.replace(self._key, '…')[:300]}"
+    def _status(self, status: int, reason: str) -> ModelError | ModelNameError:
+        message = f"{self.name} answered {status}: {reason.replace(self._key, '…')[:300]}"
         if status == 404:
             return ModelNameError(message, asked=self.name)
         kind = ModelUnreachableError if status in (408, 409) or status >= 500 else ModelRefusedError

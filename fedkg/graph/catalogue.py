@@ -51,8 +51,8 @@ class Catalogue(Generic[K, T]):
     async def get(self, ask: Callable[[], Awaitable[K]]) -> T | None:
         """The table, by `ask` where it is not kept; None where the endpoint did not give it.
 
-        `ask` is not remembered: it is mostly a method of the object that has this table, and the two would keep each other
-        alive.
+        `ask` is not remembered: it is mostly a method of the object that has this table, and the two would keep each
+        other alive.
         """
         if self._found is None:
             async with self._asking.here():

@@ -25,7 +25,8 @@ __all__ = ["ALIKE", "SEARCHES", "EntityLookup"]
 SEARCHES = "searches"
 """The namespace of what was searched."""
 ALIKE = 0.8
-"""The score of a name that differs in nothing but case, marks and the order of its words: below those of all exact matches."""
+"""The score of a name that differs in nothing but case, marks and the order of its words: below those of all exact
+matches."""
 CANDIDATES = 50
 """Entities that are asked for: the order of an endpoint is not ours, so some more than are shown."""
 REFUSED_TEXT = re.compile(r"XM0\d\d|FT\d{3}")

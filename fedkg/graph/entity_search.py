@@ -68,7 +68,10 @@ class EntitySearch:
         return await self._kept("exact", texts, limit, self._find)
 
     async def lookup(self, texts: Sequence[str], limit: int) -> dict[str, list[Match]]:
-        """For each text the entities that are found by its words, the most alike first; none where that cannot be done."""
+        """For each text the entities that are found by its words, the most alike first.
+
+        None where that cannot be done.
+        """
         found = await self._kept("words", texts, limit, self._look_up)
         return {text: found.get(text, []) for text in texts}
 
@@ -160,7 +163,10 @@ class EntitySearch:
         return {text: list(_scored(spelled, by_form)) for text, spelled in forms.items()}
 
     async def _called(self, names: Sequence[str]) -> dict[str, list["_Found"]]:
-        """Who is called so, by name. Names that fill a reply crowd out the others, which are asked for again without them."""
+        """Who is called so, by name.
+
+        Names that fill a reply crowd out the others, which are asked for again without them.
+        """
         branches = len(self._labels.predicates) + len(self._labels.aliases)
         if not names or not branches:
             return {}

@@ -14,7 +14,8 @@ __all__ = ["BOTH", "ExploredGraph", "closed", "frontier", "onward", "spread"]
 BOTH: tuple[Direction, Direction] = ("out", "in")
 Groups = dict[DirectedRelation, list[Edge]]
 IDLE = 3
-"""Steps of a path that may lead to nothing new: as many as the longest questions ask for (PQL-3h: versions of versions)."""
+"""Steps of a path that may lead to nothing new: as many as the longest questions ask for (PQL-3h: versions of
+versions)."""
 ENOUGH = 8
 """Fetched tails that stand for all of a beam: the lookahead gets so many for each of the best candidates."""
 
@@ -81,10 +82,12 @@ class ExploredGraph:
 
 
 def onward(around: ExploredGraph, beam: PartialPath, edges: Iterable[tuple[Term, Edge]]) -> tuple[Groups, Groups]:
-    """Edges of the beam's ends, each with the end that it starts at, by relation: those that lead on, and those that lead back.
+    """Edges of the beam's ends, each with the end that it starts at, by relation.
 
-    Who shares a parent with somebody is not that person again, but of the parents of somebody's children that person is one.
-    Never is the last step walked again, against its direction.
+    Those that lead on, and those that lead back.
+
+    Who shares a parent with somebody is not that person again, but of the parents of somebody's children that person is
+    one. Never is the last step walked again, against its direction.
     """
     ancestors = beam.ancestors()
     behind = {node: around.alike({node, *ancestors.get(node, ())}) for node in dict(edges)}
@@ -113,8 +116,8 @@ def closed(beam: PartialPath) -> set[Term]:
 def frontier(beams: Sequence[PartialPath], budget: int, around: ExploredGraph) -> list[list[Iri]]:
     """The tails of each beam that are expanded, at most about `budget` in all, so that a hop stays one batch.
 
-    Tails that the lookahead has fetched already stand for their beam, where they are enough: asking for more would cost a hop
-    its second wave. Where a beam has too few, that wave is due, and each beam gets its share.
+    Tails that the lookahead has fetched already stand for their beam, where they are enough: asking for more would cost
+    a hop its second wave. Where a beam has too few, that wave is due, and each beam gets its share.
     """
     share = max(1, budget // max(1, len(beams)))
     tails = [[tail for tail in beam.tails if isinstance(tail, Iri)] for beam in beams]

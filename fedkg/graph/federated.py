@@ -1,11 +1,11 @@
 """Several endpoints as one Graph: what they say is put side by side, each edge with the endpoint that said it.
 
-A hop takes two waves at most. First every member says what it can about the new entities: its edges where they are its own,
-else whom it knows; either way it tells which copies of them there are. Then the members are asked for what they have not
-said yet, copies included. An endpoint that fails leaves a marked gap and stops nobody else.
+A hop takes two waves at most. First every member says what it can about the new entities: its edges where they are its
+own, else whom it knows; either way it tells which copies of them there are. Then the members are asked for what they
+have not said yet, copies included. An endpoint that fails leaves a marked gap and stops nobody else.
 
-Copies of an entity are joined one link deep, never further: what a copy's copy is called is for the next hop to find out.
-Which answers are copies of one another is asked at the end, of those that several members said.
+Copies of an entity are joined one link deep, never further: what a copy's copy is called is for the next hop to find
+out. Which answers are copies of one another is asked at the end, of those that several members said.
 """
 
 import asyncio
@@ -64,7 +64,10 @@ class KnownCopies:
 
 
 class _FirstWave:
-    """What each member says of entities by itself; apart from the graph, so that what is under way keeps no graph alive."""
+    """What each member says of entities by itself.
+
+    Apart from the graph, so that what is under way keeps no graph alive.
+    """
 
     def __init__(self, sources: Sequence[FederationMember], copies: KnownCopies) -> None:
         self._sources = sources
@@ -80,7 +83,10 @@ class _FirstWave:
         return presences
 
     def _heard(self, heard: tuple[MemberPresence, ...]) -> JoinedPresence:
-        """One link to each copy, of several the one between IRIs, then the first member's; first those that can be asked for."""
+        """One link to each copy, of several the one between IRIs, then the first member's.
+
+        First those that can be asked for.
+        """
         every = sorted((link for said in heard for link in said.links), key=lambda link: link.identifies is not None)
         links: dict[Iri, Edge] = {}
         for link in every:
@@ -160,7 +166,9 @@ class FederatedGraph:
         return [link for part in parts for link in part if link.end in wanted]
 
     async def holds(self, edges: Sequence[Edge]) -> list[bool | None]:
-        """Whether the member that said an edge still says it; edges of unknown members do not hold, None as a member says.
+        """Whether the member that said an edge still says it.
+
+        Edges of unknown members do not hold, None as a member says.
 
         Nor does one whose literal identifies something else than the edge claims. Raises EndpointError where a member
         fails: what it would say is not known.
@@ -182,7 +190,10 @@ class FederatedGraph:
         return _FirstWave(self._sources, self._copies)
 
     async def _plumbing(self) -> frozenset[Iri]:
-        """What one member knows to be plumbing is that for all: only one of them may have the catalogue of relations."""
+        """What one member knows to be plumbing is that for all.
+
+        Only one of them may have the catalogue of relations.
+        """
         parts = await asyncio.gather(*(member.plumbing() for member in self.members))
         return self._identity.relations.union(*parts)
 
@@ -254,7 +265,10 @@ class FederatedGraph:
         return names[next((same for same in alike if names[same] != own_name(same)), term)]
 
     def _merge(self, parts: Iterable[Iterable[Match]], limit: int) -> list[Match]:
-        """The best matches, one for each entity and its copies, as far as these are known; of equal ones the shortest IRI first."""
+        """The best matches, one for each entity and its copies, as far as these are known.
+
+        Of equal ones the shortest IRI first.
+        """
         best: dict[Term, Match] = {}
         for match in sorted((match for part in parts for match in part), key=_worth):
             if not any(copy in best for copy in self._copies.of(match.iri)):

@@ -32,8 +32,8 @@ class Hubs:
     async def get(self, entity: Iri, direction: Direction, at: str) -> Neighbourhood:
         """The relations, then some tails of each; mediators are not looked into. Raises EndpointError.
 
-        One tail more than is shown is asked for, so that it is known which relations have more. Without any relation it is
-        still cut: those that were found may all be plumbing, and others lie behind what was looked at.
+        One tail more than is shown is asked for, so that it is known which relations have more. Without any relation it
+        is still cut: those that were found may all be plumbing, and others lie behind what was looked at.
         """
         relations = await self._relations(entity, direction)
         per = self._per(len(relations))

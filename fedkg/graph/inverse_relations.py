@@ -1,8 +1,8 @@
 """Relations that say the same fact the other way round: of two such edges one is shown.
 
-Freebase states "film, starring, performance" and "performance, film, film" for one fact and says of the two relations that
-they are each other's reverse. An incoming edge goes only where its twin is there as an outgoing edge of the same node: a fact
-of which one half is stated stays.
+Freebase states "film, starring, performance" and "performance, film, film" for one fact and says of the two relations
+that they are each other's reverse. An incoming edge goes only where its twin is there as an outgoing edge of the same
+node: a fact of which one half is stated stays.
 """
 
 import asyncio
@@ -37,7 +37,10 @@ class InverseRelations:
         self._catalogue = Catalogue(source, NAMESPACE, key, (list[tuple[str, str]], _pairs))
 
     async def once(self, asked: Awaitable[list[Neighbourhood]], get: Get) -> list[Neighbourhood]:
-        """The incoming edges but for those whose twin is an outgoing one; `get` fetches these for nodes that may have any."""
+        """The incoming edges but for those whose twin is an outgoing one.
+
+        `get` fetches these for nodes that may have any.
+        """
         incoming, pairs = await asyncio.gather(asked, self._table())
         doubled = [near.entity for near in incoming if any(True for edge in near.edges for _ in _turned(edge, pairs))]
         outgoing = {near.entity: near for near in await get(doubled, "out")} if doubled else {}

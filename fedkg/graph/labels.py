@@ -34,7 +34,10 @@ Ranked = tuple[int, int, str]
 
 
 class Property(msgspec.Struct, frozen=True):
-    """What the catalogue says of a relation: its label, its property entity and its Wikidata property type ("" for none)."""
+    """What the catalogue says of a relation.
+
+    Its label, its property entity and its Wikidata property type ("" for none).
+    """
 
     label: str = ""
     entity: str = ""
@@ -103,7 +106,10 @@ class Names:
         return asked
 
     async def _select_labels(self, batch: Sequence[Iri]) -> dict[Iri, str]:
-        """The best label of each, "" for none. Raises EndpointError, also where the reply may have been cut silently."""
+        """The best label of each, "" for none.
+
+        Raises EndpointError, also where the reply may have been cut silently.
+        """
         query = partial(build.labels, batch, self._shape.labels, self._languages)
         rows = (await self._select.select(query, "labels")).rows
         if len(rows) > self._limits.rows:

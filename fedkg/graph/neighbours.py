@@ -1,8 +1,8 @@
 """Neighbourhoods of one endpoint: batched, bounded, and cached one by one.
 
-A batch whose reply is cut off is asked again without the entities that filled it, and those by themselves; one that is too
-much for the endpoint is asked again in halves, and those after it are smaller. An entity that is too large even alone is a
-hub. What cannot be had becomes a marked gap, never an exception and never a loop.
+A batch whose reply is cut off is asked again without the entities that filled it, and those by themselves; one that is
+too much for the endpoint is asked again in halves, and those after it are smaller. An entity that is too large even
+alone is a hub. What cannot be had becomes a marked gap, never an exception and never a loop.
 
 What an entity's neighbourhood is does not depend on the batch that it came in.
 """
@@ -95,7 +95,8 @@ class Neighbours:
     async def _batch(self, batch: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
         """One batch; it is kept at once, so that an interrupted walk does not ask for it again.
 
-        A hub that is one because the endpoint failed over it alone may be none tomorrow, and is kept for a shorter time.
+        A hub that is one because the endpoint failed over it alone may be none tomorrow, and is kept for a shorter
+        time.
         """
         patience = Patience()
         found = await self._ask(batch, direction, patience)
@@ -141,7 +142,10 @@ class Neighbours:
     def _apart(
         self, batch: Sequence[Iri], direction: Direction, reply: Rows, patience: Patience
     ) -> tuple[Sequence[Iri], list[Sequence[Iri]]]:
-        """What to ask for after an overflow: hubs, and parts: an entity that filled the reply alone, the others together."""
+        """What to ask for after an overflow: hubs, and parts.
+
+        An entity that filled the reply alone, the others together.
+        """
         counts = Counter(row.get("s" if direction == "out" else "o") for row in reply.rows)
         most = min(self._limits.entity, self._limits.rows // 2)
         hubs = [entity for entity in batch if counts[entity] > self._limits.rows or len(batch) == 1]

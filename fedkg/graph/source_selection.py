@@ -1,7 +1,8 @@
 """Source selection: which endpoint is asked for what.
 
-A member whose profile declares authorities is asked for the IRIs below them and for no others. Any other one is asked first
-whom it knows: one grouped query, whose answers are remembered, brings along the identity links of those entities too.
+A member whose profile declares authorities is asked for the IRIs below them and for no others. Any other one is asked
+first whom it knows: one grouped query, whose answers are remembered, brings along the identity links of those entities
+too.
 """
 
 import asyncio
@@ -25,8 +26,8 @@ __all__ = ["FederationMember", "MemberPresence"]
 class MemberPresence:
     """What one member says of an entity at first.
 
-    known: whether it is asked for the entity's edges. links: the links to copies that it says. near: the edges that came
-    along, by direction. failed: the member's error, where it could not say which copies there are.
+    known: whether it is asked for the entity's edges. links: the links to copies that it says. near: the edges that
+    came along, by direction. failed: the member's error, where it could not say which copies there are.
     """
 
     known: bool
@@ -55,8 +56,8 @@ class FederationMember:
     async def hear(self, entities: Sequence[Iri]) -> dict[Iri, MemberPresence]:
         """What the endpoint says at first: its edges at once where all entities are its own, else whom it knows.
 
-        Edges hold the links, so that no other request is needed. Where some entities are strangers, copies of these may be
-        the endpoint's own: the edges of all are then asked for together, once the copies are known.
+        Edges hold the links, so that no other request is needed. Where some entities are strangers, copies of these may
+        be the endpoint's own: the edges of all are then asked for together, once the copies are known.
         """
         if self.declared and all(map(self.claims, entities)):
             return await self._at_home(entities)

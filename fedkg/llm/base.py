@@ -16,9 +16,9 @@ class Capability(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a model can do, as its vendor documents it; the defaults are what is safe to expect of an unknown one.
 
     structured: whether the service itself holds replies to a schema (`native`), or only the prompt asks for it
-    (`instruction`). logprobs: log-probabilities of the reply's tokens. grammar: constraints on each token. system: a system
-    role of its own. context: tokens of prompt and reply together; output: most tokens of a reply. prompt_cache: `none`,
-    `automatic`, or by `markers` in the request; cache_from: tokens that a prefix needs at least to be cached.
+    (`instruction`). logprobs: log-probabilities of the reply's tokens. grammar: constraints on each token. system: a
+    system role of its own. context: tokens of prompt and reply together; output: most tokens of a reply. prompt_cache:
+    `none`, `automatic`, or by `markers` in the request; cache_from: tokens that a prefix needs at least to be cached.
     """
 
     structured: Literal["native", "instruction"] = "instruction"
@@ -39,7 +39,9 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class Constraint(msgspec.Struct, frozen=True):
-    """What a model's reply is constrained to, token by token: `start`, one of the texts, `end`; at most `most` of them, the likeliest first.
+    """What a model may write, token by token: `start`, one of the texts, `end`.
+
+    It writes at most `most` of them, the likeliest first.
 
     The reply lists the texts by their numbers, from 1: `{"picks": [3, 1]}`.
     """
@@ -53,11 +55,11 @@ class Constraint(msgspec.Struct, frozen=True):
 class Request(msgspec.Struct, frozen=True, omit_defaults=True):
     """One call as it goes to a model.
 
-    `call` is its name, `schema` the JSON schema that the reply is asked to fit, `template` the version and digest of the
-    wording ("" where there is none). `sample` is 0 for the surest reply that can be had; the others, from 1, are drawn as
-    the model draws by itself, and each number is kept as a request of its own. `alternatives` is how many of each token are
-    wanted with their log-probabilities, 0 for none at all; only a model with `Capability.logprobs` gives them.
-    `constraint` is for a model whose tokens are chosen here, one that is named `hf:…`.
+    `call` is its name, `schema` the JSON schema that the reply is asked to fit, `template` the version and digest of
+    the wording ("" where there is none). `sample` is 0 for the surest reply that can be had; the others, from 1, are
+    drawn as the model draws by itself, and each number is kept as a request of its own. `alternatives` is how many of
+    each token are wanted with their log-probabilities, 0 for none at all; only a model with `Capability.logprobs` gives
+    them. `constraint` is for a model whose tokens are chosen here, one that is named `hf:…`.
     """
 
     call: str
@@ -70,7 +72,7 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Token(msgspec.Struct, frozen=True):
-    """A token of a reply, with the natural logarithms of the probabilities of what could stand in its place, itself included."""
+    """A token of a reply, with the natural logarithms of the probabilities of its alternatives, itself included."""
 
     text: str
     alternatives: dict[str, float]
@@ -80,8 +82,9 @@ class Completion(msgspec.Struct, frozen=True, omit_defaults=True):
     """A model's reply: its text, and tokens as the vendor counts them; 0 where it does not.
 
     `cached` (read from the vendor's prompt cache) and `written` (put into it) are parts of `tokens_in`, `reasoning` of
-    `tokens_out`. `retries` is how often the request was sent again; `replayed` whether the reply was kept from an earlier time, with the tokens that it cost then.
-    `spelled` are the tokens that the text consists of, where alternatives to them were asked for.
+    `tokens_out`. `retries` is how often the request was sent again; `replayed` whether the reply was kept from an
+    earlier time, with the tokens that it cost then. `spelled` are the tokens that the text consists of, where
+    alternatives to them were asked for.
     """
 
     text: str
@@ -95,7 +98,10 @@ class Completion(msgspec.Struct, frozen=True, omit_defaults=True):
     spelled: tuple[Token, ...] = ()
 
     def counted(self, request: Request) -> "Completion":
-        """The reply with its tokens: estimated where the service counts none, or no budget of tokens or money would hold."""
+        """The reply with its tokens.
+
+        They are estimated where the service counts none: otherwise no budget of tokens or money would hold.
+        """
         prompt = self.tokens_in or sum(estimate(message.content) for message in request.messages)
         return msgspec.structs.replace(self, tokens_in=prompt, tokens_out=self.tokens_out or estimate(self.text))
 

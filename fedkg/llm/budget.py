@@ -25,10 +25,10 @@ class Entered(NamedTuple):
 
 
 class BudgetedModel:
-    """A chat model that enters every call into a ledger, and starts none once the question's budget or the run's is spent.
+    """A chat model that enters every call into a ledger, and starts none once the budget of question or run is spent.
 
-    The run's budget is that of the ledger's account. The seconds of a question are the caller's to enforce: a model's reply
-    can be waited for, or not, only from outside.
+    The run's budget is that of the ledger's account. The seconds of a question are the caller's to enforce: a model's
+    reply can be waited for, or not, only from outside.
     """
 
     def __init__(self, model: ChatModel, budget: Budget, ledger: Ledger) -> None:
@@ -69,19 +69,21 @@ class BudgetedModel:
 
     def _check(self, request: Request) -> None:
         asked = f"{self.name}: {request.call}"
-        own, account = self._ledger, self._ledger.account
-        if spent := exhausted(self._budget, own.total):
-            raise _spent(self._budget, own.total, spent, "", asked)
+        ledger, account = self._ledger, self._ledger.account
+        if spent := exhausted(self._budget, ledger.total):
+            raise _spent(self._budget, ledger.total, spent, "", asked)
         if spent := account.spent:
             raise _spent(account.budget, account.total, spent, "run ", asked)
 
 
 def _spent(budget: Budget, total: Spend, part: str, whose: str, asked: str) -> BudgetError:
     limit = getattr(budget, part)
-    said = f"the {whose}budget of {UNITS[part].format(limit, s='' if limit == 1 else 's')}"
+    budget_name = f"the {whose}budget of {UNITS[part].format(limit, s='' if limit == 1 else 's')}"
     if part == "money" and total.price is None:
-        return BudgetError(f"{said} cannot hold: a call had no price", budget=whose + part, asked=asked, hint=NO_PRICE)
-    return BudgetError(f"{said} is spent", budget=whose + part, asked=asked)
+        return BudgetError(
+            f"{budget_name} cannot hold: a call had no price", budget=whose + part, asked=asked, hint=NO_PRICE
+        )
+    return BudgetError(f"{budget_name} is spent", budget=whose + part, asked=asked)
 
 
 def _failed(call: ModelCall, error: BaseException) -> ModelCall:

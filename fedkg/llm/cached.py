@@ -1,4 +1,7 @@
-"""Replies that models gave, kept in the cache: what was asked once is not paid for again, and replays without a model."""
+"""Replies that models gave, kept in the cache.
+
+What was asked once is not paid for again, and replays without a model.
+"""
 
 import asyncio
 import contextlib
@@ -24,9 +27,10 @@ MOST = 1 << 40
 class CachedModel:
     """A ChatModel that asks the one behind it only for replies that the store does not hold.
 
-    A reply is kept under all that it depends on: the model's name, with the URL of its server, and a SHA-256 over the request
-    (messages, schema, template, call) and over how the model's record says that it is sent. No key is part of it. What fails,
-    is refused or cut raises, so it is never kept; nor is an empty reply. What nobody can read in the store is a miss.
+    A reply is kept under all that it depends on: the model's name, with the URL of its server, and a SHA-256 over the
+    request (messages, schema, template, call) and over how the model's record says that it is sent. No key is part of
+    it. What fails, is refused or cut raises, so it is never kept; nor is an empty reply. What nobody can read in the
+    store is a miss.
 
     Two questions that ask the same at the same time both pay for it.
     """
@@ -38,7 +42,10 @@ class CachedModel:
         self._store = store
 
     async def complete(self, request: Request) -> Completion:
-        """The kept reply, marked so, with the tokens that it cost at first; else the model's. Raises what the model raises."""
+        """The kept reply, marked so, with the tokens that it cost at first; else the model's.
+
+        Raises what the model raises.
+        """
         key = self._key(request)
         values = await asyncio.to_thread(self._store.get_many, NAMESPACE, [key])
         if kept := _read(values.get(key)):
@@ -62,9 +69,9 @@ class CachedModel:
         return f"{self.name} {hashlib.sha256(asked).hexdigest()}"
 
 
-def _json(what: object) -> bytes:
+def _json(record: object) -> bytes:
     """Also of text that is no Unicode: of a reply that holds some, nothing is read back later."""
-    return json.dumps(msgspec.to_builtins(what)).encode()
+    return json.dumps(msgspec.to_builtins(record)).encode()
 
 
 def _read(value: bytes | None) -> Completion | None:

@@ -37,8 +37,8 @@ LOADED: FileCache[Path, list[tuple[tuple[str, ...], dict[str, Any]]]] = FileCach
 def find(name: str, own: str = "", context: int | None = None) -> Capability:
     """What is known of the model VENDOR:MODEL[@URL]; the safe defaults of Capability where no record fits.
 
-    `own` is the folder of the user's file, `context` the tokens that the user knows better. Raises SettingsError, naming file
-    and key, for a file that does not fit.
+    `own` is the folder of the user's file, `context` the tokens that the user knows better. Raises SettingsError,
+    naming file and key, for a file that does not fit.
     """
     known: dict[str, Any] = {}
     for place in layers(
@@ -47,9 +47,9 @@ def find(name: str, own: str = "", context: int | None = None) -> Capability:
         if (file := place / FILE).is_file():
             for values in _fitting(file, name):
                 known |= values
-    found = Capability(**known | ({"context": context} if context else {}))
+    capability = Capability(**known | ({"context": context} if context else {}))
     # a reply may take half of a small context: without this, nothing would be left of it for the prompt
-    return msgspec.structs.replace(found, output=max(1, min(found.output, found.context // 2)))
+    return msgspec.structs.replace(capability, output=max(1, min(capability.output, capability.context // 2)))
 
 
 def _fitting(path: Path, name: str) -> Iterator[dict[str, Any]]:

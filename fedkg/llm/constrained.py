@@ -1,7 +1,7 @@
 """Decoding that is held to a trie: beam search over the tokens with which it goes on (GCR section 4.3, Eq. 6).
 
-It fails closed. Only tokens that follow in the trie are looked at, whatever their probability; where none follow the beam
-ends. The published code allows the whole vocabulary there, and paths that no graph has come out.
+It fails closed. Only tokens that follow in the trie are looked at, whatever their probability; where none follow the
+beam ends. The published code allows the whole vocabulary there, and paths that no graph has come out.
 """
 
 import heapq
@@ -34,7 +34,8 @@ class Hypothesis(NamedTuple):
 def numbered(sequences: Sequence[Sequence[int]]) -> Trie[int]:
     """The trie of these sequences of tokens, each ended by its number as -1, -2, and so on, which is no token.
 
-    So it is told where a sequence is whole, also where another one goes on from it, and two with the same tokens stay two.
+    So it is told where a sequence is whole, also where another one goes on from it, and two with the same tokens stay
+    two.
     """
     return Trie.of((*sequence, -number) for number, sequence in enumerate(sequences, 1))
 
@@ -42,16 +43,19 @@ def numbered(sequences: Sequence[Sequence[int]]) -> Trie[int]:
 def decoded(trie: Trie[int], step: Step, width: int) -> tuple[int, ...]:
     """The numbers of `width` sequences of a `numbered` trie, or of all if there are fewer; the likeliest first.
 
-    `width` hypotheses are kept at a time, and those that are whole make room. They are compared by the mean log-probability of
-    their tokens, as beam search does it in transformers with its defaults, so that a longer path is not the worse for it.
+    `width` hypotheses are kept at a time, and those that are whole make room. They are compared by the mean
+    log-probability of their tokens, as beam search does it in transformers with its defaults, so that a longer path is
+    not the worse for it.
     """
     live, following, whole = [Hypothesis(0.0, ())], step((), ()), []
     while live:
         grown = []
-        for place, one in enumerate(live):
-            children = trie.children(one.tokens)
-            whole += [(one.score / max(1, len(one.tokens)), child) for child in children if child < 0]
-            grown += [(one.score + float(following[place, child]), -place, child) for child in children if child >= 0]
+        for place, hypothesis in enumerate(live):
+            children = trie.children(hypothesis.tokens)
+            whole += [(hypothesis.score / max(1, len(hypothesis.tokens)), child) for child in children if child < 0]
+            grown += [
+                (hypothesis.score + float(following[place, child]), -place, child) for child in children if child >= 0
+            ]
         best = heapq.nlargest(width, grown)
         places, tokens = [-place for _, place, _ in best], [token for _, _, token in best]
         live = [Hypothesis(score, (*live[-place].tokens, token)) for score, place, token in best]

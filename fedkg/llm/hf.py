@@ -1,7 +1,7 @@
-"""A causal language model of transformers in a folder of this machine, as a ChatModel whose tokens can be held to a trie.
+"""A causal language model of transformers in a local folder, as a ChatModel whose tokens can be constrained to a trie.
 
-Nothing is downloaded, no code of the folder is run, and of weights only safetensors are read. PyTorch takes seconds to import,
-so import and load wait for the first request. A model is used by one thread at a time, beside the event loop.
+Nothing is downloaded, no code of the folder is run, and of weights only safetensors are read. PyTorch takes seconds to
+import, so import and load wait for the first request. A model is used by one thread at a time, beside the event loop.
 """
 
 import asyncio
@@ -34,7 +34,10 @@ TOKENIZING = ("*.json", "*.txt", "*.model", "*.jinja")
 """Files of a folder that say how tokens are made; weights are none of them."""
 DIGITS = 12
 CAUSAL = ("ForCausalLM", "LMHeadModel")
-HINT = "hf:FOLDER is a folder with config.json, tokenizer and *.safetensors of a causal model, as transformers' save_pretrained leaves them"
+HINT = (
+    "hf:FOLDER is a folder with config.json, tokenizer and *.safetensors of a causal model, "
+    "as transformers' save_pretrained leaves them"
+)
 
 
 class Config(msgspec.Struct):
@@ -55,7 +58,8 @@ class Config(msgspec.Struct):
 class HfModel:
     """A ChatModel over the model in that folder; `store` keeps its tries.
 
-    Sample 0 is greedy; the others are drawn as the folder's generation_config.json has it, with their number as the seed.
+    Sample 0 is greedy; the others are drawn as the folder's generation_config.json has it, with their number as the
+    seed.
     """
 
     def __init__(self, folder: Path, capability: Capability, store: Callable[[], Store]) -> None:
@@ -88,12 +92,12 @@ class HfModel:
                 raise ModelContextError(f"{self.name}: the prompt has {taken}", asked=request.call)
             if request.constraint:
                 return self._written(network, prompt, room, request.constraint, given_up)
-            return self._said(network, prompt, min(room, self.capability.output), request, given_up)
+            return self._generated(network, prompt, min(room, self.capability.output), request, given_up)
 
-    def _said(
+    def _generated(
         self, network: "Network", prompt: list[int], most: int, request: Request, given_up: threading.Event
     ) -> Completion:
-        tokens, spelled = network.said(prompt, most, request, given_up)
+        tokens, spelled = network.generate(prompt, most, request, given_up)
         if network.cut(tokens):
             fault = ModelReplyError(f"{self.name}: the reply was cut (length)", asked=request.call, hint=CUT)
             fault.tokens_in, fault.tokens_out = len(prompt), len(tokens)
@@ -103,10 +107,13 @@ class HfModel:
     def _written(
         self, network: "Network", prompt: list[int], room: int, constraint: Constraint, given_up: threading.Event
     ) -> Completion:
-        """The texts that the model writes where it can write no other; tokens out are those that were looked at for it."""
-        beams = Beams(network, prompt, room, given_up)
-        picks = decoded(self._trie(network, constraint), beams, constraint.most)
-        return Completion(json.dumps({"picks": picks}), len(prompt), beams.tokens)
+        """The texts that the model writes where it can write no other.
+
+        Tokens out are those that were looked at for it.
+        """
+        search = Beams(network, prompt, room, given_up)
+        numbers = decoded(self._trie(network, constraint), search, constraint.most)
+        return Completion(json.dumps({"picks": numbers}), len(prompt), search.tokens)
 
     def _trie(self, network: "Network", constraint: Constraint) -> Trie[int]:
         """The trie of the texts, from the store where one was made before of the same texts by the same tokenizer."""
@@ -124,7 +131,10 @@ class HfModel:
 
 
 class Network:
-    """A model with its tokenizer; `digest` tells one tokenizer from another. Raises ModelNameError for what cannot be loaded."""
+    """A model with its tokenizer; `digest` tells one tokenizer from another.
+
+    Raises ModelNameError for what cannot be loaded.
+    """
 
     def __init__(self, folder: Path) -> None:
         import torch  # noqa: PLC0415  # optional, and slow to import
@@ -139,7 +149,10 @@ class Network:
         self._ends = _ends(self._model, self._tokenizer)
 
     def plain(self, text: str) -> str:
-        """The text without anything that the tokenizer takes for a mark, such as the end of a turn: a label may hold any."""
+        """The text without anything that the tokenizer takes for a mark, such as the end of a turn.
+
+        A label may hold any.
+        """
         text = text.encode(errors="replace").decode()
         while (clean := self._marks.sub(" ", text)) != text:
             text = clean  # what stood on both sides of a mark may be one
@@ -147,10 +160,10 @@ class Network:
 
     def prompt(self, messages: Sequence[Message]) -> list[int]:
         """The tokens of the messages: by the tokenizer's chat template, or one below the other where it has none."""
-        said = [{"role": message.role, "content": self.plain(message.content)} for message in messages]
+        turns = [{"role": message.role, "content": self.plain(message.content)} for message in messages]
         if not self._tokenizer.chat_template:
-            return list(self._tokenizer("\n\n".join(turn["content"] for turn in said))["input_ids"])
-        text = self._tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True)
+            return list(self._tokenizer("\n\n".join(turn["content"] for turn in turns))["input_ids"])
+        text = self._tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
         return self.tokens([text])[0]
 
     def tokens(self, texts: list[str]) -> list[list[int]]:
@@ -165,7 +178,7 @@ class Network:
         """Whether a reply has no end of its own."""
         return not tokens or tokens[-1] not in self._ends
 
-    def said(
+    def generate(
         self, prompt: list[int], most: int, request: Request, given_up: threading.Event
     ) -> tuple[list[int], tuple[Token, ...]]:
         """At most so many tokens of a reply, and each with its alternatives where these are asked for."""
@@ -187,7 +200,7 @@ class Network:
         tokens = made.sequences[0, len(prompt) :].tolist()
         logits = made.logits or ()
         return tokens, tuple(
-            self._spelled(token, one[0], request.alternatives) for token, one in zip(tokens, logits, strict=False)
+            self._spelled(token, row[0], request.alternatives) for token, row in zip(tokens, logits, strict=False)
         )
 
     def rows(self, tokens: Sequence[Sequence[int]] | Sequence[int]) -> Any:
@@ -204,7 +217,7 @@ class Network:
     def _spelled(self, token: int, logits: Any, alternatives: int) -> Token:
         logs = self._torch.log_softmax(logits.float(), dim=-1)
         likely = [token, *logs.topk(min(alternatives, len(logs))).indices.tolist()]
-        texts = {self._tokenizer.decode([one]): float(logs[one]) for one in reversed(likely)}
+        texts = {self._tokenizer.decode([token]): float(logs[token]) for token in reversed(likely)}
         return Token(self._tokenizer.decode([token]), texts)
 
 
@@ -240,14 +253,17 @@ class Beams:
 
 
 def check(folder: Path) -> None:
-    """Raises MissingExtraError where a package is missing, ModelNameError where the folder holds no model; nothing is loaded."""
+    """Raises MissingExtraError where a package is missing, ModelNameError where the folder holds no model.
+
+    Nothing is loaded.
+    """
     if any(importlib.util.find_spec(package) is None for package in PACKAGES):
         install = "pip install 'fedkg[hf]'"
         raise MissingExtraError("models named hf:… need further packages", asked=VENDOR, hint=install)
-    said = _config(folder).architectures
-    if not any(name.endswith(CAUSAL) for name in said):
+    architectures = _config(folder).architectures
+    if not any(name.endswith(CAUSAL) for name in architectures):
         raise ModelNameError(
-            f"{folder} holds no causal language model: {', '.join(said)[:200] or 'no architecture'}", hint=HINT
+            f"{folder} holds no causal language model: {', '.join(architectures)[:200] or 'no architecture'}", hint=HINT
         )
     for files in ("*.safetensors", "tokenizer*"):
         if not any(folder.glob(files)):
@@ -255,7 +271,10 @@ def check(folder: Path) -> None:
 
 
 def named(folder: Path) -> str:
-    """The folder's own name with a digest of all its files: replies are kept under it, and go with a model, not with a place."""
+    """The folder's own name with a digest of all its files.
+
+    Replies are kept under it, and go with a model, not with a place.
+    """
     return f"{VENDOR}:{folder.absolute().name}#{_digest(folder, *TOKENIZING, '*.safetensors')[:DIGITS]}"
 
 
@@ -278,11 +297,11 @@ def _loaded(folder: Path) -> tuple[Any, Any]:
     import torch  # noqa: PLC0415  # optional, and slow to import
     from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: PLC0415  # the same
 
-    own = {"local_files_only": True, "trust_remote_code": False}
+    options = {"local_files_only": True, "trust_remote_code": False}
     try:
         with hf_loading.quiet(), hf_loading.offline():
-            tokenizer: Any = AutoTokenizer.from_pretrained(folder, **own)
-            model: Any = AutoModelForCausalLM.from_pretrained(folder, use_safetensors=True, **own)
+            tokenizer: Any = AutoTokenizer.from_pretrained(folder, **options)
+            model: Any = AutoModelForCausalLM.from_pretrained(folder, use_safetensors=True, **options)
     except Exception as error:  # whatever is wrong with the files, the libraries raise it as anything
         raise ModelNameError(f"transformers cannot load {folder}: {error}", asked=str(folder), hint=HINT) from error
     if len(tokenizer) > model.get_input_embeddings().num_embeddings:
@@ -292,8 +311,8 @@ def _loaded(folder: Path) -> tuple[Any, Any]:
 
 def _ends(model: Any, tokenizer: Any) -> frozenset[int]:
     """The tokens that end a reply, by the model's own word and the tokenizer's."""
-    said = model.generation_config.eos_token_id
-    listed = said if isinstance(said, list) else [said]
+    ends = model.generation_config.eos_token_id
+    listed = ends if isinstance(ends, list) else [ends]
     return frozenset(end for end in (*listed, tokenizer.eos_token_id) if end is not None)
 
 

@@ -19,7 +19,10 @@ HINT = "check the base URL, and the variables HTTP_PROXY, HTTPS_PROXY, ALL_PROXY
 
 
 def client(sdk: ModuleType, name: str, url: str) -> Any:
-    """A client for that SDK; `name` and `url` are the model's. Raises ModelNameError where URL, proxies or certificates allow none."""
+    """A client for that SDK; `name` and `url` are the model's.
+
+    Raises ModelNameError where URL, proxies or certificates allow none.
+    """
     try:
         httpx2.URL(url)
         return sdk.DefaultAsyncHttpxClient(

@@ -19,8 +19,8 @@ __all__ = ["Account", "Ledger", "Spend", "by_call", "exhausted", "usage_of"]
 class Spend(msgspec.Struct, frozen=True):
     """What calls cost: tokens as the vendor counts them, wall-clock `seconds`, `price` in US dollars.
 
-    `cached` are part of `tokens_in`, `reasoning` of `tokens_out`. The price is None where that of any call is not known. A
-    call counts from its start; one that failed cost what the service said of it, which is mostly nothing.
+    `cached` are part of `tokens_in`, `reasoning` of `tokens_out`. The price is None where that of any call is not
+    known. A call counts from its start; one that failed cost what the service said of it, which is mostly nothing.
     """
 
     calls: int = 0
@@ -59,7 +59,10 @@ STARTED, TAKEN_BACK = Spend(calls=1), Spend(calls=-1)
 
 
 class Account:
-    """A budget that the questions of a run share, with what was really spent of it: a kept reply costs nothing again."""
+    """A budget that the questions of a run share, with what was really spent of it.
+
+    A kept reply costs nothing again.
+    """
 
     def __init__(self, budget: Budget | None = None) -> None:
         self.budget = budget or Budget()
@@ -79,12 +82,15 @@ class Account:
 
     @property
     def spent(self) -> str:
-        """Which part of the budget allows nothing more: "calls", "tokens", "money", "seconds"; "" where there is none."""
+        """The part of the budget that is spent: "calls", "tokens", "money" or "seconds"; "" if none is."""
         return exhausted(self.budget, self.total) or ("seconds" if self.left <= 0 else "")
 
     @property
     def rest(self) -> Budget:
-        """What may still be spent, 0 of what is spent: the budget of who goes on elsewhere. Money is 0 where a price is not known."""
+        """What may still be spent, 0 of what is spent: the budget of whoever goes on elsewhere.
+
+        Money is 0 where a price is not known.
+        """
         budget, total = self.budget, self.total
         return Budget(
             calls=_rest(budget.calls, total.calls),
@@ -117,7 +123,10 @@ class Ledger:
         return tuple(self._calls)
 
     def begin(self, call: ModelCall) -> int:
-        """Enters a call that starts; the number of its line. It counts from here on, for whoever asks before it is back."""
+        """Enters a call that starts; the number of its line.
+
+        It counts from here on, for whoever asks before it is back.
+        """
         self._calls.append(call)
         self.total += STARTED
         self.account.add(STARTED)

@@ -64,7 +64,10 @@ class ReplyTokens(msgspec.Struct):
 
 
 class OpenAIChoice(msgspec.Struct):
-    """One of the replies; one is asked for. Servers give log-probabilities in several forms: only OpenAI's own is read."""
+    """One of the replies; one is asked for.
+
+    Servers give log-probabilities in several forms: only OpenAI's own is read.
+    """
 
     message: OpenAIMessage
     finish_reason: str | None = None
@@ -143,9 +146,9 @@ class OpenAIModel(WireModel):
     def _fault(self, reply: OpenAIReply, asked: str) -> ModelError | None:
         if not reply.choices:
             return ModelReplyError(f"{asked}: the reply holds no choice", asked=asked)
-        said, reason = reply.choices[0].message, reply.choices[0].finish_reason
-        if said.refusal:
-            why = shown(said.refusal, self._key)
+        message, reason = reply.choices[0].message, reply.choices[0].finish_reason
+        if message.refusal:
+            why = shown(message.refusal, self._key)
             return ModelDeclinedError(f"{asked}: the model declines to answer: {why}", asked=asked)
         if reason == "content_filter":
             return ModelFilteredError(f"{asked}: the reply was stopped (content_filter)", asked=asked)
@@ -158,8 +161,8 @@ def _spelled(logprobs: object) -> tuple[Token, ...]:
     """The tokens with their alternatives; none where the service gives none, or gives them otherwise."""
     with contextlib.suppress(msgspec.ValidationError):
         return tuple(
-            Token(one.token, {other.token: other.logprob for other in (*one.top_logprobs, one)})
-            for one in msgspec.convert(logprobs, ReplyTokens).content
+            Token(token.token, {other.token: other.logprob for other in (*token.top_logprobs, token)})
+            for token in msgspec.convert(logprobs, ReplyTokens).content
         )
     return ()
 

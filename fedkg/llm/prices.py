@@ -33,8 +33,9 @@ Dollars = Annotated[float, msgspec.Meta(ge=0, le=MILLION)]
 class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An entry of the table, in US dollars per million tokens: `cost_in` of the prompt, `cost_out` of the reply.
 
-    `names` are patterns of VENDOR:MODEL or VENDOR:MODEL@URL, as for capabilities. `cached` and `written` are for what of the prompt came out of
-    the vendor's cache and went into it (None: as `cost_in`), `up_to` is the longest prompt in tokens for which the entry holds.
+    `names` are patterns of VENDOR:MODEL or VENDOR:MODEL@URL, as for capabilities. `cached` and `written` are for what
+    of the prompt came out of the vendor's cache and went into it (None: as `cost_in`), `up_to` is the longest prompt in
+    tokens for which the entry holds.
     """
 
     names: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
@@ -46,7 +47,10 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     up_to: int | None = None
 
     def fits(self, model: str, prompt: int) -> bool:
-        """Whether the entry holds for a prompt of so many tokens to that model; with a date at its end it is the same."""
+        """Whether the entry holds for a prompt of so many tokens to that model.
+
+        With a date at its end it is the same.
+        """
         named = any(fits(pattern, name) for pattern in self.names for name in (model, DATED.sub("", model)))
         return named and (self.up_to is None or prompt <= self.up_to)
 
@@ -80,8 +84,8 @@ def price(call: ModelCall, entries: Sequence[Price]) -> float | None:
 def table(model: str, limits: Iterable[Budget], own: str = "") -> tuple[Price, ...]:
     """The price table, as `load`.
 
-    Raises SettingsError where a budget limits money and the model has no price, since none can hold then, and for a folder
-    that is not there.
+    Raises SettingsError where a budget limits money and the model has no price, since none can hold then, and for a
+    folder that is not there.
     """
     loaded = load(own)
     if any(limit.money is not None for limit in limits) and not find(model, loaded):

@@ -1,7 +1,7 @@
 """What the vendors' wires have in common: keys and URLs, requests with their retries, replies read from their bytes.
 
 The SDKs send and retry nothing by themselves here. Their replies are checked, because they would hand on whatever came
-with status 200; what their exceptions become is said in `faults`.
+with status 200; what their exceptions become stands in `sdk_errors`.
 """
 
 import asyncio
@@ -60,10 +60,10 @@ log = logging.getLogger(__name__)
 class Vendor:
     """A vendor's SDK and what it calls things.
 
-    `name` is that of its package and extra, `home` the URL of its own service, `key` and `url` the variables of its key and of
-    another URL; `client` and `resource` lead to the requests. `base` is the SDK's most general exception, `classes` what
-    exceptions without an HTTP status become, by class name, since the SDK may not be installed. `optional` are arguments
-    that a service may not know, with the words by which its complaint is recognised.
+    `name` is that of its package and extra, `home` the URL of its own service, `key` and `url` the variables of its key
+    and of another URL; `client` and `resource` lead to the requests. `base` is the SDK's most general exception,
+    `classes` what exceptions without an HTTP status become, by class name, since the SDK may not be installed.
+    `optional` are arguments that a service may not know, with the words by which its complaint is recognised.
     """
 
     name: str
@@ -106,8 +106,8 @@ class Vendor:
             raise ModelNameError(
                 f"{self.key} or {MODEL_KEY} holds characters that no key has", hint="copy the key once more, whole"
             )
-        found = URL.fullmatch(base_url)
-        if base_url and not (found and 0 < int(found["port"] or 80) < PORTS):
+        match = URL.fullmatch(base_url)
+        if base_url and not (match and 0 < int(match["port"] or 80) < PORTS):
             raise ModelNameError(
                 "the base URL of a model must be a plain http or https URL, without user, password or query",
                 hint=f"write it as in {self.example}, behind the @ of the model's name or in {self.url}",
@@ -123,11 +123,11 @@ class Vendor:
         try:
             yield
         except (TimeoutError, getattr(self.sdk(), self.base)) as error:
-            said = sdk_errors.said(error)
-            secret = bool(mask) and mask in f"{error} {said}"
+            message = sdk_errors.service_message(error)
+            secret = bool(mask) and mask in f"{error} {message}"
             kind = sdk_errors.kind(error, self.classes)
             hint = self._hint(kind, error, variable)
-            raised = kind(f"{asked}: {shown(said, mask)}", asked=asked, hint=hint)
+            raised = kind(f"{asked}: {shown(message, mask)}", asked=asked, hint=hint)
             raised.wait = sdk_errors.wait(error)
             # an error that quotes the key must not appear in a traceback either
             raise raised from (None if secret else error)
@@ -142,10 +142,10 @@ class Vendor:
 
 
 class WireModel(ABC):
-    """A ChatModel over a vendor's service, or over another server that speaks its wire at `base_url`, which needs no key.
+    """A ChatModel over a vendor's service, or over another server of its wire at `base_url`, which needs no key.
 
-    `capability` says what is asked for; what the server complains of is left out from then on. `timeout` is in seconds for
-    one try. At most 4 requests are under way at once.
+    `capability` says what is asked for; what the server complains of is left out from then on. `timeout` is in seconds
+    for one try. At most 4 requests are under way at once.
     """
 
     vendor: ClassVar[Vendor]
@@ -187,8 +187,8 @@ class WireModel(ABC):
     ) -> Self:
         """The model of that name; `find` says what it can do.
 
-        With `base_url` the key is FEDKG_MODEL_KEY; without, the vendor's own variables say key and URL. Raises ModelNameError
-        where the key is not set, MissingExtraError where the SDK is not installed.
+        With `base_url` the key is FEDKG_MODEL_KEY; without, the vendor's own variables say key and URL. Raises
+        ModelNameError where the key is not set, MissingExtraError where the SDK is not installed.
         """
         variable = MODEL_KEY if base_url else cls.vendor.key
         key = environ.get(variable, "")
@@ -197,7 +197,8 @@ class WireModel(ABC):
         made = cls(model, key, url, capability=find(cls.named(model, url)))
         made._variable = variable
         if base_url:
-            # headers, organisation and project that the SDKs take from the vendor's variables are nobody else's business
+            # headers, organisation and project that the SDKs take from the vendor's variables are nobody else's
+            # business
             vars(made._client).update(_custom_headers={}, organization=None, project=None)
         return made
 
@@ -262,7 +263,7 @@ class WireModel(ABC):
                 raw = await attrgetter(self.vendor.resource)(self._client).with_raw_response.create(**sent)
                 return bytes(raw.http_response.content)
         except (sdk.BadRequestError, sdk.UnprocessableEntityError) as error:
-            unknown = self._unknown(sent, sdk_errors.said(error))
+            unknown = self._unknown(sent, sdk_errors.service_message(error))
             if not unknown or sdk_errors.kind(error, self.vendor.classes) is not ModelRefusedError:
                 raise
             log.debug("%s does not know %s: asked again without", self.name, ", ".join(sorted(unknown)))
@@ -283,13 +284,16 @@ class WireModel(ABC):
             raise raised(f"{asked}: the reply is none of this wire: {error}", asked=asked) from error
 
 
-def shown(said: str, key: str) -> str:
+def shown(message: str, key: str) -> str:
     """What a service said, in one bounded line, and without the key."""
-    return line(said.replace(key, "…") if key else said, 300)
+    return line(message.replace(key, "…") if key else message, 300)
 
 
 def headed(messages: Sequence[Message]) -> list[Message]:
-    """The messages for a model without a system role: what the system says stands at the head of the first user turn."""
+    """The messages for a model without a system role.
+
+    What the system says stands at the head of the first user turn.
+    """
     system = [message.content for message in messages if message.role == "system"]
     turns = [message for message in messages if message.role != "system"]
     first = next((place for place, turn in enumerate(turns) if turn.role == "user"), None)

@@ -1,7 +1,7 @@
 """What it means that a model's service failed, in one place for all wires.
 
-The code in the service's reply says it best, then its words, then the HTTP status; where there is no reply, the class of
-the SDK's exception. Codes are those that the vendors document; words are matched where no code tells the case.
+The code in the service's reply says it best, then its words, then the HTTP status; where there is no reply, the class
+of the SDK's exception. Codes are those that the vendors document; words are matched where no code tells the case.
 """
 
 import re
@@ -19,7 +19,7 @@ from fedkg.errors import (
     ModelUnreachableError,
 )
 
-__all__ = ["kind", "said", "wait", "worded"]
+__all__ = ["kind", "service_message", "wait", "worded"]
 
 CODES: Mapping[str, type[ModelError]] = {
     # Anthropic, "Errors": error.type
@@ -56,19 +56,20 @@ CODES: Mapping[str, type[ModelError]] = {
     "exceed_context_size_error": ModelContextError,
 }
 WORDS: tuple[tuple[re.Pattern[str], type[ModelError]], ...] = (
-    # Anthropic: "prompt is too long: 208656 tokens > 200000 maximum", "input length and `max_tokens` exceed context limit";
-    # OpenAI and vLLM: "This model's maximum context length is …"; llama.cpp: "the request exceeds the available context
-    # size"; llama-cpp-python: "Requested tokens (2285) exceed context window of 2048"; Ollama: "the input length exceeds
-    # the context length", where it does not cut the prompt without a word
+    # Anthropic: "prompt is too long: 208656 tokens > 200000 maximum", "input length and `max_tokens` exceed context
+    # limit"; OpenAI and vLLM: "This model's maximum context length is …"; llama.cpp: "the request exceeds the available
+    # context size"; llama-cpp-python: "Requested tokens (2285) exceed context window of 2048"; Ollama: "the input
+    # length exceeds the context length", where it does not cut the prompt without a word
     (
         re.compile(
-            r"prompt is too long|maximum context length|exceed(s|ed)? (the |max )?(available )?context (size|length|window|limit)",
+            r"prompt is too long|maximum context length"
+            r"|exceed(s|ed)? (the |max )?(available )?context (size|length|window|limit)",
             re.IGNORECASE,
         ),
         ModelContextError,
     ),
-    # Anthropic, with type invalid_request_error: "Your credit balance is too low …", "You have reached your specified API
-    # usage limits"
+    # Anthropic, with type invalid_request_error: "Your credit balance is too low …", "You have reached your specified
+    # API usage limits"
     (re.compile(r"credit balance is too low|reached your specified (API|workspace API) usage limits"), ModelQuotaError),
     # Anthropic, with type invalid_request_error
     (re.compile(r"output blocked by content filtering policy", re.IGNORECASE), ModelFilteredError),
@@ -88,7 +89,10 @@ STATUSES: Mapping[int, type[ModelError]] = {
 
 
 def kind(error: Exception, classes: Mapping[str, type[ModelError]]) -> type[ModelError]:
-    """What an exception of an SDK becomes; `classes` says it by class name, the nearest class above that is listed wins."""
+    """What an exception of an SDK becomes.
+
+    `classes` says it by class name, the nearest class above that is listed wins.
+    """
     if isinstance(error, TimeoutError):
         return ModelUnreachableError
     by_class = next(classes[cls.__name__] for cls in type(error).__mro__ if cls.__name__ in classes)
@@ -96,11 +100,14 @@ def kind(error: Exception, classes: Mapping[str, type[ModelError]]) -> type[Mode
     if not isinstance(status, int) or status < 300:
         return by_class
     coded = (CODES[code] for code in _codes(getattr(error, "body", None)) if code in CODES)
-    return next(coded, None) or worded(said(error)) or _by_status(status) or by_class
+    return next(coded, None) or worded(service_message(error)) or _by_status(status) or by_class
 
 
-def said(error: Exception) -> str:
-    """What the service said: the message in its reply, or all of a reply of another form; without one, why it failed."""
+def service_message(error: Exception) -> str:
+    """The service's own words: the message in its reply, or all of a reply of another form.
+
+    Where there is no reply, it is why the request failed.
+    """
     body = getattr(error, "body", None)
     if words := _within(_within(body, "error") or body, "message") or body:
         return f"{getattr(error, 'status_code', '')} {words}".strip()[:LONGEST]
@@ -110,11 +117,11 @@ def said(error: Exception) -> str:
 
 def worded(text: str) -> type[ModelError] | None:
     """What the words of a service tell; None where they tell nothing."""
-    return next((found for pattern, found in WORDS if pattern.search(text)), None)
+    return next((kind for pattern, kind in WORDS if pattern.search(text)), None)
 
 
 def wait(error: Exception) -> float:
-    """The seconds that the service asked to wait, in a Retry-After header; 0.0 where it did not, or in no way we read."""
+    """The seconds that the service asked to wait, in a Retry-After header; 0.0 without one that can be read."""
     try:
         asked = float(error.response.headers["retry-after"])  # type: ignore[attr-defined]  # or AttributeError
     except (AttributeError, KeyError, ValueError):
@@ -127,11 +134,14 @@ def _by_status(status: int) -> type[ModelError] | None:
 
 
 def _codes(body: object) -> Iterator[str]:
-    """The codes in the body of an error, the most specific first; the SDKs hand on the whole body, or what is in `error`."""
+    """The codes in the body of an error, the most specific first.
+
+    The SDKs hand on the whole body, or what is in `error`.
+    """
     error = _within(body, "error") or body
-    for said in (_within(_within(error, "details"), "error_code"), _within(error, "code"), _within(error, "type")):
-        if isinstance(said, str):
-            yield said
+    for code in (_within(_within(error, "details"), "error_code"), _within(error, "code"), _within(error, "type")):
+        if isinstance(code, str):
+            yield code
 
 
 def _within(value: object, key: str) -> Any:

@@ -1,11 +1,13 @@
 """KG-Trie: which sequences may go on from a prefix, and with what (GCR section 4.2, Eq. 5 to 7).
 
-A prefix that no sequence starts with has no continuation: whoever decodes with the trie ends there, and never goes on freely.
+A prefix that no sequence starts with has no continuation: whoever decodes with the trie ends there, and never goes on
+freely.
 
-The sequences lie sorted in one string of bytes, four for each token, so that those with a common prefix are neighbours and
-are found by halving. No node is an object. Measured on one core with 100,000 paths of 24 tokens each, 5,003 different ones:
-built in 0.8 s, 10.8 MB (32 MB while it is built) where nested dicts take 1.1 s and 153 MB; 16 microseconds to look up for each
-token that follows a prefix; 1.8 MB to keep, read back in 0.04 s. What it takes with the number of each path in it: `eval/measure/trie.py`.
+The sequences lie sorted in one string of bytes, four for each token, so that those with a common prefix are neighbours
+and are found by halving. No node is an object. Measured on one core with 100,000 paths of 24 tokens each, 5,003
+different ones: built in 0.8 s, 10.8 MB (32 MB while it is built) where nested dicts take 1.1 s and 153 MB; 16
+microseconds to look up for each token that follows a prefix; 1.8 MB to keep, read back in 0.04 s. What it takes with
+the number of each path in it: `eval/measure/trie.py`.
 """
 
 import itertools
@@ -28,8 +30,8 @@ WIDTH = 4
 class Trie(Generic[T]):
     """A set of token sequences, each once; `len` counts them.
 
-    `tokens` are the different ones, `rows` the sorted sequences one after the other, as the numbers of their tokens, and
-    `lengths` those of the rows in bytes.
+    `tokens` are the different ones, `rows` the sorted sequences one after the other, as the numbers of their tokens,
+    and `lengths` those of the rows in bytes.
     """
 
     def __init__(self, tokens: list[T], lengths: Iterable[int], rows: bytes) -> None:
@@ -57,15 +59,15 @@ class Trie(Generic[T]):
         start = self._known(prefix)
         if start is None:
             return ()
-        width, found = len(start), []
+        width, following = len(start), []
         here, end = self._span(start, 0, len(self))
         if here < end and self._starts[here] + width == self._starts[here + 1]:
             here += 1  # the prefix is a sequence itself, the first of those that start with it
         while here < end:
             longer = self._head(here, width + WIDTH)
-            found.append(self._tokens[int.from_bytes(longer[width:])])
+            following.append(self._tokens[int.from_bytes(longer[width:])])
             here = self._span(longer, here, end)[1]
-        return tuple(found)
+        return tuple(following)
 
     def __contains__(self, sequence: Sequence[T]) -> bool:
         """Whether it is one of the sequences, and not the beginning of one only."""

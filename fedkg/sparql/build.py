@@ -4,8 +4,8 @@ The shapes follow what real engines can plan: VALUES inside each branch (an oute
 UNION), named variables, no BIND, constants in predicate position, one direction per query. Branches that must be told
 apart use variables of their own (`?x0`, `?x1`, …) instead of BIND.
 
-Where a query starts from entities that are known, the dialect says how they stand in it: all in one VALUES, or each as a
-constant in a branch of its own. The rows are the same, but for how often the same one comes.
+Where a query starts from entities that are known, the dialect says how they stand in it: all in one VALUES, or each as
+a constant in a branch of its own. The rows are the same, but for how often the same one comes.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -45,8 +45,8 @@ CATALOGUE_ROWS = 200_000
 def room(shape: Shape) -> int:
     """The most entities of one neighbour query, such that each can have branches of its own in every dialect."""
     ways: tuple[Direction, Direction] = ("out", "in")
-    around = max(len(_around(_Start("", "?x", ""), way, shape, 1)) for way in ways)
-    return min(dialect.branches for dialect in dialects.loaded() if dialect.inline) // around
+    branches = max(len(_edge_branches(_Start("", "?x", ""), way, shape, 1)) for way in ways)
+    return min(dialect.branches for dialect in dialects.loaded() if dialect.inline) // branches
 
 
 def neighbours(
@@ -54,12 +54,12 @@ def neighbours(
 ) -> str:
     """All edges of the entities in one direction: rows (s, p, o), and for mediators (s, p, m, …).
 
-    Collapsed nodes, outgoing: (s, p, m, q, v), one row per leg (q, v). Incoming: (s, p, m, w, o): the entity o hangs on the
-    mediator's leg w; and (m, q, v): its legs. Wikidata statements, both ways: (s, c, m, o, q, v): claim c, main value o,
-    qualifier (q, v).
+    Collapsed nodes, outgoing: (s, p, m, q, v), one row per leg (q, v). Incoming: (s, p, m, w, o): the entity o hangs on
+    the mediator's leg w; and (m, q, v): its legs. Wikidata statements, both ways: (s, c, m, o, q, v): claim c, main
+    value o, qualifier (q, v).
     """
     starts = _starts_from("?s" if direction == "out" else "?o", entities, dialect)
-    branches = [branch for start in starts for branch in _around(start, direction, shape, limit)]
+    branches = [branch for start in starts for branch in _edge_branches(start, direction, shape, limit)]
     if dialect.inline:
         # else a branch is evaluated in full before the LIMIT of the whole query
         branches = [f"SELECT * WHERE {{ {branch} }} LIMIT {limit}" for branch in branches]
@@ -69,8 +69,8 @@ def neighbours(
 def hub_relations(entity: Iri, direction: Direction, shape: Shape, limit: int, dialect: Dialect = GENERIC) -> str:
     """The relations of a hub: rows (p); where the engine reads every edge to find them, those of its first edges only.
 
-    The plumbing is left out of the relations, not of the edges: a condition on each of a million edges takes seconds. The
-    LIMIT inside keeps an optimizer from moving it there.
+    The plumbing is left out of the relations, not of the edges: a condition on each of a million edges takes seconds.
+    The LIMIT inside keeps an optimizer from moving it there.
     """
     triple = _triple(entity, "?p", "?x", direction)
     edges = triple if dialect.fast_distinct_predicates else f"{{ SELECT ?p WHERE {{ {triple} }} LIMIT {HUB_SAMPLE} }}"
@@ -90,7 +90,8 @@ def hub_tails(entity: Iri, relations: Sequence[Iri], direction: Direction, limit
 def labels(entities: Sequence[Iri], shape: Labels, languages: Sequence[str], dialect: Dialect = GENERIC) -> str:
     """The labels of the entities in these languages and without language: rows (e, l<n>), n counting label predicates.
 
-    One branch per predicate: `?e ?p ?l` with a condition on `?p` would read every edge of a hub for the sake of its name.
+    One branch per predicate: `?e ?p ?l` with a condition on `?p` would read every edge of a hub for the sake of its
+    name.
     """
     most = dialect.branches // max(1, len(shape.predicates))
     # with a constant predicate VALUES cost no engine much
@@ -156,7 +157,8 @@ def used(predicates: Sequence[Iri]) -> str:
 def holds(edges: Sequence[Edge], unknown: str = "", dialect: Dialect = GENERIC) -> str:
     """Which of the edges the endpoint still says: rows (i), the number of each that holds.
 
-    Where the object is `UNKNOWN`, any value that is not known will do; `unknown` is the prefix of IRIs that stand for one.
+    Where the object is `UNKNOWN`, any value that is not known will do; `unknown` is the prefix of IRIs that stand for
+    one.
     """
     branches = [
         f"VALUES ?i {{ {Literal(str(number)).n3()} }} {_pattern(edge, target)}"
@@ -204,14 +206,15 @@ class _Start(NamedTuple):
 def _starts_from(variable: str, entities: Sequence[Iri], dialect: Dialect) -> list[_Start]:
     """One start for all entities, or one for each; `variable` names the entity in the rows in either case.
 
-    A lone entity is a constant everywhere. The VALUES after the pattern shares no variable with it, so no plan depends on it.
+    A lone entity is a constant everywhere. The VALUES after the pattern shares no variable with it, so no plan depends
+    on it.
     """
     if dialect.inline or len(entities) == 1:
         return [_Start("", entity.n3(), f" VALUES {variable} {{ {entity.n3()} }}") for entity in entities]
     return [_Start(f"VALUES {variable} {{ {_list(entities)} }} ", variable, "")]
 
 
-def _around(start: _Start, direction: Direction, shape: Shape, limit: int) -> list[str]:
+def _edge_branches(start: _Start, direction: Direction, shape: Shape, limit: int) -> list[str]:
     """The branches that lead from one start to its edges."""
     subject, target = (start.term, "?o") if direction == "out" else ("?s", start.term)
     plain = f"{start.before}{subject} ?p {target} . {_edge_filter('?p', shape.edges)}"
@@ -221,20 +224,23 @@ def _around(start: _Start, direction: Direction, shape: Shape, limit: int) -> li
 
 
 def _known(start: _Start, links: Sequence[Iri]) -> list[str]:
-    """Whether an entity is a subject or an object; of one that is a constant one triple is looked at, however many it has."""
+    """Whether an entity is a subject or an object.
+
+    Of one that is a constant one triple is looked at, however many it has.
+    """
     besides = f" FILTER(?p NOT IN ({_list(links, ', ')}))" if links else ""
     triples = [f"{pattern}{besides}" for pattern in (f"{start.term} ?p ?o", f"?s ?p {start.term}")]
     if start.after:
-        one = (f"{{ SELECT ?p WHERE {{ {triple} }} LIMIT 1 }}" for triple in triples)
-        return [f"SELECT ?e WHERE {{ {found}{start.after} }}" for found in one]
+        lookups = (f"{{ SELECT ?p WHERE {{ {triple} }} LIMIT 1 }}" for triple in triples)
+        return [f"SELECT ?e WHERE {{ {lookup}{start.after} }}" for lookup in lookups]
     return [f"{start.before}FILTER EXISTS {{ {triple} }}" for triple in triples]
 
 
 def _mediated(start: _Start, direction: Direction, shape: Shape, limit: int) -> list[str]:
     """Mediators first, in a query of their own: else their legs may be read before it is known that they are any.
 
-    They are looked for among `limit` edges. Where there are more, the plain edges alone fill the reply, and it counts as
-    cut; without the bound, an engine that begins with this branch looks at each of a hub's million edges.
+    They are looked for among `limit` edges. Where there are more, the plain edges alone fill the reply, and it counts
+    as cut; without the bound, an engine that begins with this branch looks at each of a hub's million edges.
     """
     test = _mediator_test(shape.mediators)
     if not test:
@@ -245,8 +251,8 @@ def _mediated(start: _Start, direction: Direction, shape: Shape, limit: int) -> 
     legs = f"?m ?q ?v . {leg}"
     if direction == "out":
         return [f"{nodes} {legs}{start.after}"]
-    # By themselves: joined with those who lead to it, the 600 legs of an entity without a name are 90,000 rows. A group of
-    # their own for the nodes and the LIMIT after it keep the engines from reading the whole graph for them.
+    # By themselves: joined with those who lead to it, the 600 legs of an entity without a name are 90,000 rows. A group
+    # of their own for the nodes and the LIMIT after it keep the engines from reading the whole graph for them.
     led_to = f"{{ SELECT DISTINCT ?m WHERE {{ {nodes} ?s ?p ?m }} LIMIT {limit} }}"
     return [f"{nodes} ?s ?p ?m . {edge}{start.after}", f"{led_to} {legs}"]
 
@@ -279,7 +285,10 @@ def _ranked(mediators: Mediators) -> str:
 
 
 def _edge_filter(variable: str, edges: Edges) -> str:
-    """The conditions on a predicate variable; the plumbing is left out by the endpoint, not carried over the network."""
+    """The conditions on a predicate variable.
+
+    The plumbing is left out by the endpoint, not carried over the network.
+    """
     tests = [_starts(variable, edges.only)] if edges.only else []
     tests += [f"!{_starts(variable, prefix)}" for prefix in edges.skip_prefixes]
     if edges.skip:
@@ -335,7 +344,10 @@ def _list(terms: Iterable[Term], separator: str = " ") -> str:
 
 
 def _forms(term: Term, dialect: Dialect) -> list[str]:
-    """The term as it is written into a query; where the engine tells a plain string from one of type xsd:string, as both."""
+    """The term as it is written into a query.
+
+    Where the engine tells a plain string from one of type xsd:string, as both.
+    """
     plain = isinstance(term, Literal) and not (term.language or term.datatype)
     typed = [f"{term.n3()}^^{Iri(XSD_STRING).n3()}"] if plain and dialect.typed_strings else []
     return [term.n3(), *typed]

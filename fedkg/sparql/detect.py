@@ -1,7 +1,7 @@
 """Which engine stands behind an endpoint, told by how it answers: its headers, its errors, the shape of its results.
 
-Only what an engine itself writes counts. What stands in the data of a good reply is data, so most marks are looked for in
-errors alone.
+Only what an engine itself writes counts. What stands in the data of a good reply is data, so most marks are looked for
+in errors alone.
 """
 
 import re
@@ -49,21 +49,21 @@ ERRORS: tuple[tuple[re.Pattern[bytes], Engine], ...] = (
 
 
 def detect(reply: EndpointReply) -> Engine | None:
-    """The engine that the reply betrays; None where it says nothing of it."""
+    """The engine that the reply shows; None where it shows none."""
     return _by_headers(reply) or _by_body(reply)
 
 
 def _by_headers(reply: EndpointReply) -> Engine | None:
     server = re.match(r"\w*", reply.headers.get("server", "").lower())
-    told = (engine for name in reply.headers for start, engine in HEADERS.items() if name.startswith(start))
-    return SERVERS.get(server[0] if server else "") or MEDIA.get(reply.content_type) or next(told, None)
+    engines = (engine for name in reply.headers for start, engine in HEADERS.items() if name.startswith(start))
+    return SERVERS.get(server[0] if server else "") or MEDIA.get(reply.content_type) or next(engines, None)
 
 
 def _by_body(reply: EndpointReply) -> Engine | None:
     start, end = reply.body[:READ], reply.body[-READ:]
-    found = next((engine for mark, engine in BROKEN.items() if mark in end), None)
-    found = found or next((engine for frame, engine in FRAMES if frame.search(start) or frame.search(end)), None)
-    return found or _by_error(reply)
+    engine = next((engine for mark, engine in BROKEN.items() if mark in end), None)
+    engine = engine or next((engine for frame, engine in FRAMES if frame.search(start) or frame.search(end)), None)
+    return engine or _by_error(reply)
 
 
 def _by_error(reply: EndpointReply) -> Engine | None:

@@ -11,7 +11,7 @@ from fedkg.config.profiles import Mediators, Shape
 from fedkg.core.terms import UNKNOWN, Blank, Direction, Edge, Iri, Literal, Qualifier, Term, Through
 from fedkg.errors import NotSparqlError
 
-__all__ = ["MAX_LITERAL", "MAX_QUALIFIERS", "Said", "from_rows", "sort_key"]
+__all__ = ["MAX_LITERAL", "MAX_QUALIFIERS", "ReplyOrigin", "from_rows", "sort_key"]
 
 MAX_LITERAL = 1_000
 """Longer literals (sequences, geometry, base64) are no answers and no labels: they are left out."""
@@ -26,11 +26,11 @@ NO_STATEMENT: list[tuple[Qualifier, ...]] = [()]
 
 Row = Mapping[str, Term]
 Triple = tuple[Term, Term, Term]
-Said = tuple[Direction, str, str]
+ReplyOrigin = tuple[Direction, str, str]
 """Direction, endpoint and time that all edges of one reply share."""
 
 
-def from_rows(rows: Sequence[Row], said: Said, shape: Shape) -> dict[Iri, list[Edge]]:
+def from_rows(rows: Sequence[Row], origin: ReplyOrigin, shape: Shape) -> dict[Iri, list[Edge]]:
     """The edges by the entity they were asked for, sorted so that the order does not depend on the endpoint's.
 
     A value that the graph does not know is `UNKNOWN`. Raises NotSparqlError for rows without the variables of
@@ -39,28 +39,28 @@ def from_rows(rows: Sequence[Row], said: Said, shape: Shape) -> dict[Iri, list[E
     if shape.unknown:
         rows = [_known(row, shape.unknown) for row in rows]
     try:
-        return _by_start(_edges(rows, said, shape.mediators))
+        return _by_start(_edges(rows, origin, shape.mediators))
     except KeyError as error:
-        raise NotSparqlError(f"{said[1]} sent rows without the variable {error}", endpoint=said[1]) from error
+        raise NotSparqlError(f"{origin[1]} sent rows without the variable {error}", endpoint=origin[1]) from error
 
 
 def sort_key(edge: Edge) -> tuple[str, str, int, str, str, list[tuple[str, str]]]:
     """By relation, then by tail: the shorter IRI first, which on Wikidata is the older and better known item."""
     via, node = (edge.through.relation.value, edge.through.node.text) if edge.through else ("", "")
-    said = [_leg_key(leg) for leg in edge.qualifiers]
-    return edge.relation.value, via, len(edge.end.text), edge.end.text, node, said
+    qualifiers = [_leg_key(leg) for leg in edge.qualifiers]
+    return edge.relation.value, via, len(edge.end.text), edge.end.text, node, qualifiers
 
 
-def _edges(rows: Sequence[Row], said: Said, mediators: Mediators) -> list[Edge]:
+def _edges(rows: Sequence[Row], origin: ReplyOrigin, mediators: Mediators) -> list[Edge]:
     """All edges that can be shown; where a mediator leads on, the bare edge to it is left out."""
     mediated = [row for row in rows if "m" in row and "c" not in row]
-    collapse = _collapse_outgoing if said[0] == "out" else _collapse_incoming
-    collapsed = [edge for edge in collapse(mediated, said) if _usable(edge)]
+    collapse = _collapse_outgoing if origin[0] == "out" else _collapse_incoming
+    collapsed = [edge for edge in collapse(mediated, origin) if _usable(edge)]
     over = {(edge.start, edge.through.node) for edge in collapsed if edge.through}
-    near, far = ("s", "o") if said[0] == "out" else ("o", "s")
+    near, far = ("s", "o") if origin[0] == "out" else ("o", "s")
     statements = _statements([row for row in rows if "c" in row], mediators)
     plain = (
-        Edge(row["s"], _iri(row["p"]), row["o"], *said, qualifiers)
+        Edge(row["s"], _iri(row["p"]), row["o"], *origin, qualifiers)
         for row in rows
         if "m" not in row and (row[near], row[far]) not in over
         for qualifiers in statements.get((row["s"], row["p"], row["o"]), NO_STATEMENT)
@@ -70,11 +70,11 @@ def _edges(rows: Sequence[Row], said: Said, mediators: Mediators) -> list[Edge]:
 
 def _by_start(edges: Iterable[Edge]) -> dict[Iri, list[Edge]]:
     """The edges by the entity that they start from, each once."""
-    found: dict[Iri, dict[Edge, None]] = defaultdict(dict)
+    grouped: dict[Iri, dict[Edge, None]] = defaultdict(dict)
     for edge in edges:
         if isinstance(edge.start, Iri):
-            found[edge.start][edge] = None
-    return {entity: sorted(kept, key=sort_key) for entity, kept in found.items()}
+            grouped[edge.start][edge] = None
+    return {entity: sorted(kept, key=sort_key) for entity, kept in grouped.items()}
 
 
 def _usable(edge: Edge) -> bool:
@@ -86,24 +86,27 @@ def _usable(edge: Edge) -> bool:
     return leg and ends and edge.relation.queryable and _short(edge.end)
 
 
-def _collapse_outgoing(rows: Iterable[Row], said: Said) -> Iterator[Edge]:
+def _collapse_outgoing(rows: Iterable[Row], origin: ReplyOrigin) -> Iterator[Edge]:
     """From (s, p, m, q, v): one edge for each leg (q, v) of the mediator m, the other legs as its qualifiers."""
     for (subject, relation, node), legs in _legs(rows, ("s", "p", "m")).items():
         for leg in legs:
             if leg.value != subject:
                 others = _others(legs, subject, leg.value)
-                yield Edge(subject, _iri(relation), leg.value, *said, others, Through(node, leg.relation))
+                yield Edge(subject, _iri(relation), leg.value, *origin, others, Through(node, leg.relation))
 
 
-def _collapse_incoming(rows: Iterable[Row], said: Said) -> Iterator[Edge]:
-    """From (s, p, m, w, o) and the legs (m, q, v): one edge from s over m to o, which hangs on the leg w, with m's others."""
+def _collapse_incoming(rows: Iterable[Row], origin: ReplyOrigin) -> Iterator[Edge]:
+    """From (s, p, m, w, o) and the legs (m, q, v).
+
+    One edge from s over m to o, which hangs on the leg w, with m's others.
+    """
     rows = list(rows)
     legs = _legs((row for row in rows if "q" in row), ("m",))
     for row in (row for row in rows if "q" not in row):
         subject, node, target = row["s"], row["m"], row["o"]
         if subject != target:
             others = _others(legs.get((node,), ()), subject, target)
-            yield Edge(subject, _iri(row["p"]), target, *said, others, Through(node, _iri(row["w"])))
+            yield Edge(subject, _iri(row["p"]), target, *origin, others, Through(node, _iri(row["w"])))
 
 
 def _others(legs: Sequence[Qualifier], subject: Term, target: Term) -> tuple[Qualifier, ...]:
@@ -115,11 +118,11 @@ def _legs(rows: Iterable[Row], key: Sequence[str]) -> dict[tuple[Term, ...], lis
     """The legs (q, v) of each node that the key's variables name, sorted; those that cannot be shown are left out."""
     legs: dict[tuple[Term, ...], dict[Qualifier, None]] = defaultdict(dict)
     for row in rows:
-        found, leg = legs[tuple(row[name] for name in key)], Qualifier(_iri(row["q"]), row["v"])
+        group, leg = legs[tuple(row[name] for name in key)], Qualifier(_iri(row["q"]), row["v"])
         nameless = isinstance(leg.value, Blank) and leg.value != UNKNOWN
         if leg.relation.queryable and not nameless and _short(leg.value):
-            found[leg] = None
-    return {node: sorted(found, key=_leg_key) for node, found in legs.items()}
+            group[leg] = None
+    return {node: sorted(group, key=_leg_key) for node, group in legs.items()}
 
 
 def _leg_key(leg: Qualifier) -> tuple[str, str]:
@@ -131,11 +134,11 @@ def _statements(rows: Iterable[Row], mediators: Mediators) -> dict[Triple, list[
 
     Two terms of one office are two edges: what is said of one of them must not be read as said of the other.
     """
-    found: dict[Triple, dict[tuple[Qualifier, ...], None]] = defaultdict(dict)
+    statements: dict[Triple, dict[tuple[Qualifier, ...], None]] = defaultdict(dict)
     for (subject, claim, _, target), legs in _legs(rows, ("s", "c", "m", "o")).items():
         truthy = Iri(mediators.truthy + _iri(claim).value.removeprefix(mediators.claim))
-        found[subject, truthy, target][tuple(legs[:MAX_QUALIFIERS])] = None
-    return {triple: list(qualifiers) for triple, qualifiers in found.items()}
+        statements[subject, truthy, target][tuple(legs[:MAX_QUALIFIERS])] = None
+    return {triple: list(qualifiers) for triple, qualifiers in statements.items()}
 
 
 def _known(row: Row, unknown: str) -> Row:

@@ -1,8 +1,8 @@
 """The acceptance test: a raw reply becomes rows, or an error that says what helps.
 
-An HTTP status says little here. Engines answer 200 and then break off, write their stack trace into the body, cut the rows
-at a cap, or send a web page; QLever says 429 where it means a timeout. So a reply counts only when everything about it is
-right, and everything else is told apart by what the engine writes.
+An HTTP status says little here. Engines answer 200 and then break off, write their stack trace into the body, cut the
+rows at a cap, or send a web page; QLever says 429 where it means a timeout. So a reply counts only when everything
+about it is right, and everything else is told apart by what the engine writes.
 """
 
 import datetime as dt
@@ -173,8 +173,8 @@ def _refuse_engine_text(reply: EndpointReply, endpoint: str) -> None:
     """An engine that fails while it is sending writes its error into the body, even inside of a literal."""
     body = reply.body
     places = [place for mark in ENGINE_TEXTS if (place := body.find(mark)) >= 0]
-    if JAVA_PACKAGE in body and (found := JAVA_ERROR.search(body)):
-        places.append(found.start())
+    if JAVA_PACKAGE in body and (match := JAVA_ERROR.search(body)):
+        places.append(match.start())
     if not places:
         return
     text = _without_query(_decode(body[min(places) :][:LONG]))
@@ -233,11 +233,11 @@ def _unreadable(reply: EndpointReply, endpoint: str) -> NoReturn:
     _unusable(reply, endpoint, f"no {_format(reply)}" if start else "an empty body")
 
 
-def _unusable(reply: EndpointReply, endpoint: str, what: str) -> NoReturn:
+def _unusable(reply: EndpointReply, endpoint: str, reason: str) -> NoReturn:
     """Raises for a body that holds no result; where it is an engine's own text, that text may say why."""
-    said = _said(reply)
-    kind = NotSparqlError if _is_page(reply) else _by_text(said) or NotSparqlError
-    raise _error(kind, reply, endpoint, f"{what}{': ' if said else ''}{said[:SHOWN]}")
+    text = _engine_message(reply)
+    kind = NotSparqlError if _is_page(reply) else _by_text(text) or NotSparqlError
+    raise _error(kind, reply, endpoint, f"{reason}{': ' if text else ''}{text[:SHOWN]}")
 
 
 def _format(reply: EndpointReply) -> str:
@@ -268,23 +268,23 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _failure(reply: EndpointReply, endpoint: str) -> EndpointError:
-    said = _said(reply)
-    kind = _kind(reply, said)
-    wait = _wait(reply, said) if kind is RefusedError else 0.0
+    text = _engine_message(reply)
+    kind = _kind(reply, text)
+    wait = _wait(reply, text) if kind is RefusedError else 0.0
     hint = "does the endpoint need a user name and a password?" if reply.status in (401, 403, 407) else ""
-    return _error(kind, reply, endpoint, said[:SHOWN] or _location(reply), wait=wait, hint=hint)
+    return _error(kind, reply, endpoint, text[:SHOWN] or _location(reply), wait=wait, hint=hint)
 
 
-def _kind(reply: EndpointReply, said: str) -> type[EndpointError]:
+def _kind(reply: EndpointReply, text: str) -> type[EndpointError]:
     if reply.status in GATEWAY:
         return EndpointTimeoutError if reply.seconds >= SLOW_GATEWAY else UnreachableError
     # QLever's 429 is a timeout, and it names no time to wait
     if reply.status == HTTPStatus.TOO_MANY_REQUESTS and "retry-after" in reply.headers:
         return RefusedError
-    by_text = None if _is_page(reply) else _by_text(said)
+    by_text = None if _is_page(reply) else _by_text(text)
     if by_text:
         return by_text
-    return RefusedError if _refuses(reply, said) else _by_status(reply)
+    return RefusedError if _refuses(reply, text) else _by_status(reply)
 
 
 def _by_status(reply: EndpointReply) -> type[EndpointError]:
@@ -299,31 +299,31 @@ def _by_status(reply: EndpointReply) -> type[EndpointError]:
     return EndpointTimeoutError if reply.content_type == "application/json" else UnreachableError
 
 
-def _by_text(said: str) -> type[EndpointError] | None:
+def _by_text(text: str) -> type[EndpointError] | None:
     """The class that an engine's own words ask for; None where they say nothing known."""
-    if TOO_MUCH.search(said):
+    if TOO_MUCH.search(text):
         return EndpointTimeoutError
-    if REJECTED.search(said):
+    if REJECTED.search(text):
         return QueryRejectedError
-    return EndpointTimeoutError if TIMED_OUT.search(said) else None
+    return EndpointTimeoutError if TIMED_OUT.search(text) else None
 
 
-def _refuses(reply: EndpointReply, said: str) -> bool:
+def _refuses(reply: EndpointReply, text: str) -> bool:
     if reply.status not in REFUSING:
         return False
-    if reply.status == HTTPStatus.TOO_MANY_REQUESTS or BANNED.search(said) or AGENT_POLICY.search(said):
+    if reply.status == HTTPStatus.TOO_MANY_REQUESTS or BANNED.search(text) or AGENT_POLICY.search(text):
         return True
-    busy = "retry-after" in reply.headers or OVERLOADED.search(said)
+    busy = "retry-after" in reply.headers or OVERLOADED.search(text)
     return reply.status == HTTPStatus.SERVICE_UNAVAILABLE and bool(busy)
 
 
-def _wait(reply: EndpointReply, said: str) -> float:
+def _wait(reply: EndpointReply, text: str) -> float:
     """The seconds that the endpoint asked to wait, at most a week."""
     asked = _seconds(reply.headers.get("retry-after", ""))
-    if until := BANNED_UNTIL.search(said):
+    if until := BANNED_UNTIL.search(text):
         asked = max(asked, _until(until[1].rstrip(".")))
-    if not asked and (BANNED.search(said) or AGENT_POLICY.search(said)):
-        asked = DAY if BANNED.search(said) else HOUR
+    if not asked and (BANNED.search(text) or AGENT_POLICY.search(text)):
+        asked = DAY if BANNED.search(text) else HOUR
     return min(max(asked, 0.0), WEEK)
 
 
@@ -355,13 +355,13 @@ def _from_now(instant: dt.datetime) -> float:
 
 
 def _error(
-    kind: type[EndpointError], reply: EndpointReply, endpoint: str, what: str, *, wait: float = 0.0, hint: str = ""
+    kind: type[EndpointError], reply: EndpointReply, endpoint: str, reason: str, *, wait: float = 0.0, hint: str = ""
 ) -> EndpointError:
-    message = f"{endpoint} answered {reply.status}{': ' if what else ''}{what}"
+    message = f"{endpoint} answered {reply.status}{': ' if reason else ''}{reason}"
     return kind(message, endpoint=endpoint, status=reply.status, wait=wait, hint=hint)
 
 
-def _said(reply: EndpointReply) -> str:
+def _engine_message(reply: EndpointReply) -> str:
     """The engine's message on one line, without markup, control characters and the echo of the query."""
     if _is_page(reply):
         text = _decode(reply.body[:READ])
@@ -381,8 +381,8 @@ def _json_message(body: bytes) -> str:
         value = msgspec.json.decode(body)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return ""
-    found = (value.get(key) for key in ("exception", "message", "error", "detail"))
-    return next((text for text in found if isinstance(text, str) and text), "")
+    texts = (value.get(key) for key in ("exception", "message", "error", "detail"))
+    return next((text for text in texts if isinstance(text, str) and text), "")
 
 
 def _without_query(text: str) -> str:

@@ -1,7 +1,7 @@
 """Look-ups of entities by words, as each engine can do them, and what a candidate is, as query text.
 
-Of the text that is looked up only letters and digits enter an expression of an engine's own search language, so nothing in
-it can be an operator there.
+Of the text that is looked up only letters and digits enter an expression of an engine's own search language, so nothing
+in it can be an operator there.
 """
 
 import re
@@ -33,16 +33,16 @@ MWAPI = "https://www.mediawiki.org/ontology#API/"
 
 def words(text: str) -> list[str]:
     """The words to look for, lower case: neither stop words nor single letters nor what is too long for a word."""
-    found = WORD.findall(unicodedata.normalize("NFC", text).lower())
-    asked = [word for word in found if word not in STOP_WORDS and len(word) <= LONGEST_WORD and not _letter(word)]
+    all_words = WORD.findall(unicodedata.normalize("NFC", text).lower())
+    asked = [word for word in all_words if word not in STOP_WORDS and len(word) <= LONGEST_WORD and not _letter(word)]
     return list(dict.fromkeys(asked))[:MOST_WORDS]
 
 
 def by_words(kind: str, text: str, shape: Labels, languages: Sequence[str], limit: int) -> str:
     """The entities that are called something with all words of the text: rows (e, l), l being the label or alias.
 
-    `kind` is a profile's `lookup.kind` that a query can serve: bif, qlever, mwapi. Raises InputError where it is none of
-    them, or where the text holds nothing to look for.
+    `kind` is a profile's `lookup.kind` that a query can serve: bif, qlever, mwapi. Raises InputError where it is none
+    of them, or where the text holds nothing to look for.
     """
     asked = words(text)
     if not asked or len(text) > LONGEST_TEXT:
@@ -64,8 +64,9 @@ def about(entities: Sequence[Iri], shape: Labels, languages: Sequence[str], limi
         [f"{values} ?e {Iri(shape.description).n3()} ?d . {spoken('?d', languages)}"] if shape.description else []
     )
     if shape.type:
+        typed = f"{values} ?e {Iri(shape.type).n3()} ?t ."
         branches += [
-            f"{values} ?e {Iri(shape.type).n3()} ?t . ?t {Iri(predicate).n3()} ?l{number} . {spoken(f'?l{number}', languages)}"
+            f"{typed} ?t {Iri(predicate).n3()} ?l{number} . {spoken(f'?l{number}', languages)}"
             for number, predicate in enumerate(shape.predicates)
         ]
     union = " UNION ".join(f"{{ {branch} }}" for branch in branches)
@@ -85,11 +86,11 @@ def _bif(asked: Sequence[str], shape: Labels, languages: Sequence[str], limit: i
 
 def _qlever(asked: Sequence[str], shape: Labels, languages: Sequence[str], limit: int) -> str:
     """QLever's text index, where it was built from literals: each is a text that contains itself as an entity."""
-    found = (
+    match = (
         f"?t <{QLEVER}contains-word> {Literal(' '.join(map(_prefix, asked))).n3()} . ?t <{QLEVER}contains-entity> ?l ."
     )
     branches = [
-        f"{{ {found} ?e {Iri(predicate).n3()} ?l . {spoken('?l', languages)} }}" for predicate in _predicates(shape)
+        f"{{ {match} ?e {Iri(predicate).n3()} ?l . {spoken('?l', languages)} }}" for predicate in _predicates(shape)
     ]
     return _shortest(" UNION ".join(branches), limit)
 

@@ -1,7 +1,7 @@
 """SPARQL results in XML, which some endpoints send whatever they are asked for: the only importer of defusedxml.
 
-A result becomes the value that its JSON form would have, so that everything after the parsing is the same for both. No tree
-is built, so a document takes no more memory than what it says.
+A result becomes the value that its JSON form would have, so that everything after the parsing is the same for both. No
+tree is built, so a document takes no more memory than what it says.
 """
 
 from typing import Any
@@ -65,8 +65,8 @@ class _Reader:
         elif self._path[:-1] == BINDING:
             # a binding of several terms is of a type that nobody knows
             kind = "binding" if self._variable in self._row else self._path[-1]
-            told = {"type": kind, "datatype": attributes.get("datatype"), "xml:lang": attributes.get(LANGUAGE)}
-            self._row[self._variable] = {key: value for key, value in told.items() if value is not None}
+            parts = {"type": kind, "datatype": attributes.get("datatype"), "xml:lang": attributes.get(LANGUAGE)}
+            self._row[self._variable] = {key: value for key, value in parts.items() if value is not None}
         self._text = []
 
     def data(self, text: str) -> None:

@@ -1,8 +1,8 @@
 """HostRegistry towards an endpoint: how many requests at once, how often, how long, and when to leave it alone.
 
 Everything that leaves for the network goes through here. A query has a time in which it must be answered, and all its
-waiting counts: for a slot, for the pace, for what the endpoint asked for. What may work later is tried again within that
-time; who bans or is down is not asked at all.
+waiting counts: for a slot, for the pace, for what the endpoint asked for. What may work later is tried again within
+that time; who bans or is down is not asked at all.
 """
 
 import asyncio
@@ -44,9 +44,9 @@ log = logging.getLogger(__name__)
 class EndpointClient:
     """A Select over the transports of one endpoint, the first choice first.
 
-    `accept` is the acceptance test, `endpoint` the name that errors carry. All transports share the endpoint's slots and
-    pace; which of them answers makes no difference to the caller. `manners` is what is remembered of their hosts. `engine`
-    is believed of each of them until its replies betray another; with `detects` = False it is believed always.
+    `accept` is the acceptance test, `endpoint` the name that errors carry. All transports share the endpoint's slots
+    and pace; which of them answers makes no difference to the caller. `manners` is what is remembered of their hosts.
+    `engine` is believed of each of them until its replies show another; with `detects` = False it is believed always.
     """
 
     def __init__(
@@ -81,9 +81,9 @@ class EndpointClient:
     async def select(self, query: Query, kind: str = "") -> Rows:
         """The accepted rows of `query`, from the first mirror that gives them; `kind` is what the meter counts it as.
 
-        Raises the EndpointError of the last mirror, after as many retries as the limits allow; EndpointTimeoutError, with
-        what the time went to, after the limits' patience or a third of what is left until the question's deadline: then
-        there is time for what others have to say.
+        Raises the EndpointError of the last mirror, after as many retries as the limits allow; EndpointTimeoutError,
+        with what the time went to, after the limits' patience or a third of what is left until the question's deadline:
+        then there is time for what others have to say.
         """
         seconds, turn = min(self._limits.patience, SHARE * deadline.left()), RequestAttempt()
         try:
@@ -163,7 +163,7 @@ class EndpointClient:
         return await asyncio.to_thread(self._accept, reply)
 
     async def _reply(self, mirror: Replica, query: Query, kind: str, turn: RequestAttempt) -> EndpointReply:
-        """The reply to the query in the mirror's dialect, and what it betrays of the engine."""
+        """The reply to the query in the replica's dialect; the engine that it shows is remembered."""
         text = query if isinstance(query, str) else query(find(mirror.engine) or GENERIC)
         reply = await self._send(mirror, text, kind, turn)
         await mirror.learn(reply)

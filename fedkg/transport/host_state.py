@@ -1,4 +1,6 @@
-"""What is remembered of hosts beyond one request: bans, pauses, failures, engines; shared by all processes of one machine.
+"""What is remembered of hosts beyond one request: bans, pauses, failures, engines.
+
+Shared by all processes of one machine.
 
 A ban holds for whoever sits behind the address, so a process that was not there has to know of it. The store is shared;
 each process looks at it once a second at most, and writes only what has changed.
@@ -43,7 +45,10 @@ Instant = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class Clock(msgspec.Struct, frozen=True):
-    """Time as it passes: `now` in seconds, `sleep` waits that many, `wall` in seconds since 1970; tests bring their own."""
+    """Time as it passes: `now` in seconds, `sleep` waits that many, `wall` in seconds since 1970.
+
+    Tests bring their own.
+    """
 
     now: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -51,7 +56,7 @@ class Clock(msgspec.Struct, frozen=True):
 
 
 class DetectedEngine(msgspec.Struct, frozen=True):
-    """The engine that the replies of one URL betrayed, and when; `generic`: it was asked and betrayed nothing."""
+    """The engine that the replies of one URL showed, and when; `generic`: it was asked and showed none."""
 
     engine: Engine
     at: Instant
@@ -62,8 +67,8 @@ class HostState(msgspec.Struct, frozen=True, omit_defaults=True):
 
     A short wait that it asked for is waited for (`not_before`). A long one, a ban, a row of failures or too many in a
     minute shut it (`shut_until`); after that one request goes first (until `trial_until`), and only when it is answered
-    may the others. `failures` in a row, `errors`: when the last requests failed, `why` the last of them did, `engines` by
-    URL.
+    may the others. `failures` in a row, `errors`: when the last requests failed, `why` the last of them did, `engines`
+    by URL.
     """
 
     shut_until: Instant = 0.0
@@ -112,10 +117,10 @@ class HostState(msgspec.Struct, frozen=True, omit_defaults=True):
         shut_until = max(host.shut_until, errors[0] + MINUTE) if full else host.shut_until
         return msgspec.structs.replace(host, errors=errors, shut_until=shut_until, why=error.message[:500])
 
-    def betrayed(self, url: str, told: DetectedEngine) -> "HostState":
+    def with_engine(self, url: str, engine: DetectedEngine) -> "HostState":
         """With the engine of one of its URLs; of very many the last are kept."""
         others = [(key, value) for key, value in self.engines.items() if key != url]
-        return msgspec.structs.replace(self, engines=dict([*others, (url, told)][-URLS:]))
+        return msgspec.structs.replace(self, engines=dict([*others, (url, engine)][-URLS:]))
 
     def _refused(self, error: EndpointError, now: float) -> "HostState":
         pause = PAUSE if self.failures + 1 >= FAILURES or self.on_trial(now) else 0.0
@@ -131,7 +136,7 @@ class HostState(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class HostRegistry:
-    """The memory of hosts by their origin (`scheme://host:port`), kept in a store that processes share, or in this one only."""
+    """The memory of hosts by origin (`scheme://host:port`), in a store that processes share, or in this one only."""
 
     def __init__(self, store: Store | None = None, clock: Clock | None = None) -> None:
         self._store = store
@@ -155,7 +160,9 @@ class HostRegistry:
         return self.known(where)
 
     async def change(self, where: str, change: Callable[[HostState], HostState]) -> HostState:
-        """Puts what `change` makes of the host in its place, for all processes; nothing is written where it is the same.
+        """Puts what `change` makes of the host in its place, for all processes.
+
+        Nothing is written where it is the same.
 
         `change` may be called several times.
         """
@@ -166,16 +173,16 @@ class HostRegistry:
         return self.known(where)
 
     def engine(self, url: str) -> Engine | None:
-        """The engine that this process knows the URL's replies to have betrayed in the last month, by whomever it was asked."""
-        told = self.known(origin(url)).engines.get(url)
-        return told.engine if told and told.at > self._clock.wall() - MONTH else None
+        """The engine that the URL's replies have shown in the last month, as far as this process knows."""
+        detected = self.known(origin(url)).engines.get(url)
+        return detected.engine if detected and detected.at > self._clock.wall() - MONTH else None
 
-    async def betrayed(self, url: str, engine: Engine) -> None:
+    async def remember_engine(self, url: str, engine: Engine) -> None:
         """Remembers the engine of a URL."""
         if url:  # what runs in this process has none, and no secret of its engine
             log.info("%s: its replies are those of the engine %s", masked(url), engine)
-        told = DetectedEngine(engine, self._clock.wall())
-        await self.change(origin(url), lambda host: host.betrayed(url, told))
+        detected = DetectedEngine(engine, self._clock.wall())
+        await self.change(origin(url), lambda host: host.with_engine(url, detected))
 
     async def forget(self, where: str) -> None:
         """Forgets everything about a host, given by any URL on it."""

@@ -1,7 +1,8 @@
 """SPARQL over HTTP: the only importer of aiohttp.
 
-A query always goes out as a POST form: Virtuoso never answers a POSTed `application/sparql-query`, and GET is cut silently
-at some 8 to 10 kB. The body is read in pieces and counted after decompression, so no reply can fill the memory.
+A query always goes out as a POST form: Virtuoso never answers a POSTed `application/sparql-query`, and GET is cut
+silently at some 8 to 10 kB. The body is read in pieces and counted after decompression, so no reply can fill the
+memory.
 """
 
 import contextlib

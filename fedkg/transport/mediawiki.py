@@ -1,6 +1,6 @@
-"""Wikidata's search of entities over its web API (MediaWiki's `wbsearchentities`), as a request's text and its accepted rows.
+"""Wikidata's search of entities over its web API (`wbsearchentities`): a request's text and its accepted rows.
 
-The request goes out and comes back like a query, over HTTP and behind the same manners. The API answers 200 whatever
+The request goes out and comes back like a query, over HTTP and behind the same client. The API answers 200 whatever
 happens and says in the body what went wrong.
 """
 
@@ -109,10 +109,10 @@ def _document(reply: EndpointReply, endpoint: str) -> _SearchDocument:
 
 def _failure(error: _Error, reply: EndpointReply, endpoint: str) -> EndpointError:
     passes = error.code.startswith(LATER)
-    said = "".join(char if char.isprintable() else " " for char in f"{error.code}: {error.info}")[:SHOWN]
+    message = "".join(char if char.isprintable() else " " for char in f"{error.code}: {error.info}")[:SHOWN]
     wait = reply.headers.get("retry-after", "")
     return (RefusedError if passes else QueryRejectedError)(
-        f"{endpoint}: {said}",
+        f"{endpoint}: {message}",
         endpoint=endpoint,
         status=reply.status,
         wait=float(wait) if passes and WAIT.fullmatch(wait) else 0.0,
@@ -120,8 +120,8 @@ def _failure(error: _Error, reply: EndpointReply, endpoint: str) -> EndpointErro
 
 
 def _rows(entities: Sequence[_Entity], authorities: tuple[str, ...]) -> Iterator[Mapping[str, Term]]:
-    for found in entities:
-        entity, name = Iri(found.concepturi), found.match.text or found.label
-        if entity.queryable and found.concepturi.startswith(authorities) and name:
-            row: dict[str, Term] = {"e": entity, "l": Literal(found.label or name), "m": Literal(name)}
-            yield row | ({"d": Literal(found.description)} if found.description else {})
+    for result in entities:
+        entity, name = Iri(result.concepturi), result.match.text or result.label
+        if entity.queryable and result.concepturi.startswith(authorities) and name:
+            row: dict[str, Term] = {"e": entity, "l": Literal(result.label or name), "m": Literal(name)}
+            yield row | ({"d": Literal(result.description)} if result.description else {})

@@ -30,7 +30,10 @@ log = logging.getLogger(__name__)
 
 
 class RequestAttempt(msgspec.Struct):
-    """One query on its way: what it is waiting for, and the mirror that has it since when (None: it has not been sent)."""
+    """One query on its way.
+
+    What it is waiting for, and the mirror that has it since when (None: it has not been sent).
+    """
 
     doing: str = "waiting for a slot behind other requests"
     asked: "Replica | None" = None
@@ -40,8 +43,8 @@ class RequestAttempt(msgspec.Struct):
 class Replica:
     """A transport with what is remembered of its host.
 
-    `word` is the engine that its profile names. Where `detects` is set, what its replies have betrayed counts more. What
-    runs in this process has no host: nothing about it outlives it.
+    `word` is the engine that its profile names. Where `detects` is set, the engine that its replies show counts more.
+    What runs in this process has no host: nothing about it outlives it.
     """
 
     def __init__(self, transport: Transport, manners: HostRegistry, clock: Clock, word: str, *, detects: bool) -> None:
@@ -137,7 +140,10 @@ class Replica:
         self.rest()
 
     def _stalled(self, turn: RequestAttempt) -> None:
-        """Notes a silence: that may be the query's fault, twice in a row not. Requests that went out together are one."""
+        """Notes a silence: that may be the query's fault, twice in a row not.
+
+        Requests that went out together are one.
+        """
         self.rest()
         if turn.since < self._stalled_at:
             return
@@ -156,8 +162,8 @@ class Replica:
     @property
     def engine(self) -> str:
         """What is believed of it."""
-        told = self._manners.engine(self.url) if self._detects else None
-        return told if told and told != "generic" else self._word
+        detected = self._manners.engine(self.url) if self._detects else None
+        return detected if detected and detected != "generic" else self._word
 
     @property
     def puzzling(self) -> bool:
@@ -166,10 +172,10 @@ class Replica:
         return self._detects and not self._probed and not known
 
     async def learn(self, reply: EndpointReply) -> None:
-        """Remembers the engine that the reply betrays."""
+        """Remembers the engine that the reply shows."""
         engine = detect(reply) if self._detects else None
         if engine and engine != self.engine:
-            await self._manners.betrayed(self.url, engine)
+            await self._manners.remember_engine(self.url, engine)
 
     def probing(self) -> None:
         """Notes that it is asked for its engine: this process does so once."""
@@ -177,7 +183,7 @@ class Replica:
 
     async def probed(self, reply: EndpointReply) -> None:
         """Notes what it said, also where that says nothing."""
-        await self._manners.betrayed(self.url, detect(reply) or "generic")
+        await self._manners.remember_engine(self.url, detect(reply) or "generic")
 
     @property
     def _host(self) -> HostState:

@@ -26,8 +26,9 @@ LEAST_SECONDS = 0.01
 class WrapperTransport:
     """A Transport over urllib, with the requests that a SPARQLWrapper object makes; the object itself is not changed.
 
-    `timeout` in seconds, for the whole reply, holds where the object has none of its own, and never longer than the deadline
-    of whoever asks; `max_bytes` is the most bytes of one reply. Raises ProfileError where the object is no SPARQLWrapper, or its endpoint no http URL.
+    `timeout` in seconds, for the whole reply, holds where the object has none of its own, and never longer than the
+    deadline of whoever asks; `max_bytes` is the most bytes of one reply. Raises ProfileError where the object is no
+    SPARQLWrapper, or its endpoint no http URL.
     """
 
     def __init__(self, wrapper: SparqlWrapper, *, timeout: float = 60.0, max_bytes: int = 64_000_000) -> None:
@@ -44,7 +45,10 @@ class WrapperTransport:
         return f"WrapperTransport({self.name})"
 
     async def send(self, query: str) -> EndpointReply:
-        """The endpoint's reply, whatever its status. Raises UnreachableError, EndpointTimeoutError or TruncatedError."""
+        """The endpoint's reply, whatever its status.
+
+        Raises UnreachableError, EndpointTimeoutError or TruncatedError.
+        """
         # a thread cannot be cancelled: one that outlived whoever asked would keep the program from ending
         seconds = max(LEAST_SECONDS, min(self._timeout, deadline.left()))
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._send, query, seconds)
@@ -91,7 +95,10 @@ class WrapperTransport:
                 return error.code, error.headers, self._read(error, end)
 
     def _read(self, response: http.client.HTTPResponse | urllib.error.HTTPError, end: float) -> bytes:
-        """The body, one byte more of it than allowed where it is longer; urllib's own timeout starts anew with each byte."""
+        """The body, one byte more of it than allowed where it is longer.
+
+        Urllib's own timeout starts anew with each byte.
+        """
         length, body = getattr(response, "length", None), bytearray()
         while len(body) != length and len(body) <= self._max_bytes and (chunk := response.read1(CHUNK)):
             body += chunk

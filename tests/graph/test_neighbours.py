@@ -348,7 +348,7 @@ async def test_a_term_that_the_engine_rejects_does_not_spoil_a_batch(make: Wire,
     )
     assert [ends(near) for near in found[:-1]] == [["b"]] * 8
     assert "400" in found[-1].failed
-    assert meter.usage().requests <= 1 + 1 + 2 * 4, "the complaint betrays the engine, which is asked once more"
+    assert meter.usage().requests <= 1 + 1 + 2 * 4, "the complaint shows the engine, which is asked once more"
 
 
 async def test_a_wrong_reply_is_a_failure(make: Wire, faults: Faults) -> None:

@@ -73,7 +73,7 @@ def test_most_replies_say_nothing(status: int, kind: str, body: bytes) -> None:
 
 
 @given(st.sampled_from([STACK[60:], b"Virtuoso 37000 Error", b"error at 1:2: expected", json.dumps(QLEVER).encode()]))
-def test_data_betrays_nobody(text: bytes) -> None:
+def test_data_is_no_sign_of_an_engine(text: bytes) -> None:
     """A literal may quote the error of any engine."""
     value = json.dumps(text.decode())
     body = f'{{"head":{{"vars":["s"]}},"results":{{"bindings":[{{"s":{{"type":"literal","value":{value}}}}}]}}}}'

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from fedkg.config.profiles import Mediators, Shape
 from fedkg.core.terms import UNKNOWN, Blank, Direction, Edge, Iri, Literal, Qualifier, Term, Through
 from fedkg.errors import NotSparqlError
-from fedkg.sparql.edges import MAX_LITERAL, MAX_QUALIFIERS, Row, Said, from_rows, sort_key
+from fedkg.sparql.edges import MAX_LITERAL, MAX_QUALIFIERS, Row, ReplyOrigin, from_rows, sort_key
 
-OUT: Said = ("out", "x", "now")
-IN: Said = ("in", "x", "now")
+OUT: ReplyOrigin = ("out", "x", "now")
+IN: ReplyOrigin = ("in", "x", "now")
 WIKIDATA = Shape(
     mediators=Mediators(
         blank=False, claim="http://p/", statement="http://ps/", qualifier="http://pq/", truthy="http://wdt/"
@@ -114,18 +114,18 @@ def test_a_node_of_many_legs_does_not_explode() -> None:
     assert {len(edge.qualifiers) for edge in edges} == {MAX_QUALIFIERS}
 
 
-@pytest.mark.parametrize("said", [OUT, IN])
-def test_qualifiers_stand_on_the_truthy_edge(said: Said) -> None:
+@pytest.mark.parametrize("origin", [OUT, IN])
+def test_qualifiers_stand_on_the_truthy_edge(origin: ReplyOrigin) -> None:
     """A statement's qualifiers go to the edge of its property and main value; those of another value do not."""
     wdt, claim, pq = Iri("http://wdt/P1"), Iri("http://p/P1"), Iri("http://pq/P2")
     rows = [row(s=A, p=wdt, o=B), row(s=A, c=claim, m=M, o=B, q=pq, v=Literal("1990"))]
     rows += [row(s=A, c=claim, m=Iri("u:old"), o=C, q=pq, v=Literal("1980"))]
-    (edge,) = from_rows(rows, said, WIKIDATA)[A if said == OUT else B]
+    (edge,) = from_rows(rows, origin, WIKIDATA)[A if origin == OUT else B]
     assert (edge.relation, edge.through, edge.qualifiers) == (wdt, None, (Qualifier(pq, Literal("1990")),))
 
 
-@pytest.mark.parametrize("said", [OUT, IN])
-def test_each_statement_is_an_edge_of_its_own(said: Said) -> None:
+@pytest.mark.parametrize("origin", [OUT, IN])
+def test_each_statement_is_an_edge_of_its_own(origin: ReplyOrigin) -> None:
     """Of two terms of one office, what is said of one is not read as said of the other; equal ones are one."""
     claim, start, end = Iri("http://p/P39"), Iri("http://pq/1start"), Iri("http://pq/2end")
     statements = {"s1": ("1951", "1955"), "s2": ("1940",), "s3": ("1940",)}
@@ -135,7 +135,7 @@ def test_each_statement_is_an_edge_of_its_own(said: Said) -> None:
         for name, years in statements.items()
         for q, year in zip((start, end), years, strict=False)
     ]
-    edges = from_rows(rows, said, WIKIDATA)[A if said == OUT else B]
+    edges = from_rows(rows, origin, WIKIDATA)[A if origin == OUT else B]
     assert [[leg.value.text for leg in edge.qualifiers] for edge in edges] == [['"1940"'], ['"1951"', '"1955"']]
     assert {(edge.subject, edge.relation, edge.object) for edge in edges} == {(A, Iri("http://wdt/P39"), B)}
 
@@ -172,9 +172,9 @@ def test_a_literal_is_no_subject() -> None:
 )
 def test_rows_of_another_query_are_refused(missing: Row) -> None:
     """A reply without the variables that were asked for is an endpoint's error, not a crash and not an empty graph."""
-    for said in (OUT, IN):
+    for origin in (OUT, IN):
         with pytest.raises(NotSparqlError, match="x sent rows without"):
-            from_rows([row(s=A, p=P, o=B), missing], said, WIKIDATA)
+            from_rows([row(s=A, p=P, o=B), missing], origin, WIKIDATA)
 
 
 IRIS = st.sampled_from([A, B, C])
@@ -206,11 +206,11 @@ TRUTHY = Shape(
 def test_edges_do_not_depend_on_the_order_of_rows(found: tuple[Direction, list[Row]], chance: random.Random) -> None:
     """Engines return rows in any order and repeat some: the edges and their order stay the same."""
     way, rows = found
-    said: Said = (way, "x", "now")
+    origin: ReplyOrigin = (way, "x", "now")
     shuffled = rows + rows[: len(rows) // 2]
     chance.shuffle(shuffled)
-    edges = from_rows(rows, said, TRUTHY)
-    assert from_rows(shuffled, said, TRUTHY) == edges
+    edges = from_rows(rows, origin, TRUTHY)
+    assert from_rows(shuffled, origin, TRUTHY) == edges
     for entity, own in edges.items():
         assert [edge.start for edge in own] == [entity] * len(own)
         assert own == sorted(set(own), key=sort_key)

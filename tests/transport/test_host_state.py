@@ -250,15 +250,15 @@ async def test_engines_are_remembered_for_a_month() -> None:
     """The engine of a URL is its own, survives the process, and is forgotten after thirty days; of very many the last stay."""
     store, wall = MemoryStore(), Wall()
     one = HostRegistry(store, wall.clock)
-    await one.betrayed("http://h/a", "virtuoso")
-    await one.betrayed("http://h/b", "qlever")
+    await one.remember_engine("http://h/a", "virtuoso")
+    await one.remember_engine("http://h/b", "qlever")
     two = HostRegistry(store, wall.clock)
     await two.host(WHERE)
     assert [two.engine(f"http://h/{name}") for name in "abc"] == ["virtuoso", "qlever", None]
     wall.time += 31 * 86_400
     assert two.engine("http://h/a") is None
     for number in range(60):
-        await two.betrayed(f"http://h/{number}", "oxigraph")
+        await two.remember_engine(f"http://h/{number}", "oxigraph")
     assert len(two.known(WHERE).engines) == 50
     assert two.known(WHERE).engines["http://h/59"] == DetectedEngine("oxigraph", wall.time)
 
@@ -355,7 +355,7 @@ async def test_a_change_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     now += 601
     await hosts.change(where, lambda host: host.answered(now))
     await hosts.change(where, lambda host: host.answered(now))
-    await hosts.betrayed("https://me:password@e.org/sparql?key=value", "qlever")
+    await hosts.remember_engine("https://me:password@e.org/sparql?key=value", "qlever")
     assert [record.getMessage() for record in caplog.records] == [
         "https://e.org:443 asked to wait for 5 s",
         "https://e.org:443 is not asked for 600 s: banned[31m",

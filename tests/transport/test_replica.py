@@ -44,7 +44,7 @@ def spoken(dialect: Dialect) -> str:
     return dialect.engine
 
 
-async def test_what_replies_betray_is_believed_and_remembered() -> None:
+async def test_what_replies_show_is_believed_and_remembered() -> None:
     """The first reply with a mark decides, for the next process as well; a mark in a good reply costs no request."""
     manners = HostRegistry()
     transport = script(VIRTUOSO, GOOD)
@@ -67,14 +67,14 @@ async def test_a_query_in_the_wrong_dialect_is_put_once_more() -> None:
 
 
 async def test_a_query_that_stays_wrong_is_no_loop() -> None:
-    """One more request, whatever the replies betray."""
+    """One more request, whatever the replies show."""
     transport = script(QLEVER)
     with pytest.raises(QueryRejectedError):
         await polite(transport, engine="virtuoso").select(spoken)
     assert transport.queries == ["virtuoso", "qlever"]
 
 
-async def test_who_betrays_nothing_is_asked_once() -> None:
+async def test_who_shows_nothing_is_asked_once() -> None:
     """The probe is sent once per URL and month, whatever comes of it, and counted as a kind of its own."""
     wall = [1e9]
     manners = HostRegistry(clock=Clock(wall=lambda: wall[0]))
