@@ -18,7 +18,8 @@ from fedkg.wiring.adapters import lasting_store
 
 __all__ = ["cache"]
 
-INDEXES = "label indexes"
+LABEL_FILES = {"label indexes": "*.labels*", "shown labels": "*.shown*"}
+"""Files beside the entries, by what they are called: labels that can be searched by meaning, and those that wait for it."""
 
 
 @click.group()
@@ -34,7 +35,7 @@ def cache() -> None:
 @options.place
 @options.as_json
 def stats(file: str | None, as_json: bool, **flags: object) -> None:
-    """Show how many replies, labels, embeddings and label indexes are kept, and how much space they take.
+    """Show how many replies, labels, embeddings and files of labels are kept, and how much space they take.
 
     Beyond the limit (setting `cache_size`, in MB) the oldest entries go; how many have gone so far is shown too. How
     full a shared cache gets is its server's own policy.
@@ -43,9 +44,9 @@ def stats(file: str | None, as_json: bool, **flags: object) -> None:
     with contextlib.closing(lasting_store(settings)) as store:
         entries, size, place = store.count(), store.size(), store.name
         limit, evicted = (store.size_limit, store.evicted()) if isinstance(store, DiskStore) else (None, {})
-    if indexes := _indexes(settings):
-        entries[INDEXES] = len(indexes)
-        size += sum(index.stat().st_size for index in indexes)
+    for name, files in _label_files(settings).items():
+        entries[name] = len(files)
+        size += sum(path.stat().st_size for path in files)
     if as_json:
         kind = "server" if settings.cache_url else "folder"
         click.echo(encode({kind: place, "bytes": size, "limit": limit, "evicted": evicted, "entries": entries}))
@@ -61,7 +62,7 @@ def stats(file: str | None, as_json: bool, **flags: object) -> None:
 @options.place
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def clear(file: str | None, yes: bool, **flags: object) -> None:
-    """Delete all replies, labels, embeddings and label indexes that are kept.
+    """Delete all replies, labels, embeddings and files of labels that are kept.
 
     Where the cache is shared that is what fedkg keeps on its server, for all machines; the local folder stays as it is.
     """
@@ -71,9 +72,10 @@ def clear(file: str | None, yes: bool, **flags: object) -> None:
             shared = ", the shared cache, for all machines" if settings.cache_url else ""
             click.confirm(f"Delete all that is kept in {store.name}{shared}?", abort=True, err=True)
         count = store.clear()
-    for index in _indexes(settings):
-        index.unlink()
-        count += 1
+    for files in _label_files(settings).values():
+        for path in files:
+            path.unlink()
+            count += 1
     click.echo(f"{count} entries deleted.")
 
 
@@ -142,11 +144,13 @@ def _list(entries: Mapping[str, int]) -> None:
         click.echo(f"  {namespace:14} {count}")
 
 
-def _indexes(settings: Settings) -> list[Path]:
-    """The files in which labels can be searched by meaning, also those that a crash has left half written.
+def _label_files(settings: Settings) -> dict[str, list[Path]]:
+    """The files of labels by what they are called, also those that a crash has left half written; kinds without one are left out.
 
     None beside a shared cache: they are those of the folder.
     """
     if settings.cache_url:
-        return []
-    return sorted((settings.cache_path / "labels").glob("*.labels*"))
+        return {}
+    folder = settings.cache_path / "labels"
+    files = {name: sorted(folder.glob(pattern)) for name, pattern in LABEL_FILES.items()}
+    return {name: paths for name, paths in files.items() if paths}

@@ -169,17 +169,22 @@ def test_folder_that_cannot_be_used(cli: Cli, tmp_path: Path) -> None:
     assert "hint: set cache_dir" in result.stderr
 
 
-def test_label_indexes_count_and_go_too(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The index of labels that a walk has written is among the entries and bytes, and is deleted with them."""
+def test_label_files_count_and_go_too(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Labels that a walk has written down, and the index that a search has made, are counted, and deleted with the rest."""
     monkeypatch.setenv("FEDKG_EMBEDDER", "minilm")
     before = json.loads(cli("cache", "stats", "--json").stdout)
     assert cli("ask", "What is the capital of New Zealand?", "-e", "sample").exit_code == 0
+    [shown] = (home / "cache" / "labels").iterdir()
+    asked = json.loads(cli("cache", "stats", "--json").stdout)
+    assert not {"label indexes", "shown labels"} & before["entries"].keys()
+    assert (asked["entries"]["shown labels"], "label indexes" in asked["entries"]) == (1, False)
+    assert asked["bytes"] >= before["bytes"] + shown.stat().st_size
+    assert cli("search", "town", "--meaning", "-e", "sample").exit_code == 0
     [index] = (home / "cache" / "labels").glob("*.labels")
     after = json.loads(cli("cache", "stats", "--json").stdout)
-    assert "label indexes" not in before["entries"]
-    assert after["entries"]["label indexes"] == 1
-    assert after["bytes"] >= before["bytes"] + index.stat().st_size
-    assert "  label indexes  1\n" in cli("cache", "stats").stdout
+    assert (after["entries"]["label indexes"], after["entries"]["shown labels"]) == (1, 1)
+    assert after["bytes"] >= asked["bytes"] + index.stat().st_size
+    assert "  label indexes  1\n  shown labels   1\n" in cli("cache", "stats").stdout
     assert cli("cache", "clear", "--yes").stdout == f"{sum(after['entries'].values())} entries deleted.\n"
     assert not list((home / "cache" / "labels").iterdir())
     assert entries(cli) == {}
