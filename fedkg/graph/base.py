@@ -40,9 +40,9 @@ def chunks(items: Sequence[T], size: int) -> list[Sequence[T]]:
 
 @dataclass(frozen=True, slots=True)
 class EndpointSource:
-    """Where a graph's data comes from: who is asked (`select`), what it is like (`profile`), where replies are kept.
+    """Where a graph's data comes from: what is asked (`select`), what it is like (`profile`), where replies are kept.
 
-    `name` is what a proof calls the endpoint; `identity` tells its content apart in the cache: a URL, or a file's
+    `name` is what a proof calls the endpoint; `identity` distinguishes its content in the cache: a URL, or a file's
     digest; `ttl` says for how many days replies are fresh; `lookup` is asked for entities by words, where that is
     another service.
     """
@@ -93,7 +93,7 @@ class Graph(Protocol):
         ...
 
     async def holds(self, edges: Sequence[Edge]) -> list[bool | None]:
-        """Whether the endpoint still says each edge; None for one that could not be asked for. Raises EndpointError."""
+        """Whether the endpoint still holds each edge; None where that could not be asked. Raises EndpointError."""
         ...
 
     async def close(self) -> None:
@@ -105,7 +105,7 @@ class Patience:
     """How many more requests of one batch may fail, and until when, before the rest of the batch is given up.
 
     A batch may take a third of what is left of the question: one endpoint that fails slowly must not use up the time
-    for all. `reshaped` tells whether the batch was too much at once, `most` how many items at once were answered,
+    for all. `reshaped` is whether the batch was too much at once, `most` how many items at once were answered,
     `fewest` how many were too much (0: none).
     """
 
@@ -157,8 +157,8 @@ async def in_halves(
 async def all_in_halves(
     items: Sequence[K], ask: Callable[[Sequence[K]], Awaitable[Mapping[K, V]]], patience: Patience | None = None
 ) -> dict[K, V]:
-    """What `ask` says of all items, like `in_halves`. Raises the first EndpointError that stayed."""
-    found, failed = await in_halves(items, ask, patience)
+    """What `ask` returns for all items, like `in_halves`. Raises the first EndpointError that stayed."""
+    results, failed = await in_halves(items, ask, patience)
     for error in failed.values():
         raise error
-    return found
+    return results

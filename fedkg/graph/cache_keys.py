@@ -19,15 +19,15 @@ V = TypeVar("V")
 
 
 def digest(what: object) -> str:
-    """What tells one content, shape and set of bounds from another in the keys of the cache."""
+    """What distinguishes one content, shape and set of bounds from another in the keys of the cache."""
     return hashlib.blake2s(encode(what), digest_size=12).hexdigest()
 
 
 async def load(store: Store, namespace: str, keys: Mapping[str, K], read: Callable[[bytes, K], V]) -> dict[K, V]:
     """What the cache holds under these keys, by what they stand for; what nobody can read is a miss."""
     values = await asyncio.to_thread(store.get_many, namespace, list(keys))
-    found = {}
+    entries = {}
     for key, value in values.items():
         with contextlib.suppress(msgspec.MsgspecError, TermError):
-            found[keys[key]] = read(value, keys[key])
-    return found
+            entries[keys[key]] = read(value, keys[key])
+    return entries

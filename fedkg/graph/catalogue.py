@@ -24,7 +24,7 @@ K = TypeVar("K")
 
 
 class Catalogue(Generic[K, T]):
-    """A table that whoever wants it asks for as plain data of the type `kind`, and `read` makes usable.
+    """A table that is fetched as plain data of the type `kind` when first wanted; `read` makes it usable.
 
     Where the endpoint fails there is none, which is a gap of every question that wants it, and it is asked again some
     minutes later, not at every hop.
@@ -43,7 +43,7 @@ class Catalogue(Generic[K, T]):
         self._namespace = namespace
         self._key = key
         self._kind, self._read = read
-        self._found: T | None = None
+        self._content: T | None = None
         self._why = ""
         self._asked_again_at = float("-inf")
         self._asking = PerLoop(asyncio.Lock)
@@ -54,29 +54,29 @@ class Catalogue(Generic[K, T]):
         `ask` is not remembered: it is mostly a method of the object that has this table, and the two would keep each
         other alive.
         """
-        if self._found is None:
+        if self._content is None:
             async with self._asking.here():
                 await self._open(ask)
-        if self._found is None:
+        if self._content is None:
             miss(Gap(self._name, f"the table of {self._namespace}", self._why))
-        return self._found
+        return self._content
 
     async def _open(self, ask: Callable[[], Awaitable[K]]) -> None:
-        if self._found is not None or time.monotonic() < self._asked_again_at:
+        if self._content is not None or time.monotonic() < self._asked_again_at:
             return
         kept = await asyncio.to_thread(self._store.get_many, self._namespace, [self._key])
         try:
-            self._found = self._read(decode(kept.get(self._key, b""), self._kind))
+            self._content = self._read(decode(kept.get(self._key, b""), self._kind))
         except msgspec.MsgspecError:
             # there is none, or one that nobody can read
             await self._fill(ask)
 
     async def _fill(self, ask: Callable[[], Awaitable[K]]) -> None:
         try:
-            said = await ask()
+            content = await ask()
         except EndpointError as error:
             self._why = str(error)
             self._asked_again_at = time.monotonic() + PAUSE
             return
-        self._found = self._read(said)
-        await asyncio.to_thread(self._store.put_many, self._namespace, {self._key: encode(said)}, self._seconds)
+        self._content = self._read(content)
+        await asyncio.to_thread(self._store.put_many, self._namespace, {self._key: encode(content)}, self._seconds)

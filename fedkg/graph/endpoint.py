@@ -16,7 +16,7 @@ from fedkg.graph.base import EndpointSource, chunks, in_halves
 from fedkg.graph.entity_search import EntitySearch
 from fedkg.graph.identity import Identity
 from fedkg.graph.inverse_relations import InverseRelations
-from fedkg.graph.labels import Names
+from fedkg.graph.labels import LabelLookup
 from fedkg.graph.neighbours import Neighbours
 from fedkg.graph.presence import EntityPresence, PresenceLookup
 from fedkg.sparql import build
@@ -30,9 +30,9 @@ LAST_RESORT = "en"
 
 
 class SparqlGraph:
-    """A Graph over one endpoint; `scan` says that all its labels may be read at once, as in a small graph in process.
+    """A Graph over one endpoint; `scan` means that all its labels may be read at once, as in a small graph in process.
 
-    `identity` is the table of identities where the endpoint is one of several: it then says its identity links too.
+    `identity` is the table of identities where the endpoint is one of several: it then returns its identity links too.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class SparqlGraph:
         self._near = Neighbours(dataclasses.replace(source, profile=identity.shown(source.profile)))
         self._known = PresenceLookup(source, identity)
         self._links = identity.relations
-        self._names = Names(source, languages)
+        self._names = LabelLookup(source, languages)
         self._twins = InverseRelations(source)
         self._search = EntitySearch(source, languages, self._names, scan)
 
@@ -62,9 +62,9 @@ class SparqlGraph:
         return self._names.seen
 
     async def neighbours(self, entities: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
-        """The edges of each entity in one direction, without the relations that are plumbing by their property type.
+        """The edges of each entity in one direction, without the relations that are technical by their property type.
 
-        An incoming edge that an outgoing one says already, by the twin of its relation, is left out.
+        An incoming edge that an outgoing one states already, by the twin of its relation, is left out.
         """
         shown = self._shown(entities, direction)
         return await (self._twins.once(shown, self._shown) if direction == "in" else shown)
@@ -77,9 +77,9 @@ class SparqlGraph:
         """None: within one graph each IRI is a thing of its own."""
         return []
 
-    async def plumbing(self) -> frozenset[Iri]:
-        """The relations that are plumbing by their property type, links aside."""
-        return await self._names.plumbing() - self._links
+    async def technical_predicates(self) -> frozenset[Iri]:
+        """The relations that are technical by their property type, links aside."""
+        return await self._names.technical_predicates() - self._links
 
     async def labels(self, terms: Iterable[Term]) -> dict[Term, str]:
         """A name for every term; where the endpoint fails, local names."""
@@ -105,25 +105,31 @@ class SparqlGraph:
             return []
 
     async def holds(self, edges: Sequence[Edge]) -> list[bool | None]:
-        """Whether the endpoint still says each edge; None for one that could not be asked for.
+        """Whether the endpoint still holds each edge; None for one that could not be asked for.
 
         No query can say it, or the endpoint rejects it alone, while it answers for others. Raises EndpointError.
         """
         askable = [edge for edge in dict.fromkeys(edges) if _askable(edge)]
         parts = await asyncio.gather(*(in_halves(part, self._holds) for part in chunks(askable, HOLDS_BATCH)))
-        said = {edge: holds for found, _ in parts for edge, holds in found.items()}
+        verdicts = {edge: holds for results, _ in parts for edge, holds in results.items()}
         for error in (error for _, failed in parts for error in failed.values()):
-            if not said or not isinstance(error, QueryRejectedError):
+            if not verdicts or not isinstance(error, QueryRejectedError):
                 raise error
-        return [said.get(edge) for edge in edges]
+        return [verdicts.get(edge) for edge in edges]
 
     async def close(self) -> None:
-        """The transport belongs to whoever made it."""
+        """The transport belongs to its maker."""
 
     async def _shown(self, entities: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
-        """The edges without plumbing, those that twins say included."""
-        found, plumbing = await asyncio.gather(self._near.get(entities, direction), self.plumbing())
-        return [_without(near, plumbing) for near in found] if plumbing else found
+        """The edges without technical predicates, those that twins state included."""
+        neighbourhoods, technical_predicates = await asyncio.gather(
+            self._near.get(entities, direction), self.technical_predicates()
+        )
+        return (
+            [_without(near, technical_predicates) for near in neighbourhoods]
+            if technical_predicates
+            else neighbourhoods
+        )
 
     async def _holds(self, edges: Sequence[Edge]) -> dict[Edge, bool]:
         query = partial(build.holds, edges, self.profile.shape.unknown)
@@ -148,5 +154,7 @@ def _askable(edge: Edge) -> bool:
     return isinstance(edge.subject, Iri) and ends
 
 
-def _without(near: Neighbourhood, plumbing: frozenset[Iri]) -> Neighbourhood:
-    return msgspec.structs.replace(near, edges=tuple(edge for edge in near.edges if edge.relation not in plumbing))
+def _without(near: Neighbourhood, technical_predicates: frozenset[Iri]) -> Neighbourhood:
+    return msgspec.structs.replace(
+        near, edges=tuple(edge for edge in near.edges if edge.relation not in technical_predicates)
+    )

@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 
 class EntityLookup:
-    """Looks entities of one endpoint up; `key` tells its content, shape and languages apart in the cache."""
+    """Looks entities of one endpoint up; `key` distinguishes its content, shape and languages in the cache."""
 
     def __init__(self, source: EndpointSource, languages: Sequence[str], key: str) -> None:
         self._source = source

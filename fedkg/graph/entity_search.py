@@ -20,7 +20,7 @@ from fedkg.errors import EndpointError, OfflineError, TruncatedError
 from fedkg.graph.base import EndpointSource, all_in_halves, chunks
 from fedkg.graph.cache_keys import load
 from fedkg.graph.entity_lookup import ALIKE, SEARCHES, EntityLookup
-from fedkg.graph.labels import Names, Ranked, best_label
+from fedkg.graph.labels import LabelLookup, Ranked, best_label
 from fedkg.sparql import build
 from fedkg.sparql import text_search as queries
 
@@ -47,7 +47,7 @@ class EntitySearch:
     `scan` allows to read all labels at once for suggestions: right for a graph in process, wrong for Wikidata.
     """
 
-    def __init__(self, source: EndpointSource, languages: Sequence[str], names: Names, scan: bool) -> None:
+    def __init__(self, source: EndpointSource, languages: Sequence[str], names: LabelLookup, scan: bool) -> None:
         self._select = source.select
         self._store = source.store
         self._ttl = source.ttl
@@ -72,8 +72,8 @@ class EntitySearch:
 
         None where that cannot be done.
         """
-        found = await self._kept("words", texts, limit, self._look_up)
-        return {text: found.get(text, []) for text in texts}
+        matches = await self._kept("words", texts, limit, self._look_up)
+        return {text: matches.get(text, []) for text in texts}
 
     async def describe(self, matches: Sequence[Match]) -> list[Match]:
         """The matches with type and, where they had none, description; as they are where the endpoint fails."""
@@ -95,23 +95,25 @@ class EntitySearch:
         keys = {f"{self._names.key} {way} {limit} {text}": text for text in texts}
         known = await load(self._store, SEARCHES, keys, lambda value, _: decode(value, list[Match]))
         count("cache_hits", len(known))
-        found = await find([text for text in keys.values() if text not in known], limit)
+        fetched = await find([text for text in keys.values() if text not in known], limit)
         for some, days in ((True, self._ttl.searches), (False, self._ttl.nothing)):
             values = {
-                key: encode(found[text]) for key, text in keys.items() if text in found and bool(found[text]) == some
+                key: encode(fetched[text])
+                for key, text in keys.items()
+                if text in fetched and bool(fetched[text]) == some
             }
             if values:
                 await asyncio.to_thread(self._store.put_many, SEARCHES, values, days * DAY)
-        both = known | dict(found)
+        results = known | dict(fetched)
         # in the order asked for, whatever was known before: the order of topics breaks ties in rankings
-        return {text: both[text] for text in texts if text in both}
+        return {text: results[text] for text in texts if text in results}
 
     async def _look_up(self, texts: Sequence[str], limit: int) -> dict[str, list[Match]]:
         """Like `_find`; what could not be looked up this time is left out."""
         answers = await asyncio.gather(*(self._lookup.find(text) for text in texts))
-        found = {text: matches for text, matches in zip(texts, answers, strict=True) if matches is not None}
+        results = {text: matches for text, matches in zip(texts, answers, strict=True) if matches is not None}
         try:
-            return await self._entities(found, limit) if found else {}
+            return await self._entities(results, limit) if results else {}
         except EndpointError:
             return {}
 
@@ -120,8 +122,8 @@ class EntitySearch:
             return {}
         parts = chunks(texts, TEXTS_PER_SEARCH)
         asked = asyncio.gather(*(all_in_halves(part, self._ask) for part in parts))
-        _, found = await asyncio.gather(self._names.properties(), asked)
-        matches = {text: _ordered(some) for part in found for text, some in part.items()}
+        _, replies = await asyncio.gather(self._names.properties(), asked)
+        matches = {text: _ordered(some) for part in replies for text, some in part.items()}
         return await self._entities(matches, limit)
 
     async def _entities(self, matches: Mapping[str, list[Match]], limit: int) -> dict[str, list[Match]]:
@@ -138,8 +140,8 @@ class EntitySearch:
         """
         properties = await self._names.properties()
         labels = {iri: label for iri, label in (await self._known()).items() if iri not in properties}
-        found = await asyncio.to_thread(_spelled_alike, text, labels, limit)
-        return [Match(iri, label, ALIKE * score / 100) for label, score, iri in found]
+        ranked = await asyncio.to_thread(_spelled_alike, text, labels, limit)
+        return [Match(iri, label, ALIKE * score / 100) for label, score, iri in ranked]
 
     async def _relations(self, entities: Sequence[Iri]) -> frozenset[Iri]:
         """Those of the entities that are relations themselves; a catalogue has told the rest of the relations apart."""
@@ -162,7 +164,7 @@ class EntitySearch:
         by_form = await self._called(list(dict.fromkeys(itertools.chain.from_iterable(forms.values()))))
         return {text: list(_scored(spelled, by_form)) for text, spelled in forms.items()}
 
-    async def _called(self, names: Sequence[str]) -> dict[str, list["_Found"]]:
+    async def _called(self, names: Sequence[str]) -> dict[str, list["_LabelHit"]]:
         """Who is called so, by name.
 
         Names that fill a reply crowd out the others, which are asked for again without them.
@@ -174,11 +176,11 @@ class EntitySearch:
         rows = (
             await self._select.select(partial(build.named, names, self._labels, self._languages, limit), "search")
         ).rows
-        called: dict[str, list[_Found]] = {}
+        called: dict[str, list[_LabelHit]] = {}
         for row in rows:
-            if found := _found(row, len(self._labels.predicates), self._languages):
-                called.setdefault(found.label, []).append(found)
-        common = {name for name, found in called.items() if len(found) * len(names) >= limit}
+            if hit := _hit(row, len(self._labels.predicates), self._languages):
+                called.setdefault(hit.label, []).append(hit)
+        common = {name for name, hits in called.items() if len(hits) * len(names) >= limit}
         if len(rows) < limit or not common:
             return called
         return called | await self._called([name for name in names if name not in common])
@@ -189,10 +191,10 @@ class EntitySearch:
         known = await load(self._store, SEARCHES, keys, lambda value, _: decode(value, _About))
         missing = [iri for iri in entities if iri not in known]
         for part in chunks(missing, ENTITIES_PER_REQUEST) if self._labels.type or self._labels.description else ():
-            found = await all_in_halves(part, self._ask_about)
-            values = {key: encode(found[iri]) for key, iri in keys.items() if iri in found}
+            descriptions = await all_in_halves(part, self._ask_about)
+            values = {key: encode(descriptions[iri]) for key, iri in keys.items() if iri in descriptions}
             await asyncio.to_thread(self._store.put_many, SEARCHES, values, self._ttl.searches * DAY)
-            known |= found
+            known |= descriptions
         return known
 
     async def _ask_about(self, entities: Sequence[Iri]) -> dict[Iri, "_About"]:
@@ -233,7 +235,7 @@ class _About(msgspec.Struct, frozen=True):
     type: str = ""
 
 
-class _Found(NamedTuple):
+class _LabelHit(NamedTuple):
     """An entity that is called so; `description` with its rank before it."""
 
     alias: bool
@@ -248,26 +250,28 @@ def _spelled_alike(text: str, labels: Mapping[Iri, str], limit: int) -> list[tup
     A weighted ratio finds names inside of texts, and thereby every short word: the plain one puts those behind.
     """
     clean = utils.default_process
-    found = process.extract(text, labels, scorer=fuzz.WRatio, processor=clean, limit=WIDE * limit, score_cutoff=NEAR)
-    scored = [(label, (score + fuzz.ratio(text, label, processor=clean)) / 2, iri) for label, score, iri in found]
+    candidates = process.extract(
+        text, labels, scorer=fuzz.WRatio, processor=clean, limit=WIDE * limit, score_cutoff=NEAR
+    )
+    scored = [(label, (score + fuzz.ratio(text, label, processor=clean)) / 2, iri) for label, score, iri in candidates]
     return sorted(scored, key=lambda near: (-near[1], len(near[2].value), near[2].value))[:limit]
 
 
-def _found(row: Mapping[str, Term], labels: int, languages: Sequence[str]) -> _Found | None:
+def _hit(row: Mapping[str, Term], labels: int, languages: Sequence[str]) -> _LabelHit | None:
     """What a row (e<n>, l<n>, d<n>) says; n counts label predicates, then those of aliases."""
     number = next((name[1:] for name in row if name[0] == "e"), "")
     entity, label, about = row.get(f"e{number}"), row.get(f"l{number}"), row.get(f"d{number}")
     if not number.isdecimal() or not isinstance(entity, Iri) or not isinstance(label, Literal):
         return None
     described = best_label({"l0": about}, languages) if about else None
-    return _Found(int(number) >= labels, described or NOTHING, entity, label.value)
+    return _LabelHit(int(number) >= labels, described or NOTHING, entity, label.value)
 
 
-def _scored(spelled: Sequence[str], by_form: Mapping[str, list[_Found]]) -> Iterable[Match]:
+def _scored(spelled: Sequence[str], by_form: Mapping[str, list[_LabelHit]]) -> Iterable[Match]:
     """The matches of one text's spellings: 1.0 for a label as written, less for another case and for an alias."""
     for place, form in enumerate(spelled):
-        for found in sorted(by_form.get(form, ())):
-            yield Match(found.entity, found.label, 1.0 - 0.01 * place - 0.1 * found.alias, found.description[2])
+        for hit in sorted(by_form.get(form, ())):
+            yield Match(hit.entity, hit.label, 1.0 - 0.01 * place - 0.1 * hit.alias, hit.description[2])
 
 
 def _ordered(matches: Iterable[Match]) -> list[Match]:

@@ -17,7 +17,7 @@ IDLE = 3
 """Steps of a path that may lead to nothing new: as many as the longest questions ask for (PQL-3h: versions of
 versions)."""
 ENOUGH = 8
-"""Fetched tails that stand for all of a beam: the lookahead gets so many for each of the best candidates."""
+"""Fetched tails that stand for all of a path: the lookahead gets so many for each of the best candidates."""
 
 
 class ExploredGraph:
@@ -81,57 +81,57 @@ class ExploredGraph:
                 self._copies.setdefault(near.entity, set()).update(link.end for link in near.links)
 
 
-def onward(around: ExploredGraph, beam: PartialPath, edges: Iterable[tuple[Term, Edge]]) -> tuple[Groups, Groups]:
-    """Edges of the beam's ends, each with the end that it starts at, by relation.
+def onward(explored: ExploredGraph, path: PartialPath, edges: Iterable[tuple[Term, Edge]]) -> tuple[Groups, Groups]:
+    """Edges of the path's ends, each with the end that it starts at, by relation.
 
     Those that lead on, and those that lead back.
 
     Who shares a parent with somebody is not that person again, but of the parents of somebody's children that person is
     one. Never is the last step walked again, against its direction.
     """
-    ancestors = beam.ancestors()
-    behind = {node: around.alike({node, *ancestors.get(node, ())}) for node in dict(edges)}
+    ancestors = path.ancestors()
+    behind = {node: explored.alike({node, *ancestors.get(node, ())}) for node in dict(edges)}
     ahead: Groups = {}
     back: Groups = {}
     for node, edge in edges:
         (back if edge.end in behind[node] else ahead).setdefault(edge.walked, []).append(edge)
-    if beam.steps:
-        back.pop(beam.chain[-1].inverse, None)
+    if path.steps:
+        back.pop(path.chain[-1].inverse, None)
     return ahead, back
 
 
-def closed(beam: PartialPath) -> set[Term]:
-    """Where the beam may not go any more: all that it has seen, once IDLE of its steps have led to nothing else.
+def closed(path: PartialPath) -> set[Term]:
+    """Where the path may not go any more: all that it has seen, once IDLE of its steps have led to nothing else.
 
     A circle is so walked round, but not for as long as there are steps left.
     """
-    seen: set[Term] = {beam.topic}
+    seen: set[Term] = {path.topic}
     idle = 0
-    for step in beam.steps:
+    for step in path.steps:
         idle += seen.issuperset(step.tails)
         seen.update(step.tails)
     return seen if idle >= IDLE else set()
 
 
-def frontier(beams: Sequence[PartialPath], budget: int, around: ExploredGraph) -> list[list[Iri]]:
-    """The tails of each beam that are expanded, at most about `budget` in all, so that a hop stays one batch.
+def frontier(paths: Sequence[PartialPath], budget: int, explored: ExploredGraph) -> list[list[Iri]]:
+    """The tails of each path that are expanded, at most about `budget` in all, so that a hop stays one batch.
 
-    Tails that the lookahead has fetched already stand for their beam, where they are enough: asking for more would cost
-    a hop its second wave. Where a beam has too few, that wave is due, and each beam gets its share.
+    Tails that the lookahead has fetched already stand for their path, where they are enough: asking for more would cost
+    a hop its second wave. Where a path has too few, that wave is due, and each path gets its share.
     """
-    share = max(1, budget // max(1, len(beams)))
-    tails = [[tail for tail in beam.tails if isinstance(tail, Iri)] for beam in beams]
-    known = [[tail for tail in own if around.known(tail)] for own in tails]
-    if all(len(there) >= min(len(own), share, ENOUGH) for own, there in zip(tails, known, strict=True)):
+    share = max(1, budget // max(1, len(paths)))
+    tails = [[tail for tail in path.tails if isinstance(tail, Iri)] for path in paths]
+    known = [[tail for tail in iris if explored.known(tail)] for iris in tails]
+    if all(len(there) >= min(len(iris), share, ENOUGH) for iris, there in zip(tails, known, strict=True)):
         return known
-    return [_filled(own, there, share) for own, there in zip(tails, known, strict=True)]
+    return [_filled(iris, there, share) for iris, there in zip(tails, known, strict=True)]
 
 
-def spread(beams: Sequence[PartialPath], budget: int) -> list[list[Iri]]:
-    """The tails of each beam, at most `budget` in all: the first one of every beam, then the second ones, and so on."""
-    rows = [[(number, tail) for tail in beam.tails if isinstance(tail, Iri)] for number, beam in enumerate(beams)]
-    turns = (one for turn in itertools.zip_longest(*rows) for one in turn if one)
-    chosen: list[list[Iri]] = [[] for _ in beams]
+def spread(paths: Sequence[PartialPath], budget: int) -> list[list[Iri]]:
+    """The tails of each path, at most `budget` in all: the first one of every path, then the second ones, and so on."""
+    rows = [[(number, tail) for tail in path.tails if isinstance(tail, Iri)] for number, path in enumerate(paths)]
+    turns = (entry for turn in itertools.zip_longest(*rows) for entry in turn if entry)
+    chosen: list[list[Iri]] = [[] for _ in paths]
     for number, tail in itertools.islice(turns, budget):
         chosen[number].append(tail)
     return chosen

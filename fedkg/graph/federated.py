@@ -1,11 +1,11 @@
-"""Several endpoints as one Graph: what they say is put side by side, each edge with the endpoint that said it.
+"""Several endpoints as one Graph: their replies are put side by side, each edge with the endpoint that returned it.
 
-A hop takes two waves at most. First every member says what it can about the new entities: its edges where they are its
-own, else whom it knows; either way it tells which copies of them there are. Then the members are asked for what they
-have not said yet, copies included. An endpoint that fails leaves a marked gap and stops nobody else.
+A hop takes two waves at most. First every member returns what it can about the new entities: its edges where they are
+its own, else which of them it knows; either way with the copies of them that there are. Then the members are asked for
+what they have not returned yet, copies included. An endpoint that fails leaves a marked gap and stops nobody else.
 
 Copies of an entity are joined one link deep, never further: what a copy's copy is called is for the next hop to find
-out. Which answers are copies of one another is asked at the end, of those that several members said.
+out. Which answers are copies of one another is asked at the end, of those that several members returned.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from fedkg.graph.source_selection import FederationMember, MemberPresence
 __all__ = ["FederatedGraph"]
 
 MOST_COPIES = 50
-"""Most copies of one entity that are joined; more are a hub of links, and said to be cut."""
+"""Most copies of one entity that are joined; more are a hub of links, and marked as cut."""
 MOST_KNOWN = 50_000
 """Entities whose copies are remembered."""
 MOST_LABELS = 400
@@ -40,7 +40,7 @@ MOST_LABELS = 400
 
 @dataclass(frozen=True, slots=True)
 class JoinedPresence:
-    """What all members say of an entity at first: `heard` by member, and one link to each of its copies."""
+    """What all members return for an entity at first: `heard` by member, and one link to each of its copies."""
 
     heard: tuple[MemberPresence, ...]
     links: tuple[Edge, ...]
@@ -57,10 +57,10 @@ class KnownCopies:
         """The known copies of a term."""
         return self._copies.get(term, ())
 
-    def join(self, one: Iri, other: Iri) -> None:
+    def join(self, entity: Iri, copy: Iri) -> None:
         """Remembers each as a copy of the other."""
-        for entity, copy in ((one, other), (other, one)):
-            self._copies[entity] = tuple(dict.fromkeys((*self.of(entity), copy)))
+        for start, end in ((entity, copy), (copy, entity)):
+            self._copies[start] = tuple(dict.fromkeys((*self.of(start), end)))
 
 
 class _FirstWave:
@@ -87,7 +87,9 @@ class _FirstWave:
 
         First those that can be asked for.
         """
-        every = sorted((link for said in heard for link in said.links), key=lambda link: link.identifies is not None)
+        every = sorted(
+            (link for presence in heard for link in presence.links), key=lambda link: link.identifies is not None
+        )
         links: dict[Iri, Edge] = {}
         for link in every:
             links.setdefault(_copy(link), link)
@@ -110,13 +112,15 @@ class FederatedGraph:
     async def neighbours(self, entities: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
         """One record per entity and member: its edges, and those of its copies, each with the link that leads there."""
         wanted = list(dict.fromkeys(entities))
-        met, plumbing = await asyncio.gather(self._met.get(wanted, self._first_wave.meet), self._plumbing())
+        met, technical_predicates = await asyncio.gather(
+            self._met.get(wanted, self._first_wave.meet), self._technical_predicates()
+        )
         asked = [self._ask(number, met, direction) for number in range(len(self.members))]
         parts = await asyncio.gather(*asked)
         return [
-            self._joined(number, entity, found, (near, direction), plumbing)
+            self._joined(number, entity, presence, (near, direction), technical_predicates)
             for number, near in enumerate(parts)
-            for entity, found in met.items()
+            for entity, presence in met.items()
         ]
 
     async def labels(self, terms: Iterable[Term]) -> dict[Term, str]:
@@ -126,25 +130,25 @@ class FederatedGraph:
         every = dict.fromkeys((*wanted, *itertools.islice(copies, max(0, MOST_LABELS - len(wanted)))))
         names = {term: own_name(term) for term in every}
         asked = [self._speaks_of(member, every) for member in self._sources]
-        parts = (member.labels(own) for member, own in zip(self.members, asked, strict=True))
-        for found in await asyncio.gather(*parts):
-            names |= {term: label for term, label in found.items() if names[term] == own_name(term)}
+        parts = (member.labels(member_terms) for member, member_terms in zip(self.members, asked, strict=True))
+        for labels in await asyncio.gather(*parts):
+            names |= {term: label for term, label in labels.items() if names[term] == own_name(term)}
         return {term: self._named(term, names) for term in wanted}
 
     async def search(self, texts: Sequence[str], limit: int = 10) -> Mapping[str, list[Match]]:
         """The members' matches together, the best first; a member that fails is noted as missing.
 
-        Raises its EndpointError where nothing is found: what it would have said is not known.
+        Raises its EndpointError where nothing is found: what it would have returned is not known.
         """
         parts = await asyncio.gather(*(member.search(texts, limit) for member in self.members), return_exceptions=True)
-        said = [part for part in parts if not isinstance(part, BaseException)]
-        found = {text: self._merge([part[text] for part in said], limit) for text in texts}
+        replies = [part for part in parts if not isinstance(part, BaseException)]
+        matches = {text: self._merge([part[text] for part in replies], limit) for text in texts}
         for member, part in zip(self.members, parts, strict=True):
-            if isinstance(part, EndpointError) and any(found.values()):
+            if isinstance(part, EndpointError) and any(matches.values()):
                 miss(Gap(member.name, f"the search for {len(texts)} names", str(part)))
             elif isinstance(part, BaseException):
                 raise part
-        return found
+        return matches
 
     async def lookup(self, texts: Sequence[str], limit: int = 10) -> Mapping[str, list[Match]]:
         """The members' candidates together, the best first."""
@@ -152,30 +156,30 @@ class FederatedGraph:
         return {text: self._merge([part[text] for part in parts], limit) for text in texts}
 
     async def describe(self, matches: Sequence[Match]) -> list[Match]:
-        """The matches with what the first member that knows them says they are."""
+        """The matches with the description of the first member that knows them."""
         parts = await asyncio.gather(*(member.describe(matches) for member in self.members))
-        return [max(told, key=_described) for told in zip(*parts, strict=True)]
+        return [max(descriptions, key=_described) for descriptions in zip(*parts, strict=True)]
 
     async def nearest(self, text: str, limit: int = 5) -> list[Match]:
         """The members' suggestions together, the best first."""
         return self._merge(await asyncio.gather(*(member.nearest(text, limit) for member in self.members)), limit)
 
     async def links(self, entities: Sequence[Iri]) -> list[Edge]:
-        """The identity links from one of these entities to another, as far as the members say them."""
+        """The identity links from one of these entities to another, as far as the members return them."""
         parts, wanted = await asyncio.gather(*(source.links(entities) for source in self._sources)), set(entities)
         return [link for part in parts for link in part if link.end in wanted]
 
     async def holds(self, edges: Sequence[Edge]) -> list[bool | None]:
-        """Whether the member that said an edge still says it.
+        """Whether the member that returned an edge still holds it.
 
-        Edges of unknown members do not hold, None as a member says.
+        Edges of unknown members do not hold, None as a member returns it.
 
         Nor does one whose literal identifies something else than the edge claims. Raises EndpointError where a member
-        fails: what it would say is not known.
+        fails: what it would return is not known.
         """
         parts = await asyncio.gather(*(self._holds(member, edges) for member in self.members))
-        said = {edge: holds for part in parts for edge, holds in part.items()}
-        return [said.get(edge, False) if self._identity.allows(edge) else False for edge in edges]
+        verdicts = {edge: holds for part in parts for edge, holds in part.items()}
+        return [verdicts.get(edge, False) if self._identity.allows(edge) else False for edge in edges]
 
     async def close(self) -> None:
         """Closes all members."""
@@ -189,12 +193,12 @@ class FederatedGraph:
     def _first_wave(self) -> _FirstWave:
         return _FirstWave(self._sources, self._copies)
 
-    async def _plumbing(self) -> frozenset[Iri]:
-        """What one member knows to be plumbing is that for all.
+    async def _technical_predicates(self) -> frozenset[Iri]:
+        """A predicate that is technical for one member is technical for all.
 
         Only one of them may have the catalogue of relations.
         """
-        parts = await asyncio.gather(*(member.plumbing() for member in self.members))
+        parts = await asyncio.gather(*(member.technical_predicates() for member in self.members))
         return self._identity.relations.union(*parts)
 
     async def _ask(
@@ -202,35 +206,35 @@ class FederatedGraph:
     ) -> dict[Iri, Neighbourhood]:
         """The second wave: the edges of one member, those of the first wave among them."""
         source = self._sources[number]
-        heard = {entity: found.heard[number] for entity, found in met.items()}
-        near = {entity: said.near[direction] for entity, said in heard.items() if direction in said.near}
-        if all(said.failed for said in heard.values()):
+        heard = {entity: presence.heard[number] for entity, presence in met.items()}
+        near = {entity: record.near[direction] for entity, record in heard.items() if direction in record.near}
+        if all(record.failed for record in heard.values()):
             return near
-        own = [entity for entity, said in heard.items() if said.known and entity not in near]
-        copies = dict.fromkeys(_copy(link) for found in met.values() for link in found.links)
+        direct = [entity for entity, record in heard.items() if record.known and entity not in near]
+        copies = dict.fromkeys(_copy(link) for presence in met.values() for link in presence.links)
         others = [copy for copy in copies if copy not in heard]
-        asked = own + await source.choose(others, source.graph.profile.limits.batch - len(own))
-        found = await source.graph.neighbours(asked, direction) if asked else []
-        return near | {part.entity: part for part in found}
+        asked = direct + await source.choose(others, source.graph.profile.limits.batch - len(direct))
+        neighbourhoods = await source.graph.neighbours(asked, direction) if asked else []
+        return near | {part.entity: part for part in neighbourhoods}
 
     def _joined(
         self,
         number: int,
         entity: Iri,
         met: JoinedPresence,
-        said: tuple[Mapping[Iri, Neighbourhood], Direction],
-        plumbing: frozenset[Iri],
+        fetched: tuple[Mapping[Iri, Neighbourhood], Direction],
+        technical_predicates: frozenset[Iri],
     ) -> Neighbourhood:
-        """One member's record of an entity: what it says of the entity itself, then of each copy."""
-        near, direction = said
+        """One member's record of an entity: what it returns for the entity itself, then for each copy."""
+        near, direction = fetched
         links = [None, *(link for link in met.links if _copy(link) in near)]
         parts = [near[_copy(link)] if link else near.get(entity) for link in links]
-        one = {entity, *map(_copy, met.links)}
+        same = {entity, *map(_copy, met.links)}
         edges = [
             msgspec.structs.replace(edge, same=link) if link else edge
             for link, part in zip(links, parts, strict=True)
             for edge in (part.edges if part else ())
-            if edge.relation not in plumbing and (edge.end not in one or edge.subject == edge.object)
+            if edge.relation not in technical_predicates and (edge.end not in same or edge.subject == edge.object)
         ]
         heard = [part for part in parts if part]
         failed = next(filter(None, (met.heard[number].failed, *(part.failed for part in heard))), "")
@@ -277,8 +281,8 @@ class FederatedGraph:
 
     @staticmethod
     async def _holds(member: SparqlGraph, edges: Sequence[Edge]) -> dict[Edge, bool | None]:
-        own = [edge for edge in edges if edge.endpoint == member.name]
-        return dict(zip(own, await member.holds(own) if own else [], strict=True))
+        stated = [edge for edge in edges if edge.endpoint == member.name]
+        return dict(zip(stated, await member.holds(stated) if stated else [], strict=True))
 
 
 def _copy(link: Edge) -> Iri:

@@ -1,4 +1,4 @@
-"""Entities with more edges than an entity may have: some edges of each relation, and what was left out is said."""
+"""Entities with more edges than an entity may have: some edges of each relation, and a note of what was left out."""
 
 import asyncio
 import itertools
@@ -33,17 +33,17 @@ class Hubs:
         """The relations, then some tails of each; mediators are not looked into. Raises EndpointError.
 
         One tail more than is shown is asked for, so that it is known which relations have more. Without any relation it
-        is still cut: those that were found may all be plumbing, and others lie behind what was looked at.
+        is still cut: those that were found may all be technical, and others lie behind what was looked at.
         """
         relations = await self._relations(entity, direction)
         per = self._per(len(relations))
         ends = await self._ends(entity, relations, direction, per + 1)
         near = Neighbourhood(entity, direction, (), self._name, at)
-        found = itertools.chain.from_iterable(
+        shown = itertools.chain.from_iterable(
             self._edges(near, relation, ends[relation][:per]) for relation in relations
         )
         more = sum(len(tails) > per for tails in ends.values())
-        return self._cut(near, sorted(found, key=edges.sort_key), per, len(relations), more)
+        return self._cut(near, sorted(shown, key=edges.sort_key), per, len(relations), more)
 
     def bounded(self, whole: Neighbourhood) -> Neighbourhood:
         """The neighbourhood, cut where it has more edges than an entity may have."""
@@ -75,13 +75,13 @@ class Hubs:
         patience = Patience()
         branches = max(1, min(HUB_BRANCHES, self._limits.rows // most))
         parts = await asyncio.gather(*(all_in_halves(part, ask, patience) for part in chunks(relations, branches)))
-        return {relation: found for part in parts for relation, found in part.items()}
+        return {relation: ends for part in parts for relation, ends in part.items()}
 
     def _edges(self, near: Neighbourhood, relation: Iri, ends: Sequence[Term]) -> list[Edge]:
         known, far = ("s", "o") if near.direction == "out" else ("o", "s")
         rows = [{known: near.entity, "p": relation, far: end} for end in ends]
-        said = near.direction, self._name, near.retrieved_at
-        return edges.from_rows(rows, said, self._shape).get(near.entity, [])
+        origin = near.direction, self._name, near.retrieved_at
+        return edges.from_rows(rows, origin, self._shape).get(near.entity, [])
 
     def _per(self, relations: int) -> int:
         """The most edges of each of so many relations; one more of them all fits into a reply."""

@@ -1,7 +1,7 @@
-"""Which statements say that two IRIs are one thing: link predicates, and identifiers that stand for an IRI.
+"""Which statements identify two IRIs: link predicates, and identifiers that stand for an IRI.
 
 The table is data: `endpoints/identity.toml`, to which a file of that name in the user's own folder of profiles adds. A
-template tells how an identifier, a literal, becomes the IRI that another endpoint knows the thing by, and back.
+template states how an identifier, a literal, becomes the IRI that another endpoint knows the thing by, and back.
 """
 
 import re
@@ -40,13 +40,13 @@ class IdentifierTemplate(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
     def iri_of(self, value: str) -> Iri | None:
         """The IRI that an identifier stands for; None where it has not the template's form."""
-        found = re.fullmatch(_pattern(self.literal), value)
-        return Iri(self.iri.replace(PLACE, found[1])) if found else None
+        match = re.fullmatch(_pattern(self.literal), value)
+        return Iri(self.iri.replace(PLACE, match[1])) if match else None
 
     def value_of(self, iri: Iri) -> str | None:
         """The identifier of an IRI; None where the IRI has not the template's form."""
-        found = re.fullmatch(_pattern(self.iri), iri.value)
-        return self.literal.replace(PLACE, found[1]) if found else None
+        match = re.fullmatch(_pattern(self.iri), iri.value)
+        return self.literal.replace(PLACE, match[1]) if match else None
 
 
 @dataclass(frozen=True)
@@ -63,10 +63,10 @@ class Identity:
 
     @cached_property
     def _by_relation(self) -> dict[str, list[IdentifierTemplate]]:
-        found: dict[str, list[IdentifierTemplate]] = defaultdict(list)
+        grouped: dict[str, list[IdentifierTemplate]] = defaultdict(list)
         for template in self.templates:
-            found[template.relation].append(template)
-        return dict(found)
+            grouped[template.relation].append(template)
+        return dict(grouped)
 
     def links(self, edge: Edge) -> Iterator[Edge]:
         """The edge as a link to copies of its start: as it is, or once for each IRI that its literal stands for."""
@@ -87,22 +87,24 @@ class Identity:
 
     def forward(self, entities: Sequence[Iri]) -> dict[Iri, list[Iri]]:
         """Which of the entities may be the subject of which link."""
-        found = {Iri(predicate): list(entities) for predicate in self.predicates}
+        subjects = {Iri(predicate): list(entities) for predicate in self.predicates}
         for relation, templates in self._by_relation.items():
             prefixes = tuple(template.subject for template in templates)
-            found[Iri(relation)] = [entity for entity in entities if entity.value.startswith(prefixes)]
-        return found
+            subjects[Iri(relation)] = [entity for entity in entities if entity.value.startswith(prefixes)]
+        return subjects
 
     def backward(self, entities: Sequence[Iri]) -> dict[Iri, list[Iri | Literal]]:
         """The objects of links that would lead to the entities: themselves, or their identifiers."""
-        found: dict[Iri, list[Iri | Literal]] = {Iri(predicate): list(entities) for predicate in self.predicates}
+        objects: dict[Iri, list[Iri | Literal]] = {Iri(predicate): list(entities) for predicate in self.predicates}
         for template in self.templates:
             values = (template.value_of(entity) for entity in entities)
-            found.setdefault(Iri(template.relation), []).extend(Literal(value) for value in values if value is not None)
-        return found
+            objects.setdefault(Iri(template.relation), []).extend(
+                Literal(value) for value in values if value is not None
+            )
+        return objects
 
     def shown(self, profile: Profile) -> Profile:
-        """The profile of an endpoint that is to say its links too: what it skips as plumbing are joins here."""
+        """The profile of an endpoint that is to return its links too: what it skips as technical are joins here."""
         skip = tuple(iri for iri in profile.shape.edges.skip if Iri(iri) not in self.relations)
         edges = msgspec.structs.replace(profile.shape.edges, skip=skip)
         return msgspec.structs.replace(profile, shape=msgspec.structs.replace(profile.shape, edges=edges))
@@ -113,8 +115,8 @@ class Identity:
             return []
         subject, value = edge.subject.value, edge.object.value
         known = self._by_relation.get(edge.relation.value, ())
-        found = (template.iri_of(value) for template in known if subject.startswith(template.subject))
-        return [iri for iri in found if iri is not None and iri != edge.subject]
+        iris = (template.iri_of(value) for template in known if subject.startswith(template.subject))
+        return [iri for iri in iris if iri is not None and iri != edge.subject]
 
 
 class _IdentityTable(msgspec.Struct, forbid_unknown_fields=True):
@@ -127,12 +129,12 @@ class _IdentityTable(msgspec.Struct, forbid_unknown_fields=True):
 LOADED: FileCache[str, Identity] = FileCache()
 
 
-def load(own: str = "") -> Identity:
+def load(user_folder: str = "") -> Identity:
     """The bundled table, with what the user's own folder adds. Raises ProfileError for a file that does not fit."""
-    folders = layers("endpoints", own, ProfileError, what="profiles")
+    folders = layers("endpoints", user_folder, ProfileError, what="profiles")
     files = [file for place in folders if (file := place / f"{IDENTITY}.toml").is_file()]
     return LOADED.get(
-        own, files, lambda: _joined([parse(toml.read_text(file, ProfileError), str(file)) for file in files])
+        user_folder, files, lambda: _joined([parse(toml.read_text(file, ProfileError), str(file)) for file in files])
     )
 
 

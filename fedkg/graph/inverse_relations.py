@@ -1,6 +1,6 @@
-"""Relations that say the same fact the other way round: of two such edges one is shown.
+"""Relations that state the same fact the other way round: of two such edges one is shown.
 
-Freebase states "film, starring, performance" and "performance, film, film" for one fact and says of the two relations
+Freebase states "film, starring, performance" and "performance, film, film" for one fact and states of the two relations
 that they are each other's reverse. An incoming edge goes only where its twin is there as an outgoing edge of the same
 node: a fact of which one half is stated stays.
 """
@@ -28,7 +28,7 @@ Fact = tuple[Term, Iri, Term, Through | None]
 
 
 class InverseRelations:
-    """The twin relations of one endpoint, as its graph says; none where the profile knows of no predicate for it."""
+    """The twin relations that one endpoint states; none where the profile names no predicate for it."""
 
     def __init__(self, source: EndpointSource) -> None:
         self._inverse = source.profile.shape.edges.inverse
@@ -51,13 +51,15 @@ class InverseRelations:
 
     async def _ask(self) -> list[tuple[str, str]]:
         rows = (await self._select.select(build.pairs(self._inverse), "catalogue")).rows
-        both = ((row.get("s"), row.get("o")) for row in rows)
-        return [(one.value, other.value) for one, other in both if isinstance(one, Iri) and isinstance(other, Iri)]
+        pairs = ((row.get("s"), row.get("o")) for row in rows)
+        return [
+            (first.value, second.value) for first, second in pairs if isinstance(first, Iri) and isinstance(second, Iri)
+        ]
 
 
 def _without(near: Neighbourhood, outgoing: Neighbourhood, pairs: Pairs) -> Neighbourhood:
-    said = {(edge.subject, edge.relation, edge.object, edge.through) for edge in outgoing.edges}
-    kept = tuple(edge for edge in near.edges if said.isdisjoint(_turned(edge, pairs)))
+    stated = {(edge.subject, edge.relation, edge.object, edge.through) for edge in outgoing.edges}
+    kept = tuple(edge for edge in near.edges if stated.isdisjoint(_turned(edge, pairs)))
     return msgspec.structs.replace(near, edges=kept)
 
 
@@ -72,8 +74,8 @@ def _turned(edge: Edge, pairs: Pairs) -> Iterator[Fact]:
             yield edge.object, first, edge.subject, Through(edge.through.node, last)
 
 
-def _pairs(said: list[tuple[str, str]]) -> Pairs:
-    found: dict[Iri, dict[Iri, None]] = defaultdict(dict)
-    for one, other in said:
-        found[Iri(one)][Iri(other)] = found[Iri(other)][Iri(one)] = None
-    return dict(found)
+def _pairs(pairs: list[tuple[str, str]]) -> Pairs:
+    twins: dict[Iri, dict[Iri, None]] = defaultdict(dict)
+    for first, second in pairs:
+        twins[Iri(first)][Iri(second)] = twins[Iri(second)][Iri(first)] = None
+    return dict(twins)

@@ -22,7 +22,7 @@ from fedkg.graph.cache_keys import digest
 from fedkg.graph.catalogue import Catalogue
 from fedkg.sparql import build
 
-__all__ = ["Names", "Ranked", "best_label"]
+__all__ = ["LabelLookup", "Ranked", "best_label"]
 
 LABELS = "labels"
 MOST_SEEN = 50_000
@@ -44,7 +44,7 @@ class Property(msgspec.Struct, frozen=True):
     kind: str = ""
 
 
-class Names:
+class LabelLookup:
     """The labels of one endpoint; `seen` holds the last of them, at most MOST_SEEN."""
 
     def __init__(self, source: EndpointSource, languages: Sequence[str]) -> None:
@@ -68,15 +68,15 @@ class Names:
         entities = [term for term in wanted if isinstance(term, Iri)]
         known = {iri: kept.label for iri in entities if (kept := properties.get(self._truthy(iri))) and kept.label}
         known |= await self._lookup([iri for iri in entities if iri not in known and iri.queryable])
-        found: dict[Term, str] = {iri: label for iri, label in known.items() if label}
+        labels: dict[Term, str] = {iri: label for iri, label in known.items() if label}
         self.seen.keep({iri: label for iri, label in known.items() if label})
-        return {term: found.get(term) or own_name(term) for term in wanted}
+        return {term: labels.get(term) or own_name(term) for term in wanted}
 
     async def catalogue(self) -> Mapping[Iri, Property]:
         """The relations that the endpoint describes by property entities; empty where it fails."""
         return (await self._catalogue.get(self._ask_catalogue) or {}) if self._shape.labels.property_of else {}
 
-    async def plumbing(self) -> frozenset[Iri]:
+    async def technical_predicates(self) -> frozenset[Iri]:
         """The relations whose property type the profile skips."""
         skipped = set(self._shape.edges.skip_property_types)
         properties = await self.catalogue() if skipped else {}
@@ -91,10 +91,10 @@ class Names:
         keys = {f"{self.key} {iri.value}": iri for iri in entities}
         kept = await asyncio.to_thread(self._store.get_many, LABELS, list(keys))
         count("cache_hits", len(kept))
-        found = {keys[key]: value.decode(errors="replace") for key, value in kept.items()}
-        missing = [iri for iri in entities if iri not in found]
+        labels = {keys[key]: value.decode(errors="replace") for key, value in kept.items()}
+        missing = [iri for iri in entities if iri not in labels]
         parts = await asyncio.gather(*(self._ask(part) for part in chunks(missing, self._limits.label_batch)))
-        return found | {iri: label for part in parts for iri, label in part.items()}
+        return labels | {iri: label for part in parts for iri, label in part.items()}
 
     async def _ask(self, batch: Sequence[Iri]) -> dict[Iri, str]:
         """The labels of one batch, kept at once; those that the endpoint failed to give are left out and not kept."""
@@ -157,5 +157,5 @@ def _value(term: Term | None) -> str:
     return term.value if isinstance(term, Iri) else ""
 
 
-def _by_iri(said: dict[str, Property]) -> dict[Iri, Property]:
-    return {Iri(iri): known for iri, known in said.items()}
+def _by_iri(properties: dict[str, Property]) -> dict[Iri, Property]:
+    return {Iri(iri): entry for iri, entry in properties.items()}

@@ -80,17 +80,17 @@ class Neighbours:
     async def _fetch(self, entities: Sequence[Iri], direction: Direction) -> dict[Iri, Neighbourhood]:
         """The neighbourhoods in batches, each as large as was learned until then."""
         waiting, size = deque(entities), self._sizes[direction]
-        found: dict[Iri, Neighbourhood] = {}
+        neighbourhoods: dict[Iri, Neighbourhood] = {}
 
         async def work() -> None:
             while waiting:
                 batch = [waiting.popleft() for _ in range(min(size.now, len(waiting)))]
-                found.update({near.entity: near for near in await self._batch(batch, direction)})
+                neighbourhoods.update({near.entity: near for near in await self._batch(batch, direction)})
 
         if waiting:
             await size.load()
             await asyncio.gather(*(work() for _ in range(self._limits.concurrency)))
-        return found
+        return neighbourhoods
 
     async def _batch(self, batch: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
         """One batch; it is kept at once, so that an interrupted walk does not ask for it again.
@@ -99,14 +99,14 @@ class Neighbours:
         time.
         """
         patience = Patience()
-        found = await self._ask(batch, direction, patience)
-        cut = [near for near in found if near.cut]
-        await self._save([near for near in found if not near.cut], self._ttl.neighbours)
+        neighbourhoods = await self._ask(batch, direction, patience)
+        cut = [near for near in neighbourhoods if near.cut]
+        await self._save([near for near in neighbourhoods if not near.cut], self._ttl.neighbours)
         await self._save(cut, self._ttl.nothing if patience.fewest == 1 else self._ttl.neighbours)
-        if patience.reshaped or not all(near.failed for near in found):
+        if patience.reshaped or not all(near.failed for near in neighbourhoods):
             too_much = 2 * patience.most or patience.fewest or len(batch)
             await self._learn(direction, too_much if patience.reshaped else len(batch), fits=not patience.reshaped)
-        return found
+        return neighbourhoods
 
     async def _learn(self, direction: Direction, asked: int, *, fits: bool) -> None:
         """Adapts how many entities share a request."""
@@ -130,13 +130,13 @@ class Neighbours:
                 return [self._gap(entity, direction, str(error)) for entity in batch]
             hubs, parts = (batch, []) if alone else ([], halves(batch))
         whole = (self._ask(part, direction, patience) for part in parts)
-        found = await asyncio.gather(*(self._hub(entity, direction) for entity in hubs), *whole)
-        return [near for part in found for near in part]
+        replies = await asyncio.gather(*(self._hub(entity, direction) for entity in hubs), *whole)
+        return [near for part in replies for near in part]
 
     def _read(self, batch: Sequence[Iri], direction: Direction, reply: Rows) -> list[Neighbourhood]:
         at = now()
-        found = edges.from_rows(reply.rows, (direction, self.name, at), self._shape)
-        whole = [Neighbourhood(entity, direction, tuple(found.get(entity, ())), self.name, at) for entity in batch]
+        edges_of = edges.from_rows(reply.rows, (direction, self.name, at), self._shape)
+        whole = [Neighbourhood(entity, direction, tuple(edges_of.get(entity, ())), self.name, at) for entity in batch]
         return [self._hubs.bounded(near) for near in whole]
 
     def _apart(
@@ -171,9 +171,13 @@ class Neighbours:
             self._store, NAMESPACE, keys, lambda value, entity: _unpack(value, entity, direction, self.name)
         )
 
-    async def _save(self, found: Iterable[Neighbourhood], days: float) -> None:
+    async def _save(self, neighbourhoods: Iterable[Neighbourhood], days: float) -> None:
         """Failures are never kept; a hub's bounded neighbourhood is, with its mark."""
-        values = {f"{self._key} {near.direction} {near.entity.value}": _pack(near) for near in found if not near.failed}
+        values = {
+            f"{self._key} {near.direction} {near.entity.value}": _pack(near)
+            for near in neighbourhoods
+            if not near.failed
+        }
         if values:
             await asyncio.to_thread(self._store.put_many, NAMESPACE, values, days * DAY)
 
@@ -198,8 +202,8 @@ def _pack(near: Neighbourhood) -> bytes:
 
 def _unpack(value: bytes, entity: Iri, direction: Direction, name: str) -> Neighbourhood:
     kept = decode(value, _CachedNeighbourhood)
-    found = []
+    unpacked = []
     for relation, end, qualifiers, through in kept.edges:
         subject, target = (entity, end) if direction == "out" else (end, entity)
-        found.append(Edge(subject, relation, target, direction, name, kept.retrieved_at, qualifiers, through))
-    return Neighbourhood(entity, direction, tuple(found), name, kept.retrieved_at, kept.complete, kept.cut)
+        unpacked.append(Edge(subject, relation, target, direction, name, kept.retrieved_at, qualifiers, through))
+    return Neighbourhood(entity, direction, tuple(unpacked), name, kept.retrieved_at, kept.complete, kept.cut)

@@ -1,6 +1,6 @@
-"""What one endpoint knows: whether it says anything of an entity, and which copies of it it names.
+"""What one endpoint holds: whether it has statements on an entity, and which copies of it it names.
 
-One grouped query tells both; the answer is kept for each entity by itself, also that the endpoint says nothing.
+One grouped query returns both; the answer is kept for each entity by itself, also that the endpoint has nothing.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ class EntityPresence(msgspec.Struct, frozen=True):
 
 
 class PresenceLookup:
-    """Asks one endpoint whom it knows, and remembers it."""
+    """Asks one endpoint which entities it knows, and remembers the reply."""
 
     def __init__(self, source: EndpointSource, identity: Identity) -> None:
         self.name = source.name
@@ -59,13 +59,13 @@ class PresenceLookup:
         count("cache_hits", len(kept))
         missing = [entity for entity in wanted if entity not in kept and entity.queryable]
         parts = await asyncio.gather(*(self._fetch(part) for part in chunks(missing, BATCH)))
-        found = kept | {entity: heard for part in parts for entity, heard in part.items()}
-        return {entity: found.get(entity, EntityPresence()) for entity in wanted}
+        presences = kept | {entity: presence for part in parts for entity, presence in part.items()}
+        return {entity: presences.get(entity, EntityPresence()) for entity in wanted}
 
     async def _fetch(self, batch: Sequence[Iri]) -> dict[Iri, EntityPresence]:
-        found, errors = await in_halves(batch, self._ask)
-        await self._save(found)
-        return found | {entity: EntityPresence(failed=str(error)) for entity, error in errors.items()}
+        presences, errors = await in_halves(batch, self._ask)
+        await self._save(presences)
+        return presences | {entity: EntityPresence(failed=str(error)) for entity, error in errors.items()}
 
     async def _ask(self, batch: Sequence[Iri]) -> dict[Iri, EntityPresence]:
         forward, backward = self._identity.forward(batch), self._identity.backward(batch)
@@ -82,7 +82,7 @@ class PresenceLookup:
     ) -> dict[Iri, list[Edge]]:
         """The links by the entity that they start from, in an order of their own."""
         at = now()
-        found: dict[Iri, set[Edge]] = defaultdict(set)
+        by_start: dict[Iri, set[Edge]] = defaultdict(set)
         for row in rows:
             for number, relation in enumerate(relations):
                 subject, target = row.get(f"s{number}"), row.get(f"o{number}")
@@ -90,27 +90,27 @@ class PresenceLookup:
                     for way in ("out", "in"):
                         for link in self._identity.links(Edge(subject, relation, target, way, self.name, at)):
                             if isinstance(link.start, Iri) and link.start in batch:
-                                found[link.start].add(link)
-        return defaultdict(list, {entity: sorted(links, key=_sort_key) for entity, links in found.items()})
+                                by_start[link.start].add(link)
+        return defaultdict(list, {entity: sorted(links, key=_sort_key) for entity, links in by_start.items()})
 
     async def _load(self, entities: Sequence[Iri]) -> dict[Iri, EntityPresence]:
         keys = {f"{self._key} {entity.value}": entity for entity in entities}
         return await load(self._store, NAMESPACE, keys, lambda value, _: decode(value, _CachedPresence).read(self.name))
 
-    async def _save(self, found: Mapping[Iri, EntityPresence]) -> None:
-        """What is unknown today may be said tomorrow: it is kept for a shorter time."""
+    async def _save(self, presences: Mapping[Iri, EntityPresence]) -> None:
+        """What is unknown today may be stated tomorrow: it is kept for a shorter time."""
         for some, days in ((True, self._ttl.neighbours), (False, self._ttl.nothing)):
             values = {
-                f"{self._key} {entity.value}": encode(_CachedPresence.of(heard))
-                for entity, heard in found.items()
-                if bool(heard.known or heard.links) == some
+                f"{self._key} {entity.value}": encode(_CachedPresence.of(presence))
+                for entity, presence in presences.items()
+                if bool(presence.known or presence.links) == some
             }
             if values:
                 await asyncio.to_thread(self._store.put_many, NAMESPACE, values, days * DAY)
 
 
 class _CachedPresence(msgspec.Struct, array_like=True):
-    """What is known of an entity as it is kept: who said it is left out."""
+    """What is known of an entity as it is kept: which endpoint stated it is left out."""
 
     known: bool
     links: list[Edge]

@@ -1,8 +1,8 @@
 """Source selection: which endpoint is asked for what.
 
 A member whose profile declares authorities is asked for the IRIs below them and for no others. Any other one is asked
-first whom it knows: one grouped query, whose answers are remembered, brings along the identity links of those entities
-too.
+first which entities it knows: one grouped query, whose replies are remembered, brings along the identity links of those
+entities too.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ __all__ = ["FederationMember", "MemberPresence"]
 
 @dataclass(frozen=True, slots=True)
 class MemberPresence:
-    """What one member says of an entity at first.
+    """What one member returns for an entity at first.
 
     known: whether it is asked for the entity's edges. links: the links to copies that it says. near: the edges that
     came along, by direction. failed: the member's error, where it could not say which copies there are.
@@ -54,27 +54,27 @@ class FederationMember:
         return not self.declared or self.claims(iri)
 
     async def hear(self, entities: Sequence[Iri]) -> dict[Iri, MemberPresence]:
-        """What the endpoint says at first: its edges at once where all entities are its own, else whom it knows.
+        """The first replies: the edges at once where all entities are its own, else which of them it knows.
 
         Edges hold the links, so that no other request is needed. Where some entities are strangers, copies of these may
         be the endpoint's own: the edges of all are then asked for together, once the copies are known.
         """
         if self.declared and all(map(self.claims, entities)):
             return await self._at_home(entities)
-        told = await self._known.get(entities, self.graph.known)
+        presences = await self._known.get(entities, self.graph.known)
         return {
             entity: MemberPresence(
-                self.claims(entity) if self.declared else found.known, found.links, failed=found.failed
+                self.claims(entity) if self.declared else presence.known, presence.links, failed=presence.failed
             )
-            for entity, found in told.items()
+            for entity, presence in presences.items()
         }
 
     async def links(self, entities: Sequence[Iri]) -> list[Edge]:
-        """The links from the entities to copies; where the endpoint fails to say them, that is noted as missing."""
-        told = await self._known.get(entities, self.graph.known)
-        for reason, number in Counter(found.failed for found in told.values() if found.failed).items():
+        """The links from the entities to copies; where the endpoint fails to return them, that is noted as missing."""
+        presences = await self._known.get(entities, self.graph.known)
+        for reason, number in Counter(presence.failed for presence in presences.values() if presence.failed).items():
             miss(Gap(self.graph.name, f"whether {number} answers are copies of others", reason))
-        return [link for found in told.values() for link in found.links]
+        return [link for presence in presences.values() for link in presence.links]
 
     async def choose(self, copies: Sequence[Iri], room: int) -> list[Iri]:
         """The copies that the endpoint is asked for; where they do not fit into one batch, those that it knows."""
@@ -84,8 +84,8 @@ class FederationMember:
             return list(copies)
         return [
             copy
-            for copy, found in (await self._known.get(copies, self.graph.known)).items()
-            if found.known or found.failed
+            for copy, presence in (await self._known.get(copies, self.graph.known)).items()
+            if presence.known or presence.failed
         ]
 
     async def _at_home(self, entities: Sequence[Iri]) -> dict[Iri, MemberPresence]:
