@@ -11,8 +11,9 @@ import logging
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 from types import ModuleType
 from typing import Annotated, Any, ClassVar, Self
@@ -145,7 +146,8 @@ class WireModel(ABC):
     """A ChatModel over a vendor's service, or over another server of its wire at `base_url`, which needs no key.
 
     `capability` says what is asked for; what the server complains of is left out from then on. `timeout` is in seconds
-    for one try. At most 4 requests are under way at once.
+    for one try. `variable` is where the key comes from, for hints; with FEDKG_MODEL_KEY nothing is sent that the SDK
+    takes from the vendor's variables. Each event loop has connections of its own, and at most 4 requests under way at once.
     """
 
     vendor: ClassVar[Vendor]
@@ -158,24 +160,18 @@ class WireModel(ABC):
         base_url: str = "",
         timeout: float = TIMEOUT,
         capability: Capability | None = None,
+        *,
+        variable: str = "",
     ) -> None:
-        sdk = self.vendor.sdk()
-        from fedkg.llm.http import client  # noqa: PLC0415  # imports what comes with the SDK
-
         self._key = self.vendor.checked(model, key, base_url)
         self.name = self.vendor.called(model, base_url)
         self.capability = capability or Capability()
         self._model, self._elsewhere, self._timeout = model, "@" in self.name, timeout
-        self._variable = ""
+        self._variable = variable
         self._left_out: set[str] = set()
         self._slots = PerLoop(lambda: asyncio.Semaphore(CONCURRENCY))
-        self._client = getattr(sdk, self.vendor.client)(
-            api_key=self._key or "none",  # the SDKs insist on a key, or look for one themselves
-            base_url=base_url or self.vendor.home,
-            timeout=timeout,
-            max_retries=0,
-            http_client=client(sdk, self.name, base_url),
-        )
+        make = partial(_client, self.vendor, self.name, self._key, base_url, timeout, bare=variable == MODEL_KEY)
+        self._clients = PerLoop(partial(_kept_open, make, [make()]))
 
     @classmethod
     def connect(
@@ -194,13 +190,7 @@ class WireModel(ABC):
         key = environ.get(variable, "")
         url = base_url or environ.get(cls.vendor.url, "")
         cls.vendor.checked(model, key, url)
-        made = cls(model, key, url, capability=find(cls.named(model, url)))
-        made._variable = variable
-        if base_url:
-            # headers, organisation and project that the SDKs take from the vendor's variables are nobody else's
-            # business
-            vars(made._client).update(_custom_headers={}, organization=None, project=None)
-        return made
+        return cls(model, key, url, capability=find(cls.named(model, url)), variable=variable)
 
     @classmethod
     def named(cls, model: str, base_url: str = "", environ: Mapping[str, str] = os.environ) -> str:
@@ -224,8 +214,9 @@ class WireModel(ABC):
         return msgspec.structs.replace(completion, retries=again)
 
     async def close(self) -> None:
-        """Frees connections."""
-        await self._client.close()
+        """Frees the connections of the running event loop; those of others go with their loops."""
+        if opened := self._clients.pop():
+            await opened.aclose()
 
     @abstractmethod
     def _arguments(self, request: Request) -> dict[str, Any]:
@@ -257,10 +248,10 @@ class WireModel(ABC):
     async def _send(self, request: Request) -> bytes:
         """The body of a reply with a good status; what the service does not know is left out of a further request."""
         sent = {part: value for part, value in self._arguments(request).items() if part not in self._left_out}
-        sdk = self.vendor.sdk()
+        sdk, client = self.vendor.sdk(), await anext(self._clients.here())
         try:
             async with asyncio.timeout(self._timeout):
-                raw = await attrgetter(self.vendor.resource)(self._client).with_raw_response.create(**sent)
+                raw = await attrgetter(self.vendor.resource)(client).with_raw_response.create(**sent)
                 return bytes(raw.http_response.content)
         except (sdk.BadRequestError, sdk.UnprocessableEntityError) as error:
             unknown = self._unknown(sent, sdk_errors.service_message(error))
@@ -282,6 +273,35 @@ class WireModel(ABC):
             # some servers send their errors with status 200
             raised = sdk_errors.worded(body[:1_000].decode(errors="replace")) or ModelReplyError
             raise raised(f"{asked}: the reply is none of this wire: {error}", asked=asked) from error
+
+
+def _client(vendor: Vendor, name: str, key: str, base_url: str, timeout: float, *, bare: bool) -> Any:
+    """A client of the vendor's SDK for the model of that name; a `bare` one sends nothing of the vendor's variables.
+
+    Raises MissingExtraError, and ModelNameError where URL, proxies or certificates allow none.
+    """
+    sdk = vendor.sdk()
+    from fedkg.llm.http import client  # noqa: PLC0415  # imports what comes with the SDK
+
+    made = getattr(sdk, vendor.client)(
+        api_key=key or "none",  # the SDKs insist on a key, or look for one themselves
+        base_url=base_url or vendor.home,
+        timeout=timeout,
+        max_retries=0,
+        http_client=client(sdk, name, base_url),
+    )
+    if bare:
+        # headers, organisation and project that the SDKs take from the vendor's variables are nobody else's business
+        vars(made).update(_custom_headers={}, organization=None, project=None)
+    return made
+
+
+async def _kept_open(make: Callable[[], Any], unused: list[Any]) -> AsyncGenerator[Any]:
+    """The same client as often as it is asked for, until the generator is closed; an `unused` one before a new one."""
+    # a suspended async generator is closed by its event loop when that shuts down
+    async with unused.pop() if unused else make() as client:
+        while True:
+            yield client
 
 
 def shown(message: str, key: str) -> str:

@@ -39,7 +39,8 @@ class Asked:
 class Wire:
     """The server: gives the replies in their order, the last one again and again, and keeps the requests.
 
-    `came` has the path of each request as it comes; `most` is how many were under way at once.
+    `came` has the path of each request as it comes; `most` is how many were under way at once; `peers` are the addresses
+    that they came from, one for each connection.
     """
 
     def __init__(self) -> None:
@@ -49,6 +50,7 @@ class Wire:
         self.said = Said
         self.came: asyncio.Queue[str] = asyncio.Queue()
         self.most = 0
+        self.peers: set[tuple[str, int]] = set()
         self._under_way = 0
         self._end = asyncio.Event()
 
@@ -57,6 +59,7 @@ class Wire:
         headers = {name.lower(): value for name, value in request.headers.items()}
         self.asked.append(Asked(request.path, headers, json.loads(await request.read())))
         self.came.put_nowait(request.path)
+        self.peers.add(request.get_extra_info("peername"))
         said = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
         self._under_way += 1
         self.most = max(self.most, self._under_way)

@@ -5,6 +5,7 @@ import sys
 import traceback
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -256,6 +257,34 @@ async def test_a_service_that_quotes_the_key_does_not_leak_it(vendor: Any, wire:
     assert "wrong key …!" in str(caught.value)
     shown = "".join(traceback.format_exception(caught.value)) + repr(caught.value)
     assert key not in shown
+
+
+async def test_event_loops_share_no_connection(vendor: Any, wire: Any) -> None:
+    """One model serves loops one after the other and side by side, without a retry; each keeps a connection of its own."""
+    wire.replies = [said(wire, 200, vendor.reply("{}"))]
+    request = Request("plan", MESSAGES, SCHEMA)
+
+    async def elsewhere(made: ChatModel) -> list[Completion]:
+        return [await made.complete(request) for _ in range(2)]
+
+    async with model(vendor, wire.url) as made:
+        completions = [await made.complete(request)]
+        completions += await asyncio.to_thread(asyncio.run, elsewhere(made))
+        side_by_side = [asyncio.to_thread(asyncio.run, elsewhere(made)) for _ in range(2)]
+        completions += [await made.complete(request), *chain(*await asyncio.gather(*side_by_side))]
+    assert [(completion.text, completion.retries) for completion in completions] == [("{}", 0)] * 8
+    assert len(wire.peers) == 4
+
+
+async def test_a_closed_model_opens_again(vendor: Any, wire: Any) -> None:
+    """After `close` a further request has a connection of its own."""
+    wire.replies = [said(wire, 200, vendor.reply("{}"))]
+    made = vendor.make(wire.url)
+    for _ in range(2):
+        assert (await made.complete(Request("plan", MESSAGES, SCHEMA))).text == "{}"
+        await made.close()
+        await made.close()
+    assert len(wire.peers) == 2
 
 
 async def test_no_repr_holds_the_key(vendor: Any, wire: Any, key: str) -> None:
