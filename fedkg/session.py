@@ -221,12 +221,19 @@ class Session(Lifecycle):
         self, question: str, topics: str | Sequence[str] = (), *, kind: Kind | None = None, options: Sequence[str] = ()
     ) -> Estimate:
         """What `ask` would cost with these arguments. Nobody is asked; in offline mode no key is needed either."""
-        services = self._services
-        if services.method.graph:
+        services, method = self._services, self.method
+        if method.graph:
             await self.graph()
-        asked = Asked(check_question(question), bool(topics), *check_options(kind, options))
-        ends = len(services.members)
-        return await estimate(asked, self.settings, services.chat, services.prompts, services.prices, endpoints=ends)
+        return await estimate(
+            Asked(check_question(question), bool(topics), *check_options(kind, options)),
+            self.settings,
+            services.chat,
+            services.prompts,
+            services.prices,
+            endpoints=len(services.members),
+            method=method,
+            retriever=services.own.retriever,
+        )
 
     def usage(self) -> Usage:
         """What all questions of the session together have really cost so far: kept replies cost nothing again.

@@ -8,11 +8,16 @@ import pytest
 
 import fedkg
 from fedkg.embed.bm25 import Bm25Similarity
+from fedkg.engine.estimate import Estimate
 from fedkg.errors import InputError, MethodError
 from fedkg.methods import model_only, retrieve_once
 from fedkg.methods.base import Method, SearchResult, Task, Walk
+from fedkg.methods.registry import METHODS
 from fedkg.reasoner.lexical import LocalModel
 from fedkg.retrieval.base import Ranking, RankingRequest, RetrievalContext
+from fedkg.retrieval.model_scored import ModelScored
+from fedkg.retrieval.path_rag import PathRag
+from fedkg.retrieval.registry import RETRIEVERS
 from fedkg.retrieval.vanilla import Vanilla
 from fedkg.session import Session
 from fedkg.sparql.reply import EndpointReply
@@ -99,16 +104,49 @@ async def test_a_retriever_ranks(pets: Path) -> None:
     class Counting(Vanilla):
         """The retriever `vanilla`, which notes how many paths it is given."""
 
+        name = ""
+
         async def rank(self, request: RankingRequest, context: RetrievalContext) -> Ranking:
             """As `vanilla` ranks."""
             seen.append(len(request.partial_paths))
             return await super().rank(request, context)
 
-    async with session_of(pets, retriever=Counting()) as session:
-        assert await ask_about_pets(session) == ["Rex"]
-    assert seen != []
+    named = Counting()
+    named.name = "counting-1"
+    for retriever, name in ((Counting(), "Counting"), (named, "counting-1"), (RETRIEVERS["kaping"], "kaping")):
+        async with session_of(pets, retriever=retriever) as session:
+            answer = await session.ask("Which pet has Ann?", ["Ann"])
+        assert [value.value for value in answer.answers] == ["Rex"]
+        assert answer.settings["search"]["retriever"] == name
+    assert seen == [1] * 4
     async with session_of(pets, retriever="vanilla") as session:
         assert session.settings.search.retriever == "vanilla"
+
+
+async def test_an_estimate_counts_what_objects_cost(pets: Path) -> None:
+    """The calls of a method that has no name, those of a retriever that asks the model, and the hop that another looks ahead."""
+
+    class Scored(ModelScored):
+        """As `tog`, but by another name."""
+
+    class NearSighted(PathRag):
+        """As `path-rag`, without its look at the next hop."""
+
+        looks_ahead = False
+
+    async def estimate(**objects: Any) -> Estimate:
+        async with session_of(pets, chat=ScriptedModel([]), depth=3, beam=2, **objects) as session:
+            return await session.estimate("Which pet has Ann?", ["Ann"])
+
+    nowhere = await estimate(
+        method=Method("Goes nowhere", "none", nothing, calls=lambda search, _: {"beam": search.depth})
+    )
+    assert nowhere.most.by_call == {"plan": 1, "beam": 3}
+    assert any("of Goes nowhere are rough" in note for note in nowhere.notes)
+    assert await estimate(method=METHODS["eperm"]) == await estimate(method="eperm")
+    assert await estimate(retriever=Scored()) == await estimate(retriever="tog")
+    assert (await estimate(retriever=Scored())).most.by_call["score-relations"] == 3
+    assert (await estimate(retriever=NearSighted())).least.requests < (await estimate()).least.requests
 
 
 def nothing(_: Task) -> Walk:

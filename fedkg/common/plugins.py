@@ -6,6 +6,7 @@ that is broken is an error only for whoever names it.
 """
 
 import logging
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -46,6 +47,12 @@ class Registry(Generic[T]):
         if name in self.built_in:
             return self.built_in[name]
         return self._checked(name) if name in names(self.group) else None
+
+    def name_of(self, thing: object) -> str:
+        """The name that this object goes by; "" where it goes by none. Imports nothing: what it names is there already."""
+        built_in = (name for name, known in self.built_in.items() if known is thing)
+        installed = (name for name in names(self.group) if _is_behind(self.group, name, thing))
+        return next(built_in, "") or next(installed, "")
 
     def usable(self) -> dict[str, T]:
         """All that can be had, by name; what a package fails to provide is left out, and said in the log."""
@@ -89,6 +96,16 @@ def _installed(group: str) -> Mapping[str, EntryPoint]:
         if first.value != point.value:
             log.warning("%s is not used: %s has the name, too", _described(point), _package(first))
     return installed
+
+
+def _is_behind(group: str, name: str, thing: object) -> bool:
+    """Whether the entry point names this object; one whose module nobody has imported does not."""
+    if _installed(group)[name].module not in sys.modules:
+        return False
+    try:
+        return load(group, name) is thing
+    except PluginError:
+        return False
 
 
 def _whence(group: str, name: str) -> str:

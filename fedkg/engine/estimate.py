@@ -12,6 +12,7 @@ and 1.6 times on PathQuestion (eval/measure/calls.py).
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import msgspec
 
@@ -34,6 +35,7 @@ from fedkg.reasoner.prompted import PromptedModel
 from fedkg.reasoner.prompts.library import PromptLibrary
 from fedkg.reasoner.sketch import WalkSketch
 from fedkg.retrieval import registry as retrievers
+from fedkg.retrieval.base import Retriever
 from fedkg.retrieval.candidates import DEFAULT_CANDIDATES
 from fedkg.retrieval.surroundings import MOST_RELATIONS
 
@@ -121,6 +123,20 @@ class SearchCourse(msgspec.Struct, frozen=True):
     links: bool = False
 
 
+@dataclass(frozen=True)
+class _Search:
+    """What searches: the method, the retriever and the bounds."""
+
+    method: Method
+    retriever: Retriever
+    bounds: SearchSettings
+
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether a hop that is ranked has the next one fetched, too."""
+        return self.method.looks_ahead and self.retriever.looks_ahead and self.bounds.alpha > 0
+
+
 class _Counting:
     """A ChatModel that asks nobody: it enters what each request and a typical reply to it cost, and fails."""
 
@@ -148,29 +164,34 @@ async def estimate(
     prices: Sequence[Price] = (),
     *,
     endpoints: int = 1,
+    method: Method | None = None,
+    retriever: Retriever | None = None,
 ) -> Estimate:
     """What the question costs with these settings and that model; None is the model `local`, which makes no calls.
 
-    Each method has its own calls, the most of which it says itself. Nobody is asked: of `chat` only the name and the
-    capability are used. Raises PromptError, and MethodError where the method is not known.
+    Each method has its own calls, the most of which it says itself; `method` and `retriever` stand for those that the
+    settings name. Nobody is asked: of `chat` only the name and the capability are used. Raises PromptError, and MethodError
+    and SettingsError where method or retriever are not known.
     """
-    costs, method = [], registry.find(settings.method)
+    method = method or registry.find(settings.method)
+    search = _Search(method, retriever or retrievers.find(settings.search.retriever), settings.search)
+    costs = []
     for way in _ways(settings.search, method.hops, named=asked.named):
-        calls = await _counted(asked, settings, chat, prompts, way) if chat else ()
-        requests = endpoints * _requests(way, settings.search, method) if method.graph else 0
+        calls = await _counted(asked, search, chat, prompts, way) if chat else ()
+        requests = endpoints * _requests(way, search) if method.graph else 0
         costs.append(_cost(calls, requests, prices))
     least, typical, most = costs
-    return Estimate(masked(chat.name) if chat else "local", least, typical, most, _notes(settings, chat, costs))
+    notes = _notes(settings, method, chat, costs)
+    return Estimate(masked(chat.name) if chat else "local", least, typical, most, notes)
 
 
 async def _counted(
-    asked: Asked, settings: Settings, chat: ChatModel, prompts: PromptLibrary, way: SearchCourse
+    asked: Asked, search: _Search, chat: ChatModel, prompts: PromptLibrary, way: SearchCourse
 ) -> Sequence[ModelCall]:
     """The calls of one way."""
     counting = _Counting(masked(chat.name), chat.capability, lambda call: _reply(prompts, call, asked.kind))
-    model, method = PromptedModel(counting, prompts=prompts), registry.find(settings.method)
-    walk = _sketch(way, settings.search, asked)
-    for call in _calls(method, way, settings.search, walk) if method.graph else _recalls(method, asked):
+    model, walk = PromptedModel(counting, prompts=prompts), _sketch(way, search.bounds, asked)
+    for call in _calls(search, way, walk) if search.method.graph else _recalls(search.method, asked):
         with contextlib.suppress(ModelError):
             await model.ask(call)
     return counting.calls
@@ -187,16 +208,16 @@ def _ways(search: SearchSettings, hops: int | None, *, named: bool) -> tuple[Sea
     )
 
 
-def _calls(method: Method, way: SearchCourse, search: SearchSettings, walk: WalkSketch) -> Iterator[Call[object]]:
+def _calls(search: _Search, way: SearchCourse, walk: WalkSketch) -> Iterator[Call[object]]:
     """The calls of one walk: those of the method are spread over its depths."""
-    if method.plans:
+    if search.method.plans:
         yield PlanCall.typical(walk)
     if way.links:
         yield LinkCall.typical(walk)
-    judges = search.last_step or walk.kind in JUDGED
-    bounds = msgspec.structs.replace(search, depth=way.depth, beam=way.kept, last_step=judges)
+    judges = search.bounds.last_step or walk.kind in JUDGED
+    bounds = msgspec.structs.replace(search.bounds, depth=way.depth, beam=way.kept, last_step=judges)
     kinds, topics = call_kinds(), _topics(way, walk.kind)
-    for name, count in method.calls(bounds, topics).items():
+    for name, count in search.method.most_calls(bounds, topics, search.retriever).items():
         for number in range(count):
             depth = way.depth - (count - 1 - number) * way.depth // count
             each = max(1, way.offered // (way.kept if depth > 1 else topics))
@@ -252,10 +273,9 @@ def _reply(prompts: PromptLibrary, call: str, kind: Kind | None) -> int:
     return max((tokens(example.reply) for example in prompts.get(call, kind).examples), default=REPLY)
 
 
-def _requests(way: SearchCourse, search: SearchSettings, method: Method) -> int:
+def _requests(way: SearchCourse, search: _Search) -> int:
     """Requests to one endpoint; a hop that is ranked by its lookahead has the next one fetched too."""
-    looks = method.looks_ahead and retrievers.find(search.retriever).looks_ahead and search.alpha > 0
-    ahead = 1 if looks and way.depth < search.depth else 0
+    ahead = 1 if search.looks_ahead and way.depth < search.bounds.depth else 0
     return FIRST + PER_HOP[way.name] * (way.depth + ahead)
 
 
@@ -271,21 +291,18 @@ def _cost(calls: Sequence[ModelCall], requests: int, prices: Sequence[Price]) ->
     )
 
 
-def _notes(settings: Settings, chat: ChatModel | None, costs: Sequence[Cost]) -> tuple[str, ...]:
+def _notes(settings: Settings, method: Method, chat: ChatModel | None, costs: Sequence[Cost]) -> tuple[str, ...]:
     """What a reader of the figures has to know."""
     if chat is None:
         return ("the model local costs nothing: it makes no calls",)
     notes = [
         "not counted: a second try after an unusable reply, a model's own reasoning, and what a prompt cache saves"
     ]
-    searches = registry.find(settings.method).graph
-    if searches and settings.method != MEASURED:
-        notes.append(
-            f"tokens and requests of {settings.method} are rough: what a graph offers was measured with {MEASURED}"
-        )
+    if method.graph and (name := registry.name_of(method)) != MEASURED:
+        notes.append(f"tokens and requests of {name} are rough: what a graph offers was measured with {MEASURED}")
     if any(cost.price is None for cost in costs):
         notes.append("the price is not known: prices.toml names no such model")
-    return (*notes, *(_ended(settings.budget, costs) if searches else ()))
+    return (*notes, *(_ended(settings.budget, costs) if method.graph else ()))
 
 
 def _ended(budget: Budget, costs: Sequence[Cost]) -> Iterator[str]:

@@ -16,6 +16,7 @@ from fedkg.core.choice import Choice, Conclusion, ModelOnlyAnswer, Verdict
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.question import Style
 from fedkg.core.terms import DirectedRelation, Iri
+from fedkg.retrieval.base import Retriever
 
 __all__ = [
     "Answering",
@@ -257,7 +258,8 @@ class Method(msgspec.Struct, frozen=True):
 
     `calls` are the most calls by name that a search from so many topics takes, without those that plan and link; of a method
     without a graph they are those of its walk. `hops` is the depth that it goes no further than, whatever the settings say;
-    `looks_ahead` is True where it has the retriever look at the next hop.
+    `looks_ahead` is True where it has the retriever look at the next hop, `lets_retriever_ask` where it lets the retriever ask
+    the model, once a hop; `calls` do not count that.
     """
 
     title: str
@@ -271,3 +273,9 @@ class Method(msgspec.Struct, frozen=True):
     calls: Callable[[SearchSettings, int], Mapping[str, int]] = lambda _search, _topics: {"answer": 1}
     hops: int | None = None
     looks_ahead: bool = False
+    lets_retriever_ask: bool = False
+
+    def most_calls(self, search: SearchSettings, topics: int, retriever: Retriever) -> dict[str, int]:
+        """`calls`, with those of that retriever before them."""
+        asks = self.lets_retriever_ask and retriever.asks_model
+        return {**({"score-relations": search.depth} if asks else {}), **self.calls(search, topics)}

@@ -21,7 +21,6 @@ from fedkg.core.path import PartialPath, Step
 from fedkg.methods.base import Choosing, Expanding, Expansion, Method, Picking, Task, Walk, Walking, ask
 from fedkg.methods.conclude import all_ends, conclude, leaves
 from fedkg.methods.verifiers import VerifiedPaths, by_verdicts, verified
-from fedkg.retrieval import registry as retrievers
 
 __all__ = ["METHOD", "search"]
 
@@ -146,10 +145,9 @@ def _paper(
 
 
 def calls(search: SearchSettings, topics: int) -> dict[str, int]:
-    """The most calls by name: D, or N · D with the paper's plan; those of retriever and verifier; one that answers."""
+    """The most calls by name: D, or N · D with the paper's plan; those of the verifier; one that answers."""
     depth, width, fused = search.depth, _wide_enough(search, topics).beam, search.call_plan == "fused"
     counted = {
-        "score-relations": depth if retrievers.find(search.retriever).asks_model else 0,
         "choose": depth if fused else 0,
         "beam": 0 if fused else topics + width * (depth - 1),
         "deductive": depth if search.verifier == "deductive" and not fused else 0,
@@ -167,4 +165,5 @@ METHOD = Method(
     verifies=True,
     calls=calls,
     looks_ahead=True,
+    lets_retriever_ask=True,
 )

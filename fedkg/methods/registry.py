@@ -57,8 +57,8 @@ def check_prompted(method: Method, name: str, *, prompted: bool) -> None:
 
 
 def name_of(method: Method) -> str:
-    """The name that the method has in the table; its title where it is not there."""
-    return next((name for name, known in METHODS.items() if known is method), method.title)
+    """The name that `find` takes for the method; its title where there is none."""
+    return _REGISTRY.name_of(method) or method.title
 
 
 def check_constraint(

@@ -10,7 +10,7 @@ from fedkg.retrieval.model_scored import ModelScored
 from fedkg.retrieval.path_rag import PathRag
 from fedkg.retrieval.vanilla import Vanilla
 
-__all__ = ["RETRIEVERS", "find"]
+__all__ = ["RETRIEVERS", "find", "name_of"]
 
 RETRIEVERS: Mapping[str, Retriever] = {
     "path-rag": PathRag(),
@@ -38,3 +38,9 @@ def find(name: str) -> Retriever:
     if retriever is None:
         raise SettingsError(f"no retriever is called {name[:100]!r}", hint=f"known: {', '.join(_REGISTRY.names())}")
     return retriever
+
+
+def name_of(retriever: Retriever) -> str:
+    """The name that `find` takes for the retriever; where there is none its attribute `name`, or else that of its class."""
+    name = _REGISTRY.name_of(retriever) or getattr(retriever, "name", "")
+    return name if name and isinstance(name, str) else type(retriever).__name__

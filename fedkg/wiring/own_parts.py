@@ -13,9 +13,10 @@ from fedkg.engine.transcript import TranscriptSink
 from fedkg.errors import InputError, SettingsError
 from fedkg.graph.base import Graph
 from fedkg.llm.base import ChatModel
+from fedkg.methods import registry as methods
 from fedkg.methods.base import Method
-from fedkg.methods.registry import name_of
 from fedkg.reasoner.base import ReasoningModel
+from fedkg.retrieval import registry as retrievers
 from fedkg.retrieval.base import Retriever
 from fedkg.transport.base import Transport
 from fedkg.wiring.endpoints import EndpointObject
@@ -50,7 +51,10 @@ class OwnParts:
         model = self.chat or self.reasoner
         settings = msgspec.structs.replace(settings, model=masked(model.name)) if model else settings
         settings = msgspec.structs.replace(settings, endpoints=()) if self.graph is not None else settings
-        return msgspec.structs.replace(settings, method=name_of(self.method)) if self.method else settings
+        if self.retriever is not None:
+            search = msgspec.structs.replace(settings.search, retriever=retrievers.name_of(self.retriever))
+            settings = msgspec.structs.replace(settings, search=search)
+        return msgspec.structs.replace(settings, method=methods.name_of(self.method)) if self.method else settings
 
 
 def chosen_settings(specs: Sequence[str], settings: Settings | None, options: Mapping[str, object]) -> Settings:

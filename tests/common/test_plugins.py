@@ -94,3 +94,12 @@ def test_a_package_is_imported_once(site: Path) -> None:
     """The same object each time."""
     install(site, "big-numbers", "two = big_numbers:TWO", "TWO = 10**30")
     assert NUMBERS.get("two") is NUMBERS.get("two")
+
+
+def test_an_object_has_the_name_that_gets_it(site: Path) -> None:
+    """Built in or of a package that is imported already; nothing is imported for an object that goes by no name."""
+    install(site, "big-numbers", "two = big_numbers:TWO\nthree = big_numbers:THREE", "TWO = 10**30")
+    install(site, "idle-numbers", "four = idle_numbers:FOUR", "FOUR = 4")
+    two = NUMBERS.get("two")
+    assert (NUMBERS.name_of(1), NUMBERS.name_of(two), NUMBERS.name_of("two")) == ("one", "two", "")
+    assert "idle_numbers" not in sys.modules
