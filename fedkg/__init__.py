@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from fedkg.llm.base import ChatModel
     from fedkg.llm.ledger import Account
     from fedkg.methods.base import Method
-    from fedkg.reasoner.base import ReasoningModel
+    from fedkg.reasoner.base import Call, ReasonerFactory, ReasoningModel
     from fedkg.retrieval.base import Ranking, RankingRequest, RetrievalContext, Retriever
     from fedkg.session import Session
     from fedkg.transport.base import Transport
@@ -73,6 +73,7 @@ __all__ = [
     "Budget",
     "BudgetError",
     "CachedEndpoint",
+    "Call",
     "ChatModel",
     "Checked",
     "Chosen",
@@ -117,6 +118,7 @@ __all__ = [
     "Ranking",
     "RankingRequest",
     "Reached",
+    "ReasonerFactory",
     "ReasoningModel",
     "RetrievalContext",
     "Retriever",
@@ -173,7 +175,7 @@ PLACES = {
     "fedkg.llm.base": "ChatModel",
     "fedkg.llm.ledger": "Account",
     "fedkg.methods.base": "Method",
-    "fedkg.reasoner.base": "ReasoningModel",
+    "fedkg.reasoner.base": "Call ReasonerFactory ReasoningModel",
     "fedkg.retrieval.base": "Ranking RankingRequest RetrievalContext Retriever",
     "fedkg.engine.lookup": "Checked",
     "fedkg.session": "Session",

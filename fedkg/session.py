@@ -32,10 +32,9 @@ from fedkg.graph.base import Graph
 from fedkg.graph.federated import FederatedGraph
 from fedkg.graph.identity import Identity
 from fedkg.llm.base import ChatModel
-from fedkg.llm.exchange import CallObserver
 from fedkg.llm.ledger import Account, Ledger, usage_of
 from fedkg.methods.base import Method
-from fedkg.reasoner.base import ReasoningModel
+from fedkg.reasoner.base import ReasonerFactory, ReasoningModel
 from fedkg.retrieval.base import Retriever
 from fedkg.transport.base import Transport
 from fedkg.transport.host_state import HostRegistry
@@ -57,9 +56,10 @@ class Session(Lifecycle):
     the search and the budgets as well: `Session("sample", model="local", depth=2, max_calls=5)`.
 
     Objects stand in for what settings name: `transport` is one more endpoint, `graph` is used as it is and needs none,
-    `reasoner` stands for the model and its prompts, `chat` for the model alone, `similarity` for the embedder, `store` for the
-    cache, `retriever` and `method` for those of that name. `account` is that of several sessions which share the budget `run`.
-    `transcript` is a file, or a sink of the caller's, that each call of the model is written into.
+    `reasoner` stands for the model and its prompts, or is a function that makes one around these for each question,
+    whose calls the answer's ledger then has; `chat` stands for the model alone, `similarity` for the embedder, `store`
+    for the cache, `retriever` and `method` for those of that name. `account` is that of several sessions which share
+    the budget `run`. `transcript` is a file, or a sink of the caller's, that each call of the model is written into.
 
     Use it as an asynchronous context manager, or as a plain one with `run`, from as many threads and event loops as you like;
     nothing is opened before its first use, and what the caller brought along is left open. Closing ends what is under way
@@ -71,7 +71,7 @@ class Session(Lifecycle):
         *endpoints: Endpoint | Sequence[Endpoint],
         transport: Transport | None = None,
         graph: Graph | None = None,
-        reasoner: ReasoningModel | None = None,
+        reasoner: ReasoningModel | ReasonerFactory | None = None,
         chat: ChatModel | None = None,
         similarity: Similarity | None = None,
         store: Store | None = None,
@@ -175,7 +175,7 @@ class Session(Lifecycle):
         run = QuestionRun(
             question,
             graph,
-            self._model(ledger, observer),
+            services.reasoner(ledger, observer),
             services.similarity,
             services.settings,
             lambda: usage_of(meter, ledger.total),
@@ -299,10 +299,6 @@ class Session(Lifecycle):
         for url in urls:
             await self.host_registry.forget(url)
         return [masked(url) for url in urls]
-
-    def _model(self, ledger: Ledger, observer: CallObserver) -> ReasoningModel:
-        """The model of one question; a session of another kind may bring its own."""
-        return self._services.reasoner(ledger, observer)
 
     def _with_notice(self, event: Event) -> Event:
         """The event; an answer that was found without the cache, because that fails, says so."""

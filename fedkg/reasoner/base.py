@@ -5,7 +5,7 @@ numbers: one that was not offered does not come back.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import ClassVar, Generic, Protocol, TypeVar, cast
+from typing import ClassVar, Generic, Protocol, TypeVar, cast, runtime_checkable
 
 import msgspec
 
@@ -13,11 +13,13 @@ from fedkg.config.settings import ConstraintLevel
 from fedkg.core.question import Kind, Plan
 from fedkg.errors import ModelDeclinedError
 from fedkg.llm.base import Completion, Request
+from fedkg.llm.exchange import CallObserver
+from fedkg.llm.ledger import Ledger
 from fedkg.reasoner.prompts.template import PromptTemplate
 from fedkg.reasoner.reply_parsing import extract
 from fedkg.reasoner.sketch import WalkSketch
 
-__all__ = ["Call", "CallTable", "PlannedCall", "ReasoningModel", "call_kinds"]
+__all__ = ["Call", "CallTable", "PlannedCall", "ReasonerFactory", "ReasoningModel", "call_kinds"]
 
 Reply = TypeVar("Reply")
 Reply_co = TypeVar("Reply_co", covariant=True)
@@ -85,6 +87,7 @@ class PlannedCall(Call[Reply_co], Generic[Reply_co], frozen=True):
         return self.plan.kind
 
 
+@runtime_checkable
 class ReasoningModel(Protocol):
     """What replies to the calls of a question.
 
@@ -111,6 +114,18 @@ class ReasoningModel(Protocol):
 
     async def close(self) -> None:
         """Frees connections."""
+        ...
+
+
+class ReasonerFactory(Protocol):
+    """Makes the reasoning model of one question, so that its calls are in the question's ledger, usage and transcript."""
+
+    def __call__(self, model: ReasoningModel, ledger: Ledger, observer: CallObserver, /) -> ReasoningModel:
+        """The reasoning model of one question; the session's own `model` is there to reply through.
+
+        What goes through `model` is entered by itself: in the `ledger`, and handed to the `observer`. A reasoner that
+        asks a model in another way enters it there.
+        """
         ...
 
 

@@ -15,7 +15,7 @@ from fedkg.graph.base import Graph
 from fedkg.llm.base import ChatModel
 from fedkg.methods import registry as methods
 from fedkg.methods.base import Method
-from fedkg.reasoner.base import ReasoningModel
+from fedkg.reasoner.base import ReasonerFactory, ReasoningModel
 from fedkg.retrieval import registry as retrievers
 from fedkg.retrieval.base import Retriever
 from fedkg.transport.base import Transport
@@ -31,7 +31,7 @@ class OwnParts:
     endpoints: Sequence[EndpointObject] = ()
     transport: Transport | None = None
     graph: Graph | None = None
-    reasoner: ReasoningModel | None = None
+    reasoner: ReasoningModel | ReasonerFactory | None = None
     chat: ChatModel | None = None
     similarity: Similarity | None = None
     store: Store | None = None
@@ -39,16 +39,21 @@ class OwnParts:
     method: Method | None = None
     transcript: str | Path | TranscriptSink | None = None
 
+    @property
+    def whole_reasoner(self) -> ReasoningModel | None:
+        """The caller's reasoner, where it is one that sees to its calls by itself, and stands for the model, too."""
+        return self.reasoner if isinstance(self.reasoner, ReasoningModel) else None
+
     def check(self, specs: Sequence[str]) -> None:
         """Raises InputError where two of them, or one and the endpoints' names, exclude each other."""
         if self.graph is not None and (specs or self.endpoints or self.transport is not None):
             raise InputError("a graph is given, and endpoints besides", hint="leave one of them out")
-        if self.chat is not None and self.reasoner is not None:
+        if self.chat is not None and self.whole_reasoner is not None:
             raise InputError("a chat model is given, and a reasoning model besides", hint="leave one of them out")
 
     def in_settings(self, settings: Settings) -> Settings:
         """The settings with the names of what stands in for theirs, so that an answer says who was asked."""
-        model = self.chat or self.reasoner
+        model = self.chat or self.whole_reasoner
         settings = msgspec.structs.replace(settings, model=masked(model.name)) if model else settings
         settings = msgspec.structs.replace(settings, endpoints=()) if self.graph is not None else settings
         if self.retriever is not None:

@@ -200,9 +200,18 @@ class Services:
         return transcript
 
     def reasoner(self, ledger: Ledger, observer: CallObserver) -> ReasoningModel:
-        """The model of one question, whose calls go into the ledger and to the observer; the caller's own one sees to itself."""
-        if self.own.reasoner is not None:
-            return self.own.reasoner
+        """The model of one question, whose calls go into the ledger and to the observer.
+
+        The caller's own one is made around that of the settings, or sees to itself.
+        """
+        reasoner = self.own.reasoner
+        if isinstance(reasoner, ReasoningModel):
+            return reasoner
+        model = self._reasoner(ledger, observer)
+        return model if reasoner is None else reasoner(model, ledger, observer)
+
+    def _reasoner(self, ledger: Ledger, observer: CallObserver) -> ReasoningModel:
+        """The model that the settings name, or that has the caller's chat model."""
         if self.chat is None:
             return LocalModel(self.similarity)
         make = partial(PromptedModel, ledger=ledger, budget=self.settings.budget, prompts=self.prompts)
@@ -216,13 +225,13 @@ class Services:
     @property
     def _constraint_levels(self) -> Sequence[ConstraintLevel]:
         """How the model can be held to paths, the closest way first."""
-        if self.own.reasoner is not None:
-            return (self.own.reasoner.constraint_level,)
+        if whole := self.own.whole_reasoner:
+            return (whole.constraint_level,)
         return constraint_levels(self.chat, self._writer) if self.chat else (LocalModel.constraint_level,)
 
     def _chat_model(self) -> ChatModel | None:
         """The chat model that the settings name; None where the caller or fedkg itself reasons."""
-        if self.own.reasoner is not None or self.settings.model == "local":
+        if self.own.whole_reasoner is not None or self.settings.model == "local":
             return None
         chat = chat_model(self.settings, self.cache.store)
         self._connections.push_async_callback(chat.close)

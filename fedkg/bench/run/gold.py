@@ -3,8 +3,8 @@
 The same command gives the same answers: one question is asked after the other.
 """
 
-import gc
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -45,19 +45,24 @@ class GoldSession(Session):
         on_call: OnCall = lambda _request, _completion: None,
         **options: Any,
     ) -> None:
-        super().__init__(*endpoints, chat=GoldChat(on_call), **options)
         self._golds: dict[str, GoldChain] = {}
-        self._rate, self._seed = rate, seed
+        reasoner = partial(_gold_reasoner, self._golds, rate, seed)
+        super().__init__(*endpoints, chat=GoldChat(on_call), reasoner=reasoner, **options)
 
     def tell(self, question: str, chain: GoldChain) -> None:
         """What is asked next, and what is known of it.
 
         No question before it is known any more: some have the same text.
         """
-        self._golds = {question: chain}
+        self._golds.clear()
+        self._golds[question] = chain
 
-    def _model(self, *question: Any) -> ReasoningModel:
-        return GoldReasoner(self._golds, self._rate, self._seed, super()._model(*question))
+
+def _gold_reasoner(
+    golds: Mapping[str, GoldChain], rate: float, seed: int, model: ReasoningModel, *_accounts: object
+) -> GoldReasoner:
+    """The reasoner of one question, which replies through the session's model, and so into its ledger."""
+    return GoldReasoner(golds, rate, seed, model)
 
 
 class GoldExecutor:
@@ -81,8 +86,6 @@ class GoldExecutor:
                     session.tell(question.question, self.chains.of(work.definition, question))
                 async for record in together(session, work, [question], 1):
                     yield record
-        del session
-        gc.collect()  # a session is in a cycle of few objects that holds a graph, which would stay beside the next one
 
     def _session(self, settings: Settings) -> Session:
         opened = Session if settings.model == LocalModel.name else GoldSession
