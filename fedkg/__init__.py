@@ -14,7 +14,16 @@ import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Unpack
 
-from fedkg.errors import BudgetError, EndpointError, FedkgError, InputError, ModelError
+from fedkg.errors import (
+    BudgetError,
+    CacheError,
+    EndpointError,
+    FedkgError,
+    InputError,
+    ModelError,
+    PluginError,
+    SessionClosedError,
+)
 
 if TYPE_CHECKING:
     from fedkg.cache.store import Store
@@ -72,6 +81,7 @@ __all__ = [
     "Blank",
     "Budget",
     "BudgetError",
+    "CacheError",
     "CachedEndpoint",
     "Call",
     "ChatModel",
@@ -112,6 +122,7 @@ __all__ = [
     "PathEdge",
     "Plan",
     "Planned",
+    "PluginError",
     "Proposed",
     "Qualifier",
     "Ranked",
@@ -125,6 +136,7 @@ __all__ = [
     "Scored",
     "SearchSettings",
     "Session",
+    "SessionClosedError",
     "SessionKeywords",
     "Settings",
     "SettingsKeywords",

@@ -33,6 +33,9 @@ def test_public_names_are_the_real_things() -> None:
     assert (fedkg.Answer, fedkg.Path) == (answer.Answer, answer.Path)
     assert (fedkg.Session, fedkg.Settings, fedkg.Graph) == (session.Session, settings.Settings, base.Graph)
     assert fedkg.FedkgError is errors.FedkgError
+    for name in (name for name in fedkg.__all__ if name.endswith("Error")):
+        assert getattr(fedkg, name) is getattr(errors, name)
+    assert {"CacheError", "PluginError", "SessionClosedError"} <= set(fedkg.__all__)
     assert fedkg.__version__
 
 
