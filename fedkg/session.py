@@ -61,9 +61,9 @@ class Session(Lifecycle):
     for the cache, `retriever` and `method` for those of that name. `account` is that of several sessions which share
     the budget `run`. `transcript` is a file, or a sink of the caller's, that each call of the model is written into.
 
-    Use it as an asynchronous context manager, or as a plain one with `run`, from as many threads and event loops as you like;
-    nothing is opened before its first use, and what the caller brought along is left open. Closing ends what is under way
-    with a SessionClosedError. Raises InputError for what cannot be wired.
+    Use it as an asynchronous context manager, or as a plain one with `run`, from as many threads and event loops as you
+    like; nothing is opened before its first use, and what the caller brought along is left open. Closing ends what is
+    under way with a SessionClosedError. Raises InputError for what cannot be wired.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Session(Lifecycle):
         specs, objects = parted(endpoints)
         named: dict[str, object] = {"method": method, "retriever": retriever}
         named = {name: part for name, part in named.items() if isinstance(part, str)}
-        own = OwnParts(
+        parts = OwnParts(
             objects,
             transport,
             graph,
@@ -98,8 +98,8 @@ class Session(Lifecycle):
             None if isinstance(method, str) else method,
             transcript,
         )
-        own.check(specs)
-        self._services = Services(chosen_settings(specs, settings, {**named, **options}), own)
+        parts.check(specs)
+        self._services = Services(chosen_settings(specs, settings, {**named, **options}), parts)
         self._account = account or Account(self.settings.total_budget)
         self._labels = LabelSearch(
             self.settings.cache_path / "labels" if self.settings.cache else None,
@@ -145,7 +145,7 @@ class Session(Lifecycle):
 
     @property
     def transcript(self) -> Transcript:
-        """What the calls of the model are written into, opened at its first use. Raises SettingsError where that cannot be."""
+        """What the calls of the model are written into, opened at its first use. Raises SettingsError."""
         return self._services.transcript
 
     async def graph(self) -> Graph:
@@ -154,7 +154,7 @@ class Session(Lifecycle):
             return await self._services.graph()
 
     async def kept(self) -> list[CachedEndpoint]:
-        """The endpoints as a session elsewhere knows them that has the cache and asks nobody; none where the method asks none."""
+        """The endpoints as a session knows them that has the cache and asks nobody; none where the method asks none."""
         if self.method.graph:
             await self.graph()
         graphs = [member.graph for member in self._services.members]
@@ -183,8 +183,8 @@ class Session(Lifecycle):
             kind,
             options,
             ledger,
-            method=services.own.method,
-            retriever=services.own.retriever,
+            method=services.parts.method,
+            retriever=services.parts.retriever,
         )
         walk = run.events()
         try:
@@ -205,7 +205,7 @@ class Session(Lifecycle):
         kind: Kind | None = None,
         options: Sequence[str] = (),
     ) -> Answer:
-        """The answer to one question; `topics` are labels or IRIs (one, or several) of the entities where the walk starts.
+        """The answer to one question; `topics` are labels or IRIs (one, or several) of the entities where it starts.
 
         `kind` says what is asked for where the question leaves that open; `options` are those of a multiple choice.
         """
@@ -232,7 +232,7 @@ class Session(Lifecycle):
             services.prices,
             endpoints=len(services.members),
             method=method,
-            retriever=services.own.retriever,
+            retriever=services.parts.retriever,
         )
 
     def usage(self) -> Usage:
@@ -244,7 +244,7 @@ class Session(Lifecycle):
 
     @property
     def spent(self) -> str:
-        """What of the budget of all questions together (`run`) is spent, so that a further one finds nothing; "" if none."""
+        """What of the budget of all questions (`run`) is spent, so that a further one finds nothing; "" if none."""
         return self._account.spent
 
     # ---- looking around ----
@@ -252,8 +252,8 @@ class Session(Lifecycle):
     async def search(self, text: str, limit: int = 10) -> list[Match]:
         """The candidates for that text, the best first, with what they are: description and type.
 
-        First the entities with that label or alias, then those that a look-up by words finds; where there are none, those
-        with a similar label.
+        First the entities with that label or alias, then those that a look-up by words finds; where there are none,
+        those with a similar label.
         """
         async with self._in_flight.one():
             graph = await self.graph()
@@ -263,8 +263,8 @@ class Session(Lifecycle):
     async def similar(self, text: str, limit: int = 10) -> list[Match]:
         """The entities and relations nearest in meaning, among all labels that walks over these endpoints have shown.
 
-        Without a cache these are the walks of this session. Raises InputError where the similarity is lexical and has no
-        vectors.
+        Without a cache these are the walks of this session. Raises InputError where the similarity is lexical and has
+        no vectors.
         """
         async with self._in_flight.one():
             await self.graph()
@@ -294,7 +294,7 @@ class Session(Lifecycle):
             return [await check.report() for check in checks]
 
     async def forget(self) -> list[str]:
-        """Forgets what is remembered of the endpoints' hosts: bans, pauses, failures, engines. Returns the endpoints' URLs."""
+        """Forgets what is remembered of the endpoints' hosts: bans, pauses, failures, engines. Returns their URLs."""
         urls = hosted(self.settings)
         for url in urls:
             await self.host_registry.forget(url)

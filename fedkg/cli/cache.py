@@ -19,7 +19,7 @@ from fedkg.wiring.adapters import lasting_store
 __all__ = ["cache"]
 
 LABEL_FILES = {"label indexes": "*.labels*", "shown labels": "*.shown*"}
-"""Files beside the entries, by what they are called: labels that can be searched by meaning, and those that wait for it."""
+"""Files beside the entries, by name: labels that can be searched by meaning, and those that wait for it."""
 
 
 @click.group()
@@ -145,7 +145,7 @@ def _list(entries: Mapping[str, int]) -> None:
 
 
 def _label_files(settings: Settings) -> dict[str, list[Path]]:
-    """The files of labels by what they are called, also those that a crash has left half written; kinds without one are left out.
+    """The files of labels by name, also those that a crash has left half written; a name without files is left out.
 
     None beside a shared cache: they are those of the folder.
     """

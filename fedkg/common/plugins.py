@@ -49,7 +49,7 @@ class Registry(Generic[T]):
         return self._checked(name) if name in names(self.group) else None
 
     def name_of(self, thing: object) -> str:
-        """The name that this object goes by; "" where it goes by none. Imports nothing: what it names is there already."""
+        """The name that this object goes by; "" where it goes by none. Imports nothing: the object is there already."""
         built_in = (name for name, known in self.built_in.items() if known is thing)
         installed = (name for name in names(self.group) if _is_behind(self.group, name, thing))
         return next(built_in, "") or next(installed, "")

@@ -162,7 +162,7 @@ def _unescape(match: re.Match[str]) -> str:
 
 
 def parse_term(text: str) -> Term:
-    """The term that N-Triples text stands for; reads back whatever a term was written as. Raises TermError for the rest."""
+    """The term that N-Triples text stands for; reads back whatever a term was written as. Raises TermError."""
     if len(text) > 2 and text[0] == "<" and text[-1] == ">":
         return Iri(text[1:-1])
     if text.startswith("_:") and len(text) > 2:
@@ -222,7 +222,7 @@ def relation_text(relation: DirectedRelation, names: Mapping[Term, str]) -> str:
     """
     whole = (relation.relation, *([relation.via] if relation.via else []))
     texts = [(names.get(part) or part.local_name, part.local_name) for part in whole]
-    return " ".join(own if own.endswith(f" {label}") else label for label, own in texts)
+    return " ".join(name if name.endswith(f" {label}") else label for label, name in texts)
 
 
 class Through(msgspec.Struct, frozen=True):
@@ -243,9 +243,9 @@ class Edge(msgspec.Struct, frozen=True):
     """One fact that an endpoint said: subject, relation and object as they stand in the graph.
 
     `direction` tells how it was walked, `endpoint` who said it, `retrieved_at` when (UTC, ISO 8601), `through` the
-    mediator that was collapsed (None for a plain triple). Two fields are a federation's: `identifies` is the entity that
-    the object, a literal, is an identifier of by the table of identities, and stands for it in a walk; `same` is the link
-    over which the walk came from an entity to the copy of it that this edge is about.
+    mediator that was collapsed (None for a plain triple). Two fields are a federation's: `identifies` is the entity
+    that the object, a literal, is an identifier of by the table of identities, and stands for it in a walk; `same` is
+    the link over which the walk came from an entity to the copy of it that this edge is about.
     """
 
     subject: Term
@@ -279,10 +279,10 @@ class Edge(msgspec.Struct, frozen=True):
     @property
     def terms(self) -> tuple[Term, ...]:
         """All terms that the edge shows: subject, relation, object, qualifiers, and what stands for any of them."""
-        said = (term for leg in self.qualifiers for term in (leg.relation, leg.value))
+        qualifiers = (term for leg in self.qualifiers for term in (leg.relation, leg.value))
         via = (self.through.relation,) if self.through else ()
         copies = (*((self.identifies,) if self.identifies else ()), *(self.same.terms if self.same else ()))
-        return (self.subject, self.relation, self.object, *said, *via, *copies)
+        return (self.subject, self.relation, self.object, *qualifiers, *via, *copies)
 
     @property
     def walked(self) -> DirectedRelation:

@@ -1,12 +1,13 @@
 """What a question will cost, before anything is spent: model calls, their tokens, requests to endpoints, the price.
 
-The prompts are the real ones, of the question itself; what a graph would put into them are stand-ins of typical length. These
-were measured with `fedkg.common.tokens` on 20 walks each over wikidata-codex-m and biomed, where pages of candidates are full: an
-offered group has 15 to 27 tokens at depth 1, 43 to 48 at depth 2, 53 to 75 at depth 3; a pair 11, 17 to 19 and 26. On
-sparse graphs, such as PathQuestion's, 2 to 4 groups are offered, not 10. Replies are as long as the templates' examples.
+The prompts are the real ones, of the question itself; what a graph would put into them are stand-ins of typical length.
+These were measured with `fedkg.common.tokens` on 20 walks each over wikidata-codex-m and biomed, where pages of
+candidates are full: an offered group has 15 to 27 tokens at depth 1, 43 to 48 at depth 2, 53 to 75 at depth 3; a pair
+11, 17 to 19 and 26. On sparse graphs, such as PathQuestion's, 2 to 4 groups are offered, not 10. Replies are as long as
+the templates' examples.
 
-Compared with walks of two steps, the typical case has 0.97 (groups) and 1.01 (pairs) times their tokens on wikidata-codex-m, and 1.4
-and 1.6 times on PathQuestion (eval/measure/calls.py).
+Compared with walks of two steps, the typical case has 0.97 (groups) and 1.01 (pairs) times their tokens on
+wikidata-codex-m, and 1.4 and 1.6 times on PathQuestion (eval/measure/calls.py).
 """
 
 import contextlib
@@ -71,12 +72,13 @@ FIRST = 2
 DIGITS = 6
 """Digits of a price behind the point: estimates are no better than that."""
 PER_HOP = {"least": 3, "typical": 6, "most": 8}
-"""Requests for one hop and endpoint: neighbours in both directions and labels; more where hubs overflow and are asked again in
-parts. Measured cold on wikidata-codex-m over HTTP, eight walks for each depth: 14, 20, 26 and 30 in all for 1 to 4 steps of at most 4."""
+"""Requests for one hop and endpoint: neighbours in both directions and labels; more where hubs overflow and are asked
+again in parts. Measured cold on wikidata-codex-m over HTTP, eight walks for each depth: 14, 20, 26 and 30 in all for 1
+to 4 steps of at most 4."""
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """A question as `Session.ask` takes it; `named` is whether the caller names the topics, so that nothing is linked."""
+    """A question as `Session.ask` takes it; `named`: the caller names the topics, so that nothing is linked."""
 
     question: str
     named: bool = False
@@ -90,7 +92,7 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Cost(msgspec.Struct, frozen=True):
-    """Model calls, in all and by name, their tokens, requests to endpoints, US dollars (None: the price is not known)."""
+    """Model calls, in all and by name, their tokens, requests to endpoints, US dollars (None: no price is known)."""
 
     calls: int = 0
     tokens_in: int = 0
@@ -114,7 +116,7 @@ class Estimate(msgspec.Struct, frozen=True):
 
 
 class SearchCourse(msgspec.Struct, frozen=True):
-    """One way that a search may go: steps until it ends, paths kept at a depth, candidates offered, whether it links."""
+    """One way that a search may go: steps to its end, paths kept at a depth, candidates offered, whether it links."""
 
     name: str
     depth: int
@@ -170,8 +172,8 @@ async def estimate(
     """What the question costs with these settings and that model; None is the model `local`, which makes no calls.
 
     Each method has its own calls, the most of which it says itself; `method` and `retriever` stand for those that the
-    settings name. Nobody is asked: of `chat` only the name and the capability are used. Raises PromptError, and MethodError
-    and SettingsError where method or retriever are not known.
+    settings name. Nobody is asked: of `chat` only the name and the capability are used. Raises PromptError, and
+    MethodError and SettingsError where method or retriever are not known.
     """
     method = method or registry.find(settings.method)
     search = _Search(method, retriever or retrievers.find(settings.search.retriever), settings.search)

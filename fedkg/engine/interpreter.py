@@ -1,7 +1,8 @@
 """The interpreter of a method: does what it asks for, over one graph with one model, for one question.
 
-The method decides, the interpreter acts: for each kind of need there is one handler (`fedkg/engine/handlers/`). A model that
-replies unusably does not end a walk: its choice falls back to the retriever's ranking, with a warning in the answer.
+The method decides, the interpreter acts: for each kind of need there is one handler (`fedkg/engine/handlers/`). A model
+that replies unusably does not end a walk: its choice falls back to the retriever's ranking, with a warning in the
+answer.
 """
 
 from typing import TypeVar, cast

@@ -57,8 +57,8 @@ log = logging.getLogger(__name__)
 class QuestionRun:
     """One question on its way to an answer. `cost` returns the session's usage so far; the run reports the difference.
 
-    `ledger` is the one that the model's calls go into; the time of its account bounds that of the question. `method` and
-    `retriever` stand for those that the settings name.
+    `ledger` is the one that the model's calls go into; the time of its account bounds that of the question. `method`
+    and `retriever` stand for those that the settings name.
     """
 
     question: str
@@ -172,12 +172,12 @@ class QuestionRun:
 
     @property
     def _optionless(self) -> bool:
-        """Whether there is nothing to choose from: nobody gave the options of a choice, and the plan failed to find them."""
+        """Whether there is nothing to choose from: neither the caller nor the plan gives the options of a choice."""
         plan = self._plan
         return plan.kind == "choice" and not plan.options and not self._abstains
 
     async def _walk(self, interpreter: Interpreter) -> AsyncIterator[Event]:
-        """Serves the method until it is done; its result is in `_result`. Raises BudgetError, unless the method made do."""
+        """Serves the method until it is done, with its result in `_result`. Raises BudgetError, if the method does."""
         for event in self._take():
             yield event
         search = interpreter.context.search
@@ -325,7 +325,7 @@ class QuestionRun:
             raise BudgetError(message, budget=self._clock, asked=self.question) from error
 
     async def _in_grace(self, work: Awaitable[T]) -> T:
-        """What the document needs at last; where the question's time is over it is not waited for long. Raises TimeoutError."""
+        """What the document needs at last, not waited for long after the question's time. Raises TimeoutError."""
         left = self._left()
         seconds = None if left is None else max(GRACE, left)
         with deadline.within(seconds), noted(self._missed):

@@ -1,4 +1,4 @@
-"""Takes secrets out of what is written down: keys and passwords of the environment and the settings, and the contact."""
+"""Takes secrets out of what is written down: keys and passwords of environment and settings, and the contact."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

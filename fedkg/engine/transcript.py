@@ -1,7 +1,7 @@
 """The transcript of a session: what its model was asked, what it replied, and what each reply was taken for.
 
-A file of JSON Lines: a header, then one line for each call as soon as it has ended. A file that is there already is gone on
-with, under a header of its own. Keys, passwords and the contact address do not enter it.
+A file of JSON Lines: a header, then one line for each call as soon as it has ended. A file that is there already is
+gone on with, under a header of its own. Keys, passwords and the contact address do not enter it.
 """
 
 import json
@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
 
 
 class TranscriptHeader(msgspec.Struct, frozen=True, tag_field="line", tag="header"):
-    """The first line: `schema` of the file, `version` of fedkg, when it was `started` (UTC), `settings` as an answer shows them."""
+    """The first line: `schema` of the file, `version` of fedkg, when it was `started` (UTC), and `settings`."""
 
     schema: int
     version: str
@@ -59,9 +59,9 @@ class TranscriptHeader(msgspec.Struct, frozen=True, tag_field="line", tag="heade
 class TranscriptAttempt(msgspec.Struct, frozen=True):
     """One request of a call, with all its messages, and the reply as it came; None where none came.
 
-    `error` says what came instead, or why the reply could not be used. Tokens are as the service counts them; `seconds` is
-    wall-clock time; `replayed`: the reply was kept from an earlier time. `request_digest` and `reply_digest` are SHA-256
-    over the request and over the reply's text: equal ones are equal to the byte, before anything was masked.
+    `error` says what came instead, or why the reply could not be used. Tokens are as the service counts them; `seconds`
+    is wall-clock time; `replayed`: the reply was kept from an earlier time. `request_digest` and `reply_digest` are
+    SHA-256 over the request and over the reply's text: equal ones are equal to the byte, before anything was masked.
     """
 
     messages: tuple[Message, ...]
@@ -81,9 +81,9 @@ class TranscriptAttempt(msgspec.Struct, frozen=True):
 class TranscriptCall(msgspec.Struct, frozen=True, tag_field="line", tag="call"):
     """One call of a model: the `question` that it was made for, its attempts, and what they came to.
 
-    `template` is version and digest of the prompt, `schema` that of the reply; `sample` and `alternatives` as in a Request;
-    `constraint` is how many paths the model's tokens were held to, 0 for none. `result` is what the reply was taken for,
-    `error` what the call ended with instead: the method then goes on without it, or the question ends.
+    `template` is version and digest of the prompt, `schema` that of the reply; `sample` and `alternatives` as in a
+    Request; `constraint` is how many paths the model's tokens were held to, 0 for none. `result` is what the reply was
+    taken for, `error` what the call ended with instead: the method then goes on without it, or the question ends.
     """
 
     question: str
@@ -112,7 +112,7 @@ class TranscriptSink(Protocol):
 
 
 class TranscriptFile:
-    """A sink that is a file; each line is written at once. Raises SettingsError where the file is another one's, or cannot be written."""
+    """A sink that is a file; each line is written at once. Raises SettingsError for one that is not ours."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)

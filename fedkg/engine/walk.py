@@ -1,7 +1,7 @@
 """One walk as the engine sees it: what it works on, and what it leaves behind.
 
-`WalkContext` is made once, after planning and linking, and never changes. `WalkRecord` is written by the handlers of the
-needs alone; whoever makes the document reads it.
+`WalkContext` is made once, after planning and linking, and never changes. `WalkRecord` is written by the handlers of
+the needs alone; whoever makes the document reads it.
 """
 
 from collections.abc import Callable
@@ -28,10 +28,10 @@ EXHAUSTIVE_WIDTH = 12
 
 @dataclass(frozen=True)
 class WalkContext:
-    """What a walk works on: the question as it was planned and linked, the graph, the model, and the bounds of the search.
+    """What a walk works on: the question, planned and linked, the graph, the model, and the bounds of the search.
 
-    `emit` takes the events of the walk, `usage` is what the question has cost so far. `retriever` stands for the one that the
-    settings name.
+    `emit` takes the events of the walk, `usage` is what the question has cost so far. `retriever` stands for the one
+    that the settings name.
     """
 
     question: str
@@ -50,9 +50,9 @@ class WalkContext:
 class WalkRecord:
     """What a walk leaves behind.
 
-    `labels` are those that it has shown; `topics` those that it started from, with the names that the graph has for them;
-    `last_paths` the paths that it came to last; `considered` how many candidates were ranked; `judged` whether the model
-    was able to tell which paths answer.
+    `labels` are those that it has shown; `topics` those that it started from, with the names that the graph has for
+    them; `last_paths` the paths that it came to last; `considered` how many candidates were ranked; `judged` whether
+    the model was able to tell which paths answer.
     """
 
     labels: dict[Term, str] = field(default_factory=dict)

@@ -147,7 +147,8 @@ class WireModel(ABC):
 
     `capability` says what is asked for; what the server complains of is left out from then on. `timeout` is in seconds
     for one try. `variable` is where the key comes from, for hints; with FEDKG_MODEL_KEY nothing is sent that the SDK
-    takes from the vendor's variables. Each event loop has connections of its own, and at most 4 requests under way at once.
+    takes from the vendor's variables. Each event loop has connections of its own, and at most 4 requests under way at
+    once.
     """
 
     vendor: ClassVar[Vendor]

@@ -41,6 +41,6 @@ def find(name: str) -> Retriever:
 
 
 def name_of(retriever: Retriever) -> str:
-    """The name that `find` takes for the retriever; where there is none its attribute `name`, or else that of its class."""
+    """The name that `find` takes for the retriever; else its attribute `name`, or the name of its class."""
     name = _REGISTRY.name_of(retriever) or getattr(retriever, "name", "")
     return name if name and isinstance(name, str) else type(retriever).__name__

@@ -42,7 +42,7 @@ WIKIDATA = ("http://www.wikidata.org/entity/",)
 
 
 class ConnectedEndpoint(NamedTuple):
-    """One endpoint of a session: the graph, who is asked for it, and who for its entities by words; both have to be closed."""
+    """One endpoint of a session: the graph, and what is asked for it and for its entities by words; both are closed."""
 
     graph: SparqlGraph
     select: EndpointClient | OfflineClient
@@ -84,9 +84,9 @@ async def connect(
 ) -> list[ConnectedEndpoint]:
     """The graphs of all endpoints, with distinct names: of two that are called alike the second has " #2".
 
-    `host_registry` opens what is remembered of hosts; it is called where something is asked over the network. By `identity`
-    several endpoints say which entities of theirs are copies of others; one by itself is not asked for these.
-    `connections` closes all but the `transport`, which belongs to the caller.
+    `host_registry` opens what is remembered of hosts; it is called where something is asked over the network. By
+    `identity` several endpoints say which entities of theirs are copies of others; one by itself is not asked for
+    these. `connections` closes all but the `transport`, which belongs to the caller.
 
     Raises InputError for what is no endpoint, and EndpointError; nothing stays open then.
     """
@@ -99,7 +99,10 @@ async def connect(
             settings, meter, store, opened, host_registry, identity=identity if number > 1 else None
         )
         members = [await wiring.named(spec) for spec in places]
-        members += [wiring.kept(own) if isinstance(own, CachedEndpoint) else wiring.wrapped(own) for own in objects]
+        members += [
+            wiring.kept(endpoint) if isinstance(endpoint, CachedEndpoint) else wiring.wrapped(endpoint)
+            for endpoint in objects
+        ]
         members += [await wiring.over(transport)] if transport is not None else []
         (connections or AsyncExitStack()).push_async_exit(opened.pop_all())
     log.info("connected: %s", ", ".join(member.graph.name for member in members))
@@ -134,7 +137,8 @@ class _EndpointWiring:
         if self._places.lacks_contact(place):
             raise SettingsError(
                 f"the operator of {place.name} wants to know whom to write to",
-                hint="set FEDKG_CONTACT (or --contact) to your mail address or web page; it goes into the User-Agent only",
+                hint="set FEDKG_CONTACT (or --contact) to your mail address or web page; "
+                "it goes into the User-Agent only",
             )
         if place.file:
             return await self._from_file(place.profile, place.file, place.name)
@@ -144,8 +148,8 @@ class _EndpointWiring:
     async def over(self, transport: Transport) -> ConnectedEndpoint:
         """A graph over the caller's own transport.
 
-        One without a URL is in this process, like a file: its shape is looked for, and what it replies is kept no longer than
-        the session, since nothing tells it from another one.
+        One without a URL is in this process, like a file: its shape is looked for, and what it replies is kept no
+        longer than the session, since nothing tells it from another one.
         """
         name = str(getattr(transport, "name", "")) or transport.url or type(transport).__name__
         if transport.url:
@@ -203,7 +207,7 @@ class _EndpointWiring:
         opened_here: bool = True,
         store: Store | None = None,
     ) -> ConnectedEndpoint:
-        """The graph over these transports; one `inside` of this process is asked offline too, and for all labels at once.
+        """The graph over these transports; one `inside` this process is asked offline too, for all labels at once.
 
         Those that were not `opened_here` are not closed either. `store` stands for that of all endpoints.
         """

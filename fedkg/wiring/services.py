@@ -49,9 +49,9 @@ class Cache:
     What was asked and touched is noted as a run when `files` are closed.
     """
 
-    def __init__(self, settings: Settings, own: Store | None, files: ExitStack) -> None:
+    def __init__(self, settings: Settings, store: Store | None, files: ExitStack) -> None:
         self._settings = settings
-        self._store = own
+        self._store = store
         self._files = files
         self._lasting: FallbackStore | None = None
         self._asked: list[str] = []
@@ -90,20 +90,20 @@ class Services:
     first use. Several threads and event loops may use it.
     """
 
-    def __init__(self, settings: Settings, own: OwnParts | None = None) -> None:
-        self.own = own = own or OwnParts()
-        self.settings = settings = own.in_settings(settings)
+    def __init__(self, settings: Settings, parts: OwnParts | None = None) -> None:
+        self.parts = parts = parts or OwnParts()
+        self.settings = settings = parts.in_settings(settings)
         self.meter = Meter()
         self.members: Sequence[ConnectedEndpoint] = ()
         self._connections, self._files = AsyncExitStack(), ExitStack()
-        self.cache = Cache(settings, own.store, self._files)
-        self._similarity = own.similarity
+        self.cache = Cache(settings, parts.store, self._files)
+        self._similarity = parts.similarity
         self._host_registry: HostRegistry | None = None
-        self._graph = own.graph
+        self._graph = parts.graph
         self.closed = False
         self._connecting = PerLoop(asyncio.Lock)
         self._lock = threading.RLock()
-        self.chat = self._chat_model() if own.chat is None else own.chat
+        self.chat = self._chat_model() if parts.chat is None else parts.chat
         self._writer = self._path_model()
         if self.chat:
             context_fit.check(masked(self.chat.name), self.chat.capability)
@@ -113,14 +113,14 @@ class Services:
     # ---- the graph ----
 
     async def graph(self) -> Graph:
-        """The endpoints as one graph, or the caller's own; connected at its first use. Raises InputError and EndpointError."""
+        """The endpoints as one graph, or the caller's own; connected at first use. Raises InputError, EndpointError."""
         async with self._connecting.here():
             return await self._connect() if self._graph is None else self._graph
 
     @property
     def graph_identity(self) -> str:
-        """What tells the content of the graph from that of others, whatever its endpoints are called; "" where nothing does."""
-        if self.own.transport is not None and not self.own.transport.url:
+        """What tells the graph's content from that of others, whatever endpoints are called; "" where nothing does."""
+        if self.parts.transport is not None and not self.parts.transport.url:
             return ""
         return "\n".join(sorted(member.graph.identity for member in self.members))
 
@@ -131,7 +131,7 @@ class Services:
 
     @property
     def host_registry(self) -> HostRegistry:
-        """What is remembered of hosts, opened at its first use, in a place of its own: without a cache a ban still holds."""
+        """What is remembered of hosts, opened at its first use; not in the cache, without which a ban still holds."""
         with self._lock:
             if self._host_registry is None:
                 self._host_registry = open_host_registry(self.settings, self._files)
@@ -141,11 +141,11 @@ class Services:
         async with AsyncExitStack() as opened:
             members = await connect(
                 self.settings.endpoints,
-                self.own.endpoints,
+                self.parts.endpoints,
                 self.settings,
                 self.meter,
                 self.cache.store(),
-                transport=self.own.transport,
+                transport=self.parts.transport,
                 host_registry=lambda: self.host_registry,
                 identity=self.identity,
                 connections=opened,
@@ -182,29 +182,29 @@ class Services:
     def method(self) -> Method:
         """How questions are answered. Raises MethodError where it is not known, or the model cannot serve it."""
         settings, chat, model = self.settings, self.chat, masked(self.settings.model)
-        prompted = chat is not None or self.own.reasoner is not None
-        method = self.own.method or registry.find(settings.method, prompted=prompted)
+        prompted = chat is not None or self.parts.reasoner is not None
+        method = self.parts.method or registry.find(settings.method, prompted=prompted)
         registry.check_prompted(method, settings.method, prompted=prompted)
-        if self.own.retriever is None:
+        if self.parts.retriever is None:
             retrievers.find(settings.search.retriever)
-        logprobs = chat.capability.logprobs if chat else self.own.reasoner is not None
+        logprobs = chat.capability.logprobs if chat else self.parts.reasoner is not None
         registry.check(method, settings.search, model, logprobs=logprobs)
         registry.check_constraint(method, settings.search.door, self._constraint_levels, model)
         return method
 
     @cached_property
     def transcript(self) -> Transcript:
-        """What the calls of the model are written into, opened at its first use. Raises SettingsError where that cannot be."""
-        transcript = transcripts.opened(self.own.transcript, self.settings, [self.chat.name] if self.chat else [])
+        """What the calls of the model are written into, opened at its first use. Raises SettingsError."""
+        transcript = transcripts.opened(self.parts.transcript, self.settings, [self.chat.name] if self.chat else [])
         self._files.callback(transcript.close)
         return transcript
 
     def reasoner(self, ledger: Ledger, observer: CallObserver) -> ReasoningModel:
         """The model of one question, whose calls go into the ledger and to the observer.
 
-        The caller's own one is made around that of the settings, or sees to itself.
+        The caller's one is made around that of the settings, or sees to itself.
         """
-        reasoner = self.own.reasoner
+        reasoner = self.parts.reasoner
         if isinstance(reasoner, ReasoningModel):
             return reasoner
         model = self._reasoner(ledger, observer)
@@ -225,13 +225,13 @@ class Services:
     @property
     def _constraint_levels(self) -> Sequence[ConstraintLevel]:
         """How the model can be held to paths, the closest way first."""
-        if whole := self.own.whole_reasoner:
+        if whole := self.parts.whole_reasoner:
             return (whole.constraint_level,)
         return constraint_levels(self.chat, self._writer) if self.chat else (LocalModel.constraint_level,)
 
     def _chat_model(self) -> ChatModel | None:
         """The chat model that the settings name; None where the caller or fedkg itself reasons."""
-        if self.own.whole_reasoner is not None or self.settings.model == "local":
+        if self.parts.whole_reasoner is not None or self.settings.model == "local":
             return None
         chat = chat_model(self.settings, self.cache.store)
         self._connections.push_async_callback(chat.close)
@@ -246,7 +246,7 @@ class Services:
     # ---- closing ----
 
     async def aclose(self) -> None:
-        """Frees all that was opened here, all of it whatever fails. Raises the last error of what could not be closed."""
+        """Frees all that was opened here, whatever fails. Raises the last error of what could not be closed."""
         with self._lock:
             self.closed, self._graph, self.members = True, None, ()
         with self._files:

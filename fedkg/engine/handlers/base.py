@@ -1,7 +1,7 @@
 """The table of handlers, and what all of them work with.
 
-A handler is a coroutine that does what one kind of need asks for. `handles` registers it beside the need; mypy refuses one
-whose reply is not the reply that the need declares.
+A handler is a coroutine that does what one kind of need asks for. `handles` registers it beside the need; mypy refuses
+one whose reply is not the reply that the need declares.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -32,7 +32,7 @@ from fedkg.retrieval.candidates import DEFAULT_CANDIDATES
 __all__ = ["HANDLERS", "UNUSABLE", "Handler", "RunningWalk", "handles"]
 
 UNUSABLE = (ModelReplyError, ModelContextError, ModelDeclinedError, ModelFilteredError)
-"""What one call can end with and the search goes on, by its own ranking: one hostile label may trip a content filter."""
+"""What a call can end with and the search goes on, by its own ranking: a hostile label may trip a content filter."""
 
 Reply = TypeVar("Reply")
 Kind_co = TypeVar("Kind_co", bound=Need[object], covariant=True)
@@ -48,7 +48,7 @@ class RunningWalk:
 
     @property
     def retrieval(self) -> RetrievalContext:
-        """What retrievers work with; made anew each time, since what is kept here and refers to this would be a cycle."""
+        """What retrievers work with; made anew each time, since one that is kept here would be in a cycle."""
         context = self.context
         return RetrievalContext(context.explored, context.similarity, self._query, context.search, context.question)
 
@@ -102,7 +102,7 @@ class RunningWalk:
         self.record.topics = tuple(self._named(match) for match in topics if match not in unknown)
 
     def _known(self, match: Match) -> bool:
-        """Whether there is such an entity, as far as can be told: it was found by name, or has a label, edges or an error."""
+        """Whether there is such an entity, as far as is known: it was linked, or has a label, edges or an error."""
         neighbourhoods = [near for near in self.context.explored.all() if near.entity == match.iri]
         label = self.record.labels.get(match.iri, match.iri.local_name)
         named = match.mention or label != match.iri.local_name

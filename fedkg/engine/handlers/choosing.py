@@ -73,7 +73,7 @@ async def decode(walk: RunningWalk, need: Decoding) -> Decoded | None:
 
 
 def _apart(walk: RunningWalk, path: PartialPath) -> Sequence[PartialPath]:
-    """The path as the model is shown it: for one that writes paths as one for each of the ends that have their labels."""
+    """The path as the model is shown it: to one that writes paths as one for each end that has its label."""
     if walk.context.reasoner.constraint_level != "token":
         return [path]
     return [path.alone(tail) for tail in path.tails[: walk.context.search.tails]]
