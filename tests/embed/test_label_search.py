@@ -17,6 +17,7 @@ from fedkg.embed.shown_labels import CLIP, ShownLabels, saved
 from fedkg.errors import InputError, ModelUnreachableError
 from fedkg.session import Session
 from fedkg.testing import HashingEmbedder, ScriptedModel
+from tests.support.extras import needs
 from tests.support.pets import PETS, ask_about_pets, session_of
 
 
@@ -38,6 +39,7 @@ def hashing() -> LazySimilarity:
     return LazySimilarity(HashingEmbedder(), MemoryStore())
 
 
+@needs("embeddings", "sentence_transformers")
 async def test_labels_that_were_shown_are_found_by_meaning() -> None:
     """After a walk its labels can be searched; a lexical similarity has no meaning to search by."""
     async with session_of("sample") as lexical:

@@ -198,6 +198,7 @@ VENDORS = (
 def vendor(request: pytest.FixtureRequest) -> Vendor:
     """Each vendor in turn."""
     chosen: Vendor = request.param
+    pytest.importorskip(chosen.name, reason=f"needs fedkg[{chosen.name}]")
     return chosen
 
 
@@ -210,4 +211,6 @@ def key() -> str:
 @pytest.fixture
 def vendors() -> dict[str, Vendor]:
     """Both vendors by name."""
+    for vendor in VENDORS:
+        pytest.importorskip(vendor.name, reason=f"needs fedkg[{vendor.name}]")
     return {vendor.name: vendor for vendor in VENDORS}

@@ -10,6 +10,9 @@ from fedkg.errors import ModelContextError
 from fedkg.llm import capability
 from fedkg.llm.anthropic import AnthropicModel
 from fedkg.llm.base import Capability, Message, Request
+from tests.support.extras import needs
+
+pytestmark = needs("anthropic", "anthropic")
 
 SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
 CAN = msgspec.structs.replace(capability.find("anthropic:m"), cache_from=1)

@@ -20,6 +20,7 @@ from fedkg.llm import hf
 from fedkg.llm.base import Capability, Constraint, Message, Request
 from fedkg.llm.constrained import numbered
 from fedkg.llm.hf import HfModel, Network
+from tests.support.extras import needs
 
 CAN = Capability(context=4_096, output=64, logprobs=True, grammar=True)
 PATHS = (
@@ -239,6 +240,7 @@ def test_a_folder_that_is_checked(tiny: Path) -> None:
     assert hf.context(tiny) == 32_768
 
 
+@needs("hf", "transformers")
 @pytest.mark.parametrize(
     ("files", "message"),
     [

@@ -15,6 +15,9 @@ from fedkg.errors import (
 from fedkg.llm import capability
 from fedkg.llm.base import Completion, Message, Request, Token
 from fedkg.llm.openai import OpenAIModel, connect
+from tests.support.extras import needs
+
+pytestmark = needs("openai", "openai")
 
 SCHEMA = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
 TURNS = (Message("system", "Reply in JSON."), Message("user", "Which?"))
