@@ -195,6 +195,7 @@ def trick() -> dict[str, Any]:
 @pytest.fixture
 def model(here: Path, trick: dict[str, Any]) -> Iterator[str]:
     """The document's model on a free port; its URL without /v1."""
+    pytest.importorskip("openai", reason="needs fedkg[openai]")
     with served(trick["Wire"]) as url:
         yield url
 

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from fedkg.cli.main import main
 from fedkg.config.settings import ENVIRONMENT, Settings, Ttl, public
 from fedkg.errors import FedkgError
+from tests.support.extras import needs
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -22,6 +23,7 @@ TRANSCRIPTS = [
 ]
 
 
+@needs("embeddings", "sentence_transformers")
 @pytest.mark.parametrize(("command", "shown"), TRANSCRIPTS)
 def test_every_transcript_is_what_the_command_prints(monkeypatch: pytest.MonkeyPatch, command: str, shown: str) -> None:
     """Line by line, apart from the cost at the end and the score's last digit."""

@@ -19,6 +19,7 @@ from fedkg.errors import EndpointError, InputError, SettingsError
 from fedkg.session import Session
 from fedkg.testing import ScriptedModel
 from fedkg.transport import embedded
+from tests.support.extras import needs
 from tests.support.pets import PETS, ask_about_pets, session_of
 
 
@@ -72,6 +73,7 @@ async def test_the_shape_of_a_file_is_found_by_its_marker() -> None:
     assert "Freebase ID" not in relations
 
 
+@needs("embeddings", "sentence_transformers")
 async def test_several_endpoints_are_one_graph(pets: Path, tmp_path: Path) -> None:
     """Facts of two files meet in one walk; each edge keeps its endpoint."""
     other = tmp_path / "places.nt"

@@ -214,6 +214,7 @@ class Speaking:
 @pytest.fixture
 def speaking(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[str], Speaking]]:
     """Starts a model, which the user's own price table knows: a cent a call; it stops with the test."""
+    pytest.importorskip("openai", reason="needs fedkg[openai]")
     running: list[Speaking] = []
 
     def start(wanted: str) -> Speaking:

@@ -11,6 +11,7 @@ from fedkg.cli.ask import exit_code
 from fedkg.core.answer import Answer, Status, decode_answer
 from fedkg.core.usage import Usage
 from fedkg.session import Session
+from tests.support.extras import needs
 
 Cli = Callable[..., Result]
 CAPITAL = "What is the capital of Ruritania?"
@@ -159,6 +160,7 @@ def test_endpoint_that_fails_on_the_way(cli: Cli, dead: str) -> None:
     assert f"gap: {dead}: http://ex.org/ruritania (out)" in result.stdout
 
 
+@needs("openai", "openai")
 def test_model_that_does_not_answer(cli: Cli, graph: Path, dead: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A model's service that is not there ends with 3 and its hint."""
     monkeypatch.setenv("OPENAI_API_KEY", "none")

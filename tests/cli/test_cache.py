@@ -8,6 +8,7 @@ import pytest
 from click.testing import Result
 
 from fedkg.cache.disk import DiskStore
+from tests.support.extras import needs
 
 Cli = Callable[..., Result]
 
@@ -169,6 +170,7 @@ def test_folder_that_cannot_be_used(cli: Cli, tmp_path: Path) -> None:
     assert "hint: set cache_dir" in result.stderr
 
 
+@needs("embeddings", "sentence_transformers")
 def test_label_files_count_and_go_too(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Labels that a walk has written down, and the index that a search has made, are counted, and deleted with the rest."""
     monkeypatch.setenv("FEDKG_EMBEDDER", "minilm")
@@ -199,6 +201,7 @@ def test_clear_leaves_the_files_of_others(cli: Cli, home: Path) -> None:
     assert notes.read_text() == "mine"
 
 
+@needs("redis", "redis")
 def test_a_shared_cache(cli: Cli, graph: Path, redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every command works on the server, which it names without a password; the local folder is left alone."""
     local = entries(cli)
@@ -219,6 +222,7 @@ def test_a_shared_cache(cli: Cli, graph: Path, redis_url: str, monkeypatch: pyte
     assert entries(cli) == local
 
 
+@needs("redis", "redis")
 def test_a_shared_cache_that_is_gone(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is said, without the password, and nothing is deleted elsewhere."""
     monkeypatch.setenv("FEDKG_CACHE_URL", "redis://:secret@127.0.0.1:1/0")

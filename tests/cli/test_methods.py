@@ -8,6 +8,7 @@ import pytest
 from click.testing import Result
 
 from fedkg.methods.registry import METHODS
+from tests.support.extras import needs
 
 Cli = Callable[..., Result]
 
@@ -56,6 +57,7 @@ def test_the_document_names_the_method_and_the_retriever(cli: Cli, graph: Path) 
     assert shown["measures"] == {}
 
 
+@needs("hf", "transformers")
 @pytest.mark.parametrize("flags", [("--model", "hf:/no/such"), ("--model", "hf:."), ("--door", "token")])
 def test_a_model_that_cannot_write_paths_is_bad_input(
     cli: Cli, graph: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: tuple[str, str]

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from tests.support.extras import needs
+
 Cli = Callable[..., Result]
 
 
@@ -63,6 +65,7 @@ def test_unreachable_endpoint(cli: Cli, dead: str, command: str) -> None:
     assert "tried: 4 requests in " in result.stderr
 
 
+@needs("embeddings", "sentence_transformers")
 def test_search_by_meaning_finds_what_walks_have_shown(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a question its labels can be searched; before, and without vectors, there is nothing to search."""
     assert cli("search", "birthplace", "-e", "sample", "--meaning").exit_code == 2

@@ -114,7 +114,7 @@ async def test_a_record_says_with_which_words_the_model_was_asked(
     kingdom: MakeJob, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The version and digest of each call's wording, and what was said of replies that could not be used."""
-    monkeypatch.setattr("fedkg.session.chat_model", lambda *_: ScriptedModel(["?"] * 40))
+    monkeypatch.setattr("fedkg.wiring.services.chat_model", lambda *_: ScriptedModel(["?"] * 40))
     record = await record_of(kingdom(model="openai:m"))
     assert record.templates["plan"] == PromptLibrary().get("plan").version
     assert "two unusable replies to `plan`" in record.warnings[0]

@@ -15,6 +15,7 @@ import pytest
 from click.testing import Result
 
 from fedkg.bench.run import results
+from tests.support.extras import needs
 
 Cli = Callable[..., Result]
 ROWS = [
@@ -178,6 +179,7 @@ def model(questions: Path) -> Iterator[tuple[str, Callable[[], None]]]:
         thread.join()
 
 
+@needs("openai", "openai")
 def test_a_model_and_an_endpoint_that_are_gone(
     cli: Cli, served: Callable[..., Any], model: tuple[str, Callable[[], None]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,6 +201,7 @@ def test_a_model_and_an_endpoint_that_are_gone(
     assert before.usage.tokens_in > 0
 
 
+@needs("openai", "openai")
 def test_other_wordings_are_noted(cli: Cli, graph: Path, model: tuple[str, Callable[[], None]], tmp_path: Path) -> None:
     """The model was not asked in these words: its replies are not there, and the note says why."""
     assert cli(*RUN, "-e", graph, "--model", f"openai:m@{model[0]}").exit_code == 0

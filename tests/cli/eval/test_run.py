@@ -20,6 +20,7 @@ from fedkg.bench.run import results
 from fedkg.bench.run.record import GivenAnswer, QuestionRecord
 from fedkg.cli.eval.run import _progress
 from fedkg.core.usage import Usage
+from tests.support.extras import needs
 
 Cli = Callable[..., Result]
 NAME = "metaqa-1hop"
@@ -263,6 +264,7 @@ def test_answer_that_cannot_be_verified_counts_as_wrong(
     assert "path_validity" not in summary["overall"]["measures"]
 
 
+@needs("openai", "openai")
 def test_why_questions_failed_is_said_once(cli: Cli, data: Path) -> None:
     """On stderr, each reason with how many questions it ended; the scores stay on stdout."""
     model = "openai:m@http://127.0.0.1:1/v1"
