@@ -206,7 +206,7 @@ async def led(case: GoldCase, facts: Facts, explored: ExploredGraph, form: Form)
         steps.append(step)
         gold = [(candidate, gains(case, facts, paths, candidate)) for candidate in expanded(step, explored, form)]
         best = sorted((gained for gained in gold if gained[1]), key=lambda gained: -len(gained[1]))[:WIDTH]
-        paths = tuple(paths[candidate.beam].extend(candidate) for candidate, _ in best)
+        paths = tuple(paths[candidate.path_index].extend(candidate) for candidate, _ in best)
     return steps
 
 
@@ -229,9 +229,9 @@ def leads(case: GoldCase, facts: Facts, path: PartialPath, ends: Iterable[Term])
 
 def gains(case: GoldCase, facts: Facts, paths: Sequence[PartialPath], candidate: Step) -> set[Term]:
     """The answers that a candidate leads to. A group stands for all of its tails, also those beyond the frontier."""
-    path = paths[candidate.beam].extend(candidate)
+    path = paths[candidate.path_index].extend(candidate)
     ends = (
-        facts.walk(paths[candidate.beam].tails, [candidate.relation]) if len(candidate.edges) > 1 else candidate.tails
+        facts.walk(paths[candidate.path_index].tails, [candidate.relation]) if len(candidate.edges) > 1 else candidate.tails
     )
     return leads(case, facts, path, ends)
 

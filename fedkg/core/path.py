@@ -31,13 +31,13 @@ class Neighbourhood(msgspec.Struct, frozen=True):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One possible next step of one beam: a relation with tails (a group), or a single edge (a pair).
+    """One possible next step of one partial path: a relation with tails (a group), or a single edge (a pair).
 
-    `beam` is the index of the beam that it extends, `score` is S((r, e)) of FiDeLiS v4 Eq. 2, `complete` whether the
+    `path_index` is the index of the path that it extends, `score` is S((r, e)) of FiDeLiS v4 Eq. 2, `complete` whether the
     endpoint gave all tails.
     """
 
-    beam: int
+    path_index: int
     relation: DirectedRelation
     edges: tuple[Edge, ...]
     score: float = 0.0
@@ -72,7 +72,7 @@ class PartialPath(msgspec.Struct, frozen=True):
         return all(step.complete for step in self.steps)
 
     def ancestors(self) -> dict[Term, frozenset[Term]]:
-        """For each node at the beam's end what lies on every walk to it: to go there again would be to go back."""
+        """For each node at the path's end what lies on every walk to it: to go there again would be to go back."""
         before: dict[Term, frozenset[Term]] = {self.topic: frozenset()}
         for step in self.steps:
             here: dict[Term, frozenset[Term]] = {}
@@ -109,5 +109,5 @@ class PartialPath(msgspec.Struct, frozen=True):
         return tuple(edges) if node == self.topic else ()
 
     def extend(self, step: Step) -> "PartialPath":
-        """This beam with one more step."""
+        """This path with one more step."""
         return PartialPath(self.topic, (*self.steps, step), step.score)

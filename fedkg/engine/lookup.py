@@ -49,4 +49,4 @@ async def verified(graph: Graph, answer: Answer) -> list[Checked]:
     """Every edge of every path of the answer, asked for again. Raises EndpointError."""
     edges = [(number, shown.edge) for number, path in enumerate(answer.paths) for shown in path.edges]
     holds = await graph.holds([edge for _, edge in edges])
-    return [Checked(number, edge, held) for (number, edge), held in zip(edges, holds, strict=True)]
+    return [Checked(number, edge, verdict) for (number, edge), verdict in zip(edges, holds, strict=True)]

@@ -57,7 +57,7 @@ def step_candidates(
     tails: int,
 ) -> list[PromptCandidate]:
     """One line per candidate: the path so far and the step that it adds."""
-    extended = [paths[candidate.beam].extend(candidate) for candidate in candidates]
+    extended = [paths[candidate.path_index].extend(candidate) for candidate in candidates]
     return [path_candidate(number, path, names, topics, tails) for number, path in enumerate(extended, 1)]
 
 

@@ -34,15 +34,15 @@ class CapabilityFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 LOADED: FileCache[Path, list[tuple[tuple[str, ...], dict[str, Any]]]] = FileCache()
 
 
-def find(name: str, own: str = "", context: int | None = None) -> Capability:
+def find(name: str, user_folder: str = "", context: int | None = None) -> Capability:
     """What is known of the model VENDOR:MODEL[@URL]; the safe defaults of Capability where no record fits.
 
-    `own` is the folder of the user's file, `context` the tokens that the user knows better. Raises SettingsError,
-    naming file and key, for a file that does not fit.
+    `user_folder` is the folder of the user's file, `context` the tokens that the user knows better. Raises
+    SettingsError, naming file and key, for a file that does not fit.
     """
     known: dict[str, Any] = {}
     for place in layers(
-        "models", own, SettingsError, what="models", hint=f"models_dir is the folder of your own {FILE}"
+        "models", user_folder, SettingsError, what="models", hint=f"models_dir is the folder of your own {FILE}"
     ):
         if (file := place / FILE).is_file():
             for values in _fitting(file, name):

@@ -81,28 +81,28 @@ def price(call: ModelCall, entries: Sequence[Price]) -> float | None:
     return entry.of(call) if entry else None
 
 
-def table(model: str, limits: Iterable[Budget], own: str = "") -> tuple[Price, ...]:
+def table(model: str, limits: Iterable[Budget], user_folder: str = "") -> tuple[Price, ...]:
     """The price table, as `load`.
 
     Raises SettingsError where a budget limits money and the model has no price, since none can hold then, and for a
     folder that is not there.
     """
-    loaded = load(own)
+    loaded = load(user_folder)
     if any(limit.money is not None for limit in limits) and not find(model, loaded):
         hint = f"write one into {PRICES} in a folder that the setting models_dir names, or limit calls and tokens"
         raise SettingsError(f"no budget in money can hold: the price of {masked(model)} is not known", hint=hint)
     return loaded
 
 
-def load(own: str = "") -> tuple[Price, ...]:
+def load(user_folder: str = "") -> tuple[Price, ...]:
     """The bundled table, behind that of the user's own folder where it has one.
 
     Raises SettingsError, naming file and key, and for a folder that is not there.
     """
     hint = f"models_dir is the folder of your own {PRICES}"
-    folders = layers("models", own, SettingsError, what="models", hint=hint)[::-1]
+    folders = layers("models", user_folder, SettingsError, what="models", hint=hint)[::-1]
     files = [file for place in folders if (file := place / PRICES).is_file()]
-    return LOADED.get(own, files, lambda: tuple(entry for file in files for entry in _read(file)))
+    return LOADED.get(user_folder, files, lambda: tuple(entry for file in files for entry in _read(file)))
 
 
 def parse(text: str, source: str) -> tuple[Price, ...]:

@@ -66,8 +66,8 @@ class Expansion(msgspec.Struct, frozen=True):
 class Expanding(Need[Expansion], frozen=True):
     """Asks for the ranked next steps of these paths; the reply is an Expansion. `last`: no step follows this one.
 
-    `retriever` ranks them, as candidates of that `form`, and at most `frontier` of the paths' ends are looked at: None for what
-    the settings say.
+    `retriever` ranks them, as candidates of that `form`, and at most `frontier` of the paths' ends are looked at:
+    None for what the settings say.
     """
 
     depth: int
@@ -138,8 +138,8 @@ class Completing(Need[tuple[PartialPath, ...]], frozen=True):
 class Answering(Need[Conclusion], frozen=True):
     """Asks the model which paths answer the question; the reply is a Conclusion.
 
-    `also` are, for the first of the paths, those from other topics that lead to the same ends: each is shown with its path.
-    `weighted`: the score of each path stands beside it.
+    `also` are, for the first of the paths, those from other topics that lead to the same ends: each is shown with its
+    path. `weighted`: the score of each path stands beside it.
     """
 
     partial_paths: tuple[PartialPath, ...]
@@ -151,7 +151,8 @@ class Scoring(Need[tuple[float, ...]], frozen=True):
     """Asks the model how much each step helps, in 0..1; the reply is a tuple of floats, in the order of the candidates.
 
     `what` is scored: the candidates' `relations`, whatever they lead to, or the `entities` that they lead to, which
-    `surroundings` shows with what the graph has around them. A candidate extends the path that it numbers; a single path all of them.
+    `surroundings` shows with what the graph has around them. A candidate extends the path that it numbers; a single
+    path all of them.
     """
 
     depth: int
@@ -212,10 +213,10 @@ class AskingModelOnly(Need[ModelOnlyAnswer | None], frozen=True):
 class SearchResult(msgspec.Struct, frozen=True):
     """The end of a search: the paths that answer, what the model concluded of them, and how the search ended.
 
-    `tails` are, per path, the numbers (from 1) of its answering tails, empty for all of them. `exhausted` is True where
-    everything that the graph has within reach was seen, so that an empty result means that the graph says none. `recalled`
-    is what a model answered from memory. `measures` are the method's own figures, by name. `note` becomes a warning
-    of the answer.
+    `tails` are, per path, the numbers (from 1) of its answering tails, empty for all of them. `exhausted` is True
+    where everything that the graph has within reach was seen, so that an empty result means that the graph says none.
+    `recalled` is what a model answered from memory. `measures` are the method's own figures, by name. `note` becomes
+    a warning of the answer.
     """
 
     paths: tuple[PartialPath, ...] = ()
@@ -252,9 +253,10 @@ class Task(msgspec.Struct, frozen=True):
 class Method(msgspec.Struct, frozen=True):
     """A method by what it is known for: its `title`, the `paper` with its section, and the walk.
 
-    `graph` is False for one that asks the model alone: nothing is linked. `plans` is False for one that needs no plan call;
-    its keywords are the question's content words. `prompts` is True where a model without prompts cannot serve it, `verifies`
-    where `search.verifier` says what ends its walk, `decodes` where `search.door` says how a model is held to its paths.
+    `graph` is False for one that asks the model alone: nothing is linked. `plans` is False for one that needs no plan
+    call; its keywords are the question's content words. `prompts` is True where a model without prompts cannot serve
+    it, `verifies` where `search.verifier` says what ends its walk, `decodes` where `search.door` says how a model is
+    held to its paths.
 
     `calls` are the most calls by name that a search from so many topics takes, without those that plan and link; of a method
     without a graph they are those of its walk. `hops` is the depth that it goes no further than, whatever the settings say;

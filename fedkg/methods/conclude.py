@@ -1,8 +1,8 @@
 """How a search ends: the answer call over the paths that it has come to, and the whole answer set.
 
-Paths of one chain of relations are shown as one, and completed before the model judges them where they are sure to be shown,
-after it where it may choose few of many. Where they start from several topics the model sees where they meet, too: what two
-films have in common is the end of a path from each, and of neither alone.
+Paths of one chain of relations are shown as one, and completed before the model judges them where they are sure to be
+shown, after it where it may choose few of many. Where they start from several topics the model sees where they meet,
+too: what two films have in common is the end of a path from each, and of neither alone.
 """
 
 from collections.abc import Collection, Sequence
@@ -21,9 +21,9 @@ __all__ = ["all_ends", "answer", "chains", "completed", "conclude", "leaves"]
 def conclude(finished: Sequence[PartialPath], trail: Sequence[PartialPath], *, together: bool, exhausted: bool) -> Walk:
     """The end of a search that kept the paths of `trail`, in the order walked, of which `finished` are enough to answer.
 
-    Finished paths are completed first, so that the model sees all their tails. Without any it sees the kept paths of every
-    depth, the deepest first. Where paths decide `together` it sees all evidence, what decided first; so it does where they start
-    from several topics.
+    Finished paths are completed first, so that the model sees all their tails. Without any it sees the kept paths of
+    every depth, the deepest first. Where paths decide `together` it sees all evidence, what decided first; so it does
+    where they start from several topics.
     """
     if len({path.topic for path in trail}) > 1 and not together:
         return (yield from _met(chains((*finished, *trail[::-1])), len(chains(finished)), exhausted=exhausted))

@@ -1,19 +1,20 @@
 """EPERM without training: a subgraph, weighted plans in it, and an answer from weighted evidence paths (Long et al., EPERM).
 
-Subgraph retriever: per hop the model scores every step around the frontier, S(Q, r) of Eq. 2, and the top K are walked; what
-they are called is the subgraph's relations. Evidence path finder: the model chains these to at most s weighted plans; each is
-looked for in the graph, and per hop the entities are scored with what the graph says around them (Eq. 3), of which the top S
-of each plan are gone on from. A path's weight is the product of the plan's weight and its entities' scores. Answer predictor:
-the answer call sees the paths with their weights, the heaviest first (Algorithm 1, appendix A.4).
+Subgraph retriever: per hop the model scores every step around the frontier, S(Q, r) of Eq. 2, and the top K are
+walked; what they are called is the subgraph's relations. Evidence path finder: the model chains these to at most s
+weighted plans; each is looked for in the graph, and per hop the entities are scored with what the graph says around
+them (Eq. 3), of which the top S of each plan are gone on from. A path's weight is the product of the plan's weight
+and its entities' scores. Answer predictor: the answer call sees the paths with their weights, the heaviest first
+(Algorithm 1, appendix A.4).
 
-What differs from the paper: its three modules are one fine-tuned model, here any model is asked. A relation is scored with the
-path before it where there are several, since it may help after one and not after another. A plan's entities are those that
-the whole graph has, not the subgraph only, and one from which the plan leads nowhere is no part of a path. The ends of a plan
-are scored and ordered, but not cut to S: a question with nine answers has nine. Paths of one plan are shown as one,
-with the weight of the heaviest.
+What differs from the paper: its three modules are one fine-tuned model, here any model is asked. A relation is scored
+with the path before it where there are several, since it may help after one and not after another. A plan's entities
+are those that the whole graph has, not the subgraph only, and one from which the plan leads nowhere is no part of a
+path. The ends of a plan are scored and ordered, but not cut to S: a question with nine answers has nine. Paths of one
+plan are shown as one, with the weight of the heaviest.
 
-Calls: one per hop for the relations, one per hop for the entities, one that plans and one that answers: at most 2D + 2 besides
-the plan call, which finds the topics.
+Calls: one per hop for the relations, one per hop for the entities, one that plans and one that answers: at most 2D +
+2 besides the plan call, which finds the topics.
 """
 
 from collections.abc import Mapping, Sequence
@@ -122,7 +123,7 @@ def _retrieved(task: Task, depth: int) -> Walking[Subgraph]:
         whole = whole and expansion.complete and len(best) == len(expansion.candidates)
         for step in best:
             scores[step.relation] = max(step.score, scores.get(step.relation, 0.0))
-        partial_paths = tuple(partial_paths[step.beam].extend(step) for step in best)
+        partial_paths = tuple(partial_paths[step.path_index].extend(step) for step in best)
         if not partial_paths:
             break
     return Subgraph(tuple(sorted(scores, key=lambda relation: -scores[relation])), whole and not partial_paths)
@@ -169,7 +170,7 @@ def _grown(hop: int, branches: Sequence[Branch], most: int) -> Walking[list[Bran
     scores = yield from ask(Scoring(hop, "entities", paths, pairs, surroundings=True))
     weighed: list[dict[Term, float]] = [{} for _ in branches]
     for pair, score in zip(pairs, scores, strict=True):
-        weighed[pair.beam][pair.tails[0]] = score * paths[pair.beam].score
+        weighed[pair.path_index][pair.tails[0]] = score * paths[pair.path_index].score
     grown = [
         longer
         for branch, step, weights in zip(branches, steps, weighed, strict=True)

@@ -1,12 +1,14 @@
 """FiDeLiS: deductive-verification guided beam search over Path-RAG's candidates (FiDeLiS v4 section 3.2, Algorithm 2).
 
-Per depth: expand the paths, let the model choose at most B steps, verify each. A step that does not follow (C_local = 0) is
-pruned; a path from which the declarative statement can be deduced (C_global = 1) is finished, and the search halts at the
-depth that has finished paths. Where the last depth has none, the answer call sees the kept paths of every depth.
+Per depth: expand the paths, let the model choose at most B steps, verify each. A step that does not follow (C_local =
+0) is pruned; a path from which the declarative statement can be deduced (C_global = 1) is finished, and the search
+halts at the depth that has finished paths. Where the last depth has none, the answer call sees the kept paths of
+every depth.
 
-A judgement, such as which of two towns is larger, rests on several paths together: what the other paths say counts when one
-is verified, and the answer call sees all of them. So does what two topics have in common: the search goes on from each topic
-until it has a finished path of its own, and the answer call sees where the paths of several topics meet.
+A judgement, such as which of two towns is larger, rests on several paths together: what the other paths say counts
+when one is verified, and the answer call sees all of them. So does what two topics have in common: the search goes on
+from each topic until it has a finished path of its own, and the answer call sees where the paths of several topics
+meet.
 
 Where the model finds nothing among the best candidates, it is shown the next ones, as long as the choices stay within D
 calls: otherwise a relation that ranks eleventh could never be walked, and "none" could never be said for sure.
@@ -106,7 +108,8 @@ def _fused(
         if choices:
             steps = [page[choice.number - 1] for choice in choices]
             extended = [
-                (partial_paths[step.beam].extend(step), choice) for step, choice in zip(steps, choices, strict=True)
+                (partial_paths[step.path_index].extend(step), choice)
+                for step, choice in zip(steps, choices, strict=True)
             ]
             if settings.verifier == "deductive":
                 return ChosenPaths(by_verdicts(extended), used, used == len(pages))
@@ -135,7 +138,7 @@ def _paper(
     offered = expansion.candidates[: expansion.page or None]
     extended: list[PartialPath] = []
     for number, path in enumerate(partial_paths):
-        following = tuple(candidate for candidate in offered if candidate.beam == number)
+        following = tuple(candidate for candidate in offered if candidate.path_index == number)
         if following:
             choices = yield from ask(Picking(depth, path, following, settings.beam))
             extended += [path.extend(following[choice.number - 1]) for choice in choices]

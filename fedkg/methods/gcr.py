@@ -1,18 +1,21 @@
 """GCR: graph-constrained reasoning over a KG-Trie (Luo et al. 2024, sections 4.2 to 4.4).
 
-All paths within L hops of the topics are collected without a model and become a trie. The model writes or picks at most K of
-them, held to the trie, so that none can be made up; one call then answers from all of them, each with the end that it led to
-as its hypothesis. The answer set is completed as for FiDeLiS.
+All paths within L hops of the topics are collected without a model and become a trie. The model writes or picks at
+most K of them, held to the trie, so that none can be made up; one call then answers from all of them, each with the
+end that it led to as its hypothesis. The answer set is completed as for FiDeLiS.
 
-Three levels of constraint hold it to the trie; `door` among the `measures` is the one that was used. `token`: a local model writes paths of one end each,
-and only tokens that go on in the trie are allowed; such a path stands for all ends of its step. `schema`: one call is shown all paths, and the service holds the reply to their numbers. `index`: the model
-walks the trie from hop to hop by picking numbers, which are checked. It is the paper's constraint, though not its decoding.
+Three levels of constraint hold it to the trie; `door` among the `measures` is the one that was used. `token`: a local
+model writes paths of one end each, and only tokens that go on in the trie are allowed; such a path stands for all
+ends of its step. `schema`: one call is shown all paths, and the service holds the reply to their numbers. `index`:
+the model walks the trie from hop to hop by picking numbers, which are checked. It is the paper's constraint, though
+not its decoding.
 
-In the paper a subgraph is there beforehand, and its model is fine-tuned to write paths. Here a graph is asked, so a reach is
-bounded: what was left out is among the measures, and "none" is then not said. Without fine-tuning the model may stop a path early, or go on
-too far: the shorter paths that it picked on its way are kept as far as K allows.
+In the paper a subgraph is there beforehand, and its model is fine-tuned to write paths. Here a graph is asked, so a
+reach is bounded: what was left out is among the measures, and "none" is then not said. Without fine-tuning the model
+may stop a path early, or go on too far: the shorter paths that it picked on its way are kept as far as K allows.
 
-Calls: at most L at the level `index`, one at the others, and one that answers, besides the plan call, which finds the topics.
+Calls: at most L at the level `index`, one at the others, and one that answers, besides the plan call, which finds the
+topics.
 """
 
 import itertools
@@ -56,8 +59,8 @@ OFFERED = 100
 class Reach(msgspec.Struct, frozen=True):
     """The paths within reach, each under its tokens, and what is missing of them.
 
-    `complete` is whether endpoints left nothing out; `unseen` entities were not expanded, and `left_out` paths had no room.
-    `page` is how many steps the model is to be offered at once where that was not said (0: all).
+    `complete` is whether endpoints left nothing out; `unseen` entities were not expanded, and `left_out` paths had no
+    room. `page` is how many steps the model is to be offered at once where that was not said (0: all).
     """
 
     paths: dict[tuple[Hashable, ...], PartialPath]
@@ -114,7 +117,7 @@ def _reach(topics: Sequence[Iri], hops: int) -> Walking[Reach]:
         # all that follows is walked anyway: a retriever's look at the hop after it would be fetched for nothing
         expansion = yield from ask(Expanding(depth, partial_paths, last=True, frontier=MOST_ENTITIES))
         ends = sum(isinstance(tail, Iri) for path in partial_paths for tail in path.tails)
-        longer = (partial_paths[candidate.beam].extend(candidate) for candidate in expansion.candidates)
+        longer = (partial_paths[candidate.path_index].extend(candidate) for candidate in expansion.candidates)
         extended = {tokens(path): path for path in longer}
         kept = dict(itertools.islice(extended.items(), MOST_PATHS - len(reach.paths)))
         reach = Reach(
@@ -146,7 +149,8 @@ def _walked(
 ) -> Walking[WalkedPaths]:
     """At the level `index`: at each hop the model picks among what follows the picked paths in the trie.
 
-    First come the paths that it said are enough, then those that no other goes on from, then the shorter ones before them.
+    First come the paths that it said are enough, then those that no other goes on from, then the shorter ones before
+    them.
     """
     partial_paths = tuple(PartialPath(topic) for topic in topics)
     finished: list[PartialPath] = []
@@ -160,7 +164,7 @@ def _walked(
             break
         choices = yield from ask(Choosing(depth, partial_paths, offered, PATHS))
         picked = [
-            (partial_paths[step.beam].extend(step), choice)
+            (partial_paths[step.path_index].extend(step), choice)
             for choice in choices
             if (step := offered[choice.number - 1])
         ]
@@ -176,7 +180,7 @@ def _following(
 ) -> tuple[Step, ...]:
     """The steps with which these paths go on in the trie, the best first."""
     steps = [
-        msgspec.structs.replace(paths[(*prefix, token)].steps[-1], beam=number)
+        msgspec.structs.replace(paths[(*prefix, token)].steps[-1], path_index=number)
         for number, prefix in enumerate(map(tokens, partial_paths))
         for token in trie.children(prefix)
     ]

@@ -1,7 +1,7 @@
 """The model alone, without a graph: what it answers from memory (FiDeLiS v4, Table 1, LLM only; GCR, Table 1).
 
-`io` asks for the answer, `few-shot` shows examples, `cot` lets the model think first (Wei et al., 2022). `self-consistency`
-takes the answer that most of several chains of thought come to (Wang et al., 2023, section 2).
+`io` asks for the answer, `few-shot` shows examples, `cot` lets the model think first (Wei et al., 2022).
+`self-consistency` takes the answer that most of several chains of thought come to (Wang et al., 2023, section 2).
 """
 
 import contextlib

@@ -62,15 +62,17 @@ def name_of(method: Method) -> str:
 
 
 def check_constraint(
-    method: Method, door: ConstraintLevel | None, offered: Sequence[ConstraintLevel], model: str
+    method: Method, constraint_level: ConstraintLevel | None, offered: Sequence[ConstraintLevel], model: str
 ) -> None:
     """Raises MethodError where the method's walk needs a constraint that the model does not offer, naming what would work."""
-    if method.decodes and door and door not in offered:
+    if method.decodes and constraint_level and constraint_level not in offered:
         hint = (
             "token: --model hf:FOLDER, or --path-model hf:FOLDER beside another model; schema: a model whose record in "
             f'capabilities.toml says structured = "native"; {model} offers: {", ".join(offered)}'
         )
-        raise MethodError(f"the model {model} cannot be held to paths by the door {door}", asked=model, hint=hint)
+        raise MethodError(
+            f"the model {model} cannot be held to paths by the door {constraint_level}", asked=model, hint=hint
+        )
 
 
 def check(method: Method, search: SearchSettings, model: str, *, logprobs: bool) -> None:

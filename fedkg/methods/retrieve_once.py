@@ -1,8 +1,9 @@
 """Retrieval without reasoning: what resembles the question is shown to the model, which is asked once, for the answer.
 
-`kaping` ranks the triples around the topics, each as one text, and gives the best to the answer call (Baek et al., 2023,
-section 3). `vanilla` goes on hop by hop with the steps whose relation and entity together are the most similar to the
-question, as the vanilla retriever of FiDeLiS v4 (section 4.2, Table 2) does, and gives all paths that it kept to the answer call.
+`kaping` ranks the triples around the topics, each as one text, and gives the best to the answer call (Baek et al.,
+2023, section 3). `vanilla` goes on hop by hop with the steps whose relation and entity together are the most similar
+to the question, as the vanilla retriever of FiDeLiS v4 (section 4.2, Table 2) does, and gives all paths that it kept
+to the answer call.
 
 Neither plans or verifies: what the search of other methods adds is what they are compared for.
 """
@@ -45,7 +46,7 @@ def vanilla(task: Task) -> Walk:
 
 def _extended(partial_paths: Sequence[PartialPath], steps: Sequence[Step]) -> tuple[PartialPath, ...]:
     """Each step with the path that it goes on from."""
-    return tuple(partial_paths[step.beam].extend(step) for step in steps)
+    return tuple(partial_paths[step.path_index].extend(step) for step in steps)
 
 
 KAPING = Method(

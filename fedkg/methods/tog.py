@@ -1,14 +1,15 @@
 """ToG: Think-on-Graph, where the model explores relations, then entities, then judges (Sun et al. 2024, section 2.1).
 
-Per depth the model scores the relations of each of N paths, of which the best N over all paths are kept; then the entities that
-these lead to, of which the best N are kept by the product of both scores; then it says whether the paths are enough to answer.
-Where they are, or where the last of D depths is reached, the answer call sees the paths. What scores 0 is dropped.
+Per depth the model scores the relations of each of N paths, of which the best N over all paths are kept; then the
+entities that these lead to, of which the best N are kept by the product of both scores; then it says whether the
+paths are enough to answer. Where they are, or where the last of D depths is reached, the answer call sees the paths.
+What scores 0 is dropped.
 
-Calls: at most N for relations, one for entities and one for adequacy per depth, so N · D + 2D + 1 with the answer (the plan
-call, which finds the topics, aside); the first depth has one for each topic instead of N. The paper asks once per kept
-relation for its entities, 2ND + D + 1. It also samples the entities of a large relation at random: here they are the first
-that the retriever has, each time the same. And where its paths are never enough it answers from the model's memory: here the
-answer call sees the kept paths of every depth, or says nothing.
+Calls: at most N for relations, one for entities and one for adequacy per depth, so N · D + 2D + 1 with the answer
+(the plan call, which finds the topics, aside); the first depth has one for each topic instead of N. The paper asks
+once per kept relation for its entities, 2ND + D + 1. It also samples the entities of a large relation at random: here
+they are the first that the retriever has, each time the same. And where its paths are never enough it answers from
+the model's memory: here the answer call sees the kept paths of every depth, or says nothing.
 
 A relation leads to an entity, so a path has one entity at each step; the answer set is completed as for FiDeLiS.
 """
@@ -48,7 +49,7 @@ def search(task: Task) -> Walk:
         relations = yield from _relations(depth, partial_paths, expansion.candidates, settings)
         entities = yield from _entities(depth, partial_paths, relations.candidates, settings)
         exhausted = exhausted and expansion.complete and relations.all_kept and entities.all_kept
-        partial_paths = tuple(partial_paths[pair.beam].extend(pair) for pair in entities.candidates)
+        partial_paths = tuple(partial_paths[pair.path_index].extend(pair) for pair in entities.candidates)
         if not partial_paths:
             break
         trail += partial_paths
@@ -65,7 +66,7 @@ def _relations(
     offered = candidates[: settings.candidates]
     scored: list[Step] = []
     for number, path in enumerate(partial_paths):
-        following = tuple(group for group in offered if group.beam == number)
+        following = tuple(group for group in offered if group.path_index == number)
         if following:
             scores = yield from ask(Scoring(depth, "relations", (path,), following))
             scored += [_weighed(group, score) for group, score in zip(following, scores, strict=True)]

@@ -24,9 +24,9 @@ def verified(
 ) -> Walking[VerifiedPaths]:
     """What the verifier makes of the paths that one depth has come to; those of `before` count as well.
 
-    `deductive` prunes what does not follow (C_local) and finishes what the statement can be deduced from (C_global). The
-    others prune nothing: by `log-probability` a path finishes on its own, by `adequacy` (Think-on-Graph) all do together, and
-    with `none` no path does.
+    `deductive` prunes what does not follow (C_local) and finishes what the statement can be deduced from (C_global).
+    The others prune nothing: by `log-probability` a path finishes on its own, by `adequacy` (Think-on-Graph) all do
+    together, and with `none` no path does.
     """
     if not partial_paths or verifier == "none":
         return VerifiedPaths(partial_paths)

@@ -1,7 +1,7 @@
 """The seam to reasoning models: typed calls in, choices among what was offered out.
 
-A reasoning model never writes IRIs or queries; it picks numbers of candidates. Whoever implements it has already checked the
-numbers: one that was not offered does not come back.
+A reasoning model never writes IRIs or queries; it picks numbers of candidates. Whoever implements it has already
+checked the numbers: one that was not offered does not come back.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -28,7 +28,8 @@ Reply_co = TypeVar("Reply_co", covariant=True)
 class Call(msgspec.Struct, Generic[Reply_co], frozen=True):
     """What a reasoning model is asked, once; each kind declares its reply: `class AdequacyCall(PlannedCall[bool], …)`.
 
-    `name` is that of its folder of prompts. `alternatives`: so many of each token are wanted with their log-probabilities.
+    `name` is that of its folder of prompts. `alternatives`: so many of each token are wanted with their
+    log-probabilities.
     """
 
     name: ClassVar[str]
@@ -93,8 +94,8 @@ class ReasoningModel(Protocol):
 
     `exhaustive` says that candidates cost nothing, so that all of them are offered instead of the best few;
     `abstains` are the kinds of question that it cannot answer. `constraint_level` is what constrains it to the paths
-    that a ReasoningPathsCall shows it, and `constraint_limit` how many of them it can be constrained to in one call (0: it
-    cannot be). At the level `token` each path that it is shown has one end.
+    that a ReasoningPathsCall shows it, and `constraint_limit` how many of them it can be constrained to in one call
+    (0: it cannot be). At the level `token` each path that it is shown has one end.
     """
 
     name: str

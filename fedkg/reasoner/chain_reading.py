@@ -1,9 +1,9 @@
 """How well a question says a chain of relations: which of its words say which relation, in the order in which they stand.
 
-English names relations outwards from the entity, before it ("the A of the B of X") or after it ("X's B's A"). So the question
-without its topic is read in the order of a walk, cut into as many spans as the chain has relations, and each relation is
-compared with its own span; the best cut counts. Every word belongs to a span: what no relation says makes its span less like
-the relation, which also tells how long the chain has to be.
+English names relations outwards from the entity, before it ("the A of the B of X") or after it ("X's B's A"). So the
+question without its topic is read in the order of a walk, cut into as many spans as the chain has relations, and each
+relation is compared with its own span; the best cut counts. Every word belongs to a span: what no relation says makes
+its span less like the relation, which also tells how long the chain has to be.
 """
 
 import re
@@ -28,7 +28,8 @@ CROSSED = 0.23
 AGAINST = 0.08
 """Taken off for each step against its direction: of two walks with one name, the straight one is more often meant."""
 TURN, TURNED = 0.12, 0.2
-"""Taken off for each turn back by the relation just walked; given for such a turn where the question says "the same"."""
+"""Taken off for each turn back by the relation just walked; given for such a turn where the question says "the
+same"."""
 LONGER = 0.02
 """Taken off for each step after the first: of two walks that fit alike, the shorter one is meant."""
 UNDATED = 0.12
@@ -93,10 +94,10 @@ class RelationChain(NamedTuple):
         return same and self.directions[step] != self.directions[step - 1]
 
 
-def chain_of(offer: PromptCandidate) -> RelationChain:
+def chain_of(candidate: PromptCandidate) -> RelationChain:
     """The chain that an offer shows, all of it, also where its text is the last step alone."""
-    dated = all(map(DATE.fullmatch, offer.tails)) if offer.tails else None
-    return RelationChain(offer.topic, offer.relations, offer.directions, dated)
+    dated = all(map(DATE.fullmatch, candidate.tails)) if candidate.tails else None
+    return RelationChain(candidate.topic, candidate.relations, candidate.directions, dated)
 
 
 class Reading:
@@ -122,7 +123,8 @@ class Reading:
     ) -> list[float]:
         """How well each chain of relations is said: the mean likeness of its relations to their spans, for the best cut.
 
-        `likeness` has for each relation that of all `spans`. With `partly` words may be left over anywhere, and relations unsaid.
+        `likeness` has for each relation that of all `spans`. With `partly` words may be left over anywhere, and
+        relations unsaid.
         """
         fit = dict.fromkeys(chains, UNSAID)
         for order in self._orders:
@@ -144,8 +146,8 @@ def likeness(spans: Sequence[str], relation: str, similarity: Matrix) -> Matrix:
 def _around(question: str, topic: str) -> tuple[str, str]:
     """The question before and after the mention of its topic; all of it is before where it is not mentioned."""
     name = topic.replace("’", "'").strip()
-    found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question, re.IGNORECASE) if name else None
-    return (APPOSITION.sub("", question[: found.start()]), question[found.end() :]) if found else (question, "")
+    mention = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question, re.IGNORECASE) if name else None
+    return (APPOSITION.sub("", question[: mention.start()]), question[mention.end() :]) if mention else (question, "")
 
 
 def _orders(before: str, after: str) -> list[list[tuple[int, str]]]:
@@ -219,16 +221,16 @@ def _summed(
 @lru_cache(maxsize=1 << 12)
 def _overlap(span: str, relation: str) -> float:
     """The share of the relation's content words that the span says in some form."""
-    asked, said = content_words(relation), content_words(span)
-    return sum(any(_akin(one, other) for other in said) for one in asked) / max(1, len(asked))
+    asked, stated = content_words(relation), content_words(span)
+    return sum(any(_akin(word, other) for other in stated) for word in asked) / max(1, len(asked))
 
 
-def _akin(one: str, other: str) -> bool:
+def _akin(first: str, second: str) -> bool:
     """Whether two words are forms of one, "directed" and "co-director", "written" and "screenwriter", or synonyms."""
-    one, other = _sense(one), _sense(other)
-    if min(len(one), len(other)) < SHORTEST_STEM:
-        return one == other
-    return _stem(one) in other or _stem(other) in one
+    first, second = _sense(first), _sense(second)
+    if min(len(first), len(second)) < SHORTEST_STEM:
+        return first == second
+    return _stem(first) in second or _stem(second) in first
 
 
 def _sense(word: str) -> str:

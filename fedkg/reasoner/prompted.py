@@ -1,7 +1,7 @@
 """The typed calls over any chat model: a template goes out, one JSON object comes back and is checked.
 
-Nothing in a reply is believed: see `reply_parsing`, and the calls themselves. What cannot be used is sent back once with the error. A model can
-therefore pick badly, but it cannot bring in anything that it was not shown.
+Nothing in a reply is believed: see `reply_parsing`, and the calls themselves. What cannot be used is sent back once
+with the error. A model can therefore pick badly, but it cannot bring in anything that it was not shown.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -24,7 +24,8 @@ __all__ = ["CONSTRAINT_LIMITS", "PromptedModel", "constraint_levels"]
 
 REPAIR = "That reply cannot be used: {fault}. Do the same task again. Reply with one JSON object as described, and nothing else."
 ECHO = 500
-"""Characters of an unusable reply that the model is shown again; with the repair they fit into what `room` holds back."""
+"""Characters of an unusable reply that the model is shown again; with the repair they fit into what `room` holds
+back."""
 
 CONSTRAINT_LIMITS: dict[ConstraintLevel, int] = {"token": 100_000, "schema": 500, "index": 0}
 """Most paths that a model is constrained to at once. A trie of 100,000 is made in seconds (eval/measure/trie.py); services bound the length
@@ -44,12 +45,12 @@ def _unobserved(_exchange: Exchange) -> None:
 class PromptedModel:
     """A ReasoningModel over a chat model and the templates.
 
-    Every call goes into `ledger` under its template's version; `budget` bounds the calls. All calls raise ModelError where
-    the model fails or replies unusably twice, or takes no prompt of this length, and BudgetError. PromptCandidates that there is no room
-    for are not shown, the last ones first; `left_out` counts them. `forget` is told the requests of a call that came to nothing, so
-    that no kept reply makes that last. `writer` is a model whose tokens can be constrained, which writes paths instead of picking them;
-    `constraint_level` is the
-    wanted one (see `constraint_levels`). `observer` is handed each call when it has ended.
+    Every call goes into `ledger` under its template's version; `budget` bounds the calls. All calls raise ModelError
+    where the model fails or replies unusably twice, or takes no prompt of this length, and BudgetError.
+    PromptCandidates that there is no room for are not shown, the last ones first; `left_out` counts them. `forget` is
+    told the requests of a call that came to nothing, so that no kept reply makes that last. `writer` is a model whose
+    tokens can be constrained, which writes paths instead of picking them; `constraint_level` is the wanted one (see
+    `constraint_levels`). `observer` is handed each call when it has ended.
     """
 
     exhaustive: bool = False

@@ -92,7 +92,8 @@ Entry = TypeVar("Entry", bound=Numbered)
 def extract(text: str) -> dict[str, Any]:
     """The one JSON object in a reply; a code fence, a thinking block and text around it are passed over.
 
-    Raises ModelReplyError where there is none, or where a second one, or a key that stands twice, leaves open what is meant.
+    Raises ModelReplyError where there is none, or where a second one, or a key that stands twice, leaves open what is
+    meant.
     """
     if len(text) > REPLY:
         raise ModelReplyError(f"it is longer than {REPLY} characters")

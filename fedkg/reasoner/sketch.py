@@ -13,11 +13,11 @@ __all__ = ["WalkSketch"]
 class WalkSketch(msgspec.Struct, frozen=True):
     """One depth of a walk, of which everything that a graph would put into a prompt is a stand-in of typical length.
 
-    `topic` is the label of a topic, `leg` what a step adds to the text of a path, `relation` a step shown alone, `ends` are the
-    labels at the end of a path. `width` are the choices that a call may make, `kept` the paths of a depth, `hops` how deep
-    the walk goes. `offered` candidates are shown for all paths together, `offered_each` for one; `scored` relations are scored
-    at once, `planned` ones are what chains are made of, and `judged` paths are what the answer rests on. `counts_before`: the
-    paths of the depth before count as well.
+    `topic` is the label of a topic, `leg` what a step adds to the text of a path, `relation` a step shown alone,
+    `ends` are the labels at the end of a path. `width` are the choices that a call may make, `kept` the paths of a
+    depth, `hops` how deep the walk goes. `offered` candidates are shown for all paths together, `offered_each` for
+    one; `scored` relations are scored at once, `planned` ones are what chains are made of, and `judged` paths are
+    what the answer rests on. `counts_before`: the paths of the depth before count as well.
     """
 
     question: str

@@ -67,7 +67,9 @@ def sorted_by(candidates: Sequence[Step], scores: Sequence[float]) -> list[Step]
     scored = [
         msgspec.structs.replace(candidate, score=score) for candidate, score in zip(candidates, scores, strict=True)
     ]
-    return sorted(scored, key=lambda candidate: (-candidate.score, candidate.beam, candidate.relation.relation.value))
+    return sorted(
+        scored, key=lambda candidate: (-candidate.score, candidate.path_index, candidate.relation.relation.value)
+    )
 
 
 def expand(
@@ -106,4 +108,4 @@ def _repeats(relation: DirectedRelation, edges: Sequence[Edge], groups: Mapping[
 def _onward_first(candidates: Sequence[Step], paths: Sequence[PartialPath]) -> list[Step]:
     """The candidates in their order, but those that lead only to where their path has been behind all others."""
     been = [{path.topic, *(tail for step in path.steps for tail in step.tails)} for path in paths]
-    return sorted(candidates, key=lambda candidate: been[candidate.beam].issuperset(candidate.tails))
+    return sorted(candidates, key=lambda candidate: been[candidate.path_index].issuperset(candidate.tails))

@@ -25,7 +25,7 @@ def diverse(
     At most `tails` of the nodes that a step leads to count. Of equal ones the first stays first. The first is as far as
     can be from those before it: there are none.
     """
-    left = {number: _parts(paths[step.beam].extend(step), tails) for number, step in enumerate(candidates)}
+    left = {number: _parts(paths[step.path_index].extend(step), tails) for number, step in enumerate(candidates)}
     distances = dict.fromkeys(left, 0.0)
     ranked: list[Step] = []
     while left:

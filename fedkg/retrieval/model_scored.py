@@ -35,10 +35,10 @@ async def _rescored(alone: Ranking, scorer: RelationScorer) -> tuple[Step, ...]:
     """The candidates by the score of their relation, which is asked for once for each path that offers it."""
     steps: dict[tuple[int, DirectedRelation], Step] = {}
     for candidate in alone.candidates:
-        steps.setdefault((candidate.beam, candidate.relation), candidate)
+        steps.setdefault((candidate.path_index, candidate.relation), candidate)
     scores = dict(zip(steps, await scorer(tuple(steps.values()), alone.labels), strict=True))
     return tuple(
-        _best_first([(candidate, scores[candidate.beam, candidate.relation]) for candidate in alone.candidates])
+        _best_first([(candidate, scores[candidate.path_index, candidate.relation]) for candidate in alone.candidates])
     )
 
 

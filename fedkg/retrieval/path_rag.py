@@ -105,25 +105,27 @@ async def _look_ahead(
 async def _accumulated(candidates: Sequence[Step], request: RankingRequest, context: RetrievalContext) -> list[Step]:
     """The candidates by S0 + β · the sum of S0 over the steps before (Eq. 8)."""
     walked = [
-        msgspec.structs.replace(step, beam=number)
+        msgspec.structs.replace(step, path_index=number)
         for number, path in enumerate(request.partial_paths)
         for step in path.steps
     ]
     scored, _ = await score_alone(walked, request.topics, context)
     before, beta = _sums(scored), context.search.beta
-    return sorted_by(candidates, [candidate.score + beta * before.get(candidate.beam, 0.0) for candidate in candidates])
+    return sorted_by(
+        candidates, [candidate.score + beta * before.get(candidate.path_index, 0.0) for candidate in candidates]
+    )
 
 
 def _peaks(scored: Sequence[Step]) -> dict[int, float]:
     """The best score of each path; the candidates are the best first."""
-    return {candidate.beam: candidate.score for candidate in reversed(scored)}
+    return {candidate.path_index: candidate.score for candidate in reversed(scored)}
 
 
 def _sums(scored: Sequence[Step]) -> dict[int, float]:
     """The scores of each path's candidates, added up."""
     sums: dict[int, float] = {}
     for candidate in scored:
-        sums[candidate.beam] = sums.get(candidate.beam, 0.0) + candidate.score
+        sums[candidate.path_index] = sums.get(candidate.path_index, 0.0) + candidate.score
     return sums
 
 

@@ -56,7 +56,7 @@ async def surroundings(
     similarity, labels = await _similarity(relations, [path.topic for path in paths], context)
     near: dict[int, list[Step]] = {}
     for step in sorted_by(steps, [similarity[step.relation] for step in steps]):
-        near.setdefault(step.beam, []).append(step)
+        near.setdefault(step.path_index, []).append(step)
     near = {number: nearest[:NEAR] for number, nearest in near.items()}
     shown = shown_terms([step for nearest in near.values() for step in nearest], SHOWN_NEAR)
     return near, labels | await context.labels(shown)

@@ -45,8 +45,9 @@ class EndpointClient:
     """A Select over the transports of one endpoint, the first choice first.
 
     `accept` is the acceptance test, `endpoint` the name that errors carry. All transports share the endpoint's slots
-    and pace; which of them answers makes no difference to the caller. `manners` is what is remembered of their hosts.
-    `engine` is believed of each of them until its replies show another; with `detects` = False it is believed always.
+    and pace; which of them answers makes no difference to the caller. `host_registry` is what is remembered of their
+    hosts. `engine` is believed of each of them until its replies show another; with `detects` = False it is believed
+    always.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class EndpointClient:
         limits: Limits | None = None,
         meter: Meter | None = None,
         clock: Clock | None = None,
-        manners: HostRegistry | None = None,
+        host_registry: HostRegistry | None = None,
         engine: str = "generic",
         detects: bool = True,
     ) -> None:
@@ -69,8 +70,8 @@ class EndpointClient:
         self._accept = accept
         self._limits = limits or Limits()
         clock = clock or Clock()
-        manners = manners or HostRegistry(clock=clock)
-        self._mirrors = [Replica(transport, manners, clock, engine, detects=detects) for transport in transports]
+        host_registry = host_registry or HostRegistry(clock=clock)
+        self._mirrors = [Replica(transport, host_registry, clock, engine, detects=detects) for transport in transports]
         self._gates = PerLoop(partial(_gate, self._limits))
 
     @property

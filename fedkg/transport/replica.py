@@ -47,10 +47,12 @@ class Replica:
     What runs in this process has no host: nothing about it outlives it.
     """
 
-    def __init__(self, transport: Transport, manners: HostRegistry, clock: Clock, word: str, *, detects: bool) -> None:
+    def __init__(
+        self, transport: Transport, host_registry: HostRegistry, clock: Clock, word: str, *, detects: bool
+    ) -> None:
         self.transport = transport
         self.url = transport.url
-        self._manners = manners if self.url else HostRegistry(clock=clock)
+        self._host_registry = host_registry if self.url else HostRegistry(clock=clock)
         self._origin = origin(self.url)
         self._clock = clock
         self._word = word
@@ -82,7 +84,7 @@ class Replica:
             message = f"{endpoint} is not asked: its replies take {self._fastest:.3g} s, and {left:.3g} s are left"
             raise EndpointTimeoutError(message, endpoint=endpoint)
         while True:
-            host, now = await self._manners.host(self._origin), self._clock.wall()
+            host, now = await self._host_registry.host(self._origin), self._clock.wall()
             delay = host.delay(now)
             if (wait := max(self.shut, delay)) and (self.shut or delay > deadline.left()):
                 why = host.why if host.shut(now) or delay else "it has not replied in time"
@@ -105,7 +107,7 @@ class Replica:
 
     async def leave(self) -> None:
         """Lets another request find out, where this one has not."""
-        await self._manners.change(self._origin, HostState.untried)
+        await self._host_registry.change(self._origin, HostState.untried)
 
     # ---- how did it go? ----
 
@@ -113,7 +115,7 @@ class Replica:
         """Notes that it is alive."""
         self._stalls = 0
         now = self._clock.wall()
-        await self._manners.change(self._origin, lambda host: host.answered(now))
+        await self._host_registry.change(self._origin, lambda host: host.answered(now))
 
     async def failed(self, error: EndpointError, turn: RequestAttempt, budget: int) -> None:
         """Notes an error; `budget` failed requests a minute are left to all processes together."""
@@ -122,7 +124,7 @@ class Replica:
         elif error.status:
             self._stalls = 0
         now, most = self._clock.wall(), budget if self.url else UNBOUNDED
-        await self._manners.change(self._origin, lambda host: host.failed(error, now, most))
+        await self._host_registry.change(self._origin, lambda host: host.failed(error, now, most))
 
     def asked(self, turn: RequestAttempt) -> None:
         """Notes that a request goes out."""
@@ -162,20 +164,20 @@ class Replica:
     @property
     def engine(self) -> str:
         """What is believed of it."""
-        detected = self._manners.engine(self.url) if self._detects else None
+        detected = self._host_registry.engine(self.url) if self._detects else None
         return detected if detected and detected != "generic" else self._word
 
     @property
     def puzzling(self) -> bool:
         """Whether nothing is known of its engine, and it has not been asked lately."""
-        known = self._word != "generic" or self._manners.engine(self.url)
+        known = self._word != "generic" or self._host_registry.engine(self.url)
         return self._detects and not self._probed and not known
 
     async def learn(self, reply: EndpointReply) -> None:
         """Remembers the engine that the reply shows."""
         engine = detect(reply) if self._detects else None
         if engine and engine != self.engine:
-            await self._manners.remember_engine(self.url, engine)
+            await self._host_registry.remember_engine(self.url, engine)
 
     def probing(self) -> None:
         """Notes that it is asked for its engine: this process does so once."""
@@ -183,11 +185,11 @@ class Replica:
 
     async def probed(self, reply: EndpointReply) -> None:
         """Notes what it said, also where that says nothing."""
-        await self._manners.remember_engine(self.url, detect(reply) or "generic")
+        await self._host_registry.remember_engine(self.url, detect(reply) or "generic")
 
     @property
     def _host(self) -> HostState:
-        return self._manners.known(self._origin)
+        return self._host_registry.known(self._origin)
 
     async def _tries(self) -> bool:
         """Whether this request is the one that finds out: of all processes only one is."""
@@ -198,5 +200,5 @@ class Replica:
             mine = (tried := host.tried(now, TRIAL)) is not host
             return tried
 
-        await self._manners.change(self._origin, claim)
+        await self._host_registry.change(self._origin, claim)
         return mine

@@ -126,7 +126,7 @@ def chat_model(settings: Settings, store: Callable[[], Store]) -> ChatModel:
         raise ModelNameError(f"no model is called {masked(settings.model)[:100]!r}", hint=hint)
     if at and not url:
         raise ModelNameError(f"{masked(settings.model)[:100]!r} names no URL behind the @")
-    find = partial(capability.find, own=settings.models_dir, context=settings.context)
+    find = partial(capability.find, user_folder=settings.models_dir, context=settings.context)
     if settings.mode == "offline":
         name = CHAT_MODELS[vendor].named(model, url)
         return OfflineModel(name, find(name))

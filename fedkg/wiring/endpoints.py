@@ -230,13 +230,13 @@ class _EndpointWiring:
             endpoint=name,
             limits=profile.limits.shared(self._settings.clients),
             meter=self._meter,
-            manners=self._host_registry() if any(transport.url for transport in transports) else None,
+            host_registry=self._host_registry() if any(transport.url for transport in transports) else None,
             engine=profile.engine,
             detects=profile.detects,
         )
 
     def _lookup(self, profile: Profile, name: str) -> EndpointClient | OfflineClient:
-        """Who is asked for entities by words: a service of its own, with its own manners."""
+        """Who is asked for entities by words: a service of its own, with its own host registry."""
         name, limits = f"{name} (search)", mediawiki.LIMITS
         if self._settings.mode == "offline":
             return OfflineClient(name, self._meter)
@@ -255,7 +255,7 @@ class _EndpointWiring:
             endpoint=name,
             limits=limits.shared(self._settings.clients),
             meter=self._meter,
-            manners=self._host_registry(),
+            host_registry=self._host_registry(),
             detects=False,
         )
         self._opened.push_async_callback(select.close)

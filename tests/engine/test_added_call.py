@@ -64,7 +64,7 @@ def method(added: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Method:
     def doubt(task: Task) -> Walk:
         topics = tuple(map(PartialPath, task.topics))
         expansion = yield from ask(Expanding(1, topics, last=True))
-        paths = tuple(topics[step.beam].extend(step) for step in expansion.candidates)
+        paths = tuple(topics[step.path_index].extend(step) for step in expansion.candidates)
         contradictory = yield from ask(added["Contradicting"](paths))
         return SearchResult(measures={"contradictory": float(contradictory)})
 

@@ -194,7 +194,7 @@ def test_entities_are_scored_with_their_path_and_surroundings() -> None:
     _, needs = drive(Driver(ab=0.9))
     need = scored(needs, "entities", 2)
     assert need.surroundings
-    assert [(named(need.partial_paths[pair.beam].steps[-1]), named(pair)) for pair in need.candidates[1:3]] == [
+    assert [(named(need.partial_paths[pair.path_index].steps[-1]), named(pair)) for pair in need.candidates[1:3]] == [
         (["t.a0"], ["t.a0.b1"]),
         (["t.a1"], ["t.a1.b0"]),
     ]

@@ -388,7 +388,7 @@ def _all_paths(table: Table, topics: Sequence[str], hops: int) -> list[PartialPa
     paths: list[PartialPath] = []
     for _ in range(hops):
         expansion = table(Expanding(1, tuple(beams)))
-        beams = [beams[step.beam].extend(step) for step in expansion.candidates]
+        beams = [beams[step.path_index].extend(step) for step in expansion.candidates]
         paths += beams
     return paths
 
@@ -397,7 +397,7 @@ def _offered(need: Choosing) -> Mapping[int, list[str]]:
     """The relations that are offered for each beam."""
     offered: dict[int, list[str]] = {}
     for step in need.candidates:
-        offered.setdefault(step.beam, []).append(step.relation.relation.local_name)
+        offered.setdefault(step.path_index, []).append(step.relation.relation.local_name)
     return offered
 
 

@@ -238,7 +238,7 @@ async def test_the_best_over_all_beams_are_kept(films: SparqlGraph) -> None:
     """Steps of several beams compete for the same places; each knows its beam."""
     walsh = Iri("http://x/walsh")
     ranking = await ranked(films, Exact({"spouse": 0.9}), PartialPath(KONG), PartialPath(walsh), limit=2)
-    assert [candidate.beam for candidate in ranking.candidates] == [1, 0, 0, 0]
+    assert [candidate.path_index for candidate in ranking.candidates] == [1, 0, 0, 0]
     assert ranking.complete
 
 
@@ -471,7 +471,7 @@ async def test_variant_1_adds_what_the_steps_before_were_worth(films: SparqlGrap
         context = RetrievalContext(around, exact, lambda _names: "", search)
         ranking = await rank(context, [beam, PartialPath(KONG)], [[JACKSON], [KONG]], None, lookahead=False)
         scores[scoring, beta] = {
-            (c.beam, relation_name(c.relation, ranking.labels)): c.score for c in ranking.candidates
+            (c.path_index, relation_name(c.relation, ranking.labels)): c.score for c in ranking.candidates
         }
     assert scores["path", 0.0] == scores["lookahead", 2.0]
     assert scores["path", 2.0][0, "spouse"] == pytest.approx(0.1 + 2.0 * 0.75)

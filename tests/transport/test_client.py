@@ -60,9 +60,9 @@ class Hours:
 
 async def shut_until(hours: Hours, instant: float) -> HostRegistry:
     """A memory in which the host of the Crowd is shut until then."""
-    manners = HostRegistry(clock=hours.clock)
-    await manners.change(origin(Crowd.url), lambda host: msgspec.structs.replace(host, shut_until=instant))
-    return manners
+    host_registry = HostRegistry(clock=hours.clock)
+    await host_registry.change(origin(Crowd.url), lambda host: msgspec.structs.replace(host, shut_until=instant))
+    return host_registry
 
 
 def script(*replies: EndpointReply | EndpointError, url: str = "") -> FakeTransport:
@@ -82,7 +82,7 @@ def polite(
     *transports: Transport,
     hours: Hours | None = None,
     meter: Meter | None = None,
-    manners: HostRegistry | None = None,
+    host_registry: HostRegistry | None = None,
     **limits: Any,
 ) -> EndpointClient:
     """A EndpointClient called e over these transports, with time of its own; their engine is known."""
@@ -93,7 +93,7 @@ def polite(
         limits=Limits(**limits),
         meter=meter,
         clock=(hours or Hours()).clock,
-        manners=manners,
+        host_registry=host_registry,
         engine="virtuoso",
     )
 
@@ -200,7 +200,7 @@ async def test_an_answer_that_says_no_is_an_answer() -> None:
 async def test_after_a_pause_one_request_goes_first() -> None:
     """Of many that wait for a host that was shut one is sent; when it is answered, the others follow."""
     hours, crowd = Hours(), Crowd()
-    gentle = polite(crowd, hours=hours, manners=await shut_until(hours, 1001.0), concurrency=9)
+    gentle = polite(crowd, hours=hours, host_registry=await shut_until(hours, 1001.0), concurrency=9)
     hours.time += 2
     async with asyncio.TaskGroup() as tasks:
         for _ in range(5):
@@ -214,7 +214,7 @@ async def test_after_a_pause_one_request_goes_first() -> None:
 async def test_who_gives_up_lets_another_find_out() -> None:
     """A request on trial that is cancelled does not keep the others waiting."""
     hours, crowd = Hours(), Crowd()
-    gentle = polite(crowd, hours=hours, manners=await shut_until(hours, 1001.0))
+    gentle = polite(crowd, hours=hours, host_registry=await shut_until(hours, 1001.0))
     hours.time += 2
     task = asyncio.create_task(gentle.select("q"))
     await turns()
@@ -229,12 +229,12 @@ async def test_who_gives_up_lets_another_find_out() -> None:
 async def test_the_error_budget_holds_for_all_urls_of_a_host() -> None:
     """Rejected queries use up the budget of a minute; another URL of that host is then left alone, too."""
     hours = Hours()
-    manners = HostRegistry(clock=hours.clock)
-    one = polite(script(WRONG, url="http://h/one"), hours=hours, manners=manners, errors=3)
+    host_registry = HostRegistry(clock=hours.clock)
+    one = polite(script(WRONG, url="http://h/one"), hours=hours, host_registry=host_registry, errors=3)
     for _ in range(3):
         with pytest.raises(QueryRejectedError):
             await one.select("q")
-    other = polite(script(GOOD, url="http://h/two"), hours=hours, manners=manners)
+    other = polite(script(GOOD, url="http://h/two"), hours=hours, host_registry=host_registry)
     with pytest.raises(RefusedError, match=r"another 60 s.*syntax error"):
         await other.select("q")
     hours.time += 60

@@ -306,7 +306,7 @@ from fedkg.cache.disk import DiskStore
 
 async def main(folder, url):
     manners = HostRegistry(DiskStore(pathlib.Path(folder)))
-    polite = EndpointClient([HttpTransport(url)], partial(accept, endpoint="e"), endpoint="e", manners=manners)
+    polite = EndpointClient([HttpTransport(url)], partial(accept, endpoint="e"), endpoint="e", host_registry=manners)
     try:
         await polite.select("ASK {}")
     except RefusedError as error:

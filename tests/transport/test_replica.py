@@ -46,14 +46,14 @@ def spoken(dialect: Dialect) -> str:
 
 async def test_what_replies_show_is_believed_and_remembered() -> None:
     """The first reply with a mark decides, for the next process as well; a mark in a good reply costs no request."""
-    manners = HostRegistry()
+    host_registry = HostRegistry()
     transport = script(VIRTUOSO, GOOD)
-    gentle = polite(transport, engine="generic", manners=manners)
+    gentle = polite(transport, engine="generic", host_registry=host_registry)
     for _ in range(2):
         await gentle.select(spoken)
     assert transport.queries == ["generic", "virtuoso"]
     assert gentle.engines == {URL: "virtuoso"}
-    assert polite(script(GOOD), engine="generic", manners=manners).engines == {URL: "virtuoso"}
+    assert polite(script(GOOD), engine="generic", host_registry=host_registry).engines == {URL: "virtuoso"}
 
 
 async def test_a_query_in_the_wrong_dialect_is_put_once_more() -> None:
@@ -77,17 +77,17 @@ async def test_a_query_that_stays_wrong_is_no_loop() -> None:
 async def test_who_shows_nothing_is_asked_once() -> None:
     """The probe is sent once per URL and month, whatever comes of it, and counted as a kind of its own."""
     wall = [1e9]
-    manners = HostRegistry(clock=Clock(wall=lambda: wall[0]))
+    host_registry = HostRegistry(clock=Clock(wall=lambda: wall[0]))
     for probes in (1, 0):
         transport = script(GOOD)
-        gentle = polite(transport, engine="generic", manners=manners)
+        gentle = polite(transport, engine="generic", host_registry=host_registry)
         for _ in range(3):
             await gentle.select("q", "edges")
         assert transport.queries.count(PROBE) == probes
         assert gentle.meter.usage().by_kind.get("engine", 0) == probes
     wall[0] += 31 * 86_400
     late = script(GOOD, QLEVER, GOOD)
-    gentle = polite(late, engine="generic", manners=manners)
+    gentle = polite(late, engine="generic", host_registry=host_registry)
     for _ in range(2):
         await gentle.select(spoken)
     assert late.queries == ["generic", PROBE, "qlever"]
@@ -134,14 +134,14 @@ async def test_who_died_while_it_tried_holds_the_others_for_ten_seconds() -> Non
         wall[0] += seconds
 
     clock = Clock(now=lambda: wall[0], sleep=sleep, wall=lambda: wall[0])
-    manners = HostRegistry(clock=clock)
-    await manners.change(origin(URL), lambda host: msgspec.structs.replace(host, shut_until=wall[0]))
-    dead = Replica(script(GOOD), manners, clock, "virtuoso", detects=False)
+    host_registry = HostRegistry(clock=clock)
+    await host_registry.change(origin(URL), lambda host: msgspec.structs.replace(host, shut_until=wall[0]))
+    dead = Replica(script(GOOD), host_registry, clock, "virtuoso", detects=False)
     assert await dead.enter(RequestAttempt(), "e") is True
-    gentle = polite(script(GOOD), manners=manners, clock=clock, engine="virtuoso")
+    gentle = polite(script(GOOD), host_registry=host_registry, clock=clock, engine="virtuoso")
     await gentle.select("q")
     assert wall[0] - 1e9 == pytest.approx(10, abs=0.2)
-    assert not manners.known(origin(URL)).on_trial(wall[0])
+    assert not host_registry.known(origin(URL)).on_trial(wall[0])
 
 
 async def test_what_runs_in_this_process_is_not_asked() -> None:

@@ -37,7 +37,7 @@ async def choose(walk: RunningWalk, need: Choosing) -> tuple[Choice, ...]:
 async def pick(walk: RunningWalk, need: Picking) -> tuple[Choice, ...]:
     """The model's choices for one path, unverified; where it fails the first candidates."""
     context = walk.context
-    steps = tuple(msgspec.structs.replace(step, beam=0) for step in need.candidates)
+    steps = tuple(msgspec.structs.replace(step, path_index=0) for step in need.candidates)
     candidates = walk.candidates([need.path], steps)
     path = walk.shown(need.path) if need.path.steps else None
     try:

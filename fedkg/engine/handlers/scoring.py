@@ -30,7 +30,7 @@ async def score(walk: RunningWalk, need: Scoring) -> tuple[float, ...]:
 def _steps(walk: RunningWalk, need: Scoring) -> list[PromptCandidate]:
     """The next steps of one path, shown apart from it, or of several, each with its own."""
     alone = len(need.partial_paths) == 1
-    paths = [need.partial_paths[0 if alone else step.beam] for step in need.candidates]
+    paths = [need.partial_paths[0 if alone else step.path_index] for step in need.candidates]
     return [
         onward_candidate(number, path, step.relation, walk.record.labels, walk.record.topics, alone=alone)
         for number, (path, step) in enumerate(zip(paths, need.candidates, strict=True), 1)
@@ -40,7 +40,7 @@ def _steps(walk: RunningWalk, need: Scoring) -> list[PromptCandidate]:
 async def _ends(walk: RunningWalk, need: Scoring) -> list[PromptCandidate]:
     """Where the steps lead to, each with its path and, if that is wanted, with what the graph has around it."""
     walk.record.last_paths = need.partial_paths
-    ends = [need.partial_paths[step.beam].extend(step) for step in need.candidates]
+    ends = [need.partial_paths[step.path_index].extend(step) for step in need.candidates]
     await walk.label(ends)
     candidates = walk.walked(ends)
     if not need.surroundings:

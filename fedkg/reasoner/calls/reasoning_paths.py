@@ -55,5 +55,5 @@ class ReasoningPathsCall(PlannedCall[tuple[Choice, ...]], frozen=True):
 
 def _listing(schema: Mapping[str, Any], numbers: Sequence[int]) -> dict[str, Any]:
     """The schema of a reply with picks, which can be these numbers only."""
-    picks = {"type": "array", "items": {"type": "integer", "enum": list(numbers)}}
-    return {**schema, "properties": {**schema["properties"], "picks": picks}}
+    listing = {"type": "array", "items": {"type": "integer", "enum": list(numbers)}}
+    return {**schema, "properties": {**schema["properties"], "picks": listing}}

@@ -52,7 +52,8 @@ class RelationPathsCall(PlannedCall[tuple[RelationPath, ...]], frozen=True):
     def parse(self, reply: Mapping[str, object], shown: int) -> tuple[RelationPath, ...]:
         """The chains, the heaviest first.
 
-        One with a relation that was not offered, or with too many, is left out: what remains of it would lead elsewhere.
+        One with a relation that was not offered, or with too many, is left out: what remains of it would lead
+        elsewhere.
         """
         listed = fit(reply, PlansReply).plans
         offered = {relation.number for relation in self.relations[:shown]}

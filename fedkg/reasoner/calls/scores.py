@@ -28,8 +28,8 @@ class ScoresReply(msgspec.Struct):
 class ScoreRelationsCall(PlannedCall[tuple[float, ...]], frozen=True):
     """Asks of each offered relation, in 0..1, how much it helps to answer.
 
-    A candidate's text is its step alone, such as `→ author →` or `← author ←`, the next one of the path; where there are
-    several paths (None), it is the step with its own path before it.
+    A candidate's text is its step alone, such as `→ author →` or `← author ←`, the next one of the path; where there
+    are several paths (None), it is the step with its own path before it.
     """
 
     name: ClassVar[str] = "score-relations"

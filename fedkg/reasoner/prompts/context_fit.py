@@ -62,9 +62,9 @@ def fitted(template: PromptTemplate, values: Mapping[str, Any], tokens: int) -> 
     whole = prompt(len(offered))
     if template.tokens + math.ceil(PER_CHARACTER * len(whole.user)) <= tokens or cost(whole) <= tokens:
         return whole
-    if len(offered) < 2 or cost(one := prompt(1)) > tokens:
+    if len(offered) < 2 or cost(shortest := prompt(1)) > tokens:
         raise ModelContextError(f"the prompt of `{template.call}` is longer than {tokens} tokens", asked=template.call)
-    return _fullest(one, whole, prompt, cost, tokens)
+    return _fullest(shortest, whole, prompt, cost, tokens)
 
 
 def _fullest(

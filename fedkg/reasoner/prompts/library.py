@@ -1,16 +1,17 @@
 """Prompt templates: one folder per call under `prompts/`; files in the user's own folder take the place of the bundled ones.
 
 A call's folder holds `system.j2` (what never changes, so that vendors can cache it), `user.j2` (the question and the
-data), `schema.json` (JSON schema of the reply), `meta.toml` (version, paper section, what the reply is) and, where it has
-examples, `examples.toml`. Another wording is another file and no code: `system.KIND.j2`, `user.KIND.j2` and
-`schema.KIND.json` take the place of the plain ones for one kind of question, `system.VENDOR.j2` and `user.VENDOR.j2` for
-one vendor, `system.KIND.VENDOR.j2` for both. The calls are those of the bundled folder: nothing would ask another.
+data), `schema.json` (JSON schema of the reply), `meta.toml` (version, paper section, what the reply is) and, where it
+has examples, `examples.toml`. Another wording is another file and no code: `system.KIND.j2`, `user.KIND.j2` and
+`schema.KIND.json` take the place of the plain ones for one kind of question, `system.VENDOR.j2` and `user.VENDOR.j2`
+for one vendor, `system.KIND.VENDOR.j2` for both. The calls are those of the bundled folder: nothing would ask
+another.
 
-An example is what `user.j2` makes of its values, with the reply to that: so it always looks like the task. The examples of
-the question's kind follow the system text. Both are made once, without any value of a question.
+An example is what `user.j2` makes of its values, with the reply to that: so it always looks like the task. The
+examples of the question's kind follow the system text. Both are made once, without any value of a question.
 
-Templates run in a sandbox. They can include what lies in the folder `shared`, by its name, and nothing else. Whatever an
-expression prints is one bounded line: text from a graph cannot leave the place that the template gives it.
+Templates run in a sandbox. They can include what lies in the folder `shared`, by its name, and nothing else. Whatever
+an expression prints is one bounded line: text from a graph cannot leave the place that the template gives it.
 """
 
 import hashlib
@@ -48,68 +49,68 @@ LOADED: FileCache[tuple[str, str, str, Kind | None], PromptTemplate] = FileCache
 class PromptLibrary:
     """The templates of one vendor and one user's folder, each read once, when it is first asked for.
 
-    With a folder of the user's own all are read at once: a file that cannot be used is said before anything is asked. Raises
-    PromptError.
+    With a folder of the user's own all are read at once: a file that cannot be used is said before anything is asked.
+    Raises PromptError.
     """
 
-    def __init__(self, own: str = "", vendor: str = "") -> None:
-        self._own, self._vendor = own, vendor
+    def __init__(self, user_folder: str = "", vendor: str = "") -> None:
+        self._user_folder, self._vendor = user_folder, vendor
         self._known: dict[tuple[str, Kind | None], PromptTemplate] = {}
-        for call in names() if own else ():
-            for kind in (None, *variants(call, own)):
+        for call in names() if user_folder else ():
+            for kind in (None, *variants(call, user_folder)):
                 self.get(call, kind)
 
     def get(self, call: str, kind: Kind | None = None) -> PromptTemplate:
         """The template of a call, for that kind of question. Raises PromptError."""
         if (call, kind) not in self._known:
-            self._known[call, kind] = load(call, self._own, self._vendor, kind)
+            self._known[call, kind] = load(call, self._user_folder, self._vendor, kind)
         return self._known[call, kind]
 
 
 def names() -> list[str]:
     """The calls, sorted."""
-    found = (path.name for path in folder("prompts").iterdir() if path.is_dir())
-    return sorted(name for name in found if NAME.fullmatch(name) and name != SHARED)
+    folders = (path.name for path in folder("prompts").iterdir() if path.is_dir())
+    return sorted(name for name in folders if NAME.fullmatch(name) and name != SHARED)
 
 
-def variants(call: str, own: str = "") -> list[Kind]:
+def variants(call: str, user_folder: str = "") -> list[Kind]:
     """The kinds of question for which a call has files of their own. Raises PromptError."""
-    return [kind for kind in KINDS if kind in _marks(call, own)]
+    return [kind for kind in KINDS if kind in _marks(call, user_folder)]
 
 
-def vendors(call: str, own: str = "") -> list[str]:
+def vendors(call: str, user_folder: str = "") -> list[str]:
     """The vendors for whose models a call has files of their own, sorted. Raises PromptError."""
-    return sorted(_marks(call, own).difference(KINDS))
+    return sorted(_marks(call, user_folder).difference(KINDS))
 
 
-def _marks(call: str, own: str) -> set[str]:
-    return {mark for name in _files(call, own) for mark in name.split(".")[1:-1]}
+def _marks(call: str, user_folder: str) -> set[str]:
+    return {mark for name in _files(call, user_folder) for mark in name.split(".")[1:-1]}
 
 
-def load(call: str, own: str = "", vendor: str = "", kind: Kind | None = None) -> PromptTemplate:
-    """The template of a call: each file from the folder `own` where that has it, else the bundled one.
+def load(call: str, user_folder: str = "", vendor: str = "", kind: Kind | None = None) -> PromptTemplate:
+    """The template of a call: each file from the folder `user_folder` where that has it, else the bundled one.
 
     Without `kind` it has the examples that are for all kinds. Raises PromptError, naming the file, where the call is
-    unknown, a file malformed or empty, or would not be used, its schema lacks a key of the bundled one, or the system text
-    asks for a value.
+    unknown, a file malformed or empty, or would not be used, its schema lacks a key of the bundled one, or the system
+    text asks for a value.
     """
     if not NAME.fullmatch(call) or call == SHARED or (vendor and not NAME.fullmatch(vendor)):
         raise PromptError(f"not the name of a call and vendor: {line(call, 60)!r}, {line(vendor, 60)!r}")
-    folders = [place / part for place in _folders(own) for part in (call, SHARED)]
-    template = LOADED.get((call, own, vendor, kind), folders, lambda: _made(call, own, vendor, kind))
-    if own:
-        _check(Path(own))
+    folders = [place / part for place in _folders(user_folder) for part in (call, SHARED)]
+    template = LOADED.get((call, user_folder, vendor, kind), folders, lambda: _made(call, user_folder, vendor, kind))
+    if user_folder:
+        _check(Path(user_folder))
     return template
 
 
-def _made(call: str, own: str, vendor: str, kind: Kind | None) -> PromptTemplate:
-    files = _files(call, own)
+def _made(call: str, user_folder: str, vendor: str, kind: Kind | None) -> PromptTemplate:
+    files = _files(call, user_folder)
     system, user = (_chosen(files, part, ".j2", vendor, kind) for part in ("system", "user"))
     schema, meta, examples = _chosen(files, "schema", ".json", "", kind), files["meta.toml"], files.get("examples.toml")
     texts = {path: read_text(path) for path in (system, user, schema, meta, examples) if path}
     if empty := next((path for path in (system, user) if not texts[path].strip()), None):
         raise PromptError(f"{empty}: it is empty")
-    shared = _shared(own)
+    shared = _shared(user_folder)
     environment = sandbox(tuple(shared.items()))
     texts |= _included(environment, {path: texts[path] for path in (system, user)}, shared)
     return PromptTemplate(
@@ -124,10 +125,12 @@ def _made(call: str, own: str, vendor: str, kind: Kind | None) -> PromptTemplate
     )
 
 
-def _shared(own: str) -> dict[Path, str]:
+def _shared(user_folder: str) -> dict[Path, str]:
     """What templates may include; the user's own files take the place of the bundled ones of their names."""
-    found = {path.name: path for place in reversed(_folders(own)) for path in sorted((place / SHARED).glob("*.j2"))}
-    return {path: read_text(path) for path in found.values()}
+    parts = {
+        path.name: path for place in reversed(_folders(user_folder)) for path in sorted((place / SHARED).glob("*.j2"))
+    }
+    return {path: read_text(path) for path in parts.values()}
 
 
 def _included(
@@ -135,7 +138,7 @@ def _included(
 ) -> dict[Path, str]:
     """The files that these templates include, and what those include, in the order of their names."""
     known = {path.name: path for path in shared}
-    found: dict[Path, str] = {}
+    included: dict[Path, str] = {}
     left = dict(templates)
     while left:
         path, text = left.popitem()
@@ -143,9 +146,9 @@ def _included(
         for name in _includes(environment, text):
             if name not in known:
                 raise PromptError(f"{path}: it can only include, by name, what lies in {SHARED!r}: {line(name)}")
-            if known[name] not in found:
-                found[known[name]] = left[known[name]] = shared[known[name]]
-    return dict(sorted(found.items(), key=lambda item: item[0].name))
+            if known[name] not in included:
+                included[known[name]] = left[known[name]] = shared[known[name]]
+    return dict(sorted(included.items(), key=lambda item: item[0].name))
 
 
 @lru_cache(maxsize=512)
@@ -154,40 +157,40 @@ def _includes(environment: jinja2.Environment, text: str) -> tuple[str, ...]:
     return tuple(name or "?" for name in jinja2.meta.find_referenced_templates(environment.parse(text)))
 
 
-def _files(call: str, own: str) -> dict[str, Path]:
+def _files(call: str, user_folder: str) -> dict[str, Path]:
     """The files of a call by name: the user's own take the place of the bundled ones. Raises PromptError."""
     if not (folder("prompts") / call).is_dir():
         raise PromptError(f"no prompt is called {call!r}", hint=f"known: {', '.join(names())}")
-    places = [place / call for place in reversed(_folders(own))]
-    found = {path.name: path for place in places for path in sorted(place.glob("*")) if path.suffix in ENDINGS}
-    for name, path in found.items():
+    places = [place / call for place in reversed(_folders(user_folder))]
+    files = {path.name: path for place in places for path in sorted(place.glob("*")) if path.suffix in ENDINGS}
+    for name, path in files.items():
         # a file under a mistaken name would silently not be used
         if not FILE.fullmatch(name):
             raise PromptError(f"{path}: no file of a prompt is called so", hint=HOLDS)
-    return found
+    return files
 
 
-def _check(own: Path) -> None:
+def _check(user_folder: Path) -> None:
     """Raises PromptError for what lies in the user's folder and would silently not be used."""
-    for path in sorted(own.iterdir()):
+    for path in sorted(user_folder.iterdir()):
         if path.is_dir() and path.name[0] not in "._" and not (folder("prompts") / path.name).is_dir():
             raise PromptError(f"{path}: no prompt is called so", hint=f"known: {', '.join(names())}")
         if path.is_file() and (path.suffix == ".j2" or FILE.fullmatch(path.name)):
             raise PromptError(f"{path}: it must lie in the folder of a call, or in {SHARED!r}")
     bundled = sorted(path.name for path in (folder("prompts") / SHARED).glob("*.j2"))
-    for part in sorted((own / SHARED).glob("*")):
-        if part.suffix in ENDINGS and part.name not in bundled and not _named(part, own):
+    for part in sorted((user_folder / SHARED).glob("*")):
+        if part.suffix in ENDINGS and part.name not in bundled and not _named(part, user_folder):
             raise PromptError(f"{part}: no template includes it", hint=f"bundled: {', '.join(bundled)}")
 
 
-def _named(part: Path, own: Path) -> bool:
+def _named(part: Path, user_folder: Path) -> bool:
     """Whether another template in the user's folder names a shared part."""
-    return any(part.name in read_text(path) for path in own.glob("*/*.j2") if path != part)
+    return any(part.name in read_text(path) for path in user_folder.glob("*/*.j2") if path != part)
 
 
-def _folders(own: str) -> list[Path]:
+def _folders(user_folder: str) -> list[Path]:
     """The user's own folder before the bundled one. Raises PromptError where the user's is none."""
-    return layers("prompts", own, PromptError, what="prompts")[::-1]
+    return layers("prompts", user_folder, PromptError, what="prompts")[::-1]
 
 
 def _chosen(files: Mapping[str, Path], part: str, suffix: str, vendor: str, kind: str | None) -> Path:

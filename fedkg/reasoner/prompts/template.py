@@ -70,9 +70,9 @@ class PromptExamples(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class PromptTemplate:
     """A call's wording and reply schema.
 
-    `digest` is the head of the SHA-256 over the text of all `files` that it was made of, so two wordings under one version
-    number are still told apart. `system` is the system text: the `instructions`, and the `examples`, each like the task and
-    with its reply. It is the same whatever is asked.
+    `digest` is the head of the SHA-256 over the text of all `files` that it was made of, so two wordings under one
+    version number are still told apart. `system` is the system text: the `instructions`, and the `examples`, each
+    like the task and with its reply. It is the same whatever is asked.
     """
 
     call: str
@@ -87,8 +87,8 @@ class PromptTemplate:
 
     def __post_init__(self) -> None:
         """Makes the system text. Raises PromptError for an example that does not fit."""
-        told = [f"{self._example(one)}\n{one.reply.strip()}" for one in self.examples]
-        parts = [self.instructions, *(["Examples", *told] if told else [])]
+        examples = [f"{self._example(example)}\n{example.reply.strip()}" for example in self.examples]
+        parts = [self.instructions, *(["Examples", *examples] if examples else [])]
         object.__setattr__(self, "system", "\n\n".join(filter(None, parts)))
 
     @property
@@ -112,12 +112,12 @@ class PromptTemplate:
         except FAULTS as error:
             raise PromptError(f"{place(error, path)}: {error}") from error
 
-    def _example(self, one: PromptExample) -> str:
+    def _example(self, example: PromptExample) -> str:
         source = next(path for path in self.files if path.name == "examples.toml")
-        shown = f"the example in {source} with the reply {line(one.reply, 80)}"
+        shown = f"the example in {source} with the reply {line(example.reply, 80)}"
         path, user = self._user
         try:
-            return rendered(user, values(one.shown))
+            return rendered(user, values(example.shown))
         except FAULTS as error:
             raise PromptError(f"{place(error, path)}: {error}, given the values of {shown}") from error
         except PromptError as error:

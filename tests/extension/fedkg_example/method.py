@@ -10,7 +10,7 @@ def first_hop(task: Task) -> Walk:
     topics = tuple(PartialPath(topic) for topic in task.topics)
     expansion = yield from ask(Expanding(1, topics, last=True))
     steps = expansion.candidates[: task.search.beam]
-    paths = tuple(topics[step.beam].extend(step) for step in steps)
+    paths = tuple(topics[step.path_index].extend(step) for step in steps)
     all_shown = expansion.complete and len(steps) == len(expansion.candidates)
     return (yield from answer(Answering(paths), together=task.together, exhausted=all_shown))
 
