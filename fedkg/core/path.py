@@ -33,8 +33,8 @@ class Neighbourhood(msgspec.Struct, frozen=True):
 class Step(msgspec.Struct, frozen=True):
     """One possible next step of one partial path: a relation with tails (a group), or a single edge (a pair).
 
-    `path_index` is the index of the path that it extends, `score` is S((r, e)) of FiDeLiS v4 Eq. 2, `complete` whether the
-    endpoint gave all tails.
+    `path_index` is the index of the path that it extends, `score` is S((r, e)) of FiDeLiS v4 Eq. 2, `complete` whether
+    the endpoint returned all tails.
     """
 
     path_index: int

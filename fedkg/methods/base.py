@@ -92,7 +92,7 @@ class Choosing(Need[tuple[Choice, ...]], frozen=True):
 
 
 class Decoded(msgspec.Struct, frozen=True):
-    """The numbers of the paths that the model has picked, best first, and the `constraint_level` that they were constrained at."""
+    """The numbers of the paths that the model has chosen, best first, and the `constraint_level` that was used."""
 
     constraint_level: ConstraintLevel
     numbers: tuple[int, ...]
@@ -177,13 +177,18 @@ class PlannedChain(msgspec.Struct, frozen=True):
 
     @property
     def path(self) -> PartialPath:
-        """The chain as a walk without edges, which `Completing` fills with those that the graph has; the weight is its score."""
+        """The chain as a walk without edges, which `Completing` fills with those that the graph has.
+
+        The weight is its score.
+        """
         steps = tuple(Step(0, relation, (), self.weight) for relation in self.relations)
         return PartialPath(self.topic, steps, self.weight)
 
 
 class Planning(Need[tuple[PlannedChain, ...]], frozen=True):
-    """Asks the model for at most `most` chains of at most `depth` relations; the reply is a tuple of Chains, best first.
+    """Asks the model for at most `most` chains of at most `depth` relations.
+
+    The reply is a tuple of Chains, best first.
 
     Offered are the `relations` or, without any, those that the graph has within `depth` steps of the topics.
     """
@@ -255,13 +260,13 @@ class Method(msgspec.Struct, frozen=True):
 
     `graph` is False for one that asks the model alone: nothing is linked. `plans` is False for one that needs no plan
     call; its keywords are the question's content words. `prompts` is True where a model without prompts cannot serve
-    it, `verifies` where `search.verifier` says what ends its walk, `decodes` where `search.door` says how a model is
+    it, `verifies` where `search.verifier` names what ends its walk, `decodes` where `search.door` names how a model is
     held to its paths.
 
-    `calls` are the most calls by name that a search from so many topics takes, without those that plan and link; of a method
-    without a graph they are those of its walk. `hops` is the depth that it goes no further than, whatever the settings say;
-    `looks_ahead` is True where it has the retriever look at the next hop, `lets_retriever_ask` where it lets the retriever ask
-    the model, once a hop; `calls` do not count that.
+    `calls` are the most calls by name that a search from so many topics takes, without those that plan and link; of a
+    method without a graph they are those of its walk. `hops` is the depth that it goes no further than, whatever the
+    settings say; `looks_ahead` is True where it has the retriever look at the next hop, `lets_retriever_ask` where it
+    lets the retriever ask the model, once a hop; `calls` do not count that.
     """
 
     title: str

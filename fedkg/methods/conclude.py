@@ -19,7 +19,7 @@ __all__ = ["all_ends", "answer", "chains", "completed", "conclude", "leaves"]
 
 
 def conclude(finished: Sequence[PartialPath], trail: Sequence[PartialPath], *, together: bool, exhausted: bool) -> Walk:
-    """The end of a search that kept the paths of `trail`, in the order walked, of which `finished` are enough to answer.
+    """The end of a search that kept the paths of `trail`, in the order walked; `finished` of them are enough to answer.
 
     Finished paths are completed first, so that the model sees all their tails. Without any it sees the kept paths of
     every depth, the deepest first. Where paths decide `together` it sees all evidence, what decided first; so it does
@@ -38,7 +38,7 @@ def conclude(finished: Sequence[PartialPath], trail: Sequence[PartialPath], *, t
 
 
 def all_ends(finished: Sequence[PartialPath], trail: Sequence[PartialPath], *, exhausted: bool) -> Walk:
-    """The end of a search without an answer call: all that the finished paths lead to, or else the longest from each topic.
+    """The end of a search without an answer call: all ends of the finished paths, else of the longest from each topic.
 
     Of paths from several topics it is what they have in common, where there is something.
     """
@@ -74,7 +74,10 @@ def _met(partial_paths: tuple[PartialPath, ...], finished: int, *, exhausted: bo
 
 
 def answer(need: Answering | Inducing, *, together: bool = False, exhausted: bool = False) -> Walk:
-    """What the model makes of these paths; no call where there are none. Paths that decide `together` count with all tails."""
+    """What the model makes of these paths; no call where there are none.
+
+    Paths that decide `together` count with all tails.
+    """
     if not need.partial_paths:
         return SearchResult(exhausted=exhausted)
     conclusion = yield from ask(need)
@@ -94,7 +97,7 @@ def answer(need: Answering | Inducing, *, together: bool = False, exhausted: boo
 def _with(
     path: PartialPath, tails: tuple[int, ...], also: Sequence[Sequence[PartialPath]]
 ) -> list[tuple[PartialPath, tuple[int, ...]]]:
-    """The path with the numbers of its answering tails, and those that are shown with it, with the numbers of the same ones."""
+    """The path and those that are shown with it, each with the numbers of the tails that answer."""
     ends = {path.tails[number - 1] for number in tails}
     others = [other for group in also for other in group]
     return [(path, tails), *((other, _numbers(other, ends)) for other in others)]
@@ -111,7 +114,7 @@ def leaves(trail: Sequence[PartialPath]) -> tuple[PartialPath, ...]:
 
 
 def chains(partial_paths: Sequence[PartialPath]) -> tuple[PartialPath, ...]:
-    """The paths, those with one chain of relations as one with the edges of all of them: completed they are the same."""
+    """The paths; those with one chain of relations are joined, with the edges of all: completed they are the same."""
     alike: dict[object, list[PartialPath]] = {}
     for path in partial_paths:
         alike.setdefault((path.topic, path.chain), []).append(path)
@@ -128,7 +131,10 @@ def _joined(steps: Sequence[Step]) -> Step:
 
 
 def completed(chosen: tuple[PartialPath, ...]) -> Walking[tuple[PartialPath, ...]]:
-    """The chosen paths with all their tails; where there is no time for that, as they are: the answer is known already."""
+    """The chosen paths with all their tails.
+
+    Where there is no time for that, as they are: the answer is known already.
+    """
     try:
         chosen = yield from ask(Completing(chosen))
     except BudgetError:

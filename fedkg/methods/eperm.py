@@ -1,4 +1,4 @@
-"""EPERM without training: a subgraph, weighted plans in it, and an answer from weighted evidence paths (Long et al., EPERM).
+"""EPERM (Long et al.) without training: a subgraph, weighted plans in it, an answer from weighted evidence paths.
 
 Subgraph retriever: per hop the model scores every step around the frontier, S(Q, r) of Eq. 2, and the top K are
 walked; what they are called is the subgraph's relations. Evidence path finder: the model chains these to at most s
@@ -62,9 +62,9 @@ class Subgraph(msgspec.Struct, frozen=True):
 
 
 class Branch(msgspec.Struct, frozen=True):
-    """A path through the tree of a plan, T(j) of the paper: `ahead` are the steps that it has yet to take, with all their edges.
+    """A path through the tree of a plan, T(j) of the paper.
 
-    `path.score` is its weight.
+    `ahead` are the steps that it has yet to take, with all their edges, `path.score` is its weight.
     """
 
     plan: int
@@ -81,7 +81,10 @@ class Branch(msgspec.Struct, frozen=True):
 
 
 def search(task: Task) -> Walk:
-    """The three stages; `search.depth` bounds the hops further. Where no path can be judged any more, the measures are left."""
+    """The three stages; `search.depth` bounds the hops further.
+
+    Where no path can be judged any more, the measures are left.
+    """
     depth = min(task.search.depth, HOPS)
     subgraph = yield from _retrieved(task, depth)
     plans: tuple[PlannedChain, ...] = ()

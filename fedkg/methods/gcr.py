@@ -76,7 +76,7 @@ class Reach(msgspec.Struct, frozen=True):
 
 
 class WalkedPaths(msgspec.Struct, frozen=True):
-    """The paths that the model has picked, the best first, at which constraint level, and whether it was offered all."""
+    """The paths that the model has chosen, best first, the constraint level, and whether all paths were offered."""
 
     constraint_level: ConstraintLevel
     paths: tuple[PartialPath, ...]
@@ -188,7 +188,10 @@ def _following(
 
 
 def _induced(paths: Sequence[PartialPath], *, together: bool, exhausted: bool) -> Walk:
-    """The answer from all paths; completed before it where they decide together, else those that were chosen, after it."""
+    """The answer from all paths.
+
+    They are completed before it where they decide together, else those that were chosen, after it.
+    """
     shown = chains(paths)
     if shown and together:
         shown = yield from ask(Completing(shown))

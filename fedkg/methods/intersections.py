@@ -20,7 +20,10 @@ TRIED = 200
 
 
 def groups(partial_paths: Sequence[PartialPath]) -> list[tuple[int, ...]]:
-    """The sets of paths, by their indices, that start from different topics and have ends in common; the largest first."""
+    """The sets of paths, by their indices, that start from different topics and have ends in common.
+
+    The largest first.
+    """
     ends, topics = [set(path.tails) for path in partial_paths], [path.topic for path in partial_paths]
     leading: dict[Term, list[int]] = {}
     for number, reached in enumerate(ends):

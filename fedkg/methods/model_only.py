@@ -38,7 +38,10 @@ def voted(_task: Task) -> Walk:
 
 
 def _majority(replies: Sequence[ModelOnlyAnswer]) -> SearchResult:
-    """The first of the answers that most samples gave, and which share of them that is; not to know is an answer, too."""
+    """The first of the answers that most samples gave, and which share of them that is.
+
+    Not to know is an answer, too.
+    """
     if not replies:
         return SearchResult(measures={"samples": 0})
     votes = Counter(map(_vote, replies))

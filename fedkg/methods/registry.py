@@ -64,7 +64,7 @@ def name_of(method: Method) -> str:
 def check_constraint(
     method: Method, constraint_level: ConstraintLevel | None, offered: Sequence[ConstraintLevel], model: str
 ) -> None:
-    """Raises MethodError where the method's walk needs a constraint that the model does not offer, naming what would work."""
+    """Raises MethodError, naming what would work, where the walk needs a constraint that the model does not offer."""
     if method.decodes and constraint_level and constraint_level not in offered:
         hint = (
             "token: --model hf:FOLDER, or --path-model hf:FOLDER beside another model; schema: a model whose record in "

@@ -27,7 +27,10 @@ __all__ = ["METHOD", "search"]
 
 
 class Pruned(msgspec.Struct, frozen=True):
-    """The best candidates, scored; `all_kept` is False where one that helps was dropped, or never shown, for the width."""
+    """The best candidates, scored.
+
+    `all_kept` is False where one that helps was dropped, or never shown, for the width.
+    """
 
     candidates: tuple[Step, ...]
     all_kept: bool
@@ -62,7 +65,10 @@ def search(task: Task) -> Walk:
 def _relations(
     depth: int, partial_paths: Sequence[PartialPath], candidates: Sequence[Step], settings: SearchSettings
 ) -> Pruning:
-    """Relation exploration: a call for each path that goes on; all its relations are shown, unless the settings bound them."""
+    """Relation exploration: a call for each path that goes on.
+
+    All its relations are shown, unless the settings bound them.
+    """
     offered = candidates[: settings.candidates]
     scored: list[Step] = []
     for number, path in enumerate(partial_paths):

@@ -60,7 +60,10 @@ class Call(msgspec.Struct, Generic[Reply_co], frozen=True):
         return template
 
     def constrained(self) -> Request | None:
-        """The request to a model whose tokens can be constrained to what is offered; None where the call has no such form."""
+        """The request to a model whose tokens can be constrained to what is offered.
+
+        None where the call has no such form.
+        """
         return None
 
     def read(self, reply: Completion, shown: int) -> Reply_co:
@@ -119,7 +122,7 @@ class ReasoningModel(Protocol):
 
 
 class ReasonerFactory(Protocol):
-    """Makes the reasoning model of one question, so that its calls are in the question's ledger, usage and transcript."""
+    """Makes the reasoning model of a question, so that its calls are in the question's ledger, usage and transcript."""
 
     def __call__(self, model: ReasoningModel, ledger: Ledger, observer: CallObserver, /) -> ReasoningModel:
         """The reasoning model of one question; the session's own `model` is there to reply through.
@@ -144,7 +147,7 @@ Replier = Callable[[Model, Kind_co], Awaitable[Reply]]
 
 
 class CallTable(Generic[Model]):
-    """The method of a model for each kind of call: mypy refuses one whose reply is not the reply that the call declares."""
+    """The method of a model for each kind of call: mypy refuses one with another reply than the call declares."""
 
     def __init__(self) -> None:
         self._repliers: dict[type[Call[object]], Replier[Model, Call[object], object]] = {}

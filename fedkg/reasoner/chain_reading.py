@@ -1,4 +1,4 @@
-"""How well a question says a chain of relations: which of its words say which relation, in the order in which they stand.
+"""How well a question expresses a chain of relations: which of its words express which relation, in their order.
 
 English names relations outwards from the entity, before it ("the A of the B of X") or after it ("X's B's A"). So the
 question without its topic is read in the order of a walk, cut into as many spans as the chain has relations, and each
@@ -61,7 +61,7 @@ SENSES = {word: group.split()[0] for group in SYNONYMS for word in group.split()
 
 
 class RelationChain(NamedTuple):
-    """A walk as it is compared: how the question names its topic, its relations, their directions, and whether it ends in dates.
+    """A walk as it is compared: its topic as the question names it, relations, directions, whether it ends in dates.
 
     `dated` is None where the ends are not known.
     """
@@ -112,7 +112,7 @@ class Reading:
         self._orders = [_places(order, places) for order in orders]
 
     def bonus(self, chain: RelationChain) -> float:
-        """What speaks for or against a chain beside its words: turns, directions, length, and what kind of ends it has."""
+        """What counts for or against a chain beside its words: turns, directions, length, and the kind of its ends."""
         turns = TURNED * bool(chain.turns) if SAME.search(self._rest) else -TURN * chain.turns
         unlike = chain.dated is not None and chain.dated != bool(TIME.search(self._rest))
         longer = len(chain.relations) - 1
@@ -121,7 +121,7 @@ class Reading:
     def fits(
         self, likeness: Mapping[str, Matrix], chains: Sequence[tuple[str, ...]], *, partly: bool = False
     ) -> list[float]:
-        """How well each chain of relations is said: the mean likeness of its relations to their spans, for the best cut.
+        """How well each chain is expressed: the mean similarity of its relations to their spans, for the best cut.
 
         `likeness` has for each relation that of all `spans`. With `partly` words may be left over anywhere, and
         relations unsaid.
@@ -137,7 +137,10 @@ class Reading:
 
 
 def likeness(spans: Sequence[str], relation: str, similarity: Matrix) -> Matrix:
-    """How much each span says a relation, shape (spans,): its similarity in meaning, the words in common, what it goes beyond."""
+    """How well each span expresses a relation, shape (spans,).
+
+    Similarity in meaning, the words in common, and what the span goes beyond.
+    """
     shared = np.array([_overlap(span, relation) for span in spans], dtype=np.float32)
     crossed = np.array([max(0, _genitives(span) - _genitives(relation)) for span in spans], dtype=np.float32)
     return np.asarray((1 - OVERLAP) * similarity + OVERLAP * shared - CROSSED * crossed, dtype=np.float32)
@@ -187,7 +190,10 @@ def _spans(order: Sequence[tuple[int, str]]) -> dict[tuple[int, int], str]:
 
 
 def _places(spans: Mapping[tuple[int, int], str], places: Mapping[str, int]) -> NDArray[np.intp]:
-    """The place of the span from unit i to before unit j, shape (units + 1, units + 1); the last one where there is none."""
+    """The place of the span from unit i to before unit j, shape (units + 1, units + 1).
+
+    The last one where there is none.
+    """
     units = max(end for _, end in spans)
     table = np.full((units + 1, units + 1), -1)
     for cut, text in spans.items():

@@ -128,7 +128,10 @@ class GoldReasoner:
         return self._model.left_out
 
     async def ask(self, call: Call[Reply]) -> Reply:
-        """The reply to the call. Raises QuestionError, and ModelDeclinedError for a kind of call that it has no reply to."""
+        """The reply to the call.
+
+        Raises QuestionError, and ModelDeclinedError for a kind of call that it has no reply to.
+        """
         return await REPLIES.ask(self, call)
 
     async def close(self) -> None:

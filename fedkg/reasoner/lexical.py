@@ -93,7 +93,7 @@ class LocalModel:
 
     @REPLIES.replies_to(AdequacyCall)
     async def _enough(self, call: AdequacyCall) -> bool:
-        """Whether the best chain is no guess and says all of the question: without some of the words it would fit no better."""
+        """Whether the best chain covers all of the question: without some of the words it would fit no better."""
         conclusion = await self._best_path(call.question, call.paths)
         if not conclusion.paths or conclusion.note:
             return False
@@ -109,7 +109,7 @@ class LocalModel:
 
     @REPLIES.replies_to(ScoreEntitiesCall)
     async def _score_entities(self, call: ScoreEntitiesCall) -> tuple[float, ...]:
-        """The mean of how well part of the question says the chain, and how much what is shown of the entity resembles it."""
+        """The mean of how well part of the question expresses the chain and how much the entity resembles it."""
         fits = await self._shares(call.question, list(map(chain_of, call.candidates)), partly=True)
         likenesses = await self._similarity.scores(call.question, [candidate.text for candidate in call.candidates])
         return tuple((fit + _share(likeness)) / 2 for fit, likeness in zip(fits, likenesses, strict=True))

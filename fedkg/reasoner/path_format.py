@@ -14,7 +14,8 @@ Format = Literal["gcr", "eperm"]
 
 TASKS: dict[Format, str] = {
     "gcr": "Write a path of the knowledge graph that leads from a topic entity to an answer of the question.",
-    "eperm": "Write a chain of relations of the knowledge graph that leads from a topic entity to the answers of the question.",
+    "eperm": "Write a chain of relations of the knowledge graph that leads from a topic entity to the answers of the "
+    "question.",
 }
 START, END = "# Reasoning path:\n<PATH> ", " </PATH>"
 """What stands around a path."""

@@ -22,14 +22,19 @@ from fedkg.reasoner.prompts.template import PromptTemplate
 
 __all__ = ["CONSTRAINT_LIMITS", "PromptedModel", "constraint_levels"]
 
-REPAIR = "That reply cannot be used: {fault}. Do the same task again. Reply with one JSON object as described, and nothing else."
+REPAIR = (
+    "That reply cannot be used: {fault}. Do the same task again. Reply with one JSON object as described, and nothing "
+    "else."
+)
 ECHO = 500
 """Characters of an unusable reply that the model is shown again; with the repair they fit into what `room` holds
 back."""
 
 CONSTRAINT_LIMITS: dict[ConstraintLevel, int] = {"token": 100_000, "schema": 500, "index": 0}
-"""Most paths that a model is constrained to at once. A trie of 100,000 is made in seconds (eval/measure/trie.py); services bound the length
-of an enumeration, OpenAI's to a thousand values."""
+"""Most paths that a model is constrained to at once.
+
+A trie of 100,000 is made in seconds (eval/measure/trie.py); services bound the length of an enumeration,
+OpenAI's to a thousand values."""
 
 Reply = TypeVar("Reply")
 
@@ -92,7 +97,7 @@ class PromptedModel:
         await self._model.close()
 
     async def _written(self, call: Call[Reply], request: Request) -> Reply:
-        """What the writer decodes, which can write nothing but what is offered: a fault would come again, so it is no repair."""
+        """What the writer decodes: it can write nothing but what is offered, so that a fault is not repaired."""
         with observed(Exchange(call.name, self._writer, self.ledger), self._observer) as exchange:
             reply = await exchange.send(request)
             offered = len(request.constraint.texts) if request.constraint else 0
@@ -140,7 +145,7 @@ class PromptedModel:
 
 
 def constraint_levels(model: ChatModel, writer: ChatModel | None = None) -> tuple[ConstraintLevel, ...]:
-    """What can constrain the model to paths, the closest one first: its tokens, its reply's schema, a check of its numbers."""
+    """What can constrain a model to paths, closest first: its tokens, its reply's schema, a check of its numbers."""
     schema: tuple[ConstraintLevel, ...] = ("schema",) if model.capability.structured == "native" else ()
     return (*(("token",) if writer else ()), *schema, "index")
 

@@ -63,7 +63,10 @@ def shown_terms(candidates: Sequence[Step], tails: int) -> list[Term]:
 
 
 def sorted_by(candidates: Sequence[Step], scores: Sequence[float]) -> list[Step]:
-    """The candidates with these scores, best first; equal ones in the order of the paths, then of the relations' IRIs."""
+    """The candidates with these scores, best first.
+
+    Equal ones in the order of the paths, then of the relations' IRIs.
+    """
     scored = [
         msgspec.structs.replace(candidate, score=score) for candidate, score in zip(candidates, scores, strict=True)
     ]

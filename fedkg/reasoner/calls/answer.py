@@ -49,7 +49,10 @@ class AnswerCall(PlannedCall[Conclusion], frozen=True):
         return None if self.paths else Conclusion()
 
     def parse(self, reply: Mapping[str, object], shown: int) -> Conclusion:
-        """The paths and ends that answer, or the verdict or option with its evidence; empty where these paths do not answer."""
+        """The paths and ends that answer, or the verdict or option with its evidence.
+
+        Empty where these paths do not answer.
+        """
         return _conclusion(reply, self.plan, self.paths[:shown])
 
     @classmethod

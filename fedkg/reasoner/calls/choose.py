@@ -12,7 +12,9 @@ __all__ = ["ChooseCall"]
 
 
 class ChooseCall(PlannedCall[tuple[Choice, ...]], frozen=True):
-    """BeamCall for all paths and DeductiveCall in one: at most `width` candidates, each verified; none where nothing leads on.
+    """BeamCall for all paths and DeductiveCall in one: at most `width` candidates, each verified.
+
+    None where nothing leads on.
 
     A candidate's text starts with the path that it extends; `kept` are paths that were walked before and count as well.
     """

@@ -27,7 +27,10 @@ class LinksReply(msgspec.Struct):
 
 
 class LinkCall(Call[dict[str, int]], frozen=True):
-    """Asks for the number (from 1) of the match that each mention means, by its text; 0 where none is, missing where unsaid."""
+    """Asks for the number (from 1) of the match that each mention means, by its text.
+
+    0 where none fits; a mention that the reply leaves out is missing.
+    """
 
     name: ClassVar[str] = "link"
 

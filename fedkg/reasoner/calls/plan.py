@@ -33,7 +33,10 @@ class PlanReply(msgspec.Struct):
 
 
 class PlanCall(Call[Plan], frozen=True):
-    """Asks for the plan of a question. Whoever asks may give the kind, and the options of a choice; else they are found out."""
+    """Asks for the plan of a question.
+
+    The caller may give the kind, and the options of a choice; else the model finds them out.
+    """
 
     name: ClassVar[str] = "plan"
 

@@ -1,4 +1,4 @@
-"""Whole paths that lead to the answer, written or picked by a model that can be constrained to them (GCR section 4.3)."""
+"""Whole paths that lead to the answer, written or chosen by a model constrained to them (GCR section 4.3)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,6 @@
-"""Prompt templates: one folder per call under `prompts/`; files in the user's own folder take the place of the bundled ones.
+"""Prompt templates: one folder per call under `prompts/`.
+
+Files in the user's own folder take the place of the bundled ones.
 
 A call's folder holds `system.j2` (what never changes, so that vendors can cache it), `user.j2` (the question and the
 data), `schema.json` (JSON schema of the reply), `meta.toml` (version, paper section, what the reply is) and, where it

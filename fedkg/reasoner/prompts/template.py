@@ -31,7 +31,7 @@ OFFERED = ("offers", "paths", "kept", "relations")
 
 
 class PromptMeta(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What `meta.toml` says: `version` of the wording, `paper` section that defines the call, what the call `returns`."""
+    """The content of `meta.toml`: `version` of the text, section of the `paper`, what the call `returns`."""
 
     version: str
     returns: str
@@ -44,7 +44,10 @@ class PromptMeta(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PromptExample(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An entry of `examples.toml`: the values that `user.j2` is `shown`, and the `reply`; for these `kinds`, none for all."""
+    """An entry of `examples.toml`: the values that `user.j2` is `shown`, and the `reply`.
+
+    It is for these `kinds`, none for all.
+    """
 
     shown: dict[str, Any]
     reply: str
