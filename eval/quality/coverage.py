@@ -231,7 +231,9 @@ def gains(case: GoldCase, facts: Facts, paths: Sequence[PartialPath], candidate:
     """The answers that a candidate leads to. A group stands for all of its tails, also those beyond the frontier."""
     path = paths[candidate.path_index].extend(candidate)
     ends = (
-        facts.walk(paths[candidate.path_index].tails, [candidate.relation]) if len(candidate.edges) > 1 else candidate.tails
+        facts.walk(paths[candidate.path_index].tails, [candidate.relation])
+        if len(candidate.edges) > 1
+        else candidate.tails
     )
     return leads(case, facts, path, ends)
 
