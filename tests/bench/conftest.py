@@ -37,14 +37,14 @@ SEARCH = {"beam": 4, "alpha": 0.3, "keywords": True}
 
 def question(name: str, answers: str, **more: Any) -> QuestionRecord:
     """A question whose right answer is `a`; one letter of `answers` is one answer."""
-    said = tuple(GivenAnswer(f"http://x/{one}", one.upper(), True, 1.0, 1, True) for one in answers)
+    given = tuple(GivenAnswer(f"http://x/{answer}", answer.upper(), True, 1.0, 1, True) for answer in answers)
     made = QuestionRecord(
         id=name,
         question="who?",
         kind="entities",
         status="answered" if answers else "not_found",
         gold=(Gold("A", "http://x/a"),),
-        answers=said,
+        answers=given,
         topics=("http://x/t",),
         hops=1,
         gold_steps=1,
@@ -64,9 +64,9 @@ def made() -> MakeResult:
     def make(*answers: str, **more: Any) -> BenchmarkResult:
         search = SEARCH | {name: more.pop(name) for name in list(more) if name in SEARCH}
         settings = {"embedder": more.pop("embedder", "bm25"), "search": search}
-        told = {"benchmark": "b", "method": "fidelis", "model": "local"} | more
+        fields = {"benchmark": "b", "method": "fidelis", "model": "local"} | more
         records = tuple(question(str(number), letters) for number, letters in enumerate(answers))
-        header = Header(settings=settings, questions=len(answers), limit=None, seed=0, fedkg="0.1.0", **told)
+        header = Header(settings=settings, questions=len(answers), limit=None, seed=0, fedkg="0.1.0", **fields)
         return BenchmarkResult(header, records)
 
     return make
@@ -86,7 +86,7 @@ def kingdom(tmp_path: Path) -> MakeJob:
         }
         rows = [*({"id": f"q{number}"} | asked for number in range(count)), *more]
         questions.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-        told = {"endpoints": [str(graph)], "embedder": "bm25", "cache_dir": str(tmp_path / "cache")} | flags
-        return runner.prepared(load(flags=told), definitions.find(f"custom:{questions}"), None)
+        options = {"endpoints": [str(graph)], "embedder": "bm25", "cache_dir": str(tmp_path / "cache")} | flags
+        return runner.prepared(load(flags=options), definitions.find(f"custom:{questions}"), None)
 
     return make

@@ -46,8 +46,14 @@ def test_a_definition_of_ones_own(tmp_path: Path) -> None:
     """A TOML file is read as the bundled ones are, and is called as its file is."""
     file = tmp_path / "mine.toml"
     file.write_text('title = "mine"\nquestions = "q.jsonl"\ndepth = 2\nkind = "claim"\n')
-    found = definitions.find(str(file))
-    assert (found.name, found.depth, found.kind, found.graph, found.files) == ("mine", 2, "claim", "", ("q.jsonl",))
+    definition = definitions.find(str(file))
+    assert (definition.name, definition.depth, definition.kind, definition.graph, definition.files) == (
+        "mine",
+        2,
+        "claim",
+        "",
+        ("q.jsonl",),
+    )
 
 
 @pytest.mark.parametrize(
@@ -97,8 +103,12 @@ def test_a_definition_that_is_not_there_or_no_text(tmp_path: Path) -> None:
 def test_a_question_file_is_a_benchmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is named from where the command is given, whatever --data says, and has no graph."""
     monkeypatch.chdir(tmp_path)
-    found = definitions.find("custom:sets/mine.jsonl.gz")
-    assert (found.name, found.graph, found.questions) == ("custom-mine", "", str(tmp_path / "sets" / "mine.jsonl.gz"))
+    definition = definitions.find("custom:sets/mine.jsonl.gz")
+    assert (definition.name, definition.graph, definition.questions) == (
+        "custom-mine",
+        "",
+        str(tmp_path / "sets" / "mine.jsonl.gz"),
+    )
 
 
 def test_every_bundled_file_says_what_it_is() -> None:

@@ -76,8 +76,8 @@ def test_what_is_not_there_is_fetched_once(server: Server, tmp_path: Path, path:
     known, settings = definition(server.url + path), Settings(cache_dir=str(tmp_path / "cache"))
     (empty := tmp_path / "data").mkdir()
     for data in (None, empty):
-        found, _ = loaders.read(known, data, settings)
-        assert found[0].question == "who?"
+        questions, _ = loaders.read(known, data, settings)
+        assert questions[0].question == "who?"
     assert server.asked == (2 if path == "/moved" else 1)
     offline = msgspec.structs.replace(settings, mode="offline")
     assert files.find(known, "q.jsonl", None, offline).read_bytes() == QUESTIONS
@@ -88,18 +88,18 @@ def test_a_local_folder_comes_first(server: Server, tmp_path: Path) -> None:
     """Nobody is asked then, and the file is named by its whole path."""
     (tmp_path / "q.jsonl").write_bytes(b"local")
     settings = Settings(cache_dir=str(tmp_path / "cache"))
-    found = files.find(definition(f"{server.url}/q.jsonl"), "q.jsonl", tmp_path, settings)
-    assert (found, found.is_absolute(), server.asked) == (tmp_path / "q.jsonl", True, 0)
+    file = files.find(definition(f"{server.url}/q.jsonl"), "q.jsonl", tmp_path, settings)
+    assert (file, file.is_absolute(), server.asked) == (tmp_path / "q.jsonl", True, 0)
 
 
 @pytest.mark.parametrize(
-    ("path", "said"),
+    ("path", "message"),
     [("/q.jsonl", "SHA-256"), ("/half", "could not be fetched|SHA-256"), ("/none", "404")],
 )
-def test_what_is_not_the_file_is_refused(server: Server, tmp_path: Path, path: str, said: str) -> None:
+def test_what_is_not_the_file_is_refused(server: Server, tmp_path: Path, path: str, message: str) -> None:
     """Another checksum, a reply that breaks off, an error: nothing of it stays."""
     server.body = QUESTIONS + b" "
-    with pytest.raises(DatasetError, match=said) as caught:
+    with pytest.raises(DatasetError, match=message) as caught:
         files.find(definition(server.url + path), "q.jsonl", None, Settings(cache_dir=str(tmp_path)))
     assert caught.value.hint
     assert left(tmp_path) == []

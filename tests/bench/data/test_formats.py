@@ -68,32 +68,32 @@ def test_gold_answers_are_texts_iris_or_entities(answer: Any, gold: Gold) -> Non
 
 def test_topics_and_the_gold_path() -> None:
     """Topics under both names; the path says how many hops it has."""
-    found = plain(id=3, topic_entities=[{"iri": "http://x/a", "label": "a"}], topics=["b"], gold_path=PATH)
-    assert (found.id, found.topic_entities, found.hops) == ("3", (Gold("a", "http://x/a"), Gold("b")), 2)
-    assert found.gold_path[1] == ("http://x/b", "http://x/r", "http://x/c")
+    question = plain(id=3, topic_entities=[{"iri": "http://x/a", "label": "a"}], topics=["b"], gold_path=PATH)
+    assert (question.id, question.topic_entities, question.hops) == ("3", (Gold("a", "http://x/a"), Gold("b")), 2)
+    assert question.gold_path[1] == ("http://x/b", "http://x/r", "http://x/c")
     assert plain(hops=4).hops == 4
 
 
 @pytest.mark.parametrize(("answer", "verdict"), [(True, "yes"), ({"value": False}, "no")])
 def test_truth_values_make_a_verdict(answer: Any, verdict: str) -> None:
     """A question with a truth value for an answer is one of yes or no."""
-    found = plain(answers=[answer])
-    assert (found.kind, found.answers) == ("yesno", (Gold(verdict),))
+    question = plain(answers=[answer])
+    assert (question.kind, question.answers) == ("yesno", (Gold(verdict),))
 
 
 @pytest.mark.parametrize("answer", ["True", "YES", True])
 def test_verdicts_of_claims(answer: Any) -> None:
     """However they are written."""
-    found = plain(answers=[answer], kind="claim")
-    assert (found.kind, found.answers) == ("claim", (Gold("yes"),))
+    question = plain(answers=[answer], kind="claim")
+    assert (question.kind, question.answers) == ("claim", (Gold("yes"),))
 
 
 @pytest.mark.parametrize("options", [["this", "that  one"], {"A": "this", "B": "that  one"}])
 @pytest.mark.parametrize("answer", ["that one", "that  one"])
 def test_options_make_a_choice(options: Any, answer: str) -> None:
     """Gold is the option's text as it is shown."""
-    found = plain(options=options, answers=[answer])
-    assert (found.kind, found.options, found.answers) == ("choice", ("this", "that one"), (Gold("that one"),))
+    question = plain(options=options, answers=[answer])
+    assert (question.kind, question.options, question.answers) == ("choice", ("this", "that one"), (Gold("that one"),))
     assert plain(options={"A": "this", "B": "that"}, answers=["A"]).answers == (Gold("this"),)
 
 
@@ -145,14 +145,14 @@ def test_cr_lt_with_faults(wrong: dict[str, Any]) -> None:
 @pytest.mark.parametrize("row", [CASE, CASE | {"answer": "that  one", "answer_idx": "B"}])
 def test_medqa_names_a_letter(row: dict[str, Any]) -> None:
     """In our file as in its own; gold is the option's text."""
-    found = read("medqa", row)
-    assert (found.kind, found.options, found.answers) == ("choice", ("this", "that one"), (Gold("that one"),))
+    question = read("medqa", row)
+    assert (question.kind, question.options, question.answers) == ("choice", ("this", "that one"), (Gold("that one"),))
 
 
 def test_commonsenseqa() -> None:
     """The official form."""
-    found = read("commonsenseqa", COMMON)
-    assert found == BenchmarkQuestion(
+    question = read("commonsenseqa", COMMON)
+    assert question == BenchmarkQuestion(
         "1afa", "Where does it run?", (Gold("river"),), (Gold("valley"),), "choice", ("bed", "valley")
     )
 
@@ -187,8 +187,8 @@ def test_qald_with_faults(wrong: dict[str, Any]) -> None:
 def test_any_text_is_a_question_or_refused(question: str, answer: str, kind: Kind | None) -> None:
     """A question that is read has a text, and an answer of its kind."""
     try:
-        found = plain(question=question, answers=[answer], kind=kind)
+        parsed = plain(question=question, answers=[answer], kind=kind)
     except (MisfitError, msgspec.MsgspecError):
         return
-    assert found.question.split()
-    assert all(gold.key for gold in found.answers)
+    assert parsed.question.split()
+    assert all(gold.key for gold in parsed.answers)

@@ -44,20 +44,20 @@ def refused(definition: Definition, data: Path) -> str:
 @pytest.mark.parametrize("name", sorted({*definitions.names()} - {"commonsenseqa"}))
 def test_the_questions_of_every_benchmark_can_be_read(name: str, data: Path) -> None:
     """All rows of the public files but those few, which are listed, each with file, line and id."""
-    found, bad = loaders.read(definitions.find(name), data, skip_bad=True)
+    questions, bad = loaders.read(definitions.find(name), data, skip_bad=True)
     assert len(bad) == LEFT_OUT.get(name, 0)
-    assert len(found) == READ.get(name, len(found))
-    assert all(question.answers and question.id for question in found)
-    assert all(", line " in one.place and one.id and str(data) not in one.place for one in bad)
+    assert len(questions) == READ.get(name, len(questions))
+    assert all(question.answers and question.id for question in questions)
+    assert all(", line " in row.place and row.id and str(data) not in row.place for row in bad)
 
 
 def test_the_published_file_that_is_broken(data: Path) -> None:
     """A missing comma and an answer that is no truth value, each on its line; all else is read."""
     broken = msgspec.structs.replace(definitions.find("crlt-qa"), questions="crlt-qa-upstream-broken.json")
     assert "crlt-qa-upstream-broken.json, line 644 (S33)" in refused(broken, data)
-    found, bad = loaders.read(broken, data, skip_bad=True)
-    assert [(one.place.partition(", ")[2], one.id) for one in bad] == [("line 644", "S33"), ("line 823", "S39")]
-    assert len(found) == 138
+    questions, bad = loaders.read(broken, data, skip_bad=True)
+    assert [(row.place.partition(", ")[2], row.id) for row in bad] == [("line 644", "S33"), ("line 823", "S39")]
+    assert len(questions) == 138
 
 
 def test_topics_and_kinds_of_the_public_files(data: Path) -> None:
@@ -70,7 +70,7 @@ def test_topics_and_kinds_of_the_public_files(data: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("bad", "said"),
+    ("bad", "message"),
     [
         ("{", "line 3: "),
         ('{"id": "x", "question": ', "line 3 (x): "),
@@ -84,7 +84,7 @@ def test_topics_and_kinds_of_the_public_files(data: Path) -> None:
         ("\udcff", "line 3: "),
     ],
 )
-def test_a_bad_row_is_named(tmp_path: Path, bad: Any, said: str) -> None:
+def test_a_bad_row_is_named(tmp_path: Path, bad: Any, message: str) -> None:
     """File, line and id, since these files are edited by hand; skipped, it is listed, and the rest is read."""
     rows = [
         json.dumps(ROW | {"id": "1"}),
@@ -93,11 +93,11 @@ def test_a_bad_row_is_named(tmp_path: Path, bad: Any, said: str) -> None:
         json.dumps(ROW),
     ]
     (tmp_path / "q.jsonl").write_bytes("\n".join(rows).encode(errors="surrogateescape"))
-    assert said in refused(PLAIN, tmp_path)
+    assert message in refused(PLAIN, tmp_path)
     assert refused(PLAIN, tmp_path).startswith("q.jsonl, line 3")
-    found, (one,) = loaders.read(PLAIN, tmp_path, skip_bad=True)
-    assert [question.id for question in found] == ["1", "2", "4"]
-    assert one.place == "q.jsonl, line 3"
+    questions, (unread,) = loaders.read(PLAIN, tmp_path, skip_bad=True)
+    assert [question.id for question in questions] == ["1", "2", "4"]
+    assert unread.place == "q.jsonl, line 3"
 
 
 def test_a_bad_row_is_told_in_one_line() -> None:
@@ -130,8 +130,8 @@ def test_official_qald_files_are_read(tmp_path: Path) -> None:
     (tmp_path / "q.json").write_text(
         json.dumps({"dataset": {"id": "qald"}, "questions": [question, question | {"id": 2}]})
     )
-    found, _ = loaders.read(msgspec.structs.replace(PLAIN, questions="q.json", loader="qald"), tmp_path)
-    assert [question.id for question in found] == ["1", "2"]
+    questions, _ = loaders.read(msgspec.structs.replace(PLAIN, questions="q.json", loader="qald"), tmp_path)
+    assert [question.id for question in questions] == ["1", "2"]
 
 
 def test_a_file_that_is_cut_is_said(tmp_path: Path) -> None:
@@ -143,9 +143,9 @@ def test_a_file_that_is_cut_is_said(tmp_path: Path) -> None:
     file.write_bytes(file.read_bytes()[:-500])
     definition = msgspec.structs.replace(PLAIN, questions="q.jsonl.gz")
     assert "cannot be read any further" in refused(definition, tmp_path)
-    found, (one,) = loaders.read(definition, tmp_path, skip_bad=True)
-    assert found
-    assert "behind" in one.reason
+    questions, (unread,) = loaders.read(definition, tmp_path, skip_bad=True)
+    assert questions
+    assert "behind" in unread.reason
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"{\n{\n"])
@@ -172,8 +172,8 @@ def test_only_what_a_graph_answers_is_asked(tmp_path: Path, values: tuple[str, .
     written(tmp_path, *(ROW | {"id": str(number)} for number in range(4)), ROW | {"id": "x", "answers": []})
     (tmp_path / "known.json").write_text(json.dumps({"sparql": {"mine": {"1": "result", "3": "exact"}}}))
     definition = msgspec.structs.replace(PLAIN, only=Only("known.json", ("sparql", "mine"), values))
-    found, bad = loaders.read(definition, tmp_path)
-    assert ([question.id for question in found], bad) == (ids, [])
+    questions, bad = loaders.read(definition, tmp_path)
+    assert ([question.id for question in questions], bad) == (ids, [])
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"sparql": 3}', '{"sparql": {"mine": [1]}}', "{}"])

@@ -16,9 +16,9 @@ def test_gold_is_compared_by_iri_before_label() -> None:
 @given(st.integers(1, 80), st.integers())
 def test_a_sample_is_drawn_by_its_seed(limit: int, seed: int) -> None:
     """The same seed draws the same questions, none of them twice; a limit that is no limit keeps the order."""
-    found = drawn(MANY, limit, seed)
-    assert found == drawn(MANY, limit, seed)
-    assert len({question.id for question in found}) == min(limit, 50)
+    sample = drawn(MANY, limit, seed)
+    assert sample == drawn(MANY, limit, seed)
+    assert len({question.id for question in sample}) == min(limit, 50)
     assert drawn(MANY, None, seed) == drawn(MANY, 50, seed) == MANY
 
 

@@ -42,13 +42,13 @@ def test_an_array_gives_its_objects(tmp_path: Path, objects: list[object], inden
     """All of them, each on its line, however they are laid out and however little is held at a time."""
     with pytest.MonkeyPatch.context() as patch:
         text = json.dumps(objects, indent=indent, ensure_ascii=False)
-        longest = max((len(json.dumps(one, indent=indent)) for one in objects), default=0) * 2
+        longest = max((len(json.dumps(value, indent=indent)) for value in objects), default=0) * 2
         patch.setattr(rows, "LONGEST", longest + window)
-        found = read(tmp_path, text.encode(errors="surrogatepass"))
-    assert [json.loads(row.text) for row in found] == objects
-    assert not any(row.fault for row in found)
+        parsed = read(tmp_path, text.encode(errors="surrogatepass"))
+    assert [json.loads(row.text) for row in parsed] == objects
+    assert not any(row.fault for row in parsed)
     whole = text.split("\n")
-    assert all("{" in whole[row.line - 1] for row in found)
+    assert all("{" in whole[row.line - 1] for row in parsed)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -75,18 +75,18 @@ def test_any_bytes_are_read_to_an_end(tmp_path: Path, data: bytes) -> None:
 def test_behind_a_broken_object_the_next_is_read(tmp_path: Path, broken: str, line: int, fault: str) -> None:
     """The fault is on its line; what was before and comes behind is there."""
     first, last = '{"id": "a", "query": "1"}', '{"id": "c", "query": "3"}'
-    found = read(tmp_path, f"[{first},\n{broken},\n{last}]")
-    assert [row.id for row in found if not row.fault] == ["a", "c"]
-    bad = next(row for row in found if row.fault)
+    parsed = read(tmp_path, f"[{first},\n{broken},\n{last}]")
+    assert [row.id for row in parsed if not row.fault] == ["a", "c"]
+    bad = next(row for row in parsed if row.fault)
     assert (bad.line, bad.id) == (line, "b")
     assert fault in bad.fault
 
 
 def test_a_missing_comma_between_objects_is_said(tmp_path: Path) -> None:
     """Both are read, since nothing of them is in doubt."""
-    found = read(tmp_path, '[{"id": "a", "query": 1}\n{"id": "b", "query": 2}]')
-    assert [(row.id, bool(row.fault)) for row in found] == [("a", False), ("", True), ("b", False)]
-    assert "behind a" in found[1].fault
+    parsed = read(tmp_path, '[{"id": "a", "query": 1}\n{"id": "b", "query": 2}]')
+    assert [(row.id, bool(row.fault)) for row in parsed] == [("a", False), ("", True), ("b", False)]
+    assert "behind a" in parsed[1].fault
 
 
 @pytest.mark.parametrize("text", ['[{"query": 1}', '[{"query": 1},', '[{"query": 1}, {"query": "', "[", "{}", ""])
@@ -101,9 +101,9 @@ def test_an_archive_that_is_cut_is_said(tmp_path: Path, name: str) -> None:
     row = '{"id": "%d", "query": "' + "x" * 50 + '"}'
     packed = gzip.compress("\n".join(row % number for number in range(2000)).encode(), 0)
     (tmp_path / name).write_bytes(packed[: len(packed) // 2])
-    found = list(lines(tmp_path / name))
-    assert found[0].id == "0"
-    assert "cannot be read any further" in found[-1].fault
+    parsed = list(lines(tmp_path / name))
+    assert parsed[0].id == "0"
+    assert "cannot be read any further" in parsed[-1].fault
     (tmp_path / name).write_bytes(gzip.compress(b"[" + row.encode(), 0)[:-12])
     assert "cannot be read any further" in list(array(tmp_path / name, HEAD, "query"))[-1].fault
 
@@ -112,10 +112,10 @@ def test_sizes_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     """A row that is too long is passed over, a file that is too long is read no further."""
     monkeypatch.setattr(rows, "LONGEST", 100)
     long, good = json.dumps({"query": "x" * 500}), '{"query": "1"}'
-    found = list(lines(written(tmp_path, f"{long}\n{good}\n")))
-    assert [(row.line, bool(row.fault)) for row in found] == [(1, True), (2, False)]
-    found = read(tmp_path, f"[{long},\n{good}]")
-    assert [(row.line, bool(row.fault)) for row in found] == [(1, True), (2, False)]
+    parsed = list(lines(written(tmp_path, f"{long}\n{good}\n")))
+    assert [(row.line, bool(row.fault)) for row in parsed] == [(1, True), (2, False)]
+    parsed = read(tmp_path, f"[{long},\n{good}]")
+    assert [(row.line, bool(row.fault)) for row in parsed] == [(1, True), (2, False)]
     monkeypatch.setattr(rows, "MOST", 2_000)
     assert "read no further" in list(lines(written(tmp_path, f"{good}\n" * 900)))[-1].fault
     assert "read no further" in read(tmp_path, "[" + f"{good},\n" * 900)[-1].fault

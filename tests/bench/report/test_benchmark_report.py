@@ -20,9 +20,9 @@ MakeJob = Callable[..., Job]
 HOSTILE = "<script>alert(1)</script> | `x`\u202e\n# y"
 
 
-def titles(*found: BenchmarkResult) -> list[str]:
+def titles(*results: BenchmarkResult) -> list[str]:
     """The parts of the report."""
-    return [section.title for section in report(found).sections]
+    return [section.title for section in report(results).sections]
 
 
 def test_what_differs_decides_on_the_parts(made: Make) -> None:
@@ -43,30 +43,30 @@ def test_what_differs_decides_on_the_parts(made: Make) -> None:
         "Setting: embedder",
         "Setting: search.beam",
     ]
-    found = report([made("a"), made()])
-    assert all(table.rows for section in found.sections for table in section.tables)
+    page = report([made("a"), made()])
+    assert all(table.rows for section in page.sections for table in section.tables)
 
 
 def test_the_papers_stand_beside_ours(made: Make) -> None:
     """Each in the part that it is about."""
-    found = report([made("a"), made("a", embedder="minilm")])
-    beside = {section.title: [table.title for table in section.published] for section in found.sections}
+    page = report([made("a"), made("a", embedder="minilm")])
+    beside = {section.title: [table.title for table in section.published] for section in page.sections}
     assert beside["Setting: embedder"] == ["FiDeLiS v4, Table 3 (published, other model and graph)"]
     assert [title.split(" (")[0] for title in beside["Main results"]] == [
         "FiDeLiS v4, Table 1",
         "GCR, Table 1",
         "EPERM, Table 2",
     ]
-    assert "59.78" in as_html(found)
-    assert "59.78" in as_markdown(found)
+    assert "59.78" in as_html(page)
+    assert "59.78" in as_markdown(page)
 
 
 def test_the_same_files_give_the_same_bytes(made: Make, tmp_path: Path) -> None:
     """In whatever order the questions finished."""
-    one, other = made("a", "x", ""), made("ax", "a", "a", beam=1)
-    turned = BenchmarkResult(one.header, one.records[::-1])
+    result, other = made("a", "x", ""), made("ax", "a", "a", beam=1)
+    turned = BenchmarkResult(result.header, result.records[::-1])
     texts = []
-    for number, first in enumerate((one, turned)):
+    for number, first in enumerate((result, turned)):
         write(report([first, other]), tmp_path / f"{number}.html")
         texts.append([(tmp_path / f"{number}.{ending}").read_bytes() for ending in ("html", "md")])
     assert texts[0] == texts[1]
@@ -77,8 +77,8 @@ def test_nothing_hostile_breaks_out(made: Make) -> None:
     result = made("a", model=HOSTILE, benchmark=HOSTILE, embedder=HOSTILE)
     change: dict[str, Any] = {"id": HOSTILE, "question": HOSTILE, "warnings": (HOSTILE,), "error": HOSTILE}
     bad = BenchmarkResult(result.header, (msgspec.structs.replace(result.records[0], **change),))
-    found = report([bad, made("x", benchmark=HOSTILE)], title=HOSTILE, notes=[HOSTILE])
-    html, markdown = as_html(found), as_markdown(found)
+    page = report([bad, made("x", benchmark=HOSTILE)], title=HOSTILE, notes=[HOSTILE])
+    html, markdown = as_html(page), as_markdown(page)
     assert "<script" not in html + markdown
     assert "\u202e" not in html + markdown
     assert "\n# y" not in markdown
@@ -95,9 +95,9 @@ def test_without_the_extra_a_report_has_no_plots(made: Make, monkeypatch: pytest
     assert "data:image/svg+xml" in as_html(report(runs))
     monkeypatch.delattr("fedkg.bench.report.figures")
     monkeypatch.setitem(sys.modules, "fedkg.bench.report.figures", None)  # what an import of an absent package ends in
-    found = report(runs)
-    assert PLOTLESS in found.notes
-    assert "data:image/svg+xml" not in as_html(found)
+    page = report(runs)
+    assert PLOTLESS in page.notes
+    assert "data:image/svg+xml" not in as_html(page)
 
 
 @pytest.mark.parametrize("name", ["report.md", "no/such/folder/report.html"])
@@ -116,12 +116,12 @@ def test_of_nothing_there_is_no_report() -> None:
 
 async def test_a_report_of_real_runs(kingdom: MakeJob, tmp_path: Path) -> None:
     """Five questions, twice, from their files: the figures, the path of an answer and its proof."""
-    found = []
+    runs = []
     for beam in (1, 2):
         job, out = kingdom(5, **{"search.beam": beam}), tmp_path / f"{beam}.jsonl"
         await runner.run(job, InProcess(), out)
-        found.append(results.read(out))
-    html = as_html(report(found))
+        runs.append(results.read(out))
+    html = as_html(report(runs))
     assert "100.00 (100.00–100.00)" in html
     assert "No value changed any answer." in html
     assert "<bdi>Ruritania</bdi> → <i>capital</i> → <bdi>Strelsau</bdi>" in html

@@ -12,7 +12,7 @@ LIVE = re.compile(r"(?<!\\)(?:\\\\)*[`*_\[\]<>|~$&]")
 
 
 @pytest.mark.parametrize(
-    ("said", "written"),
+    ("plain", "written"),
     [
         ("a | b", r"a \| b"),
         (r"a \| b", r"a \\\| b"),
@@ -24,9 +24,9 @@ LIVE = re.compile(r"(?<!\\)(?:\\\\)*[`*_\[\]<>|~$&]")
         ("a\u202eb\u200f\x00\x1b[1m", r"ab\[1m"),
     ],
 )
-def test_text_stays_text(said: str, written: str) -> None:
+def test_text_stays_text(plain: str, written: str) -> None:
     """No cell ends early, no tag begins, no line is broken, nothing changes the direction of writing."""
-    assert markdown.text(said) == written
+    assert markdown.text(plain) == written
 
 
 @given(st.lists(st.tuples(st.text(), st.text()), max_size=5))
@@ -38,10 +38,10 @@ def test_a_table_has_its_rows_whatever_is_in_it(rows: list[tuple[str, str]]) -> 
 
 
 @given(st.text())
-def test_no_markup_is_left(said: str) -> None:
+def test_no_markup_is_left(plain: str) -> None:
     """Every sign that means something is escaped."""
-    assert not LIVE.search(markdown.text(said))
-    assert "\n" not in markdown.heading(2, said).removesuffix("\n")
+    assert not LIVE.search(markdown.text(plain))
+    assert "\n" not in markdown.heading(2, plain).removesuffix("\n")
 
 
 def test_a_table_has_a_line_for_each_row() -> None:

@@ -58,9 +58,9 @@ def test_texts_and_elements_keep_their_order() -> None:
 
 
 @given(st.text())
-def test_every_text_is_one_text(said: str) -> None:
+def test_every_text_is_one_text(plain: str) -> None:
     """Whatever it is, it is read as the tags that were made and nothing else."""
-    assert Reader(rendered("t", element("p", said))).tags == [
+    assert Reader(rendered("t", element("p", plain))).tags == [
         "html",
         "head",
         "meta",

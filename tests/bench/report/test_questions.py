@@ -21,14 +21,14 @@ def shown(result: BenchmarkResult) -> Element:
     return questions.browsable(Variants([result]).runs[0])
 
 
-def summaries(found: Element) -> list[str]:
+def summaries(section: Element) -> list[str]:
     """The heads of the classes."""
-    return [str(one.text) for one in found.findall("./details/summary")]
+    return [str(summary.text) for summary in section.findall("./details/summary")]
 
 
-def text(found: Element) -> str:
+def text(section: Element) -> str:
     """All that is to be read."""
-    return " ".join("".join(found.itertext()).split())
+    return " ".join("".join(section.itertext()).split())
 
 
 def test_questions_are_listed_by_what_is_wrong_with_them(made: Make) -> None:
@@ -38,11 +38,11 @@ def test_questions_are_listed_by_what_is_wrong_with_them(made: Make) -> None:
 
 def test_a_question_shows_its_answers_and_the_proof(made: Make) -> None:
     """The path as it was walked, and below it each triple with who said it, and whether again."""
-    said = text(shown(made("a")))
-    assert "0 who? right" in said
-    assert "A (http://x/a), confirmed" in said
-    assert "Path 1: T → likes → A" in said
-    assert "‹http://x/t› ‹http://x/likes› ‹http://x/a› said by x; confirmed" in said
+    shown_text = text(shown(made("a")))
+    assert "0 who? right" in shown_text
+    assert "A (http://x/a), confirmed" in shown_text
+    assert "Path 1: T → likes → A" in shown_text
+    assert "‹http://x/t› ‹http://x/likes› ‹http://x/a› said by x; confirmed" in shown_text
 
 
 def test_a_step_against_its_edge_is_shown_as_both(made: Make) -> None:
@@ -50,9 +50,9 @@ def test_a_step_against_its_edge_is_shown_as_both(made: Make) -> None:
     result = made("a")
     record = result.records[0]
     back = msgspec.structs.replace(record.paths[0][0], direction="in", confirmed=None)
-    said = text(shown(BenchmarkResult(result.header, (msgspec.structs.replace(record, paths=((back,),)),))))
-    assert "T ← likes ← A" in said
-    assert "‹http://x/a› ‹http://x/likes› ‹http://x/t› said by x; not asked again" in said
+    shown_text = text(shown(BenchmarkResult(result.header, (msgspec.structs.replace(record, paths=((back,),)),))))
+    assert "T ← likes ← A" in shown_text
+    assert "‹http://x/a› ‹http://x/likes› ‹http://x/t› said by x; not asked again" in shown_text
 
 
 @pytest.mark.parametrize(
@@ -75,9 +75,9 @@ def test_what_else_is_known_is_told(made: Make, change: dict[str, object], expec
 
 def test_of_many_questions_the_first_are_listed(made: Make) -> None:
     """A page of a benchmark of ten thousand could not be opened."""
-    found = shown(made(*["x"] * (questions.MOST + 7)))
-    assert "… and 7 more, in the result file" in text(found)
-    assert len(found.findall("./details/details")) == questions.MOST
+    section = shown(made(*["x"] * (questions.MOST + 7)))
+    assert "… and 7 more, in the result file" in text(section)
+    assert len(section.findall("./details/details")) == questions.MOST
 
 
 def test_a_hostile_label_breaks_nothing(made: Make) -> None:

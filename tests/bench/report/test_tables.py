@@ -43,10 +43,10 @@ def test_differences_are_those_from_the_first_run(made: Make) -> None:
     """In percentage points, on the questions that both have; who shares none is not compared."""
     other = made("a", beam=1)
     strange = BenchmarkResult(other.header, (msgspec.structs.replace(other.records[0], id="strange"),))
-    found = rows(tables.against_first(Variants([made("a", "a"), made("a", "x", beam=2), strange])))
-    assert [row["Settings"] for row in found] == ["search.beam 2"]
-    assert found[0]["Δ Hits@1 (points)"].startswith("-50.00 (-100.00 to +0.00)")
-    assert (found[0]["Questions"], found[0]["McNemar's p"]) == ("2", "1.000")
+    differences = rows(tables.against_first(Variants([made("a", "a"), made("a", "x", beam=2), strange])))
+    assert [row["Settings"] for row in differences] == ["search.beam 2"]
+    assert differences[0]["Δ Hits@1 (points)"].startswith("-50.00 (-100.00 to +0.00)")
+    assert (differences[0]["Questions"], differences[0]["McNemar's p"]) == ("2", "1.000")
     assert rows(tables.against_first(Variants([made("a")]))) == []
 
 
@@ -75,7 +75,9 @@ def test_a_setting_without_effect_is_called_so(made: Make) -> None:
 def test_coverage_has_a_column_for_each_depth(made: Make) -> None:
     """Table 4 of the paper; runs that say nothing of the way are left out."""
     silent = made("a", method="io")
-    silent = BenchmarkResult(silent.header, tuple(msgspec.structs.replace(one, passed=()) for one in silent.records))
+    silent = BenchmarkResult(
+        silent.header, tuple(msgspec.structs.replace(record, passed=()) for record in silent.records)
+    )
     [row] = rows(tables.coverage(Variants([made("a", ""), silent])))
     assert row["Depth 1 (%)"].startswith("50.00 (")
 
@@ -122,12 +124,12 @@ def test_parts_are_shown_where_there_are_several(made: Make) -> None:
     assert table(result).rows == ()
 
 
-@pytest.mark.parametrize(("commit", "dirty", "said"), [("", False, "–"), ("a" * 40, True, "aaaaaaaaaaaa, changed")])
-def test_a_report_says_where_its_figures_come_from(made: Make, commit: str, dirty: bool, said: str) -> None:
+@pytest.mark.parametrize(("commit", "dirty", "origin"), [("", False, "–"), ("a" * 40, True, "aaaaaaaaaaaa, changed")])
+def test_a_report_says_where_its_figures_come_from(made: Make, commit: str, dirty: bool, origin: str) -> None:
     """Commit, versions, data files."""
     [row] = rows(tables.provenance(Variants([made("a", commit=commit, dirty=dirty, data={"q.jsonl": "f" * 64})])))
     assert (row["Commit"], row["Data"], row["Limit"], row["Embedder"]) == (
-        said,
+        origin,
         "q.jsonl ffffffffffff",
         "not set",
         "bm25",

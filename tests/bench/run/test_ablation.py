@@ -31,34 +31,39 @@ def settings(kingdom: MakeJob, tmp_path: Path) -> Settings:
 
 def grid(tmp_path: Path, **more: Any) -> Grid:
     """A grid over the kingdom."""
-    told: dict[str, Any] = {"title": "T", "benchmarks": (f"custom:{tmp_path / 'questions.jsonl'}",), "axis": AXES}
-    return Grid(**told | more)
+    fields: dict[str, Any] = {"title": "T", "benchmarks": (f"custom:{tmp_path / 'questions.jsonl'}",), "axis": AXES}
+    return Grid(**fields | more)
 
 
-def files(found: Sequence[GridCell]) -> list[str]:
+def files(grid_cells: Sequence[GridCell]) -> list[str]:
     """The changes in the names of the files."""
-    return [cell.file.name.removeprefix("custom-questions.").removesuffix(".jsonl") for cell in found]
+    return [cell.file.name.removeprefix("custom-questions.").removesuffix(".jsonl") for cell in grid_cells]
 
 
 def test_single_changes_are_set_against_the_base(settings: Settings, tmp_path: Path) -> None:
     """One run for each value; a value that the base has already is the base."""
-    found = cells(grid(tmp_path), settings, None, tmp_path)
-    assert files(found) == ["base", "search.beam=1", "search.alpha=0.0"]
-    assert [cell.job.header.settings["search"]["beam"] for cell in found] == [4, 1, 4]
+    grid_cells = cells(grid(tmp_path), settings, None, tmp_path)
+    assert files(grid_cells) == ["base", "search.beam=1", "search.alpha=0.0"]
+    assert [cell.job.header.settings["search"]["beam"] for cell in grid_cells] == [4, 1, 4]
 
 
 def test_a_product_has_every_combination(settings: Settings, tmp_path: Path) -> None:
     """In the order of the values, the last axis first."""
-    found = cells(grid(tmp_path, combine="product"), settings, None, tmp_path)
-    assert files(found) == ["search.beam=1,search.alpha=0.0", "search.beam=4,search.alpha=0.0"]
+    grid_cells = cells(grid(tmp_path, combine="product"), settings, None, tmp_path)
+    assert files(grid_cells) == ["search.beam=1,search.alpha=0.0", "search.beam=4,search.alpha=0.0"]
 
 
 def test_the_base_goes_before_the_options(settings: Settings, tmp_path: Path) -> None:
     """Nested or dotted; the depth is that of the definition, not of the benchmark."""
     base = {"search": {"depth": 2}, "search.candidates": 7, "method": "gcr"}
     [first, *_] = cells(grid(tmp_path, base=base), settings, None, tmp_path, limit=1)
-    told = first.job.work.settings
-    assert (told.method, told.search.depth, told.search.candidates, first.job.header.limit) == ("gcr", 2, 7, 1)
+    resolved = first.job.work.settings
+    assert (resolved.method, resolved.search.depth, resolved.search.candidates, first.job.header.limit) == (
+        "gcr",
+        2,
+        7,
+        1,
+    )
     deep = cells(grid(tmp_path, axis=(Axis("search.depth", (1, 3)),)), settings, None, tmp_path)
     assert [cell.job.work.settings.search.depth for cell in deep] == [4, 1, 3]
 
@@ -66,35 +71,37 @@ def test_the_base_goes_before_the_options(settings: Settings, tmp_path: Path) ->
 def test_a_name_of_a_file_is_one(settings: Settings, tmp_path: Path) -> None:
     """Whatever a value is: no folder, not too long, and no two alike."""
     values = ("openai:m@http://127.0.0.1/v1", "openai:m@http://127.0.0.1/v2", "x" * 300)
-    found = cells(grid(tmp_path, axis=(Axis("embedder", values),)), settings, None, tmp_path)
-    assert len(set(files(found))) == 4
-    assert all(cell.file.parent == tmp_path and len(cell.file.name) < 200 for cell in found)
+    grid_cells = cells(grid(tmp_path, axis=(Axis("embedder", values),)), settings, None, tmp_path)
+    assert len(set(files(grid_cells))) == 4
+    assert all(cell.file.parent == tmp_path and len(cell.file.name) < 200 for cell in grid_cells)
 
 
 async def test_a_grid_is_run_and_taken_up(settings: Settings, tmp_path: Path) -> None:
     """A file for each run; what is there is not asked again."""
     out = tmp_path / "out"
     out.mkdir()
-    found = cells(grid(tmp_path), settings, None, out)
+    grid_cells = cells(grid(tmp_path), settings, None, out)
     seen: list[tuple[str, int]] = []
-    done = await ablation.run(found, InProcess(2), lambda cell, records: seen.append((cell.file.name, len(records))))
-    assert [results.read(cell.file) for cell in found] == list(done)
+    done = await ablation.run(
+        grid_cells, InProcess(2), lambda cell, records: seen.append((cell.file.name, len(records)))
+    )
+    assert [results.read(cell.file) for cell in grid_cells] == list(done)
     assert [count for _, count in seen] == [1, 2] * 3
-    assert await ablation.run(found, InProcess(), lambda *_: seen.clear()) == done
+    assert await ablation.run(grid_cells, InProcess(), lambda *_: seen.clear()) == done
     assert seen
 
 
 async def test_what_cannot_be_run_is_left_out(settings: Settings, tmp_path: Path) -> None:
     """With its reason; the others are run."""
-    found = cells(grid(tmp_path, axis=(Axis("method", ("io",)),)), settings, None, tmp_path)
+    grid_cells = cells(grid(tmp_path, axis=(Axis("method", ("io",)),)), settings, None, tmp_path)
     refused: list[tuple[str, MethodError]] = []
     done = await ablation.run(
-        found, InProcess(), on_refused=lambda cell, error: refused.append((cell.file.name, error))
+        grid_cells, InProcess(), on_refused=lambda cell, error: refused.append((cell.file.name, error))
     )
     assert [result.header.method for result in done] == ["fidelis"]
     [(name, error)] = refused
     assert (name, type(error)) == ("custom-questions.method=io.jsonl", MethodError)
-    assert [file.name for file in tmp_path.glob("custom-*.jsonl")] == [found[0].file.name]
+    assert [file.name for file in tmp_path.glob("custom-*.jsonl")] == [grid_cells[0].file.name]
 
 
 class Knowing:
@@ -119,16 +126,16 @@ async def test_any_executor_will_do(settings: Settings, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", names())
 def test_bundled_definitions_fit(name: str) -> None:
     """Their benchmarks are known, and their settings are settings."""
-    own = find(name)
-    assert own.title
-    assert all(definitions.find(benchmark).graph for benchmark in own.benchmarks)
-    told = [changed(Settings(), ablation._flat(own.base) | change, name) for change in own.changes]
-    assert len(told) > 1
-    assert any(one != told[0] for one in told)
+    bundled = find(name)
+    assert bundled.title
+    assert all(definitions.find(benchmark).graph for benchmark in bundled.benchmarks)
+    variants = [changed(Settings(), ablation._flat(bundled.base) | change, name) for change in bundled.changes]
+    assert len(variants) > 1
+    assert any(variant != variants[0] for variant in variants)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (None, "No such file"),
         ("title = ", "own.toml"),
@@ -141,12 +148,12 @@ def test_bundled_definitions_fit(name: str) -> None:
         ('title = "t"\nbenchmarks = ["b"]\n[[axis]]\nname = "x"\nvalues = []', "values"),
     ],
 )
-def test_a_definition_that_is_none_is_said(tmp_path: Path, text: str | None, said: str) -> None:
+def test_a_definition_that_is_none_is_said(tmp_path: Path, text: str | None, message: str) -> None:
     """With the file and the key."""
     file = tmp_path / "own.toml"
     if text is not None:
         file.write_text(text)
-    with pytest.raises(DatasetError, match=said) as caught:
+    with pytest.raises(DatasetError, match=message) as caught:
         find(str(file))
     assert text is None or "[[axis]]" in caught.value.hint
 

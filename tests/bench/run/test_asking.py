@@ -50,7 +50,7 @@ async def test_a_topic_that_the_graph_does_not_know_is_left_out(kingdom: MakeJob
     known, nobody = Gold(iri="http://ex.org/ruritania"), Gold(iri="http://ex.org/nobody")
     record = await record_of(kingdom(), topic_entities=(nobody, known))
     assert (record.status, len(record.answers)) == ("answered", 1)
-    assert any("http://ex.org/nobody; the walk starts without it" in said for said in record.warnings)
+    assert any("http://ex.org/nobody; the walk starts without it" in warning for warning in record.warnings)
     record = await record_of(kingdom(), topic_entities=(nobody,))
     assert record.error.startswith("TopicError: ")
 
@@ -120,12 +120,12 @@ async def test_a_record_says_with_which_words_the_model_was_asked(
     assert "two unusable replies to `plan`" in record.warnings[0]
 
 
-@pytest.mark.parametrize(("kept", "told"), [("gold", ["http://x/a", "b"]), ("own", [])])
-def test_the_method_is_told_the_gold_topics_or_none(kingdom: MakeJob, kept: Any, told: list[str]) -> None:
+@pytest.mark.parametrize(("kept", "expected"), [("gold", ["http://x/a", "b"]), ("own", [])])
+def test_the_method_is_told_the_gold_topics_or_none(kingdom: MakeJob, kept: Any, expected: list[str]) -> None:
     """As the benchmark's definition says; one without an IRI by its label."""
     work = kingdom().work
     work = AskingTask(work.settings, msgspec.structs.replace(work.definition, topics=kept))
-    assert topics(work, BenchmarkQuestion("1", "?", (Gold("a", "http://x/a"), Gold("b")))) == told
+    assert topics(work, BenchmarkQuestion("1", "?", (Gold("a", "http://x/a"), Gold("b")))) == expected
 
 
 def test_a_step_along_the_gold_path_counts_at_its_depth() -> None:

@@ -31,7 +31,7 @@ ROW = (
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Settings:
+def settings(tmp_path: Path) -> Settings:
     """Settings over a graph of one pet, with a password for a cache that nobody asks."""
     (tmp_path / "pets.nt").write_text(GRAPH)
     (tmp_path / "pets.jsonl").write_bytes(ROW)
@@ -43,21 +43,21 @@ def custom(tmp_path: Path) -> Definition:
     return definitions.find(f"custom:{tmp_path / 'pets.jsonl'}")
 
 
-async def asked(own: Settings, tmp_path: Path) -> BenchmarkResult:
+async def asked(settings: Settings, tmp_path: Path) -> BenchmarkResult:
     """A run of that question."""
-    job = runner.prepared(own, custom(tmp_path), None)
+    job = runner.prepared(settings, custom(tmp_path), None)
     return BenchmarkResult(job.header, await runner.run(job, executors.InProcess()))
 
 
-async def made(own: Settings, tmp_path: Path, result: BenchmarkResult | None = None) -> Bundle:
+async def made(settings: Settings, tmp_path: Path, result: BenchmarkResult | None = None) -> Bundle:
     """The bundle of that run."""
-    found = result or await asked(own, tmp_path)
-    return await bundled(found, custom(tmp_path), None, own, MemoryStore(), named={"endpoints": own.endpoints})
+    run = result or await asked(settings, tmp_path)
+    return await bundled(run, custom(tmp_path), None, settings, MemoryStore(), named={"endpoints": settings.endpoints})
 
 
-async def test_a_bundle_comes_back_as_it_was(own: Settings, tmp_path: Path) -> None:
+async def test_a_bundle_comes_back_as_it_was(settings: Settings, tmp_path: Path) -> None:
     """With the graph as the cache knows it, the questions with their gold answers, and the licence beside it."""
-    bundle = await made(own, tmp_path)
+    bundle = await made(settings, tmp_path)
     content = packed(msgspec.structs.replace(bundle, definition=definitions.find("metaqa-1hop")))
     assert content.licence == "CC BY 3.0"
     assert unpacked({"pets": packed(bundle).value}) == {"pets": bundle}
@@ -66,88 +66,90 @@ async def test_a_bundle_comes_back_as_it_was(own: Settings, tmp_path: Path) -> N
     assert [question.answers[0].iri for question in bundle.questions] == ["http://x/rex"]
 
 
-async def test_a_bundle_names_nothing_of_this_machine(own: Settings, tmp_path: Path) -> None:
+async def test_a_bundle_names_nothing_of_this_machine(settings: Settings, tmp_path: Path) -> None:
     """No folder, neither of graph, questions, profile nor cache."""
-    said = encode(await made(msgspec.structs.replace(own, prompts_dir=str(tmp_path)), tmp_path)).decode()
-    assert str(tmp_path) not in said
-    assert str(Path(bundles.__file__).parents[3]) not in said
+    document = encode(await made(msgspec.structs.replace(settings, prompts_dir=str(tmp_path)), tmp_path)).decode()
+    assert str(tmp_path) not in document
+    assert str(Path(bundles.__file__).parents[3]) not in document
 
 
-async def test_profiles_of_one_s_own_come_along(own: Settings, tmp_path: Path) -> None:
+async def test_profiles_of_one_s_own_come_along(settings: Settings, tmp_path: Path) -> None:
     """The shape of a graph is in the bundle; where it is served and who wrote it down is not."""
     (tmp_path / "profiles").mkdir()
     (tmp_path / "profiles" / "zoo.toml").write_text('urls = ["http://127.0.0.1:9/"]\n[shape]\nmarker = "http://x/m"\n')
-    own = msgspec.structs.replace(
-        own, profiles_dir=str(tmp_path / "profiles"), endpoints=(f"zoo@{tmp_path / 'pets.nt'}",)
+    settings = msgspec.structs.replace(
+        settings, profiles_dir=str(tmp_path / "profiles"), endpoints=(f"zoo@{tmp_path / 'pets.nt'}",)
     )
-    [kept] = (await made(own, tmp_path)).endpoints
+    [kept] = (await made(settings, tmp_path)).endpoints
     assert (kept.name, kept.profile.shape.marker) == ("zoo@pets.nt", "http://x/m")
     assert (kept.profile.urls, kept.profile.source) == ((), "")
 
 
 @pytest.mark.parametrize("fields", [{"questions": 2}, {"data": {}}, {"benchmark": "other"}])
-async def test_another_run_than_the_one_here_is_refused(own: Settings, tmp_path: Path, fields: dict[str, Any]) -> None:
+async def test_another_run_than_the_one_here_is_refused(
+    settings: Settings, tmp_path: Path, fields: dict[str, Any]
+) -> None:
     """What differs is named."""
-    result = await asked(own, tmp_path)
+    result = await asked(settings, tmp_path)
     other = msgspec.structs.replace(result, header=msgspec.structs.replace(result.header, **fields))
     with pytest.raises(DatasetError, match=f"other {next(iter(fields))}"):
-        await made(own, tmp_path, other)
+        await made(settings, tmp_path, other)
 
 
-async def test_another_version_here_is_no_matter(own: Settings, tmp_path: Path) -> None:
+async def test_another_version_here_is_no_matter(settings: Settings, tmp_path: Path) -> None:
     """A replay says so; what was asked is the same."""
-    result = await asked(own, tmp_path)
+    result = await asked(settings, tmp_path)
     older = msgspec.structs.replace(result.header, fedkg="0.0.1", commit="", packages={})
-    assert (await made(own, tmp_path, msgspec.structs.replace(result, header=older))).header == older
+    assert (await made(settings, tmp_path, msgspec.structs.replace(result, header=older))).header == older
 
 
-async def test_a_run_of_an_ablation_has_a_depth_of_its_own(own: Settings, tmp_path: Path) -> None:
+async def test_a_run_of_an_ablation_has_a_depth_of_its_own(settings: Settings, tmp_path: Path) -> None:
     """The definition here has another one."""
-    job = runner.prepared(own, msgspec.structs.replace(custom(tmp_path), depth=2), None)
+    job = runner.prepared(settings, msgspec.structs.replace(custom(tmp_path), depth=2), None)
     result = BenchmarkResult(job.header, await runner.run(job, executors.InProcess()))
-    assert (await made(own, tmp_path, result)).header.settings["search"]["depth"] == 2
+    assert (await made(settings, tmp_path, result)).header.settings["search"]["depth"] == 2
 
 
-async def test_another_graph_or_other_questions_are_refused(own: Settings, tmp_path: Path) -> None:
+async def test_another_graph_or_other_questions_are_refused(settings: Settings, tmp_path: Path) -> None:
     """The files' checksums are in the header."""
-    result = await asked(own, tmp_path)
+    result = await asked(settings, tmp_path)
     (tmp_path / "pets.nt").write_text(GRAPH.replace("Rex", "Max"))
     with pytest.raises(DatasetError, match="other data"):
-        await made(own, tmp_path, result)
+        await made(settings, tmp_path, result)
 
 
-async def test_a_secret_in_a_url_is_not_packed(own: Settings, tmp_path: Path) -> None:
+async def test_a_secret_in_a_url_is_not_packed(settings: Settings, tmp_path: Path) -> None:
     """The cache knows such an endpoint by its whole URL; the error does not show it."""
-    own = msgspec.structs.replace(own, endpoints=("http://ann:geheim@127.0.0.1:9/sparql",))
-    result = await asked(msgspec.structs.replace(own, mode="offline"), tmp_path)
+    settings = msgspec.structs.replace(settings, endpoints=("http://ann:geheim@127.0.0.1:9/sparql",))
+    result = await asked(msgspec.structs.replace(settings, mode="offline"), tmp_path)
     with pytest.raises(PackError, match="cannot be packed") as caught:
-        await made(own, tmp_path, result)
+        await made(settings, tmp_path, result)
     assert "geheim" not in str(caught.value)
 
 
-async def test_only_recorded_questions_are_packed(own: Settings, tmp_path: Path) -> None:
+async def test_only_recorded_questions_are_packed(settings: Settings, tmp_path: Path) -> None:
     """Of a run that was ended by its budget."""
-    result = await asked(own, tmp_path)
-    assert (await made(own, tmp_path, msgspec.structs.replace(result, records=()))).questions == ()
+    result = await asked(settings, tmp_path)
+    assert (await made(settings, tmp_path, msgspec.structs.replace(result, records=()))).questions == ()
 
 
-async def test_a_record_of_no_question_is_named(own: Settings, tmp_path: Path) -> None:
+async def test_a_record_of_no_question_is_named(settings: Settings, tmp_path: Path) -> None:
     """As of a file that was edited: it could not be asked again."""
-    result = await asked(own, tmp_path)
+    result = await asked(settings, tmp_path)
     strange = msgspec.structs.replace(result.records[0], id="strange")
     with pytest.raises(DatasetError, match="no question with the id 'strange'"):
-        await made(own, tmp_path, msgspec.structs.replace(result, records=(*result.records, strange)))
+        await made(settings, tmp_path, msgspec.structs.replace(result, records=(*result.records, strange)))
 
 
-async def test_settings_of_a_pack_are_those_of_the_run(own: Settings, tmp_path: Path) -> None:
+async def test_settings_of_a_pack_are_those_of_the_run(settings: Settings, tmp_path: Path) -> None:
     """A header that brings folders or a server along is not listened to; mode is always offline."""
-    header = (await asked(own, tmp_path)).header
+    header = (await asked(settings, tmp_path)).header
     planted = {**header.settings, "prompts_dir": "/planted", "cache_url": "redis://planted", "mode": "live"}
-    found = settings_of(msgspec.structs.replace(header, settings=planted), Settings(prompts_dir="mine"))
-    assert (found.prompts_dir, found.cache_url, found.mode) == ("mine", "", "offline")
-    assert found.search.depth == header.settings["search"]["depth"]
+    restored = settings_of(msgspec.structs.replace(header, settings=planted), Settings(prompts_dir="mine"))
+    assert (restored.prompts_dir, restored.cache_url, restored.mode) == ("mine", "", "offline")
+    assert restored.search.depth == header.settings["search"]["depth"]
     with pytest.raises(FedkgError, match="settings of the result"):
-        settings_of(msgspec.structs.replace(header, settings={"search": {"depth": -1}}), own)
+        settings_of(msgspec.structs.replace(header, settings={"search": {"depth": -1}}), settings)
 
 
 CHANGES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
@@ -160,15 +162,15 @@ CHANGES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "said"), CHANGES)
+@pytest.mark.parametrize(("change", "message"), CHANGES)
 async def test_what_is_no_bundle_is_refused(
-    own: Settings, tmp_path: Path, change: Callable[[dict[str, Any]], object], said: str
+    settings: Settings, tmp_path: Path, change: Callable[[dict[str, Any]], object], message: str
 ) -> None:
     """With the document's name and what is wrong with it."""
-    held = to_builtins(await made(own, tmp_path))
+    held = to_builtins(await made(settings, tmp_path))
     held["questions"] = list(held["questions"])
     change(held)
-    with pytest.raises(PackError, match=said) as caught:
+    with pytest.raises(PackError, match=message) as caught:
         unpacked({"pets": encode(held)})
     assert "'pets'" in str(caught.value)
 
@@ -186,10 +188,10 @@ def test_a_pack_of_other_questions_has_no_results() -> None:
         unpacked({})
 
 
-async def test_the_graph_is_not_asked(own: Settings, tmp_path: Path) -> None:
+async def test_the_graph_is_not_asked(settings: Settings, tmp_path: Path) -> None:
     """What is kept of it is enough to name it: nothing is added to the cache."""
-    result = await asked(own, tmp_path)
+    result = await asked(settings, tmp_path)
     store = DiskStore(tmp_path / "other")
-    await bundled(result, custom(tmp_path), None, own, store, named={"endpoints": own.endpoints})
+    await bundled(result, custom(tmp_path), None, settings, store, named={"endpoints": settings.endpoints})
     assert store.count() == {}
     store.close()

@@ -62,15 +62,15 @@ async def test_the_records_are_those_of_one_process(kingdom: MakeJob, tmp_path: 
 
 def workers() -> list[int]:
     """The processes that ask, of the cluster that was started here."""
-    found = []
+    pids = []
     for place in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             line = place.read_bytes()
         except OSError:
             continue
         if line.startswith(b"ray::RayWorker") and os.getpid() in ancestors(int(place.parent.name)):
-            found.append(int(place.parent.name))
-    return found
+            pids.append(int(place.parent.name))
+    return pids
 
 
 def ancestors(process: int) -> Iterator[int]:

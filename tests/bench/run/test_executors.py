@@ -23,7 +23,7 @@ def timeless(record: QuestionRecord) -> QuestionRecord:
 
 async def records_of(job: Job, width: int) -> dict[str, QuestionRecord]:
     """The records of a run, by their questions."""
-    return {one.id: timeless(one) async for one in InProcess(width).records(job.work, job.questions)}
+    return {record.id: timeless(record) async for record in InProcess(width).records(job.work, job.questions)}
 
 
 async def test_as_many_at_a_time_as_wanted_give_the_same(kingdom: MakeJob) -> None:
@@ -47,8 +47,8 @@ async def test_never_more_at_a_time_than_wanted(width: int) -> None:
         running -= 1
         return QuestionRecord(id=question.id, question="", kind="entities", status="none")
 
-    found = [record.id async for record in flowing(ask, ASKED, width)]
-    assert sorted(found) == [question.id for question in ASKED]
+    ids = [record.id async for record in flowing(ask, ASKED, width)]
+    assert sorted(ids) == [question.id for question in ASKED]
     assert most == min(width, len(ASKED))
 
 
@@ -62,14 +62,14 @@ async def test_where_nothing_is_left_no_further_question_starts() -> None:
         spent = len(started) > 4
         return None if spent else QuestionRecord(id=question.id, question="", kind="entities", status="none")
 
-    found = [record.id async for record in flowing(ask, ASKED, 2)]
-    assert sorted(found) == started[: len(found)]
-    assert len(started) <= len(found) + 2 < len(ASKED)
+    ids = [record.id async for record in flowing(ask, ASKED, 2)]
+    assert sorted(ids) == started[: len(ids)]
+    assert len(started) <= len(ids) + 2 < len(ASKED)
 
 
 async def test_what_finished_with_one_that_raised_is_not_lost() -> None:
     """In whatever order they are looked at: first the records, then the error."""
-    found: set[str] = set()
+    ids: set[str] = set()
 
     async def ask(question: BenchmarkQuestion) -> QuestionRecord:
         if question.id == "3":
@@ -78,11 +78,11 @@ async def test_what_finished_with_one_that_raised_is_not_lost() -> None:
 
     async def take() -> None:
         async for record in flowing(ask, ASKED[:8], 8):
-            found.add(record.id)
+            ids.add(record.id)
 
     with pytest.raises(KeyError):
         await take()
-    assert found == set("0124567")
+    assert ids == set("0124567")
 
 
 async def test_who_stops_leaves_no_question_behind() -> None:

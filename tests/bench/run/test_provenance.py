@@ -36,10 +36,10 @@ def settings(data: Path, **changes: object) -> Settings:
 def test_the_header_is_the_same_wherever_the_files_lie(tmp_path: Path) -> None:
     """Run twice, or on another machine: a run can be gone on with, and no folder is told."""
     here, there = folder(tmp_path / "here"), folder(tmp_path / "there")
-    one = header(settings(here), DEFINITION, here, 5, 1)
-    assert one == header(settings(here), DEFINITION, here, 5, 1) == header(settings(there), DEFINITION, there, 5, 1)
-    assert (one.benchmark, one.method, one.model, one.limit, one.seed) == ("mine", "fidelis", "local", 5, 1)
-    text = msgspec.json.encode(one).decode()
+    first = header(settings(here), DEFINITION, here, 5, 1)
+    assert first == header(settings(here), DEFINITION, here, 5, 1) == header(settings(there), DEFINITION, there, 5, 1)
+    assert (first.benchmark, first.method, first.model, first.limit, first.seed) == ("mine", "fidelis", "local", 5, 1)
+    text = msgspec.json.encode(first).decode()
     assert str(tmp_path) not in text
     assert "example.org" not in text
     assert str(provenance.ROOT) not in text
@@ -48,32 +48,37 @@ def test_the_header_is_the_same_wherever_the_files_lie(tmp_path: Path) -> None:
 def test_each_file_that_was_read_is_told_by_its_checksum(tmp_path: Path) -> None:
     """Questions, list of ids, graph, and the definition; of another graph than the benchmark's own as well."""
     data = folder(tmp_path / "data")
-    found = header(settings(data), DEFINITION, data, None, 0).data
-    assert set(found) == {"definition", *DEFINITION.files}
-    assert found["g.nt"] == hashlib.sha256(b"g.nt").hexdigest()
+    checksums = header(settings(data), DEFINITION, data, None, 0).data
+    assert set(checksums) == {"definition", *DEFINITION.files}
+    assert checksums["g.nt"] == hashlib.sha256(b"g.nt").hexdigest()
     (tmp_path / "own.nt").write_text("mine")
-    own = settings(data, endpoints=(str(tmp_path / "own.nt"), "http://127.0.0.1:1/sparql"))
-    assert set(header(own, DEFINITION, data, None, 0).data) == {"definition", "q.jsonl", "known.json", "own.nt"}
+    with_own_graph = settings(data, endpoints=(str(tmp_path / "own.nt"), "http://127.0.0.1:1/sparql"))
+    assert set(header(with_own_graph, DEFINITION, data, None, 0).data) == {
+        "definition",
+        "q.jsonl",
+        "known.json",
+        "own.nt",
+    }
 
 
 def test_whatever_changes_an_answer_changes_the_header(tmp_path: Path) -> None:
     """So that no run is gone on with as another."""
     data = folder(tmp_path / "data")
-    one = header(settings(data), DEFINITION, data, None, 0)
+    original = header(settings(data), DEFINITION, data, None, 0)
     claims = msgspec.structs.replace(DEFINITION, kind="claim")
-    assert header(settings(data), claims, data, None, 0) != one
-    assert header(settings(data, method="tog"), DEFINITION, data, None, 0) != one
+    assert header(settings(data), claims, data, None, 0) != original
+    assert header(settings(data, method="tog"), DEFINITION, data, None, 0) != original
     (data / "g.nt").write_text("another")
-    assert header(settings(data), DEFINITION, data, None, 0) != one
+    assert header(settings(data), DEFINITION, data, None, 0) != original
 
 
 def test_deviating_files_are_named(tmp_path: Path) -> None:
     """Those that are others than the definition's; one that was not read is none of them."""
     data = folder(tmp_path / "data")
-    found = header(settings(data), DEFINITION, data, None, 0)
-    known = {"q.jsonl": found.data["q.jsonl"], "g.nt": "0" * 64, "unread.nt": "1" * 64}
-    assert deviating(found, msgspec.structs.replace(DEFINITION, sha256=known)) == ("g.nt",)
-    assert deviating(found, DEFINITION) == ()
+    given = header(settings(data), DEFINITION, data, None, 0)
+    known = {"q.jsonl": given.data["q.jsonl"], "g.nt": "0" * 64, "unread.nt": "1" * 64}
+    assert deviating(given, msgspec.structs.replace(DEFINITION, sha256=known)) == ("g.nt",)
+    assert deviating(given, DEFINITION) == ()
 
 
 def test_wordings_and_packages(tmp_path: Path) -> None:
@@ -111,9 +116,9 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_commit_and_what_was_changed_since(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Results that lie in the checkout are no change of it; a hook's variables lead nowhere else."""
-    told = subprocess.run(["git", "rev-parse", "HEAD"], cwd=checkout, check=True, capture_output=True, text=True)
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=checkout, check=True, capture_output=True, text=True)
     monkeypatch.setenv("GIT_DIR", "/nowhere")
-    assert provenance._commit(checkout) == (told.stdout.strip(), False)
+    assert provenance._commit(checkout) == (head.stdout.strip(), False)
     (checkout / "results.jsonl").write_text("{}")
     assert provenance._commit(checkout)[1] is False
     (checkout / "fedkg" / "new.py").write_text("")

@@ -51,8 +51,8 @@ def test_an_answer_stands_on_confirmed_edges(
 
     What nobody answers for is not confirmed.
     """
-    [found] = given(document(AnswerValue("A", paths=(0, 1, 2)), kind=kind), confirmed)
-    assert found.confirmed is expected
+    [answer] = given(document(AnswerValue("A", paths=(0, 1, 2)), kind=kind), confirmed)
+    assert answer.confirmed is expected
 
 
 def test_what_has_no_path_is_not_confirmed_or_refuted() -> None:

@@ -47,7 +47,7 @@ RECORD = QuestionRecord(
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Settings:
+def settings(tmp_path: Path) -> Settings:
     """Settings over a copy of the sample."""
     (tmp_path / "graph.ttl").write_bytes((folder("sample") / "graph.ttl").read_bytes())
     (tmp_path / "q.jsonl").write_bytes(KING + NOBODY)
@@ -55,24 +55,24 @@ def own(tmp_path: Path) -> Settings:
     return Settings(endpoints=(endpoint,), embedder="bm25", cache_dir=str(tmp_path / "cache"))
 
 
-async def made(own: Settings, tmp_path: Path, store: Store) -> Bundle:
+async def made(settings: Settings, tmp_path: Path, store: Store) -> Bundle:
     """The bundle of a run over it; the graph is gone then."""
     definition = definitions.find(f"custom:{tmp_path}/q.jsonl")
-    job = runner.prepared(own, definition, None)
+    job = runner.prepared(settings, definition, None)
     result = BenchmarkResult(job.header, await runner.run(job, executors.InProcess(2)))
-    bundle = await bundled(result, definition, None, own, store, named={"endpoints": own.endpoints})
+    bundle = await bundled(result, definition, None, settings, store, named={"endpoints": settings.endpoints})
     (tmp_path / "graph.ttl").unlink()
     return bundle
 
 
-async def test_the_cache_is_enough(own: Settings, tmp_path: Path) -> None:
+async def test_the_cache_is_enough(settings: Settings, tmp_path: Path) -> None:
     """Without the graph: the same records, also of a question that names nobody.
 
     What was touched suffices elsewhere.
     """
     store = DiskStore(tmp_path / "cache")
     touched = RecordingStore(store, "offline")
-    bundle = await made(own, tmp_path, touched)
+    bundle = await made(settings, tmp_path, touched)
     again = [record async for record in replayed(bundle, touched, Settings(), 2)]
     assert {record.id: record.status for record in again} == {"king": "answered", "nobody": "error"}
     assert differences(bundle.records, again) == []
@@ -85,31 +85,33 @@ async def test_the_cache_is_enough(own: Settings, tmp_path: Path) -> None:
     elsewhere.close()
 
 
-async def test_what_is_not_kept_is_an_error_and_a_difference(own: Settings, tmp_path: Path) -> None:
+async def test_what_is_not_kept_is_an_error_and_a_difference(settings: Settings, tmp_path: Path) -> None:
     """It is said by name, and the other questions are asked."""
     store = DiskStore(tmp_path / "cache")
-    bundle = await made(own, tmp_path, store)
+    bundle = await made(settings, tmp_path, store)
     store.clear("neighbours")
     again = [record async for record in replayed(bundle, RecordingStore(store, "offline"), Settings())]
-    found = {(one.id, one.field): one.replayed for one in differences(bundle.records, again)}
-    assert found["king", "error"] == "OfflineError"
-    assert found["king", "status"] == "error"
-    assert {name for name, _ in found} == {"king"}
+    changes = {
+        (difference.id, difference.field): difference.replayed for difference in differences(bundle.records, again)
+    }
+    assert changes["king", "error"] == "OfflineError"
+    assert changes["king", "status"] == "error"
+    assert {name for name, _ in changes} == {"king"}
     store.close()
 
 
-async def test_a_header_says_who_replayed(own: Settings, tmp_path: Path) -> None:
+async def test_a_header_says_who_replayed(settings: Settings, tmp_path: Path) -> None:
     """The pack's digest; versions are those of here, and what is otherwise is noted; no edge was confirmed again."""
     store = DiskStore(tmp_path / "cache")
-    bundle = await made(own, tmp_path, store)
+    bundle = await made(settings, tmp_path, store)
     here = header(bundle, Settings(), "abc")
     assert (here.pack, here.verified, here.data) == ("abc", False, bundle.header.data)
     assert notes(here, here) == []
     older = msgspec.structs.replace(here, fedkg="0.0.1", packages={**here.packages, "numpy": "1", "gone": "2"})
-    said = notes(older, here)
-    assert f"fedkg: '0.0.1' in the pack, {here.fedkg!r} here" in said
-    assert "packages gone: '2' in the pack, None here" in said
-    assert len(said) == 3
+    texts = notes(older, here)
+    assert f"fedkg: '0.0.1' in the pack, {here.fedkg!r} here" in texts
+    assert "packages gone: '2' in the pack, None here" in texts
+    assert len(texts) == 3
     store.close()
 
 
@@ -132,9 +134,9 @@ CHANGES: list[tuple[str, dict[str, Any]]] = [
 @pytest.mark.parametrize(("field", "change"), CHANGES)
 def test_a_changed_record_is_told_by_field(field: str, change: dict[str, Any]) -> None:
     """Exactly that field, with both values."""
-    [found] = differences([RECORD], [msgspec.structs.replace(RECORD, **change)])
-    assert (found.id, found.field) == ("1", field)
-    assert found.packed != found.replayed
+    [difference] = differences([RECORD], [msgspec.structs.replace(RECORD, **change)])
+    assert (difference.id, difference.field) == ("1", field)
+    assert difference.packed != difference.replayed
 
 
 def test_what_cannot_come_again_is_not_compared() -> None:
@@ -155,6 +157,8 @@ def test_what_cannot_come_again_is_not_compared() -> None:
 def test_differences_come_in_the_order_of_the_pack(order: list[str], wrong: set[str]) -> None:
     """Whatever finished first: those that differ, each once."""
     packed = [msgspec.structs.replace(RECORD, id=name) for name in order]
-    again = [msgspec.structs.replace(own, status="none" if own.id in wrong else own.status) for own in packed]
-    found = differences(packed, sorted(again, key=lambda own: own.id))
-    assert [one.id for one in found] == [name for name in order if name in wrong]
+    again = [
+        msgspec.structs.replace(record, status="none" if record.id in wrong else record.status) for record in packed
+    ]
+    changes = differences(packed, sorted(again, key=lambda record: record.id))
+    assert [difference.id for difference in changes] == [name for name in order if name in wrong]

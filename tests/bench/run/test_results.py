@@ -80,7 +80,7 @@ def test_a_line_that_is_not_whole_yet_is_not_read(
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda data: b"", "the file is empty"),
         (lambda data: b"{}\n", "line 1: Object missing required field"),
@@ -90,11 +90,11 @@ def test_a_line_that_is_not_whole_yet_is_not_read(
         (lambda data: data.replace(b'"id":"1"', b'"id":"\xff"'), "line 3: "),
     ],
 )
-def test_what_is_no_result_is_said_with_its_line(tmp_path: Path, whole: bytes, change: Any, said: str) -> None:
+def test_what_is_no_result_is_said_with_its_line(tmp_path: Path, whole: bytes, change: Any, message: str) -> None:
     """A file of another kind or version, or a damaged one."""
     file = tmp_path / "b.jsonl"
     file.write_bytes(change(whole))
-    with pytest.raises(DatasetError, match=said) as caught:
+    with pytest.raises(DatasetError, match=message) as caught:
         results.read(file)
     assert str(file) in str(caught.value)
 
@@ -285,12 +285,12 @@ def test_a_result_is_saved_as_a_run_would_write_it(tmp_path: Path, whole: bytes)
 
 def test_a_packed_result_is_read_as_it_was(tmp_path: Path, whole: bytes) -> None:
     """The same bytes each time; what is damaged, or packs too much, is refused by its name."""
-    found, file = BenchmarkResult(HEADER, RECORDS), tmp_path / "b.jsonl.gz"
-    results.save(found, file)
+    result, file = BenchmarkResult(HEADER, RECORDS), tmp_path / "b.jsonl.gz"
+    results.save(result, file)
     packed = file.read_bytes()
     assert gzip.decompress(packed) == whole
-    assert results.read(file) == found
-    results.save(found, file)
+    assert results.read(file) == result
+    results.save(result, file)
     assert file.read_bytes() == packed
     for damaged in (packed[:-9], b"no gzip", packed[:20] + b"\xff" * 20):
         file.write_bytes(damaged)

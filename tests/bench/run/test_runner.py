@@ -47,9 +47,9 @@ async def test_a_run_scores_every_question(data: Path, tmp_path: Path) -> None:
     seen: list[int] = []
     out = tmp_path / "out.jsonl"
     records = await runner.run(job, InProcess(), out, lambda records: seen.append(len(records)))
-    found = summary(BenchmarkResult(job.header, records))
-    measures = found.overall.measures
-    assert (found.counts.questions, found.counts.error, measures["calls"].mean) == (8, 0, 0.0)
+    figures = summary(BenchmarkResult(job.header, records))
+    measures = figures.overall.measures
+    assert (figures.counts.questions, figures.counts.error, measures["calls"].mean) == (8, 0, 0.0)
     assert measures["path_validity"].mean == 1.0
     assert seen == list(range(1, 9))
     assert results.read(out) == BenchmarkResult(job.header, records)
@@ -82,9 +82,11 @@ async def test_a_run_is_repeated_without_its_endpoint(
     live, cached, offline = *runs, await run(url, "offline")
     assert [record.error for record in live] == [""] * 5
     assert {record.valid for record in offline} == {None}
-    assert [score(one).f1 for one in offline] == [score(one).f1 for one in live]
-    assert [[own.key for own in one.answers] for one in offline] == [[own.key for own in one.answers] for one in live]
-    assert [one.usage.cache_hits for one in offline] == [one.usage.cache_hits for one in cached]
+    assert [score(record).f1 for record in offline] == [score(record).f1 for record in live]
+    assert [[answer.key for answer in record.answers] for record in offline] == [
+        [answer.key for answer in record.answers] for record in live
+    ]
+    assert [record.usage.cache_hits for record in offline] == [record.usage.cache_hits for record in cached]
 
 
 async def test_a_question_that_fails_is_a_record_that_counts_as_wrong(kingdom: MakeJob) -> None:
@@ -143,10 +145,10 @@ def test_a_benchmark_without_a_graph_needs_an_endpoint(tmp_path: Path) -> None:
     assert "-e" in caught.value.hint
 
 
-@pytest.mark.parametrize(("said", "kept"), [(None, True), (True, True), (False, False)])
-def test_replies_are_kept_unless_told_otherwise(kingdom: MakeJob, said: bool | None, kept: bool) -> None:
+@pytest.mark.parametrize(("option", "kept"), [(None, True), (True, True), (False, False)])
+def test_replies_are_kept_unless_told_otherwise(kingdom: MakeJob, option: bool | None, kept: bool) -> None:
     """A benchmark that is run again pays for no reply twice."""
-    assert kingdom(replies=said).work.settings.keeps_replies is kept
+    assert kingdom(replies=option).work.settings.keeps_replies is kept
 
 
 def test_a_sample_is_the_same_for_a_seed(data: Path, tmp_path: Path) -> None:
@@ -193,9 +195,9 @@ def start(tmp_path: Path, *more: str, url: str = "") -> "subprocess.Popen[bytes]
     """The command as a process, over the kingdom's questions, with a cache of its own."""
     command = [sys.executable, "-m", "fedkg", "eval", "run", f"custom:{tmp_path / 'questions.jsonl'}"]
     options = ["-e", str(tmp_path / "kingdom.ttl"), "--embedder", "bm25", "--out", str(tmp_path / "out"), *more]
-    own = {"FEDKG_CACHE_DIR": str(tmp_path / "cache-out"), "FEDKG_CACHE_URL": url}
+    variables = {"FEDKG_CACHE_DIR": str(tmp_path / "cache-out"), "FEDKG_CACHE_URL": url}
     options += [] if url else ["--no-cache"]
-    return subprocess.Popen([*command, *options], env=os.environ | own, stdout=subprocess.DEVNULL)
+    return subprocess.Popen([*command, *options], env=os.environ | variables, stdout=subprocess.DEVNULL)
 
 
 def run_elsewhere(tmp_path: Path, *more: str, url: str = "") -> tuple[QuestionRecord, ...]:

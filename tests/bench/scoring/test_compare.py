@@ -22,17 +22,17 @@ RUNS = st.lists(st.sampled_from(["a", "x", "ax", ""]), min_size=8, max_size=8)
 
 def record(name: str, answers: str = "", **more: object) -> QuestionRecord:
     """A question whose right answer is `a`; one letter of `answers` is one answer."""
-    said = tuple(GivenAnswer(one, one, True, 1.0, 1, True) for one in answers)
+    given = tuple(GivenAnswer(answer, answer, True, 1.0, 1, True) for answer in answers)
     status = "answered" if answers else "not_found"
     made = QuestionRecord(
-        id=name, question="q", kind="entities", status=status, gold=(Gold("A", "a"),), answers=said, topics=("t",)
+        id=name, question="q", kind="entities", status=status, gold=(Gold("A", "a"),), answers=given, topics=("t",)
     )
     return msgspec.structs.replace(made, **more)
 
 
 def run(*answers: str, **header: object) -> BenchmarkResult:
     """A run with these answers to the questions 0, 1, 2 and so on."""
-    records = tuple(record(str(number), own) for number, own in enumerate(answers))
+    records = tuple(record(str(number), given) for number, given in enumerate(answers))
     return BenchmarkResult(msgspec.structs.replace(HEADER, **header), records)
 
 
@@ -61,28 +61,28 @@ def test_flips_are_told_with_their_faults() -> None:
     )
     first = run("a", "ax", "x", "")
     second = BenchmarkResult(HEADER, (record("0", "a"), lost, record("2", "a"), record("3")))
-    found = compare(first, second)
-    assert [(flip.id, flip.first, flip.second, flip.won) for flip in found.flips] == [
+    comparison = compare(first, second)
+    assert [(flip.id, flip.first, flip.second, flip.won) for flip in comparison.flips] == [
         ("1", "overfull", "choice", False),
         ("2", "retrieval", None, True),
     ]
-    assert msgspec.structs.astuple(found.hits) == (1, 1, 1, 1, 1.0)
+    assert msgspec.structs.astuple(comparison.hits) == (1, 1, 1, 1, 1.0)
 
 
 def test_only_what_both_runs_asked_is_compared() -> None:
     """A run may have ended early; the other questions are counted."""
-    found = compare(run("a", "a", "a"), run("x", "a"))
-    assert (found.questions, found.missing) == (2, (1, 0))
-    assert found.differences["hits_at_1"].first == 1.0
-    assert found.differences["hits_at_1"].difference == -0.5
+    comparison = compare(run("a", "a", "a"), run("x", "a"))
+    assert (comparison.questions, comparison.missing) == (2, (1, 0))
+    assert comparison.differences["hits_at_1"].first == 1.0
+    assert comparison.differences["hits_at_1"].difference == -0.5
 
 
 def test_a_measure_is_compared_where_both_runs_have_it() -> None:
     """Depth where both found a path; a price that nobody knows not at all."""
     usage = Usage(model_calls=1)
-    found = compare(BenchmarkResult(HEADER, (record("0", "a", usage=usage), record("1", "a"))), run("a", ""))
-    assert found.differences["depth"].n == 1
-    assert "price" not in found.differences
+    comparison = compare(BenchmarkResult(HEADER, (record("0", "a", usage=usage), record("1", "a"))), run("a", ""))
+    assert comparison.differences["depth"].n == 1
+    assert "price" not in comparison.differences
 
 
 def test_a_sure_difference_is_told_from_chance() -> None:
@@ -99,23 +99,26 @@ def test_a_sure_difference_is_told_from_chance() -> None:
 @settings(max_examples=20)
 def test_a_comparison_is_the_other_way_round_with_its_sides_changed(ours: list[str], theirs: list[str]) -> None:
     """The same p, the difference and its interval with the other sign, and every flip the other way."""
-    one, other = compare(run(*ours), run(*theirs)), compare(run(*theirs), run(*ours))
-    assert one.hits.p == other.hits.p
-    for name, first in one.differences.items():
-        second = other.differences[name]
+    forwards, backwards = compare(run(*ours), run(*theirs)), compare(run(*theirs), run(*ours))
+    assert forwards.hits.p == backwards.hits.p
+    for name, first in forwards.differences.items():
+        second = backwards.differences[name]
         assert (first.difference, first.p, first.n) == (-second.difference, second.p, second.n)
         assert (first.low, first.high) == pytest.approx((-second.high, -second.low), abs=2e-6)
         assert first.low - 1e-6 <= first.difference <= first.high + 1e-6
-    assert [(flip.id, flip.won) for flip in one.flips] == [(flip.id, not flip.won) for flip in other.flips]
+    assert [(flip.id, flip.won) for flip in forwards.flips] == [(flip.id, not flip.won) for flip in backwards.flips]
 
 
 @given(RUNS)
 @settings(max_examples=10)
 def test_a_run_does_not_differ_from_itself(answers: list[str]) -> None:
     """No flip, no difference, no evidence of any."""
-    found = compare(run(*answers), run(*answers))
-    assert (found.flips, found.settings, found.warnings, found.hits.p) == ((), {}, (), 1.0)
-    assert {(one.difference, one.low, one.high, one.p) for one in found.differences.values()} == {(0.0, 0.0, 0.0, 1.0)}
+    comparison = compare(run(*answers), run(*answers))
+    assert (comparison.flips, comparison.settings, comparison.warnings, comparison.hits.p) == ((), {}, (), 1.0)
+    assert {
+        (difference.difference, difference.low, difference.high, difference.p)
+        for difference in comparison.differences.values()
+    } == {(0.0, 0.0, 0.0, 1.0)}
 
 
 def test_runs_of_different_benchmarks_are_refused() -> None:
@@ -133,16 +136,16 @@ def test_what_runs_should_share_is_warned_of_and_what_they_do_not_is_told() -> N
     """Other data or another commit may be the reason of a difference; other settings are what is compared."""
     data = {"definition": "1", "b.jsonl": "2", "c.nt": "3"}
     settings = {"search": {"beam": 3, "depth": 2}, "mode": "live"}
-    one = run("a", settings=settings, data=data)
+    first = run("a", settings=settings, data=data)
     settings = {"search": {"beam": 4, "depth": 2}, "mode": "live"}
     other = run("a", settings=settings, data=data | {"definition": "4", "b.jsonl": "5"}, commit="abc", method="tog")
-    found = compare(one, other)
-    assert found.settings == {"method": ("fidelis", "tog"), "search.beam": (3, 4)}
-    assert found.warnings == (
+    comparison = compare(first, other)
+    assert comparison.settings == {"method": ("fidelis", "tog"), "search.beam": (3, 4)}
+    assert comparison.warnings == (
         "the runs differ in data: b.jsonl, the definition",
         "the runs differ in commit: (none) and abc",
     )
-    assert not math.isnan(found.differences["f1"].p)
+    assert not math.isnan(comparison.differences["f1"].p)
 
 
 def test_a_run_that_the_cache_answered_is_warned_of() -> None:

@@ -116,8 +116,8 @@ def test_a_verdict_without_known_evidence_is_the_answers_fault() -> None:
 def test_faults_are_counted_in_one_order() -> None:
     """Right answers are none of them."""
     records = [record(answers=(A,)), record(answers=(A, B)), record(status="failed"), record(status="failed")]
-    found = faults(records, map(score, records))
-    assert list(found.items()) == [("error", 2), ("incomplete", 1)]
+    counts = faults(records, map(score, records))
+    assert list(counts.items()) == [("error", 2), ("incomplete", 1)]
 
 
 @given(
@@ -139,9 +139,9 @@ def test_faults_are_counted_in_one_order() -> None:
         ).map(tuple),
     )
 )
-def test_every_wrong_answer_has_exactly_one_fault(own: QuestionRecord) -> None:
+def test_every_wrong_answer_has_exactly_one_fault(question: QuestionRecord) -> None:
     """None where all is right, and only there; half right answers are told from wrong ones."""
-    found, made = fault(own), score(own)
-    assert (found is None) == (made.exact == 1.0)
-    assert found is None or found in FAULTS
-    assert (found in {"overfull", "incomplete"}) == (made.exact < made.hit)
+    error_class, made = fault(question), score(question)
+    assert (error_class is None) == (made.exact == 1.0)
+    assert error_class is None or error_class in FAULTS
+    assert (error_class in {"overfull", "incomplete"}) == (made.exact < made.hit)

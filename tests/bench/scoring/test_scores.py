@@ -56,13 +56,13 @@ def walked(*iris: str, scores: tuple[float, ...] = ()) -> tuple[GivenAnswer, ...
     return tuple(GivenAnswer(iri, iri, True, rank, 1) for iri, rank in zip(iris, ranks, strict=True))
 
 
-def told(own: Score) -> tuple[float, float, float]:
+def leading(result: Score) -> tuple[float, float, float]:
     """The three strict scores that lead every table."""
-    return own.hits_at_1, own.hit, own.f1
+    return result.hits_at_1, result.hit, result.f1
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("iris", "expected"),
     [
         (("a", "b"), (1.0, 1.0, 1.0)),
         (("a",), (1.0, 1.0, 2 / 3)),
@@ -71,11 +71,11 @@ def told(own: Score) -> tuple[float, float, float]:
         ((), (0.0, 0.0, 0.0)),
     ],
 )
-def test_sets_are_scored_by_their_members(found: tuple[str, ...], expected: tuple[float, ...]) -> None:
+def test_sets_are_scored_by_their_members(iris: tuple[str, ...], expected: tuple[float, ...]) -> None:
     """Right, partly right, wrong and empty answer sets."""
-    own = score(record(walked(*found)))
-    assert told(own) == expected
-    assert own.exact == (expected[2] == 1.0)
+    result = score(record(walked(*iris)))
+    assert leading(result) == expected
+    assert result.exact == (expected[2] == 1.0)
 
 
 def test_precision_and_recall_are_told_apart() -> None:
@@ -88,14 +88,14 @@ def test_precision_and_recall_are_told_apart() -> None:
 def test_hits_at_1_looks_at_the_best_ranked_only() -> None:
     """A wrong answer that ranks below does not count, one of the same rank counts half."""
     assert score(record(walked("a", "x", scores=(0.9, 0.1)))).hits_at_1 == 1.0
-    assert told(score(record(walked("x", "a", scores=(0.9, 0.1))))) == (0.0, 1.0, 0.5)
+    assert leading(score(record(walked("x", "a", scores=(0.9, 0.1))))) == (0.0, 1.0, 0.5)
 
 
 def test_an_error_is_wrong() -> None:
     """Questions that raised are in the denominator of all scores; their cost counts where it is on record."""
-    own = score(record(status="error", usage=Usage()))
-    assert [getattr(own, name) for name in (*STRICT, *LENIENT)] == [0.0] * 10
-    assert [getattr(own, name) for name in COST] == [None] * 6
+    result = score(record(status="error", usage=Usage()))
+    assert [getattr(result, name) for name in (*STRICT, *LENIENT)] == [0.0] * 10
+    assert [getattr(result, name) for name in COST] == [None] * 6
     assert score(record(status="error", usage=Usage(requests=2, price=0.0))).requests == 2
 
 
@@ -118,15 +118,15 @@ def test_literals_are_compared_by_value() -> None:
 def test_what_is_remembered_is_compared_by_name(texts: tuple[str, ...], expected: tuple[float, ...]) -> None:
     """It has no IRI and no path: the first text ranks first, and is right where a right answer is called so."""
     gold = (Gold("Graz", "http://x/1"), Gold("Wien", "http://x/2"))
-    assert told(score(record(tuple(map(GivenAnswer, texts)), gold))) == expected
+    assert leading(score(record(tuple(map(GivenAnswer, texts)), gold))) == expected
 
 
 def test_what_the_graph_says_is_not_compared_by_name() -> None:
     """Another entity, or a literal, that happens to be called so is not the answer; leniently it is."""
     for value in (GivenAnswer("http://x/9", "A", grounded=True), GivenAnswer("A", grounded=True)):
-        own = score(record((value,), (Gold("A", "http://x/1"),)))
-        assert told(own) == (0.0, 0.0, 0.0)
-        assert (own.lenient_hit, own.contained_hit, own.contained_f1) == (1.0, 1.0, 1.0)
+        result = score(record((value,), (Gold("A", "http://x/1"),)))
+        assert leading(result) == (0.0, 0.0, 0.0)
+        assert (result.lenient_hit, result.contained_hit, result.contained_f1) == (1.0, 1.0, 1.0)
 
 
 def test_gold_without_an_iri_is_compared_by_label() -> None:
@@ -140,7 +140,7 @@ def test_a_verdict_is_right_or_wrong() -> None:
     """Who says both yes and no has not judged; of other kinds accuracy is that of the first rank."""
     yes, no = GivenAnswer("yes"), GivenAnswer("no")
     for kind in ("yesno", "claim"):
-        assert [score(record(said, (Gold("yes"),), kind)).accuracy for said in ((yes,), (no,), (yes, no))] == [
+        assert [score(record(values, (Gold("yes"),), kind)).accuracy for values in ((yes,), (no,), (yes, no))] == [
             1.0,
             0.0,
             0.0,
@@ -162,14 +162,14 @@ def test_a_verdict_is_right_or_wrong() -> None:
 )
 def test_lenient_scores_look_for_one_text_in_another(text: str, gold: str, lenient: float, contained: float) -> None:
     """Either way round as in Think-on-Graph, the gold name in the answers as in RoG; nothing is no part of anything."""
-    own = score(record((GivenAnswer("http://x/9", text, True, 1.0, 1),), (Gold(gold, "http://x/1"),)))
-    assert (own.hit, own.lenient_hit, own.contained_hit) == (0.0, lenient, contained)
+    result = score(record((GivenAnswer("http://x/9", text, True, 1.0, 1),), (Gold(gold, "http://x/1"),)))
+    assert (result.hit, result.lenient_hit, result.contained_hit) == (0.0, lenient, contained)
 
 
 def test_gold_names_are_looked_for_in_all_answers_together() -> None:
     """One answer of two right names out of three has more of them than answers: precision ends at 1."""
-    own = score(record((GivenAnswer("Graz and Wien"),), (Gold("Graz"), Gold("Wien"), Gold("Linz"))))
-    assert own.contained_f1 == pytest.approx(2 * (2 / 3) / (1 + 2 / 3))
+    result = score(record((GivenAnswer("Graz and Wien"),), (Gold("Graz"), Gold("Wien"), Gold("Linz"))))
+    assert result.contained_f1 == pytest.approx(2 * (2 / 3) / (1 + 2 / 3))
 
 
 def test_coverage_is_the_share_of_gold_steps_that_were_offered() -> None:
@@ -180,9 +180,9 @@ def test_coverage_is_the_share_of_gold_steps_that_were_offered() -> None:
         StageCount(2, "offered", 3),
         StageCount(2, "shown", 1, gold=True),
     )
-    own = record(gold_steps=3, passed=passed)
-    assert covered(own) == {1: True, 2: False, 3: False}
-    assert score(own).coverage == 1 / 3
+    traced = record(gold_steps=3, passed=passed)
+    assert covered(traced) == {1: True, 2: False, 3: False}
+    assert score(traced).coverage == 1 / 3
 
 
 def test_coverage_without_a_gold_path_is_that_of_the_answers() -> None:
@@ -201,9 +201,9 @@ def test_the_way_is_scored_where_there_is_one() -> None:
         GivenAnswer("b", "B", False, 1.0, 3, False),
         GivenAnswer("x", "X"),
     )
-    own = score(record(answers, hops=2, edges=5, valid=2))
-    assert (own.path_validity, own.faithful, own.depth, own.gold_depth) == (0.4, 0.5, 2.5, 2.0)
-    assert own.grounded == pytest.approx(1 / 3)
+    result = score(record(answers, hops=2, edges=5, valid=2))
+    assert (result.path_validity, result.faithful, result.depth, result.gold_depth) == (0.4, 0.5, 2.5, 2.0)
+    assert result.grounded == pytest.approx(1 / 3)
     nothing = score(record())
     assert {nothing.path_validity, nothing.faithful, nothing.grounded, nothing.depth, nothing.gold_depth} == {None}
 
@@ -217,27 +217,27 @@ def test_what_was_not_confirmed_by_anybody_is_neither_faithful_nor_not() -> None
 
 def test_cost_is_that_of_the_usage() -> None:
     """Tokens in and out together; a price that nobody knows is none."""
-    own = score(
+    result = score(
         record(
             usage=Usage(requests=3, cache_hits=4, model_calls=2, tokens_in=10, tokens_out=5, seconds=1.5, price=0.25)
         )
     )
-    assert [getattr(own, name) for name in COST] == [2, 15, 3, 4, 1.5, 0.25]
+    assert [getattr(result, name) for name in COST] == [2, 15, 3, 4, 1.5, 0.25]
     assert score(record(usage=Usage(model_calls=2))).price is None
 
 
 @given(st.sets(st.sampled_from("abcdef")), st.sets(st.sampled_from("abcdef"), min_size=1))
-def test_scores_are_within_bounds_and_perfect_only_for_the_gold_set(found: set[str], gold: set[str]) -> None:
+def test_scores_are_within_bounds_and_perfect_only_for_the_gold_set(iris: set[str], gold: set[str]) -> None:
     """F1 is 1 exactly where the sets are equal."""
-    result = score(record(walked(*sorted(found)), tuple(Gold("", iri) for iri in gold)))
+    result = score(record(walked(*sorted(iris)), tuple(Gold("", iri) for iri in gold)))
     assert 0 <= result.hits_at_1 <= result.hit <= 1
-    assert (result.f1 == 1.0) == (found == gold) == (result.exact == 1.0)
+    assert (result.f1 == 1.0) == (iris == gold) == (result.exact == 1.0)
 
 
 @given(RECORDS)
-def test_every_score_is_a_share(own: QuestionRecord) -> None:
+def test_every_score_is_a_share(question: QuestionRecord) -> None:
     """Whatever a record holds; who is right strictly is so leniently."""
-    made = score(own)
+    made = score(question)
     shares = [getattr(made, name) for name in (*STRICT, *LENIENT, "coverage", "faithful", "grounded")]
     assert all(0 <= share <= 1 for share in shares if share is not None)
     assert made.exact <= made.hit <= min(made.lenient_hit, made.contained_hit)
@@ -246,13 +246,13 @@ def test_every_score_is_a_share(own: QuestionRecord) -> None:
 
 
 @given(RECORDS, st.randoms())
-def test_the_order_of_answers_does_not_matter_to_sets(own: QuestionRecord, chance: Random) -> None:
+def test_the_order_of_answers_does_not_matter_to_sets(question: QuestionRecord, chance: Random) -> None:
     """But for Hits@1 of what is remembered, where the first ranks first."""
-    answers = list(own.answers)
+    answers = list(question.answers)
     chance.shuffle(answers)
-    one, other = score(own), score(msgspec.structs.replace(own, answers=tuple(answers)))
+    first, other = score(question), score(msgspec.structs.replace(question, answers=tuple(answers)))
     for name in ("hit", "f1", "precision", "recall", "exact", "lenient_hit", "grounded", "depth"):
-        assert getattr(one, name) == pytest.approx(getattr(other, name))
+        assert getattr(first, name) == pytest.approx(getattr(other, name))
 
 
 def test_the_mean_of_nothing_is_zero() -> None:

@@ -22,9 +22,9 @@ COLUMN = st.lists(st.none() | st.floats(0, 1, width=16), min_size=1, max_size=30
 
 def record(name: str, *answers: str, **more: object) -> QuestionRecord:
     """A question whose right answer is `a`."""
-    said = tuple(GivenAnswer(one, one, True, 1.0, 1, True) for one in answers)
+    given = tuple(GivenAnswer(answer, answer, True, 1.0, 1, True) for answer in answers)
     status = "answered" if answers else "not_found"
-    made = QuestionRecord(id=name, question="q", kind="entities", status=status, gold=(Gold("A", "a"),), answers=said)
+    made = QuestionRecord(id=name, question="q", kind="entities", status=status, gold=(Gold("A", "a"),), answers=given)
     return msgspec.structs.replace(made, **more)
 
 
@@ -45,13 +45,13 @@ FOUR = result(
 
 def test_every_question_is_in_the_denominator() -> None:
     """One of four is right: errors, abstentions and questions without a path count as wrong, and apart."""
-    found = summary(FOUR)
-    assert found.overall.measures["hits_at_1"].mean == 0.25
-    assert found.overall.measures["hits_at_1"].n == 4
-    counts = found.counts
+    figures = summary(FOUR)
+    assert figures.overall.measures["hits_at_1"].mean == 0.25
+    assert figures.overall.measures["hits_at_1"].n == 4
+    counts = figures.counts
     assert (counts.questions, counts.answered, counts.error, counts.abstained) == (4, 2, 1, 1)
     assert (counts.not_found, counts.unasked, counts.left_out) == (0, 2, 1)
-    assert found.overall.faults == {"error": 1, "abstained": 1, "choice": 1}
+    assert figures.overall.faults == {"error": 1, "abstained": 1, "choice": 1}
 
 
 def test_a_measure_is_averaged_where_it_applies() -> None:
@@ -64,20 +64,20 @@ def test_a_measure_is_averaged_where_it_applies() -> None:
 
 def test_figures_are_broken_down_by_hops_and_kind() -> None:
     """Parts make up the whole; 0 stands for hops that are not known."""
-    found = summary(FOUR)
-    assert {hops: part.questions for hops, part in found.by_hops.items()} == {0: 1, 1: 1, 2: 2}
-    assert {kind: part.questions for kind, part in found.by_kind.items()} == {"claim": 1, "entities": 3}
-    assert found.by_hops[1].measures["f1"].mean == 1.0
-    assert {depth: one.mean for depth, one in found.coverage.items()} == {1: 1.0, 2: 0.0}
+    figures = summary(FOUR)
+    assert {hops: part.questions for hops, part in figures.by_hops.items()} == {0: 1, 1: 1, 2: 2}
+    assert {kind: part.questions for kind, part in figures.by_kind.items()} == {"claim": 1, "entities": 3}
+    assert figures.by_hops[1].measures["f1"].mean == 1.0
+    assert {depth: share.mean for depth, share in figures.coverage.items()} == {1: 1.0, 2: 0.0}
 
 
 def test_an_unknown_price_makes_that_of_the_run_unknown() -> None:
     """A mean of those that are known would pass for that of all."""
     unpriced = record("5", "a", usage=Usage(model_calls=1))
-    found = summary(result(*FOUR.records, unpriced))
+    figures = summary(result(*FOUR.records, unpriced))
     assert "price" in summary(FOUR).overall.measures
-    assert "price" not in found.overall.measures
-    assert found.counts.unpriced == 1
+    assert "price" not in figures.overall.measures
+    assert figures.counts.unpriced == 1
 
 
 def test_spent_budgets_are_counted() -> None:
@@ -88,16 +88,16 @@ def test_spent_budgets_are_counted() -> None:
 
 def test_a_run_without_questions_has_no_figures() -> None:
     """A budget may be spent before the first one."""
-    found = summary(result())
-    assert (found.counts.unasked, found.overall.measures, found.by_hops) == (4, {}, {})
+    figures = summary(result())
+    assert (figures.counts.unasked, figures.overall.measures, figures.by_hops) == (4, {}, {})
 
 
 def test_the_order_of_the_records_changes_nothing() -> None:
     """Not one digit: concurrent questions finish in any order."""
-    said = encode(summary(FOUR))
+    encoded = encode(summary(FOUR))
     for order in ((3, 2, 1, 0), (1, 3, 0, 2)):
         shuffled = BenchmarkResult(FOUR.header, tuple(FOUR.records[index] for index in order))
-        assert encode(summary(shuffled)) == said
+        assert encode(summary(shuffled)) == encoded
 
 
 @given(COLUMN, st.integers(0, 99))
@@ -105,23 +105,23 @@ def test_the_order_of_the_records_changes_nothing() -> None:
 def test_an_interval_holds_its_mean(column: list[float | None], seed: int) -> None:
     """And lies within the values; the same seed gives the same digits."""
     values = np.array(column, dtype=np.float64).reshape(-1, 1)
-    [one] = estimated(values, seed)
-    assert [one] == estimated(values, seed)
+    [interval] = estimated(values, seed)
+    assert [interval] == estimated(values, seed)
     known = [value for value in column if value is not None]
-    if one is None:
+    if interval is None:
         assert not known
         return
-    assert min(known) - 1e-6 <= one.low <= one.mean + 1e-6
-    assert one.mean - 1e-6 <= one.high <= max(known) + 1e-6
-    assert one.n == len(known)
+    assert min(known) - 1e-6 <= interval.low <= interval.mean + 1e-6
+    assert interval.mean - 1e-6 <= interval.high <= max(known) + 1e-6
+    assert interval.n == len(known)
 
 
 def test_intervals_are_those_of_the_normal_law_where_it_holds() -> None:
     """Of 10,000 questions, half of them right, the bounds are 1.96 standard errors away."""
     values = np.repeat([0.0, 1.0], 5_000).reshape(-1, 1)
-    [one] = estimated(values, 1)
-    assert one is not None
-    assert [one.low, one.high] == pytest.approx([0.5 - 0.0098, 0.5 + 0.0098], abs=1e-3)
+    [interval] = estimated(values, 1)
+    assert interval is not None
+    assert [interval.low, interval.high] == pytest.approx([0.5 - 0.0098, 0.5 + 0.0098], abs=1e-3)
 
 
 def test_other_seeds_draw_other_questions() -> None:

@@ -35,8 +35,8 @@ def test_what_differs_between_benchmarks_alone_is_not_varied(made: Make) -> None
     assert runs.varied == []
     assert runs.benchmarks == ["b", "c"]
     assert runs.names == [("fidelis", "local", "")]
-    found = runs.find(("fidelis", "local", ""), "c")
-    assert found == runs.runs[1]
+    run = runs.find(("fidelis", "local", ""), "c")
+    assert run == runs.runs[1]
     assert runs.find(("gcr", "local", ""), "c") is None
 
 
