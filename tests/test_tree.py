@@ -32,7 +32,6 @@ WHOLE = {
     "reasoner/test_injection.py": "hostile labels in every prompt",
     "sparql/test_engines_agree.py": "every dialect on every engine",
     "test_cassettes.py": "what was recorded holds no secret",
-    "test_docs.py": "docs/ is executed",
     "test_extending.py": "docs/extending.md is executed",
     "test_levels.py": "the floors",
     "test_packaging.py": "wheel and sdist",
@@ -46,8 +45,8 @@ WHOLE = {
     "transport/test_shapes.py": "every known misbehaviour of endpoints",
 }
 """Tests of the whole, or of a law that several modules keep together, and what they are about."""
-ELSEWHERE = ("eval", "support")
-"""Folders for what is tested outside the package: benchmarks, and what tests share."""
+ELSEWHERE = ("docs", "eval", "support")
+"""Folders for what is tested outside the package: documents, which are executed, benchmarks, and what tests share."""
 FILES = [
     path.relative_to(TESTS).as_posix()
     for path in sorted(TESTS.rglob("test_*.py"))
