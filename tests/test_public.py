@@ -94,16 +94,16 @@ def test_ask_takes_a_path(tmp_path: Path) -> None:
 
 def test_session_serves_many_questions() -> None:
     """A Session is a context manager; its second question finds what the first has fetched."""
-    with fedkg.Session("sample", **SAMPLE) as one:
-        first, second = (one.run(one.ask(CAPITAL, ["New Zealand"])) for _ in range(2))
+    with fedkg.Session("sample", **SAMPLE) as session:
+        first, second = (session.run(session.ask(CAPITAL, ["New Zealand"])) for _ in range(2))
     assert first.answers == second.answers
     assert second.usage.requests < first.usage.requests
 
 
 def test_settings_are_plain_keywords() -> None:
     """Search settings and budgets need no prefix; an unknown one is an InputError that names the nearest."""
-    found = fedkg.ask(CAPITAL, "sample", depth=1, max_seconds=60, **SAMPLE)
-    assert (found.settings["search"]["depth"], found.settings["budget"]["seconds"]) == (1, 60)
+    answer = fedkg.ask(CAPITAL, "sample", depth=1, max_seconds=60, **SAMPLE)
+    assert (answer.settings["search"]["depth"], answer.settings["budget"]["seconds"]) == (1, 60)
     with pytest.raises(fedkg.InputError, match=r"^dept is no setting; did you mean depth\?$"):
         fedkg.Session("sample", **{"dept": 1, **SAMPLE})
     with pytest.raises(fedkg.InputError, match=r"^depth must be 1 or more$"):

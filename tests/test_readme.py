@@ -51,14 +51,14 @@ def test_the_python_example_runs(capsys: pytest.CaptureFixture[str], code: str) 
 
 def test_settings_and_variables_are_all_told() -> None:
     """Every setting and every environment variable stands in the README, and nothing else of that look."""
-    told = set(
+    documented = set(
         re.findall(r"`((?:search|budget|run|ttl)\.\w+|\w+)`", README.partition("## Settings")[2].partition("## ")[0])
     )
-    told |= set(re.findall(r"`(\w+)`, `\w+` \|", README))
+    documented |= set(re.findall(r"`(\w+)`, `\w+` \|", README))
     shown = public(Settings())
     nested = {f"{group}.{key}" for group in ("search", "budget", "run") for key in shown[group]}
     nested |= {f"ttl.{kind}" for kind in Ttl.__struct_fields__}
-    assert nested <= told
+    assert nested <= documented
     assert set(ENVIRONMENT) <= set(re.findall(r"FEDKG_\w+", README))
 
 

@@ -278,11 +278,11 @@ async def test_a_search_shows_candidates_of_both_kinds(pets: Path, tmp_path: Pat
 
     async def play(request: web.Request) -> web.Response:
         asked.append(dict(await request.post()))
-        found = [
+        entities = [
             {"id": name, "concepturi": f"http://x/{name}", "label": name, "match": {"text": name}}
             for name in ("rexy", "rex")
         ]
-        return web.json_response({"search": found, "success": 1})
+        return web.json_response({"search": entities, "success": 1})
 
     app = web.Application()
     app.router.add_post("/w/api.php", play)
@@ -293,6 +293,6 @@ async def test_a_search_shows_candidates_of_both_kinds(pets: Path, tmp_path: Pat
         for mode in ("live", "offline"):
             options = {"profiles_dir": str(tmp_path), "cache_dir": str(tmp_path / "kept"), "mode": mode}
             async with session_of("petshop", **options) as session:
-                found = [(match.iri.value, match.score) for match in await session.search("Rex")]
-                assert found == [("http://x/rex", 1.0), ("http://x/rexy", pytest.approx(0.8 * 6 / 7))]
+                matches = [(match.iri.value, match.score) for match in await session.search("Rex")]
+                assert matches == [("http://x/rex", 1.0), ("http://x/rexy", pytest.approx(0.8 * 6 / 7))]
         assert [form["search"] for form in asked] == ["Rex"]

@@ -27,7 +27,7 @@ from tests.support.pets import ask_about_pets, session_of
 
 
 async def test_a_transport_is_an_endpoint(pets: Path, tmp_path: Path) -> None:
-    """It is asked like a file, by its own name, and can be asked after the session as before it; nothing of it is kept."""
+    """It is asked like a file, by its own name, and still can be after the session; nothing of it is kept."""
     transport = embedded.load(pets)
     for _ in range(2):
         async with session_of(transport=transport) as session:

@@ -11,8 +11,8 @@ def optional(name):
         return importlib.import_module(name)
 
 # those that would change something themselves do it before
-for name in ("aiohttp", "anthropic", "bm25s", "click", "diskcache", "httpx2", "jinja2", "matplotlib", "openai", "pyoxigraph", "ray",
-             "redis", "rich", "sentence_transformers", "SPARQLWrapper", "torch", "usearch"):
+for name in ("aiohttp", "anthropic", "bm25s", "click", "diskcache", "httpx2", "jinja2", "matplotlib", "openai",
+             "pyoxigraph", "ray", "redis", "rich", "sentence_transformers", "SPARQLWrapper", "torch", "usearch"):
     optional(name)
 stamina, hooks = optional("stamina"), optional("stamina.instrumentation")
 hub, transformers = optional("huggingface_hub.constants"), optional("transformers.utils.logging")
@@ -25,7 +25,9 @@ def state():
         "warnings": list(warnings.filters),
         "timeout": socket.getdefaulttimeout(),
         "policy": type(asyncio.get_event_loop_policy()),
-        "logging": (logging.getLoggerClass(), logging.lastResort, logging.raiseExceptions, logging.root.manager.disable),
+        "logging": (
+            logging.getLoggerClass(), logging.lastResort, logging.raiseExceptions, logging.root.manager.disable
+        ),
         "loggers": {
             name: (logger.level, list(logger.handlers), list(logger.filters), logger.propagate, logger.disabled)
             for name, logger in [("", logging.root), *logging.root.manager.loggerDict.items()]
@@ -45,7 +47,8 @@ for module in pkgutil.walk_packages(fedkg.__path__, "fedkg."):
 after = state()
 known = before["loggers"]
 after["loggers"] = {name: after["loggers"][name] for name in known}  # a library may make one when it is used first
-print(*[name for name in before if before[name] != after[name]], len([name for name in sys.modules if name.startswith("fedkg.")]) > 100)
+imported = [name for name in sys.modules if name.startswith("fedkg.")]
+print(*[name for name in before if before[name] != after[name]], len(imported) > 100)
 """
 
 

@@ -233,8 +233,8 @@ def test_a_member_that_is_there_twice_is_refused(pack: Path) -> None:
 def test_very_many_of_one_member_are_refused_at_once(pack: Path) -> None:
     """What is looked at grows with the archive, not with its square."""
     with zipfile.ZipFile(pack, "a") as archive:
-        one = archive.getinfo(DIGEST)
-        archive.filelist += [one] * 60_000
+        member = archive.getinfo(DIGEST)
+        archive.filelist += [member] * 60_000
         archive._didModify = True  # type: ignore[attr-defined]  # the directory is written anew
     refused(pack, "is there twice")
 

@@ -185,18 +185,18 @@ class Speaking:
 
     def reply(self, prompt: str, wanted: str) -> dict[str, object]:
         """A chat completion."""
-        found = re.search(rf"(?m)^(\d+)\. .*{wanted}", prompt)
+        line = re.search(rf"(?m)^(\d+)\. .*{wanted}", prompt)
         plan = {
             "keywords": [wanted],
             "planning_steps": ["find it"],
             "declarative_statement": f"*placeholder* is {wanted}.",
         }
-        said = (
+        content = (
             plan | {"kind": "entities", "mentions": ["Ruritania"]},
-            {"picks": [{"offer": int(found[1]) if found else 1, "follows": True, "deducible": True}]},
+            {"picks": [{"offer": int(line[1]) if line else 1, "follows": True, "deducible": True}]},
             {"paths": [{"path": 1, "ends": []}], "verdict": "yes", "option": 2},
         )[self.asked % 3]
-        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": json.dumps(said)}}
+        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": json.dumps(content)}}
         usage = {"prompt_tokens": 600, "completion_tokens": 400, "prompt_tokens_details": {"cached_tokens": 100}}
         return {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
 
@@ -248,7 +248,7 @@ def start() -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
         return running[-1]
 
     yield begin
-    for one in running:
-        if one.poll() is None:
-            one.send_signal(signal.SIGKILL)
-        one.communicate()
+    for child in running:
+        if child.poll() is None:
+            child.send_signal(signal.SIGKILL)
+        child.communicate()

@@ -171,7 +171,7 @@ def test_model_that_does_not_answer(cli: Cli, graph: Path, dead: str, monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "expected"),
     [
         (("--option", "Zenda", "--option", "Strelsau"), ("choice", "2. Strelsau  (judged from these paths, ")),
         (("--kind", "yesno"), ("yesno", "yes  (judged from these paths, ")),
@@ -179,10 +179,10 @@ def test_model_that_does_not_answer(cli: Cli, graph: Path, dead: str, monkeypatc
     ],
 )
 def test_the_kind_of_a_question(
-    cli: Cli, graph: Path, speaking: Callable[[str], Any], options: tuple[str, ...], said: tuple[str, str]
+    cli: Cli, graph: Path, speaking: Callable[[str], Any], options: tuple[str, ...], expected: tuple[str, str]
 ) -> None:
     """Whoever asks may say what is asked for; options make a choice."""
-    kind, first = said
+    kind, first = expected
     asked = ("ask", CAPITAL, "-e", graph, "--model", speaking("capital").model, *options)
     result = cli(*asked)
     assert (result.exit_code, result.stderr) == (0, "")

@@ -21,8 +21,8 @@ def filled(cli: Cli, graph: Path) -> None:
 
 def entries(cli: Cli) -> dict[str, int]:
     """What the cache holds."""
-    found: dict[str, int] = json.loads(cli("cache", "stats", "--json").stdout)["entries"]
-    return found
+    counts: dict[str, int] = json.loads(cli("cache", "stats", "--json").stdout)["entries"]
+    return counts
 
 
 def test_stats(cli: Cli, home: Path) -> None:
@@ -129,8 +129,8 @@ def test_what_cannot_be_exported_or_imported(cli: Cli, tmp_path: Path) -> None:
 
 def entries_of(cli: Cli, folder: Path) -> dict[str, int]:
     """What another cache holds."""
-    found: dict[str, int] = json.loads(cli("cache", "stats", "--json", "--cache-dir", folder).stdout)["entries"]
-    return found
+    counts: dict[str, int] = json.loads(cli("cache", "stats", "--json", "--cache-dir", folder).stdout)["entries"]
+    return counts
 
 
 def test_the_mode_may_come_from_the_environment(cli: Cli, graph: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,12 +75,12 @@ def test_asked_once_on_a_terminal(start: Callable[..., "subprocess.Popen[str]"],
         os.close(terminal)
         os.write(person, lines.encode())
         shown, _ = process.communicate(timeout=60)
-        said = os.read(person, 10_000).decode() if lines else ""
+        prompt = os.read(person, 10_000).decode() if lines else ""
         os.close(person)
-        assert process.returncode == 0, said
+        assert process.returncode == 0, prompt
         assert '"label":"Flavia"' in shown
         assert "contact" not in shown
-        assert ("wants to know whom to write to" in said) == bool(lines)
+        assert ("wants to know whom to write to" in prompt) == bool(lines)
     assert tomllib.loads(kept(home).read_text()) == {"contact": MAIL}
     files = [path for path in (home / "cache").rglob("*") if path.is_file()]
     assert files

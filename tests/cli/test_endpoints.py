@@ -19,7 +19,7 @@ def test_list_names_every_profile(cli: Cli) -> None:
     assert any("https://query.wikidata.org/sparql" in line for line in lines)
     assert "generic@FILE" in next(line for line in lines if line.startswith("generic"))
     shown = json.loads(cli("endpoints", "list", "--json").stdout)
-    assert [one["name"] for one in shown] == profiles.names()
+    assert [endpoint["name"] for endpoint in shown] == profiles.names()
 
 
 @pytest.mark.parametrize("way", ["flag", "environment", "file"])
@@ -130,9 +130,9 @@ def test_forget_asks_a_host_again(cli: Cli, dead: str) -> None:
     assert json.loads(cli("endpoints", "check", dead, "--json").stdout)["requests"]
 
 
-@pytest.mark.parametrize(("spec", "said"), [("sample", "is no profile or URL"), ("nobody", "is no")])
-def test_forget_of_what_has_no_host(cli: Cli, spec: str, said: str) -> None:
+@pytest.mark.parametrize(("spec", "message"), [("sample", "is no profile or URL"), ("nobody", "is no")])
+def test_forget_of_what_has_no_host(cli: Cli, spec: str, message: str) -> None:
     """Of files nothing is remembered, and of what does not exist neither."""
     result = cli("endpoints", "forget", spec)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert said in result.stderr
+    assert message in result.stderr

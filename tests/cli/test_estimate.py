@@ -36,9 +36,9 @@ def test_a_line_is_a_line(cli: Cli, graph: Path, monkeypatch: pytest.MonkeyPatch
 def test_as_json(cli: Cli, graph: Path) -> None:
     """One document with the three cases; options of the search count."""
     result = cli("ask", QUESTION, "-e", graph, *CLAUDE, "--call-plan", "paper", "--depth", "2", "--dry-run", "--json")
-    said = json.loads(result.stdout)
-    assert (result.exit_code, set(said)) == (0, {"model", "least", "typical", "most", "notes"})
-    assert said["most"]["by_call"] == {"plan": 1, "link": 1, "beam": 8, "deductive": 2, "answer": 1}
+    estimate = json.loads(result.stdout)
+    assert (result.exit_code, set(estimate)) == (0, {"model", "least", "typical", "most", "notes"})
+    assert estimate["most"]["by_call"] == {"plan": 1, "link": 1, "beam": 8, "deductive": 2, "answer": 1}
 
 
 def test_an_unknown_price_is_said(cli: Cli, graph: Path) -> None:
@@ -64,9 +64,9 @@ def test_nothing_is_noted_as_a_run(cli: Cli, graph: Path) -> None:
 def test_a_method_without_a_graph_needs_no_endpoint(cli: Cli) -> None:
     """Exactly its calls, in all three cases."""
     result = cli("ask", QUESTION, *CLAUDE, "--method", "self-consistency", "--dry-run", "--json")
-    said = json.loads(result.stdout)
-    assert (result.exit_code, said["most"]["by_call"], said["most"]["requests"]) == (0, {"model-only": 5}, 0)
-    assert said["least"] == said["most"]
+    estimate = json.loads(result.stdout)
+    assert (result.exit_code, estimate["most"]["by_call"], estimate["most"]["requests"]) == (0, {"model-only": 5}, 0)
+    assert estimate["least"] == estimate["most"]
 
 
 def test_each_method_is_counted_by_itself(cli: Cli, graph: Path) -> None:

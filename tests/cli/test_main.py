@@ -55,7 +55,7 @@ def test_version_and_module() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ((), "Usage: fedkg"),
         (("aks",), "No such command 'aks'"),
@@ -66,11 +66,11 @@ def test_version_and_module() -> None:
         (("ask", "x", "--profiles", "nowhere"), "Directory 'nowhere' does not exist"),
     ],
 )
-def test_usage_errors(cli: Cli, arguments: tuple[str, ...], said: str) -> None:
+def test_usage_errors(cli: Cli, arguments: tuple[str, ...], message: str) -> None:
     """A command line that does not fit ends with 2, a sentence on stderr and nothing on stdout."""
     result = cli(*arguments)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert said in result.stderr
+    assert message in result.stderr
 
 
 def write(path: Path, data: str | bytes) -> Path:
@@ -87,29 +87,29 @@ BAD_FILES: list[tuple[str, str | bytes, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "data", "said"), BAD_FILES)
-def test_unusable_graph_files(cli: Cli, tmp_path: Path, name: str, data: str | bytes, said: str) -> None:
+@pytest.mark.parametrize(("name", "data", "message"), BAD_FILES)
+def test_unusable_graph_files(cli: Cli, tmp_path: Path, name: str, data: str | bytes, message: str) -> None:
     """An RDF file that cannot be read is named, with the line where that is known."""
     path = write(tmp_path / name, data)
     result = cli("ask", "Who is Ada?", "-e", path)
     assert (result.exit_code, result.stdout) == (2, "")
     assert f"error: {path}" in result.stderr
-    assert said in result.stderr
+    assert message in result.stderr
     assert "hint: " in result.stderr
 
 
 def test_graph_file_that_is_missing_or_a_folder(cli: Cli, tmp_path: Path) -> None:
     """So is one that does not exist, and a folder in its place."""
     (tmp_path / "folder.ttl").mkdir()
-    for name, said in (("missing.ttl", "No such file"), ("folder.ttl", "s a directory")):
+    for name, message in (("missing.ttl", "No such file"), ("folder.ttl", "s a directory")):
         result = cli("ask", "Who is Ada?", "-e", tmp_path / name)
         assert result.exit_code == 2
         assert f"{tmp_path / name}: " in result.stderr
-        assert said in result.stderr
+        assert message in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('titel = "x"', "titel"),
         ('urls = "http://a/b"', "$.urls"),
@@ -118,31 +118,32 @@ def test_graph_file_that_is_missing_or_a_folder(cli: Cli, tmp_path: Path) -> Non
         ('urls = ["http://a/b c"]', "urls: not an http URL"),
     ],
 )
-def test_malformed_profiles(cli: Cli, tmp_path: Path, text: str, said: str) -> None:
+def test_malformed_profiles(cli: Cli, tmp_path: Path, text: str, message: str) -> None:
     """A profile that does not fit is named with its key, by the commands that read it."""
     file = write(tmp_path / "mine.toml", text)
     for command in (("ask", "x", "-e", "mine"), ("endpoints", "show", "mine"), ("endpoints", "list")):
         result = cli(*command, "--profiles", tmp_path)
         assert (result.exit_code, result.stdout) == (2, ""), command
         assert f"error: {file}: " in result.stderr
-        assert said in result.stderr
+        assert message in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("modle = 'x'", "modle"), ("[search]\ndepth = 0", "search.depth in"), ("model", "Expected '='")]
+    ("text", "message"),
+    [("modle = 'x'", "modle"), ("[search]\ndepth = 0", "search.depth in"), ("model", "Expected '='")],
 )
-def test_malformed_settings(cli: Cli, tmp_path: Path, text: str, said: str) -> None:
+def test_malformed_settings(cli: Cli, tmp_path: Path, text: str, message: str) -> None:
     """A settings file that does not fit is named with its key."""
     file = write(tmp_path / "settings.toml", text)
     result = cli("ask", "x", "-e", "sample", "--settings", file)
     assert result.exit_code == 2
     assert str(file) in result.stderr
-    assert said in result.stderr
+    assert message in result.stderr
     assert "hint: " in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said", "hint"),
+    ("arguments", "message", "hint"),
     [
         (("ask", "Who?", "-e", "wikidate"), "'wikidate' is no profile, URL or RDF file", "`fedkg endpoints list`"),
         (("ask", "Who?"), "no endpoint is given", "-e"),
@@ -180,13 +181,13 @@ def test_malformed_settings(cli: Cli, tmp_path: Path, text: str, said: str) -> N
         (("ask", "Who?", "-e", "sample", "--settings", "gone.toml"), "gone.toml: No such file", ""),
     ],
 )
-def test_bad_input(cli: Cli, arguments: tuple[str, ...], said: str, hint: str) -> None:
+def test_bad_input(cli: Cli, arguments: tuple[str, ...], message: str, hint: str) -> None:
     """Input that cannot be used ends with 2: a sentence and a hint on stderr, nothing on stdout, no traceback."""
     result = cli(*arguments)
     assert (result.exit_code, result.stdout) == (2, "")
     error, last = result.stderr.splitlines()[0], result.stderr.splitlines()[-1]
     assert error.startswith("error: ")
-    assert said in error
+    assert message in error
     assert hint in last
     assert "Traceback" not in result.stderr
 

@@ -25,9 +25,11 @@ def test_each_method_is_listed_with_its_paper(cli: Cli) -> None:
 
 def test_the_list_as_json(cli: Cli) -> None:
     """One object for each method, with what it asks for."""
-    said = json.loads(cli("methods", "list", "--json").stdout)
-    assert {one["name"]: one["graph"] for one in said} == {name: one.graph for name, one in METHODS.items()}
-    assert all(one["title"] and one["paper"] for one in said)
+    listed = json.loads(cli("methods", "list", "--json").stdout)
+    assert {method["name"]: method["graph"] for method in listed} == {
+        name: method.graph for name, method in METHODS.items()
+    }
+    assert all(method["title"] and method["paper"] for method in listed)
 
 
 @pytest.mark.parametrize("place", ["flag", "environment"])

@@ -37,16 +37,16 @@ def test_the_options_of_ask_are_grouped(cli: Cli) -> None:
 @pytest.mark.parametrize("command", ["ask", "search", "neighbours", "verify", "eval run", "eval ablate", "paths build"])
 def test_no_option_is_lost_in_a_help_page(command: str, cli: Cli) -> None:
     """Every option of a command stands in one section, and the sections have one order."""
-    found: click.Command = main
+    described: click.Command = main
     for name in command.split():
-        assert isinstance(found, click.Group)
-        inner = found.get_command(click.Context(found), name)
+        assert isinstance(described, click.Group)
+        inner = described.get_command(click.Context(described), name)
         assert inner is not None
-        found = inner
-    assert isinstance(found, SectionedCommand)
+        described = inner
+    assert isinstance(described, SectionedCommand)
     page = sections(cli(*command.split(), "--help").stdout)
     assert list(page) == [name for name in SECTIONS if name in page]
-    flags = [max(param.opts, key=len) for param in found.params if isinstance(param, click.Option)]
+    flags = [max(param.opts, key=len) for param in described.params if isinstance(param, click.Option)]
     listed = "".join(page.values())
     assert [flag for flag in flags if len(re.findall(rf"(?m)^  (?:-\w, )?{flag}\b", listed)) != 1] == []
 

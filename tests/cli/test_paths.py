@@ -105,7 +105,7 @@ def test_an_endpoint_over_http_is_asked_in_batches(cli: Cli, data: Path, served:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("--data", "data"), "Missing option '--out'"),
         (("--out", "out.jsonl"), "--data names the folder"),
@@ -116,11 +116,11 @@ def test_an_endpoint_over_http_is_asked_in_batches(cli: Cli, data: Path, served:
         (("--data", "data", "--out", "out.jsonl", "--hops", "0"), "--hops"),
     ],
 )
-def test_bad_input(cli: Cli, data: Path, arguments: tuple[str, ...], said: str) -> None:
+def test_bad_input(cli: Cli, data: Path, arguments: tuple[str, ...], message: str) -> None:
     """What cannot be done ends with 2 before anything is asked."""
     result = cli("paths", "build", NAME, *arguments)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert said in result.stderr
+    assert message in result.stderr
     assert not Path("out.jsonl").exists()
 
 

@@ -14,7 +14,7 @@ Cli = Callable[..., Result]
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Path:
+def prompts(tmp_path: Path) -> Path:
     """A folder of one's own that holds one file of one call."""
     place = tmp_path / "own"
     (place / "beam").mkdir(parents=True)
@@ -25,29 +25,31 @@ def own(tmp_path: Path) -> Path:
 def test_list_names_every_call(cli: Cli) -> None:
     """Each call has a line with the version of its wording, and one with its paper; the same in JSON."""
     lines = [line for line in cli("prompts", "list").stdout.splitlines() if "own wording for" not in line]
-    assert [line.split()[:2] for line in lines[::2]] == [[one, library.load(one).version] for one in library.names()]
-    assert [line.strip()[:20] for line in lines[1::2]] == [library.load(one).meta.paper[:20] for one in library.names()]
+    assert [line.split()[:2] for line in lines[::2]] == [[call, library.load(call).version] for call in library.names()]
+    assert [line.strip()[:20] for line in lines[1::2]] == [
+        library.load(call).meta.paper[:20] for call in library.names()
+    ]
     shown = json.loads(cli("prompts", "list", "--json").stdout)
-    assert [one["call"] for one in shown] == library.names()
-    assert all(one["paper"] and one["returns"] for one in shown)
-    assert {one["call"]: one["kinds"] for one in shown} == {one: library.variants(one) for one in library.names()}
+    assert [row["call"] for row in shown] == library.names()
+    assert all(row["paper"] and row["returns"] for row in shown)
+    assert {row["call"]: row["kinds"] for row in shown} == {call: library.variants(call) for call in library.names()}
 
 
-def test_list_says_which_kinds_and_vendors_have_a_wording_of_their_own(cli: Cli, own: Path) -> None:
+def test_list_says_which_kinds_and_vendors_have_a_wording_of_their_own(cli: Cli, prompts: Path) -> None:
     """A kind that is written wrongly in the name of a file shows as a vendor, not as a kind."""
     for name in ("user.claim.j2", "user.clam.j2"):
-        (own / "beam" / name).write_text("{{ question }}")
-    said = cli("prompts", "list", "--prompts", own).stdout
-    assert "  own wording for the kind claim\n" in said
-    assert "  own wording for the vendor clam\n" in said
-    shown = json.loads(cli("prompts", "list", "--prompts", own, "--json").stdout)
-    assert [(one["kinds"], one["vendors"]) for one in shown if one["call"] == "beam"] == [(["claim"], ["clam"])]
+        (prompts / "beam" / name).write_text("{{ question }}")
+    listed = cli("prompts", "list", "--prompts", prompts).stdout
+    assert "  own wording for the kind claim\n" in listed
+    assert "  own wording for the vendor clam\n" in listed
+    shown = json.loads(cli("prompts", "list", "--prompts", prompts, "--json").stdout)
+    assert [(row["kinds"], row["vendors"]) for row in shown if row["call"] == "beam"] == [(["claim"], ["clam"])]
 
 
-def test_list_keeps_its_columns(cli: Cli, own: Path) -> None:
+def test_list_keeps_its_columns(cli: Cli, prompts: Path) -> None:
     """Also where a version of one's own is long, each column begins at the same place in all lines."""
-    (own / "beam" / "meta.toml").write_text(f'version = "{"v" * 40}"\nreturns = "picks"\n')
-    lines = cli("prompts", "list", "--prompts", own).stdout.splitlines()
+    (prompts / "beam" / "meta.toml").write_text(f'version = "{"v" * 40}"\nreturns = "picks"\n')
+    lines = cli("prompts", "list", "--prompts", prompts).stdout.splitlines()
     place = next(line.index("picks") for line in lines if line.startswith("beam "))
     assert all(line[place - 2 : place] == "  " and line[place] != " " for line in lines if line[place:])
 
@@ -70,20 +72,20 @@ def test_show_takes_the_wording_of_a_kind(cli: Cli) -> None:
     assert library.load(call, kind=kind).version in shown
 
 
-def test_own_prompts(cli: Cli, own: Path) -> None:
+def test_own_prompts(cli: Cli, prompts: Path) -> None:
     """A file of one's own replaces the bundled one and changes the version; the others are still used."""
-    shown = cli("prompts", "show", "beam", "--prompts", own).stdout
+    shown = cli("prompts", "show", "beam", "--prompts", prompts).stdout
     assert "Walk in rhymes." in shown
     assert f"{folder('prompts') / 'beam' / 'user.j2'}" in shown
-    assert library.load("beam").version not in cli("prompts", "list", "--prompts", own).stdout
+    assert library.load("beam").version not in cli("prompts", "list", "--prompts", prompts).stdout
 
 
-def test_a_broken_file_is_named(cli: Cli, own: Path) -> None:
+def test_a_broken_file_is_named(cli: Cli, prompts: Path) -> None:
     """A file that cannot be used is named by `list`, also where it is for one kind of question only."""
-    (own / "beam" / "user.claim.j2").write_text("{% if %}")
-    result = cli("prompts", "list", "--prompts", own)
+    (prompts / "beam" / "user.claim.j2").write_text("{% if %}")
+    result = cli("prompts", "list", "--prompts", prompts)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert f"error: {own / 'beam' / 'user.claim.j2'}:1: " in result.stderr
+    assert f"error: {prompts / 'beam' / 'user.claim.j2'}:1: " in result.stderr
 
 
 def test_render_prints_the_messages_as_they_are_sent(cli: Cli) -> None:
@@ -143,21 +145,21 @@ def test_every_call_renders(cli: Cli, call: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("{", "values.json"), ("[]", "JSON object"), ('{"plan": 1}', "values"), ("{}", "undefined")]
+    ("text", "message"), [("{", "values.json"), ("[]", "JSON object"), ('{"plan": 1}', "values"), ("{}", "undefined")]
 )
-def test_values_that_do_not_fit(cli: Cli, tmp_path: Path, text: str, said: str) -> None:
+def test_values_that_do_not_fit(cli: Cli, tmp_path: Path, text: str, message: str) -> None:
     """A file that is no JSON object, or lacks a value, is an error and no traceback."""
     (tmp_path / "values.json").write_text(text)
     result = cli("prompts", "render", "beam", "--values", "values.json")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert said in result.stderr
+    assert message in result.stderr
 
 
 def test_a_value_that_is_missing(cli: Cli, tmp_path: Path) -> None:
     """The error says which values the call gives, also where a template of one's own asks for another."""
     (tmp_path / "values.json").write_text('{"question": "Q?"}')
-    said = cli("prompts", "render", "beam", "--values", "values.json").stderr
-    assert "'plan' is undefined\nhint: the values of `beam` are question, plan, width, path, offers\n" in said
+    message = cli("prompts", "render", "beam", "--values", "values.json").stderr
+    assert "'plan' is undefined\nhint: the values of `beam` are question, plan, width, path, offers\n" in message
     (tmp_path / "mine" / "choose").mkdir(parents=True)
     (tmp_path / "mine" / "choose" / "user.j2").write_text("{{ qestion }}")
     (tmp_path / "mine" / "choose" / "examples.toml").write_text("")
@@ -174,29 +176,29 @@ def test_values_and_an_example_exclude_each_other(cli: Cli, tmp_path: Path) -> N
     assert "--values and --example exclude each other" in result.stderr
 
 
-def test_an_example_that_is_not_there(cli: Cli, own: Path) -> None:
+def test_an_example_that_is_not_there(cli: Cli, prompts: Path) -> None:
     """The error says how many there are."""
     result = cli("prompts", "render", "beam", "--example", "99")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "no example 99: it has 1 for this kind" in result.stderr
     assert "--values" in result.stderr
-    (own / "beam" / "examples.toml").write_text("")
-    assert "no example 1: it has none\n" in cli("prompts", "render", "beam", "--prompts", own).stderr
+    (prompts / "beam" / "examples.toml").write_text("")
+    assert "no example 1: it has none\n" in cli("prompts", "render", "beam", "--prompts", prompts).stderr
 
 
-def test_diff_of_a_folder_of_ones_own(cli: Cli, own: Path) -> None:
+def test_diff_of_a_folder_of_ones_own(cli: Cli, prompts: Path) -> None:
     """Only the file that differs is shown, against the bundled one; the exit code is that of diff."""
-    result = cli("prompts", "diff", "beam", "--prompts", own)
+    result = cli("prompts", "diff", "beam", "--prompts", prompts)
     bundled = folder("prompts") / "beam" / "system.j2"
     assert result.exit_code == 1
-    assert result.stdout.startswith(f"--- {bundled}\n+++ {own / 'beam' / 'system.j2'}\n")
+    assert result.stdout.startswith(f"--- {bundled}\n+++ {prompts / 'beam' / 'system.j2'}\n")
     assert "\n+Walk in rhymes.\n" in result.stdout
     assert "user.j2" not in result.stdout
-    same = cli("prompts", "diff", "plan", "--prompts", own)
+    same = cli("prompts", "diff", "plan", "--prompts", prompts)
     assert (same.exit_code, same.stdout) == (0, "")
 
 
-def test_diff_of_a_kind_and_of_a_vendor(cli: Cli, own: Path) -> None:
+def test_diff_of_a_kind_and_of_a_vendor(cli: Cli, prompts: Path) -> None:
     """Without a folder of one's own the wording for a kind is compared with the plain one; with one, like with like."""
     call, kind = next((call, kinds[0]) for call in library.names() if (kinds := library.variants(call)))
     result = cli("prompts", "diff", call, "--kind", kind)
@@ -204,16 +206,16 @@ def test_diff_of_a_kind_and_of_a_vendor(cli: Cli, own: Path) -> None:
     assert f"/{call}/system.j2\n+++ " in result.stdout
     assert f"/{call}/system.{kind}.j2\n" in result.stdout
     assert cli("prompts", "diff", call).exit_code == 0
-    (own / "beam" / "system.j2").unlink()
-    (own / "beam" / "user.openai.j2").write_text("short")
-    assert cli("prompts", "diff", "beam", "--prompts", own).exit_code == 0
-    assert "\n+short\n" in cli("prompts", "diff", "beam", "--prompts", own, "--vendor", "openai").stdout
+    (prompts / "beam" / "system.j2").unlink()
+    (prompts / "beam" / "user.openai.j2").write_text("short")
+    assert cli("prompts", "diff", "beam", "--prompts", prompts).exit_code == 0
+    assert "\n+short\n" in cli("prompts", "diff", "beam", "--prompts", prompts, "--vendor", "openai").stdout
 
 
-def test_diff_shows_a_file_that_only_one_side_has(cli: Cli, own: Path) -> None:
+def test_diff_shows_a_file_that_only_one_side_has(cli: Cli, prompts: Path) -> None:
     """A shared part that is included no more is shown as gone."""
-    (own / "beam" / "examples.toml").write_text("")
-    result = cli("prompts", "diff", "beam", "--prompts", own).stdout
+    (prompts / "beam" / "examples.toml").write_text("")
+    result = cli("prompts", "diff", "beam", "--prompts", prompts).stdout
     assert f"--- {folder('prompts') / 'shared' / 'paths.j2'}\n+++ /dev/null\n" in result
     assert "\n-[[examples]]\n" in result
 

@@ -51,8 +51,8 @@ def test_search_that_finds_nothing(cli: Cli) -> None:
 
 def test_search_as_json(cli: Cli, graph: Path) -> None:
     """`--json` gives the matches with IRI, label, score, and what they are."""
-    [found] = json.loads(cli("search", "Strelsau", "-e", graph, "--json").stdout)
-    assert (found["iri"], found["label"], found["score"]) == ("<http://ex.org/strelsau>", "Strelsau", 1.0)
+    [match] = json.loads(cli("search", "Strelsau", "-e", graph, "--json").stdout)
+    assert (match["iri"], match["label"], match["score"]) == ("<http://ex.org/strelsau>", "Strelsau", 1.0)
     [curie] = json.loads(cli("search", "Marie Curie", "-e", "sample", "--json").stdout)
     assert (curie["type"], curie["description"]) == ("human", "Polish-French physicist and chemist")
 
@@ -72,6 +72,6 @@ def test_search_by_meaning_finds_what_walks_have_shown(cli: Cli, monkeypatch: py
     monkeypatch.setenv("FEDKG_EMBEDDER", "minilm")
     assert cli("search", "birthplace", "-e", "sample", "--meaning").exit_code == 1
     assert cli("ask", "Where was Niels Bohr born?", "-e", "sample", "--depth", "1").exit_code == 0
-    found = cli("search", "birthplace", "-e", "sample", "--meaning")
-    assert found.exit_code == 0
-    assert "place of birth" in found.stdout
+    result = cli("search", "birthplace", "-e", "sample", "--meaning")
+    assert result.exit_code == 0
+    assert "place of birth" in result.stdout

@@ -77,14 +77,14 @@ def test_a_file_that_cannot_be_written(cli: Cli, graph: Path, tmp_path: Path) ->
 def test_one_call_is_shown_whole(cli: Cli, tmp_path: Path) -> None:
     """With the system prompt and the schema, which the list of all calls leaves out."""
     file = written(tmp_path / "t.jsonl", call(), call("choose"))
-    every, one = cli("transcript", file).stdout, cli("transcript", file, "--call", "2").stdout
+    every, single = cli("transcript", file).stdout, cli("transcript", file, "--call", "2").stdout
     assert "1. plan" in every
     assert "2. choose" in every
     assert "You plan." not in every
-    assert "1. plan" not in one
-    assert "2. choose" in one
-    assert "You plan." in one
-    assert '"type": "object"' in one
+    assert "1. plan" not in single
+    assert "2. choose" in single
+    assert "You plan." in single
+    assert '"type": "object"' in single
 
 
 def test_repair_and_failure_are_shown(cli: Cli, tmp_path: Path) -> None:
@@ -117,8 +117,8 @@ def test_as_json(cli: Cli, tmp_path: Path) -> None:
     file = written(tmp_path / "t.jsonl", call(), call("choose"))
     every = json.loads(cli("transcript", file, "--json").stdout)
     assert [entry["line"] for entry in every] == ["header", "call", "call"]
-    [one] = json.loads(cli("transcript", file, "--json", "--call", "2").stdout)
-    assert one["call"] == "choose"
+    [choice] = json.loads(cli("transcript", file, "--json", "--call", "2").stdout)
+    assert choice["call"] == "choose"
 
 
 @pytest.mark.parametrize("arguments", [(), ("--json",), ("--call", "9")])

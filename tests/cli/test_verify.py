@@ -13,7 +13,7 @@ def document(cli: Cli, graph: Path, tmp_path: Path) -> Path:
     """A saved answer: two kings, each proved by one edge of the kingdom's file, which lies in the working folder."""
     path = tmp_path / "answer.json"
     path.write_text(cli("ask", "Who is the king of Ruritania?", "-e", graph.name, "--json").stdout)
-    assert [len(one["edges"]) for one in json.loads(path.read_text())["paths"]] == [1, 1]
+    assert [len(shown_path["edges"]) for shown_path in json.loads(path.read_text())["paths"]] == [1, 1]
     return path
 
 
@@ -53,8 +53,8 @@ def test_as_json(cli: Cli, document: Path, graph: Path) -> None:
     result = cli("verify", document, "--json")
     shown = json.loads(result.stdout)
     assert (result.exit_code, shown["holds"], shown["gone"]) == (1, 1, 1)
-    assert sorted(one["path"] for one in shown["edges"]) == [0, 1]
-    assert {one["edge"]["object"]: one["holds"] for one in shown["edges"]} == {
+    assert sorted(edge["path"] for edge in shown["edges"]) == [0, 1]
+    assert {edge["edge"]["object"]: edge["holds"] for edge in shown["edges"]} == {
         "<http://ex.org/rudolf>": False,
         "<http://ex.org/michael>": True,
     }
@@ -110,16 +110,16 @@ def test_edge_of_an_endpoint_that_the_document_does_not_name(cli: Cli, document:
 
 
 @pytest.mark.parametrize(
-    ("left", "code", "said"), [(True, 0, "The one edge holds."), (False, 1, "1 of 1 edge no longer")]
+    ("left", "code", "verdict"), [(True, 0, "The one edge holds."), (False, 1, "1 of 1 edge no longer")]
 )
-def test_one_edge(cli: Cli, graph: Path, left: bool, code: int, said: str) -> None:
+def test_one_edge(cli: Cli, graph: Path, left: bool, code: int, verdict: str) -> None:
     """One edge is not spoken of in the plural."""
     document = cli("ask", "What is the capital of Ruritania?", "-e", graph.name, "--json").stdout
     if not left:
         graph.write_text(graph.read_text().replace("ex:capital ex:strelsau", "ex:capital ex:zenda"))
     result = cli("verify", "-", stdin=document)
     assert result.exit_code == code
-    assert result.stdout.splitlines()[1].startswith(said)
+    assert result.stdout.splitlines()[1].startswith(verdict)
 
 
 def test_qualifiers_are_not_said_to_hold(cli: Cli, document: Path) -> None:
@@ -158,7 +158,7 @@ def test_document_without_edges(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         ("", "no fedkg answer document"),
         ("<html>", "no fedkg answer document"),
@@ -173,13 +173,13 @@ def test_document_without_edges(cli: Cli) -> None:
         ('{"question": "q", "kind": "entities", "status": "perhaps"}', "status"),
     ],
 )
-def test_files_that_are_no_document(cli: Cli, tmp_path: Path, data: str, said: str) -> None:
+def test_files_that_are_no_document(cli: Cli, tmp_path: Path, data: str, message: str) -> None:
     """Anything else than an answer document is refused with a sentence and a hint."""
     file = tmp_path / "file.json"
     file.write_text(data)
     result = cli("verify", file)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert said in result.stderr.splitlines()[0]
+    assert message in result.stderr.splitlines()[0]
     assert "hint: " in result.stderr
 
 
@@ -229,13 +229,13 @@ def test_a_forged_identity_is_found(cli: Cli, federated: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "code"),
+    ("answer", "code"),
     [({"value": "yes"}, 0), ({"value": "perhaps"}, 1), ({"value": "yes", "iri": "http://ex.org/rudolf"}, 1)],
 )
-def test_a_verdict_is_verified_by_its_evidence(cli: Cli, document: Path, said: dict[str, str], code: int) -> None:
+def test_a_verdict_is_verified_by_its_evidence(cli: Cli, document: Path, answer: dict[str, str], code: int) -> None:
     """Its edges are asked for; what is neither yes nor no, or passes for a node, nobody can have judged."""
     shown = json.loads(document.read_text())
-    document.write_text(json.dumps(shown | {"kind": "yesno", "answers": [{"paths": [0, 1], **said}]}))
+    document.write_text(json.dumps(shown | {"kind": "yesno", "answers": [{"paths": [0, 1], **answer}]}))
     result = cli("verify", document)
     assert "All 2 edges hold." in result.stdout
     assert result.exit_code == code

@@ -75,7 +75,7 @@ def test_without_never_empties_a_text(text: str, mention: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "alike"),
+    ("text", "other", "alike"),
     [
         ("The Hague", "the hague.", True),
         ("  “Graz” ", "graz", True),
@@ -87,9 +87,9 @@ def test_without_never_empties_a_text(text: str, mention: str) -> None:
         ("...", "", False),
     ],
 )
-def test_answers_are_compared_however_they_are_written(one: str, other: str, alike: bool) -> None:
+def test_answers_are_compared_however_they_are_written(text: str, other: str, alike: bool) -> None:
     """Case, width, articles and punctuation around words do not count; signs, points and what else is all of it do."""
-    assert (normalized_answer(one) == normalized_answer(other)) == alike
+    assert (normalized_answer(text) == normalized_answer(other)) == alike
 
 
 @given(st.text())

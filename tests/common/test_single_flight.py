@@ -77,13 +77,13 @@ def test_each_event_loop_works_for_itself() -> None:
         await asyncio.to_thread(begun.wait, 5)
         mine = Work()
         mine.gate.set()
-        found.update(await flights.get([1], mine))
+        values.update(await flights.get([1], mine))
 
-    found: dict[int, int] = {}
+    values: dict[int, int] = {}
     other = threading.Thread(target=lambda: asyncio.run(want()))
     other.start()
     asyncio.run(hold())
-    assert found == {1: 2}
+    assert values == {1: 2}
 
 
 async def test_an_error_is_everybodys_own() -> None:

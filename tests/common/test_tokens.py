@@ -46,10 +46,10 @@ def test_nothing_costs_nothing() -> None:
 
 
 @given(st.text(), st.text())
-def test_parts_add_up(one: str, other: str) -> None:
+def test_parts_add_up(first: str, other: str) -> None:
     """Lines below one another cost what they cost alone, and a line break: a longer list never costs less."""
-    together = estimate(f"{one}\n{other}")
-    assert max(estimate(one), estimate(other)) <= together <= estimate(one) + estimate(other) + 1
+    together = estimate(f"{first}\n{other}")
+    assert max(estimate(first), estimate(other)) <= together <= estimate(first) + estimate(other) + 1
 
 
 @given(st.text() | st.text("aBé×1 \n.中→अДአ"))

@@ -15,14 +15,14 @@ from fedkg.errors import ProfileError
 GENERIC = profiles.find("generic")
 
 
-def found(spec: str, **options: Any) -> EndpointSpec:
+def resolved(spec: str, **options: Any) -> EndpointSpec:
     """What the spec names."""
     return EndpointResolver(Settings(**options)).find(spec)
 
 
 def profile(spec: str, **options: Any) -> Profile:
     """The profile that is taken for it."""
-    taken = found(spec, **options).profile
+    taken = resolved(spec, **options).profile
     assert taken
     return taken
 
@@ -54,9 +54,9 @@ def test_the_url_of_a_profile_is_the_profile(url: str, name: str) -> None:
 )
 def test_another_graph_of_a_known_server_is_asked_as_its_operator_wants(url: str, host: str) -> None:
     """Limits and engine are the operator's; the graph is another one, so shape, search and authorities are nobody's."""
-    known, found = profiles.find(host), profile(url)
-    assert (found.limits, found.engine, found.contact_required) == (known.limits, known.engine, known.contact_required)
-    assert (found.name, found.shape, found.lookup, found.authorities) == ("generic", GENERIC.shape, GENERIC.lookup, ())
+    known, taken = profiles.find(host), profile(url)
+    assert (taken.limits, taken.engine, taken.contact_required) == (known.limits, known.engine, known.contact_required)
+    assert (taken.name, taken.shape, taken.lookup, taken.authorities) == ("generic", GENERIC.shape, GENERIC.lookup, ())
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def test_another_port_is_another_server(url: str, tmp_path: Path) -> None:
 
 def test_another_shape_keeps_the_manners_of_the_server() -> None:
     """PROFILE@URL says what the graph is like, and nothing of how it may be asked."""
-    found = profile("generic@https://query.wikidata.org/sparql")
-    assert (found.limits, found.shape) == (profiles.find("wikidata-wdqs").limits, GENERIC.shape)
+    taken = profile("generic@https://query.wikidata.org/sparql")
+    assert (taken.limits, taken.shape) == (profiles.find("wikidata-wdqs").limits, GENERIC.shape)
 
 
 @pytest.mark.parametrize("asks", [wants_contact, hosted])
@@ -97,7 +97,7 @@ def test_reading_about_endpoints_opens_none(asks: Callable[[Settings], object]) 
 )
 def test_where_it_is_and_what_it_is_called(spec: str, where: tuple[str, tuple[str, ...], str]) -> None:
     """URLs as given, or a file; the name shows neither folders nor passwords."""
-    place = found(spec)
+    place = resolved(spec)
     assert (place.name, place.urls, place.file.name if place.file else "") == where
 
 

@@ -48,7 +48,7 @@ def test_profile_of_a_file_finds_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("titel = 'x'", "unknown field `titel`"),
         ("[limits]\nrow = 1", r"unknown field `row`.*limits"),
@@ -74,11 +74,11 @@ def test_profile_of_a_file_finds_it() -> None:
         ("title = ", "Invalid value"),
     ],
 )
-def test_errors_name_file_and_key(tmp_path: Path, text: str, said: str) -> None:
+def test_errors_name_file_and_key(tmp_path: Path, text: str, message: str) -> None:
     """A profile that does not fit is refused with its path and the key."""
     path = tmp_path / "mine.toml"
     path.write_text(text)
-    with pytest.raises(ProfileError, match=said) as caught:
+    with pytest.raises(ProfileError, match=message) as caught:
         find("mine", str(tmp_path))
     assert str(path) in str(caught.value)
 
@@ -115,10 +115,10 @@ def test_like_may_be_changed_in_places() -> None:
     model, main = find("wikidata").shape, find("wikidata-scholarly").shape
     assert (main.labels.property_of, main.labels.predicates) == ("", model.labels.predicates)
     assert (main.mediators, main.edges, main.unknown) == (model.mediators, model.edges, model.unknown)
-    own = parse(
+    changed = parse(
         "like = 'wikidata'\n[shape]\nmarker = 'http://a/'\n[shape.edges]\nskip = ['http://b/']", "x.toml", "x"
     ).shape
-    assert (own.marker, own.edges.skip, own.edges.only) == ("http://a/", ("http://b/",), model.edges.only)
+    assert (changed.marker, changed.edges.skip, changed.edges.only) == ("http://a/", ("http://b/",), model.edges.only)
 
 
 def test_a_bundled_profile_cannot_be_like_itself() -> None:

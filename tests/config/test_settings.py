@@ -252,13 +252,13 @@ def test_cache_path(tmp_path: Path) -> None:
 def test_public_settings_come_back(tmp_path: Path) -> None:
     """What they do not show is one's own, also where somebody has written it in."""
     settings = load(flags={"model": "openai:m", "search.depth": 2, "contact": "me@example.org"}, environ={})
-    own = Settings(contact="you@example.org", cache_dir=str(tmp_path))
-    found = restored({**public(settings), "cache_dir": "/planted", "prompts_dir": "/planted"}, own)
-    assert (found.model, found.search.depth) == ("openai:m", 2)
-    assert (found.contact, found.cache_dir, found.prompts_dir) == ("you@example.org", str(tmp_path), "")
-    assert public(found) == public(settings)
+    local = Settings(contact="you@example.org", cache_dir=str(tmp_path))
+    merged = restored({**public(settings), "cache_dir": "/planted", "prompts_dir": "/planted"}, local)
+    assert (merged.model, merged.search.depth) == ("openai:m", 2)
+    assert (merged.contact, merged.cache_dir, merged.prompts_dir) == ("you@example.org", str(tmp_path), "")
+    assert public(merged) == public(settings)
     with pytest.raises(SettingsError, match="settings of the result"):
-        restored({"beam": 3}, own)
+        restored({"beam": 3}, local)
 
 
 def test_the_budget_of_all_questions_is_the_table_run() -> None:

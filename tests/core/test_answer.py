@@ -153,9 +153,9 @@ def test_a_forged_answer_is_found() -> None:
     bare = AnswerValue("anybody", grounded=False, paths=(0,))
     year = AnswerValue("1999", term=Literal("2005"), grounded=True, paths=(0,))
     dressed = AnswerValue("2005", "http://x/c", term=Literal("2005"), grounded=True, paths=(0,))
-    said = (Path(1.0, (PathEdge(A, P, Literal("2005"), "out", "e", "t"),)),)
+    paths = (Path(1.0, (PathEdge(A, P, Literal("2005"), "out", "e", "t"),)),)
     forged += [Answer("q", "entities", Status.ANSWERED, (value,), (walked("a", "c"),)) for value in (bare, year)]
-    forged += [Answer("q", "literal", Status.ANSWERED, (dressed,), said)]
+    forged += [Answer("q", "literal", Status.ANSWERED, (dressed,), paths)]
     assert [len(document.unproven()) for document in forged] == [1] * 7
 
 
@@ -189,8 +189,8 @@ def judged(kind: Kind, *values: AnswerValue) -> Answer:
 @pytest.mark.parametrize("kind", sorted(JUDGED))
 def test_a_judgement_claims_no_ground(kind: Kind) -> None:
     """It stands on connected paths; one that claims to stand in the graph, or has not all of its paths, is forged."""
-    told = AnswerValue("Oslo", label="2", paths=(0,)) if kind == "choice" else AnswerValue("yes", paths=(0,))
-    assert judged(kind, told).unproven() == ()
+    value = AnswerValue("Oslo", label="2", paths=(0,)) if kind == "choice" else AnswerValue("yes", paths=(0,))
+    assert judged(kind, value).unproven() == ()
     changes: list[dict[str, Any]] = [
         {"grounded": True},
         {"paths": ()},
@@ -199,7 +199,7 @@ def test_a_judgement_claims_no_ground(kind: Kind) -> None:
         {"term": A},
     ]
     for change in changes:
-        assert len(judged(kind, msgspec.structs.replace(told, **change)).unproven()) == 1
+        assert len(judged(kind, msgspec.structs.replace(value, **change)).unproven()) == 1
 
 
 @pytest.mark.parametrize("kind", sorted(JUDGED))

@@ -34,8 +34,8 @@ async def test_a_question_has_counts_of_its_own() -> None:
             await both.wait()
             session.received(10)
 
-    async def question(own: Meter, kind: str, hits: int) -> None:
-        with own.own():
+    async def question(meter: Meter, kind: str, hits: int) -> None:
+        with meter.own():
             count("cache_hits", hits)
             await asyncio.create_task(fetch(kind))
 

@@ -21,7 +21,7 @@ def test_a_question_becomes_one_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "options", "said"),
+    ("kind", "options", "message"),
     [
         ("poem", (), "no kind of question"),
         ("entities", ("a", "b"), "has no options"),
@@ -34,9 +34,9 @@ def test_a_question_becomes_one_line() -> None:
         (None, ("a", "b" * (LONGEST_OPTION + 1)), "501 characters"),
     ],
 )
-def test_options_that_are_no_choice_are_refused(kind: Any, options: tuple[str, ...], said: str) -> None:
+def test_options_that_are_no_choice_are_refused(kind: Any, options: tuple[str, ...], message: str) -> None:
     """Bad input is told before anybody is asked."""
-    with pytest.raises(QuestionError, match=said):
+    with pytest.raises(QuestionError, match=message):
         check_options(kind, options)
 
 

@@ -28,8 +28,8 @@ def test_edge_over_a_mediator_with_qualifiers() -> None:
     """Both legs of a mediator and every qualifier are shown; what has no label gets its own name."""
     since, through = Iri("http://ex.org/since"), Through(Iri("http://ex.org/m1"), Iri("http://ex.org/to_person"))
     year = Literal("1950", "http://www.w3.org/2001/XMLSchema#gYear")
-    said = (Qualifier(since, year), Qualifier(since, GRACE))
-    edge = PathEdge(ADA, KNOWS, GRACE, "out", "g.ttl", "", said, through, LABELS)
+    qualifiers = (Qualifier(since, year), Qualifier(since, GRACE))
+    edge = PathEdge(ADA, KNOWS, GRACE, "out", "g.ttl", "", qualifiers, through, LABELS)
     assert written(edge) == "Ada → knows / to person → Grace  (since: 1950; since: Grace)  [g.ttl]"
 
 

@@ -36,9 +36,9 @@ P = Iri("http://ex.org/p")
 
 def values(term: Iri | Literal) -> list[str]:
     """What an engine gives back for a term that is written into a query."""
-    found = pyoxigraph.Store().query(f"SELECT ?x {{ VALUES ?x {{ {term.n3()} }} }}")
-    assert isinstance(found, pyoxigraph.QuerySolutions)
-    return [row["x"].value for row in found]
+    solutions = pyoxigraph.Store().query(f"SELECT ?x {{ VALUES ?x {{ {term.n3()} }} }}")
+    assert isinstance(solutions, pyoxigraph.QuerySolutions)
+    return [row["x"].value for row in solutions]
 
 
 @given(TERMS)

@@ -21,10 +21,10 @@ async def scores(query: str, texts: list[str]) -> list[float]:
 
 async def test_shared_words_score() -> None:
     """More and rarer words in common, and fewer others, score higher; none in common score 0."""
-    found = dict(zip(LABELS, await scores("birth place", LABELS), strict=True))
-    assert max(found, key=found.__getitem__) == "place of birth"
-    assert found["birth"] > found["date of birth"] > 0
-    assert found["country of citizenship"] == 0
+    ranks = dict(zip(LABELS, await scores("birth place", LABELS), strict=True))
+    assert max(ranks, key=ranks.__getitem__) == "place of birth"
+    assert ranks["birth"] > ranks["date of birth"] > 0
+    assert ranks["country of citizenship"] == 0
 
 
 async def test_scores_are_bm25_over_the_sum_of_idf() -> None:
@@ -43,11 +43,11 @@ async def test_scores_are_bm25_over_the_sum_of_idf() -> None:
 @given(st.text(st.characters(), max_size=20) | st.sampled_from(LABELS), TEXTS)
 async def test_always_between_0_and_1(query: str, texts: list[str]) -> None:
     """Whatever the query and the texts, scores lie in 0..1, equal texts score alike, and only shared words count."""
-    found = await scores(query, texts)
+    ranks = await scores(query, texts)
     asked = set(words(query))
-    for text, score in zip(texts, found, strict=True):
+    for text, score in zip(texts, ranks, strict=True):
         assert 0 <= score < 1
-        assert score == found[texts.index(text)]
+        assert score == ranks[texts.index(text)]
         assert (score > 0) == bool(asked & set(words(text)))
 
 

@@ -25,12 +25,12 @@ async def test_the_nearest_labels_come_first(tmp_path: Path) -> None:
     """Entities and relations by cosine; literals are no entities."""
     recall = recall_in(tmp_path)
     assert await recall.add(LABELS) == 3
-    found = await recall.nearest("director", 2)
-    assert [(match.iri.value, match.label) for match in found] == [
+    matches = await recall.nearest("director", 2)
+    assert [(match.iri.value, match.label) for match in matches] == [
         ("http://x/P57", "director"),
         ("http://x/Q1", "film director award"),
     ]
-    assert found[0].score > found[1].score
+    assert matches[0].score > matches[1].score
 
 
 async def test_no_labels_are_no_work(tmp_path: Path) -> None:

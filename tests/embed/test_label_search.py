@@ -48,12 +48,12 @@ async def test_labels_that_were_shown_are_found_by_meaning() -> None:
     options: dict[str, Any] = {"embedder": "minilm", "search.depth": 1}
     async with Session("sample", chat=ScriptedModel(["?"] * 20), **options) as session:
         await session.ask("Who is Marie Curie?", ["Marie Curie"])
-        found = await session.similar("where someone came into the world", 40)
-    assert any("birth" in match.label for match in found)
+        matches = await session.similar("where someone came into the world", 40)
+    assert any("birth" in match.label for match in matches)
 
 
 async def test_closing_embeds_nothing(pets: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """An embedder that is down after the answer is not asked when the session closes; its labels are there all the same."""
+    """An embedder that is down after the answer is not asked when the session closes; its labels are still there."""
     embedder = Broken()
     async with Session(pets, similarity=LazySimilarity(embedder, MemoryStore(), keep=0)) as session:
         assert await ask_about_pets(session) == ["Rex"]
@@ -162,8 +162,8 @@ async def test_offline_what_was_never_embedded_is_left_out(pets: Path, tmp_path:
     options: dict[str, Any] = {"cache_dir": str(folder), "mode": "offline"}
     async with Session(pets, similarity=kept, **options) as session:
         before = sorted(path.name for path in (folder / "labels").iterdir())
-        found = {match.label for match in await session.similar("Rex")}
-        assert found <= {"Rex", "Ann", "has pet"}
+        labels = {match.label for match in await session.similar("Rex")}
+        assert labels <= {"Rex", "Ann", "has pet"}
     assert sorted(path.name for path in (folder / "labels").iterdir()) == before
 
 

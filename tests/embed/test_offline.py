@@ -9,7 +9,7 @@ from fedkg.testing import HashingEmbedder
 
 
 async def test_kept_vectors_are_found_under_the_same_name() -> None:
-    """What the embedder gave before is scored alike without it; a text that it did not see is an error that names it."""
+    """What the embedder gave before is scored alike without it; a text that it did not see is an error."""
     store = MemoryStore()
     here, there = LazySimilarity(HashingEmbedder(), store), LazySimilarity(OfflineEmbedder("hashing"), store)
     scored = await here.scores("king of Ruritania", ["king", "queen"])

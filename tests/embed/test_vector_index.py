@@ -34,9 +34,9 @@ def file(tmp_path: Path) -> Path:
 
 def test_finds_labels_by_meaning(file: Path) -> None:
     """The nearest label comes first, with its cosine; what shares no word has none."""
-    found, embedder = VectorIndex(file), HashingEmbedder()
-    found.add(LABELS, embedder.embed(LABELS))
-    [(first, best), (_, second)] = found.search(embedder.embed(["birth place of"])[0], 2)
+    index, embedder = VectorIndex(file), HashingEmbedder()
+    index.add(LABELS, embedder.embed(LABELS))
+    [(first, best), (_, second)] = index.search(embedder.embed(["birth place of"])[0], 2)
     assert (first, round(best, 2)) == ("place of birth", 1.0)
     assert 0.5 < second < 0.8
 
@@ -47,9 +47,9 @@ def test_small_indexes_are_exact(count: int, m: int, seed: int) -> None:
     """Below the limit the m nearest are those that numpy finds, with cosines to float16's precision."""
     matrix = rows(count, seed=seed)
     query = rows(1, seed=seed + 1)[0]
-    found = VectorIndex(Path("never saved"))
-    found.add(keys(count), matrix)
-    hits = found.search(query, m)
+    index = VectorIndex(Path("never saved"))
+    index.add(keys(count), matrix)
+    hits = index.search(query, m)
     cosines = matrix @ query
     assert [score for _, score in hits] == pytest.approx(sorted(cosines, reverse=True)[:m], abs=2e-3)
     assert all(score == pytest.approx(cosines[int(key[1:])], abs=2e-3) for key, score in hits)
@@ -59,53 +59,53 @@ def test_large_indexes_find_nearly_all(file: Path, monkeypatch: pytest.MonkeyPat
     """Above the limit the graph search finds at least 95 of 100 of the true neighbours."""
     monkeypatch.setattr(vector_index, "EXACT_BELOW", 100)
     matrix = rows(3_000)
-    found = VectorIndex(file)
-    found.add(keys(3_000), matrix)
+    index = VectorIndex(file)
+    index.add(keys(3_000), matrix)
     hits = 0
     for query in rows(20, seed=1):
         true = {f"k{place}" for place in np.argsort(-(matrix @ query))[:10]}
-        hits += len(true & {key for key, _ in found.search(query, 10)})
+        hits += len(true & {key for key, _ in index.search(query, 10)})
     assert hits >= 190
 
 
 def test_known_keys_are_skipped(file: Path) -> None:
     """A key keeps its first vector, within a call and over calls; the count is of new keys."""
     matrix = rows(3)
-    found = VectorIndex(file)
-    assert found.add(["a", "b", "a"], matrix) == 2
-    assert found.add(["b", "c"], rows(2, seed=9)) == 1
-    assert (len(found), "c" in found, "d" in found) == (3, True, False)
-    assert [found.search(row, 1)[0][0] for row in matrix[:2]] == ["a", "b"]
+    index = VectorIndex(file)
+    assert index.add(["a", "b", "a"], matrix) == 2
+    assert index.add(["b", "c"], rows(2, seed=9)) == 1
+    assert (len(index), "c" in index, "d" in index) == (3, True, False)
+    assert [index.search(row, 1)[0][0] for row in matrix[:2]] == ["a", "b"]
 
 
 def test_ties_are_in_order_of_keys(file: Path) -> None:
     """Equal scores give the same order whatever the order of additions."""
-    found = VectorIndex(file)
-    found.add(["c", "a", "b"], np.repeat(rows(1), 3, axis=0))
-    assert [key for key, _ in found.search(rows(1)[0], 3)] == ["a", "b", "c"]
+    index = VectorIndex(file)
+    index.add(["c", "a", "b"], np.repeat(rows(1), 3, axis=0))
+    assert [key for key, _ in index.search(rows(1)[0], 3)] == ["a", "b", "c"]
 
 
 def test_empty_and_odd_requests(file: Path) -> None:
     """An empty index finds nothing; no m and no keys are no error; a zero vector is near to nothing."""
-    found = VectorIndex(file)
-    assert found.search(rows(1)[0], 5) == []
-    assert found.add([], np.zeros((0, 32), dtype=np.float32)) == 0
-    found.add(["a"], rows(1))
-    assert found.search(rows(1)[0], 0) == []
-    assert found.search(np.zeros(32, dtype=np.float32), 1) == [("a", 0.0)]
+    index = VectorIndex(file)
+    assert index.search(rows(1)[0], 5) == []
+    assert index.add([], np.zeros((0, 32), dtype=np.float32)) == 0
+    index.add(["a"], rows(1))
+    assert index.search(rows(1)[0], 0) == []
+    assert index.search(np.zeros(32, dtype=np.float32), 1) == [("a", 0.0)]
 
 
 def test_shapes_must_fit(file: Path) -> None:
     """Vectors of another number or size are refused, and nothing is added."""
-    found = VectorIndex(file)
-    found.add(["a"], rows(1))
+    index = VectorIndex(file)
+    index.add(["a"], rows(1))
     with pytest.raises(ValueError, match="2 keys"):
-        found.add(["b", "c"], rows(1))
+        index.add(["b", "c"], rows(1))
     with pytest.raises(ValueError, match="dimensions"):
-        found.add(["b"], rows(1, size=16))
+        index.add(["b"], rows(1, size=16))
     with pytest.raises(ValueError, match="dimensions"):
-        found.search(rows(1, size=16)[0], 1)
-    assert len(found) == 1
+        index.search(rows(1, size=16)[0], 1)
+    assert len(index) == 1
 
 
 def test_saved_index_comes_back_and_grows(file: Path) -> None:
@@ -171,63 +171,63 @@ def test_a_crash_while_saving_leaves_the_old_index(file: Path, monkeypatch: pyte
 def test_a_folder_that_cannot_be_written_is_a_cache_error(tmp_path: Path) -> None:
     """The user is told which file, and where to set another folder."""
     (tmp_path / "labels").write_text("")
-    found = VectorIndex(tmp_path / "labels" / "x.index")
-    found.add(["a"], rows(1))
+    index = VectorIndex(tmp_path / "labels" / "x.index")
+    index.add(["a"], rows(1))
     with pytest.raises(CacheError, match=r"x\.index") as caught:
-        found.save()
+        index.save()
     assert "cache_dir" in caught.value.hint
 
 
 def test_nothing_new_is_not_written(file: Path) -> None:
     """Saving twice writes once."""
-    found = VectorIndex(file)
-    found.save()
+    index = VectorIndex(file)
+    index.save()
     assert not file.exists()
-    found.add(["a"], rows(1))
-    found.save()
+    index.add(["a"], rows(1))
+    index.save()
     file.unlink()
-    found.save()
+    index.save()
     assert not file.exists()
 
 
 def test_threads_may_add_and_search_at_once(file: Path) -> None:
     """Concurrent additions and searches lose nothing and mix up no keys."""
-    found = VectorIndex(file)
+    index = VectorIndex(file)
     matrix = rows(400)
 
     def work(start: int) -> None:
         for place in range(start, start + 100):
-            found.add(keys(1, place), matrix[place : place + 1])
-            found.search(matrix[place], 3)
+            index.add(keys(1, place), matrix[place : place + 1])
+            index.search(matrix[place], 3)
 
     threads = [threading.Thread(target=work, args=(start,)) for start in (0, 100, 200, 300)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(found) == 400
-    assert all(found.search(matrix[place], 1)[0][0] == f"k{place}" for place in range(0, 400, 37))
+    assert len(index) == 400
+    assert all(index.search(matrix[place], 1)[0][0] == f"k{place}" for place in range(0, 400, 37))
 
 
 def test_an_index_may_be_cleared(file: Path) -> None:
     """It then takes vectors of another size; the file keeps the old ones until the new are saved."""
-    found = VectorIndex(file)
-    assert found.size is None
-    found.add(keys(3), rows(3))
-    found.save()
-    found.clear()
-    assert (found.size, len(found), "k0" in found) == (None, 0, False)
-    assert found.search(rows(1)[0], 1) == []
-    found.save()
+    index = VectorIndex(file)
+    assert index.size is None
+    index.add(keys(3), rows(3))
+    index.save()
+    index.clear()
+    assert (index.size, len(index), "k0" in index) == (None, 0, False)
+    assert index.search(rows(1)[0], 1) == []
+    index.save()
     assert len(VectorIndex(file)) == 3
-    assert found.add(keys(2), rows(2, size=16)) == 2
-    found.save()
+    assert index.add(keys(2), rows(2, size=16)) == 2
+    index.save()
     assert (VectorIndex(file).size, len(VectorIndex(file))) == (16, 2)
 
 
 def test_an_index_without_a_file_is_in_memory_only() -> None:
     """Saving it does nothing."""
-    found = VectorIndex(None)
-    found.add(keys(2), rows(2))
-    found.save()
-    assert found.search(rows(2)[1], 1)[0][0] == "k1"
+    index = VectorIndex(None)
+    index.add(keys(2), rows(2))
+    index.save()
+    assert index.search(rows(2)[1], 1)[0][0] == "k1"

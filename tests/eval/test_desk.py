@@ -76,12 +76,14 @@ async def test_a_run_and_its_pack(tmp_path: Path, oxigraph: Served, by_hand: tup
     where, there = (Where("m", url, str(tmp_path / name)) for name in ("here", "there"))
     with oxigraph([tmp_path / "pets.nt"]) as endpoint:
         asked = [Asked("pets-1", "pets", f"generic@{endpoint}", "Which pet does Ann have?", ("Rex",))]
-        found = await desk.ask(asked, where)
+        outcomes = await desk.ask(asked, where)
     assert replies == []
-    assert [(one.verdict, one.answers, one.grounded, one.calls) for one in found] == [("right", ("Rex",), 1, 3)]
+    assert [(outcome.verdict, outcome.answers, outcome.grounded, outcome.calls) for outcome in outcomes] == [
+        ("right", ("Rex",), 1, 3)
+    ]
     assert await desk.ask(asked, where, offline=True), "what the pack is made of"
     assert desk.packed(where, 1, tmp_path / "pets.fedkg") > 0
-    assert _said(await desk.replay(tmp_path / "pets.fedkg", asked, there)) == _said(found)
+    assert _said(await desk.replay(tmp_path / "pets.fedkg", asked, there)) == _said(outcomes)
 
 
 async def test_a_reply_that_nobody_wrote(tmp_path: Path) -> None:
@@ -90,8 +92,8 @@ async def test_a_reply_that_nobody_wrote(tmp_path: Path) -> None:
     asked = [
         Asked(name, "pets", "generic@http://127.0.0.1:9/query", "Which pet does Ann have?", ("Rex",)) for name in "ab"
     ]
-    found = await desk.ask(asked, where, offline=True)
-    assert [one.verdict.partition(":")[0] for one in found] == ["error", "error"]
+    outcomes = await desk.ask(asked, where, offline=True)
+    assert [outcome.verdict.partition(":")[0] for outcome in outcomes] == ["error", "error"]
 
 
 def test_a_port_that_is_taken_is_refused(tmp_path: Path, oxigraph: Served) -> None:
@@ -107,19 +109,21 @@ def test_a_port_that_is_taken_is_refused(tmp_path: Path, oxigraph: Served) -> No
 def test_the_list_is_sound() -> None:
     """Every question is there once, of a known graph, with a file or with its own text, gold answers and query."""
     listed = desk.read(ROOT / "eval" / "desk.toml")
-    assert len({one.id for one in listed.questions}) == len(listed.questions) == 20
-    assert {one.graph for one in listed.questions} == set(listed.graphs)
-    assert all(one.file or (one.question and one.gold and one.sparql) for one in listed.questions)
+    assert len({question.id for question in listed.questions}) == len(listed.questions) == 20
+    assert {question.graph for question in listed.questions} == set(listed.graphs)
+    assert all(
+        question.file or (question.question and question.gold and question.sparql) for question in listed.questions
+    )
 
 
 def test_the_questions_of_the_sets(data: Path) -> None:
     """Yes/no and claims with their verdict, choices with four options of which one is right."""
     asked = desk.questions(desk.read(ROOT / "eval" / "desk.toml"), data)
-    judged = [one for one in asked if one.set == "CR-LT"]
-    assert sorted(one.gold for one in judged) == [("no",)] * 5 + [("yes",)] * 5
-    choices = [one for one in asked if one.set == "MedQA"]
-    assert [len(one.options) for one in choices] == [4] * 5
-    assert all(one.kind == "choice" and one.gold[0] in one.options for one in choices)
+    judged = [question for question in asked if question.set == "CR-LT"]
+    assert sorted(question.gold for question in judged) == [("no",)] * 5 + [("yes",)] * 5
+    choices = [question for question in asked if question.set == "MedQA"]
+    assert [len(question.options) for question in choices] == [4] * 5
+    assert all(question.kind == "choice" and question.gold[0] in question.options for question in choices)
 
 
 def test_our_own_gold_answers_are_what_the_graph_says(data: Path) -> None:
@@ -128,10 +132,10 @@ def test_our_own_gold_answers_are_what_the_graph_says(data: Path) -> None:
     store = pyoxigraph.Store()
     text = gzip.decompress((data / listed.graphs["codex-m"].file).read_bytes())
     store.bulk_load(text, format=pyoxigraph.RdfFormat.N_TRIPLES)
-    for one in listed.questions:
-        if one.sparql:
-            rows = store.query(f"{PREFIXES} SELECT DISTINCT ?gold WHERE {{ {one.sparql} }}")
-            assert sorted(row["gold"].value for row in rows) == sorted(one.gold), one.id  # type: ignore[union-attr]
+    for question in listed.questions:
+        if question.sparql:
+            rows = store.query(f"{PREFIXES} SELECT DISTINCT ?gold WHERE {{ {question.sparql} }}")
+            assert sorted(row["gold"].value for row in rows) == sorted(question.gold), question.id  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
@@ -141,15 +145,15 @@ def test_our_own_gold_answers_are_what_the_graph_says(data: Path) -> None:
 def test_right_is_all_and_nothing_else(values: tuple[str, ...], verdict: str) -> None:
     """A question with one wrong answer among the right ones is wrong; without any it is none."""
     asked = Asked("1", "pets", "e", "Which pet does Ann have?", ("Rex",))
-    said = Answer(asked.question, "entities", Status.ANSWERED, tuple(AnswerValue(value) for value in values))
-    assert desk.outcome(asked, said).verdict == verdict
+    answer = Answer(asked.question, "entities", Status.ANSWERED, tuple(AnswerValue(value) for value in values))
+    assert desk.outcome(asked, answer).verdict == verdict
 
 
 def test_a_day_is_a_day() -> None:
     """A date with the time of midnight is that day."""
     asked = Asked("1", "pets", "e", "When was Ann born?", ("1929-07-28",))
-    said = Answer(asked.question, "literal", Status.ANSWERED, (AnswerValue("1929-07-28T00:00:00Z"),))
-    assert desk.outcome(asked, said).verdict == "right"
+    answer = Answer(asked.question, "literal", Status.ANSWERED, (AnswerValue("1929-07-28T00:00:00Z"),))
+    assert desk.outcome(asked, answer).verdict == "right"
 
 
 @pytest.mark.parametrize("pack", PACKS, ids=[pack.name for pack in PACKS])
@@ -158,10 +162,10 @@ async def test_the_pack_replays(pack: Path, tmp_path: Path) -> None:
     figures = json.loads((ROOT / "eval" / "results" / f"{pack.stem}.json").read_text())["figures"]
     shown = msgspec.convert(figures["questions"], list[desk.Outcome])
     model, _, url = figures["model"].removeprefix("openai:").partition("@")
-    found = await desk.replay(pack, [one.asked for one in shown], Where(model, url, str(tmp_path)))
-    assert _said(found) == _said(shown)
+    outcomes = await desk.replay(pack, [outcome.asked for outcome in shown], Where(model, url, str(tmp_path)))
+    assert _said(outcomes) == _said(shown)
 
 
-def _said(found: list[desk.Outcome]) -> list[tuple[object, ...]]:
+def _said(outcomes: list[desk.Outcome]) -> list[tuple[object, ...]]:
     """What is the same whenever it is asked: all but what it cost to fetch."""
-    return [(one.asked.id, one.verdict, one.answers, one.calls, one.tokens) for one in found]
+    return [(outcome.asked.id, outcome.verdict, outcome.answers, outcome.calls, outcome.tokens) for outcome in outcomes]

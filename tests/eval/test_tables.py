@@ -71,7 +71,7 @@ def family(tmp_path: Path) -> str:
     Its files are in the data folder.
     """
     labels = [f'<{X}{name}> <{LABEL}> "{name}"@en .' for name in NAMES]
-    edges = [f"<{X}{one}> <{X}{relation}> <{X}{other}> ." for one, relation, other in FACTS]
+    edges = [f"<{X}{start}> <{X}{relation}> <{X}{other}> ." for start, relation, other in FACTS]
     (tmp_path / "family.nt.gz").write_bytes(gzip.compress("\n".join([*labels, *edges, ""]).encode()))
     rows = [
         row("1", "ann", "miner", gold_path=path("ann", "joe", "miner")),
@@ -102,8 +102,8 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     monkeypatch.setattr(provenance, "ROOT", tmp_path)  # a checkout may change while a test runs
 
     def run(main: Callable[[], None], *words: str) -> None:
-        own = ["--data", str(tmp_path), "--out", str(tmp_path / "out"), "--processes", "1", "--embedder", "hashing"]
-        monkeypatch.setattr("sys.argv", ["x", *own, *words])
+        options = ["--data", str(tmp_path), "--out", str(tmp_path / "out"), "--processes", "1", "--embedder", "hashing"]
+        monkeypatch.setattr("sys.argv", ["x", *options, *words])
         main()
 
     return run
@@ -122,9 +122,9 @@ def test_methods_apply_by_what_the_registry_says() -> None:
 def test_the_benchmarks_are_those_with_a_graph(tmp_path: Path) -> None:
     """The one with the largest graph first."""
     (tmp_path / definitions.find("pql-2h").graph).write_text("larger than those that are absent")
-    found = tables.with_graph(tmp_path)
-    assert set(found) == {name for name in definitions.names() if definitions.find(name).graph}
-    assert set(found[:4]) == {"pathquestion-2h", "pathquestion-3h", "pql-2h", "pql-3h"}
+    names = tables.with_graph(tmp_path)
+    assert set(names) == {name for name in definitions.names() if definitions.find(name).graph}
+    assert set(names[:4]) == {"pathquestion-2h", "pathquestion-3h", "pql-2h", "pql-3h"}
 
 
 def kept(folder: Path) -> dict[str, BenchmarkResult]:
@@ -144,10 +144,10 @@ def test_what_applies_is_asked_and_reported(family: str, unknown: str, command: 
     """With both models where the rows show paths, else with one; the scripted one finds all that it knows a way to."""
     asked = ["fidelis", "gcr"]
     command(tables.main, "--write", "--benchmarks", family, unknown, "--methods", *asked, "io")
-    found = kept(tmp_path / "kept")
+    results = kept(tmp_path / "kept")
     runs = {("family", model) for model in ("local", "guide-gold")} | {("plain", "local")}
-    assert set(found) == {f"{name}.{method}.{model}" for name, model in runs for method in asked}
-    best = found["family.fidelis.guide-gold"]
+    assert set(results) == {f"{name}.{method}.{model}" for name, model in runs for method in asked}
+    best = results["family.fidelis.guide-gold"]
     assert [(score(record).hits_at_1, record.status) for record in best.records] == [
         *[(1.0, "answered")] * 2,
         (0.0, "error"),
@@ -189,9 +189,9 @@ def test_an_ablation_is_run_where_a_way_is_known(family: str, unknown: str, comm
     grid = written(tmp_path / "width.toml", GRID.format(family=family, unknown=unknown))
     command(grids.main, "--write", "--ablations", grid)
     folder = tmp_path / "kept" / "results" / "ablations" / "width"
-    found = kept(folder)
-    assert [one.header.settings["search"]["beam"] for one in found.values()] == [1, 2]
-    assert all(len(one.records) == 3 for one in found.values())
+    results = kept(folder)
+    assert [result.header.settings["search"]["beam"] for result in results.values()] == [1, 2]
+    assert all(len(result.records) == 3 for result in results.values())
     text = (folder / "report.md").read_text()
     assert "plain is left out: no way to its answers is known." in text
     assert "needs log-probabilities, and the model guide:gold gives none" in text

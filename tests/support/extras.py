@@ -8,5 +8,5 @@ __all__ = ["needs"]
 
 
 def needs(extra: str, module: str) -> pytest.MarkDecorator:
-    """Skips the test, or as `pytestmark` those of a file, where the extra is not installed; the module is not imported."""
+    """Skips a test, or as `pytestmark` those of a file, where the extra is not installed; nothing is imported."""
     return pytest.mark.skipif(importlib.util.find_spec(module) is None, reason=f"needs fedkg[{extra}]")

@@ -72,7 +72,8 @@ class Silent(Chat):
 def habit(names: Callable[[list[tuple[int, str]]], list[int]], *, agrees: bool = True, ends: bool = False) -> Says:
     """A model whose replies always fit: `names` picks among the numbered lines that it is shown.
 
-    `agrees` is what it says to every question for yes or no, and as a score; `ends` whether it says that it has seen enough.
+    `agrees` is its reply to every question for yes or no, and its score; `ends` is whether it replies that it has seen
+    enough.
     """
 
     def says(request: Request) -> str:

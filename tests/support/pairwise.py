@@ -1,7 +1,7 @@
 """Large matrices of cases, thinned so that every two values of different parameters still meet in some case.
 
-Most faults need two circumstances at once, hardly any three (Kuhn, Wallace and Gallo 2004), so the pairs find nearly what
-the whole matrix finds. `pytest --all` runs the matrix whole.
+Most faults need two circumstances at once, hardly any three (Kuhn, Wallace and Gallo 2004), so the pairs find nearly
+what the whole matrix finds. `pytest --all` runs the matrix whole.
 """
 
 import itertools

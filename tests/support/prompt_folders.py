@@ -10,7 +10,10 @@ SCHEMA: dict[str, Any] = {"type": "object", "properties": {"picks": {}}, "requir
 
 
 def write(place: Path, call: str = "beam", **files: str) -> Path:
-    """A prompt folder with a complete call and no examples, some files replaced; `user_j2` stands for user.j2, `user__claim_j2` for user.claim.j2."""
+    """A prompt folder with a complete call and no examples, some files replaced.
+
+    `user_j2` stands for user.j2, `user__claim_j2` for user.claim.j2.
+    """
     content = {"system_j2": "S", "user_j2": "{{ question }}", "schema_json": json.dumps(SCHEMA), "examples_toml": ""}
     content |= {"meta_toml": 'version = "7"\nreturns = "r"'} | files
     (place / call).mkdir(parents=True, exist_ok=True)

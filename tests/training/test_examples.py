@@ -43,7 +43,7 @@ def films(tmp_path: Path) -> Path:
     names = {name for fact in FACTS for name in fact.split()}
     triples = [" ".join(f"<http://x/{name}>" for name in fact.split()) for fact in FACTS]
     triples += [f'<http://x/{name}> {LABEL} "{name.replace("_", " ").title()}"' for name in sorted(names)]
-    (folder / definition.graph).write_bytes(gzip.compress("".join(f"{one} .\n" for one in triples).encode()))
+    (folder / definition.graph).write_bytes(gzip.compress("".join(f"{triple} .\n" for triple in triples).encode()))
     rows = [
         {
             "id": key,
@@ -132,7 +132,7 @@ async def test_an_endpoint_that_fails_leaves_no_examples(films: Path, recipe: Re
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b'{"id": "1"}\n', "line 1: Object missing required field"),
         (b"no JSON\n{}\n", "line 1"),
@@ -140,10 +140,10 @@ async def test_an_endpoint_that_fails_leaves_no_examples(films: Path, recipe: Re
         (msgspec.json.encode(ExamplesRecord("1", "?", EPERM)) + b"\n", "line 1: made with Recipe"),
     ],
 )
-async def test_a_file_of_another_kind_is_left_alone(films: Path, content: bytes, said: str) -> None:
+async def test_a_file_of_another_kind_is_left_alone(films: Path, content: bytes, message: str) -> None:
     """Whether it is no such file at all, or one of other options: nothing is added and nothing lost."""
     (films / "out.jsonl").write_bytes(content)
-    with pytest.raises(DatasetError, match=said):
+    with pytest.raises(DatasetError, match=message):
         await built(films)
     assert (films / "out.jsonl").read_bytes() == content
 
@@ -203,6 +203,6 @@ async def test_the_gold_paths_of_a_benchmark_are_among_them(data: Path, tmp_path
     run = await build(settings(), recipe, data, tmp_path / "out.jsonl", limit=30)
     rows = map(json.loads, (data / "pathquestion-2h.jsonl").read_text().splitlines())
     gold = {row["id"]: "/".join(f"<{relation}>" for _, relation, _ in row["gold_path"]) for row in rows}
-    found = [gold[record.id] in {route.relations for route in record.routes} for record in run.records]
-    assert sum(found) >= 28
+    covered = [gold[record.id] in {route.relations for route in record.routes} for record in run.records]
+    assert sum(covered) >= 28
     assert not any(record.error or record.cut for record in run.records)

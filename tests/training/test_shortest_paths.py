@@ -41,8 +41,8 @@ class Known:
 
     def edges(self, node: Term) -> list[Edge]:
         assert node in self.asked, "what was not fetched is not known"
-        found = [edge for triple in self.triples for edge in both_ways(triple) if edge.start == node]
-        return found[:1] if node in self.cut else found
+        edges = [edge for triple in self.triples for edge in both_ways(triple) if edge.start == node]
+        return edges[:1] if node in self.cut else edges
 
     def complete(self, node: Term, direction: Direction) -> bool:
         return node not in self.cut
@@ -75,8 +75,8 @@ def by_trying(triples: Iterable[Triple], topic: int, answer: int, hops: int) -> 
     for _ in range(hops if topic != answer else 0):
         ends = [(walk, walk[-1].end if walk else n(topic)) for walk in walks]
         walks = [(*walk, edge) for walk, end in ends for edge in edges if edge.start == end]
-        if found := {walk for walk in walks if walk[-1].end == n(answer)}:
-            return found
+        if shortest_walks := {walk for walk in walks if walk[-1].end == n(answer)}:
+            return shortest_walks
     return set()
 
 
@@ -108,15 +108,15 @@ def test_what_was_cut_never_makes_up_a_path(
 ) -> None:
     """Every path connects, is real and short enough; where the search says that these are all, they are."""
     search = searched(Known(triples, cut), [topic], [answer], bounds)
-    found = walked(search.paths()[0])
+    walks = walked(search.paths()[0])
     every = {edge for triple in triples for edge in both_ways(triple)}
-    assert all(walk and set(walk) <= every and len(walk) <= bounds.hops for walk in found)
-    assert all((walk[0].start, walk[-1].end) == (n(topic), n(answer)) for walk in found)
+    assert all(walk and set(walk) <= every and len(walk) <= bounds.hops for walk in walks)
+    assert all((walk[0].start, walk[-1].end) == (n(topic), n(answer)) for walk in walks)
     if search.settled:
-        assert set(found) == by_trying(triples, topic, answer, bounds.hops)
+        assert set(walks) == by_trying(triples, topic, answer, bounds.hops)
 
 
-async def found(graph: SparqlGraph, answers: Sequence[Term], bounds: Bounds = WIDE) -> Shortest:
+async def shortest_from_a(graph: SparqlGraph, answers: Sequence[Term], bounds: Bounds = WIDE) -> Shortest:
     """What is found from `:a` to the answers."""
     return await shortest(ExploredGraph(graph), [n("a")], answers, bounds)
 
@@ -132,7 +132,7 @@ async def test_the_search_goes_on_from_both_ends(make_graph: Make, meter: Meter)
     An edge may be walked either way.
     """
     graph = make_graph(":a r:p :b . :c r:p :b . :c r:q :d . :d r:p :e . :x r:p :a . :e r:p :y .")
-    result = await found(graph, [n("e")])
+    result = await shortest_from_a(graph, [n("e")])
     assert (shown(result), result.cut) == (["bcde"], ())
     (path,) = result.paths
     assert [step.relation.direction for step in path.steps] == ["out", "in", "out", "out"]
@@ -143,14 +143,14 @@ async def test_nothing_is_looked_for_beyond_the_hops(make_graph: Make) -> None:
     """A path that is too long is none, and nothing was cut."""
     graph = make_graph(":a r:p :b . :b r:p :c . :c r:p :d .")
     for hops, wanted in ((2, []), (3, ["bcd"])):
-        result = await found(graph, [n("d")], Bounds(hops, 100))
+        result = await shortest_from_a(graph, [n("d")], Bounds(hops, 100))
         assert (shown(result), result.cut) == (wanted, ())
 
 
 async def test_a_literal_is_found_by_what_a_person_reads(make_graph: Make) -> None:
     """Data sets write a year without its datatype; that two things share one is no path between them."""
     graph = make_graph(':a r:p :b . :b r:year "1973"^^xsd:gYear ; r:born "1900" . :c r:born "1900" .')
-    result = await found(graph, [Literal("1973"), n("c")])
+    result = await shortest_from_a(graph, [Literal("1973"), n("c")])
     (path,) = result.paths
     assert (path.tails, result.cut) == ((Literal("1973", XSD + "gYear"),), ())
     assert key(path.tails[0]) == Literal("1973")
@@ -159,17 +159,17 @@ async def test_a_literal_is_found_by_what_a_person_reads(make_graph: Make) -> No
 async def test_a_hub_is_made_up_for_from_the_other_end(make_graph: Make) -> None:
     """Of the answer's edges some are left out, but none of those that lead to it."""
     people = " ".join(f":p{number} r:gender :h ." for number in range(2_100))
-    result = await found(make_graph(f":a r:friend :z . :z r:gender :h . {people}"), [n("h")], Bounds(2, 100))
+    result = await shortest_from_a(make_graph(f":a r:friend :z . :z r:gender :h . {people}"), [n("h")], Bounds(2, 100))
     assert (shown(result), result.cut) == (["zh"], ())
 
 
 async def test_what_was_cut_is_said(make_graph: Make) -> None:
     """The one path between two hubs leads over entities that are not expanded: nothing is found, and it is said why."""
     crowd = " ".join(f":p{number} r:in :a . :q{number} r:in :h ." for number in range(2_100))
-    result = await found(make_graph(f"{crowd} :z1 r:in :a ; r:p :z2 . :z2 r:in :h ."), [n("h")], Bounds(3, 1))
+    result = await shortest_from_a(make_graph(f"{crowd} :z1 r:in :a ; r:p :z2 . :z2 r:in :h ."), [n("h")], Bounds(3, 1))
     assert result.paths == ()
-    assert any("a hub" in said for said in result.cut)
-    assert any(said.endswith("entities around <http://x/a> were not expanded") for said in result.cut)
+    assert any("a hub" in note for note in result.cut)
+    assert any(note.endswith("entities around <http://x/a> were not expanded") for note in result.cut)
     assert result.failed == ()
 
 
@@ -177,7 +177,7 @@ async def test_no_more_paths_are_listed_than_fit(make_graph: Make, monkeypatch: 
     """Parallel ways multiply; how many were listed is said."""
     monkeypatch.setattr(module, "MOST_PATHS", 4)
     graph = make_graph(":a r:p :b ; r:q :b ; r:s :b . :b r:p :c ; r:q :c .")
-    result = await found(graph, [n("c")])
+    result = await shortest_from_a(graph, [n("c")])
     assert shown(result) == ["bc"] * 4
     assert result.cut == ("only 4 paths from <http://x/a> to <http://x/c>",)
 
@@ -187,10 +187,12 @@ async def test_a_failure_is_told_apart_from_nothing(make_graph: Make, monkeypatc
     graph = make_graph(":a r:p :b .")
 
     async def failing(entities: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
-        return [Neighbourhood(one, direction, (), "test", "", complete=False, failed="no backend") for one in entities]
+        return [
+            Neighbourhood(entity, direction, (), "test", "", complete=False, failed="no backend") for entity in entities
+        ]
 
     monkeypatch.setattr(graph, "neighbours", failing)
-    result = await found(graph, [n("b")])
+    result = await shortest_from_a(graph, [n("b")])
     assert (result.paths, result.failed) == ((), ("no backend",))
     assert "test: http://x/a (out), http://x/b (out), http://x/a (in) and 1 more: no backend" in result.cut
 

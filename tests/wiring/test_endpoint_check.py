@@ -264,10 +264,10 @@ async def test_a_ban_is_told_with_its_end(serve: Serve, examine: Examine) -> Non
         return web.Response(status=403, text=f"You have been banned until {until.isoformat()}, please wait")
 
     url = await serve(ban)
-    for said in ("answered 403", "left alone for another"):
+    for reason in ("answered 403", "left alone for another"):
         report = await examine(url)
         assert report.grade is Grade.FAILED
-        assert said in report.verdict
+        assert reason in report.verdict
         assert f"not before {until:%Y-%m-%d %H:}" in report.verdict
     assert len(asked) == 1
 

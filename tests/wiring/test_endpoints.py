@@ -22,12 +22,12 @@ FACT = '<http://x/ann> <http://www.w3.org/2000/01/rdf-schema#label> "Ann"@en .\n
 async def members(*specs: str, **options: Any) -> list[ConnectedEndpoint]:
     """What is connected for these; closed again."""
     settings = Settings(**{"contact": "me@example.org", **options})
-    found = await connect(specs, (), settings, Meter(), MemoryStore())
-    for member in found:
+    connected = await connect(specs, (), settings, Meter(), MemoryStore())
+    for member in connected:
         await member.select.close()
         if member.lookup:
             await member.lookup.close()
-    return found
+    return connected
 
 
 async def profile(spec: str, **options: Any) -> Profile:
@@ -48,9 +48,9 @@ async def test_the_shape_moves_and_the_pace_stays(file: Path) -> None:
     """Freebase's shape on a file or on loopback is not slowed down to the public host's pace, alone or among others."""
     public = profiles.find("freebase")
     specs = (f"freebase@{file}", "freebase@http://127.0.0.1:9/sparql")
-    for found in ([await profile(spec) for spec in specs], [one.graph.profile for one in await members(*specs)]):
-        assert all(here.shape == public.shape and here.limits == GENERIC.limits for here in found)
-        assert all(here.authorities == public.authorities for here in found), (
+    for taken in ([await profile(spec) for spec in specs], [member.graph.profile for member in await members(*specs)]):
+        assert all(here.shape == public.shape and here.limits == GENERIC.limits for here in taken)
+        assert all(here.authorities == public.authorities for here in taken), (
             "they are about IRIs, wherever these are served"
         )
 

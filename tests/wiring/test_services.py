@@ -1,4 +1,4 @@
-"""What a session works with: models, embedders, endpoints and hosts, as the settings name them or the caller brings them."""
+"""What a session works with: models, embedders, endpoints and hosts, named by the settings or brought by the caller."""
 
 import asyncio
 import shutil
@@ -192,7 +192,7 @@ async def test_files_have_no_host_registry(pets: Path, tmp_path: Path) -> None:
 
 
 async def test_endpoints_that_are_called_alike_are_told_apart(pets: Path, tmp_path: Path) -> None:
-    """Files of one name, and URLs that differ in their query only, are numbered; each edge is verified where it was said."""
+    """Files of one name, and URLs that differ in their query only, are numbered; each edge is verified at its own."""
     other = tmp_path / "more" / "pets.nt"
     other.parent.mkdir()
     other.write_text(PETS.replace("rex", "tom").replace("Rex", "Tom"), encoding="utf-8")

@@ -67,8 +67,8 @@ def test_what_is_finished_costs_nothing_more(costs: list[Any], asked_for: list[J
     results.save(BenchmarkResult(HEADER, (failed(job.questions[0], KeyError()),)), file)
     costs.append(Cost(price=0.0))
     price.confirm("b", [(job, file)], yes=False)
-    assert [one.questions for one in asked_for] == [job.questions[1:]]
-    results.save(BenchmarkResult(HEADER, tuple(failed(one, KeyError()) for one in job.questions)), file)
+    assert [cost.questions for cost in asked_for] == [job.questions[1:]]
+    results.save(BenchmarkResult(HEADER, tuple(failed(question, KeyError()) for question in job.questions)), file)
     price.confirm("b", [(job, file)], yes=False)
     assert len(asked_for) == 1
 
@@ -79,26 +79,30 @@ def test_vectors_of_a_vendor_cost_money_too(costs: list[Any]) -> None:
     job = msgspec.structs.replace(with_model("local"), work=AskingTask(settings, JOB.work.definition))
     with pytest.raises(SettingsError, match="0 tokens, vectors of openai:text-embedding-3-small, a price that is not"):
         price.confirm("b", [(job, None)], yes=False)
-    own = msgspec.structs.replace(with_model("hf:m"), work=AskingTask(Settings(embedder="st:m"), JOB.work.definition))
-    price.confirm("b", [(own, None)], yes=False)
+    embedded = msgspec.structs.replace(
+        with_model("hf:m"), work=AskingTask(Settings(embedder="st:m"), JOB.work.definition)
+    )
+    price.confirm("b", [(embedded, None)], yes=False)
     assert costs == []
 
 
-@pytest.mark.parametrize(("prices", "said"), [((1.0, 0.5), r"\$1\.5000"), ((1.0, None), "a price that is not known")])
-def test_all_jobs_are_asked_for_together(costs: list[Any], prices: tuple[float | None, ...], said: str) -> None:
+@pytest.mark.parametrize(
+    ("prices", "message"), [((1.0, 0.5), r"\$1\.5000"), ((1.0, None), "a price that is not known")]
+)
+def test_all_jobs_are_asked_for_together(costs: list[Any], prices: tuple[float | None, ...], message: str) -> None:
     """Where nobody can be asked it is an error that says what it would cost."""
-    costs += [Cost(calls=2, tokens_in=900, tokens_out=100, price=one) for one in prices]
-    with pytest.raises(SettingsError, match=rf"b: about 4 calls, 2,000 tokens, {said}: nobody was asked"):
+    costs += [Cost(calls=2, tokens_in=900, tokens_out=100, price=amount) for amount in prices]
+    with pytest.raises(SettingsError, match=rf"b: about 4 calls, 2,000 tokens, {message}: nobody was asked"):
         price.confirm("b", [(JOB, None), (JOB, None)], yes=False)
 
 
 @pytest.mark.parametrize("goes_on", [True, False])
 def test_a_person_says_yes_or_no(costs: list[Any], monkeypatch: pytest.MonkeyPatch, goes_on: bool) -> None:
     """No ends the command."""
-    said: list[str] = []
+    prompts: list[str] = []
 
     def confirm(text: str, **_: object) -> None:
-        said.append(text)
+        prompts.append(text)
         if not goes_on:
             raise click.Abort
 
@@ -110,4 +114,4 @@ def test_a_person_says_yes_or_no(costs: list[Any], monkeypatch: pytest.MonkeyPat
     else:
         with pytest.raises(click.Abort):
             price.confirm("b", [(JOB, None)], yes=False)
-    assert said == ["b: about 1 calls, 0 tokens, $2.0000. Go on?"]
+    assert prompts == ["b: about 1 calls, 0 tokens, $2.0000. Go on?"]

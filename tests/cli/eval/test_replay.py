@@ -103,9 +103,9 @@ def test_a_changed_record_is_reported(cli: Cli, graph: Path, tmp_path: Path) -> 
         assert "1 question came out otherwise" in result.stdout
         line = next(line for line in result.stdout.splitlines() if line.startswith("  queen: answers: "))
         assert line.index("antoinette") < line.index("flavia")
-    [found] = json.loads(cli(*REPLAY, "--json").stdout)
-    [difference] = found["differences"]
-    assert (found["name"], found["questions"], difference["id"], difference["field"]) == (NAME, 3, "queen", "answers")
+    [report] = json.loads(cli(*REPLAY, "--json").stdout)
+    [difference] = report["differences"]
+    assert (report["name"], report["questions"], difference["id"], difference["field"]) == (NAME, 3, "queen", "answers")
 
 
 def test_many_differences_are_counted(cli: Cli, graph: Path, tmp_path: Path) -> None:
@@ -151,12 +151,12 @@ class Model(BaseHTTPRequestHandler):
             }
         )
         choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
-        said = json.dumps({"choices": [choice], "usage": {"prompt_tokens": 100, "completion_tokens": 7}}).encode()
+        body = json.dumps({"choices": [choice], "usage": {"prompt_tokens": 100, "completion_tokens": 7}}).encode()
         self.send_response(200)
         self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(said)))
+        self.send_header("content-length", str(len(body)))
         self.end_headers()
-        self.wfile.write(said)
+        self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
         """Nothing."""
@@ -215,7 +215,7 @@ def test_other_wordings_are_noted(cli: Cli, graph: Path, model: tuple[str, Calla
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("damage", "message"),
     [
         (lambda path: path.write_bytes(path.read_bytes()[:-40]), "no whole pack"),
         (lambda path: path.write_bytes(path.read_bytes().replace(b"Strelsau", b"Neverland"[:8])), "no whole pack"),
@@ -226,12 +226,12 @@ def test_other_wordings_are_noted(cli: Cli, graph: Path, model: tuple[str, Calla
     ],
 )
 @pytest.mark.usefixtures("packed")
-def test_a_damaged_pack_is_refused(cli: Cli, tmp_path: Path, damage: Callable[[Path], object], said: str) -> None:
+def test_a_damaged_pack_is_refused(cli: Cli, tmp_path: Path, damage: Callable[[Path], object], message: str) -> None:
     """Before any question is asked, and nothing is written."""
     damage(tmp_path / "run.pack")
     result = cli(*REPLAY, "--out", "again")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert said in result.stderr
+    assert message in result.stderr
     assert "hint: `fedkg eval pack" in result.stderr
     assert not (tmp_path / "again").exists()
 

@@ -28,7 +28,7 @@ def grid(graph: Path, tmp_path: Path) -> Path:
     """The definition of an ablation of two questions, one run of which cannot be made; the questions lie beside it."""
     row = {"question": "what capital?", "topics": ["http://ex.org/ruritania"], "answers": ["http://ex.org/strelsau"]}
     rows = [row | {"id": "1"}, row | {"id": "2"}]
-    (tmp_path / "questions.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in rows))
+    (tmp_path / "questions.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in rows))
     (tmp_path / "grid.toml").write_text(GRID)
     return tmp_path / "grid.toml"
 
@@ -76,7 +76,7 @@ def test_a_report_of_files(cli: Cli, ablated: Result, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("report", "nothing.jsonl", "--out", "r.html"), "nothing.jsonl: No such file"),
         (("report", "grid.toml", "--out", "r.html"), "grid.toml, line 1"),
@@ -89,11 +89,11 @@ def test_a_report_of_files(cli: Cli, ablated: Result, tmp_path: Path) -> None:
     ],
 )
 def test_bad_input_is_said(
-    cli: Cli, grid: Path, request: pytest.FixtureRequest, arguments: tuple[str, ...], said: str
+    cli: Cli, grid: Path, request: pytest.FixtureRequest, arguments: tuple[str, ...], message: str
 ) -> None:
     """With exit code 2, and nothing half done."""
     if any(argument.startswith("out/") for argument in arguments):
         request.getfixturevalue("ablated")
     result = cli("eval", *arguments)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert said in result.stderr + str(result.output)
+    assert message in result.stderr + str(result.output)

@@ -71,8 +71,8 @@ def kingdom(data: Path, *topics: str) -> None:
 def capitals(data: Path, number: int, *, alike: bool = False) -> None:
     """Replaces the questions by so many about the kingdom's capital, which are not the same unless they are `alike`."""
     gold = {"topic_entities": [{"iri": "http://ex.org/ruritania"}], "answers": [{"iri": "http://ex.org/strelsau"}]}
-    said = ["What is the capital of Ruritania" + (f", number {place}?" * (not alike)) for place in range(number)]
-    asked(data, *(gold | {"id": str(place), "question": question} for place, question in enumerate(said)))
+    questions = ["What is the capital of Ruritania" + (f", number {place}?" * (not alike)) for place in range(number)]
+    asked(data, *(gold | {"id": str(place), "question": question} for place, question in enumerate(questions)))
 
 
 def models(model: str, data: Path, graph: Path) -> tuple[str | Path, ...]:
@@ -82,7 +82,7 @@ def models(model: str, data: Path, graph: Path) -> tuple[str | Path, ...]:
 
 def figures(text: str) -> dict[str, str]:
     """The first figure of each line of the printed tables."""
-    return {found[1]: found[2] for found in re.finditer(r"(?m)^(\w+) +(-|[\d.]+)(?= |$)", text)}
+    return {figure[1]: figure[2] for figure in re.finditer(r"(?m)^(\w+) +(-|[\d.]+)(?= |$)", text)}
 
 
 def lines(file: Path) -> list[dict[str, Any]]:
@@ -105,10 +105,10 @@ def test_the_result_file_holds_settings_and_records_and_no_path(cli: Cli, data: 
     options = ("--limit", "1", "--seed", "7", "--beam", "2", "--out", tmp_path / "new" / "out")
     result = cli("eval", "run", NAME, "--data", data, *options)
     file = tmp_path / "new" / "out" / f"{NAME}.jsonl"
-    found = results.read(file)
+    stored = results.read(file)
     assert result.stderr.splitlines()[-1] == f"results: {file}"
-    assert (found.header.limit, found.header.seed, found.header.settings["search"]["beam"]) == (1, 7, 2)
-    assert len(found.records) == 1
+    assert (stored.header.limit, stored.header.seed, stored.header.settings["search"]["beam"]) == (1, 7, 2)
+    assert len(stored.records) == 1
     assert str(tmp_path) not in file.read_text()
 
 
@@ -133,9 +133,9 @@ def test_own_endpoint(cli: Cli, data: Path, dead: str) -> None:
 def test_own_questions(cli: Cli, graph: Path, tmp_path: Path) -> None:
     """A JSON Lines file with an endpoint is a benchmark; no more are drawn than there are, bad rows are left out."""
     rows = [{"question": "capital?", "topics": ["Ruritania"], "answers": ["Strelsau"]}, {"question": "who?"}]
-    own = tmp_path / "own.jsonl"
-    own.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    command = ("eval", "run", f"custom:{own}", "-e", graph, "--limit", "99", "--json")
+    file = tmp_path / "own.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    command = ("eval", "run", f"custom:{file}", "-e", graph, "--limit", "99", "--json")
     refused = cli(*command)
     assert (refused.exit_code, refused.stdout) == (2, "")
     assert "own.jsonl, line 2" in refused.stderr
@@ -151,7 +151,7 @@ def test_own_questions(cli: Cli, graph: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("metaqa-9hop", "--data", "data"), "no benchmark is called 'metaqa-9hop'"),
         ((NAME, "--data", "."), "--data names the folder"),
@@ -168,14 +168,14 @@ def test_own_questions(cli: Cli, graph: Path, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_bad_input(cli: Cli, data: Path, tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
+def test_bad_input(cli: Cli, data: Path, tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
     """What cannot be run ends with 2 before anything is asked."""
     if "ray" in arguments:
         pytest.importorskip("ray", reason="ray is not installed")
     (tmp_path / "file").write_text("")
     result = cli("eval", "run", *arguments)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert said in result.stderr
+    assert message in result.stderr
 
 
 def test_two_benchmarks_of_one_name_are_refused(cli: Cli, graph: Path, tmp_path: Path) -> None:
@@ -236,8 +236,8 @@ def test_interrupt_keeps_the_finished_records(
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=60)
     assert (running.returncode, out) == (130, "")
-    said = f"the finished questions are in out/{NAME}.jsonl; the same command asks the others"
-    assert err.splitlines()[-2:] == ["interrupted", said]
+    message = f"the finished questions are in out/{NAME}.jsonl; the same command asks the others"
+    assert err.splitlines()[-2:] == ["interrupted", message]
     assert [record["id"] for record in lines(tmp_path / "out" / f"{NAME}.jsonl")] == ["ruritania"]
     endpoint.release.set()
     assert cli(*command, endpoint.url).exit_code == 0
@@ -273,8 +273,8 @@ def test_why_questions_failed_is_said_once(cli: Cli, data: Path) -> None:
         3,
         "2 questions: 2 ended in an error, 2 of unknown price",
     )
-    (said,) = [line for line in result.stderr.splitlines() if not line.startswith("note: ")]
-    assert said.startswith(f"2 questions failed: ModelUnreachableError: {model}: plan: Connection error")
+    (message,) = [line for line in result.stderr.splitlines() if not line.startswith("note: ")]
+    assert message.startswith(f"2 questions failed: ModelUnreachableError: {model}: plan: Connection error")
 
 
 def test_the_summary_has_tokens_and_price(
@@ -372,7 +372,7 @@ def test_a_budget_is_that_of_all_benchmarks(
     result = cli(*command, *how)
     shown = json.loads(result.stdout)
     assert (result.exit_code, model.asked) == (4, math.ceil(float(money) / 0.01))
-    assert [(one["counts"]["questions"], one["counts"]["unasked"]) for one in shown] == counts
+    assert [(summary["counts"]["questions"], summary["counts"]["unasked"]) for summary in shown] == counts
 
 
 def test_errors_are_asked_again_where_that_is_wanted(
@@ -396,8 +396,8 @@ def test_errors_are_asked_again_where_that_is_wanted(
     assert [record.id for record in results.read(file).records] == ["ruritania", "strelsau"]
 
 
-@pytest.mark.parametrize(("metric", "said"), [("hits_at_1", "hits_at_1 1.000"), ("f1", "f1 0.667")])
-def test_the_bar_has_the_measure_of_the_benchmark(metric: Metric, said: str) -> None:
+@pytest.mark.parametrize(("metric", "label"), [("hits_at_1", "hits_at_1 1.000"), ("f1", "f1 0.667")])
+def test_the_bar_has_the_measure_of_the_benchmark(metric: Metric, label: str) -> None:
     """The one that its papers lead with, as a mean so far, and what was spent."""
     shown: list[tuple[int, str]] = []
     gold = (Gold("A", "http://x/a"), Gold("B", "http://x/b"))
@@ -410,8 +410,8 @@ def test_the_bar_has_the_measure_of_the_benchmark(metric: Metric, said: str) -> 
         answers=(GivenAnswer("http://x/a", "A"),),
         usage=Usage(price=0.5),
     )
-    _progress(lambda *told: shown.append(told), metric)([answered])
-    assert shown == [(1, f"{said}, $0.5000")]
+    _progress(lambda *progress: shown.append(progress), metric)([answered])
+    assert shown == [(1, f"{label}, $0.5000")]
 
 
 def test_a_budget_that_suffices_ends_nothing(cli: Cli, data: Path, graph: Path, speaking: Callable[[str], Any]) -> None:

@@ -21,11 +21,11 @@ HEADER = Header(
 
 def record(name: str, answers: str = "", **more: object) -> QuestionRecord:
     """A question whose right answer is `a`; one letter of `answers` is one answer."""
-    said = tuple(GivenAnswer(f"http://x/{one}", one, True, 1.0, 1, True) for one in answers)
+    given = tuple(GivenAnswer(f"http://x/{answer}", answer, True, 1.0, 1, True) for answer in answers)
     status = "answered" if answers else "not_found"
     gold = (Gold("a", "http://x/a"),)
     made = QuestionRecord(
-        id=name, question="who?", kind="entities", status=status, gold=gold, answers=said, topics=("t",)
+        id=name, question="who?", kind="entities", status=status, gold=gold, answers=given, topics=("t",)
     )
     return msgspec.structs.replace(made, **more)
 
@@ -107,10 +107,10 @@ def test_two_runs_are_compared(cli: Cli, written: tuple[Path, Path]) -> None:
 
 def test_a_comparison_as_json(cli: Cli, written: tuple[Path, Path]) -> None:
     """All figures, all flips."""
-    found = json.loads(cli("eval", "compare", *written, "--json").stdout)
-    assert found["hits"] == {"both": 1, "first": 1, "second": 1, "neither": 1, "p": 1.0}
-    assert [flip["id"] for flip in found["flips"]] == ["1", "3"]
-    assert found["differences"]["hit"]["difference"] == 0.0
+    comparison = json.loads(cli("eval", "compare", *written, "--json").stdout)
+    assert comparison["hits"] == {"both": 1, "first": 1, "second": 1, "neither": 1, "p": 1.0}
+    assert [flip["id"] for flip in comparison["flips"]] == ["1", "3"]
+    assert comparison["differences"]["hit"]["difference"] == 0.0
 
 
 def test_few_of_many_flips_are_listed(cli: Cli, tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_few_of_many_flips_are_listed(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (None, "No such file"),
         (b"", "the file is empty"),
@@ -136,7 +136,7 @@ def test_few_of_many_flips_are_listed(cli: Cli, tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_is_no_result_is_named(
-    cli: Cli, tmp_path: Path, written: tuple[Path, Path], content: bytes | None, said: str
+    cli: Cli, tmp_path: Path, written: tuple[Path, Path], content: bytes | None, message: str
 ) -> None:
     """With the line; a good one beside it does not help."""
     bad = tmp_path / "bad.jsonl"
@@ -146,7 +146,7 @@ def test_a_file_that_is_no_result_is_named(
         result = cli("eval", command, written[0], bad)
         assert (result.exit_code, result.stdout) == (2, "")
         assert "bad.jsonl" in result.stderr
-        assert said in result.stderr
+        assert message in result.stderr
 
 
 def test_another_benchmark_is_no_match(cli: Cli, tmp_path: Path, written: tuple[Path, Path]) -> None:
