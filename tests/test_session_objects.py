@@ -124,7 +124,7 @@ async def test_a_retriever_ranks(pets: Path) -> None:
 
 
 async def test_an_estimate_counts_what_objects_cost(pets: Path) -> None:
-    """The calls of a method that has no name, those of a retriever that asks the model, and the hop that another looks ahead."""
+    """Calls of a method without a name and of a retriever that asks the model, and the hop that another looks ahead."""
 
     class Scored(ModelScored):
         """As `tog`, but by another name."""

@@ -172,7 +172,7 @@ def test_folder_that_cannot_be_used(cli: Cli, tmp_path: Path) -> None:
 
 @needs("embeddings", "sentence_transformers")
 def test_label_files_count_and_go_too(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Labels that a walk has written down, and the index that a search has made, count, and are deleted with the rest."""
+    """Labels that a walk has written down and the index of a search count, and are deleted with the rest."""
     monkeypatch.setenv("FEDKG_EMBEDDER", "minilm")
     before = json.loads(cli("cache", "stats", "--json").stdout)
     assert cli("ask", "What is the capital of New Zealand?", "-e", "sample").exit_code == 0
