@@ -1,5 +1,6 @@
 """What every test may use: real graphs in process, and the place of the public data sets."""
 
+import logging
 import os
 import re
 import shutil
@@ -78,12 +79,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(autouse=True)
-def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No test sees the user's settings, keys or cache."""
+def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """No test sees the user's settings, keys or cache, nor what the command line of another one did to the loggers."""
+    levels = {name: logging.getLogger(name).level for name in ("fedkg", "stamina")}
+    handlers = list(logging.getLogger("fedkg").handlers)
     for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", *(name for name in os.environ if name.startswith("FEDKG_"))):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("FEDKG_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    yield
+    logging.getLogger("fedkg").handlers[:] = handlers
+    for name, level in levels.items():
+        logging.getLogger(name).setLevel(level)
 
 
 @pytest.fixture
