@@ -60,14 +60,16 @@ class Wire:
         self.asked.append(Asked(request.path, headers, json.loads(await request.read())))
         self.came.put_nowait(request.path)
         self.peers.add(request.get_extra_info("peername"))
-        said = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+        answer = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
         self._under_way += 1
         self.most = max(self.most, self._under_way)
-        if said.held:
+        if answer.held:
             await self._end.wait()
         self._under_way -= 1
-        body = said.body if isinstance(said.body, bytes) else json.dumps(said.body).encode()
-        return web.Response(status=said.status, body=body, headers={"content-type": "application/json", **said.headers})
+        body = answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body).encode()
+        return web.Response(
+            status=answer.status, body=body, headers={"content-type": "application/json", **answer.headers}
+        )
 
     async def start(self) -> web.AppRunner:
         """Serves on a free port."""

@@ -59,7 +59,7 @@ async def test_every_call_is_a_line_with_what_the_wire_says() -> None:
     ledger = Ledger(TABLE)
     await ask(BudgetedModel(Serving(reply), Budget(), ledger), "plan", "choose")
     line = ledger.calls[1]
-    assert [(one.call, one.template) for one in ledger.calls] == [("plan", "1-plan"), ("choose", "1-choose")]
+    assert [(line.call, line.template) for line in ledger.calls] == [("plan", "1-plan"), ("choose", "1-choose")]
     assert (line.model, line.tokens_in, line.tokens_out, line.cached) == ("vendor:m", 100, 50, 30)
     assert (line.reasoning, line.written, line.retries, line.replayed, line.error) == (20, 10, 2, False, "")
     assert line.price == pytest.approx(150 / 1e6)
@@ -111,12 +111,12 @@ async def test_the_budget_of_money_refuses_once_it_is_reached() -> None:
 
 async def test_a_call_without_a_price_spends_the_money() -> None:
     """What cannot be counted must not go on; that nothing was counted is what is said, of a question and of a run."""
-    for own, run in ((Budget(money=1), Budget()), (Budget(), Budget(money=1))):
-        model = BudgetedModel(Serving(Completion("{}", 1)), own, Ledger((), Account(run)))
+    for limits, run in ((Budget(money=1), Budget()), (Budget(), Budget(money=1))):
+        model = BudgetedModel(Serving(Completion("{}", 1)), limits, Ledger((), Account(run)))
         await ask(model, "plan")
         with pytest.raises(BudgetError, match=r"budget of \$1 cannot hold: a call had no price") as caught:
             await ask(model, "plan")
-        assert caught.value.budget == ("money" if own.money else "run money")
+        assert caught.value.budget == ("money" if limits.money else "run money")
         assert "up_to" in caught.value.hint
 
 
@@ -198,9 +198,9 @@ async def test_a_call_that_is_given_up_is_a_call() -> None:
 
 async def test_calls_side_by_side_see_each_other() -> None:
     """Of three calls started at once with a budget of two, one is refused although none has come back."""
-    for own, run in ((Budget(calls=2), Budget()), (Budget(), Budget(calls=2))):
+    for limits, run in ((Budget(calls=2), Budget()), (Budget(), Budget(calls=2))):
         inner = Serving(Completion("{}"), gated=True)
-        model = BudgetedModel(inner, own, Ledger((), Account(run)))
+        model = BudgetedModel(inner, limits, Ledger((), Account(run)))
         started = [asyncio.ensure_future(ask(model, "beam")) for _ in range(3)]
         done, waiting = await asyncio.wait(started, return_when=asyncio.FIRST_COMPLETED)
         assert [type(task.exception()) for task in done] == [BudgetError]
@@ -246,7 +246,7 @@ async def _waves(waves: Sequence[int], tokens: int, budget: Budget, run: Budget)
 def test_budgets_are_never_exceeded_by_more_than_the_calls_in_flight(
     waves: list[int], tokens: int, budget: Budget, run: Budget
 ) -> None:
-    """Calls not at all; tokens and money by what was under way when the limit was reached; and no call goes uncounted."""
+    """Calls not at all; tokens and money by what was under way at the limit; and no call goes uncounted."""
     first, second, asked = asyncio.run(_waves(waves, tokens, budget, run))
     flight = max(waves, default=0) * 2 * tokens
     for total in (first.total, second.total):

@@ -32,18 +32,18 @@ class Priced:
     """A model that gives completions, or raises errors, in their turn."""
 
     def __init__(
-        self, *said: Completion | ModelError, capability: Capability | None = None, name: str = "priced"
+        self, *replies: Completion | ModelError, capability: Capability | None = None, name: str = "priced"
     ) -> None:
         self.name = name
         self.capability = capability or Capability()
-        self.left = list(said)
+        self.left = list(replies)
         self.closed = 0
 
     async def complete(self, request: Request) -> Completion:
-        said = self.left.pop(0)
-        if isinstance(said, ModelError):
-            raise said
-        return said
+        reply = self.left.pop(0)
+        if isinstance(reply, ModelError):
+            raise reply
+        return reply
 
     async def close(self) -> None:
         self.closed += 1
@@ -242,7 +242,7 @@ async def beam(model: PromptedModel) -> tuple[Choice, ...]:
 
 
 async def test_a_call_that_was_repaired_replays_as_it_was(store: MemoryStore) -> None:
-    """The unusable reply and the one after it, both from the store, with the same result and the same count of calls."""
+    """The unusable reply and the one after it, both from the store, with the same result and count of calls."""
     first, chat = prompted(store, ["what?", '{"picks": [2]}'])
     picks = await beam(first)
     second, _ = prompted(store, [])

@@ -91,7 +91,7 @@ def test_the_context_that_the_user_knows_better_holds(context: int, output: int)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("[[model]]\nnames = ['x']\ncontext = 'much'", "model 1: Expected `int`, got `str` - at `$.context`"),
         ("[[model]]\nnames = ['x']\ncontext = 0", "`$.context`"),
@@ -106,12 +106,12 @@ def test_the_context_that_the_user_knows_better_holds(context: int, output: int)
         ("[[model", "end of"),
     ],
 )
-def test_a_file_that_does_not_fit_is_named_with_its_key(tmp_path: Path, text: str, told: str) -> None:
+def test_a_file_that_does_not_fit_is_named_with_its_key(tmp_path: Path, text: str, message: str) -> None:
     """The error says file, record and key, also where the record is for another model."""
     with pytest.raises(SettingsError) as caught:
         find("openai:gpt-4o", own(tmp_path, text))
     assert str(caught.value).startswith(str(tmp_path / FILE))
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
 
 @dataclass
 class Line:
-    """A line of the bundled file that says something of a model, and whether a comment beside or above it cites a source."""
+    """A line of the bundled file about a model, and whether a comment beside or above it cites a source."""
 
     text: str
     cited: bool
@@ -131,15 +131,15 @@ class Line:
 
 def test_every_value_cites_what_the_vendor_documents() -> None:
     """No value stands there without a comment: the page that says it, who repeats such a page, or what is safe."""
-    lines = (folder("models") / FILE).read_text(encoding="utf-8").splitlines()
-    said: list[Line] = []
-    for above, text in zip(["", *lines], lines, strict=False):
+    texts = (folder("models") / FILE).read_text(encoding="utf-8").splitlines()
+    lines: list[Line] = []
+    for above, text in zip(["", *texts], texts, strict=False):
         if "=" in text and not text.startswith(("#", "names")):
             # `output` is our choice, explained at the head of the file; further keys of a record may share a comment
             cited = "#" in text or text.startswith("output") or above.startswith(("#", "context"))
-            said.append(Line(text, cited))
-    assert len(said) > 30
-    assert [line.text for line in said if not line.cited] == []
+            lines.append(Line(text, cited))
+    assert len(lines) > 30
+    assert [line.text for line in lines if not line.cited] == []
 
 
 def test_every_record_changes_something() -> None:

@@ -1,4 +1,4 @@
-"""What the vendors' SDKs send and read, played from tests/cassettes without any server; `make cassettes` records it anew."""
+"""What the vendors' SDKs send and read, played from tests/cassettes without a server; `make cassettes` records it."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager

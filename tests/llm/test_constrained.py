@@ -1,4 +1,4 @@
-"""Beam search over a trie, its model a table of random log-probabilities: what it may write, how much, and in which order."""
+"""Beam search over a trie, its model a table of random log-probabilities: what it writes, how much, in what order."""
 
 from collections.abc import Sequence
 
@@ -38,23 +38,23 @@ class Table:
         pairs = zip(places, tokens, strict=True)
         self.live = [(*self.live[place], token) for place, token in pairs] if self.live else [()]
         self.asked += self.live
-        return np.stack([self.follows(one) for one in self.live])
+        return np.stack([self.follows(prefix) for prefix in self.live])
 
 
 @given(sequences=SEQUENCES, width=st.integers(1, 15), seed=st.integers(0, 99))
 def test_it_writes_as_many_as_it_shall_each_once(sequences: list[list[int]], width: int, seed: int) -> None:
     """`width` sequences, or all where there are fewer; none that is no sequence of the trie, and none twice."""
-    found = decoded(numbered(sequences), Table(seed), width)
-    assert len(found) == len(set(found)) == min(width, len(sequences))
-    assert set(found) <= set(range(1, len(sequences) + 1))
+    numbers = decoded(numbered(sequences), Table(seed), width)
+    assert len(numbers) == len(set(numbers)) == min(width, len(sequences))
+    assert set(numbers) <= set(range(1, len(sequences) + 1))
 
 
 @given(sequences=SEQUENCES, width=st.integers(1, 4), seed=st.integers(0, 99))
 def test_nothing_is_looked_at_that_no_sequence_starts_with(sequences: list[list[int]], width: int, seed: int) -> None:
-    """Every beginning that the model is asked for is one of a sequence: no beam leaves the trie, not even for a step."""
+    """Every beginning that the model is asked for is one of a sequence: no beam leaves the trie, even for a step."""
     table = Table(seed)
     decoded(numbered(sequences), table, width)
-    starts = {tuple(one[:end]) for one in sequences for end in range(len(one) + 1)}
+    starts = {tuple(sequence[:end]) for sequence in sequences for end in range(len(sequence) + 1)}
     assert set(table.asked) <= starts | {()}
 
 
@@ -62,9 +62,9 @@ def test_nothing_is_looked_at_that_no_sequence_starts_with(sequences: list[list[
 def test_a_beam_that_holds_all_orders_them_by_their_probability(sequences: list[list[int]], seed: int) -> None:
     """The mean log-probability of the tokens; among equal sequences the first number comes first."""
     table = Table(seed)
-    found = decoded(numbered(sequences), table, len(sequences) + 1)
+    numbers = decoded(numbered(sequences), table, len(sequences) + 1)
     right = sorted(range(1, len(sequences) + 1), key=lambda number: (-table.likely(sequences[number - 1]), number))
-    assert list(found) == right
+    assert list(numbers) == right
 
 
 def test_without_a_sequence_nothing_is_written() -> None:

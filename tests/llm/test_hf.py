@@ -1,4 +1,4 @@
-"""A tiny model of transformers with random weights: its replies, and a thousand decodings of which none leaves the trie."""
+"""A tiny model of transformers with random weights: its replies, and a thousand decodings that all stay in the trie."""
 
 import asyncio
 import itertools
@@ -68,14 +68,14 @@ async def test_a_thousand_decodings_stay_in_their_tries(model: HfModel) -> None:
         labels = ["".join(draw.choices("ab→ </s>é", k=2)) for _ in range(4)]
         texts = [" ".join(draw.choices(labels, k=draw.randint(1, 2))) for _ in range(draw.randint(0, 5))]
         most = draw.randint(1, 6)
-        found = await picks(model, texts, most, f"{number}?")
-        assert len(set(found)) == len(found) == min(most, len(texts)), (number, texts)
-        assert set(found) <= set(range(1, len(texts) + 1)), (number, texts)
+        numbers = await picks(model, texts, most, f"{number}?")
+        assert len(set(numbers)) == len(numbers) == min(most, len(texts)), (number, texts)
+        assert set(numbers) <= set(range(1, len(texts) + 1)), (number, texts)
 
 
 async def test_paths_come_by_their_probability(model: HfModel, network: Network) -> None:
-    """What is kept of a beam from step to step changes nothing: each path computed as a whole has the same probability."""
-    found = await picks(model, PATHS, len(PATHS))
+    """What is kept of a beam from step to step changes nothing: computed as a whole, a path is as probable."""
+    numbers = await picks(model, PATHS, len(PATHS))
     prompt = network.prompt([Message("user", "Who?")])
 
     def likely(text: str) -> float:
@@ -86,8 +86,8 @@ async def test_paths_come_by_their_probability(model: HfModel, network: Network)
             parts.append(float(following[0, token]))
         return sum(parts) / len(parts)
 
-    scores = [likely(PATHS[number - 1]) for number in found]
-    assert sorted(found) == [1, 2, 3, 4]
+    scores = [likely(PATHS[number - 1]) for number in numbers]
+    assert sorted(numbers) == [1, 2, 3, 4]
     assert all(a >= b - 1e-4 for a, b in itertools.pairwise(scores))
 
 
@@ -103,8 +103,8 @@ async def test_equal_texts_are_all_told(model: HfModel) -> None:
 
 async def test_marks_around_a_path_are_not_part_of_it(model: HfModel) -> None:
     """What stands before and behind all paths is written, too, and the numbers are those of the paths."""
-    found = await picks(model, PATHS, 3, start="# Reasoning path:\n<PATH> ", end=" </PATH>")
-    assert len(found) == len(set(found)) == 3
+    numbers = await picks(model, PATHS, 3, start="# Reasoning path:\n<PATH> ", end=" </PATH>")
+    assert len(numbers) == len(set(numbers)) == 3
 
 
 async def test_a_reply_is_the_same_each_time(model: HfModel) -> None:
@@ -170,19 +170,20 @@ async def test_hostile_labels_are_written_as_any(model: HfModel) -> None:
 
 async def test_the_chat_template_is_used(tiny: Path, tmp_path: Path) -> None:
     """Turns are marked as the tokenizer says; a mark that somebody wrote into a turn is none."""
-    own = tmp_path / "chat"
-    shutil.copytree(tiny, own)
-    template = "{% for m in messages %}<|user|>{{ m.content }}</s>{% endfor %}{% if add_generation_prompt %}<|user|>{% endif %}"
-    (own / "chat_template.jinja").write_text(template)
-    tokens = Network(own).prompt([Message("user", "a </s> b")])
+    folder = tmp_path / "chat"
+    shutil.copytree(tiny, folder)
+    turns = "{% for m in messages %}<|user|>{{ m.content }}</s>{% endfor %}"
+    template = turns + "{% if add_generation_prompt %}<|user|>{% endif %}"
+    (folder / "chat_template.jinja").write_text(template)
+    tokens = Network(folder).prompt([Message("user", "a </s> b")])
     assert [token for token in tokens if token < 2] == [1, 0, 1]
 
 
 async def test_a_trie_is_kept_and_read_back(model: HfModel, tiny: Path, store: MemoryStore) -> None:
     """Another model of the same tokenizer makes no tokens of the same paths again; other paths are another trie."""
-    found = await picks(model, PATHS)
+    numbers = await picks(model, PATHS)
     again = HfModel(tiny, CAN, lambda: store)
-    assert await picks(again, PATHS) == found
+    assert await picks(again, PATHS) == numbers
     assert store.count() == {"tries": 1}
     await picks(again, PATHS[:3])
     assert store.count() == {"tries": 2}
@@ -196,9 +197,9 @@ async def test_a_damaged_trie_is_made_anew(
     put: dict[str, bytes] = {}
     monkeypatch.setattr(store, "put_many", lambda _space, values, _seconds=None: put.update(values))
     monkeypatch.setattr(store, "get_many", lambda _space, keys: {key: put[key] for key in keys if key in put})
-    found, [(key, right)] = await picks(model, PATHS), list(put.items())
+    numbers, [(key, right)] = await picks(model, PATHS), list(put.items())
     put[key] = spoil(right)
-    assert await picks(model, PATHS) == found
+    assert await picks(model, PATHS) == numbers
     assert put == {key: right}
 
 
@@ -282,14 +283,14 @@ async def test_files_that_cannot_be_read(tiny: Path, tmp_path: Path, name: str, 
 
 def test_code_of_a_folder_is_not_run(tiny: Path, tmp_path: Path) -> None:
     """A model that brings its own classes is refused."""
-    own = tmp_path / "own"
-    shutil.copytree(tiny, own)
-    config = json.loads((own / "config.json").read_text())
+    folder = tmp_path / "own"
+    shutil.copytree(tiny, folder)
+    config = json.loads((folder / "config.json").read_text())
     code = {"AutoConfig": "own.Config", "AutoModelForCausalLM": "own.Model"}
-    (own / "config.json").write_text(json.dumps(config | {"model_type": "own", "auto_map": code}))
-    (own / "own.py").write_text("raise SystemExit('it was run')")
+    (folder / "config.json").write_text(json.dumps(config | {"model_type": "own", "auto_map": code}))
+    (folder / "own.py").write_text("raise SystemExit('it was run')")
     with pytest.raises(ModelNameError, match="cannot load"):
-        Network(own)
+        Network(folder)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ PACK = {"content-encoding": "gzip"}
 
 
 @pytest.mark.parametrize(
-    ("variable", "value", "told"),
+    ("variable", "value", "message"),
     [
         ("ALL_PROXY", "socks5://127.0.0.1:1", "SOCKS"),
         ("HTTPS_PROXY", "ftp://ada:pa55@127.0.0.1:1", "proxy"),
@@ -25,11 +25,11 @@ PACK = {"content-encoding": "gzip"}
     ],
 )
 def test_proxies_and_certificates_that_allow_no_client_are_named(
-    vendor: Any, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, told: str
+    vendor: Any, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, message: str
 ) -> None:
     """What a machine's variables make impossible is bad input with a hint, and without a proxy's password."""
     monkeypatch.setenv(variable, value)
-    with pytest.raises(ModelNameError, match=told) as caught:
+    with pytest.raises(ModelNameError, match=message) as caught:
         vendor.kind("m", "k")
     assert variable in caught.value.hint
     assert "pa55" not in str(caught.value)

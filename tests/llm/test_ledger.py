@@ -109,7 +109,7 @@ def test_by_call_keeps_the_order_of_the_calls() -> None:
     ],
 )
 def test_what_is_exhausted(budget: Budget, total: Spend, spent: str) -> None:
-    """At its limit a budget is spent; a price that is not known spends that of money, seconds are not the calls' own."""
+    """At its limit a budget is spent; an unknown price spends that of money, seconds are not the calls' own."""
     assert exhausted(budget, total) == spent
 
 

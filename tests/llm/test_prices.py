@@ -88,8 +88,9 @@ def test_no_call_costs_less_than_nothing(tokens_in: int, cached: int, written: i
 @given(st.lists(st.tuples(counts, counts), max_size=5))
 def test_the_price_of_the_whole_is_that_of_the_parts(parts: list[tuple[int, int]]) -> None:
     """Calls cost by their tokens alone: one with all of them costs what they cost together."""
-    whole = call("anthropic:big", tokens_in=sum(one for one, _ in parts), tokens_out=sum(two for _, two in parts))
-    single = [price(call("anthropic:big", tokens_in=one, tokens_out=two), TABLE) for one, two in parts]
+    tokens_in, tokens_out = (sum(column) for column in zip(*parts, strict=True))
+    whole = call("anthropic:big", tokens_in=tokens_in, tokens_out=tokens_out)
+    single = [price(call("anthropic:big", tokens_in=read, tokens_out=written), TABLE) for read, written in parts]
     assert price(whole, TABLE) == pytest.approx(sum(cost or 0.0 for cost in single))
 
 
@@ -101,9 +102,9 @@ def test_the_users_own_table_comes_first(tmp_path: Path) -> None:
     )
     table = load(str(tmp_path))
     for name in ("anthropic:claude-haiku-4-5", "openai:m@http://127.0.0.1:8000/v1"):
-        found = find(name, table)
-        assert found
-        assert (found.cost_in, found.date) == (7, dt.date(2026, 11, 1))
+        price_line = find(name, table)
+        assert price_line
+        assert (price_line.cost_in, price_line.date) == (7, dt.date(2026, 11, 1))
     assert find("openai:m@http://127.0.0.1:8001/v1", table) is None
     assert table[1:] == load()
     with pytest.raises(SettingsError, match="gone: no such folder of models"):
@@ -111,7 +112,7 @@ def test_the_users_own_table_comes_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("[[price]]\nnames = ['openai:m']\ndate = 2026-01-01\nin = -1\nout = 1", r"in"),
         ("[[price]]\nnames = ['openai:m']\nin = 1\nout = 1", "missing required field `date`"),
@@ -123,10 +124,10 @@ def test_the_users_own_table_comes_first(tmp_path: Path) -> None:
         ("[[price", "Expected"),
     ],
 )
-def test_a_table_that_does_not_fit_is_refused(tmp_path: Path, text: str, said: str) -> None:
+def test_a_table_that_does_not_fit_is_refused(tmp_path: Path, text: str, message: str) -> None:
     """With the file and the key, before anything is asked."""
     (tmp_path / PRICES).write_text(text)
-    with pytest.raises(SettingsError, match=said) as caught:
+    with pytest.raises(SettingsError, match=message) as caught:
         load(str(tmp_path))
     assert str(tmp_path / PRICES) in str(caught.value)
 
@@ -151,7 +152,7 @@ def test_bundled_prices_are_dated_and_plausible(entry: Price) -> None:
 
 
 def test_bundled_prices_say_where_they_were_published() -> None:
-    """Every vendor's entries stand under a comment that names the vendor's page; no entry is hidden by one before it."""
+    """Every vendor's entries stand under a comment that names the vendor's page; none is hidden by one before it."""
     comments = [line for line in (folder("models") / PRICES).read_text().splitlines() if line.startswith("#")]
     assert {"platform.claude.com", "developers.openai.com"} <= {
         word.split("/")[0] for line in comments for word in line.split()

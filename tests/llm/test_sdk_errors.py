@@ -117,11 +117,11 @@ async def raised(vendor: Any, wire: Any, status: int, error: Any) -> ModelError:
 async def test_each_documented_error_has_its_class(
     vendors: Any, wire: Any, name: str, case: tuple[int, Any, type[ModelError]]
 ) -> None:
-    """What the vendors document, and what the servers say that speak OpenAI's wire, has a class whose hint says what helps."""
+    """What the vendors document, and what servers with OpenAI's wire return, has a class whose hint says what helps."""
     status, error, kind = case
-    found = await raised(vendors[name], wire, status, error)
-    assert type(found) is kind
-    assert found.hint
+    caught = await raised(vendors[name], wire, status, error)
+    assert type(caught) is kind
+    assert caught.hint
 
 
 @pytest.mark.parametrize("error", [None, "no", ["x"], {"code": ["x"]}, {"details": "x", "type": {"a": 1}}])
@@ -209,12 +209,12 @@ def every(spec: Vendor) -> list[type[BaseException]]:
     Its `lib` has what is built upon the client (agents, tools, other clouds), and is loaded as other tests touch it.
     """
     known = exceptions(getattr(spec.sdk(), spec.base))
-    own = (kind for kind in known if not kind.__module__.startswith(f"{spec.name}.lib."))
-    return [kind for kind in own if UNRAISED.isdisjoint(above(kind))]
+    kinds = (kind for kind in known if not kind.__module__.startswith(f"{spec.name}.lib."))
+    return [kind for kind in kinds if UNRAISED.isdisjoint(above(kind))]
 
 
 def test_every_exception_of_the_sdk_is_mapped_on_purpose(vendor: Any) -> None:
-    """A class that would only fall to the SDK's most general one is unmapped, and fails here until it is mapped or listed."""
+    """A class that only falls to the SDK's most general one is unmapped, and fails until it is mapped or listed."""
     spec = vendor.kind.vendor
     mapped = set(spec.classes) - {spec.base}
     unmapped = [kind.__name__ for kind in every(spec) if mapped.isdisjoint(above(kind))]
@@ -231,7 +231,7 @@ def test_what_else_is_loaded_of_an_sdk_changes_nothing(vendors: Any) -> None:
 
 
 def test_every_exception_becomes_what_is_listed(vendor: Any) -> None:
-    """Every exception of the SDK becomes what is listed for it, or for the nearest class above it, and stays its cause."""
+    """Every exception of the SDK becomes what is listed for it or for the nearest class above it, and is its cause."""
     spec, expected = vendor.kind.vendor, EXPECTED[vendor.name]
     assert set(expected) <= {kind.__name__ for kind in every(spec)}
     for kind in every(spec):

@@ -15,10 +15,10 @@ SEQUENCES = st.lists(st.lists(TOKENS, max_size=4).map(tuple), max_size=12)
 
 @given(sequences=SEQUENCES, prefix=st.lists(TOKENS | st.just(9), max_size=5).map(tuple))
 def test_it_says_what_the_set_of_its_sequences_says(sequences: list[tuple[int, ...]], prefix: tuple[int, ...]) -> None:
-    """Any prefix, also one that is unknown, longer than all, or a whole sequence: the children are just those that occur."""
+    """Any prefix, also one that is unknown, longer than all, or a whole sequence: its children are those that occur."""
     trie = Trie.of(sequences)
     width = len(prefix)
-    following = {one[width] for one in sequences if one[:width] == prefix and len(one) > width}
+    following = {sequence[width] for sequence in sequences if sequence[:width] == prefix and len(sequence) > width}
     assert len(trie) == len(set(sequences))
     assert (prefix in trie) == (prefix in sequences)
     assert set(trie.children(prefix)) == following
@@ -43,8 +43,8 @@ def test_it_is_read_back_from_its_bytes(sequences: list[tuple[int, ...]]) -> Non
     again = Trie.from_bytes(Trie.of(sequences).to_bytes())
     assert again is not None
     assert len(again) == len(set(sequences))
-    assert all(one in again for one in sequences)
-    starts = {one[:width] for one in sequences for width in range(len(one) + 1)}
+    assert all(sequence in again for sequence in sequences)
+    starts = {sequence[:width] for sequence in sequences for width in range(len(sequence) + 1)}
     assert all(set(again.children(start)) == set(Trie.of(sequences).children(start)) for start in starts)
 
 
@@ -61,7 +61,7 @@ def test_a_flipped_bit_lets_nothing_in(place: int, bit: int) -> None:
     kept = bytearray(Trie.of(sequences).to_bytes())
     kept[place % len(kept)] ^= 1 << bit
     again = Trie.from_bytes(bytes(kept))
-    assert again is None or (len(again) == 3 and all(one in again for one in sequences))
+    assert again is None or (len(again) == 3 and all(sequence in again for sequence in sequences))
 
 
 @pytest.mark.parametrize("start", [(), (5,), (5, 6)])

@@ -57,7 +57,7 @@ def said(wire: Any, status: int, body: Any = None, **headers: str) -> Any:
 
 
 async def test_returns_text_and_counts_cached_tokens_into_the_input(vendor: Any, wire: Any) -> None:
-    """Both wires give the text, 100 tokens in, 90 of them cached, and 5 out, 3 of them reasoning, however they call them."""
+    """Both wires give the text, 100 tokens in, 90 of them cached, and 5 out, 3 of them reasoning, by whatever names."""
     completion = await ask(vendor, wire, said(wire, 200, vendor.reply('{"n": 1}')))
     assert completion == Completion('{"n": 1}', 100, 5, 90, 3)
 
@@ -81,7 +81,7 @@ async def test_the_name_tells_servers_apart(vendor: Any, url: str, name: str) ->
 
 @pytest.mark.parametrize("status", [500, 503, 529, 408])
 async def test_an_overloaded_service_is_tried_three_times(vendor: Any, wire: Any, status: int) -> None:
-    """Errors of the server's side are retried twice and then raised, with what the service said and how often it was asked."""
+    """Errors of the server's side are retried twice and then raised, with its message and how often it was asked."""
     with pytest.raises(ModelOverloadedError, match="Overloaded") as caught:
         await ask(vendor, wire, said(wire, status, OVERLOADED))
     assert len(wire.asked) == 3
@@ -204,7 +204,7 @@ async def test_a_web_page_as_reply_is_a_reply_error(vendor: Any, wire: Any) -> N
 
 
 async def test_a_cut_reply_is_a_reply_error(vendor: Any, wire: Any) -> None:
-    """A reply that ran into the token limit is not handed on as if it were whole; its tokens were spent all the same."""
+    """A reply that ran into the token limit is not handed on as if it were whole; its tokens were spent anyway."""
     with pytest.raises(ModelReplyError, match="cut") as caught:
         await ask(vendor, wire, said(wire, 200, vendor.cut))
     assert (caught.value.tokens_in, caught.value.tokens_out, caught.value.retries) == (100, 5, 0)
@@ -369,10 +369,10 @@ async def test_a_server_that_is_named_gets_nothing_of_the_vendor_s_variables(
         made = vendor.kind.connect("m", url, environ)
         await made.complete(Request("plan", MESSAGES, SCHEMA))
         await made.close()
-    named, own = (asked.headers for asked in wire.asked)
+    named, other = (asked.headers for asked in wire.asked)
     assert not [name for name, value in named.items() if "canary" in value]
     assert [name for name, value in named.items() if "fk" in value] in (["x-api-key"], ["authorization"])
-    assert own["x-team"] == "canary"
+    assert other["x-team"] == "canary"
 
 
 async def test_what_a_model_can_do_is_looked_up_by_its_name(vendor: Any) -> None:

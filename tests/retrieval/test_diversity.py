@@ -20,7 +20,7 @@ def step(relation: str, score: float, *ends: str) -> Step:
 def order(*steps: Step, quality: float = 1.0, difference: float = 1.0) -> list[tuple[str, float]]:
     """The relations and ends in order, with their scores."""
     ranked = diverse([PartialPath(TOPIC)], steps, quality, difference, 8)
-    return [(f"{one.relation.relation.local_name} {one.edges[0].end.text[-2]}", one.score) for one in ranked]
+    return [(f"{step.relation.relation.local_name} {step.edges[0].end.text[-2]}", step.score) for step in ranked]
 
 
 def test_what_differs_comes_before_what_is_a_little_better() -> None:
@@ -40,7 +40,9 @@ def test_without_a_weight_for_difference_it_is_quality_alone() -> None:
 def test_so_many_of_the_ends_count() -> None:
     """A group of a thousand is compared by those that are shown."""
     steps = (step("r", 0.9, "a", "b"), step("r", 0.8, "a", "c"), step("s", 0.1, "d"))
-    assert [one.score for one in diverse([PartialPath(TOPIC)], steps, 1.0, 1.0, 1)][2] == pytest.approx(0.8 + 4 / 5 / 2)
+    assert [step.score for step in diverse([PartialPath(TOPIC)], steps, 1.0, 1.0, 1)][2] == pytest.approx(
+        0.8 + 4 / 5 / 2
+    )
 
 
 @given(
@@ -54,8 +56,8 @@ def test_it_only_orders(made: list[tuple[str, float, str]], quality: float, diff
     once, again = (diverse([PartialPath(TOPIC)], steps, quality, difference, 8) for _ in range(2))
     assert once == again
     assert sorted(map(_said, once)) == sorted(map(_said, steps))
-    assert all(one.score <= quality * 2 + difference + 1e-9 for one in once)
+    assert all(step.score <= quality * 2 + difference + 1e-9 for step in once)
 
 
-def _said(found: Step) -> tuple[str, str]:
-    return found.relation.relation.value, found.edges[0].end.text
+def _said(step: Step) -> tuple[str, str]:
+    return step.relation.relation.value, step.edges[0].end.text

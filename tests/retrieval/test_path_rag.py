@@ -209,8 +209,8 @@ async def test_what_leads_back_is_a_step_of_its_own(make_graph: Callable[..., Sp
     child = next(
         c for c in (await ranked(graph, Exact({}), PartialPath(ann))).candidates if c.relation.direction == "out"
     )
-    found = (await ranked(graph, Exact({}), PartialPath(ann).extend(child))).candidates
-    tails = [[tail.text for tail in c.tails] for c in found if c.relation.relation == Iri("http://x/r/parent")]
+    candidates = (await ranked(graph, Exact({}), PartialPath(ann).extend(child))).candidates
+    tails = [[tail.text for tail in c.tails] for c in candidates if c.relation.relation == Iri("http://x/r/parent")]
     assert tails == [["<http://x/bob>"], ["<http://x/ann>"]]
 
 
@@ -221,8 +221,12 @@ async def test_what_leads_back_comes_last(make_graph: Callable[..., SparqlGraph]
     child = next(
         c for c in (await ranked(graph, Exact({}), PartialPath(ann))).candidates if c.relation.direction == "out"
     )
-    found = (await ranked(graph, Exact({"parent": 1.0, "ann": 1.0}), PartialPath(ann).extend(child))).candidates
-    assert [tail.text for c in found for tail in c.tails] == ["<http://x/bob>", "<http://x/smith>", "<http://x/ann>"]
+    candidates = (await ranked(graph, Exact({"parent": 1.0, "ann": 1.0}), PartialPath(ann).extend(child))).candidates
+    assert [tail.text for c in candidates for tail in c.tails] == [
+        "<http://x/bob>",
+        "<http://x/smith>",
+        "<http://x/ann>",
+    ]
 
 
 async def test_a_circle_ends(make_graph: Callable[..., SparqlGraph]) -> None:
@@ -365,17 +369,17 @@ async def test_the_form_may_be_asked_for(films: SparqlGraph) -> None:
 async def relations(graph: SparqlGraph, depth: int, worth: dict[str, float], **search: int) -> list[str]:
     """The relations within some steps of King Kong, in order, with an arrow for the direction."""
     context = RetrievalContext(ExploredGraph(graph), Exact(worth), lambda _names: "", SearchSettings(**search))  # type: ignore[arg-type]  # ints
-    found = await relations_within([KONG], depth, context)
-    return [{"out": ">", "in": "<"}[one.direction] + one.relation.local_name for one in found]
+    directed = await relations_within([KONG], depth, context)
+    return [{"out": ">", "in": "<"}[relation.direction] + relation.relation.local_name for relation in directed]
 
 
 async def test_relations_within_reach_are_ranked(films: SparqlGraph) -> None:
     """One step reaches three, two steps all that the director has, and the way back; the most similar come first."""
     assert set(await relations(films, 1, {})) == {">directed by", ">starring", ">year"}
     worth = {"place of birth": 0.9, "starring": 0.8}
-    found = await relations(films, 2, worth)
-    assert (found[0], set(found[1:3])) == (">born in", {">starring", "<starring"})
-    assert set(found) == {
+    ranking = await relations(films, 2, worth)
+    assert (ranking[0], set(ranking[1:3])) == (">born in", {">starring", "<starring"})
+    assert set(ranking) == {
         ">directed by",
         "<directed by",
         ">starring",
@@ -403,8 +407,8 @@ async def test_no_node_takes_the_place_of_another_twice(make_graph: Callable[...
 async def test_a_plan_has_a_bounded_number_of_relations(make_graph: Callable[..., SparqlGraph]) -> None:
     """The best of many, without those that the question has nothing of."""
     hub = make_graph("".join(f":kong r:r{n} :n{n} .\n" for n in range(MOST_RELATIONS + 20)), name="hub")
-    found = await relations(hub, 1, {f"r{MOST_RELATIONS + 10}": 1.0})
-    assert (len(found), found[0]) == (MOST_RELATIONS, f">r{MOST_RELATIONS + 10}")
+    ranking = await relations(hub, 1, {f"r{MOST_RELATIONS + 10}": 1.0})
+    assert (len(ranking), ranking[0]) == (MOST_RELATIONS, f">r{MOST_RELATIONS + 10}")
 
 
 def test_freebase_relations_are_ranked_by_their_whole_name() -> None:
@@ -424,16 +428,16 @@ def test_a_collapsed_relation_is_named_by_both_legs() -> None:
 async def test_unknown_surroundings_have_no_steps(make_graph: Callable[..., SparqlGraph]) -> None:
     """What was not fetched is not walked: no edge comes from anywhere but an endpoint."""
     around = ExploredGraph(make_graph(":a r:to :b ."))
-    found: list[Step] = expand(around, "groups", 0, PartialPath(Iri("http://x/a")), [Iri("http://x/a")])
-    assert found == []
+    steps: list[Step] = expand(around, "groups", 0, PartialPath(Iri("http://x/a")), [Iri("http://x/a")])
+    assert steps == []
 
 
 async def test_the_surroundings_of_an_entity_are_the_relations_most_like_the_keywords(
     make_graph: Callable[..., SparqlGraph], hashing: LazySimilarity, meter: Meter
 ) -> None:
     """A few of each path's end, without the way back; edges and labels cost one batch each, however many paths."""
-    said = " ; ".join(f"r:detail{number} :x{number}" for number in range(8))
-    facts = f'{said} ; r:award :oscar . r:award rdfs:label "award won"@en . :oscar rdfs:label "Oscar"@en .'
+    details = " ; ".join(f"r:detail{number} :x{number}" for number in range(8))
+    facts = f'{details} ; r:award :oscar . r:award rdfs:label "award won"@en . :oscar rdfs:label "Oscar"@en .'
     graph = make_graph(f':kong r:by :a, :b . :a {facts} :b r:award "1994" .')
     a, b, by = Iri("http://x/a"), Iri("http://x/b"), Iri("http://x/r/by")
     steps = [Step(0, DirectedRelation(by, "out"), (Edge(KONG, by, end, "out", "test"),)) for end in (a, b)]
@@ -493,8 +497,8 @@ async def test_variant_2_sums_the_next_hop_and_tells_paths_apart(films: SparqlGr
 async def test_variants_are_of_path_rag_only(films: SparqlGraph, retriever: str, scoring: str) -> None:
     """Other retrievers rank as they do."""
     plain, varied = [
-        await ranked(films, Exact({"starring": 0.5}), PartialPath(KONG), limit=1, retriever=retriever, scoring=one)
-        for one in ("lookahead", scoring)
+        await ranked(films, Exact({"starring": 0.5}), PartialPath(KONG), limit=1, retriever=retriever, scoring=variant)
+        for variant in ("lookahead", scoring)
     ]
     assert plain == varied
 

@@ -39,8 +39,8 @@ def graph(*triples: tuple[Iri, Iri, Term]) -> pyoxigraph.Store:
     """A store with these triples."""
     store = pyoxigraph.Store()
     for subject, relation, end in triples:
-        said = pyoxigraph.Literal(end.value, language=end.language or None) if isinstance(end, Literal) else None
-        target = said or node(end if isinstance(end, Iri) else Iri(""))
+        literal = pyoxigraph.Literal(end.value, language=end.language or None) if isinstance(end, Literal) else None
+        target = literal or node(end if isinstance(end, Iri) else Iri(""))
         store.add(pyoxigraph.Quad(node(subject), node(relation), target))
     return store
 
@@ -54,10 +54,10 @@ def turtle(text: str) -> pyoxigraph.Store:
 
 def rows(store: pyoxigraph.Store, query: str) -> list[dict[str, str]]:
     """The solutions: variable to the value's plain text, blank nodes as `_`."""
-    found = store.query(query)
-    assert isinstance(found, pyoxigraph.QuerySolutions), "a SELECT, nothing else"
-    names = [variable.value for variable in found.variables]
-    values = [{name: row[name] for name in names if row[name] is not None} for row in found]
+    solutions = store.query(query)
+    assert isinstance(solutions, pyoxigraph.QuerySolutions), "a SELECT, nothing else"
+    names = [variable.value for variable in solutions.variables]
+    values = [{name: row[name] for name in names if row[name] is not None} for row in solutions]
     return [
         {name: "_" if isinstance(value, pyoxigraph.BlankNode) else value.value for name, value in row.items()}
         for row in values
@@ -66,14 +66,14 @@ def rows(store: pyoxigraph.Store, query: str) -> list[dict[str, str]]:
 
 def variables(query: str) -> list[str]:
     """The columns of a query's result."""
-    found = pyoxigraph.Store().query(query)
-    assert isinstance(found, pyoxigraph.QuerySolutions)
-    return [variable.value for variable in found.variables]
+    solutions = pyoxigraph.Store().query(query)
+    assert isinstance(solutions, pyoxigraph.QuerySolutions)
+    return [variable.value for variable in solutions.variables]
 
 
-def pairs(found: Iterable[dict[str, str]], *names: str) -> list[tuple[str, ...]]:
+def pairs(bindings: Iterable[dict[str, str]], *names: str) -> list[tuple[str, ...]]:
     """The values of some variables of each row that has them all, sorted, without the example's prefix."""
-    whole = [row for row in found if set(names) <= set(row)]
+    whole = [row for row in bindings if set(names) <= set(row)]
     return sorted(tuple(row[name].removeprefix("http://x/") for name in names) for row in whole)
 
 
@@ -104,7 +104,7 @@ def test_every_shape_of_every_profile_is_sparql(name: str, dialect: Dialect) -> 
 
 
 def test_an_inlined_entity_is_a_constant_in_every_branch() -> None:
-    """QLever gets a bounded branch for each entity and no variable where the entity is known, but a column with its name."""
+    """QLever gets a bounded branch for each entity, no variable where it is known, but a column with its name."""
     shape = Shape(
         mediators=Mediators(blank=True, claim="http://x/P", statement="http://x/ps/P", qualifier="http://x/pq/P")
     )
@@ -129,7 +129,7 @@ def test_a_lone_entity_is_a_constant_everywhere() -> None:
 
 
 def test_there_is_room_for_a_batch_in_every_dialect() -> None:
-    """A batch of the size that is advised has no more branches than an engine that wants one for each entity can bear."""
+    """A batch of the advised size has no more branches than an engine that wants one for each entity can bear."""
     for name in profiles.names():
         shape = profiles.find(name).shape
         batch = [Iri(f"http://x/{number}") for number in range(build.room(shape))]
@@ -140,7 +140,7 @@ def test_there_is_room_for_a_batch_in_every_dialect() -> None:
 
 
 def test_many_labels_share_a_list_in_every_dialect() -> None:
-    """A constant predicate is planned well with VALUES, so a large batch of labels does not become hundreds of branches."""
+    """A constant predicate is planned well with VALUES: a large batch of labels is not made hundreds of branches."""
     many = [Iri(f"http://x/{number}") for number in range(400)]
     for dialect in DIALECTS.values():
         assert build.labels(many, Labels(), ("en",), dialect).count("VALUES") == 1
@@ -148,8 +148,10 @@ def test_many_labels_share_a_list_in_every_dialect() -> None:
 
 def test_statements_that_were_said_in_error_do_not_count() -> None:
     """A statement of deprecated rank gives no qualifiers, whatever else says the same; without such a key it does."""
-    text = """@prefix w: <http://x/w/> . @prefix ps: <http://x/ps/> . @prefix pq: <http://x/pq/> . @prefix t: <http://x/t/> .
-    :a t:P1 :b ; w:P1 :s1, :s2 . :s1 ps:P1 :b ; pq:P2 "1990" ; :rank :normal . :s2 ps:P1 :b ; pq:P2 "1066" ; :rank :low ."""
+    text = """@prefix w: <http://x/w/> . @prefix t: <http://x/t/> .
+    @prefix ps: <http://x/ps/> . @prefix pq: <http://x/pq/> .
+    :a t:P1 :b ; w:P1 :s1, :s2 . :s1 ps:P1 :b ; pq:P2 "1990" ; :rank :normal .
+    :s2 ps:P1 :b ; pq:P2 "1066" ; :rank :low ."""
     ranked = Mediators(
         False, (), "", "http://x/w/", "http://x/ps/", "http://x/pq/", "http://x/t/", "http://x/rank", "http://x/low"
     )
@@ -170,7 +172,7 @@ def test_a_value_that_is_not_known_holds_where_any_is_said() -> None:
 
 
 def test_neighbours_in_one_direction() -> None:
-    """Outgoing edges have the entity as subject, incoming ones as object; parallel relations and literals are all there."""
+    """Outgoing edges have the entity as subject, incoming ones as object; parallel relations and literals are there."""
     store = turtle(':a :p :b, "x"@en, "1"^^<http://x/t> ; :q :b . :c :p :a . :d :p :c .')
     out, into = (rows(store, build.neighbours([A], way, BARE, 99)) for way in DIRECTIONS)
     assert pairs(out, "s", "p", "o") == [("a", "p", "1"), ("a", "p", "b"), ("a", "p", "x"), ("a", "q", "b")]
@@ -189,7 +191,7 @@ def test_plumbing_is_left_out_by_the_endpoint() -> None:
 
 
 def test_blank_mediators_come_with_their_legs() -> None:
-    """Outgoing, one row per leg of a blank node; incoming, one for the leg on which the entity hangs, and all legs apart."""
+    """Outgoing, a row per leg of a blank node; incoming, one for the leg that holds the entity, and all legs apart."""
     store = turtle(":a :job [ :at :b ; :role 'boss' ] .")
     out, into = (rows(store, build.neighbours([start], way, Shape(), 99)) for start, way in ((A, "out"), (B, "in")))  # type: ignore[arg-type]  # the literals are directions
     assert pairs(out, "s", "p", "m", "q", "v") == [("a", "job", "_", "at", "b"), ("a", "job", "_", "role", "boss")]
@@ -229,9 +231,9 @@ def test_statements_bring_qualifiers() -> None:
     :a wdt:P1 :b ; w:P1 :s1, :s2 . :s1 ps:P1 :b ; pq:P2 "1990" . :s2 ps:P1 :b ; :rank :low ."""
     shape = profiles.find("wikidata").shape
     for start, way in ((A, DIRECTIONS[0]), (B, DIRECTIONS[1])):
-        found = rows(turtle(text), build.neighbours([start], way, shape, 99))
-        assert pairs(found, "s", "p", "o") == [("a", "http://www.wikidata.org/prop/direct/P1", "b")]
-        assert pairs(found, "s", "m", "o", "v") == [("a", "s1", "b", "1990")]
+        bindings = rows(turtle(text), build.neighbours([start], way, shape, 99))
+        assert pairs(bindings, "s", "p", "o") == [("a", "http://www.wikidata.org/prop/direct/P1", "b")]
+        assert pairs(bindings, "s", "m", "o", "v") == [("a", "s1", "b", "1990")]
 
 
 def test_the_limit_holds() -> None:
@@ -247,35 +249,35 @@ def test_labels_by_predicate_and_language() -> None:
     """Only the wanted languages, `mul` and plain labels come, each in the column of its predicate."""
     store = turtle(':a :n1 "A"@en, "Ah"@fr, "Aa"@mul ; :n2 "plain" . :b :n2 "B"@de .')
     shape = Labels(predicates=("http://x/n1", "http://x/n2"))
-    found = rows(store, build.labels([A, B, C], shape, ("de", "EN")))
-    assert pairs(found, "e", "l0") == [("a", "A"), ("a", "Aa")]
-    assert pairs(found, "e", "l1") == [("a", "plain"), ("b", "B")]
+    bindings = rows(store, build.labels([A, B, C], shape, ("de", "EN")))
+    assert pairs(bindings, "e", "l0") == [("a", "A"), ("a", "Aa")]
+    assert pairs(bindings, "e", "l1") == [("a", "plain"), ("b", "B")]
 
 
 def test_the_catalogue_describes_relations() -> None:
     """Every relation comes with its property entity; label and type where there are any."""
     store = turtle(':P1 :direct :p ; :name "of"@en, "von"@de ; :type :Id . :P2 :direct :q .')
     shape = Labels(predicates=("http://x/name",), property_of="http://x/direct")
-    found = rows(store, build.catalogue(shape, ("en",), "http://x/type"))
-    assert pairs(found, "e", "p", "l", "t") == [("P1", "p", "of", "Id")]
-    assert pairs(found, "e", "p") == [("P1", "p"), ("P2", "q")]
+    bindings = rows(store, build.catalogue(shape, ("en",), "http://x/type"))
+    assert pairs(bindings, "e", "p", "l", "t") == [("P1", "p", "of", "Id")]
+    assert pairs(bindings, "e", "p") == [("P1", "p"), ("P2", "q")]
 
 
 def test_named_finds_labels_aliases_and_a_description() -> None:
     """The columns tell label from alias; only descriptions in the wanted languages multiply the rows."""
     store = turtle(':a :name "X"@en ; :about "one"@en, "eins"@de, "un"@fr . :b :alias "X" . :c :name "X"@fr .')
     shape = Labels(predicates=("http://x/name",), aliases=("http://x/alias",), description="http://x/about")
-    found = rows(store, build.named(["X", "Y"], shape, ("en",), 9))
-    assert pairs(found, "e0", "l0", "d0") == [("a", "X", "one")]
-    assert pairs(found, "e1", "l1") == [("b", "X")]
+    bindings = rows(store, build.named(["X", "Y"], shape, ("en",), 9))
+    assert pairs(bindings, "e0", "l0", "d0") == [("a", "X", "one")]
+    assert pairs(bindings, "e1", "l1") == [("b", "X")]
 
 
 def test_scan_used_and_contains() -> None:
     """All labels; which IRIs are relations; whether a predicate occurs at all."""
     store = turtle(':a :name "A"@en ; :p :b . :b :other "B" .')
     shape = Labels(predicates=("http://x/name", "http://x/other"))
-    found = rows(store, build.scan_labels(shape, 9))
-    assert (pairs(found, "e", "l0"), pairs(found, "e", "l1")) == ([("a", "A")], [("b", "B")])
+    bindings = rows(store, build.scan_labels(shape, 9))
+    assert (pairs(bindings, "e", "l0"), pairs(bindings, "e", "l1")) == ([("a", "A")], [("b", "B")])
     assert [set(row) for row in rows(store, build.used([A, P, Q]))] == [{"x1"}]
     assert [bool(rows(store, build.contains(iri.value))) for iri in (P, Q)] == [True, False]
 
@@ -285,9 +287,9 @@ def test_known_tells_strangers_and_links() -> None:
     store = turtle(':a :other :b . :b :q :c . :d :q "1" .')
     a, b, c, d = (Iri(f"http://x/{name}") for name in "abcd")
     for dialect in DIALECTS.values():
-        found = rows(store, build.known([a, b, c, d], {P: [], Q: [b]}, {P: [], Q: [Literal("1")]}, 9, dialect))
-        assert set(pairs(found, "e")) == {("a",), ("b",)}
-        assert set(pairs(found, "s1", "o1")) == {("b", "c"), ("d", "1")}
+        bindings = rows(store, build.known([a, b, c, d], {P: [], Q: [b]}, {P: [], Q: [Literal("1")]}, 9, dialect))
+        assert set(pairs(bindings, "e")) == {("a",), ("b",)}
+        assert set(pairs(bindings, "s1", "o1")) == {("b", "c"), ("d", "1")}
 
 
 def test_holds_tells_every_kind_of_edge() -> None:
@@ -318,10 +320,10 @@ def test_any_text_finds_exactly_the_entity_with_that_label(text: str, language: 
         (B, alias, Literal(text, language=language)),
         (C, alias, Literal("!" + text, language=language)),
     )
-    found = rows(store, build.named([text], shape, ("de", "en"), 99))
-    assert pairs(found, "e0") == [("a",)]
-    assert pairs(found, "e1") == [("b",)]
-    assert {value for row in found for name, value in row.items() if name[0] == "l"} == {text}
+    bindings = rows(store, build.named([text], shape, ("de", "en"), 99))
+    assert pairs(bindings, "e0") == [("a",)]
+    assert pairs(bindings, "e1") == [("b",)]
+    assert {value for row in bindings for name, value in row.items() if name[0] == "l"} == {text}
 
 
 @given(TEXTS)

@@ -20,13 +20,15 @@ GOOD = b'{"head":{"vars":["s"]},"results":{"bindings":[]}}'
 QLEVER = {"query": PROBE, "status": "ERROR", "resultsize": 0, "time": {}, "exception": "Invalid", "metadata": {}}
 STACK = b"SPARQL-QUERY: queryStr=SELECT\njava.util.concurrent.ExecutionException: x\n\tat com.bigdata.rdf.sail.webapp\n"
 VIRTUOSO_XML = b'<sparql><head/>\n <results distinct="false" ordered="true">\n </results></sparql>'
-TOLD: list[tuple[str, Engine, int, str, bytes, dict[str, str]]] = [
+MARKS: list[tuple[str, Engine, int, str, bytes, dict[str, str]]] = [
     ("virtuoso, server", "virtuoso", 200, JSON, GOOD, {"server": "Virtuoso/07.20.3229 (Linux) x86_64-pc-linux-gnu"}),
-    ("virtuoso behind a proxy", "virtuoso", 400, PLAIN, b"Virtuoso 37000 Error SP030: SPARQL compiler", {"server": "nginx"}),
+    ("virtuoso behind a proxy", "virtuoso", 400, PLAIN, b"Virtuoso 37000 Error SP030: SPARQL compiler",
+     {"server": "nginx"}),
     ("virtuoso, partial", "virtuoso", 206, JSON, GOOD, {"x-sql-state": "S1TAT"}),
     ("virtuoso, cap", "virtuoso", 200, JSON, GOOD, {"x-sparql-maxrows": "10000"}),
     ("virtuoso, its XML", "virtuoso", 200, "application/sparql-results+xml", VIRTUOSO_XML, {}),
-    ("virtuoso, its JSON", "virtuoso", 200, JSON, b'{ "head": { "link": [], "vars": ["s"] },\n "results": { "distinct": false, "bindings": [] } }', {}),
+    ("virtuoso, its JSON", "virtuoso", 200, JSON,
+     b'{ "head": { "link": [], "vars": ["s"] },\n "results": { "distinct": false, "bindings": [] } }', {}),
     ("oxigraph, server", "oxigraph", 200, JSON, GOOD, {"server": "Oxigraph/0.5.13"}),
     ("oxigraph behind a proxy", "oxigraph", 400, PLAIN, b"error at 1:25: expected one of [_]", {}),
     ("oxigraph, cut", "oxigraph", 200, JSON, GOOD[:-3] + b"The SPARQL operation has been cancelled", {}),
@@ -47,10 +49,10 @@ def reply(status: int, kind: str, body: bytes, headers: dict[str, str]) -> Endpo
     return EndpointReply(status, {"content-type": kind, **headers}, body)
 
 
-@pytest.mark.parametrize("told", TOLD, ids=lambda told: told[0].replace(" ", "-"))
-def test_every_mark_of_an_engine_is_known(told: tuple[str, Engine, int, str, bytes, dict[str, str]]) -> None:
+@pytest.mark.parametrize("mark", MARKS, ids=lambda mark: mark[0].replace(" ", "-"))
+def test_every_mark_of_an_engine_is_known(mark: tuple[str, Engine, int, str, bytes, dict[str, str]]) -> None:
     """Headers, errors and the frames of results each give an engine away."""
-    _, engine, status, kind, body, headers = told
+    _, engine, status, kind, body, headers = mark
     assert detect(reply(status, kind, body, headers)) == engine
     assert engine in DIALECTS
 

@@ -79,9 +79,9 @@ def test_both_directions_say_the_same_of_a_mediated_edge() -> None:
 def test_a_mediator_that_is_asked_for_keeps_its_edges() -> None:
     """What is collapsed for one entity is the neighbourhood of another: both may be asked for at once."""
     rows = [row(s=A, p=P, o=M), row(s=A, p=P, m=M, q=Q, v=B), row(s=M, p=Q, o=B)]
-    found = from_rows(rows, OUT, FREE)
-    assert tails(found[A]) == tails(found[M]) == [B.text]
-    assert (found[A][0].through, found[M][0].through) == (Through(M, Q), None)
+    edges = from_rows(rows, OUT, FREE)
+    assert tails(edges[A]) == tails(edges[M]) == [B.text]
+    assert (edges[A][0].through, edges[M][0].through) == (Through(M, Q), None)
 
 
 def test_a_mediator_that_leads_back_is_a_tail_itself() -> None:
@@ -203,15 +203,15 @@ TRUTHY = Shape(
     ),
     st.randoms(use_true_random=False),
 )
-def test_edges_do_not_depend_on_the_order_of_rows(found: tuple[Direction, list[Row]], chance: random.Random) -> None:
+def test_edges_do_not_depend_on_the_order_of_rows(reply: tuple[Direction, list[Row]], chance: random.Random) -> None:
     """Engines return rows in any order and repeat some: the edges and their order stay the same."""
-    way, rows = found
+    way, rows = reply
     origin: ReplyOrigin = (way, "x", "now")
     shuffled = rows + rows[: len(rows) // 2]
     chance.shuffle(shuffled)
     edges = from_rows(rows, origin, TRUTHY)
     assert from_rows(shuffled, origin, TRUTHY) == edges
-    for entity, own in edges.items():
-        assert [edge.start for edge in own] == [entity] * len(own)
-        assert own == sorted(set(own), key=sort_key)
-        assert all(edge.object.queryable and isinstance(edge.subject, Iri) for edge in own)
+    for entity, entity_edges in edges.items():
+        assert [edge.start for edge in entity_edges] == [entity] * len(entity_edges)
+        assert entity_edges == sorted(set(entity_edges), key=sort_key)
+        assert all(edge.object.queryable and isinstance(edge.subject, Iri) for edge in entity_edges)

@@ -111,28 +111,28 @@ def near(shape: Shape) -> dict[str, Callable[[Dialect], str]]:
     """The queries whose form depends on the dialect: one entity and several, both ways, and their labels."""
     some = [Q1, Q2] if shape is SHAPES["statements"] else [A, B, C, ODD]
     groups = {"one": some[:1], "some": some, "last": some[1:2]}
-    found: dict[str, Callable[[Dialect], str]] = {
+    queries: dict[str, Callable[[Dialect], str]] = {
         f"{name} {way}": partial(build.neighbours, group, way, shape, 500)
         for name, group in groups.items()
         for way in WAYS
     }
     for name, group in groups.items():
-        found[f"labels {name}"] = partial(build.labels, group, LABELS, ("en", "de"))
+        queries[f"labels {name}"] = partial(build.labels, group, LABELS, ("en", "de"))
         forward = {X_P: group, X_Q: [A]}
         backward: dict[Iri, Sequence[Term]] = {X_P: group, X_Q: [Literal("colour", language="en-gb")]}
-        found[f"known {name}"] = partial(build.known, [*group, Iri("http://x/nobody")], forward, backward, 500)
-    return found
+        queries[f"known {name}"] = partial(build.known, [*group, Iri("http://x/nobody")], forward, backward, 500)
+    return queries
 
 
 def others(shape: Shape) -> dict[str, Callable[[Dialect], str]]:
     """The other queries; where the text does not depend on the dialect it is the same for all of them."""
     hub = Q1 if shape is SHAPES["statements"] else A
-    found: dict[str, Callable[[Dialect], str]] = {
+    queries: dict[str, Callable[[Dialect], str]] = {
         "named": partial(build.named, ["A", 'say "b"\n', "typed", "nobody"], LABELS, ("en", "de"), 50),
         "holds": partial(build.holds, EDGES, f"{WD}.well-known/genid/"),
     }
     for way in WAYS:
-        found[f"relations {way}"] = partial(build.hub_relations, hub, way, shape, 50)
+        queries[f"relations {way}"] = partial(build.hub_relations, hub, way, shape, 50)
     fixed = {
         "scan": build.scan_labels(LABELS, 50),
         "catalogue": build.catalogue(LABELS, ("en",), "http://x/p"),
@@ -140,7 +140,7 @@ def others(shape: Shape) -> dict[str, Callable[[Dialect], str]]:
         "contains": build.contains("http://x/cvt"),
         **{f"tails {way}": build.hub_tails(A, [X_P, X_Q, AT], way, 50) for way in WAYS},
     }
-    return found | {what: partial(_same, query) for what, query in fixed.items()}
+    return queries | {what: partial(_same, query) for what, query in fixed.items()}
 
 
 def _same(query: str, _: Dialect) -> str:
@@ -198,23 +198,23 @@ async def test_dialects_differ_in_text_and_never_in_rows(name: str, nasty: Path,
 @pytest.mark.parametrize("name", SHAPES)
 async def test_engines_agree_on_every_other_shape(name: str, nasty: Path, engine: Engine, over_http: Ask) -> None:
     """Hubs, names, look-ups and verification mean the same on every engine that is asked in its own dialect."""
-    here, found = embedded.load(nasty), {}
+    here, results = embedded.load(nasty), {}
     for what, query in others(SHAPES[name]).items():
-        found[what] = await ask(here, query(GENERIC))
-        assert await over_http(query(DIALECTS[engine])) == found[what], what
-    assert all(found[what] for what in found if what != "relations in" or name != "statements")
+        results[what] = await ask(here, query(GENERIC))
+        assert await over_http(query(DIALECTS[engine])) == results[what], what
+    assert all(results[what] for what in results if what != "relations in" or name != "statements")
 
 
 async def test_what_holds_and_what_does_not(engine: Engine, over_http: Ask) -> None:
     """Literals of every kind, mediators of both kinds and values that are not known are recognised on every engine."""
-    found = await over_http(build.holds(EDGES, f"{WD}.well-known/genid/", DIALECTS[engine]))
-    assert found == sorted((("i", f'"{number}"'),) for number in HOLDS)
+    rows = await over_http(build.holds(EDGES, f"{WD}.well-known/genid/", DIALECTS[engine]))
+    assert rows == sorted((("i", f'"{number}"'),) for number in HOLDS)
 
 
 async def test_a_name_is_found_however_its_type_is_written(engine: Engine, over_http: Ask) -> None:
     """A label of type xsd:string is a plain one, also on an engine that tells them apart."""
-    found = await over_http(build.named(["typed"], LABELS, ("en",), 9, DIALECTS[engine]))
-    assert found == [(("e2", "<http://x/c>"), ("l2", '"typed"'))]
+    rows = await over_http(build.named(["typed"], LABELS, ("en",), 9, DIALECTS[engine]))
+    assert rows == [(("e2", "<http://x/c>"), ("l2", '"typed"'))]
 
 
 async def test_what_was_said_in_error_qualifies_nothing(over_http: Ask) -> None:

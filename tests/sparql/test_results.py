@@ -73,16 +73,16 @@ def raw(text: str) -> bytes:
 )
 def test_each_kind_of_binding_is_its_term(binding: dict[str, Any], term: Term) -> None:
     """IRIs, literals of all spellings and blank nodes become terms; xsd:string is plain, languages are lower case."""
-    found = term_of(**binding)
-    assert found == term
-    assert type(found) is type(term)
+    parsed = term_of(**binding)
+    assert parsed == term
+    assert type(parsed) is type(term)
 
 
 def test_rows_keep_order_and_unbound_variables_are_absent() -> None:
     """Rows come in the order of the reply, each with the variables that are bound in it."""
     two = {"type": "literal", "value": "2"}
-    found = rows_of(document({"x": two, "y": two}, {}, {"y": two})).rows
-    assert [sorted(row) for row in found] == [["x", "y"], [], ["y"]]
+    rows = rows_of(document({"x": two, "y": two}, {}, {"y": two})).rows
+    assert [sorted(row) for row in rows] == [["x", "y"], [], ["y"]]
 
 
 def test_plain_json_type_with_parameters_is_accepted() -> None:
@@ -203,7 +203,7 @@ def test_a_gateway_that_waited_long_cut_the_query_off(status: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "wait"),
+    ("header", "wait"),
     [
         ("2.5", 2.5),
         ("-5", 0),
@@ -215,10 +215,10 @@ def test_a_gateway_that_waited_long_cut_the_query_off(status: int) -> None:
         ("", 0),
     ],
 )
-def test_retry_after_is_read_with_care(said: str, wait: float) -> None:
+def test_retry_after_is_read_with_care(header: str, wait: float) -> None:
     """Seconds or a date; what is neither says nothing, the past is now, and nothing lasts longer than a week."""
     with pytest.raises(RefusedError) as caught:
-        accept(reply(b"", 429, retry_after=said), endpoint="e")
+        accept(reply(b"", 429, retry_after=header), endpoint="e")
     assert caught.value.wait == wait
 
 
@@ -268,12 +268,12 @@ def test_a_word_in_the_data_is_no_ban(status: int, error: type[EndpointError]) -
 
 
 @pytest.mark.parametrize(
-    "said", [b"your queries timed out too often", b"memory limit of the queue", b"syntax error, again"]
+    "body", [b"your queries timed out too often", b"memory limit of the queue", b"syntax error, again"]
 )
-def test_a_429_with_a_time_to_wait_is_a_throttle(said: bytes) -> None:
+def test_a_429_with_a_time_to_wait_is_a_throttle(body: bytes) -> None:
     """Whatever words come with it: asking for less at once would be asking more often."""
     with pytest.raises(RefusedError) as caught:
-        accept(reply(said, 429, "text/plain", retry_after="7"), endpoint="e")
+        accept(reply(body, 429, "text/plain", retry_after="7"), endpoint="e")
     assert caught.value.wait == 7
 
 
@@ -333,9 +333,9 @@ BINDING = st.fixed_dictionaries(
 def test_every_well_formed_result_is_accepted(bindings: list[dict[str, Any]]) -> None:
     """Whatever stands in the terms, as many rows come out as are in the reply, with the same variables."""
     assume(not any(mark in document(*bindings) for mark in (b"!!!!>>#", b"SPARQL-QUERY: queryStr=")))
-    found = rows_of(document(*bindings)).rows
-    assert [set(row) for row in found] == [set(row) for row in bindings]
-    assert all(msgspec.json.encode([term.text for term in row.values()]) for row in found)
+    rows = rows_of(document(*bindings)).rows
+    assert [set(row) for row in rows] == [set(row) for row in bindings]
+    assert all(msgspec.json.encode([term.text for term in row.values()]) for row in rows)
 
 
 @given(

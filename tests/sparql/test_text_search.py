@@ -25,9 +25,9 @@ def asked(kind: str, text: str) -> str:
 
 def expression(query: str) -> str:
     """The search expression inside the query."""
-    found = re.search(r"(?:bif:contains|contains-word)> \"([^\"]*)\"", query)
-    assert found, query
-    return found[1]
+    match = re.search(r"(?:bif:contains|contains-word)> \"([^\"]*)\"", query)
+    assert match, query
+    return match[1]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_long_words_stand_for_their_beginnings() -> None:
 
 @given(st.text(max_size=120))
 def test_nothing_of_a_text_is_an_operator(text: str) -> None:
-    """Whatever is looked up, an expression holds quoted words, their stars and our own ANDs, and SPARQL stays SPARQL."""
+    """Whatever is looked up, an expression holds quoted words, their stars and our own ANDs: SPARQL stays SPARQL."""
     if not words(text):
         with pytest.raises(InputError):
             asked("bif", text)

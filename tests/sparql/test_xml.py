@@ -96,8 +96,10 @@ LEAK = '<!DOCTYPE sparql [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
 BAD: list[tuple[str, bytes, type[EndpointError], str]] = [
     ("cut", GOOD[:-30], TruncatedError, "breaks off"),
     ("cut in a tag", GOOD[:200], TruncatedError, "breaks off"),
-    ("engine's text", GOOD[:-30] + b"SPARQL-QUERY: queryStr=x\njava.util.concurrent.TimeoutException", EndpointTimeoutError, "Timeout"),
-    ("engine's text in a literal", GOOD.replace(b"1</lit", b"!!!!>># timed out</lit"), EndpointTimeoutError, "timed out"),
+    ("engine's text", GOOD[:-30] + b"SPARQL-QUERY: queryStr=x\njava.util.concurrent.TimeoutException",
+     EndpointTimeoutError, "Timeout"),
+    ("engine's text in a literal", GOOD.replace(b"1</lit", b"!!!!>># timed out</lit"), EndpointTimeoutError,
+     "timed out"),
     ("cancelled", GOOD[:-30] + b"The SPARQL operation has been cancelled", EndpointTimeoutError, "cancelled"),
     ("control character", GOOD.replace(b">1<", b">\x01<"), TruncatedError, "breaks off"),
     ("more after it", GOOD + GOOD, TruncatedError, "breaks off"),
@@ -168,15 +170,15 @@ def url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 async def test_real_engines_say_the_same_in_both_forms(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What Oxigraph and Virtuoso write as XML has the rows of what they write as JSON."""
     monkeypatch.setattr("urllib.request.getproxies", dict)
-    said = []
+    results = []
     for kind in (XML, JSON):
         transport = HttpTransport(url, timeout=20, headers={"Accept": kind})
         reply = await transport.send("SELECT ?p ?o { <http://x/a> ?p ?o FILTER(!isBlank(?o)) }")
         await transport.close()
         assert reply.content_type == kind
-        said.append(sorted(accept(reply, endpoint="real").rows, key=str))
-    assert said[0] == said[1]
-    assert len(said[0]) == 2
+        results.append(sorted(accept(reply, endpoint="real").rows, key=str))
+    assert results[0] == results[1]
+    assert len(results[0]) == 2
 
 
 def test_the_writer_of_these_tests_writes_xml_results(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ NOWHERE = "http://127.0.0.1:9/query"
 
 @pytest.fixture
 def url(request: pytest.FixtureRequest, recording: bool, tmp_path: Path) -> Iterator[str]:
-    """Where the sample is served: by a real Oxigraph where the cassette is recorded, and by nobody where it is played."""
+    """Where the sample is served: by a real Oxigraph where the cassette is recorded, by nobody where it is played."""
     if not recording:
         yield NOWHERE
         return
@@ -33,7 +33,10 @@ async def walked(endpoint: str, name: str = "King Kong") -> tuple[Any, ...]:
     """A name looked up, and the edges of what it means, with their labels; nothing comes from a cache."""
     async with Session(endpoint, cache=False, embedder="bm25") as session:
         match, near, names = await session.neighbours(name)
-    edges = [sorted(f"{edge.relation} {edge.direction} {edge.object}" for edge in one.edges) for one in near]
+    edges = [
+        sorted(f"{edge.relation} {edge.direction} {edge.object}" for edge in neighbourhood.edges)
+        for neighbourhood in near
+    ]
     return match, edges, names
 
 

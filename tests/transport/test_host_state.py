@@ -100,7 +100,7 @@ def test_short_waits_are_waited_for_and_long_ones_shut() -> None:
 
 @pytest.mark.parametrize(("error", "counts"), [(DOWN, True), (WRONG, True), (SILENT, True), (CUT, False)])
 def test_the_error_budget_of_a_minute(error: EndpointError, counts: bool) -> None:
-    """Failed requests of any kind use it up, a reply that is merely cut does not; a minute after the first there is room."""
+    """Failed requests of any kind use it up, a cut reply does not; a minute after the first there is room."""
     host = after(*[error, None] * 3, budget=3)
     assert host.shut(NOW) == (60 if counts else 0)
     assert host.shut(NOW + 60) == 0
@@ -110,7 +110,7 @@ def test_the_error_budget_of_a_minute(error: EndpointError, counts: bool) -> Non
 def test_whoever_asks_only_when_he_may_stays_within_the_budget(
     replies: list[tuple[EndpointError | None, float]], budget: int
 ) -> None:
-    """In no minute fail more requests than the budget, no wait is negative or longer than a week, and all of it is JSON."""
+    """In no minute fail more requests than the budget, no wait is negative or longer than a week, and all is JSON."""
     host, now = HostState(), NOW
     failed: list[float] = []
     for error, pause in replies:
@@ -134,7 +134,7 @@ def test_an_answer_on_trial_heals(replies: list[EndpointError | None]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "expected"),
     [
         ("https://h/sparql", "https://h:443"),
         ("http://H:8080/a/b", "http://h:8080"),
@@ -144,9 +144,9 @@ def test_an_answer_on_trial_heals(replies: list[EndpointError | None]) -> None:
         ("file.nt", ""),
     ],
 )
-def test_the_origin_of_a_url(url: str, said: str) -> None:
+def test_the_origin_of_a_url(url: str, expected: str) -> None:
     """Scheme, host and port; whatever is no URL of a server has none."""
-    assert origin(url) == said
+    assert origin(url) == expected
 
 
 def test_after_a_ban_one_failure_is_a_pause() -> None:
@@ -202,15 +202,15 @@ async def test_what_is_remembered_is_read_once_a_second_and_written_when_it_chan
 async def test_another_process_sees_it(tmp_path: Path) -> None:
     """Two memories over one folder: a ban that one meets holds for the other after a second; forgetting does, too."""
     wall, files = Wall(), [DiskStore(tmp_path), DiskStore(tmp_path)]
-    one, two = (HostRegistry(file, wall.clock) for file in files)
-    assert (await two.host(WHERE)).shut(NOW) == 0
-    await one.change(WHERE, lambda host: host.failed(RefusedError("ban", wait=3600), NOW, 9))
-    assert (await two.host(WHERE)).shut(NOW) == 0
+    first, second = (HostRegistry(file, wall.clock) for file in files)
+    assert (await second.host(WHERE)).shut(NOW) == 0
+    await first.change(WHERE, lambda host: host.failed(RefusedError("ban", wait=3600), NOW, 9))
+    assert (await second.host(WHERE)).shut(NOW) == 0
     wall.time += 1
-    assert (await two.host(WHERE)).shut(wall.time) == 3599
-    await two.forget("http://h/sparql")
+    assert (await second.host(WHERE)).shut(wall.time) == 3599
+    await second.forget("http://h/sparql")
     wall.time += 1
-    assert await one.host(WHERE) == HostState()
+    assert await first.host(WHERE) == HostState()
     for file in files:
         file.close()
 
@@ -247,20 +247,20 @@ async def test_what_is_said_of_a_host_is_one_line() -> None:
 
 
 async def test_engines_are_remembered_for_a_month() -> None:
-    """The engine of a URL is its own, survives the process, and is forgotten after thirty days; of very many the last stay."""
+    """Each URL has its engine, also in the next process, for thirty days; of very many the last stay."""
     store, wall = MemoryStore(), Wall()
-    one = HostRegistry(store, wall.clock)
-    await one.remember_engine("http://h/a", "virtuoso")
-    await one.remember_engine("http://h/b", "qlever")
-    two = HostRegistry(store, wall.clock)
-    await two.host(WHERE)
-    assert [two.engine(f"http://h/{name}") for name in "abc"] == ["virtuoso", "qlever", None]
+    registry = HostRegistry(store, wall.clock)
+    await registry.remember_engine("http://h/a", "virtuoso")
+    await registry.remember_engine("http://h/b", "qlever")
+    second = HostRegistry(store, wall.clock)
+    await second.host(WHERE)
+    assert [second.engine(f"http://h/{name}") for name in "abc"] == ["virtuoso", "qlever", None]
     wall.time += 31 * 86_400
-    assert two.engine("http://h/a") is None
+    assert second.engine("http://h/a") is None
     for number in range(60):
-        await two.remember_engine(f"http://h/{number}", "oxigraph")
-    assert len(two.known(WHERE).engines) == 50
-    assert two.known(WHERE).engines["http://h/59"] == DetectedEngine("oxigraph", wall.time)
+        await second.remember_engine(f"http://h/{number}", "oxigraph")
+    assert len(second.known(WHERE).engines) == 50
+    assert second.known(WHERE).engines["http://h/59"] == DetectedEngine("oxigraph", wall.time)
 
 
 async def test_a_store_that_fails_does_not_make_it_forget() -> None:
@@ -334,13 +334,13 @@ async def test_a_ban_holds_for_the_next_process(serve: Serve, tmp_path: Path) ->
         return web.Response(status=403, text="You have been banned until 2999-01-01T00:00:00Z.")
 
     server = await serve(ban)
-    said = []
+    outputs = []
     for _ in range(2):
         command = [sys.executable, "-c", ASK, str(tmp_path), server.url]
         process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
-        said.append((await process.communicate())[0].decode())
-    assert "banned" in said[0]
-    assert "left alone for another 604" in said[1]
+        outputs.append((await process.communicate())[0].decode())
+    assert "banned" in outputs[0]
+    assert "left alone for another 604" in outputs[1]
     assert len(server.asked) == 1
 
 

@@ -127,7 +127,7 @@ async def test_a_probe_that_hangs_costs_no_answer() -> None:
 
 
 async def test_who_died_while_it_tried_holds_the_others_for_ten_seconds() -> None:
-    """A process that claimed to find out whether a host is back, and said no more, is waited for as long as a reply takes."""
+    """A process that claimed to find out whether a host is back, then fell silent, is waited for like a reply."""
     wall = [1e9]
 
     async def sleep(seconds: float) -> None:

@@ -95,7 +95,8 @@ CLASS_OF = {
 
 SHAPES = [
     # Blazegraph
-    Shape("blazegraph syntax", 400, PLAIN, b"SPARQL-QUERY: queryStr=SELECT\n" + MALFORMED, QueryRejectedError, "Encountered"),
+    Shape("blazegraph syntax", 400, PLAIN, b"SPARQL-QUERY: queryStr=SELECT\n" + MALFORMED, QueryRejectedError,
+          "Encountered"),
     Shape("blazegraph timeout", 500, PLAIN, BLAZEGRAPH, EndpointTimeoutError, "TimeoutException"),
     Shape("blazegraph timeout after rows", 200, JSON, CUT + BLAZEGRAPH, EndpointTimeoutError, "TimeoutException"),
     Shape(
@@ -136,47 +137,62 @@ SHAPES = [
     Shape("user agent", 403, HTML, page("Please comply with the User-Agent policy"), RefusedError, "policy", {}, 3600),
     # QLever
     Shape("qlever syntax", 400, "application/json", qlever("Invalid SPARQL query: x"), QueryRejectedError, "Invalid"),
-    Shape("qlever timeout", 429, "application/json", qlever("Operation timed out. Last: Sort"), EndpointTimeoutError, "Sort"),
+    Shape("qlever timeout", 429, "application/json", qlever("Operation timed out. Last: Sort"), EndpointTimeoutError,
+          "Sort"),
     Shape("qlever memory", 500, "application/json", qlever(OOM), EndpointTimeoutError, "6.9 GB"),
     Shape("qlever memory, old", 400, "application/json", qlever(OOM), EndpointTimeoutError, "6.9 GB"),
     Shape("qlever, unknown trouble", 500, "application/json", qlever("assertion"), EndpointTimeoutError, "assertion"),
-    Shape("qlever, same query id twice", 409, "application/json", qlever("Query ID already in use"), QueryRejectedError, "ID"),
+    Shape("qlever, same query id twice", 409, "application/json", qlever("Query ID already in use"), QueryRejectedError,
+          "ID"),
     Shape("qlever timeout parameter", 403, PLAIN, b"User submitted timeout was higher", QueryRejectedError, "higher"),
-    Shape("qlever export timeout", 200, JSON, CUT + EXPORT + b"Operation timed out.", EndpointTimeoutError, "timed out"),
+    Shape("qlever export timeout", 200, JSON, CUT + EXPORT + b"Operation timed out.", EndpointTimeoutError,
+          "timed out"),
     Shape("qlever export error", 200, JSON, CUT + EXPORT + b"Assertion failed", TruncatedError, "Assertion failed"),
-    Shape("qlever error as 200", 200, "application/json", qlever("Operation timed out."), EndpointTimeoutError, "timed out"),
+    Shape("qlever error as 200", 200, "application/json", qlever("Operation timed out."), EndpointTimeoutError,
+          "timed out"),
     # Virtuoso
     Shape(
         "virtuoso syntax",
         400,
         PLAIN,
-        b"Virtuoso 37000 Error SP030: SPARQL compiler, line 1: syntax error at 'x'\n\nSPARQL query:\n" + SECRET.encode(),
+        b"Virtuoso 37000 Error SP030: SPARQL compiler, line 1: syntax error at 'x'\n\n"
+        b"SPARQL query:\n" + SECRET.encode(),
         QueryRejectedError,
         "SP030",
     ),
-    Shape("virtuoso arguments", 400, PLAIN, b"37000 Error SP030: Too many arguments for", EndpointTimeoutError, "Too many"),
-    Shape("virtuoso cost", 500, PLAIN, b"42000 The estimated execution time 900 (sec) exceeds", EndpointTimeoutError, "900"),
-    Shape("virtuoso lines", 500, PLAIN, b"SP031: length of generated SQL text has exceeded 10000", EndpointTimeoutError, "SP031"),
+    Shape("virtuoso arguments", 400, PLAIN, b"37000 Error SP030: Too many arguments for", EndpointTimeoutError,
+          "Too many"),
+    Shape("virtuoso cost", 500, PLAIN, b"42000 The estimated execution time 900 (sec) exceeds", EndpointTimeoutError,
+          "900"),
+    Shape("virtuoso lines", 500, PLAIN, b"SP031: length of generated SQL text has exceeded 10000", EndpointTimeoutError,
+          "SP031"),
     Shape("virtuoso sort", 500, PLAIN, b"22023 Error SR353: Sorted TOP clause", EndpointTimeoutError, "SR353"),
-    Shape("virtuoso timeout", 500, PLAIN, b"Virtuoso S1T00 Error SR171: Transaction timed out", EndpointTimeoutError, "SR171"),
+    Shape("virtuoso timeout", 500, PLAIN, b"Virtuoso S1T00 Error SR171: Transaction timed out", EndpointTimeoutError,
+          "SR171"),
     Shape("virtuoso killed", 500, PLAIN, b"HY008 Error SR203: Async statement killed", EndpointTimeoutError, "SR203"),
     Shape("virtuoso anytime, strict", 500, PLAIN, ANYTIME, EndpointTimeoutError, "S1TAT"),
     Shape("virtuoso anytime 206", 206, JSON, GOOD, TruncatedError, "206"),
     Shape("virtuoso anytime 200", 200, JSON, GOOD, TruncatedError, "S1TAT", {"X-SQL-State": "S1TAT"}),
     Shape("virtuoso anytime, header", 200, JSON, GOOD, TruncatedError, "anytime", {"X-SPARQL-Anytime": "timeout=1"}),
     Shape("virtuoso row cap", 200, JSON, GOOD, TruncatedError, "maxrows: 2", {"X-SPARQL-MaxRows": "2"}),
-    Shape("virtuoso row cap, xml", 200, XML, b"<sparql><head/><results/></sparql>", TruncatedError, "maxrows", {"X-SPARQL-MaxRows": "2"}),
+    Shape("virtuoso row cap, xml", 200, XML, b"<sparql><head/><results/></sparql>", TruncatedError, "maxrows",
+          {"X-SPARQL-MaxRows": "2"}),
     Shape("virtuoso row cap, silent", 200, JSON, FULL, TruncatedError, "3 rows"),
-    Shape("virtuoso sponging", 500, PLAIN, b"Virtuoso 42000 Error SQ070:SECURITY: Must have select privileges", QueryRejectedError, "SQ070"),
-    Shape("virtuoso after a cut GET", 400, PLAIN, b"Virtuoso 37000 Error SP030: SPARQL compiler, line 1: syntax error at '<http'", QueryRejectedError, "SP030"),
+    Shape("virtuoso sponging", 500, PLAIN, b"Virtuoso 42000 Error SQ070:SECURITY: Must have select privileges",
+          QueryRejectedError, "SQ070"),
+    Shape("virtuoso after a cut GET", 400, PLAIN,
+          b"Virtuoso 37000 Error SP030: SPARQL compiler, line 1: syntax error at '<http'", QueryRejectedError, "SP030"),
     Shape("virtuoso no xml", 406, PLAIN, b"Not Acceptable", NotSparqlError, "Not Acceptable"),
     Shape("virtuoso rights", 500, PLAIN, b"42000 Error SR186:SECURITY: No permission", QueryRejectedError, "SR186"),
     Shape("virtuoso full text", 500, PLAIN, b"37000 Error XM029: Free-text expression", QueryRejectedError, "XM029"),
     # the others
-    Shape("oxigraph timeout", 200, JSON, b'{"head":{"vars":["x"]},"results":{"bindings":[The SPARQL operation has been cancelled', EndpointTimeoutError, "cancelled"),
+    Shape("oxigraph timeout", 200, JSON,
+          b'{"head":{"vars":["x"]},"results":{"bindings":[The SPARQL operation has been cancelled',
+          EndpointTimeoutError, "cancelled"),
     Shape("oxigraph syntax", 400, PLAIN, b"error at 1:25: expected one of", QueryRejectedError, "1:25"),
     Shape("fuseki timeout", 503, PLAIN, b"Query timed out", EndpointTimeoutError, "timed out"),
-    Shape("rdf4j timeout", 500, PLAIN, b"org.eclipse.rdf4j.query.QueryInterruptedException: too long", EndpointTimeoutError, "too long"),
+    Shape("rdf4j timeout", 500, PLAIN, b"org.eclipse.rdf4j.query.QueryInterruptedException: too long",
+          EndpointTimeoutError, "too long"),
     Shape("corese error as 200", 200, PLAIN, b"Error: something went wrong", NotSparqlError, "went wrong"),
     Shape("oxigraph headers", 400, PLAIN, b"The headers size must fit in 8kb", QueryRejectedError, "8kb"),
     Shape("graphdb partial", 500, PLAIN, b"Query evaluation timed out", EndpointTimeoutError, "timed out"),
@@ -195,8 +211,10 @@ SHAPES = [
     Shape("login page", 200, HTML, page("Please sign in"), NotSparqlError, "Please sign in"),
     Shape("page called JSON", 200, JSON, b"<!DOCTYPE html><p>Query form</p>", NotSparqlError, "Query form"),
     Shape("xml without results", 200, XML, b"<sparql/>", NotSparqlError, "XML of another shape"),
-    Shape("xml that breaks off", 200, XML, b"<?xml version='1.0'?><sparql><head/><results><result>", TruncatedError, "breaks off"),
-    Shape("xml with entities", 200, XML, b"<!DOCTYPE sparql [<!ENTITY a 'a'>]><sparql>&a;</sparql>", NotSparqlError, "XML that is no"),
+    Shape("xml that breaks off", 200, XML, b"<?xml version='1.0'?><sparql><head/><results><result>", TruncatedError,
+          "breaks off"),
+    Shape("xml with entities", 200, XML, b"<!DOCTYPE sparql [<!ENTITY a 'a'>]><sparql>&a;</sparql>", NotSparqlError,
+          "XML that is no"),
     Shape("xml of something else", 200, "text/xml", b"<rss><channel/></rss>", NotSparqlError, "the root is <rss>"),
     Shape("csv results", 200, "text/csv", b"x\n1\n", NotSparqlError, "text/csv instead"),
     Shape("empty", 200, JSON, b"", NotSparqlError, "an empty body"),
@@ -204,9 +222,11 @@ SHAPES = [
     Shape("wrong URL", 404, HTML, page("404 Not Found"), NotSparqlError, "Not Found"),
     Shape("no JSON here", 406, PLAIN, b"not acceptable", NotSparqlError, "not acceptable"),
     Shape("no key", 401, PLAIN, b"who are you", QueryRejectedError, "who are you"),
-    Shape("moved away", 302, HTML, b"", NotSparqlError, "moved to https://ex.org/new;", {"Location": "https://u:pw@ex.org/new?key=pw"}),
+    Shape("moved away", 302, HTML, b"", NotSparqlError, "moved to https://ex.org/new;",
+          {"Location": "https://u:pw@ex.org/new?key=pw"}),
     Shape("long query", 414, HTML, page("URI Too Long"), EndpointTimeoutError, "Too Long"),
-    Shape("control characters", 400, PLAIN, b"bad\x1b[31m\x00 \xe2\x80\xae query\r\n", QueryRejectedError, "bad [31m query"),
+    Shape("control characters", 400, PLAIN, b"bad\x1b[31m\x00 \xe2\x80\xae query\r\n", QueryRejectedError,
+          "bad [31m query"),
 ]  # fmt: skip
 
 
@@ -250,8 +270,11 @@ ODD = [
     ("a byte order mark", JSON, b"\xef\xbb\xbf" + GOOD, "1"),
     ("not quite UTF-8", JSON, GOOD.replace(b'"1"', b'"a\xff"'), "a\ufffd"),
     ("qlever, with its meta data", JSON, GOOD[:-1] + b', "meta": {"query-time-ms": 3}}', "1"),
-    ("a topic of its own", JSON, GOOD.replace(b'"1"', b'"java.util.concurrent. at length"'), "java.util.concurrent. at length"),
-    ("xml instead of json", XML, b"<sparql><head/><results>" + b"<result><binding name='x'><literal>1</literal></binding></result>" * 2 + b"</results></sparql>", "1"),
+    ("a topic of its own", JSON, GOOD.replace(b'"1"', b'"java.util.concurrent. at length"'),
+     "java.util.concurrent. at length"),
+    ("xml instead of json", XML,
+     b"<sparql><head/><results>" + b"<result><binding name='x'><literal>1</literal></binding></result>" * 2
+     + b"</results></sparql>", "1"),
 ]  # fmt: skip
 
 
@@ -275,7 +298,7 @@ async def test_what_is_odd_but_whole_is_accepted(
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name.replace(" ", "-"))
 async def test_asking_for_less_ends_in_a_marked_gap(serve: Callable[..., Awaitable[Any]], shape: Shape) -> None:
-    """However an endpoint misbehaves, a batch ends after few requests, says what happened, and leaves nothing behind."""
+    """However an endpoint misbehaves, a batch ends after few requests, names the cause, and leaves nothing behind."""
     well, store = False, MemoryStore()
 
     async def misbehave(_: web.Request) -> web.Response:
@@ -291,11 +314,11 @@ async def test_asking_for_less_ends_in_a_marked_gap(serve: Callable[..., Awaitab
         polite = EndpointClient(
             [transport], partial(accept, endpoint="bad", known_cap=3), endpoint="bad", limits=limits
         )
-        found = await SparqlGraph(
+        neighbourhoods = await SparqlGraph(
             EndpointSource("bad", "bad", Profile("bad", limits=limits), polite, store)
         ).neighbours(batch, "out")
         await polite.close()
-        return found
+        return neighbourhoods
 
     for near in await neighbours():
         assert (near.complete, near.edges) == (False, ())
