@@ -13,9 +13,12 @@ from fedkg.core.terms import (
     Iri,
     Literal,
     Qualifier,
+    Term,
     Through,
     own_name,
     parse_term,
+    relation_name,
+    relation_text,
 )
 from fedkg.errors import TermError
 
@@ -242,3 +245,17 @@ def test_an_edge_of_a_copy_starts_where_the_link_does() -> None:
     assert first.end == second.start
     assert set(edge.terms) == {a, copy, b, P, q}
     assert link.walk == (link,)
+
+
+def test_freebase_relations_are_ranked_by_their_whole_name() -> None:
+    """Where the label only repeats the end of the IRI, domain and type count too; Wikidata's labels stay."""
+    born, wikidata = Iri("http://rdf.freebase.com/ns/people.person.place_of_birth"), Iri("http://w/P19")
+    labels: dict[Term, str] = {born: "place of birth", wikidata: "place of birth"}
+    assert relation_text(DirectedRelation(born, "out"), labels) == "people person place of birth"
+    assert relation_text(DirectedRelation(wikidata, "out"), labels) == "place of birth"
+
+
+def test_a_collapsed_relation_is_named_by_both_legs() -> None:
+    """A mediator's two predicates make one name; without labels, the local names do."""
+    relation = DirectedRelation(Iri("http://x/spouse_s"), "out", Iri("http://x/from"))
+    assert relation_name(relation, {}) == "spouse s from"

@@ -88,7 +88,7 @@ def test_no_call_costs_less_than_nothing(tokens_in: int, cached: int, written: i
 @given(st.lists(st.tuples(counts, counts), max_size=5))
 def test_the_price_of_the_whole_is_that_of_the_parts(parts: list[tuple[int, int]]) -> None:
     """Calls cost by their tokens alone: one with all of them costs what they cost together."""
-    tokens_in, tokens_out = (sum(column) for column in zip(*parts, strict=True))
+    tokens_in, tokens_out = sum(read for read, _ in parts), sum(written for _, written in parts)
     whole = call("anthropic:big", tokens_in=tokens_in, tokens_out=tokens_out)
     single = [price(call("anthropic:big", tokens_in=read, tokens_out=written), TABLE) for read, written in parts]
     assert price(whole, TABLE) == pytest.approx(sum(cost or 0.0 for cost in single))
