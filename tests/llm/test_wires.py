@@ -99,6 +99,7 @@ async def test_a_retry_may_succeed(vendor: Any, wire: Any) -> None:
 async def test_retries_are_no_news(vendor: Any, wire: Any, caplog: pytest.LogCaptureFixture) -> None:
     """That a model is asked again is a line for those who debug, and no warning of the library that does it."""
     caplog.set_level("DEBUG")
+    caplog.set_level("DEBUG", logger="fedkg")  # a command in this process may have set another level
     caplog.set_level("DEBUG", logger="stamina")  # the command line silences it
     await ask(vendor, wire, said(wire, 529, OVERLOADED), said(wire, 200, vendor.reply("{}")))
     ours = [record for record in caplog.records if "asked again" in record.message]

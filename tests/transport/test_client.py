@@ -559,6 +559,7 @@ async def test_after_a_stall_the_other_mirror_goes_first() -> None:
 async def test_daily_business_is_no_warning(caplog: pytest.LogCaptureFixture) -> None:
     """That an endpoint is asked again is a line for those who debug; other retries of the program warn as ever."""
     caplog.set_level("DEBUG")
+    caplog.set_level("DEBUG", logger="fedkg")  # a command in this process may have set another level
     caplog.set_level("DEBUG", logger="stamina")  # the command line silences it
     await polite(script(DOWN, GOOD), retries=1).select("q")
     assert [record.levelname for record in caplog.records if "again" in record.message] == ["DEBUG"]
