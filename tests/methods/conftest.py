@@ -37,7 +37,7 @@ def films(make_graph: Callable[..., SparqlGraph]) -> SparqlGraph:
 
 @pytest.fixture
 def ask(films: SparqlGraph) -> Ask:
-    """Asks the films by a method: `play` is a scripted model's replies, None the local model; further settings of the search."""
+    """Asks the films by a method: `play` is a scripted model's replies, None the local model; `search` its settings."""
 
     async def asked(
         method: str,

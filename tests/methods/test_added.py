@@ -67,10 +67,10 @@ async def test_it_is_asked_like_any_other(kingdom: Path, added: str) -> None:
     """Linked, walked, answered with a proof, and named in the document."""
     chat = ScriptedModel(reply)
     async with Session(kingdom, chat=chat, method=added, embedder="bm25", cache=False) as session:
-        said = await session.ask(QUESTION)
-        checked = await session.verify(said)
-    assert ([value.value for value in said.answers], said.method) == (["Strelsau"], added)
-    assert [one.holds for one in checked] == [True]
+        answer = await session.ask(QUESTION)
+        checked = await session.verify(answer)
+    assert ([value.value for value in answer.answers], answer.method) == (["Strelsau"], added)
+    assert [check.holds for check in checked] == [True]
     assert [call for _, call in chat.asked] == ["answer"]
 
 

@@ -1,4 +1,4 @@
-"""The smallest and the largest searches, and graphs with little or nothing in them: what each method does is defined."""
+"""The smallest and the largest searches, and graphs with little or nothing in them: each method's result is defined."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -59,8 +59,8 @@ def ask(meter: Meter) -> Callable[..., Any]:
 def ring(size: int, *, both: bool) -> str:
     """So many nodes in a circle of one relation; `both` has it walked the other way round by a second one."""
     pairs = [(number, (number + 1) % size) for number in range(size)]
-    facts = [f":n{one} r:knows :n{other} ." for one, other in pairs]
-    return "\n".join([*facts, *(f":n{other} r:likes :n{one} ." for one, other in pairs if both)])
+    facts = [f":n{number} r:knows :n{other} ." for number, other in pairs]
+    return "\n".join([*facts, *(f":n{other} r:likes :n{number} ." for number, other in pairs if both)])
 
 
 @pytest.mark.parametrize("flag", ["--depth", "--beam", "--candidates"])
@@ -117,9 +117,9 @@ async def test_the_narrowest_search(ask: Any, make_graph: MakeGraph, method: str
 async def test_more_is_wanted_than_there_is(ask: Any, make_graph: MakeGraph, method: str, says: Says | None) -> None:
     """One path in the whole graph, and a beam of fifty: it is found once, and is the whole proof."""
     answer = await ask(make_graph(":n0 r:knows :n1 ."), method, says, depth=2, beam=50, candidates=50)
-    found = says in {SAYS["first"], SAYS["everything"]}
-    assert [len(path.edges) for path in answer.paths] == [1] * found
-    assert [value.value for value in answer.answers] == ["n1"] * found
+    answers = says in {SAYS["first"], SAYS["everything"]}
+    assert [len(path.edges) for path in answer.paths] == [1] * answers
+    assert [value.value for value in answer.answers] == ["n1"] * answers
     if method == "gcr":
         assert answer.measures["paths in the trie"] == 1 < gcr.PATHS
 
@@ -137,7 +137,7 @@ async def test_a_topic_of_which_nothing_is_said(
 @every_model
 @every_graph_method
 async def test_a_topic_that_is_not_there(ask: Any, make_graph: MakeGraph, method: str, says: Says | None) -> None:
-    """An IRI or a name that nobody knows is a typing error, which is no "none"; so is a question without a known name."""
+    """An unknown IRI or name is a typing error, which is no "none"; so is a question without a known name."""
     graph = make_graph(":a r:knows :b .")
     for topics in ((TOPIC,), ("Nobody",), ()):
         with pytest.raises(TopicError):

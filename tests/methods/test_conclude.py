@@ -38,34 +38,34 @@ def played(walk: Walk, conclusion: Conclusion) -> tuple[SearchResult, list[objec
 @pytest.mark.parametrize("together", [True, False])
 def test_nothing_kept_costs_nothing(together: bool) -> None:
     """No answer call is paid for where there is no path."""
-    found, needs = played(conclude((), (), together=together, exhausted=True), Conclusion((1,)))
-    assert (found, needs) == (SearchResult(exhausted=True), [])
+    result, needs = played(conclude((), (), together=together, exhausted=True), Conclusion((1,)))
+    assert (result, needs) == (SearchResult(exhausted=True), [])
 
 
 def test_finished_paths_are_completed_and_then_judged() -> None:
     """The rest of the trail is not shown; the tails that the model named stand."""
     done, other = walked("a", "b"), walked("c")
     conclusion = Conclusion((1,), {1: (1,)})
-    found, needs = played(conclude((done,), (other, done), together=False, exhausted=False), conclusion)
+    result, needs = played(conclude((done,), (other, done), together=False, exhausted=False), conclusion)
     assert needs == [Completing((done,)), Answering((done,))]
-    assert (found.paths, found.tails, found.conclusion) == ((done,), ((1,),), conclusion)
+    assert (result.paths, result.tails, result.conclusion) == ((done,), ((1,),), conclusion)
 
 
 def test_without_a_finished_path_the_whole_trail_is_judged_the_deepest_first() -> None:
     """Only what was chosen of it is completed."""
     trail = (walked("a"), walked("a", "b"))
-    found, needs = played(conclude((), trail, together=False, exhausted=False), Conclusion((2,)))
+    result, needs = played(conclude((), trail, together=False, exhausted=False), Conclusion((2,)))
     assert needs == [Answering(trail[::-1]), Completing((trail[0],))]
-    assert (found.paths, found.tails) == ((trail[0],), ((),))
+    assert (result.paths, result.tails) == ((trail[0],), ((),))
 
 
 def test_paths_that_decide_together_are_all_shown() -> None:
     """What finished stands first, then the other ends of the trail; all their tails count."""
     done, on_the_way, other = walked("a", "b"), walked("a"), walked("c")
     conclusion = Conclusion((1, 2), {2: (1,)}, verdict="yes")
-    found, needs = played(conclude((done,), (on_the_way, other, done), together=True, exhausted=False), conclusion)
+    result, needs = played(conclude((done,), (on_the_way, other, done), together=True, exhausted=False), conclusion)
     assert needs == [Completing((done, other)), Answering((done, other))]
-    assert (found.paths, found.tails) == ((done, other), ((), ()))
+    assert (result.paths, result.tails) == ((done, other), ((), ()))
 
 
 def test_without_time_to_complete_the_choice_stands_as_it_is() -> None:
@@ -83,8 +83,8 @@ def test_without_time_to_complete_the_choice_stands_as_it_is() -> None:
 def test_the_model_may_be_asked_in_either_way(need: type[Answering] | type[Inducing]) -> None:
     """Whole paths are judged as they are, by the call that the method names."""
     asked = need((walked("a"),))
-    found, needs = played(answer(asked, exhausted=True), Conclusion((1,)))
-    assert (found.paths, found.exhausted, needs) == (asked.partial_paths, True, [asked])
+    result, needs = played(answer(asked, exhausted=True), Conclusion((1,)))
+    assert (result.paths, result.exhausted, needs) == (asked.partial_paths, True, [asked])
 
 
 def test_leaves_are_what_no_path_goes_on_from() -> None:
@@ -95,9 +95,11 @@ def test_leaves_are_what_no_path_goes_on_from() -> None:
 
 def test_paths_of_one_chain_are_one_with_all_their_ends() -> None:
     """One part that lacks something makes the whole incomplete; the first one's score is that of all."""
-    one, two = walked("a", "c", relations="rs"), walked("b", "d", relations="rs")
-    cut = PartialPath(TOPIC, tuple(Step(0, step.relation, step.edges, 0.5, complete=False) for step in two.steps), 0.5)
-    (both,) = chains((one, cut))
+    first, other = walked("a", "c", relations="rs"), walked("b", "d", relations="rs")
+    cut = PartialPath(
+        TOPIC, tuple(Step(0, step.relation, step.edges, 0.5, complete=False) for step in other.steps), 0.5
+    )
+    (both,) = chains((first, cut))
     assert [tail.local_name for tail in both.tails if isinstance(tail, Iri)] == ["c", "d"]
     assert (both.score, both.complete) == (1.0, False)
 
@@ -141,22 +143,22 @@ def test_paths_of_several_topics_are_judged_where_they_meet(finished: tuple[Part
     cases: list[tuple[dict[int, tuple[int, ...]], set[str]]] = [({}, {"b", "c"}), ({1: (1,)}, {first})]
     for named, ends in cases:
         walk = conclude(finished, trail, together=False, exhausted=False)
-        found, needs = played(walk, Conclusion((1,), named))
+        result, needs = played(walk, Conclusion((1,), named))
         assert [type(need) for need in needs] == [Completing, Answering]
-        said = [
-            {tail for number, tail in enumerate(beam.tails, 1) if not own or number in own}
-            for beam, own in zip(found.paths, found.tails, strict=True)
+        ends_named = [
+            {tail for number, tail in enumerate(beam.tails, 1) if not numbers or number in numbers}
+            for beam, numbers in zip(result.paths, result.tails, strict=True)
         ]
-        assert said == [{Iri(f"http://x/{end}") for end in ends}] * 2
-        assert {beam.topic for beam in found.paths} == {TOPIC, OTHER}
+        assert ends_named == [{Iri(f"http://x/{end}") for end in ends}] * 2
+        assert {beam.topic for beam in result.paths} == {TOPIC, OTHER}
 
 
 def test_paths_that_do_not_meet_are_judged_each_for_itself() -> None:
     """They are completed once they are chosen, as those of one topic are."""
     apart = group(OTHER, "x")
-    found, needs = played(conclude((), (HERE, apart), together=False, exhausted=False), Conclusion((2,)))
+    result, needs = played(conclude((), (HERE, apart), together=False, exhausted=False), Conclusion((2,)))
     assert needs == [Answering((apart, HERE)), Completing((HERE,))]
-    assert found.paths == (HERE,)
+    assert result.paths == (HERE,)
 
 
 def test_an_answer_that_is_known_survives_a_spent_budget_there_too() -> None:
@@ -174,6 +176,6 @@ def test_without_a_model_to_ask_all_ends_are_the_answer() -> None:
     short, long = walked("a"), walked("b", "c")
     assert played(all_ends((short,), (short, long), exhausted=False), Conclusion())[0].paths == (short,)
     assert played(all_ends((), (short, long), exhausted=False), Conclusion())[0].paths == (long,)
-    found, needs = played(all_ends((HERE, THERE), (HERE, THERE), exhausted=False), Conclusion())
+    result, needs = played(all_ends((HERE, THERE), (HERE, THERE), exhausted=False), Conclusion())
     assert needs == [Completing((HERE, THERE))]
-    assert [{end.text for end in beam.tails} for beam in found.paths] == [{"<http://x/b>", "<http://x/c>"}] * 2
+    assert [{end.text for end in beam.tails} for beam in result.paths] == [{"<http://x/b>", "<http://x/c>"}] * 2

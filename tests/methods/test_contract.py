@@ -1,4 +1,4 @@
-"""What every method keeps, whatever model and graph it meets: whoever has an entry in the table is asked all of this."""
+"""What every method keeps, whatever model and graph it meets: each entry of the table is asked all of this."""
 
 import itertools
 import re
@@ -94,7 +94,7 @@ def films(tmp_path: Path) -> Path:
 
 
 def session_of(films: Path, chat: Chat | None, method: str, **options: Any) -> Session:
-    """A session that keeps nothing, unless it is told to, needs no weights, and need not find out what shape the file has."""
+    """A session that keeps nothing unless asked to, needs no weights, and need not find out what shape the file has."""
     given: dict[str, Any] = {"embedder": "bm25", "cache": False, "search.depth": 2} | options
     return Session(f"generic@{films}", chat=chat, method=method, **given)
 
@@ -107,7 +107,7 @@ async def asked(
     async with session:
         events = [event async for event in session.events(QUESTION, topics, kind, options)]
         answer = _last(events)
-        assert all(one.holds for one in await session.verify(answer)), "an edge that no endpoint said"
+        assert all(check.holds for check in await session.verify(answer)), "an edge that no endpoint said"
     _check_order(events)
     _check_reached(events)
     _check_document(answer, session.settings.search.depth)
@@ -158,15 +158,18 @@ def _check_reached(events: Sequence[Event]) -> None:
 
 
 def _check_thought(before: Sequence[Event], event: Event) -> None:
-    """Relations are scored once they are ranked, or to rank them, entities on scored or proposed relations; judged is what was come to."""
+    """Relations are scored once they are ranked, or to rank them, entities on scored or proposed relations.
+
+    What is judged was reached before.
+    """
     if isinstance(event, Proposed):
-        assert not any(isinstance(one, Proposed) for one in before)
+        assert not any(isinstance(earlier, Proposed) for earlier in before)
     elif isinstance(event, Judged):
         assert isinstance(before[-1], Scored | Chosen | Verified)
     elif isinstance(event, Scored):
-        ranked = [one for one in before if isinstance(one, Ranked) and one.depth == event.depth]
-        scored = [one for one in before if isinstance(one, Scored) and one.depth == event.depth]
-        proposed = any(isinstance(one, Proposed) for one in before)
+        ranked = [earlier for earlier in before if isinstance(earlier, Ranked) and earlier.depth == event.depth]
+        scored = [earlier for earlier in before if isinstance(earlier, Scored) and earlier.depth == event.depth]
+        proposed = any(isinstance(earlier, Proposed) for earlier in before)
         ranks = isinstance(before[-1], Fetched)  # the model is the retriever
         assert (ranked or ranks) if event.what == "relations" else scored or proposed
         assert list(event.scores) == sorted(event.scores, reverse=True)
@@ -314,13 +317,13 @@ async def test_what_an_endpoint_fails_to_say_is_a_gap(
 @every_method
 async def test_the_same_replies_make_the_same_document(films: Path, method: str, says: Says) -> None:
     """Asked twice from nothing, apart from the time, and from which requests happened to be under way at once."""
-    one, two = [(await asked(session_of(films, Chat(says), method)))[0] for _ in range(2)]
-    assert _timeless(one) == _timeless(two)
+    first, two = [(await asked(session_of(films, Chat(says), method)))[0] for _ in range(2)]
+    assert _timeless(first) == _timeless(two)
 
 
 @every_method
 async def test_what_is_kept_makes_the_same_document(films: Path, method: str) -> None:
-    """Offline, from what the first run kept: neither endpoint nor model is asked, and the edges have their old times."""
+    """Offline, from what the first run kept: neither endpoint nor model is asked, and the edges keep their times."""
     options = {"cache": True, "replies": True}
     before, _ = await asked(session_of(films, Chat(everything), method, **options))
     idle = Chat(declines)
@@ -347,8 +350,8 @@ def _undated(path: Walked) -> Walked:
 async def test_a_topic_without_edges_has_no_answer_in_the_graph(films: Path, method: str, says: Says) -> None:
     """All that there is was seen, so that "none" is what the graph says; a memory does not need it."""
     answer, _ = await asked(session_of(films, Chat(says), method), topics="Lone Wolf")
-    said = Status.NOT_FOUND if method in UNSURE else Status.NONE
-    assert answer.status is (said if METHODS[method].graph else Status.ANSWERED)
+    status = Status.NOT_FOUND if method in UNSURE else Status.NONE
+    assert answer.status is (status if METHODS[method].graph else Status.ANSWERED)
 
 
 @pytest.mark.pairwise

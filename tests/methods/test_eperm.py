@@ -59,7 +59,7 @@ def named(candidate: Step) -> list[str]:
 
 
 class Driver:
-    """A graph that has the `names` as relations of every node, each to `tails` entities, and a model that weighs by name.
+    """A graph with the `names` as relations of every node, each to `tails` entities, and a model that weighs by name.
 
     `plans` are chains such as "ab" with their weights; `missing` is a relation that the graph turns out not to have.
     """
@@ -78,12 +78,12 @@ class Driver:
         """The reply to a need."""
         match need:
             case Expanding():
-                found = [self._step(n, beam, name) for n, beam in enumerate(need.partial_paths) for name in self.names]
-                return Expansion(tuple(found), self.complete, page=1)
+                steps = [self._step(n, beam, name) for n, beam in enumerate(need.partial_paths) for name in self.names]
+                return Expansion(tuple(steps), self.complete, page=1)
             case Scoring(what="relations"):
-                return tuple(self.weigh(str(found.relation.relation.local_name)) for found in need.candidates)
+                return tuple(self.weigh(str(candidate.relation.relation.local_name)) for candidate in need.candidates)
             case Scoring():
-                return tuple(self.weigh(named(found)[0]) for found in need.candidates)
+                return tuple(self.weigh(named(candidate)[0]) for candidate in need.candidates)
             case Planning():
                 return tuple(
                     PlannedChain(topic, tuple(map(relation, names)), weight)
@@ -102,8 +102,8 @@ class Driver:
     def _whole(self, beam: PartialPath) -> PartialPath:
         """The beam as far as the graph has its relations."""
         whole = PartialPath(beam.topic)
-        for one in beam.steps:
-            name = str(one.relation.relation.local_name)
+        for planned in beam.steps:
+            name = str(planned.relation.relation.local_name)
             starts = [tail for tail in whole.tails if isinstance(tail, Iri)]
             whole = whole.extend(step(starts, name, 0 if name == self.missing else self.tails))
         return whole
@@ -130,8 +130,8 @@ def kinds(needs: Sequence[Need[object]]) -> list[str]:
 
 def scored(needs: Sequence[Need[object]], what: str, depth: int) -> Scoring:
     """The one scoring of relations or entities at that depth."""
-    (found,) = [need for need in needs if isinstance(need, Scoring) and (need.what, need.depth) == (what, depth)]
-    return found
+    (scoring,) = [need for need in needs if isinstance(need, Scoring) and (need.what, need.depth) == (what, depth)]
+    return scoring
 
 
 def shown(needs: Sequence[Need[object]]) -> tuple[PartialPath, ...]:
@@ -142,10 +142,10 @@ def shown(needs: Sequence[Need[object]]) -> tuple[PartialPath, ...]:
 
 def test_the_three_stages_follow_each_other() -> None:
     """Per hop one call for relations, one plan, per hop one call for entities, one answer: 2D + 2 calls."""
-    found, needs = drive(Driver(ab=0.9, c=0.4))
+    result, needs = drive(Driver(ab=0.9, c=0.4))
     retrieved, weighed = ["Expanding", "relations"] * 2, ["entities"] * 2
     assert kinds(needs) == [*retrieved, "Planning", "Completing", *weighed, "Answering"]
-    assert found.measures == {"plans": 2, "grounded plans": 2, "relations in the subgraph": 3}
+    assert result.measures == {"plans": 2, "grounded plans": 2, "relations in the subgraph": 3}
 
 
 @pytest.mark.parametrize(("depth", "hops"), [(1, 1), (3, 3), (50, 3)])
@@ -170,10 +170,10 @@ def test_the_best_relations_are_walked_and_planned_with() -> None:
 @pytest.mark.parametrize(("candidates", "shown_at_once"), [(None, OFFERED), (7, 7), (500, 130)])
 def test_as_many_steps_are_scored_as_the_settings_say(candidates: int | None, shown_at_once: int) -> None:
     """Not the page of a retriever: what the model scores it has to see."""
-    found = tuple(step([TOPIC], f"r{number}", 1) for number in range(130))
+    steps = tuple(step([TOPIC], f"r{number}", 1) for number in range(130))
 
     def answer(need: Need[object]) -> Any:
-        return Expansion(found, complete=True, page=10) if isinstance(need, Expanding) else Driver()(need)
+        return Expansion(steps, complete=True, page=10) if isinstance(need, Expanding) else Driver()(need)
 
     _, needs = drive(answer, candidates=candidates)
     assert len(scored(needs, "relations", 1).candidates) == shown_at_once
@@ -184,7 +184,7 @@ def test_the_weight_of_a_path_is_the_product() -> None:
     weights = {"t.a0": 0.5, "t.a1": 1.0, "t.a0.b0": 1.0, "t.a0.b1": 1.0, "t.a1.b0": 0.25, "t.a1.b1": 0.75, "t.c0": 0.5}
     _, needs = drive(Driver(weigh=lambda name: weights.get(name, 0.1), c=1.0, ab=0.8))
     light, heavy = shown(needs)[::-1]
-    assert [found.score for found in (*heavy.steps, *light.steps)] == pytest.approx([0.8, 0.6, 0.5])
+    assert [step.score for step in (*heavy.steps, *light.steps)] == pytest.approx([0.8, 0.6, 0.5])
     assert named(heavy.steps[-1]) == ["t.a1.b1", "t.a1.b0", "t.a0.b0", "t.a0.b1"]
     assert heavy.score == heavy.steps[-1].score
 
@@ -207,11 +207,11 @@ def test_only_the_best_entities_are_gone_on_from() -> None:
     assert [named(beam.steps[-1]) for beam in need.partial_paths] == [["t.a4"], ["t.a3"], ["t.a2"]]
     (path,) = shown(needs)
     assert len(path.tails) == 5 * ENTITIES
-    assert [found.complete for found in path.steps] == [False, True]
+    assert [step.complete for step in path.steps] == [False, True]
 
 
 def test_entities_beyond_the_frontier_are_not_scored() -> None:
-    """About as many as one batch fetches: in the middle of a plan the others are left out, at its end they come last."""
+    """About as many as one batch fetches: in the middle of a plan the others are left out, at its end they are last."""
     _, needs = drive(Driver(tails=8, ab=1.0), frontier=2)
     assert [len(scored(needs, "entities", hop).candidates) for hop in (1, 2)] == [2, 2]
     (path,) = shown(needs)
@@ -221,11 +221,11 @@ def test_entities_beyond_the_frontier_are_not_scored() -> None:
 
 def test_a_plan_that_the_graph_does_not_have_is_dropped() -> None:
     """The others stand; where none is left nothing is judged."""
-    found, needs = drive(Driver(missing="b", ab=0.9, c=0.4))
+    result, needs = drive(Driver(missing="b", ab=0.9, c=0.4))
     assert [beam.chain for beam in shown(needs)] == [(relation("c"),)]
-    assert (found.measures["plans"], found.measures["grounded plans"]) == (2, 1)
-    found, needs = drive(Driver(missing="b", ab=0.9))
-    assert (found.paths, found.exhausted, kinds(needs)[-1]) == ((), False, "Completing")
+    assert (result.measures["plans"], result.measures["grounded plans"]) == (2, 1)
+    result, needs = drive(Driver(missing="b", ab=0.9))
+    assert (result.paths, result.exhausted, kinds(needs)[-1]) == ((), False, "Completing")
 
 
 def test_an_entity_from_which_the_plan_leads_nowhere_is_no_part_of_a_path() -> None:
@@ -237,13 +237,13 @@ def test_an_entity_from_which_the_plan_leads_nowhere_is_no_part_of_a_path() -> N
 
     _, needs = drive(answer)
     assert [named(pair) for pair in scored(needs, "entities", 1).candidates] == [["t.a3"]]
-    assert [named(found) for found in shown(needs)[0].steps] == [["t.a3"], ["t.a3.b0"]]
+    assert [named(step) for step in shown(needs)[0].steps] == [["t.a3"], ["t.a3.b0"]]
 
 
 def test_a_path_does_not_go_back_to_where_it_has_been() -> None:
     """From one of two people to a third and back: the way over the other one is another path, this one ends."""
-    one, two, third = (Iri(f"http://x/{name}") for name in ("one", "two", "third"))
-    ends = [(TOPIC, one), (TOPIC, two)], [(one, third)], [(third, one), (third, two)]
+    first, two, third = (Iri(f"http://x/{name}") for name in ("one", "two", "third"))
+    ends = [(TOPIC, first), (TOPIC, two)], [(first, third)], [(third, first), (third, two)]
     knows = relation("k").relation
     steps = (Step(0, relation("k"), tuple(Edge(a, knows, b, "out", "e") for a, b in pairs)) for pairs in ends)
     walk = PartialPath(TOPIC, tuple(steps))
@@ -258,9 +258,9 @@ def test_a_path_does_not_go_back_to_where_it_has_been() -> None:
 def test_each_topic_has_its_paths_and_a_plan_counts_once() -> None:
     """Algorithm 1 walks every plan from every topic; what decides together counts with all its ends."""
     other = Iri("http://x/u")
-    found, needs = drive(Driver(a=0.9), topics=(TOPIC, other), together=True)
+    result, needs = drive(Driver(a=0.9), topics=(TOPIC, other), together=True)
     assert [beam.topic for beam in shown(needs)] == [TOPIC, other]
-    assert (found.measures["plans"], found.tails) == (1, ((), ()))
+    assert (result.measures["plans"], result.tails) == (1, ((), ()))
 
 
 @pytest.mark.parametrize("complete", [True, False])
@@ -268,12 +268,12 @@ def test_a_topic_without_edges_is_the_graphs_own_none(complete: bool) -> None:
     """If nobody left anything out; no call is paid for."""
     driver = Driver(names="")
     driver.complete = complete
-    found, needs = drive(driver)
-    assert (found, kinds(needs)) == (SearchResult(exhausted=complete, measures=MEASURES), ["Expanding"])
+    result, needs = drive(driver)
+    assert (result, kinds(needs)) == (SearchResult(exhausted=complete, measures=MEASURES), ["Expanding"])
 
 
 def test_none_is_sure_only_where_every_relation_within_reach_was_weighed() -> None:
-    """A walk that ends by itself, with nothing cut, and a model that sees no plan in it; the bound of depth is no end."""
+    """A walk that ends by itself, nothing cut, and a model that sees no plan in it; the bound of depth is no end."""
 
     def answer(need: Need[object]) -> Any:
         steps = (step([TOPIC], "a", 1),) if isinstance(need, Expanding) and need.depth == 1 else ()
@@ -293,8 +293,8 @@ def test_a_spent_budget_leaves_the_measures(last: type[Need[object]]) -> None:
         entities = not isinstance(need, Scoring) or need.what == "entities"
         return BudgetError("spent", budget="calls") if isinstance(need, last) and entities else driver(need)
 
-    found, _ = drive(answer)
-    assert (found.paths, found.exhausted, found.measures["plans"]) == ((), False, 1)
+    result, _ = drive(answer)
+    assert (result.paths, result.exhausted, result.measures["plans"]) == ((), False, 1)
 
 
 def test_before_there_are_plans_a_spent_budget_ends_the_search() -> None:
@@ -310,15 +310,15 @@ def test_weights_and_bounds_hold_whatever_is_scored(data: st.DataObject, depth: 
     shares = st.floats(0, 1)
     plans: dict[str, Any] = data.draw(st.dictionaries(chains, shares, min_size=1, max_size=PLANS))
     driver = Driver("abcdefghijkl", tails, lambda _: data.draw(shares), **plans)
-    found, needs = drive(driver, depth=depth, frontier=most)
+    result, needs = drive(driver, depth=depth, frontier=most)
     assert len(shown(needs)) <= len(plans) <= PLANS
-    for beam in found.paths:
-        weights = [one.score for one in beam.steps]
+    for beam in result.paths:
+        weights = [step.score for step in beam.steps]
         assert all(0 <= weight <= 1 for weight in weights)
         assert sorted(weights, reverse=True) == weights
-        assert all(len(one.tails) <= ENTITIES for one in beam.steps[:-1])
+        assert all(len(step.tails) <= ENTITIES for step in beam.steps[:-1])
         assert all(beam.walks(tail) for tail in beam.tails)
-    assert [beam.score for beam in found.paths] == sorted((beam.score for beam in found.paths), reverse=True)
+    assert [beam.score for beam in result.paths] == sorted((beam.score for beam in result.paths), reverse=True)
     assert all(len(need.partial_paths) <= RELATIONS for need in needs if isinstance(need, Expanding))
     (planned,) = [need for need in needs if isinstance(need, Planning)]
     assert (planned.most, len(set(planned.relations))) == (PLANS, len(planned.relations))
@@ -430,8 +430,8 @@ def test_a_branch_takes_only_edges_of_its_own() -> None:
     """Of the edges of a step those that start where the path has come to."""
     first = step([TOPIC], "a", 2)
     ahead = step([tail for tail in first.tails if isinstance(tail, Iri)], "b", 1)
-    one = msgspec.structs.replace(first, edges=first.edges[:1])
-    assert named(eperm.Branch(0, PartialPath(TOPIC, (one,)), (ahead,)).step) == ["t.a0.b0"]
+    narrowed = msgspec.structs.replace(first, edges=first.edges[:1])
+    assert named(eperm.Branch(0, PartialPath(TOPIC, (narrowed,)), (ahead,)).step) == ["t.a0.b0"]
 
 
 def test_a_branch_goes_back_only_where_nothing_goes_on() -> None:

@@ -74,10 +74,10 @@ class Driver:
         match need:
             case Expanding():
                 self.depth = need.depth
-                found = [
+                steps = [
                     step(f"d{need.depth}b{n}{k}", f"n{n}", n) for n in range(len(need.partial_paths)) for k in "ab"
                 ]
-                return Expansion(tuple(found), complete=True)
+                return Expansion(tuple(steps), complete=True)
             case Choosing():
                 finishes = need.depth == self.finish_at
                 return tuple(Choice(n, True, finishes) for n in range(1, min(self.picks, need.width) + 1))
@@ -94,9 +94,9 @@ class Driver:
 
 def test_it_halts_at_the_depth_that_has_finished_paths() -> None:
     """A path that the verifier finishes at depth 2 ends the search there, although depth 4 is allowed."""
-    found, needs = drive(SearchSettings(depth=4), Driver(finish_at=2))
+    result, needs = drive(SearchSettings(depth=4), Driver(finish_at=2))
     assert [need.depth for need in needs if isinstance(need, Expanding)] == [1, 2]
-    assert [len(beam.steps) for beam in found.paths] == [2, 2]
+    assert [len(beam.steps) for beam in result.paths] == [2, 2]
 
 
 def test_fused_costs_one_choice_per_depth_and_one_answer() -> None:
@@ -132,9 +132,9 @@ def test_an_answer_that_is_known_survives_a_spent_budget(finish_at: int) -> None
     with pytest.raises(BudgetError if finish_at else StopIteration) as end:
         walk.throw(BudgetError("spent", budget="seconds"))
     if isinstance(end.value, StopIteration):
-        found = end.value.value
-        assert [beam.chain for beam in found.paths] == [beam.chain for beam in need.partial_paths]
-        assert [beam.complete for beam in found.paths] == [False, False]
+        result = end.value.value
+        assert [beam.chain for beam in result.paths] == [beam.chain for beam in need.partial_paths]
+        assert [beam.complete for beam in result.paths] == [False, False]
 
 
 def test_a_step_that_does_not_follow_is_pruned() -> None:
@@ -145,14 +145,14 @@ def test_a_step_that_does_not_follow_is_pruned() -> None:
             return (Choice(1, follows=False, finishes=True), Choice(2, follows=True, finishes=False))
         return Driver()(need)
 
-    found, _ = drive(SearchSettings(depth=1), answer)
-    assert [beam.steps[-1].relation.relation.local_name for beam in found.paths] == ["d1b0b"]
+    result, _ = drive(SearchSettings(depth=1), answer)
+    assert [beam.steps[-1].relation.relation.local_name for beam in result.paths] == ["d1b0b"]
 
 
 def test_nothing_chosen_ends_the_walk_with_nothing_found() -> None:
     """Where the model says that nothing leads on, no answer call is paid for."""
-    found, needs = drive(SearchSettings(depth=3), Driver(picks=0))
-    assert found == SearchResult(exhausted=True)
+    result, needs = drive(SearchSettings(depth=3), Driver(picks=0))
+    assert result == SearchResult(exhausted=True)
     assert kinds(needs) == ["Expanding", "Choosing"]
 
 
@@ -163,8 +163,8 @@ def test_no_candidates_cost_no_call() -> None:
         assert isinstance(need, Expanding)
         return Expansion((), complete=True)
 
-    found, needs = drive(SearchSettings(depth=3), answer)
-    assert (found.exhausted, kinds(needs)) == (True, ["Expanding"])
+    result, needs = drive(SearchSettings(depth=3), answer)
+    assert (result.exhausted, kinds(needs)) == (True, ["Expanding"])
 
 
 def test_exhausted_is_false_where_something_was_left_out() -> None:
@@ -195,8 +195,8 @@ def test_the_next_candidates_are_offered_where_none_of_the_best_was_chosen() -> 
         pages.append(len(need.candidates))
         return ()
 
-    found, _ = drive(SearchSettings(depth=4), answer)
-    assert (pages, found.exhausted) == ([10, 30], True)
+    result, _ = drive(SearchSettings(depth=4), answer)
+    assert (pages, result.exhausted) == ([10, 30], True)
 
 
 def test_further_pages_stay_within_depth_calls() -> None:
@@ -206,8 +206,8 @@ def test_further_pages_stay_within_depth_calls() -> None:
         many = tuple(step(f"c{n}") for n in range(40))
         return Expansion(many, complete=True, page=10) if isinstance(need, Expanding) else ()
 
-    found, needs = drive(SearchSettings(depth=1), answer)
-    assert (kinds(needs), found.exhausted) == (["Expanding", "Choosing"], False)
+    result, needs = drive(SearchSettings(depth=1), answer)
+    assert (kinds(needs), result.exhausted) == (["Expanding", "Choosing"], False)
 
 
 def test_a_choice_from_a_later_page_is_the_candidate_that_was_shown() -> None:
@@ -220,8 +220,8 @@ def test_a_choice_from_a_later_page_is_the_candidate_that_was_shown() -> None:
             return () if len(need.candidates) == 2 else (Choice(2, follows=True, finishes=True),)
         return Driver()(need)
 
-    found, _ = drive(SearchSettings(depth=3), answer)
-    assert found.paths[0].steps[0].relation.relation.local_name == "c3"
+    result, _ = drive(SearchSettings(depth=3), answer)
+    assert result.paths[0].steps[0].relation.relation.local_name == "c3"
 
 
 def test_without_a_verifier_nothing_is_pruned_and_nothing_finishes() -> None:
@@ -235,14 +235,14 @@ def test_without_a_verifier_nothing_is_pruned_and_nothing_finishes() -> None:
 def test_the_conclusion_names_paths_and_tails() -> None:
     """Only the paths that the model names come back, with its choice of tails."""
     conclusion = Conclusion((2,), {2: (1,)})
-    found, _ = drive(SearchSettings(depth=1), Driver(finish_at=1, conclude=conclusion))
-    assert len(found.paths) == 1
-    assert found.tails == ((1,),)
+    result, _ = drive(SearchSettings(depth=1), Driver(finish_at=1, conclude=conclusion))
+    assert len(result.paths) == 1
+    assert result.tails == ((1,),)
 
 
 @pytest.mark.parametrize("plan", ["fused", "paper"])
 def test_a_judgement_rests_on_all_paths(plan: Any) -> None:
-    """Whoever verifies sees what was kept before; the answer call sees what finished and all other ends of the walk, whole."""
+    """Whoever verifies sees what was kept before; the answer call sees what finished, and all other ends whole."""
 
     def answer(need: Need[object]) -> Any:
         match need:
@@ -252,11 +252,11 @@ def test_a_judgement_rests_on_all_paths(plan: Any) -> None:
                 return (Choice(1),) if need.path.steps[0].relation.relation.local_name == "d1b0a" else ()
         return Driver(finish_at=2)(need)
 
-    found, needs = drive(SearchSettings(depth=4, call_plan=plan), answer, together=True)
+    result, needs = drive(SearchSettings(depth=4, call_plan=plan), answer, together=True)
     (verified,) = [need.kept for need in needs if isinstance(need, Choosing | Deducing) and need.depth == 2]
     assert {beam.chain[-1].relation.local_name for beam in verified} == {"d1b0a", "d1b0b"}
     assert kinds(needs)[-2:] == ["Completing", "Answering"]
-    assert [[step.relation.relation.local_name for step in beam.steps] for beam in found.paths] == [
+    assert [[step.relation.relation.local_name for step in beam.steps] for beam in result.paths] == [
         ["d1b0a", "d2b0a"],
         ["d1b0b"],
     ]
@@ -271,9 +271,9 @@ def test_only_a_judgement_counts_what_was_kept_before(together: bool) -> None:
 
 def test_evidence_that_never_finished_is_judged_too() -> None:
     """At the last depth the answer call decides; nothing that was chosen is completed a second time."""
-    found, needs = drive(SearchSettings(depth=1), Driver(), together=True)
+    result, needs = drive(SearchSettings(depth=1), Driver(), together=True)
     assert kinds(needs)[-2:] == ["Completing", "Answering"]
-    assert [len(beam.steps) for beam in found.paths] == [1, 1]
+    assert [len(beam.steps) for beam in result.paths] == [1, 1]
     nothing, _ = drive(SearchSettings(depth=1), Driver(picks=0), together=True)
     assert nothing == SearchResult(exhausted=True)
 
@@ -289,8 +289,8 @@ def test_pairs_of_one_relation_are_completed_once() -> None:
         return Driver(finish_at=1)(need)
 
     for together in (True, False):
-        found, _ = drive(SearchSettings(depth=2, form="pairs"), answer, together=together)
-        assert len(found.paths) == 1
+        result, _ = drive(SearchSettings(depth=2, form="pairs"), answer, together=together)
+        assert len(result.paths) == 1
 
 
 @given(
@@ -322,8 +322,8 @@ def test_every_beam_is_made_of_offered_steps(plan: Any, depth: int, width: int, 
                 numbers = st.lists(st.integers(1, len(need.partial_paths)), unique=True)
                 return Conclusion(tuple(data.draw(numbers)))
 
-    found, needs = drive(SearchSettings(depth=depth, beam=width, call_plan=plan), answer)
-    assert all(candidate in offered for beam in found.paths for candidate in beam.steps)
+    result, needs = drive(SearchSettings(depth=depth, beam=width, call_plan=plan), answer)
+    assert all(candidate in offered for beam in result.paths for candidate in beam.steps)
     assert all(len(need.partial_paths) <= width for need in needs if isinstance(need, Expanding) and need.depth > 1)
 
 
@@ -338,18 +338,18 @@ def test_several_topics_are_searched_jointly(topics: int) -> None:
 
 @pytest.mark.parametrize("plan", ["fused", "paper"])
 def test_each_of_many_topics_has_room_for_a_path(plan: Any) -> None:
-    """Six towns are compared by six paths, although the beam has room for two; calls stay within what is said of them."""
+    """Six towns are compared by six paths, although the beam has room for two; calls stay within their bounds."""
     topics, search = [Iri(f"http://x/{n}") for n in range(6)], SearchSettings(depth=2, beam=2, call_plan=plan)
     _, needs = drive(search, Driver(picks=6), topics=topics, together=True)
     walked = [need for need in needs if isinstance(need, Expanding)]
     assert [len(need.partial_paths) for need in walked] == [6, 6]
     made = Counter({Choosing: "choose", Picking: "beam", Deducing: "deductive"}.get(type(need), "") for need in needs)
-    said = fidelis.calls(search, len(topics))
-    assert all(made[name] <= said[name] for name in made if name)
+    bounds = fidelis.calls(search, len(topics))
+    assert all(made[name] <= bounds[name] for name in made if name)
 
 
 def verifying(verifier: Any, says: Any) -> tuple[SearchResult, list[Need[object]], list[Need[object]]]:
-    """A search of three steps whose verifier always `says` the same, with both call plans: what was found, and the needs."""
+    """A search of three steps whose verifier always `says` the same, with both call plans: its result and its needs."""
 
     def answer(need: Need[object]) -> Any:
         match need:
@@ -359,27 +359,27 @@ def verifying(verifier: Any, says: Any) -> tuple[SearchResult, list[Need[object]
                 return tuple(Verdict(number, True, says) for number in range(1, len(need.partial_paths) + 1))
         return Driver(finish_at=1)(need)
 
-    found, fused = drive(SearchSettings(depth=3, verifier=verifier), answer)
+    result, fused = drive(SearchSettings(depth=3, verifier=verifier), answer)
     _, paper = drive(SearchSettings(depth=3, verifier=verifier, call_plan="paper"), answer)
-    return found, fused, paper
+    return result, fused, paper
 
 
 @pytest.mark.parametrize(("verifier", "kind"), [("adequacy", "Judging"), ("log-probability", "Deducing")])
 @pytest.mark.parametrize("enough", [True, False])
 def test_other_verifiers_say_after_each_depth_whether_it_ends(verifier: Any, kind: str, enough: bool) -> None:
     """What the choice says of deductions does not count then; nothing is pruned."""
-    found, *plans = verifying(verifier, enough)
+    result, *plans = verifying(verifier, enough)
     for needs in plans:
         assert kinds(needs).count(kind) == kinds(needs).count("Expanding") == (1 if enough else 3)
         judged = [need for need in needs if isinstance(need, Judging | Deducing)]
         walked = [need for need in needs if isinstance(need, Expanding)]
         assert [need.partial_paths for need in judged[:-1]] == [need.partial_paths for need in walked[1:]]
         assert all(need.weighed for need in judged if isinstance(need, Deducing))
-    assert len(found.paths) > 0
+    assert len(result.paths) > 0
 
 
 def test_adequate_paths_are_finished_together() -> None:
-    """Adequacy is a judgement on all kept paths (FiDeLiS v4, appendix C.3): all of them are completed and answered from."""
+    """Adequacy is a judgement on all kept paths (FiDeLiS v4, appendix C.3): all are completed and answered from."""
     _, fused, _ = verifying("adequacy", True)
     (judging,) = [need for need in fused if isinstance(need, Judging)]
     assert fused[-2] == Completing(judging.partial_paths)
@@ -390,25 +390,25 @@ def test_adequate_paths_are_finished_together() -> None:
 @pytest.mark.parametrize("plan", ["fused", "paper"])
 def test_without_the_last_step_the_paths_ends_are_the_answer(plan: Any, finish_at: int) -> None:
     """All ends of what finished, or else of the longest paths; they are completed, and no model concludes."""
-    found, needs = drive(SearchSettings(depth=2, last_step=False, call_plan=plan), Driver(finish_at))
+    result, needs = drive(SearchSettings(depth=2, last_step=False, call_plan=plan), Driver(finish_at))
     assert kinds(needs)[-1] == "Completing"
     assert "Answering" not in kinds(needs)
-    assert {len(beam.steps) for beam in found.paths} == ({1} if finish_at else {2})
-    assert found.tails == ((),) * len(found.paths)
-    assert (found.conclusion, found.note) == (Conclusion(), "")
+    assert {len(beam.steps) for beam in result.paths} == ({1} if finish_at else {2})
+    assert result.tails == ((),) * len(result.paths)
+    assert (result.conclusion, result.note) == (Conclusion(), "")
 
 
 def test_a_judgement_is_made_without_the_last_step_too() -> None:
     """Paths end at things, and not at yes or no: the switch is passed over, and that is said."""
-    found, needs = drive(SearchSettings(depth=1, last_step=False), Driver(finish_at=1), together=True)
+    result, needs = drive(SearchSettings(depth=1, last_step=False), Driver(finish_at=1), together=True)
     assert kinds(needs)[-1] == "Answering"
-    assert "only the model can judge" in found.note
+    assert "only the model can judge" in result.note
 
 
 def test_nothing_found_has_no_last_step() -> None:
     """Nothing is completed, and "none" is said as it is with it."""
-    found, needs = drive(SearchSettings(depth=3, last_step=False), Driver(picks=0))
-    assert (found, kinds(needs)) == (SearchResult(exhausted=True), ["Expanding", "Choosing"])
+    result, needs = drive(SearchSettings(depth=3, last_step=False), Driver(picks=0))
+    assert (result, kinds(needs)) == (SearchResult(exhausted=True), ["Expanding", "Choosing"])
 
 
 def test_the_retriever_of_the_settings_ranks() -> None:
@@ -437,7 +437,7 @@ class Two:
                 number = next(n for n, beam in enumerate(need.partial_paths) if beam.topic == OTHER)
                 return Expansion((self.group(number, "first", "kind", "crime", "war"),), complete=True)
             case Choosing():
-                names = [found.relation.relation.local_name for found in need.candidates]
+                names = [candidate.relation.relation.local_name for candidate in need.candidates]
                 return tuple(Choice(n, True, name in self.finished) for n, name in enumerate(names, 1))
             case Deducing():
                 names = [beam.chain[-1].relation.local_name for beam in need.partial_paths]
@@ -458,15 +458,15 @@ def joint(driver: Two, **search: Any) -> tuple[SearchResult, list[Need[object]]]
     return drive(SearchSettings(**search), driver, topics=(TOPIC, OTHER))
 
 
-def ends_of(found: SearchResult) -> set[tuple[str, str]]:
+def ends_of(result: SearchResult) -> set[tuple[str, str]]:
     """Each topic with the ends that answer."""
-    return {(beam.topic.local_name, end.text) for beam in found.paths for end in beam.tails}
+    return {(beam.topic.local_name, end.text) for beam in result.paths for end in beam.tails}
 
 
 @pytest.mark.parametrize("plan", ["fused", "paper"])
 def test_each_topic_is_searched_until_it_has_a_finished_path(plan: Any) -> None:
-    """One that has is not walked on; the verifier sees the paths of both, and so does the answer call, first where they meet."""
-    found, needs = joint(Two("genre", "kind"), depth=4, call_plan=plan)
+    """One that has is not walked on; verifier and answer call see both paths, the latter first where they meet."""
+    result, needs = joint(Two("genre", "kind"), depth=4, call_plan=plan)
     walked = [[beam.topic for beam in need.partial_paths] for need in needs if isinstance(need, Expanding)]
     assert walked == [[TOPIC, OTHER], [OTHER]]
     later = [need.kept for need in needs if isinstance(need, Choosing | Deducing) and need.depth == 2]
@@ -474,32 +474,32 @@ def test_each_topic_is_searched_until_it_has_a_finished_path(plan: Any) -> None:
     answering = next(need for need in needs if isinstance(need, Answering))
     assert len(answering.also) == 1
     assert {beam.topic for beam in (answering.partial_paths[0], *answering.also[0])} == {TOPIC, OTHER}
-    assert ends_of(found) == {("topic", "<http://x/crime>"), ("other", "<http://x/crime>")}
+    assert ends_of(result) == {("topic", "<http://x/crime>"), ("other", "<http://x/crime>")}
 
 
 def test_paths_that_meet_without_being_finished_are_shown_so_too() -> None:
     """At the last depth: the answer may be what the kept paths have in common."""
-    found, needs = joint(Two(), depth=2)
+    result, needs = joint(Two(), depth=2)
     assert kinds(needs)[-2:] == ["Completing", "Answering"]
-    assert {end for _, end in ends_of(found)} == {"<http://x/crime>"}
+    assert {end for _, end in ends_of(result)} == {"<http://x/crime>"}
 
 
 def test_each_path_can_still_answer_for_itself() -> None:
     """The model says whether what they have in common is asked for, or what one of them leads to."""
-    found, needs = joint(Two("genre", "kind", conclude=Conclusion((2,))), depth=3)
-    assert len(found.paths) == 1
-    assert len(found.paths[0].tails) == 2
-    assert next(need for need in needs if isinstance(need, Answering)).partial_paths[1] == found.paths[0]
+    result, needs = joint(Two("genre", "kind", conclude=Conclusion((2,))), depth=3)
+    assert len(result.paths) == 1
+    assert len(result.paths[0].tails) == 2
+    assert next(need for need in needs if isinstance(need, Answering)).partial_paths[1] == result.paths[0]
 
 
 def test_without_the_last_step_the_answer_is_what_the_topics_share() -> None:
     """Nobody is there to say otherwise."""
-    found, needs = joint(Two("genre", "kind"), depth=3, last_step=False)
+    result, needs = joint(Two("genre", "kind"), depth=3, last_step=False)
     assert "Answering" not in kinds(needs)
-    assert {end for _, end in ends_of(found)} == {"<http://x/crime>"}
+    assert {end for _, end in ends_of(result)} == {"<http://x/crime>"}
 
 
 def test_a_finished_search_that_answers_nothing_has_not_seen_everything() -> None:
     """Where the walk ended because a path was enough, what lies beyond was not looked at: "none" is not said."""
-    found, _ = joint(Two("genre", "kind", conclude=Conclusion()), depth=4)
-    assert (found.paths, found.exhausted) == ((), False)
+    result, _ = joint(Two("genre", "kind", conclude=Conclusion()), depth=4)
+    assert (result.paths, result.exhausted) == ((), False)

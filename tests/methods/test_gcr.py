@@ -1,4 +1,4 @@
-"""GCR as a state machine, its driver played over small graphs that are plain tables; and each door from question to document."""
+"""GCR as a state machine, its driver played over plain tables; and each constraint level from question to document."""
 
 import json
 import re
@@ -55,7 +55,7 @@ def node(name: str) -> Iri:
 
 
 class Table:
-    """A driver over a table of facts; the model picks the steps of the `wanted` relations and finishes with the last of them.
+    """A driver over a table of facts; the model chooses steps of the `wanted` relations and finishes with the last.
 
     `page` is what it says of how many steps are to be offered, `complete` whether its endpoint left nothing out.
     """
@@ -95,7 +95,7 @@ class Table:
             start, end = node(subject), node(target)
             if start in beam.tails and end not in {start, *back[start]}:
                 groups.setdefault(relation, []).append(Edge(start, node(relation), end, "out", "e"))
-        return [Step(number, DirectedRelation(node(name), "out"), tuple(own), 1.0) for name, own in groups.items()]
+        return [Step(number, DirectedRelation(node(name), "out"), tuple(edges), 1.0) for name, edges in groups.items()]
 
     def _wanted(self, need: Choosing) -> tuple[Choice, ...]:
         names = [step.relation.relation.local_name for step in need.candidates]
@@ -141,16 +141,16 @@ def induced(needs: Sequence[Need[object]]) -> list[list[str]]:
 
 def test_the_paths_come_first_then_the_picks_then_one_answer() -> None:
     """Every hop is fetched without the model; it picks once per hop, answers once, and what it chose is completed."""
-    found, needs = drive(Table(FILMS, "director", "spouse"))
+    result, needs = drive(Table(FILMS, "director", "spouse"))
     assert kinds(needs) == ["Expanding", "Expanding", "Decoding", "Choosing", "Choosing", "Inducing", "Completing"]
-    assert chain(found.paths[0]) == ["director", "spouse"]
-    assert found.paths[0].tails == (node("walsh"),)
+    assert chain(result.paths[0]) == ["director", "spouse"]
+    assert result.paths[0].tails == (node("walsh"),)
 
 
 def test_the_measures_name_the_door_and_the_trie() -> None:
     """Five chains of relations start at the film: three of two steps, and the two that they start with."""
-    found, _ = drive(Table(FILMS, "director", "spouse"))
-    assert found.measures == {
+    result, _ = drive(Table(FILMS, "director", "spouse"))
+    assert result.measures == {
         "door": "index",
         "paths in the trie": 5,
         "paths left out": 0,
@@ -159,7 +159,7 @@ def test_the_measures_name_the_door_and_the_trie() -> None:
 
 
 def test_the_paths_picked_on_the_way_are_kept_behind_the_longer_ones() -> None:
-    """A model that goes on too far still has the short path to answer with; one that finishes a path goes no further."""
+    """A model that goes on too far still has the short path to answer with; who finishes a path goes no further."""
     table = Table(FILMS, "director", "spouse")
     table.pick = everything
     _, needs = drive(table)
@@ -181,16 +181,16 @@ def test_paths_are_at_most_two_hops_long(depth: int) -> None:
 @pytest.mark.parametrize("complete", [True, False])
 def test_a_topic_without_edges_ends_without_a_call(complete: bool) -> None:
     """Nothing is picked from nothing; that the graph says none is known only where it said everything."""
-    found, needs = drive(Table((), complete=complete))
+    result, needs = drive(Table((), complete=complete))
     assert kinds(needs) == ["Expanding"]
-    assert (found.paths, found.exhausted, found.measures["paths in the trie"]) == ((), complete, 0)
+    assert (result.paths, result.exhausted, result.measures["paths in the trie"]) == ((), complete, 0)
 
 
 def test_a_circle_is_not_walked_back() -> None:
     """Two entities that point at each other, and at themselves: one path of one step."""
     circle = (("a", "next", "b"), ("b", "next", "a"), ("a", "same", "a"), ("b", "same", "b"))
-    found, needs = drive(Table(circle, "next"), ["a"])
-    assert found.measures["paths in the trie"] == 1
+    result, needs = drive(Table(circle, "next"), ["a"])
+    assert result.measures["paths in the trie"] == 1
     assert induced(needs) == [["next"]]
 
 
@@ -204,10 +204,10 @@ def test_at_most_ten_paths_are_answered_from(given: int) -> None:
 
 
 def test_nothing_picked_ends_without_an_answer() -> None:
-    """Where all that is within reach was offered and nothing leads on, the graph says none; no answer call is paid for."""
-    found, needs = drive(Table(FILMS, "nothing"))
+    """Where all within reach was offered and nothing leads on, the graph says none; no answer call is paid for."""
+    result, needs = drive(Table(FILMS, "nothing"))
     assert kinds(needs) == ["Expanding", "Expanding", "Decoding", "Choosing"]
-    assert (found.paths, found.exhausted) == ((), True)
+    assert (result.paths, result.exhausted) == ((), True)
 
 
 @pytest.mark.parametrize(
@@ -231,11 +231,11 @@ def test_the_trie_is_bounded_and_says_what_was_cut(monkeypatch: pytest.MonkeyPat
     """Paths beyond the bound are not walked, entities beyond theirs not expanded, and "none" is not said."""
     monkeypatch.setattr(gcr, "MOST_PATHS", 3)
     monkeypatch.setattr(gcr, "MOST_ENTITIES", 2)
-    found, needs = drive(Table(FILMS, "nothing"))
+    result, needs = drive(Table(FILMS, "nothing"))
     assert all(need.frontier == 2 for need in needs if isinstance(need, Expanding))
-    assert found.measures["paths in the trie"] == 3
-    assert (found.measures["paths left out"], found.measures["entities not expanded"]) == (2, 1)
-    assert not found.exhausted
+    assert result.measures["paths in the trie"] == 3
+    assert (result.measures["paths left out"], result.measures["entities not expanded"]) == (2, 1)
+    assert not result.exhausted
 
 
 def test_only_what_follows_in_the_trie_is_offered(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,10 +252,10 @@ def test_paths_that_decide_together_are_completed_before_the_verdict() -> None:
     facts = [*FILMS, ("rings", "director", "jackson")]
     table = Table(facts, "director")
     table.conclude = lambda _: Conclusion((1, 2), {1: (1,)}, "yes")
-    found, needs = drive(table, ["kong", "rings"], together=True)
+    result, needs = drive(table, ["kong", "rings"], together=True)
     assert kinds(needs)[-2:] == ["Completing", "Inducing"]
-    assert {beam.topic for beam in found.paths} == {node("kong"), node("rings")}
-    assert (found.tails, found.conclusion.verdict) == (((), ()), "yes")
+    assert {beam.topic for beam in result.paths} == {node("kong"), node("rings")}
+    assert (result.tails, result.conclusion.verdict) == (((), ()), "yes")
 
 
 def test_an_answer_that_is_known_survives_a_spent_budget() -> None:
@@ -271,15 +271,15 @@ def test_an_answer_that_is_known_survives_a_spent_budget() -> None:
 
 @pytest.mark.parametrize("numbers", [(4, 1), ()])
 def test_a_door_that_takes_whole_paths_needs_one_call(numbers: tuple[int, ...]) -> None:
-    """All paths of the trie are shown at once; what is picked is answered from, in that order; nothing, where nothing leads on."""
+    """All paths of the trie are shown at once; those chosen are answered from, in order; none, if none leads on."""
     table = Table(FILMS)
     table.decode = lambda _: Decoded("schema", numbers)
-    found, needs = drive(table)
+    result, needs = drive(table)
     (shown,) = [need for need in needs if isinstance(need, Decoding)]
     assert (len(shown.partial_paths), shown.width) == (5, gcr.PATHS)
     assert induced(needs) == [chain(shown.partial_paths[number - 1]) for number in numbers]
     assert "Choosing" not in kinds(needs)
-    assert (found.measures["door"], found.exhausted) == ("schema", not numbers)
+    assert (result.measures["door"], result.exhausted) == ("schema", not numbers)
 
 
 CHAT = Capability(context=200_000)
@@ -339,7 +339,7 @@ async def test_both_doors_lead_from_a_question_to_its_document(
 
 
 async def test_a_model_that_picks_no_path_of_the_schema_walks_from_hop_to_hop(films: SparqlGraph) -> None:
-    """Numbers beyond the schema are no paths: after two such replies the index door is taken, and the answer says so."""
+    """Numbers beyond the schema are no paths: after two such replies the level `index` is taken, with a warning."""
 
     def play(messages: Sequence[Message], call: str) -> str:
         return '{"picks": [99]}' if call == "reasoning-paths" else _scholar(messages, call)
@@ -363,7 +363,7 @@ NAMES = st.sampled_from("abcde")
 def test_every_path_that_is_answered_from_is_in_the_trie(
     facts: Facts, topics: list[str], depth: int, together: bool, data: st.DataObject
 ) -> None:
-    """Whatever graph it is, circles included, and whatever the model picks of what it is offered, and names as answers."""
+    """Whatever graph it is, circles included, and whatever the model chooses, and names as answers."""
     table = Table(list(dict.fromkeys(facts)))
     table.pick = lambda need: tuple(
         Choice(number, finishes=data.draw(st.booleans()))
@@ -374,12 +374,12 @@ def test_every_path_that_is_answered_from_is_in_the_trie(
     table.conclude = lambda need: Conclusion(
         tuple(data.draw(st.lists(st.integers(1, len(need.partial_paths)), unique=True, max_size=4)))
     )
-    found, needs = drive(table, topics, together=together, depth=depth)
+    result, needs = drive(table, topics, together=together, depth=depth)
     trie = Trie.of(gcr.tokens(beam) for beam in _all_paths(table, topics, min(depth, gcr.HOPS)))
     answered = [beam for need in needs if isinstance(need, Inducing) for beam in need.partial_paths]
-    assert all(gcr.tokens(beam) in trie for beam in (*answered, *found.paths))
+    assert all(gcr.tokens(beam) in trie for beam in (*answered, *result.paths))
     assert len(answered) <= gcr.PATHS
-    assert found.measures["paths in the trie"] == len(trie)
+    assert result.measures["paths in the trie"] == len(trie)
 
 
 def _all_paths(table: Table, topics: Sequence[str], hops: int) -> list[PartialPath]:

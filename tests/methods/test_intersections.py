@@ -25,9 +25,9 @@ def names(beam: PartialPath) -> list[str]:
 def test_paths_meet_in_the_ends_that_all_have() -> None:
     """The set of most topics first; paths of one topic, or without a common end, make none."""
     beams = [path("a", "x", "y", "z"), path("a", "y"), path("b", "z", "y"), path("c", "y", "w"), path("d", "v")]
-    found = groups(beams)
-    assert set(found) == {(0, 2, 3), (1, 2, 3), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)}
-    assert [len(group) for group in found] == [3, 3, 2, 2, 2, 2, 2]
+    meetings = groups(beams)
+    assert set(meetings) == {(0, 2, 3), (1, 2, 3), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)}
+    assert [len(group) for group in meetings] == [3, 3, 2, 2, 2, 2, 2]
     assert [names(beam) for beam in narrowed(beams, (0, 2))] == [["y", "z"], ["z", "y"]]
     assert [names(beam) for beam in narrowed(beams, (0, 2, 3))] == [["y"]] * 3
 

@@ -55,8 +55,8 @@ def voted(*replies: ModelOnlyAnswer | BudgetError | None) -> SearchResult:
 @pytest.mark.parametrize("style", ["io", "few-shot", "cot"])
 def test_one_call_in_the_methods_style(style: str) -> None:
     """The reply is the answer; where the model gave none there is none."""
-    found, needs = drive(style, [GRAZ])
-    assert (found, needs) == (SearchResult(recalled=GRAZ), [AskingModelOnly(style)])  # type: ignore[arg-type]  # one of the styles
+    result, needs = drive(style, [GRAZ])
+    assert (result, needs) == (SearchResult(recalled=GRAZ), [AskingModelOnly(style)])  # type: ignore[arg-type]  # one of the styles
     assert drive(style, [None])[0] == SearchResult()
 
 
@@ -110,13 +110,13 @@ def test_a_spent_budget_ends_the_sampling() -> None:
 @given(st.lists(st.sampled_from(["Graz", "graz", "Wien", "“Wien”", "Linz"]), min_size=5, max_size=5))
 def test_the_vote_is_a_plurality(texts: list[str]) -> None:
     """No other answer has more votes than the one that is taken, and the measured share is its own."""
-    found = voted(*(ModelOnlyAnswer((text,)) for text in texts))
-    assert found.recalled is not None
+    result = voted(*(ModelOnlyAnswer((text,)) for text in texts))
+    assert result.recalled is not None
     votes = [normalized_answer(text) for text in texts]
-    taken = votes.count(normalized_answer(found.recalled.values[0]))
+    taken = votes.count(normalized_answer(result.recalled.values[0]))
     assert taken == max(map(votes.count, votes))
-    assert found.measures["agreement"] == taken / 5
-    assert found.recalled.values[0] in texts
+    assert result.measures["agreement"] == taken / 5
+    assert result.recalled.values[0] in texts
 
 
 class Unasked(FederatedGraph):

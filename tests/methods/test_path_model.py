@@ -1,4 +1,4 @@
-"""GCR's token door from a question to its document: a tiny model of transformers writes the paths; and how it is refused."""
+"""GCR constrained by tokens, from question to document: a tiny model of transformers writes the paths; refusals."""
 
 import json
 import re
@@ -33,8 +33,8 @@ def scholar(messages: Sequence[Message], call: str) -> str:
     """A model that plans, and answers with the path over director and spouse."""
     plan = {"keywords": ["spouse"], "planning_steps": ["director", "spouse"], "mentions": ["King Kong"]}
     if call == "plan":
-        said = {"declarative_statement": "The spouse is *placeholder*.", "kind": "entities", "options": []}
-        return json.dumps(plan | said)
+        statement = {"declarative_statement": "The spouse is *placeholder*.", "kind": "entities", "options": []}
+        return json.dumps(plan | statement)
     lines = re.findall(r"(?m)^(\d+)\. (.*)$", messages[-1].content)
     right = [int(number) for number, text in lines if "→ director →" in text and "→ spouse →" in text]
     return json.dumps({"paths": [{"path": number, "ends": []} for number in right]})
@@ -50,8 +50,8 @@ def session(path_model: Path | None = None, chat: ScriptedModel | None = None, *
 
 async def asked(question: str, **wired: Any) -> Answer:
     """The answer to one question."""
-    async with session(**wired) as one:
-        return await one.ask(question)
+    async with session(**wired) as opened:
+        return await opened.ask(question)
 
 
 async def test_a_path_model_writes_and_another_model_answers(tiny: Path) -> None:
@@ -87,9 +87,9 @@ async def test_every_path_that_is_answered_from_was_offered(tiny: Path) -> None:
         seen.extend(text for _, text in re.findall(r"(?m)^(\d+)\. (.*)$", messages[-1].content))
         return json.dumps({"paths": [{"path": number + 1, "ends": []} for number in range(len(seen))]})
 
-    async with session(path_model=tiny, chat=ScriptedModel(all_of_them, PLAIN)) as one:
-        answer = await one.ask(QUESTION)
-        holds = await one.verify(answer)
+    async with session(path_model=tiny, chat=ScriptedModel(all_of_them, PLAIN)) as opened:
+        answer = await opened.ask(QUESTION)
+        holds = await opened.verify(answer)
     assert 0 < len(seen) <= 10
     assert answer.paths
     assert all(checked.holds for checked in holds)
@@ -108,14 +108,14 @@ async def test_a_model_that_has_learned_nothing_ends_no_walk(tiny: Path) -> None
 
 async def test_two_topics_share_a_trie(tiny: Path) -> None:
     """Paths from both are written by one call."""
-    async with session(path_model=tiny, chat=ScriptedModel(scholar, PLAIN)) as one:
-        answer = await one.ask("Do they share a director?", ["King Kong", "The Hobbit: An Unexpected Journey"])
+    async with session(path_model=tiny, chat=ScriptedModel(scholar, PLAIN)) as opened:
+        answer = await opened.ask("Do they share a director?", ["King Kong", "The Hobbit: An Unexpected Journey"])
     assert answer.measures["door"] == "token"
     assert [call.call for call in answer.ledger].count("reasoning-paths") == 1
 
 
 async def test_kept_replies_need_no_model(tiny: Path, tmp_path: Path) -> None:
-    """What was decoded once is replayed offline: from a folder elsewhere, and by the ledger's name where there is none."""
+    """What was decoded once is replayed offline: from a folder elsewhere, and by the ledger's name if there is none."""
     place = tmp_path / tiny.name
     place.symlink_to(tiny)
     first = await asked(QUESTION, path_model=place, chat=ScriptedModel(scholar, PLAIN), replies=True)
@@ -152,10 +152,10 @@ async def test_a_door_that_the_model_does_not_offer_is_refused(door: str, capabi
     """Before anything is asked, with the doors that there are and what would open the one that is wanted."""
     chat = ScriptedModel(scholar, capability)
     wanted: dict[str, Any] = {"search.door": door}
-    async with session(chat=chat, **wanted) as one:
+    async with session(chat=chat, **wanted) as opened:
         with pytest.raises(MethodError, match=f"cannot be held to paths by the door {door}") as caught:
-            await one.ask(QUESTION)
-        assert one.usage().requests == 0
+            await opened.ask(QUESTION)
+        assert opened.usage().requests == 0
     assert chat.asked == []
     assert "--path-model hf:FOLDER" in caught.value.hint
     assert "scripted offers: " in caught.value.hint
@@ -251,7 +251,7 @@ def test_one_walk_of_a_path_of_many_ends() -> None:
     cast = step(("kong", "star", "watts"), ("kong", "star", "black"))
     beam = PartialPath(node("kong"), (cast, step(("watts", "born", "shoreham"), ("black", "born", "santa monica"))))
     alone = beam.alone(node("santa monica"))
-    assert [one.tails for one in alone.steps] == [(node("black"),), (node("santa monica"),)]
+    assert [step.tails for step in alone.steps] == [(node("black"),), (node("santa monica"),)]
     assert alone.chain == beam.chain
     assert alone.walks(node("santa monica")) == beam.walks(node("santa monica"))
 

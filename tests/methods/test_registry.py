@@ -59,13 +59,13 @@ async def test_a_closed_session_answers_from_no_memory_either() -> None:
 @pytest.mark.parametrize("asks", ["ask", "estimate"])
 @pytest.mark.parametrize("chat", [None, ScriptedModel([])])
 async def test_log_probabilities_that_a_model_does_not_give_are_refused(asks: str, chat: ScriptedModel | None) -> None:
-    """Before any request, naming the model and what would work; the endpoint would be refused too, were it looked at."""
+    """Before any request, naming the model and what would work; the endpoint would be refused, too, if looked at."""
     given: dict[str, Any] = {"search.verifier": "log-probability", "cache": False, "embedder": "bm25"}
     async with Session("no-such-profile", chat=chat, **given) as session:
         with pytest.raises(MethodError, match=f"the model {chat.name if chat else 'local'} gives none") as caught:
             await getattr(session, asks)("Where?")
         assert session.usage().requests == session.usage().model_calls == 0
-    assert all(said in caught.value.hint for said in ("logprobs = true", "deductive", "adequacy", "none"))
+    assert all(word in caught.value.hint for word in ("logprobs = true", "deductive", "adequacy", "none"))
 
 
 @pytest.mark.parametrize("name", METHODS)

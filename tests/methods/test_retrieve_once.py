@@ -45,19 +45,19 @@ def step(name: str, beam: int, score: float) -> Step:
 
 
 def drive(
-    walk: Walk, offers: Callable[[Expanding], Sequence[Step]], **said: Any
+    walk: Walk, offers: Callable[[Expanding], Sequence[Step]], **reply: Any
 ) -> tuple[SearchResult, list[Need[object]]]:
-    """Runs a walk over what is offered; the model names the first path, or concludes what is `said`."""
+    """Runs a walk over what is offered; the model names the first path, or concludes as `reply` has it."""
     needs: list[Need[object]] = [next(walk)]
     try:
         while True:
             match needs[-1]:
                 case Expanding() as need:
-                    needs.append(walk.send(Expansion(tuple(offers(need)), complete=said.get("complete", True))))
+                    needs.append(walk.send(Expansion(tuple(offers(need)), complete=reply.get("complete", True))))
                 case Completing() as need:
                     needs.append(walk.send(need.partial_paths))
                 case Answering():
-                    needs.append(walk.send(said.get("conclusion", Conclusion((1,)))))
+                    needs.append(walk.send(reply.get("conclusion", Conclusion((1,)))))
     except StopIteration as end:
         return end.value, needs
 
@@ -82,18 +82,18 @@ def shown(needs: Sequence[Need[object]]) -> tuple[PartialPath, ...]:
 def test_kaping_shows_the_best_triples_of_one_hop(candidates: int | None, count: int) -> None:
     """Ranked as verbalised pairs whatever the settings say, best first; as many as there are where more are wanted."""
     search = SearchSettings(candidates=candidates, form="groups", depth=4)
-    found, needs = drive(retrieve_once.kaping(Task(TOPICS, search)), many)
+    result, needs = drive(retrieve_once.kaping(Task(TOPICS, search)), many)
     assert isinstance(needs[0], Expanding)
     assert (needs[0].retriever, needs[0].form, needs[0].last) == ("kaping", "pairs", True)
     assert [type(need) for need in needs] == [Expanding, Answering]
     assert [beam.score for beam in shown(needs)] == [15.0 - n for n in range(count)]
     assert [beam.topic for beam in shown(needs)[:2]] == list(TOPICS)
-    assert found.paths == shown(needs)[:1]
+    assert result.paths == shown(needs)[:1]
 
 
 def test_vanilla_keeps_the_best_steps_of_each_hop() -> None:
     """No call before the answer; it sees the kept paths of all depths, the longest and best first."""
-    found, needs = drive(retrieve_once.vanilla(Task(TOPICS, SearchSettings(depth=3, beam=2))), many)
+    result, needs = drive(retrieve_once.vanilla(Task(TOPICS, SearchSettings(depth=3, beam=2))), many)
     walked = [need for need in needs if isinstance(need, Expanding)]
     assert [(need.depth, len(need.partial_paths), need.last) for need in walked] == [
         (1, 2, False),
@@ -111,16 +111,16 @@ def test_vanilla_keeps_the_best_steps_of_each_hop() -> None:
         ["d1n0"],
         ["d1n1"],
     ]
-    assert found.paths == shown(needs)[:1]
+    assert result.paths == shown(needs)[:1]
 
 
 @pytest.mark.parametrize("method", [retrieve_once.kaping, retrieve_once.vanilla])
 @pytest.mark.parametrize("complete", [True, False])
 def test_a_topic_without_edges_costs_no_call(method: Callable[[Task], Walk], complete: bool) -> None:
     """There is nothing to show; that means "none" where the endpoint left nothing out."""
-    found, needs = drive(method(Task(TOPICS[:1], SearchSettings())), nothing, complete=complete)
+    result, needs = drive(method(Task(TOPICS[:1], SearchSettings())), nothing, complete=complete)
     assert [type(need) for need in needs] == [Expanding]
-    assert found == SearchResult(exhausted=complete)
+    assert result == SearchResult(exhausted=complete)
 
 
 @pytest.mark.parametrize(("beam", "exhausted"), [(1, False), (15, True)])
@@ -128,37 +128,37 @@ def test_vanilla_has_seen_all_only_where_it_kept_all(beam: int, exhausted: bool)
     """A dead end after steps that were left out is no proof that there is none."""
     search = SearchSettings(depth=3, beam=beam)
     offers = lambda need: many(need) if need.depth == 1 else []  # noqa: E731  # as short as it is
-    found, _ = drive(retrieve_once.vanilla(Task(TOPICS[:1], search)), offers, conclusion=Conclusion())
-    assert found == SearchResult(exhausted=exhausted)
+    result, _ = drive(retrieve_once.vanilla(Task(TOPICS[:1], search)), offers, conclusion=Conclusion())
+    assert result == SearchResult(exhausted=exhausted)
 
 
 def test_a_judgement_sees_all_paths_and_names_no_ends() -> None:
     """Yes, no or an option rests on whole paths."""
     conclusion = Conclusion((2, 1), verdict="yes")
-    found, needs = drive(
+    result, needs = drive(
         retrieve_once.kaping(Task(TOPICS, SearchSettings(), together=True)), many, conclusion=conclusion
     )
-    assert found.paths == (shown(needs)[1], shown(needs)[0])
-    assert (found.tails, found.conclusion.verdict) == (((), ()), "yes")
+    assert result.paths == (shown(needs)[1], shown(needs)[0])
+    assert (result.tails, result.conclusion.verdict) == (((), ()), "yes")
 
 
 @given(depth=st.integers(1, 50), beam=st.integers(1, 20), offered=st.integers(0, 30), kaping=st.booleans())
 def test_evidence_is_offered_steps_within_the_bounds(depth: int, beam: int, offered: int, kaping: bool) -> None:
     """Never more than D hops, N paths a hop, one answer call; every step was offered."""
-    said: set[Step] = set()
+    candidates: set[Step] = set()
 
     def offers(need: Expanding) -> list[Step]:
         made = [step(f"{need.depth}.{n}", n % len(need.partial_paths), -n) for n in range(offered)]
-        said.update(made)
+        candidates.update(made)
         return made
 
     method = retrieve_once.kaping if kaping else retrieve_once.vanilla
-    found, needs = drive(method(Task(TOPICS, SearchSettings(depth=depth, beam=beam))), offers)
+    result, needs = drive(method(Task(TOPICS, SearchSettings(depth=depth, beam=beam))), offers)
     kinds = [type(need) for need in needs]
     assert kinds.count(Answering) == (1 if offered else 0)
     assert kinds.count(Expanding) <= (1 if kaping else depth)
     assert all(len(need.partial_paths) <= max(beam, len(TOPICS)) for need in needs if isinstance(need, Expanding))
-    assert {each for one in found.paths for each in one.steps} <= said
+    assert {each for path in result.paths for each in path.steps} <= candidates
 
 
 async def answered(films: SparqlGraph, similarity: LazySimilarity, question: str, method: str) -> tuple[Answer, Ranked]:

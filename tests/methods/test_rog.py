@@ -1,4 +1,4 @@
-"""Reasoning on graphs as a state machine, played with lists of replies, and over a real graph with a model that plans."""
+"""Reasoning on graphs as a state machine, played with lists of replies, and over a real graph with a planning model."""
 
 import json
 import re
@@ -71,37 +71,37 @@ def first(_: Answering) -> Conclusion:
 
 
 def test_plans_are_grounded_and_judged() -> None:
-    """As many plans as the beam is wide, as long as the search is deep; no further call than those two. A weight is a score."""
-    found, needs = drive([PlannedChain(TOPIC, relations("ab"), 0.7)], first, SearchSettings(depth=3, beam=2))
+    """As many plans as the beam is wide, as long as the search is deep; only those two calls. A weight is a score."""
+    result, needs = drive([PlannedChain(TOPIC, relations("ab"), 0.7)], first, SearchSettings(depth=3, beam=2))
     assert needs[0] == Planning((TOPIC,), 3, 2)
     assert [type(need).__name__ for need in needs] == ["Planning", "Completing", "Answering"]
-    (beam,) = found.paths
+    (beam,) = result.paths
     assert (beam.chain, beam.score) == (relations("ab"), 0.7)
-    assert found.measures == {"validity ratio": 1.0, "planned steps": 2}
+    assert result.measures == {"validity ratio": 1.0, "planned steps": 2}
 
 
 def test_a_chain_with_a_step_that_does_not_exist_is_dropped() -> None:
     """Not shortened either: of seven planned steps four exist, and one chain is judged."""
     planned = [PlannedChain(TOPIC, relations(names)) for names in ("za", "ab", "abz")]
-    found, needs = drive(planned, first)
+    result, needs = drive(planned, first)
     assert [beam.chain for need in needs if isinstance(need, Answering) for beam in need.partial_paths] == [
         relations("ab")
     ]
-    assert [beam.chain for beam in found.paths] == [relations("ab")]
-    assert found.measures == {"validity ratio": 4 / 7, "planned steps": 7}
+    assert [beam.chain for beam in result.paths] == [relations("ab")]
+    assert result.measures == {"validity ratio": 4 / 7, "planned steps": 7}
 
 
 def test_nothing_grounded_costs_no_answer_call() -> None:
     """And it is not said that the graph has none: what was not planned was not looked at."""
-    found, needs = drive([PlannedChain(TOPIC, relations("z"))], first)
-    assert found == SearchResult(measures={"validity ratio": 0.0, "planned steps": 1})
+    result, needs = drive([PlannedChain(TOPIC, relations("z"))], first)
+    assert result == SearchResult(measures={"validity ratio": 0.0, "planned steps": 1})
     assert not any(isinstance(need, Answering) for need in needs)
 
 
 def test_no_plan_has_no_validity() -> None:
     """Nothing is divided by nothing."""
-    found, needs = drive([], first)
-    assert (found, len(needs)) == (SearchResult(measures={"planned steps": 0}), 1)
+    result, needs = drive([], first)
+    assert (result, len(needs)) == (SearchResult(measures={"planned steps": 0}), 1)
 
 
 def test_a_plan_counts_once_whatever_the_number_of_topics() -> None:
@@ -122,8 +122,8 @@ def test_the_conclusion_names_paths_and_tails(together: bool) -> None:
     """A judgement on several paths counts with all their tails."""
     planned = [PlannedChain(TOPIC, relations(names)) for names in ("a", "b")]
     conclusion = Conclusion((2,), {2: (1,)}, "yes" if together else "")
-    found, _ = drive(planned, lambda _: conclusion, together=together)
-    assert ([beam.chain for beam in found.paths], found.tails) == ([relations("b")], ((),) if together else ((1,),))
+    result, _ = drive(planned, lambda _: conclusion, together=together)
+    assert ([beam.chain for beam in result.paths], result.tails) == ([relations("b")], ((),) if together else ((1,),))
 
 
 @given(st.lists(st.text("abz", min_size=1, max_size=4), max_size=5), st.data())
@@ -133,13 +133,13 @@ def test_whatever_is_planned_only_what_exists_is_found(plans: list[str], data: s
     def conclude(need: Answering) -> Conclusion:
         return Conclusion(tuple(data.draw(st.lists(st.integers(1, len(need.partial_paths)), unique=True))))
 
-    found, _ = drive([PlannedChain(TOPIC, relations(names)) for names in plans], conclude)
-    assert all(step.edges for beam in found.paths for step in beam.steps)
-    assert {beam.chain for beam in found.paths} <= {relations(names) for names in plans if "z" not in names}
+    result, _ = drive([PlannedChain(TOPIC, relations(names)) for names in plans], conclude)
+    assert all(step.edges for beam in result.paths for step in beam.steps)
+    assert {beam.chain for beam in result.paths} <= {relations(names) for names in plans if "z" not in names}
     distinct = set(plans)
     steps, valid = sum(map(len, distinct)), sum(len(names.partition("z")[0]) for names in distinct)
-    assert found.measures == ({"validity ratio": valid / steps} if steps else {}) | {"planned steps": steps}
-    assert not found.exhausted
+    assert result.measures == ({"validity ratio": valid / steps} if steps else {}) | {"planned steps": steps}
+    assert not result.exhausted
 
 
 class Planner:
@@ -161,7 +161,9 @@ class Planner:
             "plan": {"keywords": ["film"], "kind": self.kind, "mentions": ["King Kong"]}
             | {"planning_steps": [], "declarative_statement": "It is so." if self.verdict else "*placeholder* is it."},
             "relation-paths": {
-                "plans": [{"relations": [number.get(one, 99) for one in plan], "weight": 0.9} for plan in self.plans]
+                "plans": [
+                    {"relations": [number.get(relation, 99) for relation in plan], "weight": 0.9} for plan in self.plans
+                ]
             },
             "answer": {"paths": [{"path": 1, "ends": []}], "verdict": self.verdict},
         }
@@ -228,7 +230,7 @@ async def test_each_call_may_come_to_nothing(ask: Ask, call: str) -> None:
 
 
 async def test_without_a_language_model_relations_are_planned_by_their_names(ask: Ask) -> None:
-    """The local model plans single relations and pairs, many of which do not exist, and answers by the one that does."""
+    """The local model plans single relations and pairs, many of which do not exist, and answers by one that does."""
     answer = await ask("rog", question="Who was King Kong directed by?")
     assert [value.value for value in answer.answers] == ["Peter Jackson"]
     assert isinstance(answer.measures["validity ratio"], float)

@@ -45,10 +45,10 @@ class Driver:
         match need:
             case Expanding():
                 self.depth = need.depth
-                found = [
+                steps = [
                     group(n, beam, name, self.tails) for n, beam in enumerate(need.partial_paths) for name in "abc"
                 ]
-                return Expansion(tuple(found), self.complete, page=1)
+                return Expansion(tuple(steps), self.complete, page=1)
             case Scoring(what="relations"):
                 return tuple(self.scores[str(step.relation.relation.local_name)] for step in need.candidates)
             case Scoring():
@@ -134,11 +134,11 @@ def test_what_does_not_help_is_dropped() -> None:
 
 def test_enough_evidence_ends_the_search_and_is_completed() -> None:
     """The answer call sees the paths of that depth with all their ends, those of one chain as one."""
-    found, needs = drive(SearchSettings(depth=4, beam=2), Driver(enough_at=1, b=0.1))
+    result, needs = drive(SearchSettings(depth=4, beam=2), Driver(enough_at=1, b=0.1))
     assert kinds(needs) == ["Expanding", "relations", "entities", "Judging", "Completing", "Answering"]
-    (beam,) = found.paths
+    (beam,) = result.paths
     assert [tail.text for tail in beam.tails] == ["<http://x/t.a0>", "<http://x/t.a1>"]
-    assert not found.exhausted
+    assert not result.exhausted
 
 
 def test_never_enough_leaves_the_answer_to_the_kept_paths_of_every_depth() -> None:
@@ -160,23 +160,23 @@ def test_a_judgement_rests_on_all_evidence() -> None:
             return super().__call__(need)
 
     topics = (Iri("http://x/t"), Iri("http://x/u"))
-    found, needs = drive(SearchSettings(depth=3, beam=2), Crossed(enough_at=2, b=0.0), together=True, topics=topics)
+    result, needs = drive(SearchSettings(depth=3, beam=2), Crossed(enough_at=2, b=0.0), together=True, topics=topics)
     judged = [need.partial_paths for need in needs if isinstance(need, Judging)]
     assert [{beam.topic for beam in shown} for shown in judged] == [set(topics), set(topics)]
     assert kinds(needs)[-2:] == ["Completing", "Answering"]
-    assert {beam.topic for beam in found.paths} == set(topics)
+    assert {beam.topic for beam in result.paths} == set(topics)
 
 
 def test_nothing_that_helps_ends_the_search_without_further_calls() -> None:
     """All was offered and judged: the graph says none. No entities are scored for relations that do not help."""
-    found, needs = drive(SearchSettings(depth=3), Driver(a=0.0, b=0.0))
-    assert (found, kinds(needs)) == (SearchResult(exhausted=True), ["Expanding", "relations"])
+    result, needs = drive(SearchSettings(depth=3), Driver(a=0.0, b=0.0))
+    assert (result, kinds(needs)) == (SearchResult(exhausted=True), ["Expanding", "relations"])
 
 
 def test_a_topic_without_edges_costs_no_call() -> None:
     """There is nothing to score."""
-    found, needs = drive(SearchSettings(), lambda _: Expansion((), complete=True))
-    assert (found, kinds(needs)) == (SearchResult(exhausted=True), ["Expanding"])
+    result, needs = drive(SearchSettings(), lambda _: Expansion((), complete=True))
+    assert (result, kinds(needs)) == (SearchResult(exhausted=True), ["Expanding"])
 
 
 @pytest.mark.parametrize(
@@ -189,9 +189,9 @@ def test_a_topic_without_edges_costs_no_call() -> None:
     ],
 )
 def test_exhausted_is_false_where_something_was_not_looked_at(settings: SearchSettings, driver: Driver) -> None:
-    """An empty result means "the graph says none" only where everything was offered, and nothing that helps was dropped."""
-    found, _ = drive(settings, driver)
-    assert (found.paths, found.exhausted) == ((), False)
+    """An empty result means "the graph says none" only where all was offered, and nothing helpful was dropped."""
+    result, _ = drive(settings, driver)
+    assert (result.paths, result.exhausted) == ((), False)
 
 
 def test_all_relations_are_offered_unless_the_settings_bound_them() -> None:
@@ -202,23 +202,23 @@ def test_all_relations_are_offered_unless_the_settings_bound_them() -> None:
 
 
 def test_no_next_hop_is_looked_at() -> None:
-    """What the retriever would fetch ahead is never used; relations are scored once, whatever form the settings name."""
+    """What the retriever would fetch ahead is never used; relations are scored once, whatever the form."""
     _, needs = drive(SearchSettings(depth=2, form="pairs"), Driver())
     assert all(need.last and need.form == "groups" for need in needs if isinstance(need, Expanding))
 
 
 def test_several_edges_to_one_entity_are_one_pair() -> None:
     """Two terms of one office: the entity is scored once, and its path keeps both."""
-    edges = [Edge(TOPICS[0], Iri("http://x/r/a"), Iri("http://x/t.a0"), "out", said) for said in ("one", "two")]
+    edges = [Edge(TOPICS[0], Iri("http://x/r/a"), Iri("http://x/t.a0"), "out", endpoint) for endpoint in ("one", "two")]
 
     def answer(need: Need[object]) -> Any:
         if isinstance(need, Expanding):
             return Expansion((Step(0, edges[0].walked, tuple(edges)),), complete=True)
         return Driver(enough_at=1)(need) if not isinstance(need, Judging) else True
 
-    found, needs = drive(SearchSettings(), answer)
+    result, needs = drive(SearchSettings(), answer)
     assert [len(need.candidates) for need in needs if isinstance(need, Scoring)] == [1, 1]
-    assert found.paths[0].steps[0].edges == tuple(edges)
+    assert result.paths[0].steps[0].edges == tuple(edges)
 
 
 @given(
@@ -248,9 +248,9 @@ def test_whatever_the_model_says_paths_are_made_of_offered_edges(
             offered.update(edge for step in reply.candidates for edge in step.edges)
         return reply
 
-    found, needs = drive(settings, answer, together=together)
-    assert all(edge in offered for beam in found.paths for step in beam.steps for edge in step.edges)
-    assert all(beam.walks(tail) for beam in found.paths for tail in beam.tails)
+    result, needs = drive(settings, answer, together=together)
+    assert all(edge in offered for beam in result.paths for step in beam.steps for edge in step.edges)
+    assert all(beam.walks(tail) for beam in result.paths for tail in beam.tails)
     assert all(len(need.partial_paths) <= settings.beam for need in needs if isinstance(need, Expanding))
     entities = [need for need in needs if isinstance(need, Scoring) and need.what == "entities"]
     assert all(len(need.candidates) <= settings.beam * settings.tails for need in entities)
@@ -258,7 +258,7 @@ def test_whatever_the_model_says_paths_are_made_of_offered_edges(
 
 
 class Scorer:
-    """Plays a model that scores the relation wanted at a depth, and says that it is enough where the last was walked."""
+    """Plays a model that scores the relation wanted at a depth, and says that it is enough after the last one."""
 
     def __init__(self, *relations: str, kind: str = "entities", verdict: str = "") -> None:
         self.relations = relations
