@@ -1,7 +1,7 @@
 """Whether a Session grows: its resident memory after 500 and after 10,000 questions over the bundled sample.
 
-Every question has a text of its own. Nobody is asked over a network, and no weights are loaded: the model is `local`, the
-embedder `bm25`, each walk one step long, the cache a folder that is empty at first.
+Every question has a text of its own. Nobody is asked over a network, and no weights are loaded: the model is `local`,
+the embedder `bm25`, each walk one step long, the cache a folder that is empty at first.
 """
 
 import asyncio

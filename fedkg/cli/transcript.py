@@ -30,8 +30,9 @@ INDENT = "    "
 def transcript(file: str, wanted: int | None, as_json: bool) -> None:
     """Show the transcript FILE (- is stdin), which `fedkg ask --transcript FILE` writes.
 
-    Of each call the last message of its first request is shown, every reply, and what it was taken for; with --call N the
-    system prompt and the schema too. A line that is no transcript's ends the output, with exit code 2 and its number.
+    Of each call the last message of its first request is shown, every reply, and what it was taken for; with --call N
+    the system prompt and the schema too. A line that is no transcript's ends the output, with exit code 2 and its
+    number.
     """
     entries = _numbered(read("standard input" if file == "-" else file, _data(file)))
     if wanted:

@@ -1,4 +1,7 @@
-"""The life of what asks asynchronously: run from plain programs, in any thread; closed at once, with all that is under way."""
+"""The life of what asks asynchronously: run from plain programs, in any thread.
+
+Closed at once, with all that is under way.
+"""
 
 import asyncio
 import contextlib
@@ -22,8 +25,8 @@ ENDING = 0.1
 class Lifecycle:
     """An asynchronous context manager, and a plain one with `run`.
 
-    Who inherits from it does all its work within `self._in_flight.one()`, and frees in `_free` and `_free_files` what it has
-    opened.
+    Who inherits from it does all its work within `self._in_flight.one()`, and frees in `_free` and `_free_files` what
+    it has opened.
     """
 
     def __init__(self) -> None:

@@ -100,7 +100,10 @@ def scripted(
     topic: Match | None = None,
     **search: Any,
 ) -> Interpreter:
-    """An interpreter that tells its events to `told`, but not where steps lead to; the model gives that reply to every call, None is the local model."""
+    """An interpreter that tells its events to `told`, but not where steps lead to.
+
+    The model gives that reply to every call, None is the local model.
+    """
     model = PromptedModel(ScriptedModel(lambda _messages, _call: reply)) if reply else LocalModel(similarity)
     return interpreter_of(graph, similarity, quietly(told), model, topic, **search)
 
@@ -135,7 +138,10 @@ async def expanded(interpreter: Interpreter) -> tuple[Expansion, tuple[PartialPa
 
 
 async def test_a_hop_is_ranked(town: SparqlGraph, hashing: LazySimilarity, told: list[Event]) -> None:
-    """The best candidate comes first; what was fetched and what is offered is told; a page is as long as the settings say."""
+    """The best candidate comes first; what was fetched and what is offered is told.
+
+    A page is as long as the settings say.
+    """
     interpreter = scripted(town, hashing, told, candidates=1)
     expansion, _ = await expanded(interpreter)
     assert [found.relation.relation.local_name for found in expansion.candidates] == ["mayor", "country"]
@@ -174,7 +180,8 @@ async def test_paths_of_before_are_shown_and_not_judged(
     town: SparqlGraph, hashing: LazySimilarity, told: list[Event], new: Sequence[int], kept: Sequence[int]
 ) -> None:
     """There is a verdict for each new path, and only these are told of."""
-    reply = '{"verdicts": [{"path": 1, "follows": true, "deducible": true}, {"path": 2, "follows": true, "deducible": true}]}'
+    verdict = '"follows": true, "deducible": true'
+    reply = f'{{"verdicts": [{{"path": 1, {verdict}}}, {{"path": 2, {verdict}}}]}}'
     interpreter = scripted(town, hashing, told, reply)
     _, beams = await expanded(interpreter)
     need = Deducing(2, tuple(beams[number] for number in new), tuple(beams[number] for number in kept))
@@ -211,7 +218,10 @@ async def test_what_was_planned_is_named_before_it_is_judged(
 async def test_a_topic_that_nobody_knows_has_no_plan(
     town: SparqlGraph, hashing: LazySimilarity, told: list[Event]
 ) -> None:
-    """A given IRI is checked where its edges are fetched first; where relations are given nothing was fetched, nor checked."""
+    """A given IRI is checked where its edges are fetched first.
+
+    Where relations are given nothing was fetched, nor checked.
+    """
     nobody = Iri("http://x/nobody")
     interpreter = scripted(town, hashing, told, topic=Match(nobody, "nobody", 1.0))
     with pytest.raises(TopicError, match="says nothing of http://x/nobody"):
@@ -356,7 +366,10 @@ async def test_without_a_usable_plan_each_relation_is_one(
 async def test_the_model_ranks_relations_where_it_is_the_retriever(
     town: SparqlGraph, hashing: LazySimilarity, told: list[Event]
 ) -> None:
-    """In one call for all; who gets the same score stays where the retriever had it; what is told is what is offered."""
+    """In one call for all; who gets the same score stays where the retriever had it.
+
+    What is told is what is offered.
+    """
     interpreter, asked = listening(town, hashing, told, '{"scores": [{"relation": 2, "score": 0.5}]}')
     forms: tuple[Form, ...] = ("groups", "pairs")
     for form in forms:
@@ -464,7 +477,10 @@ async def test_a_need_without_a_handler_is_an_error(
 
 
 def test_neither_half_writes_into_the_other() -> None:
-    """The run of a question sets only attributes of its own; of a walk the handlers write the record, and nothing else."""
+    """The run of a question sets only attributes of its own.
+
+    Of a walk the handlers write the record, and nothing else.
+    """
     engine = Path(question_run.__file__).parent
     own = _written(engine / "question_run.py") | _written(engine / "interpreter.py")
     assert {name for name in own if not re.fullmatch(r"self\.\w+", name)} == set()

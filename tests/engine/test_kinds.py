@@ -22,7 +22,8 @@ from fedkg.reasoner.prompted import PromptedModel
 from fedkg.testing import HashingEmbedder, ScriptedModel
 
 TOWNS = """
-:horn rdfs:label "Horn"@en ; r:population "59449"^^xsd:integer ; r:country :dania ; r:mayor :ana, :bo ; r:founded "1442"^^xsd:gYear .
+:horn rdfs:label "Horn"@en ; r:population "59449"^^xsd:integer ; r:country :dania ; r:mayor :ana, :bo ;
+    r:founded "1442"^^xsd:gYear .
 :ikby rdfs:label "Ikby"@en ; r:population "15979"^^xsd:integer ; r:country :svea .
 :dania rdfs:label "Dania"@en ; r:currency :krone . :svea rdfs:label "Svea"@en . :krone rdfs:label "Krone"@en .
 :ana rdfs:label "Ana"@en . :bo rdfs:label "Bo"@en .
@@ -238,7 +239,10 @@ async def test_what_was_kept_before_is_not_verified_again(towns: SparqlGraph) ->
     ],
 )
 async def test_paths_that_decide_nothing_are_no_answer(towns: SparqlGraph, name: str, reply: dict[str, Any]) -> None:
-    """No verdict, no option, or none with evidence: the document says that nothing was found, not what the model guessed."""
+    """No verdict, no option, or none with evidence.
+
+    The document says that nothing was found, not what the model guessed.
+    """
     answer = await answered(towns, Player(QUESTIONS[name]._replace(reply=reply)))
     assert (answer.status, answer.answers) == (Status.NOT_FOUND, ())
     unfounded = not reply["paths"] and (reply.get("verdict") or reply.get("option"))
@@ -246,7 +250,10 @@ async def test_paths_that_decide_nothing_are_no_answer(towns: SparqlGraph, name:
 
 
 async def test_a_choice_whose_options_nobody_knows_ends_at_once(towns: SparqlGraph) -> None:
-    """Where the plan that was to find them fails nothing is fetched or asked further, and the document says what to do."""
+    """Where the plan that was to find them fails nothing is fetched or asked further.
+
+    The document says what to do.
+    """
     chat, ledger = ScriptedModel(lambda *_: "?"), Ledger()
     model = PromptedModel(chat, ledger)
     run = QuestionRun(
@@ -300,7 +307,10 @@ BOTH = Asked(
 async def test_what_two_topics_share_is_the_answer(
     make_graph: Callable[..., SparqlGraph], plan: str, kind: Kind, said: str
 ) -> None:
-    """The answer call sees where their paths meet, before each path alone; the answer stands on a path from each topic."""
+    """The answer call sees where their paths meet, before each path alone.
+
+    The answer stands on a path from each topic.
+    """
     graph, player = make_graph(SHARED, name="films"), Player(BOTH._replace(kind=kind))
     answer = await answered(graph, player, plan)
     assert [value.value for value in answer.answers] == [said]

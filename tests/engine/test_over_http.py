@@ -37,7 +37,10 @@ def said(answers: list[Answer]) -> list[tuple[str, list[str]]]:
 async def test_fifty_questions_get_the_same_answers_over_http_and_in_process(
     server: str, data: Path, tmp_path: Path
 ) -> None:
-    """How a graph is reached makes no difference; each hop costs two neighbour batches and a label batch, then nothing."""
+    """How a graph is reached makes no difference.
+
+    Each hop costs two neighbour batches and a label batch, then nothing.
+    """
     questions = [
         question
         for name in ("pathquestion-2h", "pathquestion-3h")

@@ -207,7 +207,10 @@ async def test_none_not_found_and_failed_are_three_answers(
 
 @pytest.mark.parametrize(("reply", "status"), [('{"paths": []}', Status.NONE), ("?", Status.NOT_FOUND)])
 async def test_an_answer_that_was_not_chosen_is_not_none(films: SparqlGraph, reply: str, status: Status) -> None:
-    """All was seen and a path kept, but the call that says whether it answers failed: nobody said that the graph has none."""
+    """All was seen and a path kept, but the call that says whether it answers failed.
+
+    Nobody said that the graph has none.
+    """
     player = Player("directed by", "none of these")
 
     def play(messages: Sequence[Message], call: str) -> str:
@@ -317,7 +320,10 @@ async def test_a_model_that_cannot_be_reached_is_an_error(films: SparqlGraph) ->
 
 @pytest.mark.parametrize(("failing", "status"), [(99, Status.FAILED), (1, Status.NOT_FOUND)])
 async def test_a_model_that_was_never_heard_has_failed(films: SparqlGraph, failing: int, status: Status) -> None:
-    """A wrong base URL gives a web page for each reply: that is no search that found nothing. One good reply makes it one."""
+    """A wrong base URL gives a web page for each reply: that is no search that found nothing.
+
+    One good reply makes it one.
+    """
     asked: list[str] = []
 
     def play(_messages: Sequence[Message], call: str) -> str:
@@ -514,7 +520,8 @@ APES = """
 @prefix dcterms: <http://purl.org/dc/terms/> .
 :ape rdfs:label "King Kong"@en ; dcterms:description "1933 release" ; r:directed_by :cooper .
 :kong1 rdfs:label "King Kong"@en ; dcterms:description "2005 release" ; r:directed_by :jackson .
-:cooper rdfs:label "Merian Cooper"@en . :jackson rdfs:label "Peter Jackson"@en . r:directed_by rdfs:label "directed by"@en .
+:cooper rdfs:label "Merian Cooper"@en . :jackson rdfs:label "Peter Jackson"@en .
+r:directed_by rdfs:label "directed by"@en .
 """
 
 

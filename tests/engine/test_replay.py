@@ -67,7 +67,10 @@ def document(answer: Answer) -> bytes:
 @pytest.mark.parametrize("embedder", ["bm25", "minilm"])
 @pytest.mark.parametrize("warm_first", [True, False])
 async def test_the_sample_offline(tmp_path: Path, embedder: str, warm_first: bool) -> None:
-    """The document of a warm run, byte for byte, from the pack of a warm or of a cold run; also the vectors come along."""
+    """The document of a warm run, byte for byte, from the pack of a warm or of a cold run.
+
+    Also the vectors come along.
+    """
     here, there = tmp_path / "here", tmp_path / "there"
     try:
         cold = await asked("sample", here, KING, embedder=embedder)

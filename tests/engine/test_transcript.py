@@ -146,7 +146,10 @@ class Leaking(ScriptedModel):
 
 
 async def test_no_secret_enters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither from the environment, nor from URLs and the model's name, nor the contact, whoever wrote it into a reply."""
+    """Neither from the environment, nor from URLs and the model's name, nor the contact.
+
+    Whoever wrote it into a reply.
+    """
     monkeypatch.setenv("OPENAI_API_KEY", "environment-key")
     file = tmp_path / "t.jsonl"
     settings = Settings(

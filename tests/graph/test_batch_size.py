@@ -87,7 +87,10 @@ async def test_an_endpoint_is_not_asked_for_too_much_again(
 async def test_a_batch_that_was_given_up_teaches_the_most(
     make: Wire, faults: list[Callable[[str], EndpointReply | None]]
 ) -> None:
-    """Where not even the smallest parts were answered, the next batch begins below them; it does not fail in the same way."""
+    """Where not even the smallest parts were answered, the next batch begins below them.
+
+    It does not fail in the same way.
+    """
     faults.append(lambda query: TIMEOUT if query.split(".")[0].count("<http://x/a") > 3 else None)
     graph = make(TEXT, store=MemoryStore(), limits=Limits(retries=0, concurrency=1))
     found = await graph.neighbours(WANTED, "out")

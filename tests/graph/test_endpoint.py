@@ -97,7 +97,10 @@ async def test_verification_that_fails_says_so(make: Wire, faults: Faults) -> No
 async def test_a_shape_is_known_by_its_marker(
     turtle: Callable[[str], EmbeddedTransport], wire: Wire, name: str, marked: bool
 ) -> None:
-    """The predicate that gives a shape away is looked for in the graph; a profile without one fits nothing by itself."""
+    """The predicate that gives a shape away is looked for in the graph.
+
+    A profile without one fits nothing by itself.
+    """
     graph = wire(turtle("wd:P1 wikibase:directClaim wdt:P1 ."))
     assert await has_shape(graph._select, profiles.find(name)) is marked
 

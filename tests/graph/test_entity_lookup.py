@@ -279,7 +279,10 @@ async def test_the_api_s_order_counts_among_equals(turtle: Callable[[str], Embed
 
 
 async def test_the_api_s_errors_bar_nothing(turtle: Callable[[str], EmbeddedTransport]) -> None:
-    """It says that it cannot serve one search; the next one may be another matter. A text too long for it is not sent."""
+    """It says that it cannot serve one search; the next one may be another matter.
+
+    A text too long for it is not sent.
+    """
     body = b'{"error": {"code": "badvalue", "info": "no"}}'
     transport = FakeTransport(lambda _: EndpointReply(200, {"content-type": "application/json"}, body))
     graph = with_api(turtle, transport)

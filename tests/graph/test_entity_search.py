@@ -22,7 +22,8 @@ TIMEOUT = EndpointReply(500, {"content-type": "text/plain"}, b"Virtuoso S1T00 Er
 WD = "http://www.wikidata.org/entity/"
 
 PROPERTIES = """
-wd:P36 rdfs:label "capital"@en, "Hauptstadt"@de ; wikibase:directClaim wdt:P36 ; wikibase:propertyType wikibase:WikibaseItem .
+wd:P36 rdfs:label "capital"@en, "Hauptstadt"@de ; wikibase:directClaim wdt:P36 ;
+    wikibase:propertyType wikibase:WikibaseItem .
 wd:P580 rdfs:label "start time"@en ; wikibase:directClaim wdt:P580 ; wikibase:propertyType wikibase:Time .
 wd:P99 wikibase:directClaim wdt:P99 .
 wd:Q1 rdfs:label "capital"@en ; wdt:P36 wd:Q2 . wd:Q2 rdfs:label "Two"@en .
@@ -93,7 +94,10 @@ async def test_several_texts_share_one_request(make: Wire, meter: Meter) -> None
 
 
 async def test_matches_come_in_the_order_asked_for(make: Wire) -> None:
-    """Whatever was searched before: the order of names decides ties later on, and a warm cache must change no answer."""
+    """Whatever was searched before.
+
+    The order of names decides ties later on, and a warm cache must change no answer.
+    """
     graph = make(TITLES)
     await graph.search(["film"])
     assert list(await graph.search(["Paris", "film", "It"])) == ["Paris", "film", "It"]
@@ -110,7 +114,10 @@ async def test_a_common_name_does_not_crowd_out_the_others(make: Wire, meter: Me
 
 
 async def test_too_much_about_entities_is_asked_for_in_parts(make: Wire, meter: Meter) -> None:
-    """A reply that is cut is not taken for all that there is; what one entity has too much of is left out, and not kept."""
+    """A reply that is cut is not taken for all that there is.
+
+    What one entity has too much of is left out, and not kept.
+    """
     kinds = " ".join(f':t{number} rdfs:label "type {number}" .' for number in range(9))
     text = f":a a :t0, :t1, :t2, :t3 . :b a :t4, :t5, :t6 . :many a {', '.join(f':t{n}' for n in range(9))} . {kinds}"
     store = MemoryStore()

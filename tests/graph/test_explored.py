@@ -82,7 +82,10 @@ async def test_the_frontier_is_shared(make: Wire) -> None:
 
 
 async def test_fetched_tails_stand_for_a_beam_where_they_are_enough(make: Wire) -> None:
-    """No further ones are asked for, however many there are and wherever they stand, so that the hop has no second wave."""
+    """No further ones are asked for, however many there are and wherever they stand.
+
+    So the hop has no second wave.
+    """
     around, beam, nodes = ExploredGraph(make(FACTS)), *fan(40)
     await around.fetch([A, B, *nodes[10 : 10 + ENOUGH]])
     assert frontier([beam, PartialPath(B)], 60, around) == [nodes[10 : 10 + ENOUGH], [B]]
@@ -148,7 +151,10 @@ def step_to(start: Term, *ends: Term) -> Step:
 
 
 def test_a_budget_is_spread_over_the_beams_in_turns() -> None:
-    """Each beam gets its first end before any gets its second; literals lead nowhere, and what is left goes to who has more."""
+    """Each beam gets its first end before any gets its second.
+
+    Literals lead nowhere, and what is left goes to who has more.
+    """
     many = tuple(Edge(A, P, Iri(f"http://x/n{number}"), "out", "e") for number in range(4))
     beams = [
         PartialPath(A, (Step(0, DirectedRelation(P, "out"), many),)),

@@ -111,7 +111,10 @@ async def test_a_failing_member_stops_nobody(pair: FederatedGraph, down: SparqlG
 
 
 async def test_what_nobody_can_say_is_an_error(down: SparqlGraph, pair: FederatedGraph) -> None:
-    """Where a failing member might have known the name, search fails; an edge of a failing member is not called false."""
+    """Where a failing member might have known the name, search fails.
+
+    An edge of a failing member is not called false.
+    """
     for members, text in (([down, down], "Ada"), ([down, *pair.members], "nobody"), ([*pair.members, down], "nobody")):
         with pytest.raises(EndpointError, match="no connection"):
             await FederatedGraph(members).search([text])
@@ -208,7 +211,10 @@ async def test_copies_are_joined_from_both_sides(member: MakeMember, link: str, 
 
 
 async def test_a_walk_over_a_link_shows_it(member: MakeMember) -> None:
-    """The path's first edge is the link with its own endpoint, and every edge can be asked for again where it was said."""
+    """The path's first edge is the link with its own endpoint.
+
+    Every edge can be asked for again where it was said.
+    """
     graph = FederatedGraph([member(':a r:id "ID:1" .', "near"), member("y:1 r:q y:2 .", "far")], TABLE)
     (edge,) = [edge for near in await graph.neighbours([A], "out") for edge in near.edges]
     step = Step(0, edge.walked, (edge,))
@@ -263,7 +269,10 @@ async def test_many_copies_are_probed_before_they_are_asked_for(member: MakeMemb
 
 
 async def test_two_graphs_of_wikidata_need_no_probe(member: MakeMember, meters: dict[str, Meter]) -> None:
-    """Main and scholarly: articles here, authors there, relations named and told apart by the one that has the catalogue."""
+    """Main and scholarly: articles here, authors there.
+
+    Relations named and told apart by the one that has the catalogue.
+    """
     catalogue = """
         wd:P50 wikibase:directClaim wdt:P50 ; rdfs:label "author"@en ; wikibase:propertyType wikibase:WikibaseItem .
         wd:P698 wikibase:directClaim wdt:P698 ; rdfs:label "PubMed ID"@en ; wikibase:propertyType wikibase:ExternalId .
@@ -381,7 +390,10 @@ async def test_a_copy_that_nobody_can_ask_for_is_none(
 
 
 async def test_only_copies_that_somebody_may_know_are_counted(member: MakeMember) -> None:
-    """Links into graphs that are not asked crowd nobody out, and are no cut; that they are copies is known all the same."""
+    """Links into graphs that are not asked crowd nobody out, and are no cut.
+
+    That they are copies is known all the same.
+    """
     links = " ".join(f":a owl:sameAs <http://elsewhere/{n}> ." for n in range(80))
     one = member(f":a owl:sameAs y:1 . {links} :b r:p :a .", "one", "http://x/")
     graph = FederatedGraph([one, member("y:1 r:p y:2 .", "two", "http://y/")], TABLE)

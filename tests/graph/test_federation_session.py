@@ -40,7 +40,8 @@ async def test_neighbours_show_copies() -> None:
 
 
 BORDERS = """
-@prefix : <http://x/> . @prefix y: <http://y/> . @prefix r: <http://r/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix : <http://x/> . @prefix y: <http://y/> . @prefix r: <http://r/> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . r:borders rdfs:label "borders"@en .
 """
 ONE = ':a owl:sameAs y:a ; r:borders :b, :c . :b rdfs:label "Beland" ; owl:sameAs y:b . :c rdfs:label "Celand" .'
@@ -49,7 +50,10 @@ TWO = 'y:a r:borders y:b, y:d . y:b rdfs:label "Beland" . y:d rdfs:label "Deland
 
 @pytest.mark.parametrize(("question", "depth"), [("Which lands borders it?", 1), ("How many lands borders it?", 2)])
 async def test_an_entity_of_two_names_is_one_answer(question: str, depth: int, tmp_path: Path) -> None:
-    """Both endpoints say it, each under its own name: it is listed and counted once, whatever the order of the endpoints."""
+    """Both endpoints say it, each under its own name.
+
+    It is listed and counted once, whatever the order of the endpoints.
+    """
     files = [tmp_path / "one.ttl", tmp_path / "two.ttl"]
     for file, text in zip(files, (ONE, TWO), strict=True):
         file.write_text(BORDERS + text, encoding="utf-8")

@@ -33,7 +33,10 @@ Connect = Callable[..., SparqlGraph]
 
 @pytest.fixture(scope="module")
 def graph_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A hub: all but a few of its incoming edges are of one relation, which an index by relation lists before the rare ones."""
+    """A hub: all but a few of its incoming edges are of one relation.
+
+    Which an index by relation lists before the rare ones.
+    """
     file = tmp_path_factory.mktemp("hubs") / "hub.nt"
     with file.open("w", encoding="utf-8") as lines:
         for number in range(EDGES):

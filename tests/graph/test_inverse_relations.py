@@ -29,7 +29,8 @@ ns:film.performance.actor ns:type.property.reverse_property ns:film.actor.film .
 """
 BOOK = " ns:m.book ns:book.book.author ns:m.author . ns:m.author ns:book.author.works ns:m.book ."
 CVT = (
-    " ns:m.film ns:film.film.starring ns:m.cvt . ns:m.cvt ns:film.performance.film ns:m.film ; ns:film.performance.actor"
+    " ns:m.film ns:film.film.starring ns:m.cvt . ns:m.cvt ns:film.performance.film ns:m.film ;"
+    " ns:film.performance.actor"
     " ns:m.actor . ns:m.actor ns:film.actor.film ns:m.cvt ."
 )
 

@@ -30,7 +30,8 @@ PLACES = """
 :lyon rdfs:label "Lyon"@fr . :blank rdfs:label "  "@en . r:capital_of rdfs:label "capital of"@en .
 """
 PROPERTIES = """
-wd:P36 rdfs:label "capital"@en, "Hauptstadt"@de ; wikibase:directClaim wdt:P36 ; wikibase:propertyType wikibase:WikibaseItem .
+wd:P36 rdfs:label "capital"@en, "Hauptstadt"@de ; wikibase:directClaim wdt:P36 ;
+    wikibase:propertyType wikibase:WikibaseItem .
 wd:P580 rdfs:label "start time"@en ; wikibase:directClaim wdt:P580 ; wikibase:propertyType wikibase:Time .
 wd:P99 wikibase:directClaim wdt:P99 .
 wd:Q1 rdfs:label "capital"@en ; wdt:P36 wd:Q2 . wd:Q2 rdfs:label "Two"@en .
@@ -55,7 +56,10 @@ def iri(name: str) -> Iri:
     ],
 )
 async def test_languages_come_in_order(make: Wire, languages: tuple[str, ...], vienna: str, brno: str) -> None:
-    """The first language that has a label wins, before the better predicate; then English, `mul`, plain, and the local name."""
+    """The first language that has a label wins, before the better predicate.
+
+    Then English, `mul`, plain, and the local name.
+    """
     graph = make(PLACES, languages=languages)
     names = await graph.labels([iri(name) for name in ("vienna", "brno", "graz", "linz", "lyon", "blank")])
     lyon = "Lyon" if "fr" in languages else "lyon"
@@ -72,7 +76,10 @@ async def test_every_term_has_a_name(make: Wire, meter: Meter) -> None:
 
 
 async def test_labels_are_kept_and_so_are_negatives(make: Wire, meter: Meter, tmp_path: Path) -> None:
-    """A fresh process asks for nothing that was asked for, whether or not there was a label; languages are kept apart."""
+    """A fresh process asks for nothing that was asked for, whether or not there was a label.
+
+    Languages are kept apart.
+    """
     wanted = [iri("vienna"), iri("nobody"), iri("r/capital_of")]
     for hits in (0, 3):
         store = DiskStore(tmp_path)
@@ -127,7 +134,10 @@ async def test_a_term_that_the_engine_rejects_costs_no_other_label(make: Wire) -
 
 
 async def test_property_labels_come_in_one_catalogue(make: Wire, meter: Meter, tmp_path: Path) -> None:
-    """One request per endpoint names all relations, in claims and qualifiers too; relations without a label are asked for."""
+    """One request per endpoint names all relations, in claims and qualifiers too.
+
+    Relations without a label are asked for.
+    """
     prop = "http://www.wikidata.org/prop/"
     terms = [Iri(prop + name) for name in ("direct/P36", "P36", "statement/P36", "qualifier/P580", "direct/P99")]
     for languages, expected in ((("en",), "capital"), (("de", "en"), "Hauptstadt")):
@@ -174,7 +184,10 @@ async def test_a_failing_catalogue_is_not_asked_at_every_hop(
 async def test_labels_of_a_public_graph_in_other_languages(
     public: Callable[[str], EmbeddedTransport], wire: Wire, meter: Meter
 ) -> None:
-    """Wikidata types and properties as German, Spanish and Russian users read them; where a language is missing, the next."""
+    """Wikidata types and properties as German, Spanish and Russian users read them.
+
+    Where a language is missing, the next.
+    """
     city, human = Iri(WD + "Q515"), Iri(WD + "Q5")
     real, store = public("wikidata-codex-labels-multilingual"), MemoryStore()
     expected = {("de", "en"): "Stadt", ("es",): "ciudad", ("ru", "de"): "город", ("cy", "de"): "Stadt", ("cy",): "Q515"}

@@ -1,4 +1,7 @@
-"""Neighbourhoods over real graphs in process: batches, bounds, failures and the cache, each with its count of requests."""
+"""Neighbourhoods over real graphs in process.
+
+Batches, bounds, failures and the cache, each with its count of requests.
+"""
 
 import asyncio
 import json
@@ -387,7 +390,10 @@ async def test_blank_mediators_are_collapsed_both_ways(make: Wire) -> None:
 
 
 async def test_nodes_without_a_name_are_mediators_on_freebase(make: Wire, meter: Meter) -> None:
-    """A CVT is walked over in one step; a topic with a name is not, and neither is an unnamed node that is asked for."""
+    """A CVT is walked over in one step.
+
+    A topic with a name is not, and neither is an unnamed node that is asked for.
+    """
     text = """
     ns:m.film ns:type.object.name "Film"@en ; ns:film.film.starring ns:m.cvt, ns:m.topic .
     ns:m.actor ns:type.object.name "Actor"@en .
@@ -558,7 +564,10 @@ async def test_whatever_an_endpoint_answers_it_ends(
 async def test_both_directions_say_the_same(
     turtle: Callable[[str], EmbeddedTransport], wire: Wire, triples: list[tuple[str, str, str]]
 ) -> None:
-    """An edge between two entities is there from either end, with its mediator and qualifiers; plain ones are the graph's."""
+    """An edge between two entities is there from either end, with its mediator and qualifiers.
+
+    Plain ones are the graph's.
+    """
     real = turtle(text_of(triples))
     said: list[set[Edge]] = []
     for way in BOTH:
@@ -598,7 +607,10 @@ async def test_two_step_facts_of_freebase(public: Callable[[str], EmbeddedTransp
 
 
 def stated(edge: Edge) -> tuple[Term, str, Term]:
-    """The triple that the entity itself stands in: a few topics of the excerpt have no name and are taken for mediators."""
+    """The triple that the entity itself stands in.
+
+    A few topics of the excerpt have no name and are taken for mediators.
+    """
     if edge.through is None:
         return edge.subject, edge.relation.value, edge.object
     if edge.direction == "out":
@@ -609,7 +621,10 @@ def stated(edge: Edge) -> tuple[Term, str, Term]:
 async def test_collapsed_edges_are_the_two_step_relations(
     public: Callable[[str], EmbeddedTransport], wire: Wire
 ) -> None:
-    """The public excerpt has its two-step facts in two forms, with a node in the middle and as one relation: they agree."""
+    """The public excerpt has its two-step facts in two forms, with a node in the middle and as one relation.
+
+    They agree.
+    """
     limits = Limits(rows=500_000, entity=500_000, retries=0)
     cvt, plain = (wire(public(name), profile="freebase", limits=limits) for name in CVT_AND_PLAIN)
     wanted = [

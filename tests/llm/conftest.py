@@ -39,8 +39,8 @@ class Asked:
 class Wire:
     """The server: gives the replies in their order, the last one again and again, and keeps the requests.
 
-    `came` has the path of each request as it comes; `most` is how many were under way at once; `peers` are the addresses
-    that they came from, one for each connection.
+    `came` has the path of each request as it comes; `most` is how many were under way at once; `peers` are the
+    addresses that they came from, one for each connection.
     """
 
     def __init__(self) -> None:

@@ -261,7 +261,10 @@ async def test_a_service_that_quotes_the_key_does_not_leak_it(vendor: Any, wire:
 
 
 async def test_event_loops_share_no_connection(vendor: Any, wire: Any) -> None:
-    """One model serves loops one after the other and side by side, without a retry; each keeps a connection of its own."""
+    """One model serves loops one after the other and side by side, without a retry.
+
+    Each keeps a connection of its own.
+    """
     wire.replies = [said(wire, 200, vendor.reply("{}"))]
     request = Request("plan", MESSAGES, SCHEMA)
 

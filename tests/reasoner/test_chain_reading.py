@@ -39,7 +39,10 @@ def table(reading: Reading, **said: str) -> dict[str, Matrix]:
     ],
 )
 def test_the_spans_of_a_question_are_its_words_without_the_topic(question: str, spans: set[str]) -> None:
-    """Neighbours of a walk, without small words before them; what the topic is, is not asked; all of it if nothing is left."""
+    """Neighbours of a walk, without small words before them; what the topic is, is not asked.
+
+    All of it if nothing is left.
+    """
     assert set(Reading(question, "X").spans) == spans
 
 

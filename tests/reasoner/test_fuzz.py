@@ -1,4 +1,6 @@
-"""Replies near each call's schema and far from it: a call ends in what was offered or in ModelReplyError, a walk in an answer.
+"""Replies near each call's schema and far from it.
+
+A call ends in what was offered or in ModelReplyError, a walk in an answer.
 
 `make fuzz` tries 10,000 replies, a test run some hundred.
 """
@@ -251,7 +253,10 @@ async def test_no_reply_leaves_what_was_offered(call: str, data: st.DataObject) 
 @pytest.mark.parametrize("kind", ["entities", "yesno", "choice"])
 @pytest.mark.parametrize("call", CALLS)
 async def test_each_call_is_repaired_once(call: str, kind: Kind) -> None:
-    """The second request shows the reply and the error; a second fault is ModelReplyError, and there is no third request."""
+    """The second request shows the reply and the error.
+
+    A second fault is ModelReplyError, and there is no third request.
+    """
     plan = Plan(("k",), kind=kind, options=OPTIONS if kind == "choice" else ())
     wire = Wire(["[1, 2]", "{}", "{}"])
     with pytest.raises(ModelReplyError, match=f"scripted: two unusable replies to `{call}`"):

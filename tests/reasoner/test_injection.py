@@ -1,7 +1,7 @@
 """Graph text is data: whatever a label says, a prompt keeps its shape, and a reply can only pick what was offered.
 
-Each prompt is rendered with harmless labels and with hostile ones. Both have the same lines: a label changes nothing beyond
-the place where it stands.
+Each prompt is rendered with harmless labels and with hostile ones. Both have the same lines: a label changes nothing
+beyond the place where it stands.
 """
 
 import json

@@ -125,7 +125,10 @@ async def test_a_statement_of_stars_is_read_in_no_time(question: str, stars: str
 
 
 async def test_a_statement_without_placeholder_is_refused(question: str) -> None:
-    """A statement that holds the model's own answer cannot be verified; yes/no questions and claims have no placeholder."""
+    """A statement that holds the model's own answer cannot be verified.
+
+    Yes/no questions and claims have no placeholder.
+    """
     with pytest.raises(ModelReplyError, match="placeholder"):
         await planned(question, declarative_statement="The author of Momo died in Filderstadt.")
     for kind in ("yesno", "claim"):
@@ -245,7 +248,10 @@ async def test_ends_that_do_not_exist_never_become_all_ends() -> None:
 
 
 async def test_no_path_means_that_the_evidence_does_not_answer() -> None:
-    """An empty reply is an empty Conclusion, and the verdict of a model without evidence is not believed, which is told."""
+    """An empty reply is an empty Conclusion.
+
+    The verdict of a model without evidence is not believed, which is told.
+    """
     assert await conclude({"paths": [], "verdict": ""}) == Conclusion()
     for kind in ("yesno", "claim"):
         unfounded = await conclude({"paths": [], "verdict": "no"}, kind)
@@ -444,7 +450,10 @@ def narrow(reply: dict[str, Any], context: int) -> tuple[PromptedModel, Scripted
 
 
 async def test_only_what_was_shown_can_be_picked() -> None:
-    """PromptCandidates that had no room are not shown, are counted, and do not come back, whatever the model replies."""
+    """PromptCandidates that had no room are not shown, are counted.
+
+    Do not come back, whatever the model replies.
+    """
     judged = {"follows": True, "deducible": False}
     model, chat = narrow({"picks": [{"offer": 100, **judged}, {"offer": 2, **judged}]}, 3_000)
     assert await model.ask(ChooseCall("Q?", PLAN, MANY, 4)) == (Choice(2),)
@@ -497,7 +506,10 @@ async def test_no_room_at_all_is_an_error_without_a_call() -> None:
 
 
 async def test_the_schema_of_reasoning_paths_lists_the_paths() -> None:
-    """A service that holds replies to a schema cannot let the model pick a path that is not there; the template's own stays."""
+    """A service that holds replies to a schema cannot let the model pick a path that is not there.
+
+    The template's own stays.
+    """
     asked: list[Request] = []
 
     class Native(ScriptedModel):

@@ -41,6 +41,9 @@ def test_one_object_is_found_among_other_text(text: str) -> None:
     ],
 )
 def test_no_object_or_two_are_refused(text: str, said: str) -> None:
-    """A reply without one clear object is refused with the reason, and one that was cut as cut, whatever is whole in it."""
+    """A reply without one clear object is refused with the reason.
+
+    One that was cut as cut, whatever is whole in it.
+    """
     with pytest.raises(ModelReplyError, match=said):
         extract(text)

@@ -116,7 +116,10 @@ def version(package: str) -> str:
 
 @functools.cache
 def _started_from() -> tuple[str, bool]:
-    """The commit of this checkout, as it was when this process first asked: the code that runs is what was loaded then."""
+    """The commit of this checkout, as it was when this process first asked.
+
+    The code that runs is what was loaded then.
+    """
     return _commit(ROOT)
 
 

@@ -42,7 +42,10 @@ VALUES = {
 
 @pytest.mark.parametrize(("call", "kind"), WORDINGS)
 def test_the_bundled_calls_load_and_render(call: str, kind: Kind | None) -> None:
-    """Each bundled template renders for each kind with the values of its call, and says version, paper section and what it returns."""
+    """Each bundled template renders for each kind with the values of its call.
+
+    Says version, paper section and what it returns.
+    """
     template = load(call, kind=kind)
     system, user = template.render(**VALUES)
     assert not re.search(r"\{\{|\{%|\n\n\n", system + user)
@@ -62,7 +65,10 @@ def test_the_bundled_calls_are_named() -> None:
 
 @pytest.mark.parametrize(("call", "kind"), WORDINGS)
 def test_the_system_text_never_changes(call: str, kind: Kind | None) -> None:
-    """Nothing of the question is in the system text, so that vendors can cache it for all questions; all of it is in the user text."""
+    """Nothing of the question is in the system text, so that vendors can cache it for all questions.
+
+    All of it is in the user text.
+    """
     template = load(call, kind=kind)
     other = {
         **VALUES,
@@ -130,7 +136,10 @@ def fits(value: Any, schema: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(("call", "kind"), WORDINGS)
 def test_schemas_keep_to_what_both_vendors_take(call: str, kind: Kind | None) -> None:
-    """Strict structured output wants every property required, no further ones, and none of the bounds that vendors refuse."""
+    """Strict structured output wants every property required, no further ones.
+
+    None of the bounds that vendors refuse.
+    """
 
     def check(schema: dict[str, Any]) -> None:
         assert set(schema) <= {"type", "properties", "required", "additionalProperties", "items", "enum"}

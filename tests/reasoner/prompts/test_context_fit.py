@@ -36,7 +36,10 @@ def test_the_room_is_the_context_without_reply_and_repair() -> None:
 
 @pytest.mark.parametrize("context", [1, 2_048, 2_900])
 def test_a_model_that_takes_no_prompt_is_refused(context: int) -> None:
-    """It would be asked nothing, call after call; from about 3,000 tokens on there is room for a plan and some offers."""
+    """It would be asked nothing, call after call.
+
+    From about 3,000 tokens on there is room for a plan and some offers.
+    """
     with pytest.raises(SettingsError, match=f"m takes {context:,} tokens, with {context // 2:,} of them"):
         check("m", Capability(context=context, output=context // 2))
     check("m", Capability(context=3_000, output=1_500))
@@ -73,7 +76,10 @@ def test_the_smallest_number_of_the_last_offers_is_left_out(count: int, words: i
 
 
 def test_a_large_prompt_is_not_made_many_times(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once whole and with one offer, then with about as many as there is room for; what is short is not even estimated."""
+    """Once whole and with one offer, then with about as many as there is room for.
+
+    What is short is not even estimated.
+    """
     made: list[int] = []
     render, values = PromptTemplate.render, shown(400)
     whole = needed(values)

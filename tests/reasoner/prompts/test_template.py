@@ -108,7 +108,10 @@ def test_the_digest_covers_every_file(tmp_path: Path, file: str) -> None:
 
 
 def test_the_digest_covers_what_is_included(tmp_path: Path) -> None:
-    """A change in a shared part, also in one that another part includes, changes the digest; other parts do not count."""
+    """A change in a shared part, also in one that another part includes, changes the digest.
+
+    Other parts do not count.
+    """
 
     def digest(place: str, **shared: str) -> PromptTemplate:
         own = write(tmp_path / place, system_j2='{% include "a.j2" %}')
@@ -169,7 +172,10 @@ def test_a_system_text_cannot_ask_for_values(tmp_path: Path) -> None:
     ],
 )
 def test_templates_run_in_a_sandbox(tmp_path: Path, source: str) -> None:
-    """A template that reaches for Python's inside, changes its values or fails raises PromptError that names the file."""
+    """A template that reaches for Python's inside.
+
+    Changes its values or fails raises PromptError that names the file.
+    """
     template = load("beam", str(write(tmp_path, user_j2=source)))
     with pytest.raises(PromptError, match=r"user\.j2"):
         template.render(question="Q", plan=[1])
@@ -187,6 +193,9 @@ def test_templates_run_in_a_sandbox(tmp_path: Path, source: str) -> None:
     ],
 )
 def test_templates_include_shared_parts_only(tmp_path: Path, source: str) -> None:
-    """What is not in the shared folder, or is named by a value, cannot be included; it is said when the template is read."""
+    """What is not in the shared folder, or is named by a value, cannot be included.
+
+    It is said when the template is read.
+    """
     with pytest.raises(PromptError, match=r"user\.j2: it can only include, by name, what lies in 'shared'"):
         load("beam", str(write(tmp_path, user_j2=source)))
