@@ -75,11 +75,11 @@ async def test_an_endpoint_is_not_asked_for_too_much_again(
     """It times out over so many entities at once: all are answered, and a fresh process begins with what works."""
     store, limits = MemoryStore(), Limits(retries=0, concurrency=1)
     faults.append(lambda query: TIMEOUT if query.split(".")[0].count("<http://x/a") > can else None)
-    found = []
+    neighbourhoods = []
     for part in (WANTED[:100], WANTED[100:]):
         asked.clear()
-        found += await make(TEXT, store=store, limits=limits).neighbours(part, "out")
-    assert [near.failed for near in found if near.failed] == []
+        neighbourhoods += await make(TEXT, store=store, limits=limits).neighbours(part, "out")
+    assert [near.failed for near in neighbourhoods if near.failed] == []
     most = [query.split("}")[0].count("<http://x/a") for query in asked]
     assert most[0] <= 2 * can, "the second process has learned from the first"
 
@@ -93,5 +93,5 @@ async def test_a_batch_that_was_given_up_teaches_the_most(
     """
     faults.append(lambda query: TIMEOUT if query.split(".")[0].count("<http://x/a") > 3 else None)
     graph = make(TEXT, store=MemoryStore(), limits=Limits(retries=0, concurrency=1))
-    found = await graph.neighbours(WANTED, "out")
-    assert [bool(near.failed) for near in found] == [number < 50 for number in range(200)]
+    neighbourhoods = await graph.neighbours(WANTED, "out")
+    assert [bool(near.failed) for near in neighbourhoods] == [number < 50 for number in range(200)]

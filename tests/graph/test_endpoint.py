@@ -32,15 +32,15 @@ def edge(subject: object, relation: object, target: object, through: Through | N
 async def test_edges_are_asked_for_again(make: Wire, meter: Meter) -> None:
     """Plain, literal and mediated edges in one request; what is not there does not hold."""
     integer = Literal("1", "http://www.w3.org/2001/XMLSchema#integer")
-    said = [edge(A, P, B), edge(A, P, integer), edge(A, P, B, Through(M, Q)), edge(A, Q, B, Through(Blank("x"), Q))]
-    not_said = [
+    present = [edge(A, P, B), edge(A, P, integer), edge(A, P, B, Through(M, Q)), edge(A, Q, B, Through(Blank("x"), Q))]
+    absent = [
         edge(B, P, A),
         edge(A, P, Literal("1")),
         edge(A, P, B, Through(B, Q)),
         edge(A, P, A, Through(Blank("x"), Q)),
     ]
     graph = make(FACTS)
-    assert await graph.holds([*said, *not_said, said[0]]) == [True] * 4 + [False] * 4 + [True]
+    assert await graph.holds([*present, *absent, present[0]]) == [True] * 4 + [False] * 4 + [True]
     assert meter.usage().by_kind == {"verify": 1}
     assert await graph.holds([]) == []
 
@@ -146,8 +146,8 @@ class Endpoint:
 async def test_one_bad_item_is_found_in_halves(error: EndpointError) -> None:
     """All others are answered; of fifty, one bad item costs a dozen requests."""
     endpoint = Endpoint(error, 17)
-    found, failed = await in_halves(range(50), endpoint.ask)
-    assert (set(range(50)) - set(found), failed) == ({17}, {17: error})
+    answers, failed = await in_halves(range(50), endpoint.ask)
+    assert (set(range(50)) - set(answers), failed) == ({17}, {17: error})
     assert endpoint.requests <= 13
 
 
@@ -155,8 +155,8 @@ async def test_patience_ends() -> None:
     """An endpoint that fails always is asked a bounded number of times, one that is down once."""
     slow, down = Endpoint(EndpointTimeoutError("slow"), *range(400)), Endpoint(UnreachableError("down"), 3)
     for endpoint, most in ((slow, 2 * FAILURES), (down, 1)):
-        found, failed = await in_halves(range(400), endpoint.ask)
-        assert (found, len(failed), endpoint.requests <= most) == ({}, 400, True)
+        answers, failed = await in_halves(range(400), endpoint.ask)
+        assert (answers, len(failed), endpoint.requests <= most) == ({}, 400, True)
 
 
 async def test_patience_ends_with_a_third_of_the_questions_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -138,11 +138,11 @@ async def test_a_candidate_says_what_it_is(full_text: str, meter: Meter) -> None
     """Label, type, description, in one further request that is kept; the score is below that of any exact match."""
     graph, select = over(full_text, meter, "bif")
     try:
-        found = (await graph.lookup(["Curie Marie"]))["Curie Marie"]
+        matches = (await graph.lookup(["Curie Marie"]))["Curie Marie"]
         before = meter.usage()
-        (curie,) = await graph.describe(found)
+        (curie,) = await graph.describe(matches)
         assert (curie.label, curie.type, curie.description) == ("Marie Curie", "person", "physicist")
-        assert (await graph.describe(found), meter.since(before).requests) == ([curie], 1)
+        assert (await graph.describe(matches), meter.since(before).requests) == ([curie], 1)
         (exact,) = (await graph.search(["marie curie"]))["marie curie"]
         assert 0.6 < curie.score <= 0.8 < exact.score < 1
     finally:

@@ -109,10 +109,10 @@ def test_every_beam_with_a_node_is_expanded(sizes: list[tuple[int, int]], budget
     around = Known({node for _, many in sizes for node in fan(many)[1]})
     beams = [fan(size)[0] for size, _ in sizes]
     chosen = frontier(beams, budget, around)
-    for beam, own in zip(beams, chosen, strict=True):
-        assert (bool(own), len(own)) == (any(isinstance(tail, Iri) for tail in beam.tails), len(set(own)))
-        assert set(own) <= set(beam.tails)
-    fresh = sum(not around.known(node) for own in chosen for node in own)
+    for beam, nodes in zip(beams, chosen, strict=True):
+        assert (bool(nodes), len(nodes)) == (any(isinstance(tail, Iri) for tail in beam.tails), len(set(nodes)))
+        assert set(nodes) <= set(beam.tails)
+    fresh = sum(not around.known(node) for nodes in chosen for node in nodes)
     assert fresh <= max(budget, len(beams))
 
 
@@ -161,7 +161,7 @@ def test_a_budget_is_spread_over_the_beams_in_turns() -> None:
         PartialPath(A, (Step(0, DirectedRelation(P, "out"), (Edge(A, P, Literal("1"), "out", "e"),)),)),
         PartialPath(C),
     ]
-    assert [[len(own) for own in spread(beams, budget)] for budget in (0, 2, 3, 9)] == [
+    assert [[len(nodes) for nodes in spread(beams, budget)] for budget in (0, 2, 3, 9)] == [
         [0, 0, 0],
         [1, 0, 1],
         [2, 0, 1],

@@ -54,14 +54,14 @@ def pair(make_graph: MakeGraph) -> FederatedGraph:
 
 async def test_neighbourhoods_stand_side_by_side(pair: FederatedGraph) -> None:
     """One record per entity and member; each edge says who said it, also where both say the same."""
-    found = await pair.neighbours([A, B], "out")
-    assert [(near.endpoint, near.entity, len(near.edges)) for near in found] == [
+    neighbourhoods = await pair.neighbours([A, B], "out")
+    assert [(near.endpoint, near.entity, len(near.edges)) for near in neighbourhoods] == [
         ("left", A, 1),
         ("left", B, 0),
         ("right", A, 2),
         ("right", B, 0),
     ]
-    assert [edge.endpoint for near in found for edge in near.edges] == ["left", "right", "right"]
+    assert [edge.endpoint for near in neighbourhoods for edge in near.edges] == ["left", "right", "right"]
     assert pair.name == "left + right"
 
 
@@ -74,11 +74,11 @@ async def test_the_first_label_that_says_something_wins(pair: FederatedGraph) ->
 
 async def test_search_and_suggestions_are_merged(pair: FederatedGraph) -> None:
     """Each entity once, the best first, of equal ones the shortest IRI whoever says it; no more than the limit."""
-    found = await pair.search(["Ada", "Cid", "nobody"])
-    assert await FederatedGraph(pair.members[::-1]).search(["Ada", "Cid", "nobody"]) == found
-    assert [match.iri.local_name for match in found["Ada"]] == ["a", "d"]
-    assert [match.iri.local_name for match in found["Cid"]] == ["c"]
-    assert found["nobody"] == []
+    matches = await pair.search(["Ada", "Cid", "nobody"])
+    assert await FederatedGraph(pair.members[::-1]).search(["Ada", "Cid", "nobody"]) == matches
+    assert [match.iri.local_name for match in matches["Ada"]] == ["a", "d"]
+    assert [match.iri.local_name for match in matches["Cid"]] == ["c"]
+    assert matches["nobody"] == []
     assert len((await pair.search(["Ada"], 1))["Ada"]) == 1
     assert {match.label for match in await pair.nearest("Adda")} == {"Ada"}
 
@@ -120,8 +120,8 @@ async def test_what_nobody_can_say_is_an_error(down: SparqlGraph, pair: Federate
             await FederatedGraph(members).search([text])
     with pytest.raises(EndpointError, match="no connection"):
         await FederatedGraph([down, *pair.members]).holds([Edge(A, P, B, "out", "down")])
-    own = FederatedGraph([down, *pair.members])
-    assert await own.holds([Edge(A, P, B, "out", "left")]) == [True], "who is not asked cannot fail"
+    federation = FederatedGraph([down, *pair.members])
+    assert await federation.holds([Edge(A, P, B, "out", "left")]) == [True], "who is not asked cannot fail"
 
 
 async def test_a_mistake_of_our_own_is_not_swallowed(pair: FederatedGraph, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,11 +172,11 @@ Q1, Y1 = Iri("http://www.wikidata.org/entity/Q1"), Iri("http://y/1")
 BOTH: tuple[Direction, ...] = ("out", "in")
 
 
-def says(found: list[Neighbourhood]) -> set[tuple[str, str, str, str, bool]]:
+def says(neighbourhoods: list[Neighbourhood]) -> set[tuple[str, str, str, str, bool]]:
     """The edges in short: subject, relation, object, who said it, whether over a link."""
     return {
         (edge.subject.text, edge.relation.local_name, edge.object.text, edge.endpoint, edge.same is not None)
-        for near in found
+        for near in neighbourhoods
         for edge in near.edges
     }
 
@@ -201,12 +201,12 @@ def says(found: list[Neighbourhood]) -> set[tuple[str, str, str, str, bool]]:
 async def test_copies_are_joined_from_both_sides(member: MakeMember, link: str, where: str, *, declared: bool) -> None:
     """Whoever says the link, in whichever direction, in whatever form: each copy has the other's edges."""
     near, far = (link if where == name else "" for name in ("near", "far"))
-    one = member(f":a r:p :b . {near}", "near", *(["http://x/"] if declared else []))
-    two = member(f"y:1 r:q y:2 . {far}", "far", *(["http://y/"] if declared else []))
-    graph = FederatedGraph([one, two], TABLE)
-    own, other = ("<http://x/a>", "p", "<http://x/b>", "near"), ("<http://y/1>", "q", "<http://y/2>", "far")
-    assert says(await graph.neighbours([A], "out")) == {(*own, False), (*other, True)}
-    assert says(await graph.neighbours([Y1], "out")) == {(*own, True), (*other, False)}
+    first = member(f":a r:p :b . {near}", "near", *(["http://x/"] if declared else []))
+    second = member(f"y:1 r:q y:2 . {far}", "far", *(["http://y/"] if declared else []))
+    graph = FederatedGraph([first, second], TABLE)
+    local, other = ("<http://x/a>", "p", "<http://x/b>", "near"), ("<http://y/1>", "q", "<http://y/2>", "far")
+    assert says(await graph.neighbours([A], "out")) == {(*local, False), (*other, True)}
+    assert says(await graph.neighbours([Y1], "out")) == {(*local, True), (*other, False)}
     assert says(await graph.neighbours([Iri("http://y/2")], "in")) == {(*other, False)}
 
 
@@ -235,10 +235,10 @@ async def test_links_are_one_deep(member: MakeMember) -> None:
 
 async def test_joins_are_no_steps(member: MakeMember) -> None:
     """Neither links nor identifiers are offered, nor what leads from one copy to the other; what is no link stays."""
-    one = member(':a owl:sameAs y:1 ; r:id "ID:1", "other" ; r:p y:1, :b .', "one")
-    graph = FederatedGraph([one, member("y:1 r:knows :a, y:2 .", "two")], TABLE)
-    found = says([near for way in BOTH for near in await graph.neighbours([A], way)])
-    assert {(edge[1], edge[2]) for edge in found} == {("p", "<http://x/b>"), ("knows", "<http://y/2>")}
+    first = member(':a owl:sameAs y:1 ; r:id "ID:1", "other" ; r:p y:1, :b .', "one")
+    graph = FederatedGraph([first, member("y:1 r:knows :a, y:2 .", "two")], TABLE)
+    edges = says([near for way in BOTH for near in await graph.neighbours([A], way)])
+    assert {(edge[1], edge[2]) for edge in edges} == {("p", "<http://x/b>"), ("knows", "<http://y/2>")}
 
 
 async def test_a_hop_is_two_requests_and_a_probe(member: MakeMember, meters: dict[str, Meter]) -> None:
@@ -298,9 +298,9 @@ async def test_two_graphs_of_wikidata_need_no_probe(member: MakeMember, meters: 
 
 async def test_who_declares_other_things_is_not_asked(member: MakeMember, meters: dict[str, Meter]) -> None:
     """A stranger's edges and labels are nobody's business but those who claim it, or who claim nothing."""
-    one = member(":a r:p :b .", "one", "http://x/")
-    two = member('y:1 rdfs:label "Y"@en . :a r:q :c ; rdfs:label "stray"@en .', "two", "http://y/")
-    graph = FederatedGraph([one, two], TABLE)
+    first = member(":a r:p :b .", "one", "http://x/")
+    second = member('y:1 rdfs:label "Y"@en . :a r:q :c ; rdfs:label "stray"@en .', "two", "http://y/")
+    graph = FederatedGraph([first, second], TABLE)
     assert {edge[3] for edge in says(await graph.neighbours([A], "out"))} == {"one"}
     assert (await graph.labels([A]))[A] == "a"
     assert meters["two"].usage().by_kind == {"probe": 1}, "it may have a copy"
@@ -318,8 +318,8 @@ async def test_a_copys_label_serves(member: MakeMember) -> None:
 
 async def test_known_copies_are_one_match(member: MakeMember) -> None:
     """A search names an entity once, under the IRI of the first member, as far as copies are known."""
-    one = member(':a owl:sameAs y:1 ; rdfs:label "Ada"@en .', "one")
-    graph = FederatedGraph([one, member('y:1 rdfs:label "Ada"@en ; r:p y:2 .', "two")], TABLE)
+    first = member(':a owl:sameAs y:1 ; rdfs:label "Ada"@en .', "one")
+    graph = FederatedGraph([first, member('y:1 rdfs:label "Ada"@en ; r:p y:2 .', "two")], TABLE)
     assert [match.iri for match in (await graph.search(["Ada"]))["Ada"]] == [A, Y1]
     await graph.neighbours([A], "out")
     assert [match.iri for match in (await graph.search(["Ada"]))["Ada"]] == [A]
@@ -344,24 +344,27 @@ async def test_a_copy_that_cannot_be_had_is_a_gap(
     member: MakeMember, member_faults: dict[str, Callable[[str], EndpointReply | None]]
 ) -> None:
     """The entity's own record says that its copy's edges are missing."""
-    one, two = member(f"{LINKED} wd:Q1 r:p wd:Q2 .", "one", "http://www.wikidata.org/"), member("y:1 r:q y:2 .", "two")
+    first, second = (
+        member(f"{LINKED} wd:Q1 r:p wd:Q2 .", "one", "http://www.wikidata.org/"),
+        member("y:1 r:q y:2 .", "two"),
+    )
     member_faults["two"] = lambda query: EndpointReply(500, {}, b"down") if "?c ?m ?w" in query else None
-    found = await FederatedGraph([one, two], TABLE).neighbours([Q1], "out")
-    assert [(near.entity, near.endpoint, bool(near.edges), near.complete) for near in found] == [
+    neighbourhoods = await FederatedGraph([first, second], TABLE).neighbours([Q1], "out")
+    assert [(near.entity, near.endpoint, bool(near.edges), near.complete) for near in neighbourhoods] == [
         (Q1, "one", True, True),
         (Q1, "two", False, False),
     ]
-    assert "500" in found[1].failed or "down" in found[1].failed
+    assert "500" in neighbourhoods[1].failed or "down" in neighbourhoods[1].failed
 
 
 async def test_a_link_whose_other_direction_fails_is_missed(
     member: MakeMember, member_faults: dict[str, Callable[[str], EndpointReply | None]]
 ) -> None:
     """Where one direction of an entity's own edges fails, links may be missing: nothing of it is complete."""
-    one = member(":a owl:sameAs y:1 . :b r:p :a .", "one", "http://x/")
-    two = member("y:3 r:p y:1 .", "two", "http://y/")
+    first = member(":a owl:sameAs y:1 . :b r:p :a .", "one", "http://x/")
+    second = member("y:3 r:p y:1 .", "two", "http://y/")
     member_faults["one"] = lambda query: EndpointReply(500, {}, b"down") if "<http://x/a> ?p ?o" in query else None
-    around = ExploredGraph(FederatedGraph([one, two], TABLE))
+    around = ExploredGraph(FederatedGraph([first, second], TABLE))
     await around.fetch([A])
     assert [edge.endpoint for edge in around.edges(A)] == ["one"]
     assert not around.complete(A, "in")
@@ -371,10 +374,10 @@ async def test_who_cannot_say_whom_it_knows_is_not_asked_further(
     member: MakeMember, meters: dict[str, Meter], member_faults: dict[str, Callable[[str], EndpointReply | None]]
 ) -> None:
     """The others are not kept waiting twice for one that fails."""
-    one, two = member(":a owl:sameAs y:1 .", "one"), member("y:1 r:p y:2 .", "two")
+    first, second = member(":a owl:sameAs y:1 .", "one"), member("y:1 r:p y:2 .", "two")
     member_faults["two"] = lambda _: EndpointReply(500, {}, b"down")
-    found = await FederatedGraph([one, two], TABLE).neighbours([A], "out")
-    assert [bool(near.failed) for near in found] == [False, True]
+    neighbourhoods = await FederatedGraph([first, second], TABLE).neighbours([A], "out")
+    assert [bool(near.failed) for near in neighbourhoods] == [False, True]
     assert meters["two"].usage().by_kind == {"probe": 1}
 
 
@@ -382,11 +385,13 @@ async def test_a_copy_that_nobody_can_ask_for_is_none(
     member: MakeMember, member_faults: dict[str, Callable[[str], EndpointReply | None]]
 ) -> None:
     """A malformed link, such as real graphs have, is no gap."""
-    said = {name: {"type": "uri", "value": iri} for name, iri in (("s0", A.value), ("o0", "http://y/no iri"))}
-    rows = json.dumps({"head": {"vars": list(said)}, "results": {"bindings": [said]}}).encode()
+    binding = {name: {"type": "uri", "value": iri} for name, iri in (("s0", A.value), ("o0", "http://y/no iri"))}
+    rows = json.dumps({"head": {"vars": list(binding)}, "results": {"bindings": [binding]}}).encode()
     member_faults["two"] = lambda query: EndpointReply(200, {"content-type": RESULTS}, rows) if "?s0" in query else None
-    found = await FederatedGraph([member(":a r:p :b .", "one"), member("", "two")], TABLE).neighbours([A], "out")
-    assert [(near.complete, near.links) for near in found] == [(True, ()), (True, ())]
+    neighbourhoods = await FederatedGraph([member(":a r:p :b .", "one"), member("", "two")], TABLE).neighbours(
+        [A], "out"
+    )
+    assert [(near.complete, near.links) for near in neighbourhoods] == [(True, ()), (True, ())]
 
 
 async def test_only_copies_that_somebody_may_know_are_counted(member: MakeMember) -> None:
@@ -395,8 +400,8 @@ async def test_only_copies_that_somebody_may_know_are_counted(member: MakeMember
     That they are copies is known all the same.
     """
     links = " ".join(f":a owl:sameAs <http://elsewhere/{n}> ." for n in range(80))
-    one = member(f":a owl:sameAs y:1 . {links} :b r:p :a .", "one", "http://x/")
-    graph = FederatedGraph([one, member("y:1 r:p y:2 .", "two", "http://y/")], TABLE)
+    first = member(f":a owl:sameAs y:1 . {links} :b r:p :a .", "one", "http://x/")
+    graph = FederatedGraph([first, member("y:1 r:p y:2 .", "two", "http://y/")], TABLE)
     around = ExploredGraph(graph)
     await around.fetch([A])
     assert around.complete(A, "out")
@@ -432,8 +437,8 @@ async def test_a_hub_of_links_is_cut_and_says_so(member: MakeMember) -> None:
     """Of very many copies some are looked at, and the record is not complete."""
     links = " ".join(f":a owl:sameAs y:{n} ." for n in range(150))
     graph = FederatedGraph([member(links, "one"), member("y:1 r:p y:2 .", "two")], TABLE)
-    found = await graph.neighbours([A], "out")
-    assert all(not near.complete and near.cut == "only 50 of its 150 copies were looked at" for near in found)
+    neighbourhoods = await graph.neighbours([A], "out")
+    assert all(not near.complete and near.cut == "only 50 of its 150 copies were looked at" for near in neighbourhoods)
 
 
 @virtual_time
@@ -457,8 +462,8 @@ async def test_who_never_answers_holds_nobody_up(member: MakeMember) -> None:
     stalled = SparqlGraph(
         EndpointSource("stalled", "stalled", Profile("stalled", limits=limits), select, MemoryStore())
     )
-    one, two = member(":a owl:sameAs y:1 ; r:p :b .", "one"), member("y:1 r:q y:2 .", "two")
-    around = ExploredGraph(FederatedGraph([stalled, one, two], TABLE))
+    first, second = member(":a owl:sameAs y:1 ; r:p :b .", "one"), member("y:1 r:q y:2 .", "two")
+    around = ExploredGraph(FederatedGraph([stalled, first, second], TABLE))
     await around.fetch([A])
     assert {edge.endpoint for edge in around.edges(A)} == {"one", "two"}
     assert {gap.endpoint for gap in around.gaps(set())} == {"stalled"}

@@ -80,8 +80,8 @@ def test_where_a_treated_disease_sits(pair: tuple[str, str]) -> None:
 def test_a_disease_is_one_whatever_it_is_called(pair: tuple[str, str], entity: str) -> None:
     """Under either IRI it has its anatomy and its drugs, and one label."""
     with Session(*pair, model="local", embedder="bm25", cache=False) as session:
-        match, found, _ = session.run(session.neighbours(entity))
-    edges = [edge for near in found for edge in near.edges]
+        match, neighbourhoods, _ = session.run(session.neighbours(entity))
+    edges = [edge for near in neighbourhoods for edge in near.edges]
     assert {"localizes", "treats"} <= {edge.relation.local_name for edge in edges}
     assert "diabetes" in match.label.lower()
     assert METFORMIN in {edge.subject.text[1:-1] for edge in edges if edge.relation.local_name == "treats"}

@@ -32,8 +32,8 @@ async def test_neighbours_show_copies() -> None:
     """Under either name the entity has the edges of both."""
     async with Session("sample", "sample-library", **OPTIONS) as session:
         for entity in (f"{LIBRARY}w2", f"{WD}Q74287"):
-            match, found, names = await session.neighbours(entity)
-            relations = {names[edge.relation] for near in found for edge in near.edges}
+            match, neighbourhoods, names = await session.neighbours(entity)
+            relations = {names[edge.relation] for near in neighbourhoods for edge in near.edges}
             assert {"author", "room"} <= relations
             assert "Hobbit" in match.label
             assert "owl#sameAs" not in str(relations)
@@ -57,25 +57,25 @@ async def test_an_entity_of_two_names_is_one_answer(question: str, depth: int, t
     files = [tmp_path / "one.ttl", tmp_path / "two.ttl"]
     for file, text in zip(files, (ONE, TWO), strict=True):
         file.write_text(BORDERS + text, encoding="utf-8")
-    found = []
+    answers = []
     for order in (files, files[::-1]):
         async with Session(*order, **(OPTIONS | {"search.depth": depth})) as session:
             answer = await session.ask(question, "http://x/a")
             assert answer.unproven(session.identity.allows) == ()
             assert all(check.holds for check in await session.verify(answer))
-            found.append({value.iri or value.value for value in answer.answers})
+            answers.append({value.iri or value.value for value in answer.answers})
             assert len(answer.paths) == 4
     expected = {"3"} if answer.kind == "count" else {"http://x/b", "http://x/c", "http://y/d"}
-    assert found == [expected, expected]
+    assert answers == [expected, expected]
 
 
 async def test_one_endpoint_is_no_federation() -> None:
     """Nobody is probed, and what its profile skips stays skipped."""
     async with Session("sample-library", **OPTIONS) as session:
         assert not isinstance(await session.graph(), FederatedGraph)
-        _, found, _ = await session.neighbours(f"{LIBRARY}w2")
+        _, neighbourhoods, _ = await session.neighbours(f"{LIBRARY}w2")
         assert "probe" not in session.meter.usage().by_kind
-        assert not [edge for near in found for edge in near.edges if edge.relation.value.endswith("sameAs")]
+        assert not [edge for near in neighbourhoods for edge in near.edges if edge.relation.value.endswith("sameAs")]
 
 
 async def test_the_same_endpoint_twice_is_one() -> None:

@@ -75,17 +75,17 @@ async def fetched(whole: FederatedGraph | SparqlGraph, far: bool) -> list[set[tu
 def halves(triples: list[Triple], links: list[tuple[bool, bool]], declared: str) -> tuple[FederatedGraph, SparqlGraph]:
     """The graph in two parts that the links join, and the same graph whole, in the first part's names."""
     parts: dict[bool, list[str]] = {True: [], False: []}
-    for subject, relation, target, said in triples:
-        for part in said:
+    for subject, relation, target, places in triples:
+        for part in places:
             parts[part].append(f"<{name(subject, far=part)}> <http://r/{relation}> <{name(target, far=part)}> .")
     for node, (first, from_first) in enumerate(links):
         ends = name(node, far=False), name(node, far=True)
         here, there = ends if from_first else ends[::-1]
         parts[not first].append(f"<{here}> <{SAME}> <{there}> .")
-    one = graph(parts[False], "one", ("http://x/",) if declared != "none" else ())
-    two = graph(parts[True], "two", ("http://y/",) if declared == "both" else ())
+    left = graph(parts[False], "one", ("http://x/",) if declared != "none" else ())
+    right = graph(parts[True], "two", ("http://y/",) if declared == "both" else ())
     lines = [f"<{name(s, far=False)}> <http://r/{r}> <{name(o, far=False)}> ." for s, r, o, _ in triples]
-    return FederatedGraph([one, two], TABLE), graph(lines, "whole")
+    return FederatedGraph([left, right], TABLE), graph(lines, "whole")
 
 
 @given(TRIPLES, LINKS, DECLARED, st.booleans())
@@ -102,12 +102,12 @@ async def reached(whole: FederatedGraph | SparqlGraph, topic: str, chain: list[D
     beam = PartialPath(Iri(topic), tuple(Step(0, relation, ()) for relation in chain))
     (beam,) = await complete(ExploredGraph(whole), [beam])
     chosen = [(beam, ())]
-    found = ends(chosen, await whole.links(doubtful(chosen)))
-    for end in found.shown:
+    ending = ends(chosen, await whole.links(doubtful(chosen)))
+    for end in ending.shown:
         assert (end.walk[0].start, end.walk[-1].end) == (beam.topic, end.tail)
         assert all(before.end == after.start for before, after in itertools.pairwise(end.walk))
-    answers = {end.tail for end in found.shown}
-    assert found.total == len(answers)
+    answers = {end.tail for end in ending.shown}
+    assert ending.total == len(answers)
     return sorted(tail.text.replace("//y/", "//x/") for tail in answers)
 
 

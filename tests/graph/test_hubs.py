@@ -95,12 +95,12 @@ async def test_a_hub_is_bounded_and_says_so(connect: Connect, meter: Meter, prof
 async def test_a_hub_among_small_entities(connect: Connect, meter: Meter) -> None:
     """It costs the others nothing, and the batch a few requests."""
     graph = connect()
-    found = await graph.neighbours([*SMALL[:20], HUB, *SMALL[20:]], "in")
-    assert [near.complete for near in found] == [near.entity != HUB for near in found]
-    assert [len(near.edges) for near in found if near.entity != HUB] == [1] * 49
+    neighbourhoods = await graph.neighbours([*SMALL[:20], HUB, *SMALL[20:]], "in")
+    assert [near.complete for near in neighbourhoods] == [near.entity != HUB for near in neighbourhoods]
+    assert [len(near.edges) for near in neighbourhoods if near.entity != HUB] == [1] * 49
     assert meter.usage().by_kind["neighbours"] <= 5
     alone = (await connect().neighbours([HUB], "in"))[0]
-    hub = next(near for near in found if near.entity == HUB)
+    hub = next(near for near in neighbourhoods if near.entity == HUB)
     assert ([edge.walked for edge in alone.edges], alone.cut) == ([edge.walked for edge in hub.edges], hub.cut)
 
 

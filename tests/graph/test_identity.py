@@ -43,8 +43,8 @@ def edge(relation: str, target: Term, subject: str = f"{WD}Q1") -> Edge:
 )
 def test_wikidata_identifiers_stand_for_iris(relation: str, literal: str, iri: str) -> None:
     """Both ways: the item's identifier leads to the IRI, the IRI to the identifier that is looked up."""
-    said = edge(f"{WDT}{relation}", Literal(literal))
-    assert Iri(iri) in {link.end for link in BUNDLED.links(said)}
+    stated = edge(f"{WDT}{relation}", Literal(literal))
+    assert Iri(iri) in {link.end for link in BUNDLED.links(stated)}
     assert Literal(literal) in BUNDLED.backward([Iri(iri)])[Iri(f"{WDT}{relation}")]
 
 
@@ -129,9 +129,9 @@ def test_links_are_not_plumbing_in_a_federation() -> None:
 def test_the_users_own_table_adds_to_the_bundled_one(tmp_path: Path) -> None:
     """A file of that name beside one's own profiles; it is no profile itself."""
     (tmp_path / "identity.toml").write_text('links = ["http://x/twin"]\n', encoding="utf-8")
-    own = identity.load(str(tmp_path))
-    assert set(own.predicates) - set(BUNDLED.predicates) == {"http://x/twin"}
-    assert own.templates == BUNDLED.templates
+    table = identity.load(str(tmp_path))
+    assert set(table.predicates) - set(BUNDLED.predicates) == {"http://x/twin"}
+    assert table.templates == BUNDLED.templates
     assert "identity" not in profiles.names(str(tmp_path))
 
 

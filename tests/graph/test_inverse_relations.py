@@ -42,8 +42,8 @@ def ns(name: str) -> Iri:
 
 async def edges(graph: SparqlGraph, name: str) -> list[tuple[str, str]]:
     """The direction and the relation of each edge of a topic, both ways."""
-    found = [near for way in BOTH for near in await graph.neighbours([ns(name)], way)]
-    return [(edge.direction, edge.relation.value.rpartition("/")[2]) for near in found for edge in near.edges]
+    neighbourhoods = [near for way in BOTH for near in await graph.neighbours([ns(name)], way)]
+    return [(edge.direction, edge.relation.value.rpartition("/")[2]) for near in neighbourhoods for edge in near.edges]
 
 
 @pytest.mark.parametrize(
@@ -108,14 +108,14 @@ FACTS = st.lists(st.sampled_from([*itertools.permutations(["book", "author", "ot
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
 @given(FACTS, FACTS)
 async def test_no_fact_is_lost(
-    turtle: Callable[[str], EmbeddedTransport], wire: Wire, one: list[tuple[str, str]], other: list[tuple[str, str]]
+    turtle: Callable[[str], EmbeddedTransport], wire: Wire, first: list[tuple[str, str]], other: list[tuple[str, str]]
 ) -> None:
     """Every statement is shown from either end, itself or by its twin, and never twice."""
-    text = TWINS + NAMES + " ".join(f"ns:m.{a} ns:book.book.author ns:m.{b} ." for a, b in one)
+    text = TWINS + NAMES + " ".join(f"ns:m.{a} ns:book.book.author ns:m.{b} ." for a, b in first)
     graph = wire(
         turtle(text + " ".join(f" ns:m.{a} ns:book.author.works ns:m.{b} ." for a, b in other)), profile="freebase"
     )
-    facts = {(a, b) for a, b in one} | {(b, a) for a, b in other}
+    facts = {(a, b) for a, b in first} | {(b, a) for a, b in other}
 
     def said(edge: Edge) -> tuple[str, str]:
         names = [end.text.rpartition(".")[2].rstrip(">") for end in (edge.subject, edge.object)]

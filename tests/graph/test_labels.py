@@ -120,8 +120,8 @@ async def test_a_label_batch_that_is_too_much_is_halved(make: Wire, meter: Meter
 async def test_a_label_reply_that_is_silently_cut_denies_no_name(make: Wire, faults: Faults) -> None:
     """As many rows as a reply may have are not all: who is missing among them is asked for in a smaller batch."""
     text = " ".join(f':a{number} rdfs:label "A{number}" .' for number in range(8))
-    said = [{"e": {"type": "uri", "value": "http://x/a0"}, "l0": {"type": "literal", "value": "A0"}}] * 5
-    cut = json.dumps({"head": {"vars": ["e", "l0"]}, "results": {"bindings": said}}).encode()
+    bindings = [{"e": {"type": "uri", "value": "http://x/a0"}, "l0": {"type": "literal", "value": "A0"}}] * 5
+    cut = json.dumps({"head": {"vars": ["e", "l0"]}, "results": {"bindings": bindings}}).encode()
     faults.append(lambda query: EndpointReply(200, JSON, cut) if query.count("<http://x/a") == 8 else None)
     names = await make(text, limits=Limits(rows=4, retries=0)).labels([iri(f"a{number}") for number in range(8)])
     assert list(names.values()) == [f"A{number}" for number in range(8)]

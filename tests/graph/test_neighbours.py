@@ -96,8 +96,8 @@ async def test_a_request_takes_a_batch(make: Wire, meter: Meter, entities: int, 
     """`limits.batch` entities share one request, in the order in which they were asked for."""
     graph = make(" ".join(f":a{number} r:p :b ." for number in range(9)), limits=SMALL)
     wanted = [iri(f"a{number}") for number in range(entities)]
-    found = await graph.neighbours([*wanted, wanted[0]], "out")
-    assert [near.entity for near in found] == wanted
+    neighbourhoods = await graph.neighbours([*wanted, wanted[0]], "out")
+    assert [near.entity for near in neighbourhoods] == wanted
     assert meter.usage().requests == requests
 
 
@@ -142,9 +142,9 @@ async def test_an_iri_that_no_query_can_carry_is_a_marked_gap(make: Wire, meter:
     """It is not sent, it breaks no batch, and nothing is kept of it."""
     store = MemoryStore()
     graph = make(":a r:p :b .", store=store)
-    found = await graph.neighbours([Iri('http://x/"odd"'), iri("a")], "out")
-    assert [near.failed for near in found] == [NO_QUERY, ""]
-    assert (ends(found[1]), found[0].complete, store.count()) == (["b"], False, {NAMESPACE: 1})
+    neighbourhoods = await graph.neighbours([Iri('http://x/"odd"'), iri("a")], "out")
+    assert [near.failed for near in neighbourhoods] == [NO_QUERY, ""]
+    assert (ends(neighbourhoods[1]), neighbourhoods[0].complete, store.count()) == (["b"], False, {NAMESPACE: 1})
     await graph.neighbours([Iri("not an iri")], "out")
     assert meter.usage().requests == 1
 
@@ -153,9 +153,9 @@ async def test_two_who_want_the_same_ask_once(make: Wire, meter: Meter) -> None:
     """The second waits for the first, also for a part of it; what the first did not bring it asks for itself."""
     graph = make(":a r:p :b . :b r:p :c .")
     wanted = [[iri("a"), iri("b")], [iri("b"), iri("c")], [iri("a")]]
-    found = await asyncio.gather(*(graph.neighbours(part, "out") for part in wanted))
-    assert [[near.entity for near in part] for part in found] == wanted
-    assert [ends(near) for part in found for near in part] == [["b"], ["c"], ["c"], [], ["b"]]
+    neighbourhoods = await asyncio.gather(*(graph.neighbours(part, "out") for part in wanted))
+    assert [[near.entity for near in part] for part in neighbourhoods] == wanted
+    assert [ends(near) for part in neighbourhoods for near in part] == [["b"], ["c"], ["c"], [], ["b"]]
     assert meter.usage().requests == 2
 
 
@@ -205,9 +205,11 @@ async def test_a_hub_is_the_same_in_any_batch(make: Wire, meter: Meter, tails: i
     batches = [["h"], ["h", "a", "b"], ["a", "b", "h"], ["g", "a", "h"], ["h", "g"]]
     seen, before = set(), 0
     for batch in batches:
-        found = {near.entity: near for near in await make(text, limits=SMALL).neighbours(list(map(iri, batch)), "out")}
-        seen.add(timeless(found[iri("h")]))
-        assert all(found[iri(name)].complete for name in batch if name in "abc")
+        by_entity = {
+            near.entity: near for near in await make(text, limits=SMALL).neighbours(list(map(iri, batch)), "out")
+        }
+        seen.add(timeless(by_entity[iri("h")]))
+        assert all(by_entity[iri(name)].complete for name in batch if name in "abc")
         assert meter.usage().requests - before <= 2 + 4 * sum(name in "gh" for name in batch)
         before = meter.usage().requests
     assert len(seen) == 1
@@ -216,8 +218,8 @@ async def test_a_hub_is_the_same_in_any_batch(make: Wire, meter: Meter, tails: i
 async def test_an_overflow_without_a_hub_is_split(make: Wire, meter: Meter) -> None:
     """Four ordinary entities that are too much together come whole in halves."""
     text = " ".join(f":a{number} r:p :b{tail} ." for number in range(4) for tail in range(7))
-    found = await make(text, limits=SMALL).neighbours([iri(f"a{number}") for number in range(4)], "out")
-    assert [(len(near.edges), near.complete) for near in found] == [(7, True)] * 4
+    neighbourhoods = await make(text, limits=SMALL).neighbours([iri(f"a{number}") for number in range(4)], "out")
+    assert [(len(near.edges), near.complete) for near in neighbourhoods] == [(7, True)] * 4
     assert meter.usage().requests == 3
 
 
@@ -235,9 +237,9 @@ async def test_the_relations_of_a_hub_share_requests(make: Wire, meter: Meter) -
 async def test_a_cap_that_is_not_announced_is_no_trap(make: Wire, meter: Meter) -> None:
     """An endpoint that cuts silently at a known count, as MeSH does, still gives a hub some of its edges."""
     capped = Limits(rows=19, known_cap=20, relation=15, entity=40, retries=0)
-    found = await make(hub("h", 4, 10) + ":a r:p :b .", limits=capped).neighbours([iri("h"), iri("a")], "out")
-    assert [(near.failed, near.complete) for near in found] == [("", False), ("", True)]
-    assert len(found[0].edges) == 40
+    neighbourhoods = await make(hub("h", 4, 10) + ":a r:p :b .", limits=capped).neighbours([iri("h"), iri("a")], "out")
+    assert [(near.failed, near.complete) for near in neighbourhoods] == [("", False), ("", True)]
+    assert len(neighbourhoods[0].edges) == 40
     assert meter.usage().requests <= 2 + 2 + 4
 
 
@@ -282,8 +284,10 @@ async def test_a_hub_for_want_of_strength_is_kept_for_a_day(
 async def test_an_endpoint_that_ignores_limits_does_not_loop(make: Wire, meter: Meter, faults: Faults) -> None:
     """Every reply overflows, whatever is asked: the requests are bounded and all entities are answered for."""
     faults.append(lambda query: rows(30, s="http://x/a0", p="http://x/r/p", o="http://x/b"))
-    found = await make(":a r:p :b .", limits=SMALL).neighbours([iri(f"a{number}") for number in range(4)], "out")
-    assert [near.complete for near in found] == [False] * 4
+    neighbourhoods = await make(":a r:p :b .", limits=SMALL).neighbours(
+        [iri(f"a{number}") for number in range(4)], "out"
+    )
+    assert [near.complete for near in neighbourhoods] == [False] * 4
     assert meter.usage().requests <= 2 * 4 + 2 * 4
 
 
@@ -309,18 +313,18 @@ async def test_what_is_too_much_is_asked_for_in_halves(
     """One entity of fifty that the endpoint cannot answer costs a dozen requests; the others come whole."""
     text = " ".join(f":a{number} r:p :b ." for number in range(50))
     faults.append(lambda query: reply if "<http://x/a17>" in query and "VALUES" in query else None)
-    found = await make(text).neighbours([iri(f"a{number}") for number in range(50)], "out")
-    assert {near.complete for near in found if near.entity != iri("a17")} == {True}
-    assert ends(found[17]) == ["b"], "its relations, then their tails"
-    assert found[17].cut
+    neighbourhoods = await make(text).neighbours([iri(f"a{number}") for number in range(50)], "out")
+    assert {near.complete for near in neighbourhoods if near.entity != iri("a17")} == {True}
+    assert ends(neighbourhoods[17]) == ["b"], "its relations, then their tails"
+    assert neighbourhoods[17].cut
     assert meter.usage().requests <= 2 * 6 + 1 + 2
 
 
 async def test_a_hub_that_fails_to_the_end_is_a_gap(make: Wire, meter: Meter, faults: Faults) -> None:
     """Neither all edges nor the relations: the entity is marked, the others are not harmed."""
     faults.append(lambda query: TIMEOUT if "<http://x/a>" in query else None)
-    found = await make(":a r:p :b . :b r:p :c .").neighbours([iri("a"), iri("b")], "out")
-    assert ["S1T00" in near.failed for near in found] == [True, False]
+    neighbourhoods = await make(":a r:p :b . :b r:p :c .").neighbours([iri("a"), iri("b")], "out")
+    assert ["S1T00" in near.failed for near in neighbourhoods] == [True, False]
     assert meter.usage().requests == 1 + 2 + 1
 
 
@@ -338,19 +342,19 @@ async def test_a_heavy_relation_of_a_hub_is_found_apart(make: Wire, meter: Meter
 async def test_an_endpoint_that_times_out_always_is_left_alone(make: Wire, meter: Meter, faults: Faults) -> None:
     """Fifty entities, each request a timeout: after a few the whole batch is given up."""
     faults.append(lambda query: TIMEOUT)
-    found = await make(":a r:p :b .").neighbours([iri(f"a{number}") for number in range(50)], "out")
-    assert all("S1T00" in near.failed for near in found)
+    neighbourhoods = await make(":a r:p :b .").neighbours([iri(f"a{number}") for number in range(50)], "out")
+    assert all("S1T00" in near.failed for near in neighbourhoods)
     assert FAILURES <= meter.usage().requests <= 2 * FAILURES
 
 
 async def test_a_term_that_the_engine_rejects_does_not_spoil_a_batch(make: Wire, meter: Meter) -> None:
     """Engines differ in what they take for an IRI: this one wants closed percent signs. The rest of the batch comes."""
     names = [f"a{number}" for number in range(8)]
-    found = await make(" ".join(f":{name} r:p :b ." for name in names)).neighbours(
+    neighbourhoods = await make(" ".join(f":{name} r:p :b ." for name in names)).neighbours(
         [*map(iri, names), iri("100%")], "out"
     )
-    assert [ends(near) for near in found[:-1]] == [["b"]] * 8
-    assert "400" in found[-1].failed
+    assert [ends(near) for near in neighbourhoods[:-1]] == [["b"]] * 8
+    assert "400" in neighbourhoods[-1].failed
     assert meter.usage().requests <= 1 + 1 + 2 * 4, "the complaint shows the engine, which is asked once more"
 
 
@@ -403,7 +407,7 @@ async def test_nodes_without_a_name_are_mediators_on_freebase(make: Wire, meter:
     """
     graph = make(text, profile="freebase")
     film, actor, cvt = (Iri(f"http://rdf.freebase.com/ns/m.{name}") for name in ("film", "actor", "cvt"))
-    out, own = await graph.neighbours([film, cvt], "out")
+    out, mediator = await graph.neighbours([film, cvt], "out")
     into = (await graph.neighbours([actor], "in"))[0]
     assert [(edge.end.text, bool(edge.through)) for edge in out.edges] == [
         ("<http://rdf.freebase.com/ns/m.topic>", False),
@@ -411,8 +415,8 @@ async def test_nodes_without_a_name_are_mediators_on_freebase(make: Wire, meter:
         ('"Kong"@en', True),
     ]
     assert [(edge.start, edge.end, edge.through and edge.through.node) for edge in into.edges] == [(actor, film, cvt)]
-    assert {edge.end for edge in own.edges} == {actor, film, Literal("Kong", language="en")}
-    assert all(edge.through is None for edge in own.edges)
+    assert {edge.end for edge in mediator.edges} == {actor, film, Literal("Kong", language="en")}
+    assert all(edge.through is None for edge in mediator.edges)
     assert meter.usage().by_kind == {"catalogue": 1, "neighbours": 2}
 
 
@@ -553,9 +557,9 @@ async def test_whatever_an_endpoint_answers_it_ends(
     limits = Limits(batch=count, rows=20, relation=3, entity=8, retries=0, concurrency=1)
     wanted = [iri(f"n{number}") for number in range(count)]
     graph = wire(_faulty(turtle(":n0 r:p :n1 ."), answer), limits=limits)
-    found = await graph.neighbours(wanted, way)
-    assert [near.entity for near in found] == wanted
-    assert all(near.complete != bool(near.failed or near.cut) for near in found)
+    neighbourhoods = await graph.neighbours(wanted, way)
+    assert [near.entity for near in neighbourhoods] == wanted
+    assert all(near.complete != bool(near.failed or near.cut) for near in neighbourhoods)
     assert len(asked) <= 1 + 8 * count
 
 
@@ -569,14 +573,16 @@ async def test_both_directions_say_the_same(
     Plain ones are the graph's.
     """
     real = turtle(text_of(triples))
-    said: list[set[Edge]] = []
+    by_direction: list[set[Edge]] = []
     for way in BOTH:
-        found = [timeless(near) for near in await wire(real).neighbours(WANTED, way)]
-        edges = [edge for near in found for edge in near.edges]
-        said.append({msgspec.structs.replace(edge, direction="out") for edge in edges if isinstance(edge.end, Iri)})
+        neighbourhoods = [timeless(near) for near in await wire(real).neighbours(WANTED, way)]
+        edges = [edge for near in neighbourhoods for edge in near.edges]
+        by_direction.append(
+            {msgspec.structs.replace(edge, direction="out") for edge in edges if isinstance(edge.end, Iri)}
+        )
         assert await wire(real).holds(edges) == [True] * len(edges)
-    assert said[0] == said[1]
-    plain = {(edge.subject.text, edge.relation.text, edge.object.text) for edge in said[0] if not edge.through}
+    assert by_direction[0] == by_direction[1]
+    plain = {(edge.subject.text, edge.relation.text, edge.object.text) for edge in by_direction[0] if not edge.through}
     asked = "SELECT ?s ?p ?o { ?s ?p ?o FILTER(isIRI(?s) && isIRI(?o)) }"
     found_by_engine = real._store.query(asked)
     assert isinstance(found_by_engine, pyoxigraph.QuerySolutions)
@@ -599,8 +605,8 @@ async def test_two_step_facts_of_freebase(public: Callable[[str], EmbeddedTransp
     assert len(mediated) > 10
     assert out.complete
     tails = list(dict.fromkeys(edge.end for edge in mediated if isinstance(edge.end, Iri)))[:20]
-    found = [timeless(near) for near in await graph.neighbours(tails, "in")]
-    back = {msgspec.structs.replace(edge, direction="out") for near in found for edge in near.edges}
+    neighbourhoods = [timeless(near) for near in await graph.neighbours(tails, "in")]
+    back = {msgspec.structs.replace(edge, direction="out") for near in neighbourhoods for edge in near.edges}
     assert {edge for edge in timeless(out).edges if edge.end in tails and edge.through} <= back
     assert await graph.holds(mediated[:10]) == [True] * 10
     assert meter.usage().by_kind["neighbours"] <= 3
@@ -632,16 +638,18 @@ async def test_collapsed_edges_are_the_two_step_relations(
     ]
     plumbing = profiles.find("freebase").shape.edges.skip
     for way in BOTH:
-        for one, other in zip(await cvt.neighbours(wanted, way), await plain.neighbours(wanted, way), strict=True):
+        for collapsed, other in zip(
+            await cvt.neighbours(wanted, way), await plain.neighbours(wanted, way), strict=True
+        ):
             steps = {
                 (edge.subject, f"{edge.relation.value}..{edge.through.relation.value[LOCAL:]}", edge.object)
-                for edge in one.edges
+                for edge in collapsed.edges
                 if edge.through and edge.through.node.text.startswith(MINTED) and isinstance(edge.end, Iri)
             }
-            said = {stated(edge) for edge in other.edges}
-            relations = {fact for fact in said if fact[1].partition("..")[0] not in plumbing}
+            facts = {stated(edge) for edge in other.edges}
+            relations = {fact for fact in facts if fact[1].partition("..")[0] not in plumbing}
             assert {fact for fact in relations if ".." in fact[1] and fact[0] != fact[2]} == steps
-            assert {fact for fact in relations if ".." not in fact[1]} <= {stated(edge) for edge in one.edges}
+            assert {fact for fact in relations if ".." not in fact[1]} <= {stated(edge) for edge in collapsed.edges}
 
 
 async def test_hubs_of_wikidata(public: Callable[[str], EmbeddedTransport], wire: Wire, meter: Meter) -> None:
@@ -652,7 +660,7 @@ async def test_hubs_of_wikidata(public: Callable[[str], EmbeddedTransport], wire
     real = public("wikidata-codex-m")
     together = await wire(real, profile="wikidata", limits=limits).neighbours(wanted, "in")
     used = meter.usage().by_kind["neighbours"]
-    alone = [(await wire(real, profile="wikidata", limits=limits).neighbours([one], "in"))[0] for one in wanted]
+    alone = [(await wire(real, profile="wikidata", limits=limits).neighbours([entity], "in"))[0] for entity in wanted]
     assert list(map(timeless, together)) == list(map(timeless, alone))
     assert (together[0].complete, 0 < len(together[0].edges) <= 500) == (False, True)
     assert used <= 12
@@ -665,8 +673,8 @@ async def test_a_walk_over_http_is_batched_and_kept(
     wanted = [Iri(f"http://www.wikidata.org/entity/{name}") for name in ("Q937", "Q7186", "Q39", "Q5")]
 
     async def hop(graph: SparqlGraph) -> tuple[Any, ...]:
-        near = [found for way in BOTH for found in await graph.neighbours(wanted, way)]
-        terms = [term for found in near for edge in found.edges for term in (edge.end, edge.relation)]
+        near = [neighbourhood for way in BOTH for neighbourhood in await graph.neighbours(wanted, way)]
+        terms = [term for neighbourhood in near for edge in neighbourhood.edges for term in (edge.end, edge.relation)]
         return (*map(timeless, near), await graph.labels(terms))
 
     store = DiskStore(tmp_path)
@@ -676,7 +684,7 @@ async def test_a_walk_over_http_is_batched_and_kept(
     store = DiskStore(tmp_path)
     assert await hop(over_http(store)) == first
     assert meter.usage().requests == 4
-    assert any(edge.qualifiers for found in first[:-1] for edge in found.edges)
+    assert any(edge.qualifiers for neighbourhood in first[:-1] for edge in neighbourhood.edges)
     store.close()
 
 

@@ -27,8 +27,8 @@ def known(graph: SparqlGraph, identity: Identity = TABLE) -> PresenceLookup:
 
 async def test_one_query_tells_who_is_known_and_who_is_whose_copy(make: Wire, asked: list[str]) -> None:
     """Subjects and objects are known, links do not make one so; links are told from both ends."""
-    found = await known(make(TEXT)).get([A, B, C, Y2, D, Y1, A])
-    assert {entity: heard.known for entity, heard in found.items()} == {
+    presence = await known(make(TEXT)).get([A, B, C, Y2, D, Y1, A])
+    assert {entity: heard.known for entity, heard in presence.items()} == {
         A: True,
         B: True,
         C: False,
@@ -36,9 +36,9 @@ async def test_one_query_tells_who_is_known_and_who_is_whose_copy(make: Wire, as
         D: False,
         Y1: False,
     }
-    ends = {entity: [(link.end, link.direction) for link in heard.links] for entity, heard in found.items()}
+    ends = {entity: [(link.end, link.direction) for link in heard.links] for entity, heard in presence.items()}
     assert ends == {A: [], B: [], C: [(Y2, "out")], Y2: [(C, "in")], D: [(Y1, "out")], Y1: [(D, "in")]}
-    (identifier,) = found[Y1].links
+    (identifier,) = presence[Y1].links
     assert (identifier.object, identifier.identifies, identifier.start) == (Literal("ID:1"), Y1, Y1)
     assert len(asked) == 1
 
@@ -74,9 +74,9 @@ async def test_a_failure_is_no_answer(make: Wire, faults: list[Fault], asked: li
     """It says why, and is not remembered."""
     graph = make(TEXT)
     faults.append(lambda _: EndpointReply(500, {}, b"down"))
-    found = await known(graph).get([A])
-    assert not found[A].known
-    assert found[A].failed
+    presence = await known(graph).get([A])
+    assert not presence[A].known
+    assert presence[A].failed
     faults.clear()
     assert (await known(graph).get([A]))[A] == EntityPresence(known=True)
 
@@ -85,9 +85,9 @@ async def test_too_much_at_once_is_asked_in_parts(make: Wire, asked: list[str]) 
     """A reply that is cut off counts for nobody; an entity with more links than a reply may have is a gap."""
     links = " ".join(f":a <{SAME}> <http://y/{n}> ." for n in range(9))
     graph = make(f"{links} :b <{SAME}> <http://y/9> .", limits=Limits(retries=0, rows=5))
-    found = await known(graph).get([A, B])
-    assert "more than 5" in found[A].failed
-    assert [link.end for link in found[B].links] == [Iri("http://y/9")]
+    presence = await known(graph).get([A, B])
+    assert "more than 5" in presence[A].failed
+    assert [link.end for link in presence[B].links] == [Iri("http://y/9")]
     assert len(asked) == 3
 
 
