@@ -87,14 +87,14 @@ def compose(
     return tuple(_value(term, names, tuple(indices)) for term, indices in by_term.items()), paths
 
 
-def remembered(plan: Plan, recalled: ModelOnlyAnswer | None) -> tuple[AnswerValue, ...]:
+def remembered(plan: Plan, from_memory: ModelOnlyAnswer | None) -> tuple[AnswerValue, ...]:
     """What a model answered without a graph: never grounded, and without paths."""
-    if recalled is None:
+    if from_memory is None:
         return ()
     if plan.kind == "choice":
-        options = plan.options[recalled.option - 1 : recalled.option] if recalled.option else ()
-        return tuple(AnswerValue(text, label=str(recalled.option)) for text in options)
-    values = (recalled.verdict,) if plan.kind in JUDGED else recalled.values
+        options = plan.options[from_memory.option - 1 : from_memory.option] if from_memory.option else ()
+        return tuple(AnswerValue(text, label=str(from_memory.option)) for text in options)
+    values = (from_memory.verdict,) if plan.kind in JUDGED else from_memory.values
     return tuple(AnswerValue(text) for text in values if text)
 
 

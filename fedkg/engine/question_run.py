@@ -207,8 +207,8 @@ class QuestionRun:
             proven = await self._proven([(path, ()) for path in self._record.last_paths if path.steps])
         names = await self._labels(terms(proven))
         answers, paths = compose(self._plan, proven, result.conclusion, names)
-        answers += remembered(self._plan, result.recalled)
-        answers = answers if result.paths or result.recalled or not self._spent else ()
+        answers += remembered(self._plan, result.from_memory)
+        answers = answers if result.paths or result.from_memory or not self._spent else ()
         self._warn_of_cuts(result, proven)
         return Answer(
             question=self.question,

@@ -188,7 +188,7 @@ class PlannedChain(msgspec.Struct, frozen=True):
 class Planning(Need[tuple[PlannedChain, ...]], frozen=True):
     """Asks the model for at most `most` chains of at most `depth` relations.
 
-    The reply is a tuple of Chains, best first.
+    The reply is a tuple of PlannedChains, best first.
 
     Offered are the `relations` or, without any, those that the graph has within `depth` steps of the topics.
     """
@@ -219,16 +219,16 @@ class SearchResult(msgspec.Struct, frozen=True):
     """The end of a search: the paths that answer, what the model concluded of them, and how the search ended.
 
     `tails` are, per path, the numbers (from 1) of its answering tails, empty for all of them. `exhausted` is True
-    where everything that the graph has within reach was seen, so that an empty result means that the graph says none.
-    `recalled` is what a model answered from memory. `measures` are the method's own figures, by name. `note` becomes
-    a warning of the answer.
+    where everything that the graph has within reach was seen, so that an empty result means that the graph has none.
+    `from_memory` is what the model answered without a graph. `measures` are the method's own figures, by name. `note`
+    becomes a warning of the answer.
     """
 
     paths: tuple[PartialPath, ...] = ()
     tails: tuple[tuple[int, ...], ...] = ()
     conclusion: Conclusion = Conclusion()
     exhausted: bool = False
-    recalled: ModelOnlyAnswer | None = None
+    from_memory: ModelOnlyAnswer | None = None
     measures: dict[str, float | str] = {}
     note: str = ""
 

@@ -23,8 +23,8 @@ SAMPLES = 5
 
 def once(_task: Task, style: Style) -> Walk:
     """One call, one answer."""
-    recalled = yield from ask(AskingModelOnly(style))
-    return SearchResult(recalled=recalled)
+    from_memory = yield from ask(AskingModelOnly(style))
+    return SearchResult(from_memory=from_memory)
 
 
 def voted(_task: Task) -> Walk:
@@ -32,8 +32,8 @@ def voted(_task: Task) -> Walk:
     replies: list[ModelOnlyAnswer] = []
     with contextlib.suppress(BudgetError):
         for sample in range(1, SAMPLES + 1):
-            recalled = yield from ask(AskingModelOnly("cot", sample))
-            replies += [recalled] if recalled is not None else []
+            reply = yield from ask(AskingModelOnly("cot", sample))
+            replies += [reply] if reply is not None else []
     return _majority(replies)
 
 
@@ -46,14 +46,15 @@ def _majority(replies: Sequence[ModelOnlyAnswer]) -> SearchResult:
         return SearchResult(measures={"samples": 0})
     votes = Counter(map(_vote, replies))
     most = max(votes, key=votes.__getitem__)
-    recalled = next(reply for reply in replies if _vote(reply) == most)
-    return SearchResult(recalled=recalled, measures={"samples": len(replies), "agreement": votes[most] / len(replies)})
+    from_memory = next(reply for reply in replies if _vote(reply) == most)
+    measures = {"samples": len(replies), "agreement": votes[most] / len(replies)}
+    return SearchResult(from_memory=from_memory, measures=measures)
 
 
-def _vote(recalled: ModelOnlyAnswer) -> ModelOnlyAnswer:
+def _vote(reply: ModelOnlyAnswer) -> ModelOnlyAnswer:
     """The answer as it is compared: several values in any order, each however it is written."""
     return ModelOnlyAnswer(
-        tuple(sorted({normalized_answer(value) for value in recalled.values})), recalled.verdict, recalled.option
+        tuple(sorted({normalized_answer(value) for value in reply.values})), reply.verdict, reply.option
     )
 
 

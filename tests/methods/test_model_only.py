@@ -56,7 +56,7 @@ def voted(*replies: ModelOnlyAnswer | BudgetError | None) -> SearchResult:
 def test_one_call_in_the_methods_style(style: str) -> None:
     """The reply is the answer; where the model gave none there is none."""
     result, needs = drive(style, [GRAZ])
-    assert (result, needs) == (SearchResult(recalled=GRAZ), [AskingModelOnly(style)])  # type: ignore[arg-type]  # one of the styles
+    assert (result, needs) == (SearchResult(from_memory=GRAZ), [AskingModelOnly(style)])  # type: ignore[arg-type]  # one of the styles
     assert drive(style, [None])[0] == SearchResult()
 
 
@@ -69,28 +69,30 @@ def test_self_consistency_takes_different_chains_of_thought() -> None:
 def test_the_majority_wins() -> None:
     """The answer is as its first sample wrote it; the share tells how sure that is."""
     assert voted(WIEN, GRAZ, ModelOnlyAnswer(("graz.",)), WIEN, ModelOnlyAnswer(("the Graz",))) == SearchResult(
-        recalled=GRAZ, measures={"samples": 5, "agreement": 0.6}
+        from_memory=GRAZ, measures={"samples": 5, "agreement": 0.6}
     )
 
 
 def test_of_equals_the_first_wins() -> None:
     """As many say the one as say the other."""
-    assert voted(WIEN, GRAZ, GRAZ, WIEN, ModelOnlyAnswer(("Linz",))).recalled == WIEN
+    assert voted(WIEN, GRAZ, GRAZ, WIEN, ModelOnlyAnswer(("Linz",))).from_memory == WIEN
 
 
 def test_sets_verdicts_and_options_are_voted_on() -> None:
     """Several values in any order are one answer; yes and no, or the numbers of options, are others."""
     both = ModelOnlyAnswer(("A", "B"))
-    assert voted(ModelOnlyAnswer(("A",)), both, ModelOnlyAnswer(("b", "a")), GRAZ, WIEN).recalled == both
+    assert voted(ModelOnlyAnswer(("A",)), both, ModelOnlyAnswer(("b", "a")), GRAZ, WIEN).from_memory == both
     yes, no = ModelOnlyAnswer(verdict="yes"), ModelOnlyAnswer(verdict="no")
-    assert voted(no, yes, no, yes, yes).recalled == yes
-    assert voted(*(ModelOnlyAnswer(option=number) for number in (1, 2, 2, 3, 2))).recalled == ModelOnlyAnswer(option=2)
+    assert voted(no, yes, no, yes, yes).from_memory == yes
+    assert voted(*(ModelOnlyAnswer(option=number) for number in (1, 2, 2, 3, 2))).from_memory == ModelOnlyAnswer(
+        option=2
+    )
 
 
 def test_not_to_know_is_an_answer() -> None:
     """Where most samples know nothing one guess is no majority."""
     assert voted(GRAZ, *[ModelOnlyAnswer()] * 4) == SearchResult(
-        recalled=ModelOnlyAnswer(), measures={"samples": 5, "agreement": 0.8}
+        from_memory=ModelOnlyAnswer(), measures={"samples": 5, "agreement": 0.8}
     )
 
 
@@ -103,7 +105,7 @@ def test_samples_that_failed_have_no_vote() -> None:
 def test_a_spent_budget_ends_the_sampling() -> None:
     """What was said until then decides."""
     spent = BudgetError("spent", budget="calls")
-    assert voted(GRAZ, WIEN, WIEN, spent) == SearchResult(recalled=WIEN, measures={"samples": 3, "agreement": 2 / 3})
+    assert voted(GRAZ, WIEN, WIEN, spent) == SearchResult(from_memory=WIEN, measures={"samples": 3, "agreement": 2 / 3})
     assert voted(spent) == SearchResult(measures={"samples": 0})
 
 
@@ -111,12 +113,12 @@ def test_a_spent_budget_ends_the_sampling() -> None:
 def test_the_vote_is_a_plurality(texts: list[str]) -> None:
     """No other answer has more votes than the one that is taken, and the measured share is its own."""
     result = voted(*(ModelOnlyAnswer((text,)) for text in texts))
-    assert result.recalled is not None
+    assert result.from_memory is not None
     votes = [normalized_answer(text) for text in texts]
-    taken = votes.count(normalized_answer(result.recalled.values[0]))
+    taken = votes.count(normalized_answer(result.from_memory.values[0]))
     assert taken == max(map(votes.count, votes))
     assert result.measures["agreement"] == taken / 5
-    assert result.recalled.values[0] in texts
+    assert result.from_memory.values[0] in texts
 
 
 class Unasked(FederatedGraph):
