@@ -9,7 +9,7 @@ from rich.text import Text
 
 from fedkg.common.plain_text import plain
 from fedkg.core.answer import Answer
-from fedkg.core.rendering import Line, Role, counted, dollars
+from fedkg.core.rendering import RenderedLine, Role, counted, dollars
 from fedkg.core.usage import ModelCall
 from fedkg.llm.ledger import by_call
 
@@ -45,13 +45,13 @@ def answer(out: Console, document: Answer, *, everything: bool = False) -> None:
         table(out, _ledger(document.ledger))
 
 
-def lines(out: Console, rendered: Iterable[Line]) -> None:
+def lines(out: Console, rendered: Iterable[RenderedLine]) -> None:
     """Prints lines, each part in the colour of its role."""
     for spans in rendered:
         out.print(line(spans))
 
 
-def line(spans: Line) -> Text:
+def line(spans: RenderedLine) -> Text:
     """A line in its colours."""
     text = Text()
     for span in spans:

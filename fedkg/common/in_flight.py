@@ -1,4 +1,4 @@
-"""Work that is under way, in whichever thread and event loop: its owner can end all of it at once."""
+"""All that an owner has under way, in any thread and event loop, ended at once when it closes."""
 
 import asyncio
 import concurrent.futures

@@ -13,7 +13,7 @@ from typing import Self
 
 import stamina
 
-__all__ = ["LONGEST", "Attempt", "Retrying", "retrying"]
+__all__ = ["LONGEST", "RetryAttempt", "Retrying", "retrying"]
 
 FIRST, JITTER = 0.1, 1.0
 MOST_DOUBLED = 10
@@ -23,7 +23,7 @@ Worth = Callable[[Exception], bool | float]
 """Says of an exception whether to try again, or after how many seconds."""
 
 
-class Attempt:
+class RetryAttempt:
     """One of the attempts, a context manager: an exception that is worth another attempt goes no further.
 
     `num` counts from 1; `wait` is how many seconds to wait before the next one, None where there is none.
@@ -56,19 +56,19 @@ class Retrying:
     def __init__(self, on: Worth, attempts: int) -> None:
         self._on = on
         self._attempts = attempts
-        self._attempt: Attempt | None = None
+        self._attempt: RetryAttempt | None = None
 
     def __aiter__(self) -> Self:
         return self
 
-    async def __anext__(self) -> Attempt:
+    async def __anext__(self) -> RetryAttempt:
         number = 1
         if previous := self._attempt:
             if previous.wait is None:
                 raise StopAsyncIteration
             await asyncio.sleep(0 if stamina.is_testing() else previous.wait)
             number += previous.num
-        self._attempt = Attempt(number, self._on, last=number >= self._attempts)
+        self._attempt = RetryAttempt(number, self._on, last=number >= self._attempts)
         return self._attempt
 
 

@@ -1,4 +1,4 @@
-"""Work that is under way: whoever wants the same waits for it instead of asking again."""
+"""One call for equal requests at the same time: later ones wait for the first instead of asking again."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence

@@ -10,7 +10,7 @@ from fedkg.core import rendering
 from fedkg.core.encoding import decode, encode
 from fedkg.core.proof import AnswerValue, Path, PathEdge, Status
 from fedkg.core.question import JUDGED, Kind
-from fedkg.core.rendering import Line
+from fedkg.core.rendering import RenderedLine
 from fedkg.core.terms import Edge, Iri, own_name
 from fedkg.core.usage import Gap, ModelCall, Usage
 from fedkg.errors import DocumentError, TermError
@@ -92,7 +92,7 @@ class Answer(msgspec.Struct, frozen=True):
         """The same lines for a notebook: escaped, without scripts, links and anything from elsewhere."""
         return rendering.html(self.lines())
 
-    def lines(self, *, everything: bool = False, more: str = ALL) -> Iterator[Line]:
+    def lines(self, *, everything: bool = False, more: str = ALL) -> Iterator[RenderedLine]:
         """The lines of `text`, each in parts that say what they are; `more` says how all of many would be shown."""
         answers, paths = (None, None) if everything else MOST_SHOWN.values()
         for value in self.answers[:answers]:
@@ -106,7 +106,7 @@ class Answer(msgspec.Struct, frozen=True):
             yield ()
         yield from self._ending()
 
-    def _ending(self) -> Iterator[Line]:
+    def _ending(self) -> Iterator[RenderedLine]:
         """How it ended, what is missing, and what it cost."""
         yield rendering.status_line(self.status)
         yield from map(rendering.gap_line, self.gaps)

@@ -14,7 +14,7 @@ from fedkg.core.terms import Iri, Term
 from fedkg.core.usage import Gap, Usage
 
 __all__ = [
-    "Line",
+    "RenderedLine",
     "Role",
     "Span",
     "counted",
@@ -61,15 +61,15 @@ class Span(NamedTuple):
     role: Role = "text"
 
 
-Line = tuple[Span, ...]
+RenderedLine = tuple[Span, ...]
 
 
-def text(lines: Iterable[Line]) -> str:
+def text(lines: Iterable[RenderedLine]) -> str:
     """The lines as plain text, without a line end after the last."""
     return "\n".join("".join(span.text for span in line) for line in lines)
 
 
-def html(lines: Iterable[Line]) -> str:
+def html(lines: Iterable[RenderedLine]) -> str:
     """The lines as one element of HTML with styles of its own; all text is escaped."""
     written = "\n".join("".join(map(_html, line)) for line in lines)
     return f'<pre style="white-space:pre-wrap">{written}</pre>'
@@ -80,7 +80,7 @@ def _html(span: Span) -> str:
     return f'<span style="{COLOURS[span.role]}">{escaped}</span>' if span.role in COLOURS else escaped
 
 
-def value_line(value: AnswerValue, kind: Kind) -> Line:
+def value_line(value: AnswerValue, kind: Kind) -> RenderedLine:
     """One answer: the option's number, what a person reads, the IRI, and whether it stands in the graph."""
     number = f"{plain(value.label)}. " if kind == "choice" else ""
     spans = [Span(f"{number}{plain(value.value, OPTION)}", "answer")]
@@ -93,7 +93,7 @@ def value_line(value: AnswerValue, kind: Kind) -> Line:
     return tuple(spans)
 
 
-def path_lines(path: Path, heading: str) -> Iterator[Line]:
+def path_lines(path: Path, heading: str) -> Iterator[RenderedLine]:
     """An empty line, the heading with the path's score, and a line for each edge."""
     yield ()
     yield (Span(f"{heading} (score {path.score:.2f})", "detail"),)
@@ -101,7 +101,7 @@ def path_lines(path: Path, heading: str) -> Iterator[Line]:
         yield edge_line(edge, "  ")
 
 
-def edge_line(edge: PathEdge, mark: str = "") -> Line:
+def edge_line(edge: PathEdge, mark: str = "") -> RenderedLine:
     """One edge, in the direction it was walked: `A → relation → B  (qualifiers)  [endpoint]`."""
     arrow = "→" if edge.direction == "out" else "←"
     start, end = (edge.subject, edge.object) if edge.direction == "out" else (edge.object, edge.subject)
@@ -117,30 +117,30 @@ def edge_line(edge: PathEdge, mark: str = "") -> Line:
     return tuple(spans)
 
 
-def more_lines(count: int, most: int | None, noun: str, how: str) -> Iterator[Line]:
+def more_lines(count: int, most: int | None, noun: str, how: str) -> Iterator[RenderedLine]:
     """How many more there are than the `most` that were shown, and how all of them would be; nothing where all were."""
     if most is not None and count > most:
         yield (Span(f"… and {count - most} more {noun}; {how}", "detail"),)
 
 
-def status_line(status: Status) -> Line:
+def status_line(status: Status) -> RenderedLine:
     """How the question ended, as a sentence."""
     return (Span(SENTENCES[status], "status"),)
 
 
-def gap_line(gap: Gap) -> Line:
+def gap_line(gap: Gap) -> RenderedLine:
     """What is missing from the walk, and why."""
     parts = (plain(gap.endpoint), plain(gap.asked, REASON), plain(gap.reason, REASON))
     return (Span(f"gap: {': '.join(parts)}", "caution"),)
 
 
-def warning_line(warning: str, times: int = 1) -> Line:
+def warning_line(warning: str, times: int = 1) -> RenderedLine:
     """A warning, and how often it was given."""
     again = f" ({times} times)" if times > 1 else ""
     return (Span(f"warning: {plain(warning, WARNING)}{again}", "caution"),)
 
 
-def usage_line(cost: Usage, replayed: int = 0) -> Line:
+def usage_line(cost: Usage, replayed: int = 0) -> RenderedLine:
     """What a question cost; `replayed` of its model calls were answered by kept replies, at no cost now."""
     parts = [
         f"{counted(cost.requests, 'request')} in {counted(cost.round_trips, 'round trip')}",

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 import stamina
 
-from fedkg.common.retry import LONGEST, Attempt, retrying
+from fedkg.common.retry import LONGEST, RetryAttempt, retrying
 from fedkg.errors import UnreachableError
 
 
@@ -63,7 +63,7 @@ async def test_our_retries_are_no_warning_and_others_are(caplog: pytest.LogCaptu
 @pytest.mark.parametrize(("worth", "shortest", "longest"), [(True, 0.1, 1.1), (0.25, 0.25, 0.25), (0.0, 0.0, 0.0)])
 def test_how_long_is_waited(worth: bool | float, shortest: float, longest: float) -> None:
     """As the exception asks for, or a little at first."""
-    attempt = Attempt(1, lambda _: worth, last=False)
+    attempt = RetryAttempt(1, lambda _: worth, last=False)
     with attempt:
         raise UnreachableError("down")
     assert attempt.wait is not None
@@ -73,7 +73,7 @@ def test_how_long_is_waited(worth: bool | float, shortest: float, longest: float
 @pytest.mark.parametrize("number", [1, 2, 3, 4, 7, 2_000])
 def test_waits_grow_to_a_bound(number: int) -> None:
     """However often it was tried."""
-    attempt = Attempt(number, lambda _: True, last=False)
+    attempt = RetryAttempt(number, lambda _: True, last=False)
     with attempt:
         raise UnreachableError("down")
     assert attempt.wait is not None
@@ -82,7 +82,7 @@ def test_waits_grow_to_a_bound(number: int) -> None:
 
 async def test_what_ends_the_program_is_not_tried_again() -> None:
     """A cancelled attempt is the last, whatever is worth it."""
-    attempt = Attempt(1, lambda _: True, last=False)
+    attempt = RetryAttempt(1, lambda _: True, last=False)
     with pytest.raises(asyncio.CancelledError), attempt:
         raise asyncio.CancelledError
     assert attempt.wait is None
