@@ -183,10 +183,10 @@ def no_collection() -> Iterator[None]:
 def transports(members: Sequence[ConnectedEndpoint]) -> list[Transport]:
     """What the members are asked through."""
     return [
-        mirror.transport
+        replica.transport
         for member in members
         if isinstance(member.select, EndpointClient)
-        for mirror in member.select._mirrors
+        for replica in member.select._replicas
     ]
 
 

@@ -49,7 +49,7 @@ DIALECTS: dict[str, Dialect] = {
 }
 
 Query = str | Callable[[Dialect], str]
-"""A query's text, or what makes it for a dialect: mirrors of one endpoint may run different engines."""
+"""A query's text, or what makes it for a dialect: replicas of one endpoint may run different engines."""
 
 _REGISTRY: Registry[Dialect] = Registry(
     "fedkg.dialects", DIALECTS, lambda thing: isinstance(thing, Dialect), "a fedkg.config.dialects.Dialect"

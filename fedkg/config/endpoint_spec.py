@@ -128,8 +128,8 @@ class EndpointResolver:
         near = [
             (there[1] != path, choice, profile.name, profile)
             for profile in self.known()
-            for choice, mirror in enumerate(profile.urls)
-            if (there := _address(mirror))[0] == server
+            for choice, url in enumerate(profile.urls)
+            if (there := _address(url))[0] == server
         ]
         if not near:
             return profiles.find("generic")

@@ -1,8 +1,8 @@
-"""HostRegistry towards an endpoint: how many requests at once, how often, how long, and when to leave it alone.
+"""The client of an endpoint: how many requests at once, how often, how long, and when to leave it alone.
 
 Everything that leaves for the network goes through here. A query has a time in which it must be answered, and all its
 waiting counts: for a slot, for the pace, for what the endpoint asked for. What may work later is tried again within
-that time; who bans or is down is not asked at all.
+that time; a host that bans or is down is not asked at all.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 
 
 class EndpointClient:
-    """A Select over the transports of one endpoint, the first choice first.
+    """A SparqlClient over the transports of one endpoint, the first choice first.
 
     `accept` is the acceptance test, `endpoint` the name that errors carry. All transports share the endpoint's slots
     and pace; which of them answers makes no difference to the caller. `host_registry` is what is remembered of their
@@ -71,130 +71,130 @@ class EndpointClient:
         self._limits = limits or Limits()
         clock = clock or Clock()
         host_registry = host_registry or HostRegistry(clock=clock)
-        self._mirrors = [Replica(transport, host_registry, clock, engine, detects=detects) for transport in transports]
+        self._replicas = [Replica(transport, host_registry, clock, engine, detects=detects) for transport in transports]
         self._gates = PerLoop(partial(_gate, self._limits))
 
     @property
     def engines(self) -> Mapping[str, str]:
-        """The engine that is believed of each mirror, by its URL; "" stands for what is in this process."""
-        return {mirror.url: mirror.engine for mirror in self._mirrors}
+        """The engine that is believed of each replica, by its URL; "" stands for what is in this process."""
+        return {replica.url: replica.engine for replica in self._replicas}
 
     async def select(self, query: Query, kind: str = "") -> Rows:
-        """The accepted rows of `query`, from the first mirror that gives them; `kind` is what the meter counts it as.
+        """The accepted rows of `query`, from the first replica that gives them; `kind` is what the meter counts it as.
 
-        Raises the EndpointError of the last mirror, after as many retries as the limits allow; EndpointTimeoutError,
+        Raises the EndpointError of the last replica, after as many retries as the limits allow; EndpointTimeoutError,
         with what the time went to, after the limits' patience or a third of what is left until the question's deadline:
-        then there is time for what others have to say.
+        then there is time for what other endpoints return.
         """
-        seconds, turn = min(self._limits.patience, SHARE * deadline.left()), RequestAttempt()
+        seconds, attempt = min(self._limits.patience, SHARE * deadline.left()), RequestAttempt()
         try:
             with deadline.within(seconds):
                 async with asyncio.timeout(seconds):
-                    return await self._first(query, kind, turn)
+                    return await self._first(query, kind, attempt)
         except TimeoutError as error:
-            if turn.asked:
-                turn.asked.given_up(turn)
-            message = f"{self.endpoint}: no answer within {seconds:.3g} s: {turn.doing}"
+            if attempt.asked:
+                attempt.asked.given_up(attempt)
+            message = f"{self.endpoint}: no answer within {seconds:.3g} s: {attempt.doing}"
             raise EndpointTimeoutError(message, endpoint=self.endpoint, asked=kind) from error
 
     async def close(self) -> None:
         """Frees the connections of all transports."""
-        for mirror in self._mirrors:
-            await mirror.transport.close()
+        for replica in self._replicas:
+            await replica.transport.close()
 
-    async def _first(self, query: Query, kind: str, turn: RequestAttempt) -> Rows:
-        """The rows from the first mirror that gives them; those that failed lately go last."""
+    async def _first(self, query: Query, kind: str, attempt: RequestAttempt) -> Rows:
+        """The rows from the first replica that gives them; those that failed lately go last."""
         slots, _ = self._gates.here()
         async with slots:
-            for mirror in (waiting := sorted(self._mirrors, key=lambda mirror: mirror.resting)):
+            for replica in (waiting := sorted(self._replicas, key=lambda replica: replica.resting)):
                 try:
-                    return await self._patiently(mirror, query, kind, turn)
+                    return await self._patiently(replica, query, kind, attempt)
                 except (UnreachableError, RefusedError):
-                    mirror.rest()
-                    if mirror is waiting[-1]:
+                    replica.rest()
+                    if replica is waiting[-1]:
                         raise
-        raise AssertionError("the last mirror returns or raises")
+        raise AssertionError("the last replica returns or raises")
 
-    async def _patiently(self, mirror: Replica, query: Query, kind: str, turn: RequestAttempt) -> Rows:
-        asked = weakref.proxy(mirror)  # the retries are objects in a cycle, and would keep the transport
+    async def _patiently(self, replica: Replica, query: Query, kind: str, attempt: RequestAttempt) -> Rows:
+        asked = weakref.proxy(replica)  # the retries are objects in a cycle, and would keep the transport
 
         def worth_it(error: Exception) -> bool:
             if not isinstance(error, EndpointError) or error.action is not Action.RETRY:
                 return False
-            turn.doing = f"it was to be asked again: {error.message}"
-            log.debug("%s: %s", self.endpoint, line(turn.doing, 500))
+            attempt.doing = f"it was to be asked again: {error.message}"
+            log.debug("%s: %s", self.endpoint, line(attempt.doing, 500))
             return not asked.shut and error.wait < deadline.left()
 
-        async for attempt in retrying(worth_it, self._limits.retries + 1):
-            with attempt:
-                rows = await self._once(mirror, query, kind, turn)
-                log.debug("%s: %s: %d rows, attempt %d", self.endpoint, kind, len(rows.rows), attempt.num)
+        async for retry in retrying(worth_it, self._limits.retries + 1):
+            with retry:
+                rows = await self._once(replica, query, kind, attempt)
+                log.debug("%s: %s: %d rows, attempt %d", self.endpoint, kind, len(rows.rows), retry.num)
                 return rows
         raise AssertionError("the last attempt returns or raises")
 
-    async def _once(self, mirror: Replica, query: Query, kind: str, turn: RequestAttempt) -> Rows:
-        trial = await mirror.enter(turn, self.endpoint)
+    async def _once(self, replica: Replica, query: Query, kind: str, attempt: RequestAttempt) -> Rows:
+        trial = await replica.enter(attempt, self.endpoint)
         try:
-            rows = await self._rows(mirror, query, kind, turn)
-            await mirror.answered()
+            rows = await self._rows(replica, query, kind, attempt)
+            await replica.answered()
         except EndpointError as error:
-            turn.asked = None
+            attempt.asked = None
             error.endpoint, error.asked = self.endpoint, error.asked or kind
-            await mirror.failed(error, turn, self._limits.errors)
+            await replica.failed(error, attempt, self._limits.errors)
             raise
         finally:
             if trial:
-                await mirror.leave()
+                await replica.leave()
         return rows
 
-    async def _rows(self, mirror: Replica, query: Query, kind: str, turn: RequestAttempt) -> Rows:
+    async def _rows(self, replica: Replica, query: Query, kind: str, attempt: RequestAttempt) -> Rows:
         """The accepted rows; a query that was rejected because another engine answers is put to that one once more."""
-        believed = mirror.engine
-        reply = await self._reply(mirror, query, kind, turn)
+        believed = replica.engine
+        reply = await self._reply(replica, query, kind, attempt)
         try:
             return await self._accepted(reply)
         except QueryRejectedError:
-            if isinstance(query, str) or mirror.engine == believed:
+            if isinstance(query, str) or replica.engine == believed:
                 raise
-        return await self._accepted(await self._reply(mirror, query, kind, turn))
+        return await self._accepted(await self._reply(replica, query, kind, attempt))
 
     async def _accepted(self, reply: EndpointReply) -> Rows:
         if len(reply.body) < LARGE:
             return self._accept(reply)
         return await asyncio.to_thread(self._accept, reply)
 
-    async def _reply(self, mirror: Replica, query: Query, kind: str, turn: RequestAttempt) -> EndpointReply:
+    async def _reply(self, replica: Replica, query: Query, kind: str, attempt: RequestAttempt) -> EndpointReply:
         """The reply to the query in the replica's dialect; the engine that it shows is remembered."""
-        text = query if isinstance(query, str) else query(find(mirror.engine) or GENERIC)
-        reply = await self._send(mirror, text, kind, turn)
-        await mirror.learn(reply)
-        if mirror.puzzling and reply.status in TELLING:
-            await self._probe(mirror, turn)
+        text = query if isinstance(query, str) else query(find(replica.engine) or GENERIC)
+        reply = await self._send(replica, text, kind, attempt)
+        await replica.learn(reply)
+        if replica.puzzling and reply.status in TELLING:
+            await self._probe(replica, attempt)
         return reply
 
-    async def _probe(self, mirror: Replica, turn: RequestAttempt) -> None:
-        """Asks once who answers there; whoever does not say so soon is not waited for."""
-        mirror.probing()
+    async def _probe(self, replica: Replica, attempt: RequestAttempt) -> None:
+        """Asks once which engine answers there; a reply that does not come soon is not waited for."""
+        replica.probing()
         with contextlib.suppress(EndpointError, TimeoutError):
             async with asyncio.timeout(min(PROBE_SECONDS, deadline.left() / 2)):
-                await mirror.probed(await self._send(mirror, detect.PROBE, "engine", turn))
-        turn.asked = None
+                await replica.probed(await self._send(replica, detect.PROBE, "engine", attempt))
+        attempt.asked = None
 
-    async def _send(self, mirror: Replica, text: str, kind: str, turn: RequestAttempt) -> EndpointReply:
+    async def _send(self, replica: Replica, text: str, kind: str, attempt: RequestAttempt) -> EndpointReply:
         if pace := self._gates.here()[1]:
-            turn.doing = "waiting for the pace that the profile sets"
+            attempt.doing = "waiting for the pace that the profile sets"
             await pace.acquire()
         seconds = self._limits.timeout
-        mirror.asked(turn)
+        replica.asked(attempt)
         with self.meter.request(kind):
             try:
                 async with asyncio.timeout(seconds):
-                    reply = await mirror.transport.send(text)
+                    reply = await replica.transport.send(text)
             except TimeoutError as error:
                 message = f"{self.endpoint}: no whole reply within {seconds:g} s"
                 raise EndpointTimeoutError(message, endpoint=self.endpoint) from error
-        turn.asked = None
-        mirror.replied(reply)
+        attempt.asked = None
+        replica.replied(reply)
         self.meter.received(len(reply.body))
         log.debug("%s: %s: %d, %d bytes in %.2f s", self.endpoint, kind, reply.status, len(reply.body), reply.seconds)
         return reply

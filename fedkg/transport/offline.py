@@ -1,4 +1,4 @@
-"""A Select that asks nobody: what is not kept cannot be had."""
+"""A SparqlClient that sends no request: what is not kept cannot be had."""
 
 from fedkg.config.dialects import GENERIC, Query
 from fedkg.core.meter import Meter

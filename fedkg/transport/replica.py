@@ -15,15 +15,15 @@ from fedkg.transport.host_state import MOST_ERRORS, PAUSE, Clock, HostRegistry, 
 __all__ = ["Replica", "RequestAttempt"]
 
 REST = 300.0
-"""Seconds for which a mirror that failed is asked only after the others."""
+"""Seconds for which a replica that failed is asked only after the others."""
 STALLS = 2
-"""So many waves of requests without a reply, and no answer in between, shut a mirror for this process."""
+"""So many waves of requests without a reply, and no answer in between, shut a replica for this process."""
 PATIENT = 2.0
-"""So many times as long as a reply takes of late a request has to wait before its silence says anything."""
+"""So many times as long as a reply takes of late a request has to wait before its silence means anything."""
 TICK = 0.1
 """Seconds between two looks at whether the request that finds out has come back."""
 TRIAL = 10.0
-"""Most seconds for which the others wait for that request: who sent it may have ended without a word."""
+"""Most seconds for which the others wait for that request: who sent it may have ended silently."""
 UNBOUNDED = MOST_ERRORS + 1
 
 log = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 class RequestAttempt(msgspec.Struct):
     """One query on its way.
 
-    What it is waiting for, and the mirror that has it since when (None: it has not been sent).
+    What it is waiting for, and the replica that has it since when (None: it has not been sent).
     """
 
     doing: str = "waiting for a slot behind other requests"
@@ -74,7 +74,7 @@ class Replica:
         """Seconds for which it is not asked at all, as far as this process knows."""
         return max(self._host.shut(self._clock.wall()), self._stalled_until - self._clock.now(), 0.0)
 
-    async def enter(self, turn: RequestAttempt, endpoint: str) -> bool:
+    async def enter(self, attempt: RequestAttempt, endpoint: str) -> bool:
         """Waits until it may be asked; whether this is the request that finds out whether it is back.
 
         Raises RefusedError, with the time that is left, where it is shut or wants a longer wait than there is time for;
@@ -95,14 +95,14 @@ class Replica:
                     wait=wait,
                 )
             if delay:
-                turn.doing = f"the endpoint asked to wait: {host.why}"
+                attempt.doing = f"the endpoint asked to wait: {host.why}"
                 await self._clock.sleep(delay)
             elif not host.on_trial(now):
                 return False
             elif await self._tries():
                 return True
             else:
-                turn.doing = "waiting for another request to find out whether the endpoint is back"
+                attempt.doing = "waiting for another request to find out whether the endpoint is back"
                 await self._clock.sleep(TICK)
 
     async def leave(self) -> None:
@@ -117,37 +117,37 @@ class Replica:
         now = self._clock.wall()
         await self._host_registry.change(self._origin, lambda host: host.answered(now))
 
-    async def failed(self, error: EndpointError, turn: RequestAttempt, budget: int) -> None:
+    async def failed(self, error: EndpointError, attempt: RequestAttempt, budget: int) -> None:
         """Notes an error; `budget` failed requests a minute are left to all processes together."""
         if isinstance(error, EndpointTimeoutError) and not error.status:
-            self._stalled(turn)
+            self._stalled(attempt)
         elif error.status:
             self._stalls = 0
         now, most = self._clock.wall(), budget if self.url else UNBOUNDED
         await self._host_registry.change(self._origin, lambda host: host.failed(error, now, most))
 
-    def asked(self, turn: RequestAttempt) -> None:
+    def asked(self, attempt: RequestAttempt) -> None:
         """Notes that a request goes out."""
-        turn.doing, turn.asked, turn.since = "no whole reply", self, self._clock.now()
+        attempt.doing, attempt.asked, attempt.since = "no whole reply", self, self._clock.now()
 
     def replied(self, reply: EndpointReply) -> None:
         """Notes how long a reply takes of late, at most and at least."""
         self._slowest = max(reply.seconds, self._slowest / 2)
         self._fastest = min(reply.seconds, self._fastest * 2) if self._fastest else reply.seconds
 
-    def given_up(self, turn: RequestAttempt) -> None:
-        """Notes that whoever asked had no more time; where he had hardly any, that says nothing."""
-        if self._clock.now() - turn.since >= PATIENT * self._slowest:
-            self._stalled(turn)
+    def given_up(self, attempt: RequestAttempt) -> None:
+        """Notes that a request had no more time; where it had hardly any, that means nothing."""
+        if self._clock.now() - attempt.since >= PATIENT * self._slowest:
+            self._stalled(attempt)
         self.rest()
 
-    def _stalled(self, turn: RequestAttempt) -> None:
+    def _stalled(self, attempt: RequestAttempt) -> None:
         """Notes a silence: that may be the query's fault, twice in a row not.
 
         Requests that went out together are one.
         """
         self.rest()
-        if turn.since < self._stalled_at:
+        if attempt.since < self._stalled_at:
             return
         self._stalls += 1
         self._stalled_at = self._clock.now()

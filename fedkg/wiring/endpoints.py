@@ -213,7 +213,7 @@ class _EndpointWiring:
         """
         name = self._distinct(name)
         offline = self._settings.mode == "offline" and not inside
-        select = OfflineClient(name, self._meter) if offline else self._polite(profile, transports, name)
+        select = OfflineClient(name, self._meter) if offline else self._client(profile, transports, name)
         if opened_here:
             self._opened.push_async_callback(select.close)
         lookup = self._lookup(profile, name) if profile.lookup.url else None
@@ -222,7 +222,7 @@ class _EndpointWiring:
             SparqlGraph(source, self._settings.languages, scan=inside, identity=self._identity), select, lookup
         )
 
-    def _polite(self, profile: Profile, transports: Sequence[Transport], name: str) -> EndpointClient:
+    def _client(self, profile: Profile, transports: Sequence[Transport], name: str) -> EndpointClient:
         check = partial(accept, endpoint=name, known_cap=profile.limits.known_cap)
         return EndpointClient(
             transports,

@@ -72,7 +72,7 @@ def faults() -> list[Fault]:
 
 @pytest.fixture
 def wire(meter: Meter, asked: list[str], faults: list[Fault]) -> Wire:
-    """Makes a graph over a transport in process, behind the same manners and acceptance test as any other."""
+    """Makes a graph over a transport in process, behind the same client and acceptance test as any other."""
 
     def make(
         real: EmbeddedTransport,

@@ -241,10 +241,10 @@ async def test_the_error_budget_holds_for_all_urls_of_a_host() -> None:
     assert (await other.select("q")).bytes == len(BODY)
 
 
-# ---- several mirrors ----
+# ---- several replicas ----
 
 
-async def test_the_next_mirror_takes_over_and_keeps_the_work() -> None:
+async def test_the_next_replica_takes_over_and_keeps_the_work() -> None:
     """When the first choice fails the next one answers, and goes first for five minutes."""
     hours = Hours()
     first, second = script(DOWN, DOWN, GOOD), script(GOOD)
@@ -257,8 +257,8 @@ async def test_the_next_mirror_takes_over_and_keeps_the_work() -> None:
     assert (len(first.queries), len(second.queries)) == (3, 3)
 
 
-async def test_a_banned_mirror_is_left_alone_while_the_other_answers() -> None:
-    """A ban holds for its mirror only; when the other one fails too, the last error is raised."""
+async def test_a_banned_replica_is_left_alone_while_the_other_answers() -> None:
+    """A ban holds for its replica only; when the other one fails too, the last error is raised."""
     first, second = script(BANNED, GOOD), script(GOOD, DOWN)
     gentle = polite(first, second, retries=0)
     await gentle.select("q")
@@ -267,7 +267,7 @@ async def test_a_banned_mirror_is_left_alone_while_the_other_answers() -> None:
     assert (len(first.queries), len(second.queries)) == (1, 2)
 
 
-async def test_mirrors_that_all_rest_are_asked_in_their_order() -> None:
+async def test_replicas_that_all_rest_are_asked_in_their_order() -> None:
     """Resting is about who goes first: it never leaves nobody to ask."""
     first, second = script(DOWN, GOOD), script(DOWN, GOOD)
     gentle = polite(first, second, retries=0)
@@ -277,8 +277,8 @@ async def test_mirrors_that_all_rest_are_asked_in_their_order() -> None:
     assert (len(first.queries), len(second.queries)) == (2, 1)
 
 
-async def test_another_mirror_does_not_help_a_wrong_query() -> None:
-    """Errors of the query stay with the mirror that found them."""
+async def test_another_replica_does_not_help_a_wrong_query() -> None:
+    """Errors of the query stay with the replica that found them."""
     second = script(GOOD)
     with pytest.raises(QueryRejectedError):
         await polite(script(WRONG), second).select("q")
@@ -460,7 +460,7 @@ async def test_waiting_as_asked_is_no_stall() -> None:
 
 
 @virtual_time
-async def test_two_stalls_in_a_row_shut_a_mirror_for_this_process() -> None:
+async def test_two_stalls_in_a_row_shut_a_replica_for_this_process() -> None:
     """Later hops do not wait again; half a minute later they do."""
     hours, crowd = Hours(), Crowd()
     gentle = polite(crowd, hours=hours, patience=0.02)
@@ -546,8 +546,8 @@ async def test_a_stall_between_answers_is_the_querys_own() -> None:
 
 
 @virtual_time
-async def test_after_a_stall_the_other_mirror_goes_first() -> None:
-    """The mirror that kept silent is asked after the others."""
+async def test_after_a_stall_the_other_replica_goes_first() -> None:
+    """The replica that kept silent is asked after the others."""
     crowd, second = Crowd(), script(GOOD)
     gentle = polite(crowd, second, patience=0.02)
     with pytest.raises(EndpointTimeoutError):

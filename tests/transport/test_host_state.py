@@ -186,16 +186,16 @@ async def test_what_is_remembered_is_read_once_a_second_and_written_when_it_chan
             return super().update(*args)  # type: ignore[arg-type]
 
     wall = Wall()
-    manners = HostRegistry(Counting(), wall.clock)
+    host_registry = HostRegistry(Counting(), wall.clock)
     for _ in range(5):
-        await manners.change(WHERE, lambda host: host.answered(NOW))
+        await host_registry.change(WHERE, lambda host: host.answered(NOW))
     assert calls == ["read"]
-    await manners.change(WHERE, lambda host: host.failed(DOWN, NOW, 9))
+    await host_registry.change(WHERE, lambda host: host.failed(DOWN, NOW, 9))
     assert calls[1:].count("write") == 1
     before = len(calls)
     wall.time += 1
-    await manners.host(WHERE)
-    await manners.host(WHERE)
+    await host_registry.host(WHERE)
+    await host_registry.host(WHERE)
     assert calls[before:] == ["read"]
 
 
@@ -271,11 +271,11 @@ async def test_a_store_that_fails_does_not_make_it_forget() -> None:
             change(None)  # type: ignore[operator]
             return bytes(change(None))  # type: ignore[operator]
 
-    manners = HostRegistry(Broken(), Wall().clock)
+    host_registry = HostRegistry(Broken(), Wall().clock)
     for _ in range(5):
-        await manners.change(WHERE, lambda host: host.failed(DOWN, NOW, 9))
-    assert manners.known(WHERE).failures == 5
-    assert (await manners.host(WHERE)).shut(NOW) == 30
+        await host_registry.change(WHERE, lambda host: host.failed(DOWN, NOW, 9))
+    assert host_registry.known(WHERE).failures == 5
+    assert (await host_registry.host(WHERE)).shut(NOW) == 30
 
 
 # ---- several processes ----
@@ -287,9 +287,9 @@ from fedkg.transport.host_state import HostRegistry
 from fedkg.cache.disk import DiskStore
 
 async def main(folder, times):
-    manners = HostRegistry(DiskStore(pathlib.Path(folder)))
+    host_registry = HostRegistry(DiskStore(pathlib.Path(folder)))
     for _ in range(times):
-        await manners.change("http://h:80", lambda host: host.failed(UnreachableError("down"), 1.0, 20))
+        await host_registry.change("http://h:80", lambda host: host.failed(UnreachableError("down"), 1.0, 20))
 
 asyncio.run(main(sys.argv[1], int(sys.argv[2])))
 """
@@ -305,8 +305,9 @@ from fedkg.sparql.results import accept
 from fedkg.cache.disk import DiskStore
 
 async def main(folder, url):
-    manners = HostRegistry(DiskStore(pathlib.Path(folder)))
-    polite = EndpointClient([HttpTransport(url)], partial(accept, endpoint="e"), endpoint="e", host_registry=manners)
+    host_registry = HostRegistry(DiskStore(pathlib.Path(folder)))
+    acceptance = partial(accept, endpoint="e")
+    polite = EndpointClient([HttpTransport(url)], acceptance, endpoint="e", host_registry=host_registry)
     try:
         await polite.select("ASK {}")
     except RefusedError as error:

@@ -103,8 +103,8 @@ async def test_a_profile_may_insist(word: Engine) -> None:
     assert transport.queries == [word, word]
 
 
-async def test_mirrors_may_be_of_different_engines() -> None:
-    """Each mirror is asked in its own dialect."""
+async def test_replicas_may_be_of_different_engines() -> None:
+    """Each replica is asked in its own dialect."""
     first, second = script(QLEVER, DOWN, url="http://one/"), script(VIRTUOSO, url="http://two/")
     gentle = polite(first, second, engine="generic", retries=0)
     await gentle.select(spoken)
