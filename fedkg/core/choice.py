@@ -30,7 +30,7 @@ class PromptCandidate(msgspec.Struct, frozen=True):
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """A chosen offer: `follows` = local verification, `finishes` = local and global (FiDeLiS v4 section 3.2)."""
+    """A chosen candidate: `follows` = local verification, `finishes` = local and global (FiDeLiS v4 section 3.2)."""
 
     number: int
     follows: bool = True

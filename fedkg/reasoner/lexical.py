@@ -1,7 +1,7 @@
 """A reasoning model without any language model: for use without a key, for tests, and as a baseline.
 
-It plans by content words, looks for the chain of relations that the question's words say best (`chains`), stops when
-no longer chain is said better, and answers with the tails of the best chain. What it cannot do, it abstains from.
+It plans by content words, looks for the chain of relations that the question's words say best (`chain_reading`), stops
+when no longer chain is said better, and answers with the tails of the best chain. What it cannot do, it abstains from.
 """
 
 from collections.abc import Sequence

@@ -52,7 +52,7 @@ class PromptedModel:
 
     Every call goes into `ledger` under its template's version; `budget` bounds the calls. All calls raise ModelError
     where the model fails or replies unusably twice, or takes no prompt of this length, and BudgetError.
-    PromptCandidates that there is no room for are not shown, the last ones first; `left_out` counts them. `forget` is
+    Candidates that there is no room for are not shown, the last ones first; `left_out` counts them. `forget` is
     told the requests of a call that came to nothing, so that no kept reply makes that last. `writer` is a model whose
     tokens can be constrained, which writes paths instead of picking them; `constraint_level` is the wanted one (see
     `constraint_levels`). `observer` is handed each call when it has ended.

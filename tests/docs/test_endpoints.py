@@ -50,7 +50,7 @@ def test_an_endpoint_is_added_as_told(books: str, command: str, shown: list[str]
 
 
 def test_the_example_goes_from_an_examination_to_an_answer() -> None:
-    """The document shows the doctor before and after the profile was written, and a question."""
+    """The document shows the check before and after the profile was written, and a question."""
     assert [command.split()[1] for command, _ in transcripts(ENDPOINTS)] == ["endpoints", "endpoints", "ask"]
 
 

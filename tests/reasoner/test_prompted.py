@@ -450,10 +450,7 @@ def narrow(reply: dict[str, Any], context: int) -> tuple[PromptedModel, Scripted
 
 
 async def test_only_what_was_shown_can_be_picked() -> None:
-    """PromptCandidates that had no room are not shown, are counted.
-
-    Do not come back, whatever the model replies.
-    """
+    """Candidates that had no room are not shown, are counted, and do not come back, whatever the model replies."""
     judged = {"follows": True, "deducible": False}
     model, chat = narrow({"picks": [{"offer": 100, **judged}, {"offer": 2, **judged}]}, 3_000)
     assert await model.ask(ChooseCall("Q?", PLAN, MANY, 4)) == (Choice(2),)

@@ -1,4 +1,4 @@
-"""The doctor before healthy endpoints and sick ones, all of them real servers on loopback."""
+"""The check before healthy endpoints and sick ones, all of them real servers on loopback."""
 
 import asyncio
 import datetime as dt
@@ -100,7 +100,7 @@ async def serve() -> AsyncIterator[Serve]:
 
 @pytest.fixture
 def examine(tmp_path: Path) -> Examine:
-    """The doctor's report of a URL, under a profile with few rows, no retries, and one label predicate."""
+    """The check's report of a URL, under a profile with few rows, no retries, and one label predicate."""
 
     async def check(url: str, label: str = RDFS, skip: str = "", seconds: float = 20.0) -> EndpointReport:
         (tmp_path / "own").mkdir(exist_ok=True)
