@@ -47,7 +47,7 @@ def _majority(replies: Sequence[ModelOnlyAnswer]) -> SearchResult:
     votes = Counter(map(_vote, replies))
     most = max(votes, key=votes.__getitem__)
     from_memory = next(reply for reply in replies if _vote(reply) == most)
-    measures = {"samples": len(replies), "agreement": votes[most] / len(replies)}
+    measures: dict[str, float | str] = {"samples": len(replies), "agreement": votes[most] / len(replies)}
     return SearchResult(from_memory=from_memory, measures=measures)
 
 
