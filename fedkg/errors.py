@@ -156,7 +156,7 @@ class TopicError(InputError):
     """Raised when no entity matches a topic, or a question mentions no known entity; names the nearest labels."""
 
     default_hint = (
-        "name the entity with --topic LABEL or --topic IRI; `fedkg search TEXT` shows what the endpoint knows"
+        "name the entity with --topic LABEL or --topic IRI; `fedkg search TEXT` shows the entities that it has"
     )
 
 

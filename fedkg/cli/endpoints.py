@@ -83,7 +83,7 @@ def check(spec: str | None, file: str | None, as_json: bool, **flags: object) ->
 def forget(spec: str, file: str | None, **flags: object) -> None:
     """Forget what is remembered of the host that serves SPEC: a ban, a pause, failures, the engine that was detected.
 
-    The next request goes out at once: make sure that whoever asked for the pause agrees.
+    The next request goes out at once: make sure that the operator of the host agrees.
     """
     with Session(settings=options.settings(file, flags | {"endpoints": (spec,), "model": "local"})) as session:
         urls = session.run(session.forget())

@@ -335,7 +335,7 @@ class EndpointCheck:
         if rows == wanted:
             return Finding("limits", Grade.OK, f"{rows} rows come when as many are asked for")
         if (await self._select.select(build.subjects(1, rows), "check")).rows:
-            return self._capped(rows, Grade.FAILED, f"it cuts at {rows} rows without a word; {wanted} were asked for")
+            return self._capped(rows, Grade.FAILED, f"it cuts at {rows} rows silently; {wanted} were asked for")
         return Finding(
             "limits", Grade.OK, f"the whole graph has {rows} triples, fewer than the {wanted} rows asked for"
         )

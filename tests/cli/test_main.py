@@ -200,7 +200,7 @@ def test_hostile_text_in_errors(cli: Cli) -> None:
 
 
 def test_broken_pipe_is_quiet(start: Start) -> None:
-    """A reader that goes away ends the command without a word."""
+    """A reader that goes away ends the command silently."""
     reader, writer = os.pipe()
     running = start("endpoints", "list", stdout=writer)
     os.close(writer)

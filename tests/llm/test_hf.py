@@ -132,7 +132,7 @@ async def test_log_probabilities_of_a_reply(model: HfModel) -> None:
 
 
 async def test_a_prompt_that_is_too_long(model: HfModel) -> None:
-    """It is not cut without a word."""
+    """It is not cut silently."""
     with pytest.raises(ModelContextError, match="of 4,096 tokens"):
         await model.complete(asked("x" * 9_000))
 

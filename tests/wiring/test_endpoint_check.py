@@ -189,7 +189,7 @@ async def test_a_silent_cap_is_found_out(serve: Serve, examine: Examine) -> None
     report = await examine(await serve(Capped(people())))
     limits = findings(report)["limits"]
     assert limits.grade is Grade.FAILED
-    assert limits.summary == "it cuts at 10 rows without a word; 61 were asked for"
+    assert limits.summary == "it cuts at 10 rows silently; 61 were asked for"
     assert limits.advice == "in its profile: [limits] rows = 8, known_cap = 10"
     assert report.verdict == "usable, but look at: limits"
 
