@@ -69,7 +69,7 @@ def test_a_document_of_elsewhere_is_not_verified(tmp_path: Path) -> None:
     )
 
 
-def test_neither_models_nor_embedders_nor_the_doctor_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_neither_models_nor_embedders_nor_the_check_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     """Even with a key; what a pack would hold is said to be missing."""
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     offline = ("-e", "sample", "--mode", "offline")

@@ -70,7 +70,7 @@ def test_another_port_is_another_server(url: str, tmp_path: Path) -> None:
     assert profile(url, profiles_dir=str(tmp_path)) == GENERIC
 
 
-def test_another_shape_keeps_the_manners_of_the_server() -> None:
+def test_another_shape_keeps_the_limits_of_the_server() -> None:
     """PROFILE@URL says what the graph is like, and nothing of how it may be asked."""
     taken = profile("generic@https://query.wikidata.org/sparql")
     assert (taken.limits, taken.shape) == (profiles.find("wikidata-wdqs").limits, GENERIC.shape)

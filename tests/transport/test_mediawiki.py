@@ -59,7 +59,7 @@ def error(code: str, info: str = "Said so.") -> bytes:
 
 
 async def test_a_search_goes_out_as_a_form_and_comes_back_as_rows(serve: Serve) -> None:
-    """Over real HTTP and behind the usual manners: the fields as the API names them, the entities in its order."""
+    """Over real HTTP and behind the usual client: the fields as the API names them, the entities in its order."""
     server = await serve(lambda _: _json(found(CURIE, BARE)))
     transport = HttpTransport(server.url, headers=mediawiki.HEADERS, form=mediawiki.form, contact="me@ex.org")
     select = EndpointClient([transport], accept, endpoint="search", limits=mediawiki.LIMITS, detects=False)
