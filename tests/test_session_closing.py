@@ -265,3 +265,25 @@ async def test_closing_is_at_once(pets: Path) -> None:
         started = time.monotonic()
         await session.aclose()
         assert time.monotonic() - started < 0.2
+
+
+@pytest.mark.parametrize("part", ["store", "similarity", "host_registry", "transcript"])
+async def test_nothing_is_opened_after_closing(pets: Path, tmp_path: Path, part: str) -> None:
+    """Nobody would close it again."""
+    folder, transcript = tmp_path / "own", tmp_path / "calls.jsonl"
+    session = session_of(pets, cache_dir=str(folder), transcript=transcript)
+    await session.aclose()
+    with pytest.raises(SessionClosedError, match="session is closed"):
+        getattr(session, part)
+    with pytest.raises(SessionClosedError, match="session is closed"):
+        await session.forget()
+    assert not folder.exists()
+    assert not transcript.exists()
+
+
+async def test_what_was_open_may_be_looked_at_after_closing(pets: Path) -> None:
+    """It is the same object, freed."""
+    session = session_of(pets)
+    store, transcript = session.store, session.transcript
+    await session.aclose()
+    assert (session.store, session.transcript) == (store, transcript)

@@ -55,6 +55,8 @@ class OwnParts:
         """The settings with the names of what stands in for theirs, so that an answer says who was asked."""
         model = self.chat or self.whole_reasoner
         settings = msgspec.structs.replace(settings, model=masked(model.name)) if model else settings
+        if self.similarity is not None:
+            settings = msgspec.structs.replace(settings, embedder=masked(self.similarity.name))
         settings = msgspec.structs.replace(settings, endpoints=()) if self.graph is not None else settings
         if self.retriever is not None:
             search = msgspec.structs.replace(settings.search, retriever=retrievers.name_of(self.retriever))

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, ExitStack
 from functools import cached_property, partial
 
@@ -46,21 +46,31 @@ __all__ = ["Cache", "Services"]
 class Cache:
     """The cache of one session: the caller's own, or the one that the settings name, opened at its first use.
 
-    What was asked and touched is noted as a run when `files` are closed.
+    What was asked and touched is noted as a run when `files` are closed. It is opened under the session's `lock`, and
+    only if `check_open` does not raise.
     """
 
-    def __init__(self, settings: Settings, store: Store | None, files: ExitStack) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store | None,
+        files: ExitStack,
+        lock: threading.RLock,
+        check_open: Callable[[], None],
+    ) -> None:
         self._settings = settings
         self._store = store
         self._files = files
         self._lasting: FallbackStore | None = None
         self._asked: list[str] = []
-        self._lock = threading.Lock()
+        self._lock = lock
+        self._check_open = check_open
 
     def store(self) -> Store:
-        """The cache. Offline it raises CacheError where it cannot be used."""
+        """The cache. Offline it raises CacheError where it cannot be used; SessionClosedError if opened too late."""
         with self._lock:
             if self._store is None:
+                self._check_open()
                 self._store = self._recorded() if self._settings.cache else MemoryStore()
             return self._store
 
@@ -87,7 +97,8 @@ class Services:
     """What one session works with. What is made here is closed here; what the caller brought along is left open.
 
     Models are made at once, so that a missing key is said before anything is fetched; nothing else is opened before its
-    first use. Several threads and event loops may use it.
+    first use, and nothing at all once it is closed: that raises SessionClosedError, since nobody would close it again.
+    Several threads and event loops may use it.
     """
 
     def __init__(self, settings: Settings, parts: OwnParts | None = None) -> None:
@@ -96,13 +107,14 @@ class Services:
         self.meter = Meter()
         self.members: Sequence[ConnectedEndpoint] = ()
         self._connections, self._files = AsyncExitStack(), ExitStack()
-        self.cache = Cache(settings, parts.store, self._files)
+        self.closed = False
+        self._lock = threading.RLock()
+        self.cache = Cache(settings, parts.store, self._files, self._lock, self._check_open)
         self._similarity = parts.similarity
+        self._transcript: Transcript | None = None
         self._host_registry: HostRegistry | None = None
         self._graph = parts.graph
-        self.closed = False
         self._connecting = PerLoop(asyncio.Lock)
-        self._lock = threading.RLock()
         self.chat = self._chat_model() if parts.chat is None else parts.chat
         self._writer = self._path_model()
         if self.chat:
@@ -134,6 +146,7 @@ class Services:
         """What is remembered of hosts, opened at its first use; not in the cache, without which a ban still holds."""
         with self._lock:
             if self._host_registry is None:
+                self._check_open()
                 self._host_registry = open_host_registry(self.settings, self._files)
             return self._host_registry
 
@@ -153,8 +166,7 @@ class Services:
             graphs = [member.graph for member in members]
             graph = graphs[0] if len(graphs) == 1 else FederatedGraph(graphs, self.identity)
             with self._lock:
-                if self.closed:
-                    raise SessionClosedError("the session is closed")
+                self._check_open()
                 if self._graph is None:  # another thread may have been quicker
                     self.members, self._graph = members, graph
                     self._connections.push_async_exit(opened.pop_all())
@@ -167,6 +179,7 @@ class Services:
         """The similarity of texts; heavy libraries load at its first use."""
         with self._lock:
             if self._similarity is None:
+                self._check_open()
                 self._similarity = text_similarity(self.settings, self.cache.store())
                 if isinstance(self._similarity, LazySimilarity):
                     self._files.callback(self._similarity.close)
@@ -192,12 +205,16 @@ class Services:
         registry.check_constraint(method, settings.search.door, self._constraint_levels, model)
         return method
 
-    @cached_property
+    @property
     def transcript(self) -> Transcript:
         """What the calls of the model are written into, opened at its first use. Raises SettingsError."""
-        transcript = transcripts.opened(self.parts.transcript, self.settings, [self.chat.name] if self.chat else [])
-        self._files.callback(transcript.close)
-        return transcript
+        with self._lock:
+            if self._transcript is None:
+                self._check_open()
+                models = [self.chat.name] if self.chat else []
+                self._transcript = transcripts.opened(self.parts.transcript, self.settings, models)
+                self._files.callback(self._transcript.close)
+            return self._transcript
 
     def reasoner(self, ledger: Ledger, observer: CallObserver) -> ReasoningModel:
         """The model of one question, whose calls go into the ledger and to the observer.
@@ -244,6 +261,11 @@ class Services:
         return writer
 
     # ---- closing ----
+
+    def _check_open(self) -> None:
+        """Called, under the lock, before anything is opened. Raises SessionClosedError after closing."""
+        if self.closed:
+            raise SessionClosedError("the session is closed")
 
     async def aclose(self) -> None:
         """Frees all that was opened here, whatever fails. Raises the last error of what could not be closed."""

@@ -123,6 +123,7 @@ async def test_what_the_caller_brought_stays_open(pets: Path) -> None:
     chat, similarity = Closing(["?"] * 20), LazySimilarity(HashingEmbedder(), MemoryStore())
     async with Session(pets, chat=chat, similarity=similarity) as session:
         await session.graph()
+        assert session.settings.embedder == "hashing"
     assert chat.closed == 0
     assert (await similarity.vectors(["Ann"])).shape == (1, 256)
 
