@@ -233,6 +233,7 @@ class Session(Lifecycle):
             endpoints=len(services.members),
             method=method,
             retriever=services.parts.retriever,
+            own_reasoner=services.parts.reasoner is not None,
         )
 
     def usage(self) -> Usage:
@@ -295,10 +296,11 @@ class Session(Lifecycle):
 
     async def forget(self) -> list[str]:
         """Forgets what is remembered of the endpoints' hosts: bans, pauses, failures, engines. Returns their URLs."""
-        urls = hosted(self.settings)
-        for url in urls:
-            await self.host_registry.forget(url)
-        return [masked(url) for url in urls]
+        async with self._in_flight.one():
+            urls = hosted(self.settings)
+            for url in urls:
+                await self.host_registry.forget(url)
+            return [masked(url) for url in urls]
 
     def _with_notice(self, event: Event) -> Event:
         """The event; an answer that was found without the cache, because that fails, says so."""

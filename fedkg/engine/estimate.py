@@ -23,12 +23,13 @@ from fedkg.core.question import JUDGED, Kind, Match, Mention, Plan, guessed
 from fedkg.core.terms import Iri
 from fedkg.core.usage import ModelCall
 from fedkg.engine.linking import MOST_COMPARED
-from fedkg.errors import ModelError
+from fedkg.errors import MethodError, ModelError
 from fedkg.llm.base import Capability, ChatModel, Completion, Request
 from fedkg.llm.prices import Price, price
 from fedkg.methods import registry
 from fedkg.methods.base import AskingModelOnly, Method, Task
-from fedkg.reasoner.base import Call, call_kinds
+from fedkg.reasoner.base import Call
+from fedkg.reasoner.calls import call_kinds
 from fedkg.reasoner.calls.link import LinkCall
 from fedkg.reasoner.calls.model_only import ModelOnlyCall
 from fedkg.reasoner.calls.plan import PlanCall
@@ -69,6 +70,7 @@ CASES = {
 """The three cases, each with what a budget ends that it is the first to exceed."""
 FIRST = 2
 """Requests of a walk before its first hop: the catalogue of relations, and the search for the question's names."""
+OWN_REASONER = "a reasoner of your own: its calls are not estimated"
 DIGITS = 6
 """Digits of a price behind the point: estimates are no better than that."""
 PER_HOP = {"least": 3, "typical": 6, "most": 8}
@@ -168,12 +170,15 @@ async def estimate(
     endpoints: int = 1,
     method: Method | None = None,
     retriever: Retriever | None = None,
+    own_reasoner: bool = False,
 ) -> Estimate:
     """What the question costs with these settings and that model; None is the model `local`, which makes no calls.
 
     Each method has its own calls, the most of which it says itself; `method` and `retriever` stand for those that the
-    settings name. Nobody is asked: of `chat` only the name and the capability are used. Raises PromptError, and
-    MethodError and SettingsError where method or retriever are not known.
+    settings name. With `own_reasoner` the caller's reasoning model is asked, whose name the settings have; what that
+    asks besides `chat` is not known. Nobody is asked: of `chat` only the name and the capability are used. Raises
+    PromptError, MethodError where the method or one of its calls is not known, and SettingsError where the retriever is
+    not.
     """
     method = method or registry.find(settings.method)
     search = _Search(method, retriever or retrievers.find(settings.search.retriever), settings.search)
@@ -183,8 +188,9 @@ async def estimate(
         requests = endpoints * _requests(way, search) if method.graph else 0
         costs.append(_cost(calls, requests, prices))
     least, typical, most = costs
-    notes = _notes(settings, method, chat, costs)
-    return Estimate(masked(chat.name) if chat else "local", least, typical, most, notes)
+    notes = _notes(settings, method, chat, costs, own_reasoner=own_reasoner)
+    name = masked(chat.name) if chat else settings.model if own_reasoner else "local"
+    return Estimate(name, least, typical, most, notes)
 
 
 async def _counted(
@@ -218,12 +224,22 @@ def _calls(search: _Search, way: SearchCourse, walk: WalkSketch) -> Iterator[Cal
         yield LinkCall.typical(walk)
     judges = search.bounds.last_step or walk.kind in JUDGED
     bounds = msgspec.structs.replace(search.bounds, depth=way.depth, beam=way.kept, last_step=judges)
-    kinds, topics = call_kinds(), _topics(way, walk.kind)
+    topics = _topics(way, walk.kind)
     for name, count in search.method.most_calls(bounds, topics, search.retriever).items():
+        kind = _call_kind(name, search.method)
         for number in range(count):
             depth = way.depth - (count - 1 - number) * way.depth // count
             each = max(1, way.offered // (way.kept if depth > 1 else topics))
-            yield kinds[name].typical(msgspec.structs.replace(walk, depth=depth, offered_each=each))
+            yield kind.typical(msgspec.structs.replace(walk, depth=depth, offered_each=each))
+
+
+def _call_kind(name: str, method: Method) -> type[Call[object]]:
+    """The kind of call that the method names. Raises MethodError where there is none of that name."""
+    kinds = call_kinds()
+    if name not in kinds:
+        named = f"the method {registry.name_of(method)} names an unknown call: {name!r}"
+        raise MethodError(named, hint=f"calls: {', '.join(sorted(kinds))}")
+    return kinds[name]
 
 
 def _sketch(way: SearchCourse, search: SearchSettings, asked: Asked) -> WalkSketch:
@@ -293,12 +309,15 @@ def _cost(calls: Sequence[ModelCall], requests: int, prices: Sequence[Price]) ->
     )
 
 
-def _notes(settings: Settings, method: Method, chat: ChatModel | None, costs: Sequence[Cost]) -> tuple[str, ...]:
+def _notes(
+    settings: Settings, method: Method, chat: ChatModel | None, costs: Sequence[Cost], *, own_reasoner: bool
+) -> tuple[str, ...]:
     """What a reader of the figures has to know."""
     if chat is None:
-        return ("the model local costs nothing: it makes no calls",)
+        return (OWN_REASONER if own_reasoner else "the model local costs nothing: it makes no calls",)
     notes = [
-        "not counted: a second try after an unusable reply, a model's own reasoning, and what a prompt cache saves"
+        *([OWN_REASONER] if own_reasoner else ()),
+        "not counted: a second try after an unusable reply, a model's own reasoning, and what a prompt cache saves",
     ]
     if method.graph and (name := registry.name_of(method)) != MEASURED:
         notes.append(f"tokens and requests of {name} are rough: what a graph offers was measured with {MEASURED}")

@@ -19,7 +19,7 @@ from fedkg.reasoner.prompts.template import PromptTemplate
 from fedkg.reasoner.reply_parsing import extract
 from fedkg.reasoner.sketch import WalkSketch
 
-__all__ = ["Call", "CallTable", "PlannedCall", "ReasonerFactory", "ReasoningModel", "call_kinds"]
+__all__ = ["Call", "CallTable", "PlannedCall", "ReasonerFactory", "ReasoningModel"]
 
 Reply = TypeVar("Reply")
 Reply_co = TypeVar("Reply_co", covariant=True)
@@ -131,14 +131,6 @@ class ReasonerFactory(Protocol):
         asks a model in another way enters it there.
         """
         ...
-
-
-def call_kinds() -> dict[str, type[Call[object]]]:
-    """All kinds of call that have been imported, by their names."""
-    kinds: list[type[Call[object]]] = [Call]
-    for kind in kinds:  # those that are found are looked at, too
-        kinds += kind.__subclasses__()
-    return {kind.name: kind for kind in kinds if "name" in vars(kind)}
 
 
 Model = TypeVar("Model")

@@ -12,7 +12,7 @@ from fedkg.core.choice import PromptCandidate
 from fedkg.core.question import Kind, Mention, Plan
 from fedkg.errors import ModelReplyError
 from fedkg.methods.registry import METHODS
-from fedkg.reasoner.base import call_kinds
+from fedkg.reasoner.calls import call_kinds
 from fedkg.reasoner.calls.adequacy import AdequacyCall
 from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall
 from fedkg.reasoner.calls.beam import BeamCall

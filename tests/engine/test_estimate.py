@@ -10,11 +10,15 @@ import pytest
 
 from fedkg.common.tokens import estimate as tokens
 from fedkg.config.settings import Budget, SearchSettings, Settings
+from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.engine.estimate import Asked, Cost, Estimate, estimate
+from fedkg.errors import MethodError
 from fedkg.llm.base import Capability, Completion, Request
 from fedkg.llm.prices import Price
 from fedkg.methods.registry import METHODS
+from fedkg.reasoner.lexical import LocalModel
 from fedkg.reasoner.prompts.library import PromptLibrary
+from fedkg.session import Session
 from tests.support.habits import MOST_CALLS
 
 ASKED = Asked("Where was the wife of Barack Obama born?")
@@ -34,6 +38,12 @@ class Unasked:
 
     async def close(self) -> None:
         pytest.fail("it was closed")
+
+
+class Renamed(LocalModel):
+    """A reasoner as a caller brings it."""
+
+    name = "mine"
 
 
 def estimated(
@@ -124,6 +134,24 @@ def test_local_costs_nothing_but_requests() -> None:
     assert said.model == "local"
     assert said.most == Cost(requests=said.most.requests)
     assert said.most.requests > 0
+
+
+def test_a_reasoner_of_the_callers_own_is_named_and_not_estimated() -> None:
+    """It is not `local`: whom it asks, and what for, is not known."""
+    with Session("sample", reasoner=Renamed(Bm25Similarity())) as session:
+        own = session.run(session.estimate(ASKED.question))
+    assert (own.model, own.notes) == ("mine", ("a reasoner of your own: its calls are not estimated",))
+    around = asyncio.run(estimate(ASKED, Settings(), Unasked(), PromptLibrary(), own_reasoner=True))
+    assert (around.model, around.notes[0]) == ("vendor:m", own.notes[0])
+    assert around.typical.calls > 0
+
+
+def test_a_call_that_no_one_knows_is_said() -> None:
+    """With the calls that there are, whatever has been imported."""
+    odd = msgspec.structs.replace(METHODS["fidelis"], calls=lambda _search, _topics: {"guess": 1})
+    with pytest.raises(MethodError, match="'guess'") as caught:
+        asyncio.run(estimate(ASKED, Settings(), Unasked(), PromptLibrary(), method=odd))
+    assert "adequacy, answer, beam" in caught.value.hint
 
 
 def test_each_endpoint_is_asked() -> None:

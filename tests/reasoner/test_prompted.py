@@ -17,7 +17,8 @@ from fedkg.errors import BudgetError, ModelContextError, ModelReplyError, Prompt
 from fedkg.llm.base import Capability, Completion, Request
 from fedkg.llm.ledger import Ledger, by_call
 from fedkg.reasoner import calls
-from fedkg.reasoner.base import ReasoningModel, call_kinds
+from fedkg.reasoner.base import ReasoningModel
+from fedkg.reasoner.calls import call_kinds
 from fedkg.reasoner.calls.adequacy import AdequacyCall
 from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall
 from fedkg.reasoner.calls.beam import BeamCall
