@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-__all__ = ["STOP_WORDS", "content_words", "normalized_answer", "spellings", "without"]
+__all__ = ["ARTICLES", "STOP_WORDS", "content_words", "normalized_answer", "spellings", "without"]
 
 STOP_WORDS = frozenset(
     "a an and are at be by did do does for from had has have he her his how if in is it its many me much of on or "

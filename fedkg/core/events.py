@@ -54,7 +54,7 @@ class Fetched(msgspec.Struct, frozen=True, tag=True):
 
 
 class Ranked(msgspec.Struct, frozen=True, tag=True):
-    """Path-RAG scored `considered` candidates; `offered` are the best, one line each."""
+    """The retriever scored `considered` candidates; `offered` are the best, one line each."""
 
     depth: int
     considered: int

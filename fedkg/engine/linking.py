@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
-from fedkg.common.normalize import STOP_WORDS, content_words, without
+from fedkg.common.normalize import ARTICLES, STOP_WORDS, content_words, without
 from fedkg.core.question import JUDGED, Match, Mention, Plan
 from fedkg.core.terms import Iri
 from fedkg.errors import TermError, TopicError
@@ -30,7 +30,6 @@ CANDIDATES = 5
 LINKS = 0.6
 """Least score of a candidate that a mention links to: three quarters alike (0.75 of the 0.8 that a look-up gives at
 most), which is a typing error or a missing article, not another name. Names that match exactly are far above it."""
-ARTICLES = frozenset({"a", "an", "the"})
 
 QUOTED = re.compile(r"\"([^\"]{2,200})\"|“([^”]{2,200})”|«([^»]{2,200})»|(?<!\w)['‘]([^'’‘]{2,200})['’](?!\w)")
 # a comma or colon inside of a name belongs to the name: "2001: A Space Odyssey"

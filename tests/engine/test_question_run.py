@@ -248,14 +248,14 @@ class Down:
     "reply", ["", "no idea", "{}", '{"picks": [{"offer": 99, "follows": true, "deducible": true}]}']
 )
 async def test_a_model_that_answers_nonsense_is_replaced_by_the_ranking(films: SparqlGraph, reply: str) -> None:
-    """After one repair the walk goes on by Path-RAG's order, and the document says so."""
+    """After one repair the walk goes on by the retriever's order, and the document says so."""
     player = Player("directed by", "spouse")
 
     def play(messages: Sequence[Message], call: str) -> str:
         return reply if call == "choose" else player(messages, call)
 
     answer = await answer_of(run_of(films, play, search={"depth": 1}))
-    assert any("Path-RAG" in warning for warning in answer.warnings)
+    assert any("the retriever's ranking" in warning for warning in answer.warnings)
     assert answer.status is Status.ANSWERED
 
 

@@ -10,13 +10,10 @@ from fedkg.core.question import JUDGED
 from fedkg.engine.handlers.base import UNUSABLE, RunningWalk, handles
 from fedkg.engine.presentation import path_candidate, weighted, with_others
 from fedkg.methods.base import Answering, AskingModelOnly, Inducing
-from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall
+from fedkg.reasoner.calls.answer import HYPOTHESES, AnswerCall, InductiveCall
 from fedkg.reasoner.calls.model_only import ModelOnlyCall
 
 __all__ = ["answer", "answer_from_memory", "induce"]
-
-HYPOTHESES = 3
-"""Ends of a path that are shown as what it led to."""
 
 
 @handles(Answering)

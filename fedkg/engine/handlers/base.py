@@ -19,6 +19,7 @@ from fedkg.core.terms import Term
 from fedkg.engine.presentation import SHOWN_TAILS, path_candidate, shown_terms, step_candidates
 from fedkg.engine.walk import WalkContext, WalkRecord
 from fedkg.errors import (
+    MethodError,
     ModelContextError,
     ModelDeclinedError,
     ModelFilteredError,
@@ -137,6 +138,11 @@ class handles(Generic[Kind_co]):  # noqa: N801  # it is used as a decorator: @ha
     def __call__(
         self: "handles[Need[Reply]]", handler: Callable[[RunningWalk, Kind_co], Awaitable[Reply]]
     ) -> Callable[[RunningWalk, Kind_co], Awaitable[Reply]]:
-        """The handler itself."""
+        """The handler itself. Raises MethodError where the need has a handler already."""
+        if other := HANDLERS.get(self._kind):
+            raise MethodError(
+                f"{self._kind.__name__} has a handler already: {other.__module__}.{other.__qualname__}",
+                hint="declare a need of your own, or call that handler from yours",
+            )
         HANDLERS[self._kind] = cast("Handler[Need[object], object]", handler)
         return handler

@@ -101,5 +101,5 @@ def _report_choices(
 
 def _first(walk: RunningWalk, offered: int, width: int, error: ModelError) -> tuple[Choice, ...]:
     """The candidates that rank first, with a warning that no model chose them."""
-    walk.warn(f"chosen by Path-RAG's ranking: {error}")
+    walk.warn(f"chosen by the retriever's ranking: {error}")
     return tuple(Choice(number) for number in range(1, min(offered, width) + 1))

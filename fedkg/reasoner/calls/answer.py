@@ -13,10 +13,10 @@ from fedkg.reasoner.base import PlannedCall
 from fedkg.reasoner.reply_parsing import YES_NO, Numbered, entries, fit, numbers, option, renamed, verdict
 from fedkg.reasoner.sketch import WalkSketch
 
-__all__ = ["AnswerCall", "InductiveCall"]
+__all__ = ["HYPOTHESES", "AnswerCall", "InductiveCall"]
 
 HYPOTHESES = 3
-"""Ends of a path that a typical hypothesis names."""
+"""Ends of a path that are shown as what it led to."""
 
 
 class Cited(Numbered):

@@ -7,6 +7,7 @@ import pytest
 
 from fedkg.engine.handlers.base import HANDLERS, RunningWalk, handles
 from fedkg.engine.interpreter import THEMES
+from fedkg.errors import MethodError
 from fedkg.methods import base
 from fedkg.methods.base import Judging, Need
 
@@ -45,6 +46,8 @@ def test_a_handler_stays_a_function() -> None:
 
     try:
         assert handles(Counting)(count) is count
+        with pytest.raises(MethodError, match=r"Counting has a handler already: .*count"):
+            handles(Counting)(count)
         assert HANDLERS[Counting] is count
     finally:
         HANDLERS.pop(Counting)
