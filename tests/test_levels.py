@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -96,6 +96,17 @@ def test_no_circles() -> None:
     for a, b in edges():
         graph[a].add(b)
     assert tuple(TopologicalSorter(graph).static_order())
+
+
+def test_each_class_has_a_name_of_its_own() -> None:
+    """Who reads a class name anywhere knows which class it is."""
+    names = Counter(
+        node.name
+        for path in modules().values()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    )
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_one_door_for_each_heavy_dependency() -> None:
