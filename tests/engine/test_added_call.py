@@ -120,6 +120,6 @@ async def test_a_model_without_a_reply_declines(kingdom: SparqlGraph, method: Me
 async def test_it_is_estimated_like_any_other() -> None:
     """By its folder's name, with its own typical size."""
     chat = ScriptedModel(lambda *_: json.dumps({}))
-    found = await estimate(Asked(QUESTION, named=True), Settings(method="doubter"), chat, library.PromptLibrary())
-    assert found.typical.by_call == {"contradiction": 1}
-    assert found.typical.tokens_in > 100
+    cost = await estimate(Asked(QUESTION, named=True), Settings(method="doubter"), chat, library.PromptLibrary())
+    assert cost.typical.by_call == {"contradiction": 1}
+    assert cost.typical.tokens_in > 100

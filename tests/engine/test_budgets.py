@@ -30,12 +30,12 @@ QUESTION = "What is the capital of Ruritania?"
 
 def play(messages: Sequence[Message], call: str) -> str:
     """The replies of a model that knows: three calls lead to the capital."""
-    found = re.search(r"(?m)^(\d+)\. .*capital", messages[-1].content)
+    match = re.search(r"(?m)^(\d+)\. .*capital", messages[-1].content)
     statement = "*placeholder* is the capital of Ruritania."
     plan = {"keywords": ["capital"], "planning_steps": ["find it"], "declarative_statement": statement}
     replies: dict[str, Any] = {
         "plan": plan | {"kind": "entities", "mentions": ["Ruritania"]},
-        "choose": {"picks": [{"offer": int(found[1]) if found else 1, "follows": True, "deducible": True}]},
+        "choose": {"picks": [{"offer": int(match[1]) if match else 1, "follows": True, "deducible": True}]},
         "answer": {"paths": [{"path": 1, "ends": []}], "verdict": ""},
     }
     return json.dumps(replies[call])

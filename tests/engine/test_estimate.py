@@ -56,11 +56,11 @@ def estimated(
 
 def test_calls_of_the_fused_plan() -> None:
     """One plan, one choice per depth, one answer; where names may be ambiguous one more for these."""
-    said = estimated(depth=4)
-    assert said.least.by_call == {"plan": 1, "choose": 1, "answer": 1}
-    assert said.typical.by_call == {"plan": 1, "choose": 2, "answer": 1}
-    assert said.most.by_call == {"plan": 1, "link": 1, "choose": 4, "answer": 1}
-    assert [cost.calls for cost in (said.least, said.typical, said.most)] == [3, 4, 7]
+    cost_estimate = estimated(depth=4)
+    assert cost_estimate.least.by_call == {"plan": 1, "choose": 1, "answer": 1}
+    assert cost_estimate.typical.by_call == {"plan": 1, "choose": 2, "answer": 1}
+    assert cost_estimate.most.by_call == {"plan": 1, "link": 1, "choose": 4, "answer": 1}
+    assert [cost.calls for cost in (cost_estimate.least, cost_estimate.typical, cost_estimate.most)] == [3, 4, 7]
 
 
 @pytest.mark.parametrize(("depth", "beam"), [(1, 1), (2, 4), (4, 4), (3, 2)])
@@ -74,13 +74,13 @@ def test_calls_of_the_papers_plan(depth: int, beam: int) -> None:
 @pytest.mark.parametrize("plan", ["fused", "paper"])
 def test_a_comparison_starts_from_several_entities(plan: str) -> None:
     """Of up to eight; what was walked before stands in the later prompts and in that of the answer."""
-    one = estimated(call_plan=plan)
+    single = estimated(call_plan=plan)
     both = estimated(msgspec.structs.replace(ASKED, kind="yesno"), call_plan=plan)
     beams = {"typical": (3, 4), "most": (16, 32)} if plan == "paper" else {"typical": (0, 0), "most": (0, 0)}
     for case, expected in beams.items():
-        own = tuple(getattr(said, case).by_call.get("beam", 0) for said in (one, both))
-        assert own == expected
-    assert both.typical.tokens_in > one.typical.tokens_in + 100
+        beam_calls = tuple(getattr(cost_estimate, case).by_call.get("beam", 0) for cost_estimate in (single, both))
+        assert beam_calls == expected
+    assert both.typical.tokens_in > single.typical.tokens_in + 100
 
 
 def test_named_topics_are_not_linked() -> None:
@@ -91,12 +91,12 @@ def test_named_topics_are_not_linked() -> None:
 @pytest.mark.parametrize("search", [{}, {"form": "pairs"}, {"call_plan": "paper"}, {"depth": 1}, {"alpha": 0.0}])
 def test_least_typical_most(search: dict[str, Any]) -> None:
     """Each case costs at least what the one before it does, whatever is counted."""
-    said = estimated(**search)
+    cost_estimate = estimated(**search)
     counts = [
         (cost.calls, cost.tokens_in, cost.tokens_out, cost.requests, cost.price or 0)
-        for cost in (said.least, said.typical, said.most)
+        for cost in (cost_estimate.least, cost_estimate.typical, cost_estimate.most)
     ]
-    assert all(lower <= higher for own in zip(*counts, strict=True) for lower, higher in itertools.pairwise(own))
+    assert all(lower <= higher for values in zip(*counts, strict=True) for lower, higher in itertools.pairwise(values))
 
 
 def test_more_candidates_are_more_tokens() -> None:
@@ -130,10 +130,10 @@ def test_the_price_is_that_of_the_table() -> None:
 
 def test_local_costs_nothing_but_requests() -> None:
     """Without a language model there are no calls and no tokens, at the price of 0."""
-    said = asyncio.run(estimate(ASKED, Settings(), None, PromptLibrary()))
-    assert said.model == "local"
-    assert said.most == Cost(requests=said.most.requests)
-    assert said.most.requests > 0
+    cost_estimate = asyncio.run(estimate(ASKED, Settings(), None, PromptLibrary()))
+    assert cost_estimate.model == "local"
+    assert cost_estimate.most == Cost(requests=cost_estimate.most.requests)
+    assert cost_estimate.most.requests > 0
 
 
 def test_a_reasoner_of_the_callers_own_is_named_and_not_estimated() -> None:
@@ -156,8 +156,8 @@ def test_a_call_that_no_one_knows_is_said() -> None:
 
 def test_each_endpoint_is_asked() -> None:
     """Requests grow with the endpoints, the model's calls do not."""
-    one, three = estimated().typical, estimated(ends=3).typical
-    assert (three.requests, three.calls) == (3 * one.requests, one.calls)
+    single, three = estimated().typical, estimated(ends=3).typical
+    assert (three.requests, three.calls) == (3 * single.requests, single.calls)
 
 
 def test_a_lookahead_fetches_one_hop_more() -> None:
@@ -168,8 +168,8 @@ def test_a_lookahead_fetches_one_hop_more() -> None:
 
 def test_prices_have_no_more_digits_than_they_are_worth() -> None:
     """Millionths of a dollar: sums of floating-point numbers do not run on to the seventeenth digit."""
-    said = estimated()
-    for cost in (said.least, said.typical, said.most):
+    cost_estimate = estimated()
+    for cost in (cost_estimate.least, cost_estimate.typical, cost_estimate.most):
         assert cost.price
         assert cost.price == round(cost.price, 6)
 
@@ -195,11 +195,13 @@ def test_a_secret_in_a_name_is_masked() -> None:
 @pytest.mark.parametrize(("method", "calls"), [("io", 1), ("few-shot", 1), ("cot", 1), ("self-consistency", 5)])
 def test_a_method_without_a_graph_is_counted_as_it_is(method: str, calls: int) -> None:
     """In all cases alike, and without any request; the prompt is that of its style."""
-    said = asyncio.run(estimate(ASKED, Settings(method=method), Unasked(), PromptLibrary(), PRICES, endpoints=2))
-    assert said.least == said.typical == said.most
-    assert (said.most.by_call, said.most.requests) == ({"model-only": calls}, 0)
-    assert (said.most.tokens_in > 100 * calls, bool(said.most.price)) == (True, True)
-    assert not [note for note in said.notes if "fidelis" in note]
+    cost_estimate = asyncio.run(
+        estimate(ASKED, Settings(method=method), Unasked(), PromptLibrary(), PRICES, endpoints=2)
+    )
+    assert cost_estimate.least == cost_estimate.typical == cost_estimate.most
+    assert (cost_estimate.most.by_call, cost_estimate.most.requests) == ({"model-only": calls}, 0)
+    assert (cost_estimate.most.tokens_in > 100 * calls, bool(cost_estimate.most.price)) == (True, True)
+    assert not [note for note in cost_estimate.notes if "fidelis" in note]
 
 
 def test_a_choice_from_memory_is_counted_with_its_options() -> None:
@@ -219,9 +221,9 @@ def test_a_choice_from_memory_is_counted_with_its_options() -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_the_most_calls_are_those_that_the_methods_page_says(method: str, depth: int, beam: int) -> None:
     """The formula of the document, for every method; the three cases lie in their order."""
-    said = of_method(method, depth=depth, beam=beam)
-    assert said.most.calls == eval(MOST_CALLS[method], {"min": min}, {"N": beam, "D": depth})
-    cases = (said.least, said.typical, said.most)
+    cost_estimate = of_method(method, depth=depth, beam=beam)
+    assert cost_estimate.most.calls == eval(MOST_CALLS[method], {"min": min}, {"N": beam, "D": depth})
+    cases = (cost_estimate.least, cost_estimate.typical, cost_estimate.most)
     for lower, higher in itertools.pairwise([(cost.calls, cost.tokens_in, cost.requests) for cost in cases]):
         assert all(low <= high for low, high in zip(lower, higher, strict=True))
 
@@ -239,10 +241,10 @@ def test_the_most_calls_are_those_that_the_methods_page_says(method: str, depth:
 )
 def test_each_method_has_its_own_calls(method: str, calls: dict[str, int]) -> None:
     """A typical question of two steps, each call with a real prompt; that its tokens are rough is said."""
-    said = of_method(method, beam=2)
-    assert said.typical.by_call == calls
-    assert said.typical.tokens_in > 200 * said.typical.calls
-    assert [note for note in said.notes if f"{method} are rough" in note]
+    cost_estimate = of_method(method, beam=2)
+    assert cost_estimate.typical.by_call == calls
+    assert cost_estimate.typical.tokens_in > 200 * cost_estimate.typical.calls
+    assert [note for note in cost_estimate.notes if f"{method} are rough" in note]
     assert not [note for note in of_method("fidelis").notes if "rough" in note]
 
 
@@ -259,8 +261,8 @@ def test_each_method_has_its_own_calls(method: str, calls: dict[str, int]) -> No
 def test_a_verifier_has_calls_of_its_own(plan: str, verifier: str, calls: tuple[str, int] | None) -> None:
     """One a depth, or one for each path; the fused plan has the deductive one built in."""
     by_call = of_method("fidelis", call_plan=plan, verifier=verifier, beam=3).most.by_call
-    own = {name: count for name, count in by_call.items() if name in {"deductive", "adequacy", "deducible"}}
-    assert own == ({} if calls is None or (plan, verifier) == ("fused", "deductive") else dict([calls]))
+    counted = {name: count for name, count in by_call.items() if name in {"deductive", "adequacy", "deducible"}}
+    assert counted == ({} if calls is None or (plan, verifier) == ("fused", "deductive") else dict([calls]))
 
 
 def test_who_sees_one_hop_asks_for_one() -> None:
@@ -290,7 +292,7 @@ def of_method(method: str, **search: Any) -> Estimate:
 def test_switches_cost_what_they_ask(search: dict[str, Any], more: dict[str, int]) -> None:
     """On top of what is asked without them."""
     named = Asked(ASKED.question, named=True)
-    plain, switched = (estimated(named, depth=3, beam=2, **one).most.by_call for one in ({}, search))
+    plain, switched = (estimated(named, depth=3, beam=2, **switches).most.by_call for switches in ({}, search))
     counted = {call: plain.get(call, 0) + more.get(call, 0) for call in plain | more}
     assert switched == {call: count for call, count in counted.items() if count}
 

@@ -144,7 +144,7 @@ async def test_a_hop_is_ranked(town: SparqlGraph, hashing: LazySimilarity, told:
     """
     interpreter = scripted(town, hashing, told, candidates=1)
     expansion, _ = await expanded(interpreter)
-    assert [found.relation.relation.local_name for found in expansion.candidates] == ["mayor", "country"]
+    assert [candidate.relation.relation.local_name for candidate in expansion.candidates] == ["mayor", "country"]
     assert (expansion.complete, expansion.page, interpreter.record.considered) == (True, 1, 2)
     assert [type(event) for event in told] == [Fetched, Ranked]
     (offered,) = cast("Ranked", told[1]).offered
@@ -280,8 +280,8 @@ async def test_entities_are_scored_with_their_path(
     need = Scoring(1, "entities", (START,), pairs, surroundings=surroundings)
     assert await interpreter.serve(need) == (0.5, 0.0)
     around = {"Ana": "", "Bo": " [← rival ← Horn United]"} if surroundings else {"Ana": "", "Bo": ""}
-    for name, said in around.items():
-        assert re.search(rf"\d\. Horn → mayor → {name}{re.escape(said)}\n", asked[-1])
+    for name, description in around.items():
+        assert re.search(rf"\d\. Horn → mayor → {name}{re.escape(description)}\n", asked[-1])
     assert interpreter.record.last_paths == (START,)
 
 
@@ -375,7 +375,7 @@ async def test_the_model_ranks_relations_where_it_is_the_retriever(
     for form in forms:
         need = Expanding(1, (START,), retriever="tog", form=form)
         expansion = await interpreter.serve(need)
-        scores = [(found.relation.relation.local_name, found.score) for found in expansion.candidates]
+        scores = [(candidate.relation.relation.local_name, candidate.score) for candidate in expansion.candidates]
         mayors = 1 if form == "groups" else 2
         assert scores == [("country", 0.5), *[("mayor", 0.0)] * mayors]
     assert len(asked) == 2
@@ -389,7 +389,7 @@ async def test_where_the_model_scores_nothing_the_retrievers_order_stays(
 ) -> None:
     """With a warning."""
     expansion = await scripted(town, hashing, told).serve(Expanding(1, (START,), retriever="tog"))
-    assert [found.relation.relation.local_name for found in expansion.candidates] == ["mayor", "country"]
+    assert [candidate.relation.relation.local_name for candidate in expansion.candidates] == ["mayor", "country"]
     assert [type(event) for event in told] == [Fetched, Warned, Scored, Ranked]
 
 
@@ -457,8 +457,8 @@ async def test_paths_that_meet_are_shown_as_one(town: SparqlGraph, hashing: Lazy
     bo, rival = Iri("http://x/bo"), Iri("http://x/united")
     mayor = Edge(HORN, MAYOR.relation, bo, "out", "town")
     other = Edge(rival, Iri("http://x/r/rival"), bo, "out", "town")
-    one, two = START.extend(Step(0, MAYOR, (mayor,))), PartialPath(rival).extend(Step(0, other.walked, (other,)))
-    assert await interpreter.serve(Answering((one, one), ((two,),))) == Conclusion((1,))
+    first, second = START.extend(Step(0, MAYOR, (mayor,))), PartialPath(rival).extend(Step(0, other.walked, (other,)))
+    assert await interpreter.serve(Answering((first, first), ((second,),))) == Conclusion((1,))
     shown = re.findall(r"(?m)^\d\. (.*)$", asked[-1])
     assert shown == ["Horn → mayor → Bo; also Horn United → rival → Bo", "Horn → mayor → Bo"]
 
@@ -482,8 +482,8 @@ def test_neither_half_writes_into_the_other() -> None:
     Of a walk the handlers write the record, and nothing else.
     """
     engine = Path(question_run.__file__).parent
-    own = _written(engine / "question_run.py") | _written(engine / "interpreter.py")
-    assert {name for name in own if not re.fullmatch(r"self\.\w+", name)} == set()
+    targets = _written(engine / "question_run.py") | _written(engine / "interpreter.py")
+    assert {name for name in targets if not re.fullmatch(r"self\.\w+", name)} == set()
     handlers = set().union(*(_written(path) for path in (engine / "handlers").glob("*.py")))
     records = ("record", "walk.record", "self.record")
     written = {f"{record}.{field}" for record in records for field in WalkRecord.__dataclass_fields__}

@@ -303,9 +303,9 @@ BOTH = Asked(
 
 
 @pytest.mark.parametrize("plan", ["fused", "paper"])
-@pytest.mark.parametrize(("kind", "said"), [("entities", "adventure"), ("count", "1")])
+@pytest.mark.parametrize(("kind", "expected"), [("entities", "adventure"), ("count", "1")])
 async def test_what_two_topics_share_is_the_answer(
-    make_graph: Callable[..., SparqlGraph], plan: str, kind: Kind, said: str
+    make_graph: Callable[..., SparqlGraph], plan: str, kind: Kind, expected: str
 ) -> None:
     """The answer call sees where their paths meet, before each path alone.
 
@@ -313,7 +313,7 @@ async def test_what_two_topics_share_is_the_answer(
     """
     graph, player = make_graph(SHARED, name="films"), Player(BOTH._replace(kind=kind))
     answer = await answered(graph, player, plan)
-    assert [value.value for value in answer.answers] == [said]
+    assert [value.value for value in answer.answers] == [expected]
     assert {path.edges[0].edge.start.text for path in answer.paths} == {"<http://x/kong>", "<http://x/rings>"}
     assert (len(answer.paths), answer.answers[0].paths) == (2, (0, 1))
     shown = re.findall(r"(?m)^\d\. (.*)$", player.prompts[-1][1])

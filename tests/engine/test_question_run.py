@@ -66,7 +66,7 @@ class Player:
         """The reply to one call."""
         self.calls.append(call)
         depth = max(self.calls.count("choose"), self.calls.count("beam"))
-        found = [number for number, relation in self._offers(messages) if relation == self.relations[depth - 1]][:1]
+        numbers = [number for number, relation in self._offers(messages) if relation == self.relations[depth - 1]][:1]
         judged = {"follows": True, "deducible": depth == len(self.relations)}
         replies: dict[str, Any] = {
             "plan": {
@@ -76,8 +76,8 @@ class Player:
                 "kind": self.kind,
                 "mentions": ["King Kong"],
             },
-            "choose": {"picks": [{"offer": number, **judged} for number in found]},
-            "beam": {"picks": found},
+            "choose": {"picks": [{"offer": number, **judged} for number in numbers]},
+            "beam": {"picks": numbers},
             "deductive": {"verdicts": [{"path": 1, **judged}]},
             "answer": {"paths": [{"path": 1, "ends": []}], "verdict": self.verdict},
         }
@@ -86,8 +86,8 @@ class Player:
     @staticmethod
     def _offers(messages: Sequence[Message]) -> list[tuple[int, str]]:
         """The numbered lines of the prompt with the relation of their last step."""
-        found = re.findall(r"(?m)^(\d+)\. .*[→←] (.+?) [→←] [^→←]*$", messages[-1].content)
-        return [(int(number), relation) for number, relation in found]
+        matches = re.findall(r"(?m)^(\d+)\. .*[→←] (.+?) [→←] [^→←]*$", messages[-1].content)
+        return [(int(number), relation) for number, relation in matches]
 
 
 @pytest.fixture
@@ -151,8 +151,8 @@ async def test_a_name_that_links_to_nothing_is_told(films: SparqlGraph) -> None:
 
     answer = await answer_of(run_of(films, play, f"{QUESTION} Or of Nobody Known?"))
     assert [value.value for value in answer.answers] == ["Fran Walsh"]
-    (said,) = [text for text in answer.warnings if "Nobody Known" in text]
-    assert said.startswith("no entity of films is known by the name")
+    (warning,) = [text for text in answer.warnings if "Nobody Known" in text]
+    assert warning.startswith("no entity of films is known by the name")
 
 
 async def test_a_topic_that_the_caller_names_is_not_looked_for(films: SparqlGraph) -> None:
@@ -493,7 +493,7 @@ async def test_an_iri_that_nobody_knows_among_known_ones_is_left_out(films: Spar
     alone = await answer_of(run_of(films, Player("directed by"), topics=["http://x/kong"]))
     both = await answer_of(run_of(films, Player("directed by"), topics=["http://x/nobody", "http://x/kong"]))
     assert both.answers == alone.answers != ()
-    assert [said for said in both.warnings if "http://x/nobody" in said] == [
+    assert [warning for warning in both.warnings if "http://x/nobody" in warning] == [
         "films says nothing of http://x/nobody; the walk starts without it"
     ]
 

@@ -178,12 +178,12 @@ def model_server(asked: list[str]) -> Iterator[str]:
             message = {"role": "assistant", "content": json.dumps(played(asked[-1]))}
             usage = {"prompt_tokens": 1_000 + len(asked), "completion_tokens": 7}
             reply = {"choices": [{"index": 0, "finish_reason": "stop", "message": message}], "usage": usage}
-            said = json.dumps(reply).encode()
+            payload = json.dumps(reply).encode()
             self.send_response(200)
             self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(said)))
+            self.send_header("content-length", str(len(payload)))
             self.end_headers()
-            self.wfile.write(said)
+            self.wfile.write(payload)
 
         def log_message(self, *_: object) -> None:
             """Nothing."""
@@ -288,11 +288,11 @@ def test_the_command_line_replays(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         ask = ("ask", KING, "-e", "sample", "--model", f"openai:m@{base}", "--json")
         run(*ask, "--replies")
         warm = decode_answer(run(*ask, "--replies").encode())
-    said = run("cache", "export", pack)
+    export = run("cache", "export", pack)
     run("cache", "import", pack, *there)
     monkeypatch.delenv("OPENAI_API_KEY")
     assert document(decode_answer(run(*ask, "--mode", "offline", *there).encode())) == document(warm)
-    assert re.search(rf"  replies +{len(warm.ledger)}\n", said)
+    assert re.search(rf"  replies +{len(warm.ledger)}\n", export)
     assert b"k3y-s3cret" not in Path(pack).read_bytes()
 
 
