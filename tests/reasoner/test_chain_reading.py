@@ -22,9 +22,9 @@ from fedkg.reasoner.chain_reading import (
 OUTWARDS: tuple[Direction, ...] = ("out", "out")
 
 
-def table(reading: Reading, **said: str) -> dict[str, Matrix]:
+def table(reading: Reading, **spans: str) -> dict[str, Matrix]:
     """A likeness of 1 for the one span that says each relation, of 0 for all others."""
-    return {name: np.array([span == text for span in reading.spans], dtype=np.float32) for name, text in said.items()}
+    return {name: np.array([span == text for span in reading.spans], dtype=np.float32) for name, text in spans.items()}
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def test_the_spans_of_a_question_are_its_words_without_the_topic(question: str, 
 def test_relations_are_said_outwards_from_the_topic(question: str, wife: str, mother: str) -> None:
     """Before it or after it: the same walk; a chain that says half of the words does not fit."""
     reading = Reading(question, "X")
-    said = table(reading, wife=wife, mother=mother)
-    assert reading.fits(said, [("wife", "mother"), ("wife",)]) == [1.0, 0.0]
+    similarities = table(reading, wife=wife, mother=mother)
+    assert reading.fits(similarities, [("wife", "mother"), ("wife",)]) == [1.0, 0.0]
 
 
 def test_the_other_order_does_not_fit() -> None:
@@ -71,10 +71,10 @@ def test_the_other_order_does_not_fit() -> None:
 def test_what_is_left_over_may_be_forgiven() -> None:
     """Partly, a chain is as good as the words that say it; no words say more relations than there are."""
     reading = Reading("the mother of the wife of X", "X")
-    said = table(reading, wife="wife", mother="mother")
-    assert reading.fits(said, [("wife",)]) == [0.0]
-    assert reading.fits(said, [("wife",), ("wife", "mother")], partly=True) == [1.0, 1.0]
-    assert reading.fits(said, [("wife",) * 3]) == [UNSAID]
+    similarities = table(reading, wife="wife", mother="mother")
+    assert reading.fits(similarities, [("wife",)]) == [0.0]
+    assert reading.fits(similarities, [("wife",), ("wife", "mother")], partly=True) == [1.0, 1.0]
+    assert reading.fits(similarities, [("wife",) * 3]) == [UNSAID]
 
 
 def test_a_span_goes_beyond_a_relation_by_its_genitives() -> None:
@@ -139,8 +139,8 @@ def test_a_time_is_asked_for_or_not() -> None:
 def test_of_two_walks_that_fit_alike_the_shorter_one_is_meant() -> None:
     """A step more has to earn its place."""
     reading = Reading("the wife of X", "X")
-    one, two = (reading.bonus(RelationChain("X", ("a", "b")[:steps], OUTWARDS[:steps])) for steps in (1, 2))
-    assert one > two
+    first, second = (reading.bonus(RelationChain("X", ("a", "b")[:steps], OUTWARDS[:steps])) for steps in (1, 2))
+    assert first > second
 
 
 def test_a_turn_back_is_meant_where_the_question_says_so() -> None:
@@ -164,6 +164,6 @@ def test_any_question_has_a_bounded_reading(question: str, topic: str) -> None:
     """However long it is and whatever it is made of; every chain has a fit."""
     reading = Reading(question, topic)
     assert 1 <= len(reading.spans) <= MOST_UNITS * (MOST_UNITS + 1)
-    said = {"a": np.ones(len(reading.spans), dtype=np.float32)}
-    assert reading.fits(said, [("a",), ("a", "a")], partly=True)[0] == pytest.approx(1.0)
-    assert all(UNSAID <= fit <= 1 for fit in reading.fits(said, [("a",), ("a",) * 20]))
+    similarities = {"a": np.ones(len(reading.spans), dtype=np.float32)}
+    assert reading.fits(similarities, [("a",), ("a", "a")], partly=True)[0] == pytest.approx(1.0)
+    assert all(UNSAID <= fit <= 1 for fit in reading.fits(similarities, [("a",), ("a",) * 20]))

@@ -102,17 +102,19 @@ def weighted(plans: tuple[RelationPath, ...]) -> bool:
     )
 
 
-def concluded(found: Conclusion) -> bool:
+def concluded(conclusion: Conclusion) -> bool:
     """Offered paths and ends; no verdict and no option without a path."""
-    ends = all(some and set(some) <= set(range(1, number + 1)) for number, some in found.tails.items())
-    judged = found.option in range(len(OPTIONS) + 1) and (bool(found.paths) or not (found.verdict or found.option))
-    return ends and judged and set(found.tails) <= set(found.paths) <= NUMBERS
+    ends = all(some and set(some) <= set(range(1, number + 1)) for number, some in conclusion.tails.items())
+    judged = conclusion.option in range(len(OPTIONS) + 1) and (
+        bool(conclusion.paths) or not (conclusion.verdict or conclusion.option)
+    )
+    return ends and judged and set(conclusion.tails) <= set(conclusion.paths) <= NUMBERS
 
 
-def remembered(found: ModelOnlyAnswer) -> bool:
+def remembered(answer: ModelOnlyAnswer) -> bool:
     """A bounded number of safe lines, or an option that was offered."""
-    safe = all(value and value == line(value) for value in found.values)
-    return safe and len(found.values) <= 50 and found.option in range(len(OPTIONS) + 1)
+    safe = all(value and value == line(value) for value in answer.values)
+    return safe and len(answer.values) <= 50 and answer.option in range(len(OPTIONS) + 1)
 
 
 def linked(meant: dict[str, int]) -> bool:
@@ -141,7 +143,7 @@ CALLS = {
     "deductive": Call(lambda model, plan: model.ask(DeductiveCall(QUESTION, plan, OFFERS)), verified),
     "choose": Call(lambda model, plan: model.ask(ChooseCall(QUESTION, plan, OFFERS, WIDTH)), picked),
     "adequacy": Call(
-        lambda model, plan: model.ask(AdequacyCall(QUESTION, plan, OFFERS)), lambda said: type(said) is bool
+        lambda model, plan: model.ask(AdequacyCall(QUESTION, plan, OFFERS)), lambda reply: type(reply) is bool
     ),
     "score-relations": Call(lambda model, plan: model.ask(ScoreRelationsCall(QUESTION, plan, None, OFFERS)), scored),
     "score-entities": Call(lambda model, plan: model.ask(ScoreEntitiesCall(QUESTION, plan, OFFERS)), scored),
@@ -244,10 +246,10 @@ async def test_no_reply_leaves_what_was_offered(call: str, data: st.DataObject) 
     model = PromptedModel(Wire([data.draw(written(call, kind)) for _ in range(2)]), prompts=WORDINGS)
     plan = Plan(("k",), ("step",), kind=kind, options=OPTIONS if kind == "choice" else ())
     try:
-        found = await CALLS[call].ask(model, plan)
+        result = await CALLS[call].ask(model, plan)
     except ModelReplyError:
         return
-    assert CALLS[call].holds(found), found
+    assert CALLS[call].holds(result), result
 
 
 @pytest.mark.parametrize("kind", ["entities", "yesno", "choice"])

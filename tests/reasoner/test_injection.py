@@ -178,7 +178,7 @@ async def test_whatever_a_label_makes_a_model_say_it_picks_what_was_offered(text
     assert {verdict.number for verdict in await kept(model.ask(DeductiveCall("Q?", plan, offers))) or ()} <= {1, 2}
     concluded = await kept(model.ask(AnswerCall("Q?", plan, offers))) or Conclusion()
     assert set(concluded.paths) <= {1, 2}
-    assert {end for own in concluded.tails.values() for end in own} <= {1, 2}
+    assert {end for ends in concluded.tails.values() for end in ends} <= {1, 2}
     assert concluded.option in (0, 1, 2)
     for scores in (
         await kept(model.ask(ScoreRelationsCall("Q?", plan, None, offers))),

@@ -53,7 +53,7 @@ class Told:
     def _shares(self, query: str, texts: Sequence[str]) -> list[float]:
         asked = content_words(query)
         alike = [[word in self.clues.get(text, ()) for word in asked] for text in texts]
-        return [sum(said) / max(1, len(asked)) for said in alike]
+        return [sum(shared) / max(1, len(asked)) for shared in alike]
 
 
 def offer(number: int, *relations: str, topic: str = "Peter Jackson") -> PromptCandidate:

@@ -263,11 +263,11 @@ async def test_no_path_means_that_the_evidence_does_not_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "read"), [("yes", "yes"), ("No", "no"), (True, "yes"), (False, "no"), ("TRUE", "yes")]
+    ("verdict", "read"), [("yes", "yes"), ("No", "no"), (True, "yes"), (False, "no"), ("TRUE", "yes")]
 )
-async def test_verdicts_of_yes_no_questions(said: Any, read: str) -> None:
+async def test_verdicts_of_yes_no_questions(verdict: Any, read: str) -> None:
     """Yes and no are read however they are written, and only for questions that want them."""
-    reply = {"paths": [{"path": 1, "ends": []}], "verdict": said}
+    reply = {"paths": [{"path": 1, "ends": []}], "verdict": verdict}
     assert (await conclude(reply, "yesno")).verdict == read
     assert (await conclude(reply, "entities")).verdict == ""
 
@@ -431,11 +431,11 @@ async def test_no_plan_mentions_what_the_question_does_not(question: str, mentio
 
 def test_every_call_has_a_template() -> None:
     """The calls and the folders of prompts are the same; each stands in a file of its own or with its sister."""
-    own = {name: kind.__module__ for name, kind in call_kinds().items() if kind.__module__.startswith("fedkg.")}
+    modules = {name: kind.__module__ for name, kind in call_kinds().items() if kind.__module__.startswith("fedkg.")}
     folder = Path(calls.__path__[0])
-    assert set(names()) == set(own)
+    assert set(names()) == set(modules)
     files = {f"{calls.__name__}.{path.stem}" for path in folder.glob("*.py") if path.stem != "__init__"}
-    assert set(own.values()) == files
+    assert set(modules.values()) == files
 
 
 MANY = tuple(

@@ -23,7 +23,7 @@ def test_one_object_is_found_among_other_text(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "reason"),
     [
         ("", "no complete"),
         ("[1, 2]", "no complete"),
@@ -40,10 +40,10 @@ def test_one_object_is_found_among_other_text(text: str) -> None:
         (" " * 200_001, "longer"),
     ],
 )
-def test_no_object_or_two_are_refused(text: str, said: str) -> None:
+def test_no_object_or_two_are_refused(text: str, reason: str) -> None:
     """A reply without one clear object is refused with the reason.
 
     One that was cut as cut, whatever is whole in it.
     """
-    with pytest.raises(ModelReplyError, match=said):
+    with pytest.raises(ModelReplyError, match=reason):
         extract(text)

@@ -69,8 +69,8 @@ async def test_a_reply_of_another_kind_is_malformed(kind: Kind, reply: dict[str,
 
 async def test_what_is_recalled_is_bounded() -> None:
     """Fifty answers of 200 characters at most."""
-    found = await recalled("entities", {"answers": ["x" * 9_999, *map(str, range(99))]})
-    assert (len(found.values), len(found.values[0])) == (50, 200)
+    answer = await recalled("entities", {"answers": ["x" * 9_999, *map(str, range(99))]})
+    assert (len(answer.values), len(answer.values[0])) == (50, 200)
 
 
 async def test_the_style_decides_on_examples_and_thinking() -> None:

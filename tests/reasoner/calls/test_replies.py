@@ -50,21 +50,21 @@ def mentions(shown: dict[str, Any]) -> list[Mention]:
     ]
 
 
-def concluded(found: Conclusion, kind: Kind) -> dict[str, Any]:
+def concluded(conclusion: Conclusion, kind: Kind) -> dict[str, Any]:
     """The reply that says this conclusion."""
     if kind in ("yesno", "claim"):
-        return {"verdict": found.verdict, "paths": list(found.paths)}
+        return {"verdict": conclusion.verdict, "paths": list(conclusion.paths)}
     if kind == "choice":
-        return {"option": found.option, "paths": list(found.paths)}
-    return {"paths": [{"path": path, "ends": list(found.tails.get(path, ()))} for path in found.paths]}
+        return {"option": conclusion.option, "paths": list(conclusion.paths)}
+    return {"paths": [{"path": path, "ends": list(conclusion.tails.get(path, ()))} for path in conclusion.paths]}
 
 
 def answered(reply: Any, kind: Kind, paths: Sequence[PromptCandidate], options: Sequence[str] = ()) -> Conclusion:
     """What the reply to `answer` says of these paths."""
     plan = Plan(("k",), kind=kind, options=tuple(options))
-    found = AnswerCall("q", plan, paths).parse(reply, len(paths))
-    assert InductiveCall("q", plan, paths, [""] * len(paths)).parse(reply, len(paths)) == found
-    return found
+    conclusion = AnswerCall("q", plan, paths).parse(reply, len(paths))
+    assert InductiveCall("q", plan, paths, [""] * len(paths)).parse(reply, len(paths)) == conclusion
+    return conclusion
 
 
 def planned(reply: Any, question: str, kind: Kind | None = None, options: Sequence[str] = ()) -> Plan:
@@ -79,14 +79,19 @@ def conclusion(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
 
 def picks(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
     """The reply as it was understood."""
-    found = ChooseCall("q", PLAN, shown["offers"], shown["width"]).parse(reply, len(shown["offers"]))
-    return {"picks": [{"offer": pick.number, "follows": pick.follows, "deducible": pick.finishes} for pick in found]}
+    choices = ChooseCall("q", PLAN, shown["offers"], shown["width"]).parse(reply, len(shown["offers"]))
+    return {"picks": [{"offer": pick.number, "follows": pick.follows, "deducible": pick.finishes} for pick in choices]}
 
 
 def verdicts(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
     """The reply as it was understood."""
-    found = DeductiveCall("q", PLAN, shown["paths"]).parse(reply, len(shown["paths"]))
-    return {"verdicts": [{"path": one.number, "follows": one.follows, "deducible": one.finishes} for one in found]}
+    verdicts_read = DeductiveCall("q", PLAN, shown["paths"]).parse(reply, len(shown["paths"]))
+    return {
+        "verdicts": [
+            {"path": verdict.number, "follows": verdict.follows, "deducible": verdict.finishes}
+            for verdict in verdicts_read
+        ]
+    }
 
 
 def plan(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
@@ -100,16 +105,16 @@ def plan(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
 def links(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
     """The reply as it was understood."""
     texts = [each.text for each in mentions(shown)]
-    found = LinkCall("q", mentions(shown)).parse(reply, len(texts))
-    return {"links": [{"mention": texts.index(text) + 1, "candidate": number} for text, number in found.items()]}
+    linked = LinkCall("q", mentions(shown)).parse(reply, len(texts))
+    return {"links": [{"mention": texts.index(text) + 1, "candidate": number} for text, number in linked.items()]}
 
 
 def scores(key: str, call: Callable[[Sequence[PromptCandidate]], Call[tuple[float, ...]]]) -> Callable[..., Any]:
     """The reply as it was understood; offers that it leaves out score nothing."""
 
     def read(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
-        found = call(shown["offers"]).parse(reply, len(shown["offers"]))
-        return {"scores": [{key: number, "score": score} for number, score in enumerate(found, 1) if score]}
+        scores = call(shown["offers"]).parse(reply, len(shown["offers"]))
+        return {"scores": [{key: number, "score": score} for number, score in enumerate(scores, 1) if score]}
 
     return read
 
@@ -117,17 +122,17 @@ def scores(key: str, call: Callable[[Sequence[PromptCandidate]], Call[tuple[floa
 def chains(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
     """The reply as it was understood."""
     call = RelationPathsCall("q", PLAN, shown["relations"], shown["depth"], shown["most"])
-    found = call.parse(reply, len(shown["relations"]))
-    return {"plans": msgspec.json.decode(msgspec.json.encode(found))}
+    plans = call.parse(reply, len(shown["relations"]))
+    return {"plans": msgspec.json.decode(msgspec.json.encode(plans))}
 
 
 def recalled(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
     """The reply as it was understood; what it was reasoned with is not read."""
-    found = ModelOnlyCall("q", kind, shown["plan"].options).parse(reply, 0)
+    answer = ModelOnlyCall("q", kind, shown["plan"].options).parse(reply, 0)
     if kind == "choice":
-        return {"reasoning": "", "option": found.option}
-    said = {"verdict": found.verdict} if kind in ("yesno", "claim") else {"answers": list(found.values)}
-    return {"reasoning": "", **said}
+        return {"reasoning": "", "option": answer.option}
+    content = {"verdict": answer.verdict} if kind in ("yesno", "claim") else {"answers": list(answer.values)}
+    return {"reasoning": "", **content}
 
 
 def chosen(call: Call[tuple[Choice, ...]], reply: Any, shown: int) -> list[int]:
@@ -163,8 +168,8 @@ def test_the_examples_are_read_without_loss(call: str, kind: Kind) -> None:
     """What a prompt shows as a good reply is one: the record made of it says all that the reply said."""
     template = load(call, kind=kind)
     for example in template.examples:
-        said = json.loads(example.reply)
-        assert READ[call](said, values(example.shown), kind) == said
+        reply = json.loads(example.reply)
+        assert READ[call](reply, values(example.shown), kind) == reply
 
 
 def test_what_is_given_overrides_what_the_model_makes_of_the_question() -> None:

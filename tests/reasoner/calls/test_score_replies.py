@@ -33,9 +33,9 @@ def scripted(*replies: Any) -> tuple[PromptedModel, ScriptedModel]:
     return PromptedModel(chat), chat
 
 
-def entry(number: Any, value: Any, key: str = "relation", said: str = "score") -> dict[str, Any]:
+def entry(number: Any, value: Any, key: str = "relation", score_key: str = "score") -> dict[str, Any]:
     """An entry of a reply."""
-    return {key: number, said: value}
+    return {key: number, score_key: value}
 
 
 async def linked(*links: tuple[Any, Any]) -> dict[str, int]:
@@ -67,17 +67,17 @@ async def test_candidates_are_shown_on_a_line_each() -> None:
     assert "2. Antony\n   1) Antony 9) Anton: Roman general\n" in user
 
 
-@pytest.mark.parametrize(("said", "read"), [(True, True), (False, False), ("yes", True), ("No", False)])
-async def test_adequacy_is_yes_or_no(said: Any, read: bool) -> None:
+@pytest.mark.parametrize(("adequate", "read"), [(True, True), (False, False), ("yes", True), ("No", False)])
+async def test_adequacy_is_yes_or_no(adequate: Any, read: bool) -> None:
     """Written as a boolean or as a word."""
-    assert await scripted({"adequate": said})[0].ask(AdequacyCall("Q?", PLAN, RELATIONS)) is read
+    assert await scripted({"adequate": adequate})[0].ask(AdequacyCall("Q?", PLAN, RELATIONS)) is read
 
 
-@pytest.mark.parametrize("said", [1, None, "enough", [True], {}])
-async def test_an_unclear_adequacy_is_malformed(said: Any) -> None:
+@pytest.mark.parametrize("adequate", [1, None, "enough", [True], {}])
+async def test_an_unclear_adequacy_is_malformed(adequate: Any) -> None:
     """What is neither is not guessed at."""
     with pytest.raises(ModelReplyError):
-        await scripted({"adequate": said}, {"adequate": said})[0].ask(AdequacyCall("Q?", PLAN, RELATIONS))
+        await scripted({"adequate": adequate}, {"adequate": adequate})[0].ask(AdequacyCall("Q?", PLAN, RELATIONS))
 
 
 async def scored(*entries: Any) -> tuple[float, ...]:
@@ -121,8 +121,8 @@ async def chains(*plans: Any, depth: int = 2, most: int = 9) -> tuple[RelationPa
 
 async def test_relation_paths_come_heaviest_first() -> None:
     """Equal chains are one, with the greater weight; a relation may be walked twice; no more than `most` are kept."""
-    found = await chains(plan(0.3, 1), plan(0.5, 2, 2), plan(0.8, 1), plan(0.1, 1, 2))
-    assert found == (RelationPath((1,), 0.8), RelationPath((2, 2), 0.5), RelationPath((1, 2), 0.1))
+    relation_paths = await chains(plan(0.3, 1), plan(0.5, 2, 2), plan(0.8, 1), plan(0.1, 1, 2))
+    assert relation_paths == (RelationPath((1,), 0.8), RelationPath((2, 2), 0.5), RelationPath((1, 2), 0.1))
     assert await chains(plan(0.3, 1), plan(0.5, 2), most=1) == (RelationPath((2,), 0.5),)
     assert await chains() == ()
 
@@ -221,8 +221,8 @@ async def deduced(*tokens: Token) -> tuple[float, Spelling]:
 async def test_the_probability_of_yes_is_read_off_the_tokens(verdict: Token, share: float) -> None:
     """Softmax over what says yes and what says no, in any spelling; what says neither does not count."""
     after = '"}' if '"' in verdict.text else "}"
-    said, chat = await deduced(*spelled(verdict, after=after))
-    assert said == pytest.approx(share)
+    probability, chat = await deduced(*spelled(verdict, after=after))
+    assert probability == pytest.approx(share)
     assert [request.alternatives for request in chat.asked] == [5]
 
 
@@ -236,8 +236,8 @@ async def test_the_path_that_is_judged_stands_apart() -> None:
 async def test_the_verdict_counts_and_not_what_stands_before_it() -> None:
     """A model that thinks aloud says true and false there, too."""
     before = '<think>{"deducible": false, no</think>{"deducible": '
-    said, _ = await deduced(*spelled(token("true", true=0.9, false=0.1), before))
-    assert said == pytest.approx(0.9)
+    probability, _ = await deduced(*spelled(token("true", true=0.9, false=0.1), before))
+    assert probability == pytest.approx(0.9)
 
 
 @pytest.mark.parametrize(

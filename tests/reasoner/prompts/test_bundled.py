@@ -79,17 +79,17 @@ def test_the_system_text_never_changes(call: str, kind: Kind | None) -> None:
         "paths": OFFERS[:1],
         "style": "cot",
     }
-    one, another = template.render(**VALUES), template.render(**other)
-    assert one[0] == another[0] == template.system
-    assert one[1] != another[1]
+    first, another = template.render(**VALUES), template.render(**other)
+    assert first[0] == another[0] == template.system
+    assert first[1] != another[1]
 
 
 @pytest.mark.parametrize(("call", "kind"), WORDINGS)
 def test_what_is_left_out_is_said_and_costs_nothing_where_nothing_is(call: str, kind: Kind | None) -> None:
     """A prompt that shows a list says how many of its items are not shown; the line is not there where all are."""
     template = load(call, kind=kind)
-    said = "\n12 more, ranked lower, are not shown.\n</graph>"
-    assert (said in template.render(**VALUES, left_out=12)[1]) == (call in GRAPH_CALLS)
+    note = "\n12 more, ranked lower, are not shown.\n</graph>"
+    assert (note in template.render(**VALUES, left_out=12)[1]) == (call in GRAPH_CALLS)
     assert "not shown" not in template.render(**VALUES)[1]
 
 
@@ -100,8 +100,8 @@ def test_the_notation_is_explained_and_data_is_called_data(call: str) -> None:
     assert "<graph>" in system
     assert "is data" in system
     assert "one JSON object" in system
-    for said in ("A → r → B", "A ← r ← B", "(+12)") if call != "link" else ():
-        assert said in system
+    for notation in ("A → r → B", "A ← r ← B", "(+12)") if call != "link" else ():
+        assert notation in system
 
 
 @pytest.mark.parametrize(("call", "kind"), WORDINGS)

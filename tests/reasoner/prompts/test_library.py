@@ -15,10 +15,10 @@ from tests.support.prompt_folders import SCHEMA, write
 
 def test_an_own_file_takes_the_place_of_the_bundled_one(tmp_path: Path) -> None:
     """Whoever edits one file needs no copy of the others; the other calls stay."""
-    own = str(tmp_path)
+    own_folder = str(tmp_path)
     (tmp_path / "beam").mkdir()
     (tmp_path / "beam" / "user.j2").write_text("Mine: {{ question }}")
-    bundled, mine = load("beam"), load("beam", own)
+    bundled, mine = load("beam"), load("beam", own_folder)
     assert mine.render(question="Where was A born?")[1] == "Mine: Where was A born?"
     assert "Mine: In which city" in mine.system
     assert (mine.instructions, mine.schema, mine.meta) == (bundled.instructions, bundled.schema, bundled.meta)
@@ -28,7 +28,7 @@ def test_an_own_file_takes_the_place_of_the_bundled_one(tmp_path: Path) -> None:
         folder("prompts") / "beam",
         folder("prompts") / SHARED,
     }
-    assert load("choose", own).version == load("choose").version
+    assert load("choose", own_folder).version == load("choose").version
 
 
 def test_an_own_file_is_used_under_its_name_only(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_an_own_shared_part_is_used_by_the_bundled_calls(tmp_path: Path) -> None
 
 def test_kind_and_vendor_may_have_their_own_wording(tmp_path: Path) -> None:
     """The file that fits both is used first, then that for the kind, then that for the vendor, then the plain one."""
-    own = str(
+    folder = str(
         write(
             tmp_path,
             system__claim_j2="K",
@@ -67,17 +67,19 @@ def test_kind_and_vendor_may_have_their_own_wording(tmp_path: Path) -> None:
             schema__claim_json=json.dumps({**SCHEMA, "title": "claim"}),
         )
     )
-    assert load("beam", own).instructions == "S"
-    assert load("beam", own, "openai").instructions == "V"
-    assert load("beam", own, "openai", "count").instructions == "V"
-    assert load("beam", own, "anthropic", "claim").render() == ("K", "special")
-    assert load("beam", own, "openai", "claim").instructions == "KV"
-    assert load("beam", own, "other", "claim").schema == {**SCHEMA, "title": "claim"}
-    assert load("beam", own, "other", "count").schema == SCHEMA
-    made = [load("beam", own, vendor, kind) for vendor in ("openai", "anthropic", "other") for kind in ("claim", None)]
-    assert len({one.digest for one in made}) == 6
-    assert variants("beam", own) == ["claim"]
-    assert vendors("beam", own) == ["anthropic", "openai"]
+    assert load("beam", folder).instructions == "S"
+    assert load("beam", folder, "openai").instructions == "V"
+    assert load("beam", folder, "openai", "count").instructions == "V"
+    assert load("beam", folder, "anthropic", "claim").render() == ("K", "special")
+    assert load("beam", folder, "openai", "claim").instructions == "KV"
+    assert load("beam", folder, "other", "claim").schema == {**SCHEMA, "title": "claim"}
+    assert load("beam", folder, "other", "count").schema == SCHEMA
+    made = [
+        load("beam", folder, vendor, kind) for vendor in ("openai", "anthropic", "other") for kind in ("claim", None)
+    ]
+    assert len({template.digest for template in made}) == 6
+    assert variants("beam", folder) == ["claim"]
+    assert vendors("beam", folder) == ["anthropic", "openai"]
 
 
 EXAMPLES = """
@@ -119,37 +121,37 @@ def test_bundled_wordings_are_read_when_they_are_asked_for(monkeypatch: pytest.M
 
 def test_wordings_are_read_once_and_all_checked_at_first(tmp_path: Path) -> None:
     """A file that cannot be used is said before anything is asked, also where it is for one kind of question only."""
-    own = write(tmp_path, examples_toml=EXAMPLES, user_j2=SHOWING)
-    wordings = PromptLibrary(str(own), "openai")
+    folder = write(tmp_path, examples_toml=EXAMPLES, user_j2=SHOWING)
+    wordings = PromptLibrary(str(folder), "openai")
     assert wordings.get("beam", "count") is wordings.get("beam", "count")
     assert wordings.get("beam", "count") != wordings.get("beam")
-    (own / "beam" / "user.claim.j2").write_text("{% if %}")
+    (folder / "beam" / "user.claim.j2").write_text("{% if %}")
     assert wordings.get("beam", "yesno").system == wordings.get("beam").system
     with pytest.raises(PromptError, match=r"user\.claim\.j2:1"):
-        PromptLibrary(str(own))
+        PromptLibrary(str(folder))
 
 
 def test_a_broken_shared_part_is_named(tmp_path: Path) -> None:
     """Only those who include it are hindered by it."""
-    own = write(tmp_path, user_j2="{% include 'a.j2' %}")
-    (own / SHARED).mkdir()
-    (own / SHARED / "a.j2").write_text("\n{{ x | nosuchfilter }}")
+    folder = write(tmp_path, user_j2="{% include 'a.j2' %}")
+    (folder / SHARED).mkdir()
+    (folder / SHARED / "a.j2").write_text("\n{{ x | nosuchfilter }}")
     with pytest.raises(PromptError, match=r"shared/a\.j2:2: No filter"):
-        load("beam", str(own))
-    assert load("plan", str(own)).version == load("plan").version
+        load("beam", str(folder))
+    assert load("plan", str(folder)).version == load("plan").version
 
 
 def test_parts_that_include_each_other_are_an_error(tmp_path: Path) -> None:
     """A circle of includes ends in PromptError."""
-    own = write(tmp_path, system_j2="{% include 'a.j2' %}")
-    (own / SHARED).mkdir()
-    (own / SHARED / "a.j2").write_text("{% include 'a.j2' %}")
+    folder = write(tmp_path, system_j2="{% include 'a.j2' %}")
+    (folder / SHARED).mkdir()
+    (folder / SHARED / "a.j2").write_text("{% include 'a.j2' %}")
     with pytest.raises(PromptError, match=r"shared/a\.j2:1: "):
-        load("beam", str(own))
+        load("beam", str(folder))
 
 
 @pytest.mark.parametrize(
-    ("path", "said", "known"),
+    ("path", "message", "known"),
     [
         ("plann/user.j2", "plann: no prompt is called so", "choose, "),
         ("picking.j2", "picking.j2: it must lie in the folder of a call", ""),
@@ -159,25 +161,25 @@ def test_parts_that_include_each_other_are_an_error(tmp_path: Path) -> None:
         ("beam/system.jinja", "system.jinja: no file of a prompt is called so", "system.j2, "),
     ],
 )
-def test_what_would_not_be_used_is_refused(tmp_path: Path, path: str, said: str, known: str) -> None:
+def test_what_would_not_be_used_is_refused(tmp_path: Path, path: str, message: str, known: str) -> None:
     """A mistaken name of a folder or file is said at once, with the names that there are."""
     write(tmp_path)
     (tmp_path / path).parent.mkdir(exist_ok=True)
     (tmp_path / path).write_text("{{ question }}")
-    with pytest.raises(PromptError, match=f"/{said}") as caught:
+    with pytest.raises(PromptError, match=f"/{message}") as caught:
         PromptLibrary(str(tmp_path))
     assert known in caught.value.hint
 
 
 def test_files_that_are_no_prompts_are_passed_over(tmp_path: Path) -> None:
     """Notes, an editor's copies and what a tool keeps do not disturb."""
-    own = write(tmp_path)
-    before = load("beam", str(own)).digest
-    (own / "beam" / "system.j2~").write_text("old")
-    (own / "beam" / "README.md").write_text("notes")
-    (own / "notes.md").write_text("notes")
-    (own / ".git").mkdir()
-    assert load("beam", str(own)).digest == before
+    folder = write(tmp_path)
+    before = load("beam", str(folder)).digest
+    (folder / "beam" / "system.j2~").write_text("old")
+    (folder / "beam" / "README.md").write_text("notes")
+    (folder / "notes.md").write_text("notes")
+    (folder / ".git").mkdir()
+    assert load("beam", str(folder)).digest == before
 
 
 @pytest.mark.parametrize(

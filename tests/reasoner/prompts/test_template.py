@@ -39,15 +39,15 @@ SHOWING = """<question>{{ question }}</question>
 
 def test_examples_look_like_the_task(tmp_path: Path) -> None:
     """An example is what user.j2 makes of its values, with its reply; those of other kinds are not shown."""
-    own = str(write(tmp_path, user_j2=SHOWING, examples_toml=EXAMPLES))
+    folder = str(write(tmp_path, user_j2=SHOWING, examples_toml=EXAMPLES))
     first = '<question>First?</question>\n{"n": 1}'
     second = '<question>How many ‹b›?</question>\n1. A → r → B 0\n2. A → s → C 3\ngo count\n{"n": 2}'
-    assert load("beam", own, kind="count").system == f"S\n\nExamples\n\n{first}\n\n{second}"
+    assert load("beam", folder, kind="count").system == f"S\n\nExamples\n\n{first}\n\n{second}"
     for kind in (None, "claim"):
-        template = load("beam", own, kind=kind)
+        template = load("beam", folder, kind=kind)
         assert template.system == f"S\n\nExamples\n\n{first}"
-        assert [one.reply for one in template.examples] == ['{"n": 1}']
-    assert replace(load("beam", own), examples=()).system == "S"
+        assert [example.reply for example in template.examples] == ['{"n": 1}']
+    assert replace(load("beam", folder), examples=()).system == "S"
 
 
 def test_a_template_without_examples_says_nothing_of_any(tmp_path: Path) -> None:
@@ -114,11 +114,11 @@ def test_the_digest_covers_what_is_included(tmp_path: Path) -> None:
     """
 
     def digest(place: str, **shared: str) -> PromptTemplate:
-        own = write(tmp_path / place, system_j2='{% include "a.j2" %}')
-        (own / SHARED).mkdir()
+        folder = write(tmp_path / place, system_j2='{% include "a.j2" %}')
+        (folder / SHARED).mkdir()
         for name, text in {"a": '{% include "b.j2" %}', "b": "B", "paths": "C", **shared}.items():
-            (own / SHARED / f"{name}.j2").write_text(text)
-        return load("beam", str(own))
+            (folder / SHARED / f"{name}.j2").write_text(text)
+        return load("beam", str(folder))
 
     usual = digest("1")
     assert usual.system == "B"
@@ -142,14 +142,14 @@ def test_a_missing_value_names_the_file(tmp_path: Path) -> None:
 
 def test_a_mistake_in_a_shared_part_is_named_there(tmp_path: Path) -> None:
     """Not the template that includes it, but the part itself and its line; so also where an example shows it."""
-    own = write(tmp_path, user_j2="{% include 'a.j2' %}")
-    (own / SHARED).mkdir()
-    (own / SHARED / "a.j2").write_text("one\n\n{{ qestion }}")
+    folder = write(tmp_path, user_j2="{% include 'a.j2' %}")
+    (folder / SHARED).mkdir()
+    (folder / SHARED / "a.j2").write_text("one\n\n{{ qestion }}")
     with pytest.raises(PromptError, match=r"shared/a\.j2:3: 'qestion' is undefined$"):
-        load("beam", str(own)).render(question="Q?")
-    write(own, user_j2="{% include 'a.j2' %}", examples_toml=EXAMPLES)
+        load("beam", str(folder)).render(question="Q?")
+    write(folder, user_j2="{% include 'a.j2' %}", examples_toml=EXAMPLES)
     with pytest.raises(PromptError, match=r"a\.j2:3: 'qestion' is undefined, given .* in .*beam/examples\.toml with"):
-        load("beam", str(own))
+        load("beam", str(folder))
 
 
 def test_a_system_text_cannot_ask_for_values(tmp_path: Path) -> None:

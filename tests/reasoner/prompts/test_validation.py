@@ -27,7 +27,7 @@ plan = { steps = ["go"], kind = "count" }
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "said"),
+    ("file", "text", "reason"),
     [
         ("user_j2", "a\n{% if %}", r"user\.j2:2"),
         ("system_j2", "{{ x | nosuchfilter }}", r"system\.j2:1"),
@@ -65,9 +65,9 @@ plan = { steps = ["go"], kind = "count" }
         ("schema__openai_json", "{}", r"schema\.openai\.json: no file of a prompt"),
     ],
 )
-def test_a_malformed_file_is_named(tmp_path: Path, file: str, text: str, said: str) -> None:
+def test_a_malformed_file_is_named(tmp_path: Path, file: str, text: str, reason: str) -> None:
     """PromptError says which file does not fit and why."""
-    with pytest.raises(PromptError, match=said):
+    with pytest.raises(PromptError, match=reason):
         load("beam", str(write(tmp_path, **{file: text})))
 
 
@@ -105,7 +105,7 @@ def test_a_schema_may_say_more(tmp_path: Path) -> None:
 
 def test_files_that_are_no_text_are_named(tmp_path: Path) -> None:
     """Bytes that are no UTF-8 raise PromptError with the file."""
-    own = str(write(tmp_path))
+    folder = str(write(tmp_path))
     (tmp_path / "beam" / "user.j2").write_bytes(b"\xff")
     with pytest.raises(PromptError, match=r"user\.j2: not UTF-8"):
-        load("beam", own)
+        load("beam", folder)
