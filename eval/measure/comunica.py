@@ -132,15 +132,15 @@ async def compare(program: Path, urls: Sequence[str], asked: Iterable[tuple[Kind
     for kind, entity in asked:
         async with Session(*urls, cache=False, embedder="bm25") as session:
             started = time.monotonic()
-            own, whole = await walked(await session.graph(), kind, entity)
+            edges, whole = await walked(await session.graph(), kind, entity)
             seconds, requests = time.monotonic() - started, session.meter.usage().requests
         started = time.monotonic()
         theirs = by_comunica(program, urls, kind.query(entity))
         rows.append(
             {
                 "query": f"{kind.name}: {entity}",
-                "same": own == theirs and whole,
-                "fedkg": len(own),
+                "same": edges == theirs and whole,
+                "fedkg": len(edges),
                 "comunica": len(theirs),
                 "fedkg complete": whole,
                 "fedkg requests": requests,

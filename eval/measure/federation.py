@@ -46,7 +46,7 @@ def main() -> None:
             warm, _ = asyncio.run(asked(far, topics, together=True))
         report.add(f"{name}: a new session each", cold)
         report.add(f"{name}: one session", warm)
-    same = [_values(one) == _values(two) for one, two in zip(*answers.values(), strict=True)]
+    same = [_values(first) == _values(second) for first, second in zip(*answers.values(), strict=True)]
     report.add("agreement", {"same answers": sum(same), "of": len(same)})
     report.close()
 

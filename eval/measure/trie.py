@@ -53,7 +53,7 @@ def main() -> None:
         {
             "paths": len(texts),
             "tokens a path": round(sum(map(len, sequences)) / len(texts), 1),
-            "different tokens": len({token for one in sequences for token in one}),
+            "different tokens": len({token for sequence in sequences for token in sequence}),
             "seconds to make the tokens": tokenizing,
         },
     )

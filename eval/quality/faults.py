@@ -52,9 +52,9 @@ max_bytes = {SIZE}
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What became of one question: `said` is status and values, `marks` what it says is missing."""
+    """What became of one question: `content` is status and values, `marks` what it says is missing."""
 
-    said: tuple[str, tuple[str, ...]]
+    content: tuple[str, tuple[str, ...]]
     marks: frozenset[str] = frozenset()
     error: str = ""
 
@@ -98,7 +98,7 @@ async def compare(engine: str, asked: Sequence[BenchmarkQuestion], folder: Path,
             server.rate, before = 0.0, server.requests
             kept += await kept_wrongly(folder, f"bad{number}", [Iri(iri) for iri in sorted(server.asked)])
             server.requests = before
-    verdicts = [judge(one, other) for one, other in zip(good, bad, strict=True)]
+    verdicts = [judge(faultless, faulty) for faultless, faulty in zip(good, bad, strict=True)]
     report.add("limits", {"rate": RATE, "seed": SEED, "sets": SETS, "rows": CAP - 2, "known_cap": CAP})
     counts = Counter(verdicts)
     report.add("questions", {"asked": len(asked), **{verdict: counts[verdict] for verdict in VERDICTS}})
@@ -126,7 +126,7 @@ async def outcome(session: Session, question: BenchmarkQuestion) -> Outcome:
     """What became of the question; what is remembered of the host is dropped, so that the next one is asked at once."""
     try:
         answer = await session.ask(question.question, [topic.iri for topic in question.topic_entities])
-        return Outcome(_said(answer), _marks(answer))
+        return Outcome(_content(answer), _marks(answer))
     except EndpointError as error:
         return Outcome((Status.FAILED, ()), frozenset({str(error)}))
     except FedkgError as error:
@@ -141,12 +141,12 @@ def judge(good: Outcome, bad: Outcome) -> str:
     """Whether the answer is the same, or says itself that something is missing that was not missing before."""
     if bad.error:
         return "crashed"
-    if bad.said == good.said:
+    if bad.content == good.content:
         return "equal, marked" if bad.marks - good.marks else "equal"
     return "other, marked" if bad.marks - good.marks else "wrong"
 
 
-def _said(answer: Answer) -> tuple[str, tuple[str, ...]]:
+def _content(answer: Answer) -> tuple[str, tuple[str, ...]]:
     return answer.status, tuple(sorted(value.iri or value.value for value in answer.answers))
 
 

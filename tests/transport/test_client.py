@@ -230,10 +230,10 @@ async def test_the_error_budget_holds_for_all_urls_of_a_host() -> None:
     """Rejected queries use up the budget of a minute; another URL of that host is then left alone, too."""
     hours = Hours()
     host_registry = HostRegistry(clock=hours.clock)
-    one = polite(script(WRONG, url="http://h/one"), hours=hours, host_registry=host_registry, errors=3)
+    client = polite(script(WRONG, url="http://h/one"), hours=hours, host_registry=host_registry, errors=3)
     for _ in range(3):
         with pytest.raises(QueryRejectedError):
-            await one.select("q")
+            await client.select("q")
     other = polite(script(GOOD, url="http://h/two"), hours=hours, host_registry=host_registry)
     with pytest.raises(RefusedError, match=r"another 60 s.*syntax error"):
         await other.select("q")
@@ -394,13 +394,13 @@ async def test_a_queue_counts_against_the_time() -> None:
     """Whoever waits for a slot is told so when his patience is over, and has asked nobody."""
     crowd = Crowd()
     gentle = polite(crowd, concurrency=1, patience=0.05)
-    said = await asyncio.gather(*(gentle.select("q", "edges") for _ in range(3)), return_exceptions=True)
-    assert [str(error) for error in said] == [
+    outcomes = await asyncio.gather(*(gentle.select("q", "edges") for _ in range(3)), return_exceptions=True)
+    assert [str(error) for error in outcomes] == [
         "e: no answer within 0.05 s: no whole reply",
         "e: no answer within 0.05 s: waiting for a slot behind other requests",
         "e: no answer within 0.05 s: waiting for a slot behind other requests",
     ]
-    assert {type(error) for error in said} == {EndpointTimeoutError}
+    assert {type(error) for error in outcomes} == {EndpointTimeoutError}
     assert gentle.meter.usage().by_kind == {"edges": 1}
 
 
@@ -485,8 +485,8 @@ async def test_requests_that_go_out_together_stall_once() -> None:
         waiting = [asyncio.create_task(gentle.select("q")) for _ in range(4)]
         await turns()
         hours.time += 1
-        said = await asyncio.gather(*waiting, return_exceptions=True)
-        assert {type(error) for error in said} == {EndpointTimeoutError}
+        outcomes = await asyncio.gather(*waiting, return_exceptions=True)
+        assert {type(error) for error in outcomes} == {EndpointTimeoutError}
         assert gentle.meter.usage().requests == wave
     with pytest.raises(RefusedError, match="has not replied in time"):
         await gentle.select("q")
@@ -587,16 +587,16 @@ def test_one_endpoint_serves_several_event_loops() -> None:
 async def test_the_meter_counts_requests_bytes_kinds_and_waves() -> None:
     """Queries side by side are one round trip, one after the other several; retries and failures count."""
     meter = Meter()
-    one = polite(script(GOOD), meter=meter)
-    two = polite(script(DOWN, GOOD), meter=meter, retries=1)
-    await asyncio.gather(one.select("a", "edges"), one.select("b", "edges"), two.select("c", "labels"))
+    healthy = polite(script(GOOD), meter=meter)
+    flaky = polite(script(DOWN, GOOD), meter=meter, retries=1)
+    await asyncio.gather(healthy.select("a", "edges"), healthy.select("b", "edges"), flaky.select("c", "labels"))
     first = meter.usage()
     assert first.by_kind == {"edges": 2, "labels": 2}
     assert (first.requests, first.bytes) == (4, 3 * len(BODY) + len(DOWN.body))
-    await one.select("d", "search")
+    await healthy.select("d", "search")
     new = meter.since(first)
     assert new == Usage(requests=1, round_trips=1, bytes=len(BODY), by_kind={"search": 1})
-    assert one.meter is two.meter
+    assert healthy.meter is flaky.meter
 
 
 async def test_requests_in_flight_together_are_one_wave() -> None:

@@ -44,7 +44,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--model", metavar="hf:FOLDER", help="The model of the run, where it was one in a folder.")
 @click.option("--path-model", metavar="hf:FOLDER", help="The model that wrote its paths, likewise.")
 @click.option(
-    "--definition", "own", multiple=True, metavar="BENCH", help="FILE.toml or custom:FILE.jsonl that was run."
+    "--definition", "benchmarks", multiple=True, metavar="BENCH", help="FILE.toml or custom:FILE.jsonl that was run."
 )
 @concurrency_option
 @options.prompts_dir
@@ -57,7 +57,7 @@ def pack(  # noqa: PLR0917  # click gives all of them by name
     endpoints: tuple[str, ...],
     model: str | None,
     path_model: str | None,
-    own: tuple[str, ...],
+    benchmarks: tuple[str, ...],
     concurrency: int,
     file: str | None,
     **flags: object,
@@ -74,7 +74,7 @@ def pack(  # noqa: PLR0917  # click gives all of them by name
     settings = msgspec.structs.replace(options.settings(file, flags), cache=True)
     given = {"endpoints": endpoints, "model": model, "path_model": path_model}
     named = {name: value for name, value in given.items() if value}
-    known = {definition.name: definition for definition in map(definitions.find, own)}
+    known = {definition.name: definition for definition in map(definitions.find, benchmarks)}
     with _opened(settings) as store:
         touched = RecordingStore(store, "offline")
         bundled = {}
