@@ -139,10 +139,10 @@ def test_local_costs_nothing_but_requests() -> None:
 def test_a_reasoner_of_the_callers_own_is_named_and_not_estimated() -> None:
     """It is not `local`: whom it asks, and what for, is not known."""
     with Session("sample", reasoner=Renamed(Bm25Similarity())) as session:
-        own = session.run(session.estimate(ASKED.question))
-    assert (own.model, own.notes) == ("mine", ("a reasoner of your own: its calls are not estimated",))
+        injected = session.run(session.estimate(ASKED.question))
+    assert (injected.model, injected.notes) == ("mine", ("a reasoner of your own: its calls are not estimated",))
     around = asyncio.run(estimate(ASKED, Settings(), Unasked(), PromptLibrary(), own_reasoner=True))
-    assert (around.model, around.notes[0]) == ("vendor:m", own.notes[0])
+    assert (around.model, around.notes[0]) == ("vendor:m", injected.notes[0])
     assert around.typical.calls > 0
 
 
