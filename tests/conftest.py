@@ -43,9 +43,11 @@ PREFIXES = """
 """
 
 # machines differ in speed; where a run must say the same twice, it draws the same examples
-hypothesis.settings.register_profile("local", deadline=None)
+FEW_EXAMPLES = 25
+"""Examples of a law without `--all`; with it as many as hypothesis draws by itself, a hundred."""
+hypothesis.settings.register_profile("local", deadline=None, max_examples=FEW_EXAMPLES)
+hypothesis.settings.register_profile("all", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)
-hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 WHEEL_SOURCES = ["README.md", "endpoints/wikidata.toml", "prompts", "sample/graph.ttl", "eval"]
 
@@ -64,10 +66,16 @@ ServeFiles = Callable[..., AbstractContextManager[str]]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--all` runs the large matrices whole."""
+    """`--all` runs the large matrices whole, and tries laws on more examples."""
     parser.addoption(
         "--all", action="store_true", help="run all cases of the large matrices, not only all pairs of values"
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """How many examples the laws are tried on; it has to be known before the tests are collected."""
+    every = config.getoption("--all")
+    hypothesis.settings.load_profile("ci" if every and os.environ.get("CI") else "all" if every else "local")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
