@@ -1,11 +1,11 @@
 """Answer-set completion: all tails along a chain of relations, so that a question with nine answers returns nine."""
 
-import asyncio
 import itertools
 from collections.abc import Sequence
 
 import msgspec
 
+from fedkg.common.concurrency import concurrently
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.terms import Direction, Edge, Iri, Term
 from fedkg.graph.explored import BOTH, ExploredGraph, onward
@@ -28,7 +28,7 @@ async def complete(explored: ExploredGraph, paths: Sequence[PartialPath]) -> tup
         for whole, step in further:
             if step:
                 wanted[step.relation.direction] += _nodes(whole)[:MOST_TAILS]
-        await asyncio.gather(*(explored.fetch(nodes, [way]) for way, nodes in wanted.items()))
+        await concurrently(*(explored.fetch(nodes, [way]) for way, nodes in wanted.items()))
         wholes = [_extended(explored, whole, step) if step else whole for whole, step in further]
     return tuple(wholes)
 

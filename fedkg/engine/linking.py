@@ -5,13 +5,13 @@ It links to one of them, or, where none is good enough, to nothing. Where severa
 question tells them apart, whoever knows more may be asked: one call for all mentions of a question.
 """
 
-import asyncio
 import itertools
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
+from fedkg.common.concurrency import concurrently
 from fedkg.common.normalize import ARTICLES, STOP_WORDS, content_words, without
 from fedkg.core.question import JUDGED, Match, Mention, Plan
 from fedkg.core.terms import Iri
@@ -248,7 +248,7 @@ def _distinct(matches: Iterable[Match]) -> list[Match]:
 
 async def _unknown(graph: Graph, message: str, names: Sequence[str]) -> TopicError:
     similar = (await graph.lookup(names, CANDIDATES)).values() if names else ()
-    parts = await asyncio.gather(*(graph.nearest(name) for name in names))
+    parts = await concurrently(*(graph.nearest(name) for name in names))
     near = _distinct(sorted(itertools.chain(*similar, *parts), key=_by_score))
     shown = ", ".join(f"{match.label} <{match.iri.value}>" for match in near[:MOST_HINTS])
     return TopicError(message, asked=", ".join(names), hint=f"nearest labels: {shown}" if shown else "")

@@ -1,12 +1,12 @@
 """The protocol of a graph: all that the steps of a walk know of endpoints; and how a batch becomes smaller ones."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol, TypeVar
 
 from fedkg.cache.store import Store
+from fedkg.common.concurrency import concurrently
 from fedkg.config.profiles import Profile
 from fedkg.config.settings import Ttl
 from fedkg.core import deadline
@@ -150,7 +150,7 @@ async def in_halves(
     except EndpointError as error:
         if not patience.lasts(error, len(items)) or len(items) < 2:
             return {}, dict.fromkeys(items, error)
-    parts = await asyncio.gather(*(in_halves(part, ask, patience) for part in halves(items)))
+    parts = await concurrently(*(in_halves(part, ask, patience) for part in halves(items)))
     return parts[0][0] | parts[1][0], parts[0][1] | parts[1][1]
 
 

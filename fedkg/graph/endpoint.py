@@ -1,12 +1,12 @@
 """One SPARQL endpoint as a Graph."""
 
-import asyncio
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 import msgspec
 
+from fedkg.common.concurrency import concurrently
 from fedkg.config.profiles import Profile
 from fedkg.core.path import Neighbourhood
 from fedkg.core.question import Match
@@ -110,7 +110,7 @@ class SparqlGraph:
         No query can say it, or the endpoint rejects it alone, while it answers for others. Raises EndpointError.
         """
         askable = [edge for edge in dict.fromkeys(edges) if _askable(edge)]
-        parts = await asyncio.gather(*(in_halves(part, self._holds) for part in chunks(askable, HOLDS_BATCH)))
+        parts = await concurrently(*(in_halves(part, self._holds) for part in chunks(askable, HOLDS_BATCH)))
         verdicts = {edge: holds for results, _ in parts for edge, holds in results.items()}
         for error in (error for _, failed in parts for error in failed.values()):
             if not verdicts or not isinstance(error, QueryRejectedError):
@@ -122,7 +122,7 @@ class SparqlGraph:
 
     async def _shown(self, entities: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
         """The edges without technical predicates, those that twins state included."""
-        neighbourhoods, technical_predicates = await asyncio.gather(
+        neighbourhoods, technical_predicates = await concurrently(
             self._near.get(entities, direction), self.technical_predicates()
         )
         return (

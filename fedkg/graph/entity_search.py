@@ -10,6 +10,7 @@ import msgspec
 from rapidfuzz import fuzz, process, utils
 
 from fedkg.common.bounded import BoundedDict
+from fedkg.common.concurrency import concurrently
 from fedkg.common.normalize import spellings
 from fedkg.config.settings import DAY
 from fedkg.core.encoding import decode, encode
@@ -110,7 +111,7 @@ class EntitySearch:
 
     async def _look_up(self, texts: Sequence[str], limit: int) -> dict[str, list[Match]]:
         """Like `_find`; what could not be looked up this time is left out."""
-        answers = await asyncio.gather(*(self._lookup.find(text) for text in texts))
+        answers = await concurrently(*(self._lookup.find(text) for text in texts))
         results = {text: matches for text, matches in zip(texts, answers, strict=True) if matches is not None}
         try:
             return await self._entities(results, limit) if results else {}
@@ -121,8 +122,8 @@ class EntitySearch:
         if not texts:
             return {}
         parts = chunks(texts, TEXTS_PER_SEARCH)
-        asked = asyncio.gather(*(all_in_halves(part, self._ask) for part in parts))
-        _, replies = await asyncio.gather(self._names.properties(), asked)
+        asked = concurrently(*(all_in_halves(part, self._ask) for part in parts))
+        _, replies = await concurrently(self._names.properties(), asked)
         matches = {text: _ordered(some) for part in replies for text, some in part.items()}
         return await self._entities(matches, limit)
 

@@ -1,9 +1,9 @@
 """What one question has fetched so far: neighbourhoods in both directions, and the gaps among them."""
 
-import asyncio
 import itertools
 from collections.abc import Iterable, Sequence
 
+from fedkg.common.concurrency import concurrently
 from fedkg.core.path import Neighbourhood, PartialPath
 from fedkg.core.terms import DirectedRelation, Direction, Edge, Iri, Term
 from fedkg.core.usage import Gap
@@ -31,7 +31,7 @@ class ExploredGraph:
     async def fetch(self, nodes: Iterable[Term], directions: Sequence[Direction] = BOTH) -> None:
         """Fetches what is not there yet: one wave of requests, both directions at once."""
         wanted = list(dict.fromkeys(node for node in nodes if isinstance(node, Iri)))
-        await asyncio.gather(*(self._fetch(wanted, direction) for direction in directions))
+        await concurrently(*(self._fetch(wanted, direction) for direction in directions))
 
     def known(self, node: Term) -> bool:
         """Whether the node's edges are there, in both directions."""

@@ -17,6 +17,7 @@ from functools import cached_property
 import msgspec
 
 from fedkg.common.bounded import BoundedDict
+from fedkg.common.concurrency import concurrently
 from fedkg.common.single_flight import SingleFlight
 from fedkg.core.gaps import miss
 from fedkg.core.path import Neighbourhood
@@ -75,7 +76,7 @@ class _FirstWave:
 
     async def meet(self, entities: Sequence[Iri]) -> dict[Iri, JoinedPresence]:
         """The presence of each entity; the copies that this shows are known from now on."""
-        parts = await asyncio.gather(*(source.hear(entities) for source in self._sources))
+        parts = await concurrently(*(source.hear(entities) for source in self._sources))
         presences = {entity: self._heard(tuple(part[entity] for part in parts)) for entity in entities}
         for entity, presence in presences.items():
             for link in presence.links:
@@ -112,11 +113,11 @@ class FederatedGraph:
     async def neighbours(self, entities: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
         """One record per entity and member: its edges, and those of its copies, each with the link that leads there."""
         wanted = list(dict.fromkeys(entities))
-        met, technical_predicates = await asyncio.gather(
+        met, technical_predicates = await concurrently(
             self._met.get(wanted, self._first_wave.meet), self._technical_predicates()
         )
         asked = [self._ask(number, met, direction) for number in range(len(self.members))]
-        parts = await asyncio.gather(*asked)
+        parts = await concurrently(*asked)
         return [
             self._joined(number, entity, presence, (near, direction), technical_predicates)
             for number, near in enumerate(parts)
@@ -131,7 +132,7 @@ class FederatedGraph:
         names = {term: own_name(term) for term in every}
         asked = [self._speaks_of(member, every) for member in self._sources]
         parts = (member.labels(member_terms) for member, member_terms in zip(self.members, asked, strict=True))
-        for labels in await asyncio.gather(*parts):
+        for labels in await concurrently(*parts):
             names |= {term: label for term, label in labels.items() if names[term] == own_name(term)}
         return {term: self._named(term, names) for term in wanted}
 
@@ -152,21 +153,21 @@ class FederatedGraph:
 
     async def lookup(self, texts: Sequence[str], limit: int = 10) -> Mapping[str, list[Match]]:
         """The members' candidates together, the best first."""
-        parts = await asyncio.gather(*(member.lookup(texts, limit) for member in self.members))
+        parts = await concurrently(*(member.lookup(texts, limit) for member in self.members))
         return {text: self._merge([part[text] for part in parts], limit) for text in texts}
 
     async def describe(self, matches: Sequence[Match]) -> list[Match]:
         """The matches with the description of the first member that knows them."""
-        parts = await asyncio.gather(*(member.describe(matches) for member in self.members))
+        parts = await concurrently(*(member.describe(matches) for member in self.members))
         return [max(descriptions, key=_described) for descriptions in zip(*parts, strict=True)]
 
     async def nearest(self, text: str, limit: int = 5) -> list[Match]:
         """The members' suggestions together, the best first."""
-        return self._merge(await asyncio.gather(*(member.nearest(text, limit) for member in self.members)), limit)
+        return self._merge(await concurrently(*(member.nearest(text, limit) for member in self.members)), limit)
 
     async def links(self, entities: Sequence[Iri]) -> list[Edge]:
         """The identity links from one of these entities to another, as far as the members return them."""
-        parts, wanted = await asyncio.gather(*(source.links(entities) for source in self._sources)), set(entities)
+        parts, wanted = await concurrently(*(source.links(entities) for source in self._sources)), set(entities)
         return [link for part in parts for link in part if link.end in wanted]
 
     async def holds(self, edges: Sequence[Edge]) -> list[bool | None]:
@@ -177,13 +178,13 @@ class FederatedGraph:
         Nor does one whose literal identifies something else than the edge claims. Raises EndpointError where a member
         fails: what it would return is not known.
         """
-        parts = await asyncio.gather(*(self._holds(member, edges) for member in self.members))
+        parts = await concurrently(*(self._holds(member, edges) for member in self.members))
         verdicts = {edge: holds for part in parts for edge, holds in part.items()}
         return [verdicts.get(edge, False) if self._identity.allows(edge) else False for edge in edges]
 
     async def close(self) -> None:
         """Closes all members."""
-        await asyncio.gather(*(member.close() for member in self.members))
+        await concurrently(*(member.close() for member in self.members))
 
     @cached_property
     def _sources(self) -> list[FederationMember]:
@@ -198,7 +199,7 @@ class FederatedGraph:
 
         Only one of them may have the catalogue of relations.
         """
-        parts = await asyncio.gather(*(member.technical_predicates() for member in self.members))
+        parts = await concurrently(*(member.technical_predicates() for member in self.members))
         return self._identity.relations.union(*parts)
 
     async def _ask(

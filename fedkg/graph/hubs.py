@@ -1,6 +1,5 @@
 """Entities with more edges than an entity may have: some edges of each relation, and a note of what was left out."""
 
-import asyncio
 import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -8,6 +7,7 @@ from functools import partial
 
 import msgspec
 
+from fedkg.common.concurrency import concurrently
 from fedkg.core.path import Neighbourhood
 from fedkg.core.terms import DirectedRelation, Direction, Edge, Iri, Term
 from fedkg.graph.base import EndpointSource, Patience, all_in_halves, chunks
@@ -74,7 +74,7 @@ class Hubs:
 
         patience = Patience()
         branches = max(1, min(HUB_BRANCHES, self._limits.rows // most))
-        parts = await asyncio.gather(*(all_in_halves(part, ask, patience) for part in chunks(relations, branches)))
+        parts = await concurrently(*(all_in_halves(part, ask, patience) for part in chunks(relations, branches)))
         return {relation: ends for part in parts for relation, ends in part.items()}
 
     def _edges(self, near: Neighbourhood, relation: Iri, ends: Sequence[Term]) -> list[Edge]:

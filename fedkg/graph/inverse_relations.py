@@ -5,12 +5,12 @@ that they are each other's reverse. An incoming edge goes only where its twin is
 node: a fact of which one half is stated stays.
 """
 
-import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 
 import msgspec
 
+from fedkg.common.concurrency import concurrently
 from fedkg.core.path import Neighbourhood
 from fedkg.core.terms import Direction, Edge, Iri, Term, Through
 from fedkg.graph.base import EndpointSource
@@ -41,7 +41,7 @@ class InverseRelations:
 
         `get` fetches these for nodes that may have any.
         """
-        incoming, pairs = await asyncio.gather(asked, self._table())
+        incoming, pairs = await concurrently(asked, self._table())
         doubled = [near.entity for near in incoming if any(True for edge in near.edges for _ in _turned(edge, pairs))]
         outgoing = {near.entity: near for near in await get(doubled, "out")} if doubled else {}
         return [_without(near, outgoing[near.entity], pairs) if near.entity in outgoing else near for near in incoming]

@@ -11,6 +11,7 @@ from functools import partial
 import msgspec
 
 from fedkg.common.bounded import BoundedDict
+from fedkg.common.concurrency import concurrently
 from fedkg.config.settings import DAY
 from fedkg.core.gaps import miss
 from fedkg.core.meter import count
@@ -93,7 +94,7 @@ class LabelLookup:
         count("cache_hits", len(kept))
         labels = {keys[key]: value.decode(errors="replace") for key, value in kept.items()}
         missing = [iri for iri in entities if iri not in labels]
-        parts = await asyncio.gather(*(self._ask(part) for part in chunks(missing, self._limits.label_batch)))
+        parts = await concurrently(*(self._ask(part) for part in chunks(missing, self._limits.label_batch)))
         return labels | {iri: label for part in parts for iri, label in part.items()}
 
     async def _ask(self, batch: Sequence[Iri]) -> dict[Iri, str]:

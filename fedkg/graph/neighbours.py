@@ -15,6 +15,7 @@ from functools import partial
 
 import msgspec
 
+from fedkg.common.concurrency import concurrently
 from fedkg.common.single_flight import SingleFlight
 from fedkg.config.settings import DAY
 from fedkg.core.encoding import decode, encode
@@ -89,7 +90,7 @@ class Neighbours:
 
         if waiting:
             await size.load()
-            await asyncio.gather(*(work() for _ in range(self._limits.concurrency)))
+            await concurrently(*(work() for _ in range(self._limits.concurrency)))
         return neighbourhoods
 
     async def _batch(self, batch: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
@@ -130,7 +131,7 @@ class Neighbours:
                 return [self._gap(entity, direction, str(error)) for entity in batch]
             hubs, parts = (batch, []) if alone else ([], halves(batch))
         whole = (self._ask(part, direction, patience) for part in parts)
-        replies = await asyncio.gather(*(self._hub(entity, direction) for entity in hubs), *whole)
+        replies = await concurrently(*(self._hub(entity, direction) for entity in hubs), *whole)
         return [near for part in replies for near in part]
 
     def _read(self, batch: Sequence[Iri], direction: Direction, reply: Rows) -> list[Neighbourhood]:

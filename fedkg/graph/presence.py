@@ -10,6 +10,7 @@ from functools import partial
 
 import msgspec
 
+from fedkg.common.concurrency import concurrently
 from fedkg.config.settings import DAY
 from fedkg.core.encoding import decode, encode
 from fedkg.core.meter import count
@@ -58,7 +59,7 @@ class PresenceLookup:
         kept = await self._load(wanted)
         count("cache_hits", len(kept))
         missing = [entity for entity in wanted if entity not in kept and entity.queryable]
-        parts = await asyncio.gather(*(self._fetch(part) for part in chunks(missing, BATCH)))
+        parts = await concurrently(*(self._fetch(part) for part in chunks(missing, BATCH)))
         presences = kept | {entity: presence for part in parts for entity, presence in part.items()}
         return {entity: presences.get(entity, EntityPresence()) for entity in wanted}
 

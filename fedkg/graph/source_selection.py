@@ -5,11 +5,11 @@ first which entities it knows: one grouped query, whose replies are remembered, 
 entities too.
 """
 
-import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from fedkg.common.concurrency import concurrently
 from fedkg.common.single_flight import SingleFlight
 from fedkg.core.gaps import miss
 from fedkg.core.path import Neighbourhood
@@ -89,7 +89,7 @@ class FederationMember:
         ]
 
     async def _at_home(self, entities: Sequence[Iri]) -> dict[Iri, MemberPresence]:
-        out, into = await asyncio.gather(self.graph.neighbours(entities, "out"), self.graph.neighbours(entities, "in"))
+        out, into = await concurrently(self.graph.neighbours(entities, "out"), self.graph.neighbours(entities, "in"))
         return {
             entity: MemberPresence(
                 True,

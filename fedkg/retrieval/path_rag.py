@@ -7,11 +7,11 @@ next hop only the relations are compared. Of the two variants in appendix E of t
 `diversity`; it takes the sum over N(e), not the maximum.
 """
 
-import asyncio
 from collections.abc import Sequence
 
 import msgspec
 
+from fedkg.common.concurrency import concurrently
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.terms import Iri, Term, relation_text
 from fedkg.retrieval.base import Ranking, RankingRequest, RetrievalContext
@@ -41,7 +41,7 @@ class PathRag:
         lookahead = request.lookahead and search.alpha > 0
         candidates = next_steps(request, context)
         ahead = _fitting(candidates, search.frontier) if lookahead else ()
-        (scored, labels), _ = await asyncio.gather(
+        (scored, labels), _ = await concurrently(
             score_alone(candidates, request.topics, context), context.explored.fetch(ahead)
         )
         if search.scoring == "path":
