@@ -268,7 +268,7 @@ class NotSparqlError(EndpointError):
 
 
 class QueryRejectedError(EndpointError):
-    """Raised when the endpoint says that the query is wrong or not allowed."""
+    """Raised when the endpoint replies that the query is wrong or not allowed."""
 
     default_hint = "the endpoint may be of another engine than its profile says; try the profile `generic`"
 

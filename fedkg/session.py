@@ -154,7 +154,7 @@ class Session(Lifecycle):
             return await self._services.graph()
 
     async def kept(self) -> list[CachedEndpoint]:
-        """The endpoints as a session knows them that has the cache and asks nobody; none where the method asks none."""
+        """The endpoints as a session with nothing but the cache sees them; none where the method asks none."""
         if self.method.graph:
             await self.graph()
         graphs = [member.graph for member in self._services.members]
@@ -220,7 +220,7 @@ class Session(Lifecycle):
     async def estimate(
         self, question: str, topics: str | Sequence[str] = (), *, kind: Kind | None = None, options: Sequence[str] = ()
     ) -> Estimate:
-        """What `ask` would cost with these arguments. Nobody is asked; in offline mode no key is needed either."""
+        """What `ask` would cost with these arguments. Nothing is sent; in offline mode no key is needed either."""
         services, method = self._services, self.method
         if method.graph:
             await self.graph()

@@ -1,6 +1,6 @@
 """A cache that may fail: what it does not take is kept in memory, so that the question is answered all the same.
 
-A dead server, a full disk or an unusable folder costs what would be kept, and no answer. Whoever has nothing but the
+A dead server, a full disk or an unusable folder costs what would be kept, and no answer. A user of nothing but the
 cache (offline mode, the commands of the cache) uses the store itself, or one that is `required`, and is told by a
 CacheError.
 """

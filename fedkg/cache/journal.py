@@ -130,7 +130,7 @@ class RecordingStore:
         self._note(namespace, entries)
 
     def update(self, namespace: str, key: str, change: Callable[[bytes | None], bytes]) -> bytes:
-        """Puts what `change` makes of the value in its place, while nobody else can; returns it."""
+        """Puts what `change` makes of the value in its place, while no other process can; returns it."""
         value = self._store.update(namespace, key, change)
         self._note(namespace, [key])
         return value

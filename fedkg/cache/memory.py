@@ -40,7 +40,7 @@ class MemoryStore(Store):
                 self._drop(next(iter(self._values)))
 
     def update(self, namespace: str, key: str, change: Callable[[bytes | None], bytes]) -> bytes:
-        """Puts what `change` makes of the value in its place, while nobody else can; returns it."""
+        """Puts what `change` makes of the value in its place, while no other thread can; returns it."""
         with self._lock:
             value = change(fresh_value(self._values.get((namespace, key))))
             self.put_many(namespace, {key: value})

@@ -11,7 +11,7 @@ __all__ = ["LastingStore", "Store"]
 class Store(Protocol):
     """Keeps bytes under a namespace and a key, fresh for a number of seconds.
 
-    Whoever derives from it has `get_many` and `put_many` from `entries` and `put_entries`. What cannot be read or
+    A subclass has `get_many` and `put_many` from `entries` and `put_entries`. What cannot be read or
     written is a CacheError.
     """
 

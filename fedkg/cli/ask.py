@@ -57,7 +57,7 @@ def exit_code(answer: Answer) -> int:
 @options.as_json
 @options.transcript
 @options.option(
-    "Output", "--dry-run", is_flag=True, help="Only estimate calls, tokens, requests and price; nobody is asked."
+    "Output", "--dry-run", is_flag=True, help="Only estimate calls, tokens, requests and price; nothing is sent."
 )
 @options.option(
     "Output",

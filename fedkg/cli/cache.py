@@ -27,7 +27,7 @@ def cache() -> None:
     """Show or clear what is kept on disk, or on the server `cache_url`; export runs as packs; import packs.
 
     A pack holds all that a question's answer came from. Where it is imported, the same question gives the same
-    document with --mode offline: nobody is asked.
+    document with --mode offline: nothing is sent.
     """
 
 

@@ -72,7 +72,7 @@ def _kept() -> str:
 
 
 def _keep(contact: str) -> None:
-    """Puts the contact into the user's file, which nobody else may read; what else stands there stays."""
+    """Puts the contact into the user's file, which no other user may read; what else stands there stays."""
     try:
         path = user_file().resolve()
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -19,7 +19,7 @@ __all__ = ["estimated", "show"]
 def estimated(
     settings: Settings, question: str, topics: Sequence[str], kind: Kind | None, choices: Sequence[str]
 ) -> Estimate:
-    """The estimate for one question; nobody is asked, and no key is needed. Raises InputError as `ask` does."""
+    """The estimate for one question; nothing is sent, and no key is needed. Raises InputError as `ask` does."""
     offline = msgspec.structs.replace(settings, mode="offline", refresh=False)
     with opened(offline) as session:
         return session.run(session.estimate(question, topics, kind=kind, options=choices))

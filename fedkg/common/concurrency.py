@@ -19,7 +19,7 @@ async def concurrently(*awaitables: Awaitable[Any]) -> tuple[Any, ...]:
     """The results in the order of the awaitables.
 
     Raises the first error of any of them, once the others are cancelled and have ended: `asyncio.gather` would leave
-    them running, to end with an error that nobody reads when the event loop is closed.
+    them running, to end with an error that is never read when the event loop is closed.
     """
     tasks = [asyncio.ensure_future(awaitable) for awaitable in awaitables]
     try:

@@ -21,7 +21,7 @@ class FileCache(Generic[K, V]):
 
     A folder among them stands for the files that lie in it, not below.
 
-    The values are shared by all threads of the process, so nobody may change them.
+    The values are shared by all threads of the process, so they may not be changed.
     """
 
     def __init__(self) -> None:

@@ -31,5 +31,5 @@ class PerLoop(Generic[T]):
         return self._values[loop]
 
     def pop(self) -> T | None:
-        """Takes out the value of the running event loop, for whoever has to close it; None where there is none."""
+        """Takes out the value of the running event loop, to be closed; None where there is none."""
         return self._values.pop(asyncio.get_running_loop(), None)

@@ -2,7 +2,7 @@
 
 A package declares entry points in one of the groups `fedkg.methods`, `fedkg.retrievers`, `fedkg.models`,
 `fedkg.embedders`, `fedkg.loaders`, `fedkg.dialects`. Nothing of it is imported before its name is asked for, so one
-that is broken is an error only for whoever names it.
+that is broken is an error only where it is named.
 """
 
 import logging
@@ -26,7 +26,7 @@ T = TypeVar("T")
 class Registry(Generic[T]):
     """The things of one group by name: the `built_in` ones, and those of other packages.
 
-    `fits` tells whether an object can be one of them, and `kind` names what it has to be, for whoever wrote the
+    `fits` tells whether an object can be one of them, and `kind` names what it has to be, for the author of the
     package.
     """
 
@@ -99,7 +99,7 @@ def _installed(group: str) -> Mapping[str, EntryPoint]:
 
 
 def _is_behind(group: str, name: str, thing: object) -> bool:
-    """Whether the entry point names this object; one whose module nobody has imported does not."""
+    """Whether the entry point names this object; one whose module is not imported does not."""
     if _installed(group)[name].module not in sys.modules:
         return False
     try:

@@ -13,9 +13,9 @@ V = TypeVar("V")
 class SingleFlight(Generic[K, V]):
     """Work for keys, each once at a time; nothing is kept when it is done.
 
-    Whoever of an event loop comes first does the work, and those that come meanwhile take its results. After a failure
+    The first caller of an event loop does the work, and those that come meanwhile take its results. After a failure
     they do the work themselves: where it was given up, where it raised, and for results that are `failed`, which only
-    whoever did the work gets.
+    the caller that did the work gets.
     """
 
     def __init__(self, failed: Callable[[V], bool] = lambda _: False) -> None:
@@ -23,7 +23,7 @@ class SingleFlight(Generic[K, V]):
         self._under_way: dict[tuple[asyncio.AbstractEventLoop, K], asyncio.Future[V]] = {}
 
     async def get(self, keys: Sequence[K], work: Callable[[Sequence[K]], Awaitable[Mapping[K, V]]]) -> dict[K, V]:
-        """The results by key, in the order of the keys, `work` done where nobody does it yet. Raises what it raises."""
+        """The results by key, in the order of the keys, `work` done where it is not under way. Raises its errors."""
         results: dict[K, V] = {}
         loop = asyncio.get_running_loop()
         while missing := [key for key in dict.fromkeys(keys) if key not in results]:

@@ -53,7 +53,7 @@ class SyncRunner:
 
 
 class _UnawaitedThreads(ThreadPoolExecutor):
-    """Threads that nobody waits for when their loop closes: what one of them is doing cannot be stopped anyway."""
+    """Threads that are not waited for when their loop closes: what one of them is doing cannot be stopped anyway."""
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Lets the threads end."""

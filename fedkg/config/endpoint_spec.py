@@ -103,7 +103,7 @@ class EndpointResolver:
         return map(self._profile, self._names)
 
     def lacks_contact(self, place: EndpointSpec) -> bool:
-        """Whether somebody is asked who wants to know whom to write to, and nobody said."""
+        """Whether an endpoint wants a contact, and none is set."""
         if place.profile is None or self._settings.contact or self._settings.mode == "offline":
             return False
         return place.profile.contact_required or any(map(_is_wikimedia, (*place.urls, place.profile.lookup.url)))
@@ -172,7 +172,7 @@ def _address(url: str) -> tuple[tuple[str, int | None], str]:
         parts = urlsplit(url)
         port = None if parts.port in {80, 443} else parts.port
     except ValueError:
-        return ("", None), ""  # whoever opens the URL says what is wrong with it
+        return ("", None), ""  # opening the URL tells what is wrong with it
     return ((parts.hostname or "").rstrip("."), port), f"{parts.path.rstrip('/')}?{parts.query}"
 
 

@@ -104,7 +104,7 @@ class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Ttl(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How many days what an endpoint said counts as fresh, by kind; in the modes `cached` and `offline` it always does.
+    """How many days an endpoint's reply counts as fresh, by kind; in the modes `cached` and `offline` it always does.
 
     neighbours: the edges of an entity, and who knows it. labels: of an entity, also that there is none. catalogue:
     the relations with their labels. searches: the entities of a name. nothing: that an entity is not known, a name
@@ -167,7 +167,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def keeps_replies(self) -> bool:
-        """Whether model replies are kept and used again; by default where nobody shall be asked for what is kept."""
+        """Whether model replies are kept and used again; by default in the modes that ask for nothing that is kept."""
         return self.mode == "offline" or (self.mode == "cached" if self.replies is None else self.replies)
 
 

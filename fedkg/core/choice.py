@@ -15,7 +15,7 @@ class PromptCandidate(msgspec.Struct, frozen=True):
     `number` counts from 1, `text` is one line, `relations` are the names along the whole chain, `tails` the labels or
     values at its end (a bounded number, best first), `more` how many further tails there are; `topic` is how the
     question names the entity where the path starts. `directions` go with `relations`, `start` is the label of the topic
-    entity. Whoever has to know what the text says reads these, and never the text.
+    entity. A program that needs what the text tells reads these, and never the text.
     """
 
     number: int

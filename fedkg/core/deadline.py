@@ -1,4 +1,4 @@
-"""The instant at which whoever asks needs an answer, known to everything that is done for them.
+"""The instant at which the caller needs an answer, known to everything that is done for them.
 
 A deadline belongs to the running task and the tasks that it starts, so it need not be handed through every call.
 """

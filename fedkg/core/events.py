@@ -99,7 +99,7 @@ class Verified(msgspec.Struct, frozen=True, tag=True):
 
 
 class Reached(msgspec.Struct, frozen=True, tag=True):
-    """Where the steps of one stage lead to, for whoever measures where the way to an answer is lost.
+    """Where the steps of one stage lead to, to measure where the way to an answer is lost.
 
     `tails` are those of each step, `names` the labels that are known. What they are called is put together when it is
     asked for: most who watch a walk do not, and a hub has thousands.

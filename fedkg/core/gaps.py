@@ -1,7 +1,7 @@
 """What is missing besides edges: labels, tables. Noted where it happens, for the question that is being answered.
 
-An edge that is missing stands in its neighbourhood. A label that is missing changes what ranks first, and nobody would
-see it. The notes belong to the running task and the tasks that it starts, so they need not be handed through every
+An edge that is missing stands in its neighbourhood. A label that is missing changes what ranks first, unseen by the
+reader. The notes belong to the running task and the tasks that it starts, so they need not be handed through every
 call.
 """
 

@@ -1,7 +1,7 @@
 """Literals as a person writes them: dates, years before Christ, numbers, places, spans of time.
 
-What cannot be read with certainty is left as the endpoint wrote it. A readable text is for people and models; whoever
-asks the graph again uses the term.
+What cannot be read with certainty is left as the endpoint wrote it. A readable text is for people and models; the
+graph is asked again with the term.
 """
 
 import re

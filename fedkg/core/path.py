@@ -1,4 +1,4 @@
-"""Paths as the search holds them: what an endpoint says around an entity, a step over it, and the steps walked so far.
+"""Paths as the search holds them: what an endpoint returns for an entity, a step over it, and the steps walked so far.
 
 All are frozen, and hold terms: text is made last, by `engine.presentation`.
 """
@@ -13,7 +13,7 @@ QUALIFIERS = 3
 
 
 class Neighbourhood(msgspec.Struct, frozen=True):
-    """The edges of one entity in one direction, as one endpoint said them.
+    """The edges of one entity in one direction, as one endpoint returned them.
 
     `complete` is False where something was left out, `cut` says what; `failed` is the endpoint's error, if it failed.
     `links` lead to the entity's copies, which a federation joins.

@@ -13,7 +13,7 @@ __all__ = ["AnswerValue", "Path", "PathEdge", "Status"]
 
 
 class Status(StrEnum):
-    """How a question ended. "The graph says none", "not found in time" and "an endpoint failed" are three answers."""
+    """How a question ended. "The graph has none", "not found in time" and "an endpoint failed" are three answers."""
 
     ANSWERED = "answered"
     NONE = "none"

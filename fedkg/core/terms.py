@@ -143,7 +143,7 @@ class Blank(Term):
 
 
 UNKNOWN = Blank("unknown-value")
-"""A value that is there and that nobody knows (Wikidata says so); all of them are one, and none is walked on from."""
+"""A value that is there and is unknown (Wikidata marks it so); all of them are one, and none is walked on from."""
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -240,7 +240,7 @@ class Qualifier(msgspec.Struct, frozen=True):
 
 
 class Edge(msgspec.Struct, frozen=True):
-    """One fact that an endpoint said: subject, relation and object as they stand in the graph.
+    """One fact that an endpoint returned: subject, relation and object as they stand in the graph.
 
     `direction` tells how it was walked, `endpoint` who said it, `retrieved_at` when (UTC, ISO 8601), `through` the
     mediator that was collapsed (None for a plain triple). Two fields are a federation's: `identifies` is the entity

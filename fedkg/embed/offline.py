@@ -1,4 +1,4 @@
-"""An Embedder that asks nobody: vectors that are not kept cannot be had."""
+"""An Embedder that sends nothing: vectors that are not kept cannot be had."""
 
 from collections.abc import Sequence
 

@@ -79,7 +79,7 @@ class OpenAIEmbedder:
         return matrix
 
     def _rows(self, reply: Any, count: int) -> Matrix:
-        """The vectors in the order of the texts; the reply says by `index` which is which."""
+        """The vectors in the order of the texts; the reply tells by `index` which is which."""
         rows = {item.index: item.embedding for item in reply.data}
         if sorted(rows) != list(range(count)) or len(reply.data) != count:
             raise self._unfit(f"{len(reply.data)} vectors for {count} texts")
@@ -110,7 +110,7 @@ class OpenAIEmbedder:
 
 
 def unasked(model: str, environ: Mapping[str, str] = os.environ) -> OfflineEmbedder:
-    """What stands for the embedder that `connect` makes where nobody may be asked; it needs no key."""
+    """What stands for the embedder that `connect` makes where nothing may be sent; it needs no key."""
     return OfflineEmbedder(_name(model, environ.get("OPENAI_BASE_URL", "")))
 
 

@@ -142,7 +142,7 @@ class _Search:
 
 
 class _Counting:
-    """A ChatModel that asks nobody: it enters what each request and a typical reply to it cost, and fails."""
+    """A ChatModel that sends nothing: it enters what each request and a typical reply to it cost, and fails."""
 
     def __init__(self, name: str, capability: Capability, replies: Callable[[str], int]) -> None:
         self.name = name
@@ -176,7 +176,7 @@ async def estimate(
 
     Each method has its own calls, the most of which it says itself; `method` and `retriever` stand for those that the
     settings name. With `own_reasoner` the caller's reasoning model is asked, whose name the settings have; what that
-    asks besides `chat` is not known. Nobody is asked: of `chat` only the name and the capability are used. Raises
+    asks besides `chat` is not known. Nothing is sent: of `chat` only the name and the capability are used. Raises
     PromptError, MethodError where the method or one of its calls is not known, and SettingsError where the retriever is
     not.
     """

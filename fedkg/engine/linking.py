@@ -2,7 +2,7 @@
 
 A mention has candidates: entities that are called so, or, where there is none, entities that a look-up by words finds.
 It links to one of them, or, where none is good enough, to nothing. Where several are equally good and no word of the
-question tells them apart, whoever knows more may be asked: one call for all mentions of a question.
+question tells them apart, a model may be asked: one call for all mentions of a question.
 """
 
 import itertools
@@ -39,7 +39,7 @@ WORD = re.compile(r"[^\s,;:\"“”«»]+(?:[,:](?=\s))?")
 async def given(graph: Graph, topics: Sequence[str], question: str = "") -> list[Match]:
     """The entities that the caller named by IRI or by label, in their order, each once.
 
-    Of several with that label it is the one that shares most words with the question. A label has to match: whoever
+    Of several with that label it is the one that shares most words with the question. A label has to match: who
     names an entity means no other one. The label of an IRI comes with those of the first hop, so that it costs no
     request of its own. Raises TermError for an IRI that is none, and TopicError with the nearest labels for a label
     that nothing has.

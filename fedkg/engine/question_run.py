@@ -276,7 +276,7 @@ class QuestionRun:
             return Status.FAILED
         if self._missed or any(near.failed for near in self._explored.all()):
             return Status.FAILED
-        # neither is a likeness that is too small a judgement that the graph says none
+        # neither is a likeness that is too small a judgement that the graph has none
         judged = self._record.judged and not (self.reasoner.exhaustive and self._record.considered)
         seen = result.exhausted and judged and not self.reasoner.left_out
         return Status.NONE if seen and not self._spent else Status.NOT_FOUND
@@ -290,7 +290,7 @@ class QuestionRun:
         self._tell(Warned(message))
 
     def _tell(self, event: Event) -> None:
-        """An event for whoever watches; a warning is for the document, too."""
+        """An event for the caller; a warning is for the document, too."""
         self._happened.append(event)
         if isinstance(event, Warned):
             self._warnings.append(event.message)

@@ -19,7 +19,7 @@ NAMES = re.compile(r"(?:^|_)(?:API)?(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTI
 USERINFO = re.compile(r"//([^/?#\s@]+)@")
 PARAMETER = re.compile(r"[?&][^=&#\s]*=([^&#\s]+)")
 SHAPES = (r"\bsk-[A-Za-z0-9_-]{16,}", r"\bhf_[A-Za-z0-9]{20,}")
-"""What keys look like that nobody gave as one, such as in the place of a model's name."""
+"""What keys look like that were not given as keys, such as in the place of a model's name."""
 
 
 class Redaction:

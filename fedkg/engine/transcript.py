@@ -210,7 +210,7 @@ def opened(target: str | Path | TranscriptSink | None, settings: Settings, names
 def read(file: str, data: bytes) -> Iterator[TranscriptEntry]:
     """The entries of a transcript, which is called `file`, one by one.
 
-    Raises DocumentError, which names the line, at the first that is none; whoever iterates has those before it.
+    Raises DocumentError, which names the line, at the first that is none; those before it are yielded.
     """
     first, *rest = data.removesuffix(b"\n").split(b"\n")
     yield _header(file, first)

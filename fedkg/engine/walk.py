@@ -1,7 +1,7 @@
 """One walk as the engine sees it: what it works on, and what it leaves behind.
 
 `WalkContext` is made once, after planning and linking, and never changes. `WalkRecord` is written by the handlers of
-the needs alone; whoever makes the document reads it.
+the needs alone; the document is made from it.
 """
 
 from collections.abc import Callable

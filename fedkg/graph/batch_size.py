@@ -33,7 +33,7 @@ class BatchSize:
             return
         self._known = True
         kept = await asyncio.to_thread(self._store.get_many, NAMESPACE, [self._key])
-        # what the cache holds and nobody can read is a miss
+        # what the cache holds and cannot be read is a miss
         with contextlib.suppress(ValueError):
             self.now = min(self._most, max(1, int(kept.get(self._key, str(self._most)))))
 

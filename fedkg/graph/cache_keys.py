@@ -24,7 +24,7 @@ def digest(what: object) -> str:
 
 
 async def load(store: Store, namespace: str, keys: Mapping[str, K], read: Callable[[bytes, K], V]) -> dict[K, V]:
-    """What the cache holds under these keys, by what they stand for; what nobody can read is a miss."""
+    """What the cache holds under these keys, by what they stand for; what cannot be read is a miss."""
     values = await asyncio.to_thread(store.get_many, namespace, list(keys))
     entries = {}
     for key, value in values.items():

@@ -1,4 +1,4 @@
-"""What an endpoint says once for all of its graph: asked for once, kept for weeks, by all processes."""
+"""What holds for all of an endpoint's graph: asked for once, kept for weeks, by all processes."""
 
 import asyncio
 import time
@@ -68,7 +68,7 @@ class Catalogue(Generic[K, T]):
         try:
             self._content = self._read(decode(kept.get(self._key, b""), self._kind))
         except msgspec.MsgspecError:
-            # there is none, or one that nobody can read
+            # there is none, or one that cannot be read
             await self._fill(ask)
 
     async def _fill(self, ask: Callable[[], Awaitable[K]]) -> None:

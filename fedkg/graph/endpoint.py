@@ -70,7 +70,7 @@ class SparqlGraph:
         return await (self._twins.once(shown, self._shown) if direction == "in" else shown)
 
     async def known(self, entities: Sequence[Iri]) -> dict[Iri, EntityPresence]:
-        """What the endpoint knows of each entity: whether it says anything of it, and its identity links."""
+        """Whether the endpoint has edges of each entity, and its identity links."""
         return await self._known.get(entities)
 
     async def links(self, entities: Sequence[Iri]) -> list[Edge]:
@@ -90,7 +90,7 @@ class SparqlGraph:
         return await self._search.exact(texts, limit)
 
     async def lookup(self, texts: Sequence[str], limit: int = 10) -> Mapping[str, list[Match]]:
-        """For each text the entities found by words, as the profile says; none where that fails."""
+        """For each text the entities found by words, as the profile declares; none where that fails."""
         return await self._search.lookup(texts, limit)
 
     async def describe(self, matches: Sequence[Match]) -> list[Match]:

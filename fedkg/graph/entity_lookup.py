@@ -1,6 +1,6 @@
 """Entities of one endpoint looked up by words, in the way that its profile names or its engine brings along.
 
-A look-up helps where nobody is called exactly so. It is never in the way: what cannot be looked up has no candidates.
+A look-up helps where no entity has just that label. It is never in the way: what cannot be looked up has no candidates.
 """
 
 import asyncio

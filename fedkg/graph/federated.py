@@ -2,7 +2,7 @@
 
 A hop takes two waves at most. First every member returns what it can about the new entities: its edges where they are
 its own, else which of them it knows; either way with the copies of them that there are. Then the members are asked for
-what they have not returned yet, copies included. An endpoint that fails leaves a marked gap and stops nobody else.
+what they have not returned yet, copies included. An endpoint that fails leaves a marked gap; the others go on.
 
 Copies of an entity are joined one link deep, never further: what a copy's copy is called is for the next hop to find
 out. Which answers are copies of one another is asked at the end, of those that several members returned.
@@ -65,7 +65,7 @@ class KnownCopies:
 
 
 class _FirstWave:
-    """What each member says of entities by itself.
+    """What each member returns for entities by itself.
 
     Apart from the graph, so that what is under way keeps no graph alive.
     """

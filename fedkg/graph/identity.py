@@ -1,7 +1,7 @@
 """Which statements identify two IRIs: link predicates, and identifiers that stand for an IRI.
 
 The table is data: `endpoints/identity.toml`, to which a file of that name in the user's own folder of profiles adds. A
-template states how an identifier, a literal, becomes the IRI that another endpoint knows the thing by, and back.
+template states how an identifier, a literal, becomes the IRI of the same thing at another endpoint, and back.
 """
 
 import re
@@ -161,7 +161,7 @@ def parse(text: str, source: str) -> Identity:
 
 
 def _askable(term: Term) -> bool:
-    """Whether the term can be the name of a copy: one that no query can carry is known to nobody."""
+    """Whether the term can be the name of a copy: no endpoint has one that no query can carry."""
     return isinstance(term, Iri) and term.queryable
 
 

@@ -29,7 +29,7 @@ BATCH = 100
 
 
 class EntityPresence(msgspec.Struct, frozen=True):
-    """What an endpoint knows of an entity.
+    """Whether an endpoint has an entity.
 
     known: whether it says anything of it, links aside. links: the links that it says, from the entity to its copies.
     failed: the endpoint's error, where it could not be asked.
@@ -54,7 +54,7 @@ class PresenceLookup:
         self._key = digest(what)
 
     async def get(self, entities: Sequence[Iri]) -> dict[Iri, EntityPresence]:
-        """What the endpoint knows of each entity; one request for a hundred that it was not asked for yet."""
+        """Whether the endpoint has each entity; one request for a hundred that it was not asked for yet."""
         wanted = list(dict.fromkeys(entities))
         kept = await self._load(wanted)
         count("cache_hits", len(kept))

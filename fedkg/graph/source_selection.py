@@ -46,7 +46,7 @@ class FederationMember:
         self._known: SingleFlight[Iri, EntityPresence] = SingleFlight()
 
     def claims(self, iri: Iri) -> bool:
-        """Whether the profile declares that the endpoint speaks of the IRI."""
+        """Whether the profile declares that the endpoint has the IRI."""
         return iri.value.startswith(self.graph.profile.authorities)
 
     def may_know(self, iri: Iri) -> bool:

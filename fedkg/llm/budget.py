@@ -60,7 +60,7 @@ class BudgetedModel:
         await self._model.close()
 
     async def _reply(self, request: Request) -> Completion:
-        """What the model says. Where the question's time is over it is cancelled: a TimeoutError is the model's own."""
+        """The model's reply. Where the question's time is over it is cancelled: a TimeoutError is the model's own."""
         try:
             return await self._model.complete(request)
         except TimeoutError as error:

@@ -29,7 +29,7 @@ class CachedModel:
 
     A reply is kept under all that it depends on: the model's name, with the URL of its server, and a SHA-256 over the
     request (messages, schema, template, call) and over how the model's record says that it is sent. No key is part of
-    it. What fails, is refused or cut raises, so it is never kept; nor is an empty reply. What nobody can read in the
+    it. What fails, is refused or cut raises, so it is never kept; nor is an empty reply. What cannot be read in the
     store is a miss.
 
     Two questions that ask the same at the same time both pay for it.

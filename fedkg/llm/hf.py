@@ -238,7 +238,7 @@ class Beams:
     def __call__(self, places: Sequence[int], tokens: Sequence[int]) -> Matrix:
         """What follows these hypotheses."""
         if self._given_up.is_set():
-            raise ModelReplyError("nobody waits for the paths any more")
+            raise ModelReplyError("the paths are not waited for any more")
         if self._cache is None:
             rows = self._network.rows([self._prompt])
         else:

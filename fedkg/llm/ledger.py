@@ -87,7 +87,7 @@ class Account:
 
     @property
     def rest(self) -> Budget:
-        """What may still be spent, 0 of what is spent: the budget of whoever goes on elsewhere.
+        """What may still be spent, 0 of what is spent: the budget of a run that goes on elsewhere.
 
         Money is 0 where a price is not known.
         """
@@ -125,7 +125,7 @@ class Ledger:
     def begin(self, call: ModelCall) -> int:
         """Enters a call that starts; the number of its line.
 
-        It counts from here on, for whoever asks before it is back.
+        It counts from here on, for calls that are made before it is back.
         """
         self._calls.append(call)
         self.total += STARTED

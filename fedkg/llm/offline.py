@@ -1,4 +1,4 @@
-"""A ChatModel that asks nobody: replies that are not kept cannot be had."""
+"""A ChatModel that sends nothing: replies that are not kept cannot be had."""
 
 from fedkg.errors import OfflineError
 from fedkg.llm.base import Capability, Completion, Request

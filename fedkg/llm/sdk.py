@@ -44,7 +44,7 @@ TRIES = 3
 PATIENCE = 30.0  # seconds; a service that asks for a longer wait is not waited for
 CONCURRENCY = 4  # requests to one model at once; more would only wait for the vendor's rate limit
 MODEL_KEY = "FEDKG_MODEL_KEY"
-"""The variable of the key for a server that is named by @URL: the vendor's own key is nobody else's business."""
+"""The variable of the key for a server that is named by @URL: the vendor's own key goes to the vendor alone."""
 CUT = "raise `output` in your capabilities.toml, or use a model that writes less"
 URL = re.compile(r"https?://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:(?P<port>\d{1,5}))?(/[\x21\x22\x24-\x3e\x40-\x7e]*)?")
 PORTS = 65_536
@@ -292,7 +292,7 @@ def _client(vendor: Vendor, name: str, key: str, base_url: str, timeout: float, 
         http_client=client(sdk, name, base_url),
     )
     if bare:
-        # headers, organisation and project that the SDKs take from the vendor's variables are nobody else's business
+        # headers, organisation and project that the SDKs take from the vendor's variables go to the vendor alone
         vars(made).update(_custom_headers={}, organization=None, project=None)
     return made
 

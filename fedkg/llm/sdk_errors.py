@@ -1,6 +1,6 @@
 """What it means that a model's service failed, in one place for all wires.
 
-The code in the service's reply says it best, then its words, then the HTTP status; where there is no reply, the class
+The code in the service's reply counts first, then its words, then the HTTP status; where there is no reply, the class
 of the SDK's exception. Codes are those that the vendors document; words are matched where no code tells the case.
 """
 

@@ -1,6 +1,6 @@
 """KG-Trie: which sequences may go on from a prefix, and with what (GCR section 4.2, Eq. 5 to 7).
 
-A prefix that no sequence starts with has no continuation: whoever decodes with the trie ends there, and never goes on
+A prefix that no sequence starts with has no continuation: decoding with the trie ends there, and never goes on
 freely.
 
 The sequences lie sorted in one string of bytes, four for each token, so that those with a common prefix are neighbours

@@ -2,7 +2,7 @@
 
 Subgraph retriever: per hop the model scores every step around the frontier, S(Q, r) of Eq. 2, and the top K are
 walked; what they are called is the subgraph's relations. Evidence path finder: the model chains these to at most s
-weighted plans; each is looked for in the graph, and per hop the entities are scored with what the graph says around
+weighted plans; each is looked for in the graph, and per hop the entities are scored with what the graph has around
 them (Eq. 3), of which the top S of each plan are gone on from. A path's weight is the product of the plan's weight
 and its entities' scores. Answer predictor: the answer call sees the paths with their weights, the heaviest first
 (Algorithm 1, appendix A.4).

@@ -1,15 +1,15 @@
 """RoG: reasoning on graphs by relation paths that are planned first and then looked for (Luo et al. 2024, section 4).
 
-The model plans chains of relations from the topics; the graph says which of them exist; the answer call sees those,
+The model plans chains of relations from the topics; the graph shows which of them exist; the answer call sees those,
 with all their ends. A chain of which one step does not exist is dropped as a whole: mended, it would be another plan,
-and nobody's.
+which no model made.
 
 The paper fine-tunes its planner on shortest paths, so that it knows the graph's relations by heart; here any model
 plans, and is shown the relations within reach, though not which of them follows on which. What the paper calls
 invalid plans can so be measured: the validity ratio is the share of planned steps that exist.
 
 Calls: one that plans the chains and one that answers, besides the plan call, which finds the topics. However little
-is found, "the graph says none" is never said: what was not planned was not looked at.
+is found, "the graph has none" is never the result: what was not planned was not looked at.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """The seam to reasoning models: typed calls in, choices among what was offered out.
 
-A reasoning model never writes IRIs or queries; it picks numbers of candidates. Whoever implements it has already
+A reasoning model never writes IRIs or queries; it picks numbers of candidates. An implementation has already
 checked the numbers: one that was not offered does not come back.
 """
 

@@ -44,7 +44,7 @@ async def _nothing(_requests: Sequence[Request]) -> None:
 
 
 def _unobserved(_exchange: Exchange) -> None:
-    """Where nobody keeps a transcript nothing is done with a call that has ended."""
+    """Where no transcript is kept nothing is done with a call that has ended."""
 
 
 class PromptedModel:

@@ -175,7 +175,7 @@ def known(
     limit: int,
     dialect: Dialect = GENERIC,
 ) -> str:
-    """Which of the entities the endpoint says anything of, and the links that it says of them, in one query.
+    """Which of the entities the endpoint has edges of, and their links, in one query.
 
     Rows (e): an entity that stands in some triple, links aside. Rows (s<n>, o<n>): a triple of the n-th relation, whose
     subject is among `forward`'s terms or whose object among `backward`'s; both have the same relations.

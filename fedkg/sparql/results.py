@@ -60,7 +60,7 @@ AGENT_POLICY = re.compile(r"user-agent policy", re.IGNORECASE)
 OVERLOADED = re.compile(r"overload", re.IGNORECASE)
 
 REFUSING = {403, 429, 503}
-"""Statuses of whoever turns clients away: elsewhere a word such as "banned" may be data."""
+"""Statuses of servers that turn clients away: elsewhere a word such as "banned" may be data."""
 GATEWAY = {502, 504, 520, 521, 522, 523, 524}
 TOO_LARGE = {408, 413, 414, 431}
 NO_ENDPOINT = {404, 405, 406, 410, 415}
@@ -351,7 +351,7 @@ def _from_now(instant: dt.datetime) -> float:
     return (instant - dt.datetime.now(dt.UTC)).total_seconds()
 
 
-# ---- what the engine says ----
+# ---- which engine it is ----
 
 
 def _error(

@@ -63,7 +63,7 @@ class _Reader:
         elif self._path == BINDING:
             self._variable = attributes.get("name", "")
         elif self._path[:-1] == BINDING:
-            # a binding of several terms is of a type that nobody knows
+            # a binding of several terms is of an unknown type
             kind = "binding" if self._variable in self._row else self._path[-1]
             parts = {"type": kind, "datatype": attributes.get("datatype"), "xml:lang": attributes.get(LANGUAGE)}
             self._row[self._variable] = {key: value for key, value in parts.items() if value is not None}

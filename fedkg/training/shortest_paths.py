@@ -1,7 +1,7 @@
 """All shortest paths between topic and answer entities, by breadth-first search from both ends at once.
 
 They are what GCR is trained on (Luo et al. 2024, section 7, "Fine-tuning Datasets"); a path may walk an edge either
-way. The search itself asks nobody: it says whose edges it needs next, and looks at what was fetched.
+way. The search itself asks no endpoint: it names the nodes whose edges it needs next, and looks at what was fetched.
 """
 
 import itertools

@@ -29,7 +29,7 @@ class SparqlClient(Protocol):
     """Sends one query and vouches for the result: what it returns has passed the acceptance test."""
 
     async def select(self, query: Query, kind: str = "") -> Rows:
-        """The accepted rows of `query`, in the dialect of whoever is asked.
+        """The accepted rows of `query`, in the endpoint's dialect.
 
         `kind` names the purpose in the count of requests.
 

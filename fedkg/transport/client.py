@@ -34,7 +34,7 @@ SHARE = 1 / 3
 """The part of what is left of a question that one request may take: two that stall leave time for what others say."""
 PROBE_SECONDS = 10.0
 LARGE = 1 << 18
-"""A reply of more bytes takes so long to read that nobody else should have to wait for it."""
+"""A reply of more bytes takes so long to read that other requests should not wait for it."""
 TELLING = (200, 400)
 """Statuses of hosts that are well: others are not asked for their engine."""
 

@@ -2,7 +2,7 @@
 
 Shared by all processes of one machine.
 
-A ban holds for whoever sits behind the address, so a process that was not there has to know of it. The store is shared;
+A ban holds for every client behind the address, so a process that was not there has to know of it. The store is shared;
 each process looks at it once a second at most, and writes only what has changed.
 """
 
@@ -214,7 +214,7 @@ class HostRegistry:
         self._read_at[where] = self._clock.now()
 
     def _checked(self, value: bytes | None, known: HostState) -> HostState:
-        """The host that the bytes stand for; what nobody can have written is left out.
+        """The host that the bytes stand for; what cannot have been written is left out.
 
         Where the store holds nothing, because it could not be written, this process keeps what it knows.
         """

@@ -27,7 +27,7 @@ class WrapperTransport:
     """A Transport over urllib, with the requests that a SPARQLWrapper object makes; the object itself is not changed.
 
     `timeout` in seconds, for the whole reply, holds where the object has none of its own, and never longer than the
-    deadline of whoever asks; `max_bytes` is the most bytes of one reply. Raises ProfileError where the object is no
+    deadline of the caller; `max_bytes` is the most bytes of one reply. Raises ProfileError where the object is no
     SPARQLWrapper, or its endpoint no http URL.
     """
 
@@ -38,7 +38,7 @@ class WrapperTransport:
         self._wrapper = wrapper
         self._timeout = wrapper.timeout or timeout
         self._max_bytes = max_bytes
-        # of its own: a service that stalls keeps its threads until they time out, and nobody else's
+        # of its own: a service that stalls keeps its threads until they time out, and no others
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="fedkg-wrapper")
 
     def __repr__(self) -> str:
@@ -49,7 +49,7 @@ class WrapperTransport:
 
         Raises UnreachableError, EndpointTimeoutError or TruncatedError.
         """
-        # a thread cannot be cancelled: one that outlived whoever asked would keep the program from ending
+        # a thread cannot be cancelled: one that outlived its caller would keep the program from ending
         seconds = max(LEAST_SECONDS, min(self._timeout, deadline.left()))
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._send, query, seconds)
 

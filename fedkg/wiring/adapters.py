@@ -110,7 +110,7 @@ def open_host_registry(settings: Settings, files: ExitStack) -> HostRegistry:
 
 
 def chat_model(settings: Settings, store: Callable[[], Store]) -> ChatModel:
-    """The chat model that the settings name; offline one that asks nobody. `store` keeps what a model makes of paths.
+    """The chat model that the settings name; offline one that sends nothing. `store` keeps what a model makes of paths.
 
     Raises ModelNameError, naming the variable where a key is missing, and MissingExtraError.
     """
@@ -136,7 +136,7 @@ def chat_model(settings: Settings, store: Callable[[], Store]) -> ChatModel:
 def path_model(settings: Settings, chat: ChatModel | None, store: Callable[[], Store]) -> ChatModel | None:
     """The model that writes paths: that of the settings, or else `chat`; None where its tokens cannot be held.
 
-    Raises ModelNameError, MissingExtraError, and SettingsError where nobody is there to answer from the paths.
+    Raises ModelNameError, MissingExtraError, and SettingsError where there is no model to answer from the paths.
     """
     if not settings.path_model:
         return chat if chat and chat.name.startswith(f"{hf.VENDOR}:") else None

@@ -115,7 +115,7 @@ class EndpointCheck:
 
     def __init__(self, member: ConnectedEndpoint, languages: Sequence[str], known: Sequence[Profile] = ()) -> None:
         if isinstance(member.select, OfflineClient):
-            raise InputError("offline mode asks nobody", hint="leave out --mode offline to examine an endpoint")
+            raise InputError("offline mode sends nothing", hint="leave out --mode offline to examine an endpoint")
         self._select = member.select
         self._name = member.graph.name
         self._profile = member.graph.profile

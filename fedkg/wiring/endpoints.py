@@ -85,7 +85,7 @@ async def connect(
     """The graphs of all endpoints, with distinct names: of two that are called alike the second has " #2".
 
     `host_registry` opens what is remembered of hosts; it is called where something is asked over the network. By
-    `identity` several endpoints say which entities of theirs are copies of others; one by itself is not asked for
+    `identity` several endpoints are asked which of their entities are copies of others; one by itself is not asked for
     these. `connections` closes all but the `transport`, which belongs to the caller.
 
     Raises InputError for what is no endpoint, and EndpointError; nothing stays open then.

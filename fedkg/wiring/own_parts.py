@@ -26,7 +26,7 @@ __all__ = ["OwnParts", "chosen_settings"]
 
 @dataclass(frozen=True, slots=True)
 class OwnParts:
-    """The caller's own objects, None for what the settings name; whoever brought them closes them."""
+    """The caller's own objects, None for what the settings name; the caller closes them."""
 
     endpoints: Sequence[EndpointObject] = ()
     transport: Transport | None = None

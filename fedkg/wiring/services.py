@@ -97,7 +97,7 @@ class Services:
     """What one session works with. What is made here is closed here; what the caller brought along is left open.
 
     Models are made at once, so that a missing key is said before anything is fetched; nothing else is opened before its
-    first use, and nothing at all once it is closed: that raises SessionClosedError, since nobody would close it again.
+    first use, and nothing at all once it is closed: that raises SessionClosedError, since it would stay open.
     Several threads and event loops may use it.
     """
 

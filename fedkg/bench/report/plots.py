@@ -70,6 +70,6 @@ def _svg(figure: Figure) -> str:
     text = io.StringIO()
     # without a salt the marks' names are random, and with a date every file is a new one
     with mpl.rc_context({"svg.hashsalt": "fedkg", "svg.fonttype": "none"}), warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of characters that a font lacks: whoever looks at it has others
+        warnings.simplefilter("ignore", UserWarning)  # of characters that a font lacks: other readers have them
         figure.savefig(text, format="svg", metadata={"Date": None})
     return text.getvalue()

@@ -19,7 +19,7 @@ __all__ = ["AskingTask", "asked", "topics"]
 
 
 class AskingTask(msgspec.Struct, frozen=True):
-    """What whoever asks has to know; `verify`: the endpoint is asked again for each edge of an answer."""
+    """What is needed to ask; `verify`: the endpoint is asked again for each edge of an answer."""
 
     settings: Settings
     definition: Definition

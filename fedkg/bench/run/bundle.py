@@ -42,7 +42,7 @@ class Model(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Bundle(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A result, the questions with their gold answers, and what the cache knows endpoints, embedder and models by.
+    """A result, the questions with their gold answers, and the names of endpoints, embedder and models in the cache.
 
     `model` is None where none was asked, `writer` where none but that one wrote paths.
     """
@@ -68,7 +68,7 @@ async def bundled(
 ) -> Bundle:
     """The bundle of a result.
 
-    `local` are the settings here, `named` those of the run that its header has without their folders. Nobody is asked,
+    `local` are the settings here, `named` those of the run that its header has without their folders. Nothing is sent,
     but the files of graphs are read. Raises DatasetError where questions, graph or settings are not those of the run,
     and PackError where the pack would contain a secret.
     """

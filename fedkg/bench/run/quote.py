@@ -15,7 +15,7 @@ SAMPLE = 20
 
 
 async def quote(job: Job) -> Cost:
-    """Calls, tokens, requests and price of all questions of a run, each as a typical one; nobody is asked.
+    """Calls, tokens, requests and price of all questions of a run, each as a typical one; nothing is sent.
 
     Raises InputError for settings that cannot be wired.
     """

@@ -249,7 +249,7 @@ def _mend(file: Path, stream: FileIO, *, empty: bool) -> None:
 
 
 def _clear(file: Path, stream: FileIO) -> None:
-    """Removes the file where nothing is in it, while nobody else can have begun to write it."""
+    """Removes the file where nothing is in it, while no other process can have begun to write it."""
     with suppress(OSError):  # an empty file is no harm
         if not os.fstat(stream.fileno()).st_size:
             file.unlink()

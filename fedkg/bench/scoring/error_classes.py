@@ -9,9 +9,9 @@ The rules are tried in this order, the first that fits decides:
 - `budget`: a budget was spent before there was an answer.
 - `retrieval`, `choice`, `verification`, `answer`: what follows on the last stage that a gold step came through. It was
   never offered (`retrieval`); offered and not chosen (`choice`); chosen and not kept, or kept and not recognised as the
-  end, or the walk was ended before it (`verification`); shown to whoever answers, and not in the answer (`answer`).
-  Where no graph was looked into it is the answer, too, and where a verdict or a number was drawn from paths of which
-  nobody knows whether they are the right ones.
+  end, or the walk was ended before it (`verification`); shown to the answering model, and not in the answer (`answer`).
+  Where no graph was looked into it is the answer, too, and where a verdict or a number was drawn from paths that may
+  or may not be the right ones.
 """
 
 from collections import Counter

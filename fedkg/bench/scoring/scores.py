@@ -1,4 +1,4 @@
-"""Scores of one question: pure functions of its record, so that whoever has a result file has every figure of it.
+"""Scores of one question: pure functions of its record, so that a result file has every figure in it.
 
 Strict scores compare IRIs. Gold without an IRI (WebQSP, CWQ) is compared by label, however it is written; so is what a
 model answers from memory, which has no IRI: it is right where it is the name of a right answer.

@@ -62,7 +62,7 @@ def pack(  # noqa: PLR0917  # click gives all of them by name
     file: str | None,
     **flags: object,
 ) -> int:
-    """Write results, their questions, and all that endpoints, embedder and model said to them, as one file.
+    """Write results, their questions, and all replies of endpoints, embedder and model to them, as one file.
 
     Each question is asked once more, of the cache alone: what that touches is what is packed, so a replay of the pack
     gives the same records. Where it gives others now, that is said, and the exit code is 1; the file is written all

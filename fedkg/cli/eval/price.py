@@ -25,7 +25,7 @@ UNKNOWN = "a price that is not known"
 def confirm(name: str, jobs: Iterable[tuple[Job, Path | None]], *, yes: bool) -> None:
     """Asks once for all jobs, where they have a price; each with its file, whose finished questions cost nothing more.
 
-    Raises DatasetError where a file holds another run, and SettingsError where nobody can be asked.
+    Raises DatasetError where a file holds another run, and SettingsError where there is no terminal to ask at.
     """
     left = [job for job in (_left(*started) for started in jobs) if job.questions]
     costs = [] if yes else [cost for job in left if _is_sold(job.header.model) for cost in _quoted(job)]
@@ -37,7 +37,7 @@ def confirm(name: str, jobs: Iterable[tuple[Job, Path | None]], *, yes: bool) ->
     )
     price = UNKNOWN if vectors else _price(costs)
     if not sys.stdin.isatty():
-        raise SettingsError(f"{amount}, {price}: nobody was asked whether that is all right", hint="say it with --yes")
+        raise SettingsError(f"{amount}, {price}: this was not confirmed", hint="say it with --yes")
     click.confirm(f"{amount}, {price}. Go on?", abort=True, err=True)
 
 

@@ -85,7 +85,7 @@ def _undecided(walk: RunningWalk, error: Exception) -> Conclusion:
 
 
 def _concluded(walk: RunningWalk, conclusion: Conclusion, candidates: Sequence[PromptCandidate]) -> Conclusion:
-    """The conclusion with its note as a warning; whoever lists every tail that was shown means all, shown or not."""
+    """The conclusion with its note as a warning; a model that lists every tail shown to it means all of them."""
     if conclusion.note:
         walk.warn(conclusion.note)
     tails = {

@@ -1,6 +1,6 @@
 """The calls of a reasoning model, one file for each: what is asked, with which prompt, and how the reply is read.
 
-All of them are imported here, so that `call_kinds` knows them whoever asks.
+All of them are imported here, so that `call_kinds` always has them.
 """
 
 import importlib

@@ -92,7 +92,7 @@ def test_vectors_of_a_vendor_cost_money_too(costs: list[Any]) -> None:
 def test_all_jobs_are_asked_for_together(costs: list[Any], prices: tuple[float | None, ...], message: str) -> None:
     """Where nobody can be asked it is an error that says what it would cost."""
     costs += [Cost(calls=2, tokens_in=900, tokens_out=100, price=amount) for amount in prices]
-    with pytest.raises(SettingsError, match=rf"b: about 4 calls, 2,000 tokens, {message}: nobody was asked"):
+    with pytest.raises(SettingsError, match=rf"b: about 4 calls, 2,000 tokens, {message}: this was not confirmed"):
         price.confirm("b", [(JOB, None), (JOB, None)], yes=False)
 
 
