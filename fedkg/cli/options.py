@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from functools import reduce
+from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import click
@@ -30,6 +31,7 @@ __all__ = [
 
 F = TypeVar("F", bound=Callable[..., Any])
 FOLDER = click.Path(exists=True, file_okay=False)
+DATA_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
 SECTIONS = (
@@ -286,3 +288,30 @@ transcript = option(
     metavar="FILE",
     help="Write each call of the model into FILE; `fedkg transcript` shows it.",
 )
+
+
+def drawn(section: str) -> Callable[[F], F]:
+    """Which questions of a benchmark are taken: the options of a command that shows them in that section."""
+    return _all(
+        option(section, "--data", type=DATA_FOLDER, help="Folder of question sets and graphs."),
+        option(section, "--limit", type=click.IntRange(1), metavar="N", help="Draw so many questions."),
+        option(
+            section,
+            "--seed",
+            default=0,
+            show_default=True,
+            help="What the draw and the resampling depend on.",
+        ),
+        option(section, "--skip-bad", is_flag=True, help="Leave out questions that cannot be read, and list them."),
+    )
+
+
+concurrency = option(
+    "Benchmark",
+    "--concurrency",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Questions asked at a time.",
+)
+yes = option("Benchmark", "--yes", is_flag=True, help="Do not ask whether the estimated price is all right.")

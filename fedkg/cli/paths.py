@@ -30,12 +30,7 @@ def paths() -> None:
 
 @paths.command(cls=options.SectionedCommand)
 @click.argument("name")
-@options.option(
-    "Training files",
-    "--data",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of question sets and graphs.",
-)
+@options.drawn("Training files")
 @options.option(
     "Training files",
     "--out",
@@ -72,9 +67,6 @@ def paths() -> None:
     show_default=True,
     help="Of eperm: the least share of answers among all that a kept plan leads to.",
 )
-@options.option("Training files", "--limit", type=click.IntRange(1), metavar="N", help="Draw so many questions.")
-@options.option("Training files", "--seed", default=0, show_default=True, help="What the draw depends on.")
-@options.option("Training files", "--skip-bad", is_flag=True, help="Leave out and list questions that cannot be read.")
 @options.connection
 def build(  # noqa: PLR0917  # click gives all of them by name
     name: str,

@@ -23,12 +23,10 @@ from fedkg.errors import DatasetError, MethodError
 
 __all__ = ["ablate"]
 
-FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
-
 
 @click.command(cls=options.SectionedCommand)
 @click.argument("definition", metavar="NAME|FILE.toml")
-@options.option("Benchmark", "--data", type=FOLDER, help="Folder of question sets and graphs.")
+@options.drawn("Benchmark")
 @options.option(
     "Benchmark",
     "--out",
@@ -37,22 +35,8 @@ FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
     required=True,
     help="Folder of the result files and the report.",
 )
-@options.option(
-    "Benchmark", "--limit", type=click.IntRange(1), metavar="N", help="Draw so many questions of each benchmark."
-)
-@options.option("Benchmark", "--seed", default=0, show_default=True, help="What the draw and the resampling depend on.")
-@options.option(
-    "Benchmark",
-    "--concurrency",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    help="Questions asked at a time.",
-)
-@options.option(
-    "Benchmark", "--skip-bad", is_flag=True, help="Leave out questions that cannot be read, and count them."
-)
-@options.option("Benchmark", "--yes", is_flag=True, help="Do not ask whether the estimated price is all right.")
+@options.concurrency
+@options.yes
 @options.connection
 @options.model
 @options.search

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,12 +38,7 @@ FAILED = 3
 
 @click.command(cls=options.SectionedCommand)
 @click.argument("names", metavar="BENCH...", nargs=-1, required=True)
-@options.option(
-    "Benchmark",
-    "--data",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of question sets and graphs.",
-)
+@options.drawn("Benchmark")
 @options.option(
     "Benchmark",
     "--out",
@@ -51,17 +46,6 @@ FAILED = 3
     metavar="DIR",
     help="Folder of the result files.",
 )
-@options.option("Benchmark", "--limit", type=click.IntRange(1), metavar="N", help="Draw so many questions.")
-@options.option("Benchmark", "--seed", default=0, show_default=True, help="What the draw depends on.")
-@options.option(
-    "Benchmark",
-    "--concurrency",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    help="Questions asked at a time.",
-)
-@options.option("Benchmark", "--skip-bad", is_flag=True, help="Leave out questions that cannot be read, and list them.")
 @options.option("Benchmark", "--retry-errors", is_flag=True, help="Ask again what an error has ended in --out.")
 @options.option(
     "Benchmark", "--no-verify", is_flag=True, help="Do not ask the endpoint again for each edge of an answer."
@@ -79,9 +63,10 @@ FAILED = 3
 @options.option(
     "Benchmark", "--address", default="", metavar="HOST:PORT", help="A Ray cluster that runs; otherwise one is started."
 )
-@options.option("Benchmark", "--yes", is_flag=True, help="Do not ask whether the estimated price is all right.")
 @options.as_json
 @options.transcript
+@options.concurrency
+@options.yes
 @options.connection
 @options.model
 @options.search
@@ -132,15 +117,21 @@ def run(  # noqa: PLR0917  # click gives all of them by name
         if executor == "here"
         else _cluster(workers, concurrency, address, transcript)
     )
-    summaries = []
     with interruptible(settings):
-        for job, place in zip(jobs, files, strict=True):
-            summaries.append(_run(job, asker, place))
-            if not as_json:
-                show_summary(console(), summaries[-1])
+        summaries = _summaries(zip(jobs, files, strict=True), asker, show=not as_json)
     if as_json:
         click.echo(encode(summaries))
     return max(map(_exit_code, summaries))
+
+
+def _summaries(jobs: Iterable[tuple[Job, Path | None]], asker: Executor, *, show: bool) -> list[Summary]:
+    """The jobs one after the other, each shown as soon as it is done."""
+    summaries = []
+    for job, file in jobs:
+        summaries.append(_run(job, asker, file))
+        if show:
+            show_summary(console(), summaries[-1])
+    return summaries
 
 
 def _files(jobs: Sequence[Job], out: Path | None) -> list[Path | None]:

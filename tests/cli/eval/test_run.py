@@ -449,6 +449,6 @@ def test_money_is_not_spent_unasked(cli: Cli, data: Path, graph: Path, monkeypat
     monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
     result = cli(*models("anthropic:claude-opus-4-5", data, graph), "--out", "out")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert re.search(r"error: metaqa-1hop: about \d+ calls, [\d,]+ tokens, .*nobody was asked", result.stderr)
+    assert re.search(r"error: metaqa-1hop: about \d+ calls, [\d,]+ tokens, .*this was not confirmed", result.stderr)
     assert "hint: say it with --yes" in result.stderr
     assert not (data.parent / "out").exists()
