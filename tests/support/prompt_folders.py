@@ -4,9 +4,32 @@ import json
 from pathlib import Path
 from typing import Any
 
-__all__ = ["SCHEMA", "write"]
+__all__ = ["EXAMPLES", "SCHEMA", "SHOWING", "write"]
 
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"picks": {}}, "required": ["picks"]}
+
+EXAMPLES = """
+[[examples]]
+reply = '{"n": 1}'
+[examples.shown]
+question = "First?"
+[[examples]]
+kinds = ["count"]
+reply = '{"n": 2}'
+[examples.shown]
+question = "How many <b>?"
+offers = ["A → r → B", { text = "A → s → C", tails = ["C"], more = 3 }]
+plan = { steps = ["go"], kind = "count" }
+"""
+"""Two examples, the second for questions of one kind."""
+SHOWING = """<question>{{ question }}</question>
+{% for offer in offers | default([]) %}
+{{ offer.number }}. {{ offer.text }} {{ offer.more }}
+{% endfor %}
+{% if plan is defined %}
+{{ plan.steps[0] }} {{ plan.kind }}
+{% endif %}"""
+"""A template that shows all that the examples have."""
 
 
 def write(place: Path, call: str = "beam", **files: str) -> Path:

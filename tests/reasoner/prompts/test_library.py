@@ -10,7 +10,7 @@ from fedkg.config.resources import folder
 from fedkg.errors import PromptError
 from fedkg.reasoner.prompts.library import PromptLibrary, load, names, variants, vendors
 from fedkg.reasoner.prompts.template import SHARED, PromptTemplate
-from tests.support.prompt_folders import SCHEMA, write
+from tests.support.prompt_folders import EXAMPLES, SCHEMA, SHOWING, write
 
 
 def test_an_own_file_takes_the_place_of_the_bundled_one(tmp_path: Path) -> None:
@@ -80,28 +80,6 @@ def test_kind_and_vendor_may_have_their_own_wording(tmp_path: Path) -> None:
     assert len({template.digest for template in made}) == 6
     assert variants("beam", folder) == ["claim"]
     assert vendors("beam", folder) == ["anthropic", "openai"]
-
-
-EXAMPLES = """
-[[examples]]
-reply = '{"n": 1}'
-[examples.shown]
-question = "First?"
-[[examples]]
-kinds = ["count"]
-reply = '{"n": 2}'
-[examples.shown]
-question = "How many <b>?"
-offers = ["A → r → B", { text = "A → s → C", tails = ["C"], more = 3 }]
-plan = { steps = ["go"], kind = "count" }
-"""
-SHOWING = """<question>{{ question }}</question>
-{% for offer in offers | default([]) %}
-{{ offer.number }}. {{ offer.text }} {{ offer.more }}
-{% endfor %}
-{% if plan is defined %}
-{{ plan.steps[0] }} {{ plan.kind }}
-{% endif %}"""
 
 
 def test_bundled_wordings_are_read_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

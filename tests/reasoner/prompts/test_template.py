@@ -13,28 +13,7 @@ from fedkg.core.question import Plan
 from fedkg.errors import PromptError
 from fedkg.reasoner.prompts.library import load
 from fedkg.reasoner.prompts.template import SHARED, PromptTemplate, values
-from tests.support.prompt_folders import SCHEMA, write
-
-EXAMPLES = """
-[[examples]]
-reply = '{"n": 1}'
-[examples.shown]
-question = "First?"
-[[examples]]
-kinds = ["count"]
-reply = '{"n": 2}'
-[examples.shown]
-question = "How many <b>?"
-offers = ["A → r → B", { text = "A → s → C", tails = ["C"], more = 3 }]
-plan = { steps = ["go"], kind = "count" }
-"""
-SHOWING = """<question>{{ question }}</question>
-{% for offer in offers | default([]) %}
-{{ offer.number }}. {{ offer.text }} {{ offer.more }}
-{% endfor %}
-{% if plan is defined %}
-{{ plan.steps[0] }} {{ plan.kind }}
-{% endif %}"""
+from tests.support.prompt_folders import EXAMPLES, SCHEMA, SHOWING, write
 
 
 def test_examples_look_like_the_task(tmp_path: Path) -> None:

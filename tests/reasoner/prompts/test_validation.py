@@ -8,22 +8,9 @@ import pytest
 
 from fedkg.errors import PromptError
 from fedkg.reasoner.prompts.library import load
-from tests.support.prompt_folders import write
+from tests.support.prompt_folders import EXAMPLES, write
 
 KEYS = ("offer", "follows", "deducible")
-EXAMPLES = """
-[[examples]]
-reply = '{"n": 1}'
-[examples.shown]
-question = "First?"
-[[examples]]
-kinds = ["count"]
-reply = '{"n": 2}'
-[examples.shown]
-question = "How many <b>?"
-offers = ["A → r → B", { text = "A → s → C", tails = ["C"], more = 3 }]
-plan = { steps = ["go"], kind = "count" }
-"""
 
 
 @pytest.mark.parametrize(
