@@ -52,7 +52,7 @@ class WalkRecord:
 
     `labels` are those that it has shown; `topics` those that it started from, with the names that the graph has for
     them; `last_paths` the paths that it came to last; `considered` how many candidates were ranked; `judged` whether
-    the model was able to tell which paths answer.
+    the model was able to judge all that it was shown.
     """
 
     labels: dict[Term, str] = field(default_factory=dict)

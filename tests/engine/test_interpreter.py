@@ -43,7 +43,7 @@ from fedkg.methods.base import (
 from fedkg.reasoner.base import ReasoningModel
 from fedkg.reasoner.lexical import LocalModel
 from fedkg.reasoner.prompted import PromptedModel
-from fedkg.testing import ScriptedModel
+from fedkg.testing import GoldReasoner, ScriptedModel
 
 TOWN = """
 :horn rdfs:label "Horn"@en ; r:mayor :ana, :bo ; r:country :dania .
@@ -169,7 +169,7 @@ async def test_every_need_survives_nonsense(town: SparqlGraph, hashing: LazySimi
     assert await interpreter.serve(Choosing(1, (START,), expansion.candidates, 1)) == (Choice(1),)
     assert await interpreter.serve(Picking(1, START, expansion.candidates, 1)) == (Choice(1),)
     assert await interpreter.serve(Deducing(1, beams)) == (Verdict(1, True, False), Verdict(2, True, False))
-    assert interpreter.record.judged
+    assert not interpreter.record.judged
     conclusion = await interpreter.serve(Answering(beams))
     assert (conclusion.paths, interpreter.record.judged, interpreter.record.last_paths) == ((), False, beams)
     assert [type(event) for event in told] == [Warned, Chosen, Verified, Warned, Chosen, Warned, Verified, Warned]
@@ -503,3 +503,23 @@ def _written(path: Path) -> set[str]:
     targets = [target for node in nodes if isinstance(node, ast.Assign) for target in node.targets]
     targets += [node.target for node in nodes if isinstance(node, ast.AugAssign | ast.AnnAssign)]
     return {ast.unparse(target) for target in targets if isinstance(target, ast.Attribute)}
+
+
+@pytest.mark.parametrize("number", [0, -1, 99, 1.5, float("nan")])
+async def test_numbers_of_a_reasoner_that_were_not_offered_are_not_walked(
+    town: SparqlGraph, hashing: LazySimilarity, told: list[Event], number: Any
+) -> None:
+    """A reasoner of one's own is believed no more than a reply: the ranking chooses, and nothing counts as judged."""
+
+    class Wild(GoldReasoner):
+        """Chooses what nobody offered."""
+
+        async def ask(self, call: Any) -> Any:
+            """That number."""
+            return (Choice(number),)
+
+    interpreter = scripted(town, hashing, told)
+    interpreter = Interpreter(dataclasses.replace(interpreter.context, reasoner=Wild({})))
+    expansion, _ = await expanded(interpreter)
+    assert await interpreter.serve(Picking(1, START, expansion.candidates, 1)) == (Choice(1),)
+    assert not interpreter.record.judged

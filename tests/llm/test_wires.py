@@ -6,6 +6,7 @@ import traceback
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,6 +29,7 @@ from fedkg.errors import (
 )
 from fedkg.llm.base import Capability, ChatModel, Completion, Message, Request
 from fedkg.llm.sdk import headed
+from fedkg.session import Session
 
 MESSAGES = (Message("system", "Reply in JSON."), Message("user", "Which?"))
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}
@@ -474,3 +476,26 @@ def test_a_missing_package_names_the_extra(vendor: Any, monkeypatch: pytest.Monk
     with pytest.raises(MissingExtraError) as caught:
         vendor.module.connect("m", environ={vendor.variable: "k"})
     assert caught.value.hint == f"pip install 'fedkg[{vendor.name}]'"
+
+
+FILM = '<http://x/a> <http://www.w3.org/2000/01/rdf-schema#label> "Alien" ; <http://x/year> 1979 ; <http://x/min> 117 .'
+PLANNED = (
+    '{"keywords": ["year"], "planning_steps": [], "declarative_statement": "*placeholder*", "kind": "entities", '
+    '"mentions": ["Alien"], "options": []}'
+)
+
+
+@pytest.mark.parametrize("number", ["99", "-1", "1.5", "NaN"])
+async def test_numbers_of_no_offer_are_sent_back_once_and_never_end_in_none(
+    vendor: Any, wire: Any, tmp_path: Path, number: str
+) -> None:
+    """The second time the ranking chooses, with a warning; nothing was judged, so that "none" is not said."""
+    (tmp_path / "film.ttl").write_text(FILM, encoding="utf-8")
+    bad = f'{{"picks": [{{"offer": {number}, "follows": true, "deducible": true}}]}}'
+    wire.replies = [wire.said(vendor.reply(text)) for text in (PLANNED, bad, bad, '{"paths": []}')]
+    options: dict[str, Any] = {"embedder": "bm25", "cache": False, "search.depth": 2}
+    async with Session(f"generic@{tmp_path / 'film.ttl'}", chat=vendor.make(wire.url), **options) as session:
+        answer = await session.ask("When was Alien made?")
+    assert [call.call for call in answer.ledger] == ["plan", "choose", "choose", "answer"]
+    assert (answer.status, answer.answers) == ("not_found", ())
+    assert [warning for warning in answer.warnings if "chosen by the retriever's ranking" in warning]

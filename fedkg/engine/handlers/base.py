@@ -61,6 +61,11 @@ class RunningWalk:
         """Passes on a warning, which the document has too."""
         self.emit(Warned(message))
 
+    def unjudged(self, message: str) -> None:
+        """Passes on a warning that the model has not judged what it was shown: "none" is then not said."""
+        self.record.judged = False
+        self.warn(message)
+
     def reached(self, depth: int, stage: Stage, steps: Sequence[Step | PartialPath]) -> None:
         """Passes on where the steps of that stage lead to."""
         self.emit(Reached(depth, stage, tuple(step.tails for step in steps), self.record.labels))

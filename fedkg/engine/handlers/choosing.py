@@ -9,7 +9,7 @@ from fedkg.core.events import Chosen
 from fedkg.core.path import PartialPath, Step
 from fedkg.engine.handlers.base import UNUSABLE, RunningWalk, handles
 from fedkg.engine.handlers.verifying import report_verdicts
-from fedkg.errors import ModelError
+from fedkg.errors import ModelError, ModelReplyError
 from fedkg.methods.base import Choosing, Decoded, Decoding, Picking
 from fedkg.reasoner.calls.beam import BeamCall
 from fedkg.reasoner.calls.choose import ChooseCall
@@ -25,7 +25,8 @@ async def choose(walk: RunningWalk, need: Choosing) -> tuple[Choice, ...]:
     candidates = walk.candidates(need.partial_paths, need.candidates)
     kept = walk.walked(need.kept)
     try:
-        choices = await context.reasoner.ask(ChooseCall(context.question, context.plan, candidates, need.width, kept))
+        call = ChooseCall(context.question, context.plan, candidates, need.width, kept)
+        choices = _offered(await context.reasoner.ask(call), len(candidates))
     except UNUSABLE as error:
         choices = _first(walk, len(candidates), need.width, error)
     _report_choices(walk, need.depth, candidates, choices, need.candidates)
@@ -41,7 +42,8 @@ async def pick(walk: RunningWalk, need: Picking) -> tuple[Choice, ...]:
     candidates = walk.candidates([need.path], steps)
     path = walk.shown(need.path) if need.path.steps else None
     try:
-        choices = await context.reasoner.ask(BeamCall(context.question, context.plan, path, candidates, need.width))
+        call = BeamCall(context.question, context.plan, path, candidates, need.width)
+        choices = _offered(await context.reasoner.ask(call), len(candidates))
     except UNUSABLE as error:
         choices = _first(walk, len(candidates), need.width, error)
     _report_choices(walk, need.depth, candidates, choices, steps)
@@ -62,7 +64,8 @@ async def decode(walk: RunningWalk, need: Decoding) -> Decoded | None:
         return None
     candidates = walk.walked(paths)
     try:
-        choices = await reasoner.ask(ReasoningPathsCall(context.question, context.plan, candidates, need.width))
+        call = ReasoningPathsCall(context.question, context.plan, candidates, need.width)
+        choices = _offered(await reasoner.ask(call), len(candidates))
     except UNUSABLE as error:
         walk.warn(f"the paths are picked from hop to hop: {error}")
         return None
@@ -99,7 +102,18 @@ def _report_choices(
     walk.reached(depth, "chosen", [steps[choice.number - 1] for choice in choices])
 
 
+def _offered(choices: Sequence[Choice], offered: int) -> tuple[Choice, ...]:
+    """The choices whose numbers were offered; a reasoner of one's own may name others.
+
+    Raises ModelReplyError where only such numbers are named.
+    """
+    valid = tuple(choice for choice in choices if type(choice.number) is int and 0 < choice.number <= offered)
+    if choices and not valid:
+        raise ModelReplyError("none of the numbers that it names was offered")
+    return valid
+
+
 def _first(walk: RunningWalk, offered: int, width: int, error: ModelError) -> tuple[Choice, ...]:
     """The candidates that rank first, with a warning that no model chose them."""
-    walk.warn(f"chosen by the retriever's ranking: {error}")
+    walk.unjudged(f"chosen by the retriever's ranking: {error}")
     return tuple(Choice(number) for number in range(1, min(offered, width) + 1))

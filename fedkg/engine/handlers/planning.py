@@ -34,7 +34,7 @@ async def plan(walk: RunningWalk, need: Planning) -> tuple[PlannedChain, ...]:
             RelationPathsCall(context.question, context.plan, candidates, need.depth, need.most)
         )
     except UNUSABLE as error:
-        walk.warn(f"planned by the retriever's ranking: {error}")
+        walk.unjudged(f"planned by the retriever's ranking: {error}")
         planned = tuple(RelationPath((number,)) for number in range(1, min(len(relations), need.most) + 1))
     walk.emit(Proposed(tuple(_line(candidates, chain) for chain in planned)))
     chains = [(tuple(relations[number - 1] for number in chain.relations), chain.weight) for chain in planned]

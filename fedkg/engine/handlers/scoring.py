@@ -20,7 +20,7 @@ async def score(walk: RunningWalk, need: Scoring) -> tuple[float, ...]:
     try:
         scores = await _scored(walk, need, candidates)
     except UNUSABLE as error:
-        walk.warn(f"scored by the retriever at depth {need.depth}: {error}")
+        walk.unjudged(f"scored by the retriever at depth {need.depth}: {error}")
         best = max((step.score for step in need.candidates), default=0.0)
         scores = tuple(max(0.0, step.score / best) if best > 0 else 0.5 for step in need.candidates)
     _report_scores(walk, need, candidates, scores)

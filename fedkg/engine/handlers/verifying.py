@@ -25,7 +25,7 @@ async def deduce(walk: RunningWalk, need: Deducing) -> tuple[Verdict, ...]:
     try:
         verdicts = await (_likely(walk, candidates, new) if need.weighed else _deduced(walk, candidates, new))
     except UNUSABLE as error:
-        walk.warn(f"not verified at depth {need.depth}: {error}")
+        walk.unjudged(f"not verified at depth {need.depth}: {error}")
         verdicts = tuple(Verdict(number, follows=True, finishes=False) for number in range(1, new + 1))
     report_verdicts(walk, need.depth, candidates, verdicts, need.partial_paths)
     return verdicts
@@ -40,7 +40,7 @@ async def judge(walk: RunningWalk, need: Judging) -> bool:
     try:
         adequate = await context.reasoner.ask(AdequacyCall(context.question, context.plan, candidates))
     except UNUSABLE as error:
-        walk.warn(f"whether the paths are enough was not judged: {error}")
+        walk.unjudged(f"whether the paths are enough was not judged: {error}")
         return False
     walk.emit(Judged(tuple(candidate.text for candidate in candidates), adequate))
     return adequate
