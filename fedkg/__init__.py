@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from fedkg.config.keywords import SettingsKeywords
     from fedkg.config.settings import Budget, SearchSettings, Settings, Ttl
     from fedkg.core.answer import Answer
+    from fedkg.core.caveat import Caveat, CaveatKind
     from fedkg.core.events import (
         Answered,
         Chosen,
@@ -84,6 +85,8 @@ __all__ = [
     "CacheError",
     "CachedEndpoint",
     "Call",
+    "Caveat",
+    "CaveatKind",
     "ChatModel",
     "Checked",
     "Chosen",
@@ -169,6 +172,7 @@ PLACES = {
     "fedkg.config.keywords": "SettingsKeywords",
     "fedkg.config.settings": "Budget SearchSettings Settings Ttl",
     "fedkg.core.answer": "Answer",
+    "fedkg.core.caveat": "Caveat CaveatKind",
     "fedkg.core.events": (
         "Answered Chosen Event Fetched Judged Linked Planned Proposed Ranked Reached Scored Verified Warned"
     ),

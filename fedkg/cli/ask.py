@@ -16,12 +16,17 @@ from fedkg.core.question import Kind
 __all__ = ["ask", "exit_code"]
 
 BUDGET_SPENT = 4
+DOUBTFUL = 5
 CODES = {Status.ANSWERED: 0, Status.FAILED: 3}
 
 
-def exit_code(answer: Answer) -> int:
-    """0 answered, 1 no answer, 3 an endpoint failed, 4 a budget ended the search, whatever was found until then."""
-    return BUDGET_SPENT if answer.usage.spent else CODES.get(answer.status, 1)
+def exit_code(answer: Answer, *, strict: bool = False) -> int:
+    """0 answered, 1 no answer, 3 an endpoint failed, 4 a budget ended the search, whatever was found until then.
+
+    `strict`: 5 instead of 0 or 1 where the answer has a caveat.
+    """
+    code = BUDGET_SPENT if answer.usage.spent else CODES.get(answer.status, 1)
+    return DOUBTFUL if strict and answer.caveats and code in {0, 1} else code
 
 
 @click.command(cls=options.SectionedCommand)
@@ -57,6 +62,9 @@ def exit_code(answer: Answer) -> int:
 @options.as_json
 @options.transcript
 @options.option(
+    "Output", "--strict", is_flag=True, default=None, help="End with exit code 5 where the answer has a caveat."
+)
+@options.option(
     "Output", "--dry-run", is_flag=True, help="Only estimate calls, tokens, requests and price; nothing is sent."
 )
 @options.option(
@@ -81,7 +89,7 @@ def ask(  # noqa: PLR0917  # click gives all of them by name
     """Answer QUESTION from the endpoints, with a proof.
 
     Exit codes: 0 answered, 1 no answer found, 2 bad input, 3 an endpoint, the model or the cache failed, 4 the budget
-    is spent.
+    is spent, 5 with --strict: answered or not, with a caveat.
 
     The model `local` scores all candidates itself: with it --beam, --candidates, --alpha and --verifier none have no
     effect.
@@ -99,4 +107,4 @@ def ask(  # noqa: PLR0917  # click gives all of them by name
             click.echo(answer.to_json())
         else:
             show.answer(show.console(), answer, everything=verbose)
-    return exit_code(answer)
+    return exit_code(answer, strict=settings.strict)

@@ -118,7 +118,8 @@ def prepare(level: str = "warning") -> None:
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="\b\nExit codes: 0 answered or done, 1 no answer found (or an edge that no longer holds),\n"
-    "2 bad input, 3 an endpoint, the model or the cache failed, 4 the budget is spent, 130 interrupted.",
+    "2 bad input, 3 an endpoint, the model or the cache failed, 4 the budget is spent,\n"
+    "5 an answer with a caveat (ask --strict), 130 interrupted.",
 )
 @click.version_option(package_name="fedkg")
 @click.option(

@@ -45,6 +45,7 @@ class SettingsKeywords(TypedDict, total=False):
     prompts_dir: str | Path | None
     profiles_dir: str | Path | None
     clients: int | None
+    strict: bool | None
     search: SearchSettings | None
     budget: Budget | None
     total_budget: Budget | None

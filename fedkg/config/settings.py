@@ -134,6 +134,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     of the user's own `capabilities.toml` and `prices.toml`. context: tokens that the model takes, where its record is
     wrong. clients: how many processes ask at the same time; each takes its share of an endpoint's pace. budget: for
     one question; total_budget (the table `run` of a settings file): for all questions of a session together.
+    strict: `fedkg ask` ends an answer with a caveat with exit code 5.
     """
 
     endpoints: tuple[str, ...] = ()
@@ -155,6 +156,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     prompts_dir: str = ""
     profiles_dir: str = ""
     clients: Positive = 1
+    strict: bool = False
     search: SearchSettings = SearchSettings()
     budget: Budget = Budget(seconds=300.0)
     total_budget: Budget = msgspec.field(default=Budget(), name="run")
@@ -200,6 +202,7 @@ PRIVATE = (
     "prompts_dir",
     "profiles_dir",
     "clients",
+    "strict",
 )
 BUDGETS = {"budget": "max", "run": "run"}
 

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from fedkg.core import rendering
+from fedkg.core.caveat import Caveat
 from fedkg.core.encoding import decode, encode
 from fedkg.core.proof import AnswerValue, Path, PathEdge, Status
 from fedkg.core.question import JUDGED, Kind
@@ -32,7 +33,8 @@ def _identifies_nothing(edge: Edge) -> bool:
 class Answer(msgspec.Struct, frozen=True):
     """The answer document: what `ask --json` prints and `verify` reads.
 
-    `ledger` has the model's calls in their order; `options` are those that a choice was among.
+    `ledger` has the model's calls in their order; `options` are those that a choice was among. `caveats` are what the
+    answer admits, each with what it is about.
     """
 
     question: str
@@ -48,6 +50,7 @@ class Answer(msgspec.Struct, frozen=True):
     options: tuple[str, ...] = ()
     method: str = "fidelis"
     measures: dict[str, float | str] = {}
+    caveats: tuple[Caveat, ...] = ()
     version: int = DOCUMENT_VERSION
 
     def unproven(self, identified: Callable[[Edge], bool] = _identifies_nothing) -> tuple[AnswerValue, ...]:
@@ -81,10 +84,10 @@ class Answer(msgspec.Struct, frozen=True):
         return label is not None and self.answers == (AnswerValue(value.value, label=label, paths=value.paths),)
 
     def text(self, *, everything: bool = False) -> str:
-        """The answers, each path as a proof, the status, gaps, warnings and the usage, as `fedkg ask` prints them.
+        """The answers with their caveats, each path as a proof, the status, gaps, warnings and the usage.
 
-        Plain lines without colours; labels are made harmless for a terminal. Of many answers and paths the first are
-        shown, with `everything` all of them.
+        As `fedkg ask` prints them, in plain lines without colours; labels are made harmless for a terminal. Of many
+        answers and paths the first are shown, with `everything` all of them.
         """
         return rendering.text(self.lines(everything=everything))
 
@@ -98,6 +101,7 @@ class Answer(msgspec.Struct, frozen=True):
         for value in self.answers[:answers]:
             yield rendering.value_line(value, self.kind)
         yield from rendering.more_lines(len(self.answers), answers, "answers", more)
+        yield from map(rendering.caveat_line, self.caveats if self.answers else ())
         heading = "proof" if self.answers else "path"
         for number, path in enumerate(self.paths[:paths], 1):
             yield from rendering.path_lines(path, f"{heading} {number}")
@@ -109,6 +113,7 @@ class Answer(msgspec.Struct, frozen=True):
     def _ending(self) -> Iterator[RenderedLine]:
         """How it ended, what is missing, and what it cost."""
         yield rendering.status_line(self.status)
+        yield from map(rendering.caveat_line, () if self.answers else self.caveats)
         yield from map(rendering.gap_line, self.gaps)
         for warning, times in Counter(self.warnings).items():
             yield rendering.warning_line(warning, times)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from fedkg.common.plain_text import plain
+from fedkg.core.caveat import Caveat, CaveatKind
 from fedkg.core.proof import AnswerValue, Path, PathEdge, Status
 from fedkg.core.question import JUDGED, Kind
 from fedkg.core.terms import Iri, Term
@@ -17,6 +18,7 @@ __all__ = [
     "RenderedLine",
     "Role",
     "Span",
+    "caveat_line",
     "counted",
     "dollars",
     "edge_line",
@@ -44,6 +46,15 @@ SENTENCES = {
     Status.NOT_FOUND: "No answer was found within the limits of the search.",
     Status.FAILED: "No answer: an endpoint or the model failed, so the question stays open.",
     Status.ABSTAINED: "No answer: the model does not answer questions of this kind.",
+}
+ADMITTED = {
+    CaveatKind.GUESS: "the answer is a guess",
+    CaveatKind.PARTIAL: "data are missing on the way, so that the answer might be another one with all of them",
+    CaveatKind.UNPROVEN: "no edge shows this condition of the question",
+    CaveatKind.BRIDGE: "the verdict rests on common knowledge as well",
+    CaveatKind.LOOSELY_LINKED: "a topic was not linked by exactly what the question calls it",
+    CaveatKind.DROPPED_TOPIC: "the search went on without a topic of the question",
+    CaveatKind.CUT: "there is more than was looked at",
 }
 COLOURS: dict[Role, str] = {
     "answer": "font-weight:bold;color:#1a7f37",
@@ -126,6 +137,12 @@ def more_lines(count: int, most: int | None, noun: str, how: str) -> Iterator[Re
 def status_line(status: Status) -> RenderedLine:
     """How the question ended, as a sentence."""
     return (Span(SENTENCES[status], "status"),)
+
+
+def caveat_line(caveat: Caveat) -> RenderedLine:
+    """What an answer admits, as a sentence, and what that is about."""
+    about = f": {plain(caveat.about, REASON)}" if caveat.about else ""
+    return (Span(f"caveat: {ADMITTED[caveat.kind]}{about}", "caution"),)
 
 
 def gap_line(gap: Gap) -> RenderedLine:

@@ -28,7 +28,7 @@ async def complete(explored: ExploredGraph, paths: Sequence[PartialPath]) -> tup
         for whole, step in further:
             if step:
                 wanted[step.relation.direction] += _nodes(whole)[:MOST_TAILS]
-        await concurrently(*(explored.fetch(nodes, [way]) for way, nodes in wanted.items()))
+        await concurrently(*(explored.fetch(nodes, [way], walked=True) for way, nodes in wanted.items()))
         wholes = [_extended(explored, whole, step) if step else whole for whole, step in further]
     return tuple(wholes)
 

@@ -20,6 +20,7 @@ from fedkg.common.one_line import line
 from fedkg.config.settings import Settings, public
 from fedkg.core import deadline
 from fedkg.core.answer import Answer, AnswerValue, Status
+from fedkg.core.caveat import Caveat, CaveatKind
 from fedkg.core.events import Answered, Event, Linked, Planned, Warned
 from fedkg.core.gaps import noted
 from fedkg.core.question import JUDGED, Kind, Match, Mention, Plan, check_options, check_question, guessed
@@ -91,7 +92,9 @@ class QuestionRun:
         self._result, self._spent = SearchResult(), ""
         self._happened: list[Event] = []
         self._warnings: list[str] = []
+        self._caveats: list[Caveat] = []
         self._missed: dict[Gap, None] = {}
+        self._unnamed: dict[Gap, None] = {}
 
     @property
     def names(self) -> Mapping[Term, str]:
@@ -216,7 +219,7 @@ class QuestionRun:
             status=self._status(answers, result),
             answers=answers,
             paths=paths,
-            gaps=(*self._explored.gaps(self._walked(result)), *self._missed),
+            gaps=(*self._explored.gaps(self._walked(result)), *dict.fromkeys((*self._missed, *self._unnamed))),
             usage=self.usage(),
             warnings=tuple(self._warnings),
             settings=public(self.settings),
@@ -224,19 +227,32 @@ class QuestionRun:
             options=self._plan.options,
             method=self.settings.method if self.method is None else registry.name_of(self.method),
             measures=result.measures,
+            caveats=self._admitted(result),
         )
+
+    def _admitted(self, result: SearchResult) -> tuple[Caveat, ...]:
+        """The caveats, each once: what was noted on the way, and what is missing on it.
+
+        Not what is missing elsewhere, nor the labels of what the document shows: without these it is the same answer.
+        """
+        missing = (*self._explored.missing(), *self._missed)
+        partial = (Caveat(CaveatKind.PARTIAL, f"{gap.asked}, from {gap.endpoint}") for gap in missing)
+        return tuple(dict.fromkeys((*self._caveats, *self._record.caveats, *result.caveats, *partial)))
 
     def _warn_of_cuts(self, result: SearchResult, proven: Ends) -> None:
         """Warns of what was not fetched, not shown to the model, or has no room in the document."""
         for path in result.paths:
             if not path.complete:
                 self._warn(f"there may be more: not every edge of {path_text(path, self.names)} was fetched")
+                self._admit(CaveatKind.CUT, f"not every edge of {path_text(path, self.names)} was fetched")
         if self.reasoner.left_out:
             self._warn(
                 f"the model's context had no room for {self.reasoner.left_out:,} of the offers; they were not shown"
             )
+            self._admit(CaveatKind.CUT, f"{self.reasoner.left_out:,} offers were not shown to the model")
         if proven.cut:
             self._warn(f"of {proven.total:,} ends of its paths the document leaves out {proven.cut:,}")
+            self._admit(CaveatKind.CUT, f"{proven.cut:,} of {proven.total:,} ends are left out of the document")
 
     def _walked(self, result: SearchResult) -> set[Term]:
         """The nodes that the answer, or where there is none the last paths, went through."""
@@ -249,7 +265,7 @@ class QuestionRun:
         """The answering tails, and each entity once, whatever it is called."""
         entities = doubtful(chosen)
         try:
-            return ends(chosen, await self._in_grace(self.graph.links(entities)) if entities else ())
+            return ends(chosen, await self._in_grace(self.graph.links(entities), self._missed) if entities else ())
         except TimeoutError:
             self._warn("there was no time to find out whether some of the answers are one")
             return ends(chosen)
@@ -257,7 +273,7 @@ class QuestionRun:
     async def _labels(self, shown: Sequence[Term]) -> Mapping[Term, str]:
         """The labels of what the document shows."""
         try:
-            return await self._in_grace(self.graph.labels(shown))
+            return await self._in_grace(self.graph.labels(shown), self._unnamed)
         except TimeoutError:
             return {term: self.names.get(term) or own_name(term) for term in shown}
 
@@ -274,7 +290,7 @@ class QuestionRun:
         unheard = bool(self.ledger.calls) and all(call.error for call in self.ledger.calls)
         if not self._spent and (unheard or self._optionless):
             return Status.FAILED
-        if self._missed or any(near.failed for near in self._explored.all()):
+        if self._missed or self._unnamed or any(near.failed for near in self._explored.all()):
             return Status.FAILED
         # neither is a likeness that is too small a judgement that the graph has none
         judged = self._record.judged and not (self.reasoner.exhaustive and self._record.considered)
@@ -288,6 +304,10 @@ class QuestionRun:
 
     def _warn(self, message: str) -> None:
         self._tell(Warned(message))
+
+    def _admit(self, kind: CaveatKind, about: str) -> None:
+        """A caveat of the answer."""
+        self._caveats.append(Caveat(kind, about))
 
     def _tell(self, event: Event) -> None:
         """An event for the caller; a warning is for the document, too."""
@@ -324,11 +344,14 @@ class QuestionRun:
             message = f"the time for this {whose} is over: {limit:g} s"
             raise BudgetError(message, budget=self._clock, asked=self.question) from error
 
-    async def _in_grace(self, work: Awaitable[T]) -> T:
-        """What the document needs at last, not waited for long after the question's time. Raises TimeoutError."""
+    async def _in_grace(self, work: Awaitable[T], missed: dict[Gap, None]) -> T:
+        """What the document needs at last, not waited for long after the question's time. Raises TimeoutError.
+
+        Gaps go into `missed`.
+        """
         left = self._left()
         seconds = None if left is None else max(GRACE, left)
-        with deadline.within(seconds), noted(self._missed):
+        with deadline.within(seconds), noted(missed):
             return await asyncio.wait_for(work, seconds)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from fedkg.config.settings import SearchSettings
+from fedkg.core.caveat import Caveat
 from fedkg.core.events import Event
 from fedkg.core.path import PartialPath
 from fedkg.core.question import Match, Plan
@@ -52,7 +53,7 @@ class WalkRecord:
 
     `labels` are those that it has shown; `topics` those that it started from, with the names that the graph has for
     them; `last_paths` the paths that it came to last; `considered` how many candidates were ranked; `judged` whether
-    the model was able to judge all that it was shown.
+    the model was able to judge all that it was shown; `caveats` what the answer has to admit.
     """
 
     labels: dict[Term, str] = field(default_factory=dict)
@@ -60,6 +61,7 @@ class WalkRecord:
     last_paths: tuple[PartialPath, ...] = ()
     considered: int = 0
     judged: bool = True
+    caveats: list[Caveat] = field(default_factory=list)
 
 
 def widened(search: SearchSettings, reasoner: ReasoningModel) -> SearchSettings:

@@ -27,10 +27,18 @@ class ExploredGraph:
         self.graph = graph
         self._near: dict[tuple[Term, Direction], list[Neighbourhood]] = {}
         self._copies: dict[Term, set[Term]] = {}
+        self._walked: set[tuple[Term, Direction]] = set()
 
-    async def fetch(self, nodes: Iterable[Term], directions: Sequence[Direction] = BOTH) -> None:
-        """Fetches what is not there yet: one wave of requests, both directions at once."""
+    async def fetch(
+        self, nodes: Iterable[Term], directions: Sequence[Direction] = BOTH, *, walked: bool = False
+    ) -> None:
+        """Fetches what is not there yet: one wave of requests, both directions at once.
+
+        `walked`: the nodes lie on the way that the search takes; those that are only looked at ahead do not.
+        """
         wanted = list(dict.fromkeys(node for node in nodes if isinstance(node, Iri)))
+        if walked:
+            self._walked.update(itertools.product(wanted, directions))
         await concurrently(*(self._fetch(wanted, direction) for direction in directions))
 
     def known(self, node: Term) -> bool:
@@ -62,12 +70,11 @@ class ExploredGraph:
 
     def gaps(self, walked: set[Term]) -> list[Gap]:
         """What endpoints failed to say, each reason once per endpoint, and what was cut of the nodes walked through."""
-        gaps: dict[tuple[str, str], list[str]] = {}
-        for near in self.all():
-            reason = near.failed or (near.cut if near.entity in walked else "")
-            if reason:
-                gaps.setdefault((near.endpoint, reason), []).append(f"{near.entity.value} ({near.direction})")
-        return [Gap(endpoint, _some(asked), reason) for (endpoint, reason), asked in gaps.items()]
+        return _gaps((near, near.failed or (near.cut if near.entity in walked else "")) for near in self.all())
+
+    def missing(self) -> list[Gap]:
+        """What endpoints failed to say of the nodes on the way: not of those that were only looked at ahead."""
+        return _gaps((near, near.failed) for near in self.all() if (near.entity, near.direction) in self._walked)
 
     def failures(self) -> tuple[str, ...]:
         """What endpoints ended with instead of edges, each once."""
@@ -142,6 +149,15 @@ def _filled(tails: Sequence[Iri], known: Sequence[Iri], share: int) -> list[Iri]
     room = max(0, share - len(known))
     wanted = {*known, *itertools.islice((tail for tail in tails if tail not in known), room)}
     return [tail for tail in tails if tail in wanted]
+
+
+def _gaps(parts: Iterable[tuple[Neighbourhood, str]]) -> list[Gap]:
+    """The neighbourhoods that have a reason to be missing, those of one endpoint and reason together."""
+    gaps: dict[tuple[str, str], list[str]] = {}
+    for near, reason in parts:
+        if reason:
+            gaps.setdefault((near.endpoint, reason), []).append(f"{near.entity.value} ({near.direction})")
+    return [Gap(endpoint, _some(asked), reason) for (endpoint, reason), asked in gaps.items()]
 
 
 def _some(names: list[str]) -> str:

@@ -12,6 +12,7 @@ from typing import Generic, Literal, TypeVar, cast
 import msgspec
 
 from fedkg.config.settings import ConstraintLevel, Form, SearchSettings
+from fedkg.core.caveat import Caveat
 from fedkg.core.choice import Choice, Conclusion, ModelOnlyAnswer, Verdict
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.question import Style
@@ -221,7 +222,7 @@ class SearchResult(msgspec.Struct, frozen=True):
     `tails` are, per path, the numbers (from 1) of its answering tails, empty for all of them. `exhausted` is True
     where everything that the graph has within reach was seen, so that an empty result means that the graph has none.
     `from_memory` is what the model answered without a graph. `measures` are the method's own figures, by name. `note`
-    becomes a warning of the answer.
+    becomes a warning of the answer, `caveats` are what it has to admit.
     """
 
     paths: tuple[PartialPath, ...] = ()
@@ -231,6 +232,7 @@ class SearchResult(msgspec.Struct, frozen=True):
     from_memory: ModelOnlyAnswer | None = None
     measures: dict[str, float | str] = {}
     note: str = ""
+    caveats: tuple[Caveat, ...] = ()
 
 
 Walking = Generator[Need[object], object, Reply]

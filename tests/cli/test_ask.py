@@ -9,6 +9,7 @@ from click.testing import Result
 
 from fedkg.cli.ask import exit_code
 from fedkg.core.answer import Answer, Status, decode_answer
+from fedkg.core.caveat import Caveat, CaveatKind
 from fedkg.core.usage import Usage
 from fedkg.session import Session
 from tests.support.extras import needs
@@ -33,7 +34,8 @@ def test_json_is_one_document(cli: Cli, graph: Path) -> None:
     """`--json` prints the answer document and nothing else, with all the keys that the contract names."""
     result = cli("ask", CAPITAL, "-e", graph, "--json", "-v")
     shown = json.loads(result.stdout)
-    wanted = "version question kind status answers paths gaps usage warnings settings ledger options method measures"
+    wanted = "version question kind status answers paths gaps usage warnings settings ledger options method "
+    wanted += "measures caveats"
     assert set(wanted.split()) == set(shown)
     answer = decode_answer(result.stdout.encode())
     assert [value.value for value in answer.answers] == ["Strelsau"]
@@ -286,3 +288,34 @@ def test_labels_cannot_steer_the_terminal(cli: Cli, tmp_path: Path) -> None:
 def test_exit_codes(status: Status, spent: str, code: int) -> None:
     """Each way in which a question can end has its documented code."""
     assert exit_code(Answer("q", "entities", status, usage=Usage(spent=spent))) == code
+
+
+@pytest.mark.parametrize(
+    ("status", "spent", "code"),
+    [
+        (Status.ANSWERED, "", 5),
+        (Status.NONE, "", 5),
+        (Status.NOT_FOUND, "", 5),
+        (Status.FAILED, "", 3),
+        (Status.ANSWERED, "tokens", 4),
+    ],
+)
+def test_strict_exit_codes(status: Status, spent: str, code: int) -> None:
+    """A caveat counts where nothing worse has happened; without one, or without `--strict`, nothing is changed."""
+    doubtful = Answer("q", "entities", status, usage=Usage(spent=spent), caveats=(Caveat(CaveatKind.CUT, "x"),))
+    sure = Answer("q", "entities", status, usage=Usage(spent=spent))
+    assert exit_code(doubtful, strict=True) == code
+    assert exit_code(doubtful) == exit_code(sure) == exit_code(sure, strict=True)
+
+
+@pytest.mark.parametrize("strict", ["flag", "settings"])
+def test_a_caveat_with_strict_is_exit_code_5(cli: Cli, graph: Path, tmp_path: Path, strict: str) -> None:
+    """An answer of which not all ends were fetched is printed with its caveat, and ends with 5."""
+    profile = f'like = "generic"\nfile = "{graph}"\n[limits]\nrelation = 1\nentity = 2\n'
+    (tmp_path / "few.toml").write_text(profile)
+    (tmp_path / "settings.toml").write_text("strict = true\n")
+    asked = ("ask", "Who is the king of Ruritania?", "-e", "few", "--profiles", tmp_path, "--depth", "1")
+    plain = cli(*asked)
+    result = cli(*asked, *(("--strict",) if strict == "flag" else ("--settings", tmp_path / "settings.toml")))
+    assert (plain.exit_code, result.exit_code) == (0, 5)
+    assert any(line.startswith("caveat: there is more than was looked at: ") for line in result.stdout.splitlines())

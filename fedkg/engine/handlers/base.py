@@ -11,6 +11,7 @@ import msgspec
 
 from fedkg.common.normalize import without
 from fedkg.config.settings import Form
+from fedkg.core.caveat import Caveat, CaveatKind
 from fedkg.core.choice import PromptCandidate
 from fedkg.core.events import Event, Reached, Stage, Warned
 from fedkg.core.path import PartialPath, Step
@@ -65,6 +66,10 @@ class RunningWalk:
         """Passes on a warning that the model has not judged what it was shown: "none" is then not said."""
         self.record.judged = False
         self.warn(message)
+
+    def admit(self, kind: CaveatKind, about: str) -> None:
+        """Notes a caveat of the answer."""
+        self.record.caveats.append(Caveat(kind, about))
 
     def reached(self, depth: int, stage: Stage, steps: Sequence[Step | PartialPath]) -> None:
         """Passes on where the steps of that stage lead to."""

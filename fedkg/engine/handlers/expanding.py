@@ -28,7 +28,7 @@ async def expand(walk: RunningWalk, need: Expanding) -> Expansion:
         nodes = frontier(need.partial_paths, context.search.frontier, context.explored)
     else:
         nodes = spread(need.partial_paths, need.frontier)
-    await context.explored.fetch(node for ends in nodes for node in ends)
+    await context.explored.fetch((node for ends in nodes for node in ends), walked=True)
     walk.emit(_fetched(walk, need.depth))
     form = need.form or context.search.form
     limit = walk.limit(form)
