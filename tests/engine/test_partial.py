@@ -1,4 +1,4 @@
-"""What is missing on the way of a search is admitted, what is missing elsewhere is not: over HTTP, with real engines."""
+"""What is missing on the way of a search is admitted, what is missing elsewhere is not; over HTTP, by real engines."""
 
 import contextlib
 import json
@@ -113,7 +113,7 @@ async def test_an_entity_that_was_only_looked_at_ahead_failed() -> None:
 async def test_labels_on_the_way_failed() -> None:
     """Without the names of relations another one may rank first."""
     answer = await asked(Broken(NAMED + FACTS, "r/pet", labels=True))
-    assert any(about.endswith(" labels") or about.endswith(" label") for about in partial(answer))
+    assert any(about.endswith((" labels", " label")) for about in partial(answer))
 
 
 @pytest.mark.parametrize("order", [1, -1])
