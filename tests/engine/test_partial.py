@@ -134,9 +134,7 @@ async def test_a_member_that_fails_elsewhere() -> None:
 
 async def test_a_member_that_cannot_look_the_topic_up() -> None:
     """A topic of one endpoint may have been another one with both."""
-    answer = await asked(
-        ServedGraph(NAMED + FACTS), Broken(NAMED, names=True), topic="Ann"
-    )
+    answer = await asked(ServedGraph(NAMED + FACTS), Broken(NAMED, names=True), topic="Ann")
     assert [value.value for value in answer.answers] == ["Rex"]
     assert partial(answer) == ["the search for 1 names"]
 
