@@ -12,6 +12,7 @@ WHOLE = {
     "engine/test_added_call.py": "what a further call of a model takes",
     "engine/test_budgets.py": "budgets of questions and runs, through a session",
     "engine/test_kinds.py": "every kind of question, from its text to its document",
+    "engine/test_missing_data.py": "which missing data an answer admits",
     "engine/test_over_http.py": "the same answers in process and over HTTP",
     "engine/test_replay.py": "what was kept is replayed",
     "graph/test_federation_pair.py": "two engines that only identity links connect",
