@@ -115,7 +115,7 @@ def exported(pack: Path, names: tuple[str, ...], file: str | None, **flags: obje
 
 @cache.command("import")
 @click.argument("pack", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--max-size", default=SIZE_LIMIT >> 20, type=click.IntRange(1), show_default=True, metavar="MB")
+@click.option("--max-size", default=SIZE_LIMIT >> 20, type=options.MEGABYTES, show_default=True, metavar="MB")
 @options.place
 def imported(pack: Path, max_size: int, file: str | None, **flags: object) -> None:
     """Keep all that the file PACK holds, in the place of what is kept now; a damaged pack changes nothing.

@@ -27,7 +27,7 @@ DIRECTIONS: dict[str, tuple[Direction, ...]] = {"out": ("out",), "in": ("in",), 
 @click.option(
     "--direction", type=click.Choice(list(DIRECTIONS)), default="both", show_default=True, help="Which edges."
 )
-@click.option("--limit", default=100, type=click.IntRange(1), show_default=True, help="Most edges that are printed.")
+@click.option("--limit", default=100, type=options.COUNT, show_default=True, help="Most edges that are printed.")
 @options.connection
 @options.as_json
 def neighbours(

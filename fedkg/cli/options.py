@@ -12,6 +12,9 @@ from fedkg.config.settings import ConstraintLevel, Scoring, Settings, Verifier, 
 from fedkg.errors import SettingsError
 
 __all__ = [
+    "COUNT",
+    "MEGABYTES",
+    "PARALLEL",
     "SectionedCommand",
     "access",
     "as_json",
@@ -32,6 +35,11 @@ __all__ = [
 F = TypeVar("F", bound=Callable[..., Any])
 FOLDER = click.Path(exists=True, file_okay=False)
 DATA_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+COUNT = click.IntRange(1, 10_000_000)
+"""The type of an option that says how many of something; those of settings have the settings' own bounds."""
+PARALLEL = click.IntRange(1, 1_000)
+"""The type of an option that says how many at the same time."""
+MEGABYTES = click.IntRange(1, 1 << 24)
 
 
 SECTIONS = (
@@ -294,7 +302,7 @@ def drawn(section: str) -> Callable[[F], F]:
     """Which questions of a benchmark are taken: the options of a command that shows them in that section."""
     return _all(
         option(section, "--data", type=DATA_FOLDER, help="Folder of question sets and graphs."),
-        option(section, "--limit", type=click.IntRange(1), metavar="N", help="Draw so many questions."),
+        option(section, "--limit", type=COUNT, metavar="N", help="Draw so many questions."),
         option(
             section,
             "--seed",
@@ -309,7 +317,7 @@ def drawn(section: str) -> Callable[[F], F]:
 concurrency = option(
     "Benchmark",
     "--concurrency",
-    type=click.IntRange(1),
+    type=PARALLEL,
     default=1,
     show_default=True,
     help="Questions asked at a time.",

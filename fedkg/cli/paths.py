@@ -49,12 +49,12 @@ def paths() -> None:
     help="For whom.",
 )
 @options.option(
-    "Training files", "--hops", type=click.IntRange(1), metavar="L", help="Most steps of a path; as the benchmark says."
+    "Training files", "--hops", type=click.IntRange(1, 50), metavar="L", help="Most steps of a path; as the benchmark says."
 )
 @options.option(
     "Training files",
     "--frontier",
-    type=click.IntRange(1),
+    type=options.COUNT,
     default=500,
     show_default=True,
     help="Most entities expanded at a hop.",

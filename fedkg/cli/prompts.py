@@ -85,7 +85,7 @@ def show_prompt(call: str, kind: Kind | None, vendor: str, file: str | None, **f
     "--values", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE", help="Values (JSON)."
 )
 @click.option(
-    "--example", type=click.IntRange(1), metavar="N", help="The values of this example instead: 1 unless told."
+    "--example", type=options.COUNT, metavar="N", help="The values of this example instead: 1 unless told."
 )
 @options.settings_file
 @options.prompts_dir

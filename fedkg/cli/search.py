@@ -21,7 +21,7 @@ SHORT, LONG, IRI = 50, 80, 500
 
 @click.command(cls=options.SectionedCommand)
 @click.argument("text")
-@click.option("--limit", default=10, type=click.IntRange(1), show_default=True, help="Most entities.")
+@click.option("--limit", default=10, type=options.COUNT, show_default=True, help="Most entities.")
 @click.option("--meaning", is_flag=True, help="By meaning, among all labels that earlier walks have shown.")
 @options.connection
 @options.as_json

@@ -25,7 +25,7 @@ INDENT = "    "
 
 @click.command()
 @click.argument("file", metavar="FILE")
-@click.option("--call", "wanted", type=click.IntRange(1), metavar="N", help="Only call N, with all of its messages.")
+@click.option("--call", "wanted", type=options.COUNT, metavar="N", help="Only call N, with all of its messages.")
 @options.as_json
 def transcript(file: str, wanted: int | None, as_json: bool) -> None:
     """Show the transcript FILE (- is stdin), which `fedkg ask --transcript FILE` writes.

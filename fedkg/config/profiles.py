@@ -32,7 +32,9 @@ __all__ = [
     "parse",
 ]
 
-Positive = Annotated[int, msgspec.Meta(ge=1)]
+Seconds = Annotated[float, msgspec.Meta(gt=0, le=86_400)]
+Batch = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
+Rows = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
 IDENTITY = "identity"
 """The file beside the profiles that is none of them: the table of identities."""
 RDFS_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
@@ -52,19 +54,19 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     for a while.
     """
 
-    concurrency: Positive = 4
-    interval: Annotated[float, msgspec.Meta(ge=0)] = 0.0
-    timeout: Annotated[float, msgspec.Meta(gt=0)] = 30.0
-    retries: Annotated[int, msgspec.Meta(ge=0)] = 3
-    rows: Positive = 9_998
-    known_cap: Annotated[int, msgspec.Meta(ge=0)] = 0
-    batch: Positive = 50
-    label_batch: Positive = 400
-    relation: Positive = 200
-    entity: Positive = 2_000
-    max_bytes: Positive = 64_000_000
-    patience: Annotated[float, msgspec.Meta(gt=0)] = 120.0
-    errors: Positive = 40
+    concurrency: Annotated[int, msgspec.Meta(ge=1, le=100)] = 4
+    interval: Annotated[float, msgspec.Meta(ge=0, le=3_600)] = 0.0
+    timeout: Seconds = 30.0
+    retries: Annotated[int, msgspec.Meta(ge=0, le=20)] = 3
+    rows: Rows = 9_998
+    known_cap: Annotated[int, msgspec.Meta(ge=0, le=10_000_000)] = 0
+    batch: Batch = 50
+    label_batch: Batch = 400
+    relation: Rows = 200
+    entity: Rows = 2_000
+    max_bytes: Annotated[int, msgspec.Meta(ge=1, le=1_000_000_000)] = 64_000_000
+    patience: Seconds = 120.0
+    errors: Rows = 40
 
     def shared(self, clients: int) -> "Limits":
         """What one of so many clients may ask that ask at the same time: all together they keep these limits."""

@@ -15,7 +15,7 @@ UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
 LIMIT = re.compile(r"Expected `\w+` ([<>]=?) (\S+)")
 CHOICE = re.compile(r"Invalid enum value (.*)", re.DOTALL)
 ELEMENT = re.compile(r"\[[^\]]*\]$")
-LIMITS = {">=": "{:,g} or more", ">": "more than {:,g}", "<=": "{:,g} or less", "<": "less than {:,g}"}
+LIMITS = {">=": "{:,.15g} or more", ">": "more than {:,.15g}", "<=": "{:,.15g} or less", "<": "less than {:,.15g}"}
 NOUNS: dict[type[inspect.Type], str] = {
     inspect.IntType: "a whole number",
     inspect.FloatType: "a number",

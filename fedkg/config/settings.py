@@ -24,11 +24,14 @@ __all__ = [
     "KEYWORDS",
     "Budget",
     "ConstraintLevel",
+    "Count",
+    "Depth",
     "Form",
     "Mode",
     "Scoring",
     "SearchSettings",
     "Settings",
+    "Tokens",
     "Ttl",
     "Verifier",
     "changed",
@@ -39,11 +42,18 @@ __all__ = [
     "user_file",
 ]
 
-Positive = Annotated[int, msgspec.Meta(ge=1)]
+# Every number has an upper bound, far above what anybody needs: what is beyond it is a slip or an attack, and would be
+# taken at its word by memory, threads and the clock.
+Width = Annotated[int, msgspec.Meta(ge=1, le=1_000)]
+Megabytes = Annotated[int, msgspec.Meta(ge=1, le=16_777_216)]
+Tokens = Annotated[int, msgspec.Meta(ge=1, le=1_000_000_000)]
+Depth = Annotated[int, msgspec.Meta(ge=1, le=50)]
+Count = Annotated[int, msgspec.Meta(ge=1, le=1_000_000_000_000)]
 Language = Annotated[
     str, msgspec.Meta(pattern="^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$", description="a language tag such as de or pt-BR")
 ]
-Seconds = Annotated[float, msgspec.Meta(gt=0)]
+Dollars = Annotated[float, msgspec.Meta(gt=0, le=1_000_000_000)]
+Seconds = Annotated[float, msgspec.Meta(gt=0, le=31_622_400)]
 Days = Annotated[float, msgspec.Meta(gt=0, le=36_500)]
 Mode = Literal["live", "cached", "offline"]
 Form = Literal["groups", "pairs"]
@@ -51,7 +61,7 @@ Scoring = Literal["lookahead", "path", "diverse"]
 Verifier = Literal["deductive", "adequacy", "log-probability", "none"]
 ConstraintLevel = Literal["token", "schema", "index"]
 """What holds a model to the paths of a trie: each token that it writes, its reply's schema, or checked choices."""
-Weight = Annotated[float, msgspec.Meta(ge=0)]
+Weight = Annotated[float, msgspec.Meta(ge=0, le=1_000)]
 DAY = 86_400.0
 
 
@@ -74,15 +84,15 @@ class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     holds a model to the paths of GCR (None: the closest that it offers).
     """
 
-    depth: Positive = 4
-    beam: Positive = 4
-    candidates: Positive | None = None
+    depth: Depth = 4
+    beam: Width = 4
+    candidates: Width | None = None
     alpha: Weight = 0.3
     form: Form = "groups"
     retriever: str = "path-rag"
     call_plan: Literal["fused", "paper"] = "fused"
-    frontier: Positive = 50
-    tails: Positive = 8
+    frontier: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 50
+    tails: Width = 8
     keywords: bool = True
     verifier: Verifier = "deductive"
     scoring: Scoring = "lookahead"
@@ -97,9 +107,9 @@ class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What may be spent: model calls, tokens (in and out together), US dollars, wall-clock seconds; None = no limit."""
 
-    calls: Positive | None = None
-    tokens: Positive | None = None
-    money: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    calls: Count | None = None
+    tokens: Count | None = None
+    money: Dollars | None = None
     seconds: Seconds | None = None
 
 
@@ -147,15 +157,15 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cache: bool = True
     cache_dir: str = ""
     cache_url: str = ""
-    cache_size: Positive = 4096
+    cache_size: Megabytes = 4096
     mode: Mode = "live"
     refresh: bool = False
     replies: bool | None = None
-    context: Positive | None = None
+    context: Tokens | None = None
     models_dir: str = ""
     prompts_dir: str = ""
     profiles_dir: str = ""
-    clients: Positive = 1
+    clients: Width = 1
     strict: bool = False
     search: SearchSettings = SearchSettings()
     budget: Budget = Budget(seconds=300.0)

@@ -1,15 +1,13 @@
 """The seam to language models: messages and a JSON schema go in, text with its token counts comes out."""
 
-from typing import Annotated, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import msgspec
 
 from fedkg.common.tokens import estimate
+from fedkg.config.settings import Tokens
 
 __all__ = ["Capability", "ChatModel", "Completion", "Constraint", "Message", "Request", "Token"]
-
-
-Positive = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class Capability(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -25,10 +23,10 @@ class Capability(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     logprobs: bool = False
     grammar: bool = False
     system: bool = True
-    context: Positive = 8_192
-    output: Positive = 2_048
+    context: Tokens = 8_192
+    output: Tokens = 2_048
     prompt_cache: Literal["none", "automatic", "markers"] = "none"
-    cache_from: Positive = 1_024
+    cache_from: Tokens = 1_024
 
 
 class Message(msgspec.Struct, frozen=True):

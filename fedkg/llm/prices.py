@@ -14,7 +14,7 @@ import msgspec
 from fedkg.common import toml
 from fedkg.common.file_cache import FileCache
 from fedkg.config.resources import layers
-from fedkg.config.settings import Budget, masked
+from fedkg.config.settings import Budget, Tokens, masked
 from fedkg.core.usage import ModelCall
 from fedkg.errors import SettingsError
 from fedkg.llm.capability import fits
@@ -44,7 +44,7 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cost_out: Dollars = msgspec.field(name="out")
     cached: Dollars | None = None
     written: Dollars | None = None
-    up_to: int | None = None
+    up_to: Tokens | None = None
 
     def fits(self, model: str, prompt: int) -> bool:
         """Whether the entry holds for a prompt of so many tokens to that model.

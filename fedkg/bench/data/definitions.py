@@ -8,6 +8,7 @@ import msgspec
 from fedkg.bench.data import formats
 from fedkg.common import toml
 from fedkg.config.resources import folder
+from fedkg.config.settings import Depth
 from fedkg.core.question import Kind
 from fedkg.errors import DatasetError
 
@@ -53,7 +54,7 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     title: str
     questions: str
-    depth: Annotated[int, msgspec.Meta(ge=1)]
+    depth: Depth
     graph: str = ""
     profile: str = "generic"
     loader: str = "jsonl"

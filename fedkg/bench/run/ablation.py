@@ -25,7 +25,7 @@ from fedkg.bench.run.results import BenchmarkResult
 from fedkg.bench.run.runner import Job
 from fedkg.common import toml
 from fedkg.config.resources import folder
-from fedkg.config.settings import Settings, changed
+from fedkg.config.settings import Count, Settings, changed
 from fedkg.errors import DatasetError, MethodError
 
 __all__ = ["Axis", "Grid", "GridCell", "cells", "find", "names", "run"]
@@ -51,7 +51,7 @@ class Grid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     benchmarks: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     axis: Annotated[tuple[Axis, ...], msgspec.Meta(min_length=1)]
     combine: Literal["each", "product"] = "each"
-    limit: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    limit: Count | None = None
     base: Values = {}
 
     @property

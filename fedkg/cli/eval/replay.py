@@ -32,7 +32,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Folder for the replayed results."
 )
-@click.option("--max-size", default=SIZE_LIMIT // MEGABYTE, type=click.IntRange(1), show_default=True, metavar="MB")
+@click.option("--max-size", default=SIZE_LIMIT // MEGABYTE, type=options.MEGABYTES, show_default=True, metavar="MB")
 @concurrency_option
 @options.prompts_dir
 @options.settings_file

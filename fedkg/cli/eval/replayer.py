@@ -11,6 +11,7 @@ from fedkg.bench.run.bundle import Bundle
 from fedkg.bench.run.record import Header, QuestionRecord
 from fedkg.bench.run.replay import ReplayDifference
 from fedkg.cache.store import Store
+from fedkg.cli import options
 from fedkg.cli.progress import bar
 from fedkg.cli.show import counted, plain
 from fedkg.config.settings import Settings
@@ -24,7 +25,7 @@ MOST_SHOWN = 20
 LENGTH = 300
 
 concurrency_option = click.option(
-    "--concurrency", type=click.IntRange(1), default=1, show_default=True, help="Questions asked at a time."
+    "--concurrency", type=options.PARALLEL, default=1, show_default=True, help="Questions asked at a time."
 )
 
 

@@ -58,7 +58,7 @@ FAILED = 3
     help="This process, or a Ray cluster.",
 )
 @options.option(
-    "Benchmark", "--workers", type=click.IntRange(1), default=2, show_default=True, help="Processes of a Ray cluster."
+    "Benchmark", "--workers", type=options.PARALLEL, default=2, show_default=True, help="Processes of a Ray cluster."
 )
 @options.option(
     "Benchmark", "--address", default="", metavar="HOST:PORT", help="A Ray cluster that runs; otherwise one is started."
