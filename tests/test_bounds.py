@@ -1,4 +1,4 @@
-"""Every number that a file or an option takes has an upper bound: nothing beyond it reaches memory, threads or clocks."""
+"""Every number that a file or an option takes has an upper bound: none beyond it reaches memory, threads or clocks."""
 
 from collections.abc import Iterator
 from pathlib import Path
