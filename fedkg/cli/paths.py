@@ -49,7 +49,11 @@ def paths() -> None:
     help="For whom.",
 )
 @options.option(
-    "Training files", "--hops", type=click.IntRange(1, 50), metavar="L", help="Most steps of a path; as the benchmark says."
+    "Training files",
+    "--hops",
+    type=click.IntRange(1, 50),
+    metavar="L",
+    help="Most steps of a path; as the benchmark says.",
 )
 @options.option(
     "Training files",
