@@ -84,9 +84,7 @@ def show_prompt(call: str, kind: Kind | None, vendor: str, file: str | None, **f
 @click.option(
     "--values", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE", help="Values (JSON)."
 )
-@click.option(
-    "--example", type=options.COUNT, metavar="N", help="The values of this example instead: 1 unless told."
-)
+@click.option("--example", type=options.COUNT, metavar="N", help="The values of this example instead: 1 unless told.")
 @options.settings_file
 @options.prompts_dir
 @options.as_json
