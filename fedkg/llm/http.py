@@ -1,11 +1,15 @@
 """The HTTP client that the vendors' SDKs send through: no redirects, and no reply without an end."""
 
+import os
+import ssl
 from collections.abc import AsyncIterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import httpx2  # comes with the SDKs, so this module is imported only where one is
 
+from fedkg.common.file_cache import FileCache
 from fedkg.common.one_line import line
 from fedkg.errors import ModelNameError
 
@@ -16,6 +20,9 @@ LONGEST = 16_000_000
 PACKED = 100_000
 """Bytes of one that comes packed though it was asked for plain: it can unpack to a thousand times as much."""
 HINT = "check the base URL, and the variables HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY and SSL_CERT_FILE"
+
+CERTIFICATES: FileCache[tuple[str, ...], ssl.SSLContext] = FileCache()
+"""Reading the certificates of a machine takes some 20 ms, and each client would do it again."""
 
 
 def client(sdk: ModuleType, name: str, url: str) -> Any:
@@ -28,11 +35,18 @@ def client(sdk: ModuleType, name: str, url: str) -> Any:
         return sdk.DefaultAsyncHttpxClient(
             # the SDK would send key and prompt to wherever a redirect points
             follow_redirects=False,
+            verify=_certificates(),
             headers={"accept-encoding": "identity"},
             event_hooks={"response": [_bound]},
         )
     except (httpx2.InvalidURL, ImportError, ValueError, OSError) as error:
         raise ModelNameError(f"{name} cannot be reached from here: {line(error, 300)}", hint=HINT) from error
+
+
+def _certificates() -> ssl.SSLContext:
+    """What connections are checked against: the machine's certificates, or those that SSL_CERT_* name."""
+    places = tuple(os.environ.get(name, "") for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"))
+    return CERTIFICATES.get(places, [Path(place) for place in places if place], httpx2.create_ssl_context)
 
 
 class Bounded(httpx2.AsyncByteStream):

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ pytest.importorskip("httpx2", reason="needs fedkg[openai] or fedkg[anthropic]")
 
 from fedkg.errors import ModelNameError, ModelUnreachableError
 from fedkg.llm.base import Message, Request
-from fedkg.llm.http import LONGEST, PACKED
+from fedkg.llm.http import LONGEST, PACKED, _certificates
 
 ASK = Request("plan", (Message("user", "Which?"),), {})
 PACK = {"content-encoding": "gzip"}
@@ -33,6 +34,15 @@ def test_proxies_and_certificates_that_allow_no_client_are_named(
         vendor.kind("m", "k")
     assert variable in caught.value.hint
     assert "pa55" not in str(caught.value)
+
+
+def test_certificates_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading them takes longer than all else that a client needs; other variables mean others."""
+    usual = _certificates()
+    assert _certificates() is usual
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    assert _certificates() is not usual
 
 
 def test_a_host_that_is_none_is_bad_input(vendor: Any) -> None:
