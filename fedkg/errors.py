@@ -20,6 +20,7 @@
     │   └── DatasetError            a benchmark or question file that cannot be read
     ├── EndpointError               an endpoint did not answer as it should (exit code 3)
     │   ├── UnreachableError        no connection, or it broke
+    │   │   └── UntrustedError          only over a bad certificate, or at an address that it redirects to
     │   ├── EndpointTimeoutError    the endpoint or the deadline cut the query off
     │   ├── RefusedError            throttled, overloaded or banned
     │   ├── TruncatedError          rows are missing from the reply
@@ -27,7 +28,8 @@
     │   └── QueryRejectedError      the endpoint does not accept the query
     ├── ModelError                  a language model did not answer as it should (exit code 3)
     │   ├── ModelUnreachableError   no connection, or a timeout
-    │   │   └── ModelOverloadedError    the service has too much to do
+    │   │   ├── ModelOverloadedError    the service has too much to do
+    │   │   └── ModelUntrustedError     only over a bad certificate, or at an address that it redirects to
     │   ├── ModelRefusedError       the service does not accept the request
     │   │   ├── ModelAuthError          a wrong key, or one without the right to this
     │   │   ├── ModelQuotaError         the account's money or quota is spent
@@ -71,6 +73,7 @@ __all__ = [
     "ModelRefusedError",
     "ModelReplyError",
     "ModelUnreachableError",
+    "ModelUntrustedError",
     "NotSparqlError",
     "OfflineError",
     "PackError",
@@ -86,6 +89,7 @@ __all__ = [
     "TopicError",
     "TruncatedError",
     "UnreachableError",
+    "UntrustedError",
 ]
 
 
@@ -239,6 +243,14 @@ class UnreachableError(EndpointError):
     default_hint = "check the URL and the network; `fedkg endpoints check NAME` tries it"
 
 
+class UntrustedError(UnreachableError):
+    """Raised when it answers only in a way that is not trusted: a bad certificate, a redirect to another origin."""
+
+    retryable = False
+    action = Action.STOP
+    default_hint = "use the URL at which the endpoint itself answers, over https with a valid certificate"
+
+
 class EndpointTimeoutError(EndpointError):
     """Raised when the endpoint, a gateway or our own deadline cut the query off."""
 
@@ -298,6 +310,13 @@ class ModelOverloadedError(ModelUnreachableError):
     """Raised when the model's service says that it has too much to do."""
 
     default_hint = "try again in some minutes; the finished hops stay cached"
+
+
+class ModelUntrustedError(ModelUnreachableError):
+    """Raised when the service answers only over a bad certificate, or redirects: key and prompt go to no other URL."""
+
+    retryable = False
+    default_hint = "use the base URL at which the service itself answers, over https with a valid certificate"
 
 
 class ModelRefusedError(ModelError):

@@ -44,6 +44,7 @@ WHOLE = {
     "test_side_effects.py": "what importing the package changes",
     "test_tree.py": "this file",
     "transport/test_cassettes.py": "recorded exchanges of endpoints",
+    "transport/test_hostile_headers.py": "replies whose headers are attacks",
     "transport/test_shapes.py": "every known misbehaviour of endpoints",
 }
 """Tests of the whole, or of a law that several modules keep together, and what they are about."""

@@ -1,14 +1,13 @@
 """SPARQL over HTTP: the only importer of aiohttp.
 
 A query always goes out as a POST form: Virtuoso never answers a POSTed `application/sparql-query`, and GET is cut
-silently at some 8 to 10 kB. The body is read in pieces and counted after decompression, so no reply can fill the
-memory.
+silently at some 8 to 10 kB. The body is read in pieces and counted while it is unpacked, so no reply can fill the
+memory. A redirect is followed within the origin only: query, contact and password are for the server that was named.
 """
 
 import contextlib
 import re
 import time
-import urllib.request
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from functools import partial
 from importlib import metadata
@@ -16,9 +15,20 @@ from importlib import metadata
 import aiohttp
 import yarl
 
+from fedkg.common import certificates
 from fedkg.common.per_loop import PerLoop
-from fedkg.errors import EndpointTimeoutError, ProfileError, TruncatedError, UnreachableError
+from fedkg.common.unpacking import ACCEPTED, PackedReplyError, Unpacker
+from fedkg.errors import (
+    EndpointTimeoutError,
+    FedkgError,
+    NotSparqlError,
+    ProfileError,
+    TruncatedError,
+    UnreachableError,
+    UntrustedError,
+)
 from fedkg.sparql.reply import EndpointReply
+from fedkg.transport import proxies, redirects
 
 __all__ = ["HttpTransport"]
 
@@ -26,18 +36,19 @@ CONNECT_SECONDS = 15.0
 CHUNK = 1 << 16
 ERROR_BYTES = 1 << 20
 """Bytes of an error that are read: engines repeat the query before they say what is wrong."""
-REDIRECTS = 5
-# a 303 leads to another resource, not to the same one elsewhere
-MOVED = {301, 302, 307, 308}
 # the most specific first
 BROKEN: tuple[tuple[type[Exception], str], ...] = (
     (aiohttp.ConnectionTimeoutError, "no connection in time"),
-    (aiohttp.ClientConnectorCertificateError, "the server's certificate does not fit its name"),
+    (aiohttp.ClientProxyConnectionError, "no connection to the proxy"),
+    (aiohttp.ClientHttpProxyError, "the proxy lets no connection through"),
     (aiohttp.ClientSSLError, "no secure connection"),
     (aiohttp.ClientConnectorDNSError, "the host is not known"),
     (aiohttp.ServerDisconnectedError, "the server hung up"),
     (aiohttp.ClientPayloadError, "the reply broke off"),
+    (PackedReplyError, "the reply broke off"),
 )
+PROXY_ERRORS = (aiohttp.ClientProxyConnectionError, aiohttp.ClientHttpProxyError)
+UNPACKED = "let the server, or the gateway before it, compress with gzip only, or not at all"
 UNSENDABLE = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -47,7 +58,7 @@ class HttpTransport:
     `timeout` is the time limit of one request in seconds, `max_bytes` the most bytes of one reply after decompression,
     `contact` the mail address or URL that the User-Agent carries, `headers` further request headers, `form` makes the
     fields of the POST form from a query. A user name and password in the URL are sent as basic authentication and never
-    shown. Raises ProfileError for a URL or a header that cannot be used.
+    shown. Raises ProfileError for a URL or a header that cannot be used, SettingsError for a proxy.
     """
 
     def __init__(
@@ -64,6 +75,7 @@ class HttpTransport:
         self._url = whole.with_user(None).with_fragment(None)
         self.name = self.url = str(self._url.with_query(None))
         self._headers = _headers(whole, contact, headers or {})
+        self._proxy = proxies.proxy_for(self._url)
         self._timeout = timeout
         self._max_bytes = max_bytes
         self._form = form
@@ -73,19 +85,21 @@ class HttpTransport:
         return f"HttpTransport({self.name})"
 
     async def send(self, query: str) -> EndpointReply:
-        """The endpoint's reply, whatever its status; redirects are followed on the same host only, never off https.
+        """The endpoint's reply, whatever its status; redirects are followed on the same origin only.
 
-        Raises UnreachableError, EndpointTimeoutError, or TruncatedError for more than `max_bytes`.
+        Raises UnreachableError for whatever breaks, UntrustedError for a redirect elsewhere or a bad certificate,
+        EndpointTimeoutError, NotSparqlError for an encoding that was not asked for, or TruncatedError for more than
+        `max_bytes`.
         """
         session = await anext(self._sessions.here())
-        started = time.monotonic()
-        url = self._url
+        started, url = time.monotonic(), str(self._url)
         with _mapped(self.name, self._timeout):
-            for hops_left in range(REDIRECTS, -1, -1):
-                proxy = _proxy(url)
-                async with session.post(url, data=self._form(query), allow_redirects=False, proxy=proxy) as response:
-                    onward = _onward(response.status, response.url, response.headers.get("Location", ""))
-                    if onward is None or not hops_left:
+            for hops_left in range(redirects.MOST, -1, -1):
+                request = session.post(url, data=self._form(query), allow_redirects=False, proxy=self._proxy)
+                async with request as response:
+                    location = response.headers.get("Location", "")
+                    onward = redirects.onward(response.status, url, location, name=self.name, left=hops_left)
+                    if onward is None:
                         return await self._reply(response, started)
                     url = onward
         raise AssertionError("the last hop returns")
@@ -96,14 +110,22 @@ class HttpTransport:
             await opened.aclose()
 
     async def _reply(self, response: aiohttp.ClientResponse, started: float) -> EndpointReply:
+        proxies.refused(response.status, self.name)
         good = response.status < 300
         cap = self._max_bytes if good else min(ERROR_BYTES, self._max_bytes)
-        body = await _read(response, cap)
+        body = await _read(response, self._unpacker(response), cap)
         if len(body) > cap and good:
             message = f"{self.name} sent more than {cap} bytes"
             raise TruncatedError(message, endpoint=self.name, status=response.status)
         headers = {name.lower(): value for name, value in response.headers.items()}
         return EndpointReply(response.status, headers, bytes(body[:cap]), time.monotonic() - started)
+
+    def _unpacker(self, response: aiohttp.ClientResponse) -> Unpacker:
+        try:
+            return Unpacker(",".join(response.headers.getall("Content-Encoding", [])))
+        except PackedReplyError as error:
+            message = f"{self.name} sent {error}"
+            raise NotSparqlError(message, endpoint=self.name, status=response.status, hint=UNPACKED) from error
 
 
 async def _kept_open(headers: Mapping[str, str], seconds: float) -> AsyncGenerator[aiohttp.ClientSession]:
@@ -116,18 +138,21 @@ async def _kept_open(headers: Mapping[str, str], seconds: float) -> AsyncGenerat
         # no bound of its own: waiting for a slot would count against the request's time
         connector=aiohttp.TCPConnector(limit=0),
         cookie_jar=aiohttp.DummyCookieJar(),
+        auto_decompress=False,
     ) as session:
         while True:
             yield session
 
 
-async def _read(response: aiohttp.ClientResponse, cap: int) -> bytearray:
+async def _read(response: aiohttp.ClientResponse, unpacker: Unpacker, cap: int) -> bytearray:
     """The body; it ends soon after `cap` bytes where it is longer."""
     body = bytearray()
     async for chunk in response.content.iter_chunked(CHUNK):
-        body += chunk
-        if len(body) > cap:
-            break
+        for piece in unpacker.pieces(chunk):
+            body += piece
+            if len(body) > cap:
+                return body
+    unpacker.end()
     return body
 
 
@@ -146,6 +171,7 @@ def _headers(url: yarl.URL, contact: str, further: Mapping[str, str]) -> dict[st
     headers = {
         # XML says the same, and some services have nothing else
         "Accept": "application/sparql-results+json, application/sparql-results+xml;q=0.5",
+        "Accept-Encoding": ACCEPTED,
         "User-Agent": f"fedkg/{_version()}" + (f" (+{contact})" if contact else ""),
     }
     if url.user is not None:
@@ -164,40 +190,26 @@ def _version() -> str:
         return "0"
 
 
-def _proxy(url: yarl.URL) -> str | None:
-    """The proxy that this machine is set to use for that URL, as every other program takes it."""
-    if urllib.request.proxy_bypass(url.host or ""):
-        return None
-    proxy = urllib.request.getproxies().get(url.scheme, "")
-    proxy = proxy if "://" in proxy or not proxy else f"http://{proxy}"
-    # aiohttp speaks to no others
-    return proxy if proxy.startswith("http") else None
-
-
-def _onward(status: int, here: yarl.URL, location: str) -> yarl.URL | None:
-    """Where the endpoint has moved to; None where it has not, or to where neither query nor password should follow."""
-    if status not in MOVED or not location:
-        return None
-    try:
-        target = here.join(yarl.URL(location)).with_user(None)
-    except ValueError:
-        return None
-    downgrade = here.scheme == "https" and target.scheme != "https"
-    return target if target.host == here.host and target.scheme in ("http", "https") and not downgrade else None
-
-
 @contextlib.contextmanager
 def _mapped(name: str, timeout: float) -> Iterator[None]:
-    """Turns aiohttp's errors into fedkg's: what broke may be tried again, what took too long may not."""
+    """Turns what goes wrong into fedkg's errors: what broke may be tried again, what took too long may not."""
     try:
         yield
+    except FedkgError:
+        raise
     except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as error:
         raise ProfileError(f"not a URL of an endpoint: {name}") from error
-    except (aiohttp.ClientError, TimeoutError, OSError) as error:
-        if isinstance(error, TimeoutError) and not isinstance(error, aiohttp.ConnectionTimeoutError):
-            message = f"{name}: no whole reply within {timeout:g} s"
-            raise EndpointTimeoutError(message, endpoint=name) from error
-        raise UnreachableError(f"{name}: {_broken(error)}", endpoint=name) from error
+    except TimeoutError as error:
+        if isinstance(error, aiohttp.ConnectionTimeoutError):
+            raise UnreachableError(f"{name}: {_broken(error)}", endpoint=name) from error
+        message = f"{name}: no whole reply within {timeout:g} s"
+        raise EndpointTimeoutError(message, endpoint=name) from error
+    except Exception as error:  # what a hostile header makes of parsers has no end of kinds
+        if fault := certificates.fault(error):
+            message = f"{name}: its certificate is not trusted: {fault}"
+            raise UntrustedError(message, endpoint=name, hint=certificates.HINT) from error
+        hint = proxies.HINT if isinstance(error, PROXY_ERRORS) else ""
+        raise UnreachableError(f"{name}: {_broken(error)}", endpoint=name, hint=hint) from error
 
 
 def _broken(error: Exception) -> str:

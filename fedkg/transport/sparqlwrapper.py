@@ -8,13 +8,30 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from email.message import Message
+from http.client import HTTPMessage
+from typing import IO, Any
 
+import yarl
+
+from fedkg.common import certificates
+from fedkg.common.unpacking import PackedReplyError, Unpacker
 from fedkg.config.endpoint_spec import SparqlWrapper
 from fedkg.core import deadline
-from fedkg.errors import EndpointTimeoutError, ProfileError, TruncatedError, UnreachableError
+from fedkg.errors import (
+    EndpointError,
+    EndpointTimeoutError,
+    FedkgError,
+    NotSparqlError,
+    ProfileError,
+    TruncatedError,
+    UnreachableError,
+    UntrustedError,
+)
 from fedkg.sparql.reply import EndpointReply
+from fedkg.transport import proxies, redirects
 
 __all__ = ["WrapperTransport"]
 
@@ -28,13 +45,15 @@ class WrapperTransport:
 
     `timeout` in seconds, for the whole reply, holds where the object has none of its own, and never longer than the
     deadline of the caller; `max_bytes` is the most bytes of one reply. Raises ProfileError where the object is no
-    SPARQLWrapper, or its endpoint no http URL.
+    SPARQLWrapper, or its endpoint no http URL, SettingsError for a proxy that cannot be used. An opener that was
+    installed in urllib is not used: it might follow redirects to anywhere.
     """
 
     def __init__(self, wrapper: SparqlWrapper, *, timeout: float = 60.0, max_bytes: int = 64_000_000) -> None:
         if not hasattr(wrapper, "_createRequest"):
             raise ProfileError(f"expected a SPARQLWrapper object, got {type(wrapper).__name__}")
         self.name = self.url = _shown(wrapper.endpoint)
+        self._proxy = _proxy(self.url)
         self._wrapper = wrapper
         self._timeout = wrapper.timeout or timeout
         self._max_bytes = max_bytes
@@ -61,18 +80,28 @@ class WrapperTransport:
         started = time.monotonic()
         try:
             status, headers, body = self._exchange(self._request(query), seconds)
+        except FedkgError:
+            raise
         except TimeoutError as error:
             message = f"{self.name}: no whole reply within {seconds:.3g} s"
             raise EndpointTimeoutError(message, endpoint=self.name) from error
-        except (OSError, http.client.HTTPException) as error:
-            # URLError is an OSError; its reason may quote the URL, so only the kind of the cause is shown
-            cause = getattr(error, "reason", error)
-            message = f"{self.name}: the connection failed ({getattr(cause, 'strerror', None) or type(cause).__name__})"
-            raise UnreachableError(message, endpoint=self.name) from error
+        except Exception as error:  # what a hostile header makes of parsers has no end of kinds
+            raise self._broken(error) from error
         if len(body) > self._max_bytes:
             raise TruncatedError(f"{self.name} sent more than {self._max_bytes} bytes", endpoint=self.name)
         lowered = {name.lower(): value for name, value in headers.items()}
         return EndpointReply(status, lowered, body, time.monotonic() - started)
+
+    def _broken(self, error: Exception) -> EndpointError:
+        if fault := certificates.fault(error):
+            message = f"{self.name}: its certificate is not trusted: {fault}"
+            return UntrustedError(message, endpoint=self.name, hint=certificates.HINT)
+        if isinstance(error, PackedReplyError):
+            return NotSparqlError(f"{self.name} sent {error}", endpoint=self.name)
+        # the reason of a URLError may quote the URL, so only the kind of the cause is shown
+        cause = getattr(error, "reason", error)
+        message = f"{self.name}: the connection failed ({getattr(cause, 'strerror', None) or type(cause).__name__})"
+        return UnreachableError(message, endpoint=self.name)
 
     def _request(self, query: str) -> urllib.request.Request:
         # a copy, because several threads ask at once and the query is a field of the object
@@ -81,32 +110,92 @@ class WrapperTransport:
         wrapper.setMethod("POST")
         wrapper.setRequestMethod("urlencoded")
         wrapper.setReturnFormat("json")
+        if _digest_user(wrapper):
+            # it would put a handler with the password into urllib's opener for the whole process
+            vars(wrapper).update(user=None, passwd=None)
         # its public query() turns replies into exceptions that have lost their status and headers
         return wrapper._createRequest()  # noqa: SLF001
 
     def _exchange(self, request: urllib.request.Request, seconds: float) -> tuple[int, Message, bytes]:
         end = time.monotonic() + seconds
+        opener = urllib.request.build_opener(self._proxy, SameOrigin(self.name), *self._digest())
         try:
             # __init__ has let http and https through only
-            with urllib.request.urlopen(request, timeout=seconds) as response:  # noqa: S310
+            with opener.open(request, timeout=seconds) as response:
                 return response.status, response.headers, self._read(response, end)
         except urllib.error.HTTPError as error:
             with error:
+                proxies.refused(error.code, self.name)
                 return error.code, error.headers, self._read(error, end)
+
+    def _digest(self) -> Iterator[urllib.request.BaseHandler]:
+        """What answers a challenge with the user and password of an object that is set to digest authentication."""
+        if _digest_user(self._wrapper):
+            fields = vars(self._wrapper)
+            passwords = urllib.request.HTTPPasswordMgr()
+            passwords.add_password(fields["realm"], self._wrapper.endpoint, fields["user"], fields["passwd"])
+            yield urllib.request.HTTPDigestAuthHandler(passwords)
 
     def _read(self, response: http.client.HTTPResponse | urllib.error.HTTPError, end: float) -> bytes:
         """The body, one byte more of it than allowed where it is longer.
 
         Urllib's own timeout starts anew with each byte.
         """
-        length, body = getattr(response, "length", None), bytearray()
-        while len(body) != length and len(body) <= self._max_bytes and (chunk := response.read1(CHUNK)):
-            body += chunk
+        unpacker = Unpacker(",".join(response.headers.get_all("Content-Encoding", [])))
+        length, received, body = getattr(response, "length", None), 0, bytearray()
+        while received != length and (chunk := response.read1(CHUNK)):
+            received += len(chunk)
+            for piece in unpacker.pieces(chunk):
+                body += piece
+                if len(body) > self._max_bytes:
+                    return bytes(body)
             if time.monotonic() > end:
                 raise TimeoutError
-        if length is not None and len(body) < min(length, self._max_bytes):
-            raise http.client.IncompleteRead(bytes(body))
+        if length is not None and received < length:
+            raise http.client.IncompleteRead(b"")
+        unpacker.end()
         return bytes(body)
+
+
+class SameOrigin(urllib.request.HTTPRedirectHandler):
+    """Sends the whole request again where an endpoint has moved on its own origin.
+
+    Urllib itself would send every header of it anywhere, and no query.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._left = redirects.MOST
+
+    def http_error_302(
+        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage
+    ) -> Any:
+        """The reply from where it has moved to; None where it is no redirect. Raises UntrustedError."""
+        try:
+            url = redirects.onward(code, req.full_url, headers.get("Location", ""), name=self._name, left=self._left)
+        except UntrustedError:
+            fp.close()
+            raise
+        if url is None:
+            return None
+        self._left -= 1
+        fp.close()
+        again = urllib.request.Request(url, req.data, req.headers, method=req.get_method())  # noqa: S310  # same origin
+        return self.parent.open(again, timeout=req.timeout)
+
+    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
+
+
+def _digest_user(wrapper: SparqlWrapper) -> str:
+    """The user of an object that is set to digest authentication; "" for others."""
+    fields = vars(wrapper)
+    return fields.get("user") or "" if fields.get("http_auth") == "DIGEST" else ""
+
+
+def _proxy(url: str) -> urllib.request.ProxyHandler:
+    parsed = yarl.URL(url)
+    proxy = proxies.proxy_for(parsed)
+    return urllib.request.ProxyHandler({parsed.scheme: str(proxy)} if proxy else {})
 
 
 def _shown(endpoint: str) -> str:

@@ -380,7 +380,7 @@ def _failed(name: str, error: EndpointError) -> Finding:
     """The endpoint's error as a finding, with the instant until which it wants to be left alone."""
     until = dt.datetime.now(dt.UTC) + dt.timedelta(seconds=error.wait)
     when = f"; not before {until:%Y-%m-%d %H:%M} UTC" if error.wait else ""
-    advice = next((text for kind, text in ADVICE.items() if isinstance(error, kind)), error.hint)
+    advice = ADVICE.get(type(error), error.hint)
     return Finding(name, Grade.FAILED, f"{error.message}{when}", advice)
 
 

@@ -11,14 +11,12 @@ from typing import Any
 
 import aiohttp
 import pytest
-import yarl
 from aiohttp import web
 from aiohttp.client_reqrep import ConnectionKey
 
 from fedkg.errors import (
     EndpointError,
     EndpointTimeoutError,
-    NotSparqlError,
     ProfileError,
     TruncatedError,
     UnreachableError,
@@ -27,6 +25,7 @@ from fedkg.sparql.reply import EndpointReply
 from fedkg.sparql.results import accept
 from fedkg.transport import http
 from fedkg.transport.http import HttpTransport
+from tests.support.raw_server import raw_server, reply
 
 Serve = Callable[..., Awaitable[Any]]
 JSON = "application/sparql-results+json"
@@ -302,49 +301,14 @@ async def test_a_redirect_on_the_same_host_is_followed_with_the_query(serve: Ser
     assert all("authorization" in asked.headers for asked in server.asked)
 
 
-@pytest.mark.parametrize(
-    "target", ["http://localhost:{port}/x", "//localhost/", "http://[", "ftp://127.0.0.1/", "/sparql", ""]
-)
-async def test_other_redirects_are_not_followed(serve: Serve, target: str) -> None:
-    """Another host, another protocol or a circle ends the walk; the caller is told where it led."""
-
-    async def moved(request: web.Request) -> web.Response:
-        return web.Response(status=307, headers={"Location": target.format(port=request.url.port)})
-
-    server = await serve(moved)
-    with pytest.raises(NotSparqlError, match="e answered 307"):
-        accept(await once(server.url), endpoint="e")
-    assert len(server.asked) == (6 if target == "/sparql" else 1)
-
-
-@pytest.mark.parametrize(
-    ("here", "location", "target"),
-    [
-        ("http://h/a", "https://h/b", "https://h/b"),
-        ("https://h/a", "http://h/b", None),
-        ("https://h/a", "https://u:p@h/b", "https://h/b"),
-        ("https://h/a", "https://g/a", None),
-    ],
-)
-def test_a_redirect_may_only_make_it_safer(here: str, location: str, target: str | None) -> None:
-    """To https is a way to go, off https is not, and a redirect brings no credentials of its own."""
-    assert http._onward(301, yarl.URL(here), location) == (yarl.URL(target) if target else None)
-
-
-@pytest.mark.parametrize("scheme", ["http://", ""])
-async def test_the_proxy_of_the_machine_is_used(serve: Serve, monkeypatch: pytest.MonkeyPatch, scheme: str) -> None:
-    """Where the machine is set to a proxy, requests go through it."""
-    server = await serve(empty)
-    monkeypatch.setenv("http_proxy", f"{scheme}127.0.0.1:{server.port}")
-    await once("http://endpoint.invalid/sparql")
-    assert server.asked[0].path == "http://endpoint.invalid/sparql"
-
-
-async def test_a_proxy_of_another_kind_is_passed_by(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A SOCKS proxy is none that we can speak to."""
-    server = await serve(empty)
-    monkeypatch.setenv("http_proxy", "socks5://127.0.0.1:9")
-    assert (await once(server.url)).status == 200
+async def test_an_address_of_version_6_is_one_as_any_other(serve: Serve) -> None:
+    """An IPv6 literal as the endpoint's host is asked, named in brackets, and moves within its origin."""
+    with raw_server(address="::1") as server:
+        good, moved = reply(EMPTY, content_type=JSON), reply(status="308 Moved", location=f"{server.origin}/new")
+        server.answer = lambda request: good if b"POST /new" in request else moved
+        assert (await once(server.url)).body == EMPTY
+        assert HttpTransport(server.url).name == f"http://[::1]:{server.port}/sparql"
+    assert len(server.asked) == 2
 
 
 # ---- several event loops ----
