@@ -12,10 +12,10 @@ import msgspec
 
 from fedkg.common.plugins import Registry
 
-__all__ = ["DIALECTS", "GENERIC", "Dialect", "Engine", "Query", "find", "known_names", "loaded"]
+__all__ = ["DIALECTS", "GENERIC", "PLAIN", "Dialect", "Engine", "Query", "find", "known_names", "loaded"]
 
-Engine = Literal["generic", "blazegraph", "qlever", "virtuoso", "oxigraph"]
-"""The engines that are detected by how they answer."""
+Engine = Literal["generic", "blazegraph", "qlever", "virtuoso", "oxigraph", "rdflib", "comunica"]
+"""The engines that are detected by how they answer; `plain` is one that a profile may name beside them."""
 
 
 class Dialect(msgspec.Struct, frozen=True):
@@ -24,7 +24,11 @@ class Dialect(msgspec.Struct, frozen=True):
     inline: a known term stands in the pattern itself, one branch each, instead of in VALUES. branches: most branches of
     one UNION. typed_strings: a literal of type xsd:string is another term than the same one without a type.
     fast_distinct_predicates: an entity's distinct relations are read off an index, whatever the number of its edges.
-    text: which search in labels the engine brings along ("" for none).
+    text: which search in labels the engine brings along ("" for none). simple: it joins patterns in the order in which
+    they stand and evaluates a query inside of another one by itself, so that no LIMIT stands inside of a pattern; and a
+    batch begins small. lone_names: a name in several languages is a constant in a branch of its own for each, instead
+    of one VALUES. decodes_twice: its server decodes a query once more than it was encoded, so that a "%" is written as
+    the escape of SPARQL for it.
     """
 
     engine: str = "generic"
@@ -33,9 +37,19 @@ class Dialect(msgspec.Struct, frozen=True):
     typed_strings: bool = False
     fast_distinct_predicates: bool = False
     text: Literal["", "bif", "qlever"] = ""
+    simple: bool = False
+    lone_names: bool = False
+    decodes_twice: bool = False
+
+    def written(self, query: str) -> str:
+        """The query as its server must be sent it."""
+        return query.replace("%", "\\u0025") if self.decodes_twice else query
 
 
 GENERIC = Dialect()
+PLAIN = Dialect("plain", inline=True, branches=150, simple=True, lone_names=True)
+"""Nothing but constants, variables, FILTER and UNION: what an engine is asked that refuses a query with an error of its
+own."""
 
 DIALECTS: dict[str, Dialect] = {
     "generic": GENERIC,
@@ -46,6 +60,10 @@ DIALECTS: dict[str, Dialect] = {
     # each branch adds to the generated SQL, whose length is bounded (openlink/virtuoso-opensource#280)
     "virtuoso": Dialect("virtuoso", typed_strings=True, fast_distinct_predicates=True, text="bif"),
     "oxigraph": Dialect("oxigraph", branches=100),
+    # joins of joins are evaluated side by side in full (rdflib's algebra.analyse): constants keep them flat
+    "rdflib": Dialect("rdflib", inline=True, branches=150, typed_strings=True, simple=True, decodes_twice=True),
+    "comunica": Dialect("comunica", inline=True, branches=150, simple=True),
+    "plain": PLAIN,
 }
 
 Query = str | Callable[[Dialect], str]

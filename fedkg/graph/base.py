@@ -44,7 +44,8 @@ class EndpointSource:
 
     `name` is what a proof calls the endpoint; `identity` distinguishes its content in the cache: a URL, or a file's
     digest; `ttl` says for how many days replies are fresh; `lookup` is asked for entities by words, where that is
-    another service.
+    another service. `engines` returns which engines are believed to answer over the network, none for what is in this
+    process.
     """
 
     name: str
@@ -54,6 +55,7 @@ class EndpointSource:
     store: Store
     ttl: Ttl = field(default_factory=Ttl)
     lookup: SparqlClient | None = None
+    engines: Callable[[], Iterable[str]] = tuple
 
 
 class Graph(Protocol):
@@ -105,8 +107,8 @@ class Patience:
     """How many more requests of one batch may fail, and until when, before the rest of the batch is given up.
 
     A batch may take a third of what is left of the question: one endpoint that fails slowly must not use up the time
-    for all. `reshaped` is whether the batch was too much at once, `most` how many items at once were answered,
-    `fewest` how many were too much (0: none).
+    for all. `reshaped` is whether the batch was too much at once, `most` how many items at once were answered, in how
+    many `seconds`, `fewest` how many were too much (0: none).
     """
 
     def __init__(self, failures: int = FAILURES) -> None:
@@ -114,10 +116,12 @@ class Patience:
         self._least = (1 - SHARE) * deadline.left()
         self.reshaped = False
         self.most = self.fewest = 0
+        self.seconds = 0.0
 
-    def fits(self, count: int) -> None:
-        """Notes that so many items at once were answered."""
-        self.most = max(self.most, count)
+    def fits(self, count: int, seconds: float = 0.0) -> None:
+        """Notes that so many items at once were answered, and the seconds that it took."""
+        if count >= self.most:
+            self.most, self.seconds = count, seconds
 
     def lasts(self, error: EndpointError, count: int) -> bool:
         """Whether to ask for less after this error for so many items, which it counts.

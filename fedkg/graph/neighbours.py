@@ -17,6 +17,7 @@ import msgspec
 
 from fedkg.common.concurrency import concurrently
 from fedkg.common.single_flight import SingleFlight
+from fedkg.config.dialects import GENERIC, find
 from fedkg.config.settings import DAY
 from fedkg.core.encoding import decode, encode
 from fedkg.core.meter import count
@@ -49,12 +50,13 @@ class Neighbours:
         self._store = source.store
         self._hubs = Hubs(source)
         self._ttl = source.ttl
+        self._engines = source.engines
         bounds = (limits.rows, limits.relation, limits.entity)
         what = (source.identity, build.DIALECT_VERSION, shape.edges, shape.mediators, shape.unknown, bounds)
         self._key = digest(what)
         most = min(limits.batch, build.room(shape))
         ways: tuple[Direction, Direction] = ("out", "in")
-        self._sizes = {way: BatchSize(source.store, f"{self._key} {way}", most) for way in ways}
+        self._sizes = {way: BatchSize(source.store, f"{self._key} {way}", most, limits.timeout / 2) for way in ways}
         self._flights: dict[Direction, SingleFlight[Iri, Neighbourhood]] = {
             way: SingleFlight(_has_failed) for way in ways
         }
@@ -89,7 +91,7 @@ class Neighbours:
                 neighbourhoods.update({near.entity: near for near in await self._batch(batch, direction)})
 
         if waiting:
-            await size.load()
+            await size.load(small=any(map(_begins_small, self._engines())))
             await concurrently(*(work() for _ in range(self._limits.concurrency)))
         return neighbourhoods
 
@@ -106,14 +108,14 @@ class Neighbours:
         await self._save(cut, self._ttl.nothing if patience.fewest == 1 else self._ttl.neighbours)
         if patience.reshaped or not all(near.failed for near in neighbourhoods):
             too_much = 2 * patience.most or patience.fewest or len(batch)
-            await self._learn(direction, too_much if patience.reshaped else len(batch), fits=not patience.reshaped)
+            await self._learn(direction, too_much if patience.reshaped else len(batch), patience)
         return neighbourhoods
 
-    async def _learn(self, direction: Direction, asked: int, *, fits: bool) -> None:
+    async def _learn(self, direction: Direction, asked: int, patience: Patience) -> None:
         """Adapts how many entities share a request."""
         size = self._sizes[direction]
         before = size.now
-        await size.learn(asked, fits=fits)
+        await size.learn(asked, fits=not patience.reshaped, seconds=patience.seconds)
         if size.now != before:
             log.info("%s: %d entities in a request (%s) instead of %d", self.name, size.now, direction, before)
 
@@ -122,12 +124,16 @@ class Neighbours:
         try:
             reply = await self._select.select(query, "neighbours")
             if len(reply.rows) <= self._limits.rows:
-                patience.fits(len(batch))
+                patience.fits(len(batch), reply.seconds)
                 return self._read(batch, direction, reply)
             hubs, parts = self._apart(batch, direction, reply, patience)
         except EndpointError as error:
-            alone = len(batch) == 1
-            if not patience.lasts(error, len(batch)) or (alone and error.action is not Action.RESHAPE):
+            alone, first = len(batch) == 1, not patience.reshaped
+            lasts = patience.lasts(error, len(batch))
+            if first and patience.reshaped:
+                # at once: the halves may fail too, and then the endpoint is left alone or the question ends
+                await self._learn(direction, len(batch), patience)
+            if not lasts or (alone and error.action is not Action.RESHAPE):
                 return [self._gap(entity, direction, str(error)) for entity in batch]
             hubs, parts = (batch, []) if alone else ([], halves(batch))
         whole = (self._ask(part, direction, patience) for part in parts)
@@ -181,6 +187,11 @@ class Neighbours:
         }
         if values:
             await asyncio.to_thread(self._store.put_many, NAMESPACE, values, days * DAY)
+
+
+def _begins_small(engine: str) -> bool:
+    """Whether nothing is known of what the engine can take, or that it is little."""
+    return engine == GENERIC.engine or (find(engine) or GENERIC).simple
 
 
 def _has_failed(near: Neighbourhood) -> bool:

@@ -8,7 +8,7 @@ Where a query starts from entities that are known, the dialect says how they sta
 a constant in a branch of its own. The rows are the same, but for how often the same one comes.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from fedkg.config import dialects
@@ -45,7 +45,7 @@ CATALOGUE_ROWS = 200_000
 def room(shape: Shape) -> int:
     """The most entities of one neighbour query, such that each can have branches of its own in every dialect."""
     ways: tuple[Direction, Direction] = ("out", "in")
-    branches = max(len(_edge_branches(_Start("", "?x", ""), way, shape, 1)) for way in ways)
+    branches = max(len(_edge_branches(_Start("", "?x", ""), way, shape, 1, GENERIC)) for way in ways)
     return min(dialect.branches for dialect in dialects.loaded() if dialect.inline) // branches
 
 
@@ -59,7 +59,7 @@ def neighbours(
     value o, qualifier (q, v).
     """
     starts = _starts_from("?s" if direction == "out" else "?o", entities, dialect)
-    branches = [branch for start in starts for branch in _edge_branches(start, direction, shape, limit)]
+    branches = [branch for start in starts for branch in _edge_branches(start, direction, shape, limit, dialect)]
     if dialect.inline:
         # else a branch is evaluated in full before the LIMIT of the whole query
         branches = [f"SELECT * WHERE {{ {branch} }} LIMIT {limit}" for branch in branches]
@@ -122,13 +122,8 @@ def named(names: Sequence[str], shape: Labels, languages: Sequence[str], limit: 
     `limit` bounds the rows of each predicate. d<n> is the description, where there is one.
     """
     literals = (Literal(name, language=tag) for name in names for tag in _tags(languages))
-    spelled = " ".join(form for literal in literals for form in _forms(literal, dialect))
-    branches = [
-        f"SELECT ?e{number} ?l{number} ?d{number} WHERE {{ VALUES ?l{number} {{ {spelled} }}"
-        f" ?e{number} {Iri(predicate).n3()} ?l{number} . {_described(number, shape, languages)} }} LIMIT {limit}"
-        for number, predicate in enumerate((*shape.predicates, *shape.aliases))
-    ]
-    return f"SELECT * WHERE {{ {_union(branches)} }}"
+    forms = [form for literal in literals for form in _forms(literal, dialect)]
+    return f"SELECT * WHERE {{ {_union(_named(forms, shape, languages, limit, dialect))} }}"
 
 
 def scan_labels(shape: Labels, limit: int) -> str:
@@ -214,12 +209,12 @@ def _starts_from(variable: str, entities: Sequence[Iri], dialect: Dialect) -> li
     return [_Start(f"VALUES {variable} {{ {_list(entities)} }} ", variable, "")]
 
 
-def _edge_branches(start: _Start, direction: Direction, shape: Shape, limit: int) -> list[str]:
+def _edge_branches(start: _Start, direction: Direction, shape: Shape, limit: int, dialect: Dialect) -> list[str]:
     """The branches that lead from one start to its edges."""
     subject, target = (start.term, "?o") if direction == "out" else ("?s", start.term)
     plain = f"{start.before}{subject} ?p {target} . {_edge_filter('?p', shape.edges)}"
-    statements = _statements(start.before, subject, target, shape.mediators)
-    mediated = _mediated(start, direction, shape, limit)
+    statements = _statements(start, direction, shape.mediators, dialect)
+    mediated = _mediated(start, direction, shape, limit, dialect)
     return [*(f"{branch}{start.after}" for branch in (plain, *statements)), *mediated]
 
 
@@ -236,25 +231,29 @@ def _known(start: _Start, links: Sequence[Iri]) -> list[str]:
     return [f"{start.before}FILTER EXISTS {{ {triple} }}" for triple in triples]
 
 
-def _mediated(start: _Start, direction: Direction, shape: Shape, limit: int) -> list[str]:
-    """Mediators first, in a query of their own: else their legs may be read before it is known that they are any.
+def _mediated(start: _Start, direction: Direction, shape: Shape, limit: int, dialect: Dialect) -> list[str]:
+    """Mediators first, in a group of their own: else their legs may be read before it is known that they are any.
 
     They are looked for among `limit` edges. Where there are more, the plain edges alone fill the reply, and it counts
-    as cut; without the bound, an engine that begins with this branch looks at each of a hub's million edges.
+    as cut; without the bound, an engine that begins with this branch looks at each of a hub's million edges. A simple
+    engine would join a bounded query with the whole graph, and goes without.
     """
     test = _mediator_test(shape.mediators)
     if not test:
         return []
     edge, last, leg = (_edge_filter(variable, shape.edges) for variable in ("?p", "?w", "?q"))
-    first = f"{start.term} ?p ?m . {edge}" if direction == "out" else f"?m ?w {start.term} . {last}"
-    nodes = f"{{ {{ SELECT * WHERE {{ {start.before}{first} }} LIMIT {limit} }} {test} }}"
+    first = start.before + (f"{start.term} ?p ?m . {edge}" if direction == "out" else f"?m ?w {start.term} . {last}")
+    nodes = f"{{ {first if dialect.simple else f'{{ SELECT * WHERE {{ {first} }} LIMIT {limit} }}'} {test} }}"
     legs = f"?m ?q ?v . {leg}"
     if direction == "out":
         return [f"{nodes} {legs}{start.after}"]
+    leading = f"{nodes} ?s ?p ?m . {edge}{start.after}"
+    if dialect.simple:
+        return [leading, f"SELECT DISTINCT ?m ?q ?v WHERE {{ {{ {nodes} FILTER EXISTS {{ ?s ?p ?m }} }} {legs} }}"]
     # By themselves: joined with those who lead to it, the 600 legs of an entity without a name are 90,000 rows. A group
     # of their own for the nodes and the LIMIT after it keep the engines from reading the whole graph for them.
     led_to = f"{{ SELECT DISTINCT ?m WHERE {{ {nodes} ?s ?p ?m }} LIMIT {limit} }}"
-    return [f"{nodes} ?s ?p ?m . {edge}{start.after}", f"{led_to} {legs}"]
+    return [leading, f"{led_to} {legs}"]
 
 
 def _mediator_test(mediators: Mediators) -> str:
@@ -269,12 +268,17 @@ def _mediator_test(mediators: Mediators) -> str:
     return f"FILTER({' || '.join(kinds)}){nameless}" if kinds else ""
 
 
-def _statements(before: str, subject: str, target: str, mediators: Mediators) -> list[str]:
+def _statements(start: _Start, direction: Direction, mediators: Mediators, dialect: Dialect) -> list[str]:
+    """The statements of one start, from the end that is known to the other one."""
     if not mediators.statement:
         return []
-    claim, main = _starts("?c", mediators.claim), _starts("?main", mediators.statement)
+    subject, target = (start.term, "?o") if direction == "out" else ("?s", start.term)
+    claims = f"{subject} ?c ?m . FILTER({_starts('?c', mediators.claim)})"
+    mains = f"?m ?main {target} . FILTER({_starts('?main', mediators.statement)})"
+    first, second = (claims, mains) if direction == "out" else (mains, claims)
+    first = f"{start.before}{first}"
     legs = f"?m ?q ?v . FILTER({_starts('?q', mediators.qualifier)}){_ranked(mediators)}"
-    return [f"{before}{subject} ?c ?m . FILTER({claim}) ?m ?main {target} . FILTER({main}) {legs}"]
+    return [f"{f'{{ {first} }}' if dialect.simple else first} {second} {legs}"]
 
 
 def _ranked(mediators: Mediators) -> str:
@@ -294,6 +298,20 @@ def _edge_filter(variable: str, edges: Edges) -> str:
     if edges.skip:
         tests.append(f"{variable} NOT IN ({_list((Iri(iri) for iri in edges.skip), ', ')})")
     return f"FILTER({' && '.join(tests)})" if tests else ""
+
+
+def _named(
+    forms: Sequence[str], shape: Labels, languages: Sequence[str], limit: int, dialect: Dialect
+) -> Iterator[str]:
+    """A branch for each predicate with all names in it, or one for each name too."""
+    for number, predicate in enumerate((*shape.predicates, *shape.aliases)):
+        relation, described = Iri(predicate).n3(), _described(number, shape, languages)
+        starts = [_Start("", form, f" VALUES ?l{number} {{ {form} }}") for form in forms]
+        if not dialect.lone_names:
+            starts = [_Start(f"VALUES ?l{number} {{ {' '.join(forms)} }} ", f"?l{number}", "")]
+        for start in starts:
+            triple = f"{start.before}?e{number} {relation} {start.term} . {described}{start.after}"
+            yield f"SELECT ?e{number} ?l{number} ?d{number} WHERE {{ {triple} }} LIMIT {limit}"
 
 
 def _described(number: int, shape: Labels, languages: Sequence[str]) -> str:

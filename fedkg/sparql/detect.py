@@ -40,11 +40,13 @@ FRAMES: tuple[tuple[re.Pattern[bytes], Engine], ...] = (
     (re.compile(rb'"link"\s*:\s*\[\s*\].{0,4000}?"distinct"\s*:\s*(?:true|false)', re.DOTALL), "virtuoso"),
     (re.compile(rb'<results distinct="(?:true|false)" ordered="(?:true|false)"'), "virtuoso"),
     (re.compile(rb'"meta"\s*:\s*\{[^{}]*"query-time-ms"'), "qlever"),
+    (re.compile(rb'"metadata"\s*:\s*\{\s*"httpRequests"\s*:'), "comunica"),
 )
 ERRORS: tuple[tuple[re.Pattern[bytes], Engine], ...] = (
     (re.compile(rb"\bVirtuoso [0-9A-Z]{5} Error\b"), "virtuoso"),
     (re.compile(rb"\bcom\.bigdata\.[a-z]"), "blazegraph"),
     (re.compile(rb"\berror at \d+:\d+: expected\b"), "oxigraph"),
+    (re.compile(rb"\bSPARQL query on the RDFLib Graph:"), "rdflib"),
 )
 
 

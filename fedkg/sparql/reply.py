@@ -26,9 +26,10 @@ class EndpointReply(msgspec.Struct, frozen=True):
 class Rows(msgspec.Struct, frozen=True):
     """An accepted result: one dict per solution, variable name to term.
 
-    `bytes` as received, `format` the media type that they came in.
+    `bytes` as received, `format` the media type that they came in, `seconds` until the last byte.
     """
 
     rows: tuple[Mapping[str, Term], ...] = ()
     bytes: int = 0
     format: str = ""
+    seconds: float = 0.0

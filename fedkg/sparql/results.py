@@ -27,6 +27,7 @@ from fedkg.errors import (
     UnreachableError,
 )
 from fedkg.sparql import xml
+from fedkg.sparql.detect import detect
 from fedkg.sparql.reply import EndpointReply, Rows
 
 __all__ = ["accept"]
@@ -58,6 +59,15 @@ BANNED_UNTIL = re.compile(r"banned until (\d[^\s,;]*)", re.IGNORECASE)
 BANNED = re.compile(r"\bbanned\b", re.IGNORECASE)
 AGENT_POLICY = re.compile(r"user-agent policy", re.IGNORECASE)
 OVERLOADED = re.compile(r"overload", re.IGNORECASE)
+
+# an engine's own sentence about the query; what a server writes that is in trouble itself may pass
+SENTENCE = re.compile(r"[A-Za-z]{2,}\W+[A-Za-z]{2,}\W+[A-Za-z]{2,}")
+TROUBLE = re.compile(
+    r"internal (?:server )?error|unavailable|temporar|again|connect|socket|network|upstream|proxy|busy|too many"
+    r"|start(?:ing|ed|up)|shut(?:ting)? ?down|closed|lock|checkpoint|transaction|disk|no space|i/o|unexpected"
+    r"|unknown error|something went wrong|in progress|not ready|initiali[sz]",
+    re.IGNORECASE,
+)
 
 REFUSING = {403, 429, 503}
 """Statuses of servers that turn clients away: elsewhere a word such as "banned" may be data."""
@@ -127,7 +137,7 @@ def accept(reply: EndpointReply, *, endpoint: str, known_cap: int = 0, limit: in
     cap = min((bound for bound in (known_cap, limit) if bound > 0), default=0)
     if 0 < cap <= len(rows):
         raise _error(TruncatedError, reply, endpoint, f"{len(rows)} rows, as many as it gives at most ({cap})")
-    return Rows(rows=rows, bytes=len(reply.body), format=reply.content_type)
+    return Rows(rows, len(reply.body), reply.content_type, reply.seconds)
 
 
 def _rows(bindings: list[dict[str, _Binding]], endpoint: str) -> Iterator[Mapping[str, Term]]:
@@ -284,10 +294,10 @@ def _kind(reply: EndpointReply, text: str) -> type[EndpointError]:
     by_text = None if _is_page(reply) else _by_text(text)
     if by_text:
         return by_text
-    return RefusedError if _refuses(reply, text) else _by_status(reply)
+    return RefusedError if _refuses(reply, text) else _by_status(reply, text)
 
 
-def _by_status(reply: EndpointReply) -> type[EndpointError]:
+def _by_status(reply: EndpointReply, text: str) -> type[EndpointError]:
     status = reply.status
     if status in TOO_LARGE:
         return EndpointTimeoutError
@@ -295,8 +305,17 @@ def _by_status(reply: EndpointReply) -> type[EndpointError]:
         return NotSparqlError
     if status < HTTPStatus.INTERNAL_SERVER_ERROR:
         return QueryRejectedError
+    if status == HTTPStatus.INTERNAL_SERVER_ERROR and _blames_query(reply, text):
+        return QueryRejectedError
     # QLever answers 500 in JSON when the query itself was too much for it
     return EndpointTimeoutError if reply.content_type == "application/json" else UnreachableError
+
+
+def _blames_query(reply: EndpointReply, text: str) -> bool:
+    """Whether an engine tells what it could not evaluate: the same query would fail again."""
+    if _is_page(reply) or detect(reply) == "qlever":
+        return False
+    return bool(SENTENCE.search(text)) and not TROUBLE.search(text)
 
 
 def _by_text(text: str) -> type[EndpointError] | None:

@@ -11,17 +11,26 @@ import logging
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from http import HTTPStatus
 
 from aiolimiter import AsyncLimiter
 
 from fedkg.common.one_line import line
 from fedkg.common.per_loop import PerLoop
 from fedkg.common.retry import retrying
-from fedkg.config.dialects import GENERIC, Query, find
+from fedkg.config.dialects import GENERIC, PLAIN, Dialect, Query, find
 from fedkg.config.profiles import Limits
 from fedkg.core import deadline
 from fedkg.core.meter import Meter
-from fedkg.errors import Action, EndpointError, EndpointTimeoutError, QueryRejectedError, RefusedError, UnreachableError
+from fedkg.errors import (
+    Action,
+    EndpointError,
+    EndpointTimeoutError,
+    InputError,
+    QueryRejectedError,
+    RefusedError,
+    UnreachableError,
+)
 from fedkg.sparql import detect
 from fedkg.sparql.reply import EndpointReply, Rows
 from fedkg.transport.base import Transport
@@ -148,25 +157,48 @@ class EndpointClient:
         return rows
 
     async def _rows(self, replica: Replica, query: Query, kind: str, attempt: RequestAttempt) -> Rows:
-        """The accepted rows; a query that was rejected because another engine answers is put to that one once more."""
-        believed = replica.engine
-        reply = await self._reply(replica, query, kind, attempt)
+        """The accepted rows; a query that was rejected for how it is put is put once more, as far as that changes it.
+
+        That is so where the reply shows another engine than was believed, and where the engine failed with an error of
+        its own: then, and for all queries of this kind from now on, in the dialect `plain`.
+        """
+        dialect = PLAIN if replica.plain.get(kind) else _dialect(replica)
+        reply = await self._reply(replica, query, dialect, kind, attempt)
         try:
             return await self._accepted(reply)
-        except QueryRejectedError:
-            if isinstance(query, str) or replica.engine == believed:
+        except QueryRejectedError as error:
+            shown = _dialect(replica)
+            if shown != dialect and dialect is not PLAIN:
+                other = shown
+            elif error.status >= HTTPStatus.INTERNAL_SERVER_ERROR and kind not in replica.plain:
+                other = PLAIN
+            else:
                 raise
-        return await self._accepted(await self._reply(replica, query, kind, attempt))
+            if not _differs(query, dialect, other):
+                raise
+        if other is not PLAIN:
+            return await self._accepted(await self._reply(replica, query, other, kind, attempt))
+        return await self._plainly(replica, query, kind, attempt)
+
+    async def _plainly(self, replica: Replica, query: Query, kind: str, attempt: RequestAttempt) -> Rows:
+        """The rows of a query that the engine failed over; whether this helped is remembered of all of its kind."""
+        replica.plain[kind] = False
+        rows = await self._accepted(await self._reply(replica, query, PLAIN, kind, attempt))
+        replica.plain[kind] = True
+        log.info("%s: queries for %s are put plainly from now on: the engine failed over one", self.endpoint, kind)
+        return rows
 
     async def _accepted(self, reply: EndpointReply) -> Rows:
         if len(reply.body) < LARGE:
             return self._accept(reply)
         return await asyncio.to_thread(self._accept, reply)
 
-    async def _reply(self, replica: Replica, query: Query, kind: str, attempt: RequestAttempt) -> EndpointReply:
-        """The reply to the query in the replica's dialect; the engine that it shows is remembered."""
-        text = query if isinstance(query, str) else query(find(replica.engine) or GENERIC)
-        reply = await self._send(replica, text, kind, attempt)
+    async def _reply(
+        self, replica: Replica, query: Query, dialect: Dialect, kind: str, attempt: RequestAttempt
+    ) -> EndpointReply:
+        """The reply to the query in that dialect; the engine that it shows is remembered."""
+        text = query if isinstance(query, str) else query(dialect)
+        reply = await self._send(replica, dialect.written(text), kind, attempt)
         await replica.learn(reply)
         if replica.puzzling and reply.status in TELLING:
             await self._probe(replica, attempt)
@@ -204,3 +236,17 @@ def _gate(limits: Limits) -> tuple[asyncio.Semaphore, AsyncLimiter | None]:
     """Slots and pace, for one event loop."""
     pace = AsyncLimiter(1, limits.interval) if limits.interval else None
     return asyncio.Semaphore(limits.concurrency), pace
+
+
+def _dialect(replica: Replica) -> Dialect:
+    return find(replica.engine) or GENERIC
+
+
+def _differs(query: Query, before: Dialect, after: Dialect) -> bool:
+    """Whether the query can be put in the other dialect, and is another text there."""
+    if isinstance(query, str):
+        return before.written(query) != after.written(query)
+    try:
+        return before.written(query(before)) != after.written(query(after))
+    except InputError:
+        return False

@@ -44,7 +44,8 @@ class Replica:
     """A transport with what is remembered of its host.
 
     `word` is the engine that its profile names. Where `detects` is set, the engine that its replies show counts more.
-    What runs in this process has no host: nothing about it outlives it.
+    What runs in this process has no host: nothing about it outlives it. `plain` holds the kinds of query that its
+    engine failed over, and whether it helps to put them plainly.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Replica:
     ) -> None:
         self.transport = transport
         self.url = transport.url
+        self.plain: dict[str, bool] = {}
         self._host_registry = host_registry if self.url else HostRegistry(clock=clock)
         self._origin = origin(self.url)
         self._clock = clock

@@ -217,7 +217,9 @@ class _EndpointWiring:
         if opened_here:
             self._opened.push_async_callback(select.close)
         lookup = self._lookup(profile, name) if profile.lookup.url else None
-        source = EndpointSource(name, identity, profile, select, store or self._store, self._settings.ttl, lookup)
+        engines = tuple if inside or isinstance(select, OfflineClient) else partial(_engines, select)
+        kept, ttl = store or self._store, self._settings.ttl
+        source = EndpointSource(name, identity, profile, select, kept, ttl, lookup, engines)
         return ConnectedEndpoint(
             SparqlGraph(source, self._settings.languages, scan=inside, identity=self._identity), select, lookup
         )
@@ -269,6 +271,11 @@ class _EndpointWiring:
             free = f"{name} #{number}"
         self._names.add(free)
         return free
+
+
+def _engines(select: EndpointClient) -> list[str]:
+    """The engines that are believed of an endpoint's replicas now."""
+    return list(select.engines.values())
 
 
 def _open_file(path: Path) -> tuple[Transport, str]:

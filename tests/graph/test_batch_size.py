@@ -1,20 +1,29 @@
 """How many entities share a request: what is learned from replies, within one process and by the next one."""
 
+import re
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fedkg.cache.memory import MemoryStore
-from fedkg.config.profiles import Limits
+from fedkg.config.profiles import Limits, Mediators, Profile, Shape
 from fedkg.core.meter import Meter
 from fedkg.core.terms import Iri
-from fedkg.graph.batch_size import NAMESPACE, BatchSize
+from fedkg.graph.base import EndpointSource
+from fedkg.graph.batch_size import NAMESPACE, SMALL, BatchSize
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.sparql.reply import EndpointReply
+from fedkg.sparql.results import accept
+from fedkg.testing import FakeTransport
+from fedkg.transport.client import EndpointClient
 
 Wire = Callable[..., SparqlGraph]
+NOTHING = EndpointReply(
+    200, {"content-type": "application/sparql-results+json"}, b'{"head": {}, "results": {"bindings": []}}'
+)
 TIMEOUT = EndpointReply(500, {"content-type": "text/plain"}, b"Virtuoso S1T00 Error SR171: Transaction timed out")
 TEXT = " ".join(f":a{number} r:p :b ." for number in range(200))
 WANTED = [Iri(f"http://x/a{number}") for number in range(200)]
@@ -46,6 +55,61 @@ async def test_half_after_too_much_a_quarter_more_after_success() -> None:
 async def test_a_small_batch_proves_little() -> None:
     """Three entities that were answered say nothing of fifty; one that was too much alone is no matter of batches."""
     assert await learned((50, False), (3, True), (1, False)) == [25, 25, 25]
+
+
+async def test_an_unknown_engine_is_asked_for_few_and_then_for_what_takes_two_seconds() -> None:
+    """One entity in a tenth of a second makes twenty; after too much it grows by quarters only, and while quick."""
+    size = BatchSize(MemoryStore(), "k", 50, slow=15)
+    await size.load(small=True)
+    assert size.now == SMALL
+    await size.learn(1, fits=True, seconds=0.1)
+    assert size.now == 20
+    await size.learn(20, fits=True, seconds=8)
+    assert size.now == 20
+    await size.learn(20, fits=False)
+    await size.learn(1, fits=True, seconds=0.001)
+    assert size.now == 10
+    await size.learn(10, fits=True, seconds=16)
+    assert size.now == 10
+    await size.learn(10, fits=True, seconds=14)
+    assert size.now == 12
+
+
+async def test_a_size_that_is_known_is_not_made_small() -> None:
+    """The next process begins with what this one has learned, whatever is known of the engine."""
+    store = MemoryStore()
+    await BatchSize(store, "k", 50).learn(50, fits=False)
+    await (size := BatchSize(store, "k", 50)).load(small=True)
+    assert size.now == 25
+
+
+@pytest.mark.parametrize(("engine", "batches"), [("generic", [4, 40]), ("rdflib", [4, 40]), ("oxigraph", [40, 4])])
+async def test_the_first_batch_is_as_large_as_the_engine_is_known_for(engine: str, batches: list[int]) -> None:
+    """An engine that is not known, or is simple, is asked for four entities, then for as many as it takes quickly."""
+    transport = FakeTransport(lambda _: NOTHING, "http://127.0.0.1:9/sparql")
+    limits, check = Limits(batch=40, concurrency=1), partial(accept, endpoint="e")
+    client = EndpointClient([transport], check, endpoint="e", limits=limits, engine=engine, detects=False)
+    profile = Profile("e", limits=limits, shape=Shape(mediators=Mediators(blank=False)))
+    source = EndpointSource("e", "e", profile, client, MemoryStore(), engines=lambda: [engine])
+    await SparqlGraph(source).neighbours([Iri(f"http://x/n{number}") for number in range(44)], "out")
+    # an entity stands once in a list, or as a constant and once more in a list of its own
+    assert [len(set(re.findall(r"<http://x/n\d+>", query))) for query in transport.queries] == batches
+
+
+async def test_what_timed_out_is_remembered_before_the_halves_are_asked(
+    make: Wire, faults: list[Callable[[str], EndpointReply | None]]
+) -> None:
+    """Whatever becomes of the question after its first time-out, the next process asks for half as many."""
+    store = MemoryStore()
+    kept: list[int] = []
+
+    def answer(query: str) -> EndpointReply | None:
+        kept.append(store.count().get(NAMESPACE, 0))
+        return TIMEOUT if query.split(".", maxsplit=1)[0].count("<http://x/a") > 25 else None
+
+    faults.append(answer)
+    await make(TEXT, store=store, limits=Limits(retries=0, concurrency=1)).neighbours(WANTED[:50], "out")
+    assert kept[:2] == [0, 1]
 
 
 async def test_the_next_process_starts_where_this_one_ended() -> None:

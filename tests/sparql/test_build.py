@@ -128,6 +128,35 @@ def test_a_lone_entity_is_a_constant_everywhere() -> None:
     assert f"VALUES ?s {{ {A.n3()} {B.n3()} }} ?s ?p ?o" in shared
 
 
+def test_what_is_bound_stands_before_what_is_not() -> None:
+    """A statement is reached from the end that is known, in both directions."""
+    mediators = Mediators(False, (), "", "http://x/P", "http://x/ps/P", "http://x/pq/P")
+    out, into = (build.neighbours([A, B], way, Shape(mediators=mediators), 9) for way in DIRECTIONS)
+    assert out.index("?s ?c ?m") < out.index("?m ?main ?o") < out.index("?m ?q ?v")
+    assert into.index("?m ?main ?o") < into.index("?s ?c ?m") < into.index("?m ?q ?v")
+
+
+def test_a_simple_engine_gets_no_query_inside_of_a_pattern() -> None:
+    """It would join the whole graph with that: a query inside is a branch by itself."""
+    shape = Shape(mediators=Mediators(blank=True, unnamed=("http://x/m",), name="http://x/name"))
+    for dialect in (DIALECTS["rdflib"], DIALECTS["comunica"], DIALECTS["plain"]):
+        for way in DIRECTIONS:
+            query = build.neighbours([A, B], way, shape, 9, dialect)
+            assert query.count("SELECT") == 1 + query.count("{ SELECT *") + query.count("{ SELECT DISTINCT ?m ?q ?v")
+            assert "}} LIMIT" not in query.replace(" ", "").removesuffix("LIMIT9")
+
+
+def test_a_plain_name_is_a_constant_in_each_language() -> None:
+    """An engine that cannot compare languages is asked for one at a time; the rows are those of the list."""
+    store = turtle(':a :n "A"@en, "A" ; :about "first"@en . :b :n "A"@de .')
+    shape = Labels(("http://x/n",), (), "http://x/about")
+    query = build.named(["A"], shape, ("en", "de"), 9, DIALECTS["plain"])
+    assert all(part.split("}")[0].count('"A"') == 1 for part in query.split("VALUES")[1:])
+    plain, listed = (rows(store, text) for text in (query, build.named(["A"], shape, ("en", "de"), 9)))
+    assert sorted(map(str, plain)) == sorted(map(str, listed))
+    assert len(plain) == 3
+
+
 def test_there_is_room_for_a_batch_in_every_dialect() -> None:
     """A batch of the advised size has no more branches than an engine that wants one for each entity can bear."""
     for name in profiles.names():

@@ -256,7 +256,7 @@ def test_keys_in_urls_are_not_repeated() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "error"), [(400, QueryRejectedError), (404, NotSparqlError), (500, UnreachableError)]
+    ("status", "error"), [(400, QueryRejectedError), (404, NotSparqlError), (500, QueryRejectedError)]
 )
 def test_a_word_in_the_data_is_no_ban(status: int, error: type[EndpointError]) -> None:
     """Only who turns clients away bans them; elsewhere the word belongs to what was asked for."""

@@ -1,9 +1,11 @@
 import asyncio
 import contextlib
+import re
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -11,8 +13,8 @@ import pytest
 import stamina
 from aiohttp import web
 
-from fedkg.config.dialects import DIALECTS, Dialect
-from fedkg.config.profiles import Limits
+from fedkg.config.dialects import DIALECTS, GENERIC, Dialect
+from fedkg.config.profiles import Labels, Limits
 from fedkg.core import deadline
 from fedkg.core.meter import Meter
 from fedkg.core.usage import Usage
@@ -25,9 +27,11 @@ from fedkg.errors import (
     TruncatedError,
     UnreachableError,
 )
+from fedkg.sparql import build
 from fedkg.sparql.reply import EndpointReply, Rows
 from fedkg.sparql.results import accept
 from fedkg.testing import FakeTransport
+from fedkg.transport import embedded
 from fedkg.transport.base import Transport
 from fedkg.transport.client import EndpointClient
 from fedkg.transport.host_state import Clock, HostRegistry, origin
@@ -650,3 +654,51 @@ async def test_a_flaky_server_is_survived(serve: Callable[..., Awaitable[Any]]) 
     assert (await gentle.select("ASK {}")).bytes == len(BODY)
     await gentle.close()
     assert (gentle.meter.usage().by_kind, hours.slept) == ({"": 3}, [3.0])
+
+
+@pytest.fixture
+async def tongue_tied(serve: Callable[..., Awaitable[Any]], tmp_path: Path) -> AsyncIterator[Any]:
+    """A server over a small graph that fails, deterministically, over names in several languages in one list."""
+    file = tmp_path / "g.ttl"
+    file.write_text('<http://x/a> <http://x/n> "A"@en . <http://x/b> <http://x/n> "A"@de .')
+    graph = embedded.load(file)
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        query = str((await request.post())["query"])
+        if any("@" in values and values.count('"A"') > 1 for values in re.findall(r"VALUES[^{]*{([^}]*)}", query)):
+            return web.Response(status=500, text="Error: attempt to compare literals with differing languages")
+        reply = await graph.send(query)
+        return web.Response(status=reply.status, body=reply.body, content_type=JSON)
+
+    yield await serve(answer)
+    await graph.close()
+
+
+def spelled(dialect: Dialect) -> str:
+    """A name in two languages."""
+    return build.named(["A"], Labels(("http://x/n",)), ("en", "de"), 9, dialect)
+
+
+async def test_a_query_that_the_engine_fails_over_is_put_plainly(tongue_tied: Any) -> None:
+    """Once as it is and once as constants in a union; from then on queries of that kind are plain at once."""
+    gentle = EndpointClient(
+        [HttpTransport(tongue_tied.url)], partial(accept, endpoint="e"), endpoint="e", detects=False
+    )
+    for asked in (2, 3):
+        assert {row["e0"].text for row in (await gentle.select(spelled, "search")).rows} == {
+            "<http://x/a>",
+            "<http://x/b>",
+        }
+        assert len(tongue_tied.asked) == asked
+    await gentle.close()
+
+
+async def test_what_no_other_words_help_is_refused_at_once(tongue_tied: Any) -> None:
+    """The engine's own text is what is shown, and nobody asks four times."""
+    gentle = EndpointClient(
+        [HttpTransport(tongue_tied.url)], partial(accept, endpoint="e"), endpoint="e", detects=False
+    )
+    with pytest.raises(QueryRejectedError, match="500: Error: attempt to compare literals with differing languages"):
+        await gentle.select(spelled(GENERIC), "search")
+    assert len(tongue_tied.asked) == 1
+    await gentle.close()

@@ -127,7 +127,7 @@ async def test_what_is_no_query_is_rejected(people: EmbeddedTransport, query: st
 
 async def test_a_query_that_fails_is_a_500(people: EmbeddedTransport) -> None:
     """What goes wrong while a query runs is a reply too, not an exception of the engine."""
-    with pytest.raises(UnreachableError, match=r"p answered 500: .*not supported"):
+    with pytest.raises(QueryRejectedError, match=r"p answered 500: .*not supported"):
         accept(await people.send("SELECT (<http://f>(1) AS ?x) {}"), endpoint="p")
 
 

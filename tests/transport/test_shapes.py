@@ -208,6 +208,12 @@ SHAPES = [
     Shape("maintenance", 503, HTML, page("Back soon"), RefusedError, "Back soon", {"Retry-After": "30"}, 30),
     Shape("gateway timeout", 504, HTML, page("504 Gateway Time-out"), UnreachableError, "Time-out"),
     Shape("unknown 500", 500, PLAIN, b"oops", UnreachableError, "oops"),
+    Shape("a server in trouble", 500, PLAIN, b"could not connect to the store, try again", UnreachableError, "connect"),
+    # an engine that tells what it could not evaluate
+    Shape("languages compared", 500, PLAIN, b"Error: attempt to compare literals with differing languages",
+          QueryRejectedError, "differing languages"),
+    Shape("languages compared, json", 500, "application/json",
+          b'{"message": "attempt to compare literals with differing languages"}', QueryRejectedError, "differing"),
     Shape("login page", 200, HTML, page("Please sign in"), NotSparqlError, "Please sign in"),
     Shape("page called JSON", 200, JSON, b"<!DOCTYPE html><p>Query form</p>", NotSparqlError, "Query form"),
     Shape("xml without results", 200, XML, b"<sparql/>", NotSparqlError, "XML of another shape"),
