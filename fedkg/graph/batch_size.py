@@ -23,7 +23,8 @@ QUICK = 2.0
 class BatchSize:
     """Half as many entities after a request that was too much, a quarter more after one that was not, up to `most`.
 
-    A reply that took `slow` seconds makes no batch larger. The size is kept under `key` for a day: an endpoint that was slow yesterday need not be slow today.
+    A reply that took `slow` seconds makes no batch larger. The size is kept under `key` for a day: an endpoint that was
+    slow yesterday need not be slow today.
     """
 
     def __init__(self, store: Store, key: str, most: int, slow: float = math.inf) -> None:
