@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from fedkg.engine.lookup import Checked
     from fedkg.engine.transcript import Transcript, TranscriptSink
     from fedkg.graph.base import Graph
+    from fedkg.graph.hidden_edges import HiddenEdges
     from fedkg.graph.identity import Identity
     from fedkg.llm.base import ChatModel
     from fedkg.llm.ledger import Account
@@ -107,6 +108,7 @@ __all__ = [
     "Gap",
     "Grade",
     "Graph",
+    "HiddenEdges",
     "HostRegistry",
     "Identity",
     "InputError",
@@ -187,6 +189,7 @@ PLACES = {
     "fedkg.engine.estimate": "Cost Estimate",
     "fedkg.engine.transcript": "Transcript TranscriptSink",
     "fedkg.graph.base": "Graph",
+    "fedkg.graph.hidden_edges": "HiddenEdges",
     "fedkg.graph.identity": "Identity",
     "fedkg.llm.base": "ChatModel",
     "fedkg.llm.ledger": "Account",

@@ -18,7 +18,7 @@ from fedkg.core.events import Answered, Event
 from fedkg.core.meter import Meter
 from fedkg.core.path import Neighbourhood
 from fedkg.core.question import Kind, Match, check_options, check_question
-from fedkg.core.terms import Direction, Term
+from fedkg.core.terms import Direction, Iri, Term
 from fedkg.core.usage import Usage
 from fedkg.embed.base import Similarity
 from fedkg.embed.label_search import LabelSearch
@@ -30,6 +30,7 @@ from fedkg.engine.transcript import Transcript, TranscriptSink
 from fedkg.errors import FedkgError
 from fedkg.graph.base import Graph
 from fedkg.graph.federated import FederatedGraph
+from fedkg.graph.hidden_edges import HiddenEdges
 from fedkg.graph.identity import Identity
 from fedkg.llm.base import ChatModel
 from fedkg.llm.ledger import Account, Ledger, usage_of
@@ -280,6 +281,11 @@ class Session(Lifecycle):
             self._services.cache.note(f"neighbours {entity}")
             return await lookup.surroundings(graph, entity, directions)
 
+    async def hidden(self, entity: Iri, directions: Sequence[Direction] = ("out", "in")) -> list[HiddenEdges]:
+        """How many edges of the entity each endpoint's profile hides; of no endpoint where that cannot be told."""
+        async with self._in_flight.one():
+            return await lookup.hidden(await self.graph(), [entity], directions)
+
     async def verify(self, answer: Answer) -> list[Checked]:
         """Asks for every edge of every path again."""
         async with self._in_flight.one():
@@ -289,8 +295,7 @@ class Session(Lifecycle):
         """What is found of each endpoint, one after the other; what is wrong with one stands in its report."""
         async with self._in_flight.one():
             await self.graph()
-            folder = self.settings.profiles_dir
-            known = [profiles.find(name, folder) for name in profiles.names(folder)]
+            known, _ = profiles.readable(self.settings.profiles_dir)
             checks = [EndpointCheck(member, self.settings.languages, known) for member in self._services.members]
             return [await check.report() for check in checks]
 

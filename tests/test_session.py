@@ -172,6 +172,7 @@ async def test_events_end_with_the_answer() -> None:
         "options",
         "method",
         "measures",
+        "caveats",
     } == set(document)
 
 

@@ -1,5 +1,7 @@
 """`fedkg endpoints`: the known endpoints, their profiles, how they are, and what is remembered of them."""
 
+from collections.abc import Sequence
+
 import click
 import msgspec
 from rich.text import Text
@@ -12,7 +14,7 @@ from fedkg.config.profiles import Profile
 from fedkg.config.settings import masked
 from fedkg.core.encoding import encode
 from fedkg.core.rendering import edge_line
-from fedkg.errors import InputError
+from fedkg.errors import InputError, ProfileError
 from fedkg.session import Session
 from fedkg.wiring.endpoint_check import EndpointReport, Grade
 
@@ -30,17 +32,16 @@ def endpoints() -> None:
 @options.settings_file
 @options.profiles_dir
 @options.as_json
-def list_profiles(file: str | None, as_json: bool, **flags: object) -> None:
-    """List the known profiles."""
-    folder = options.settings(file, flags).profiles_dir
-    known = [profiles.find(name, folder) for name in profiles.names(folder)]
+def list_profiles(file: str | None, as_json: bool, **flags: object) -> int:
+    """List the known profiles. Exit code 2: some cannot be read; these are named after the others."""
+    known, errors = profiles.readable(options.settings(file, flags).profiles_dir)
     if as_json:
         click.echo(encode([{"name": profile.name, "title": profile.title, "urls": profile.urls} for profile in known]))
-        return
-    width = max(len(profile.name) for profile in known)
-    for profile in known:
-        line = Text(f"{profile.name:{width}}  ", "bold").append(plain(profile.title), "default")
-        show.console().print(line.append(f"  {_where(profile)}", "dim"))
+    else:
+        _print_list(known)
+    for error in errors:
+        click.echo(f"error: {plain(str(error), 2_000)}", err=True)
+    return ProfileError.exit_code if errors else 0
 
 
 @endpoints.command("show")
@@ -103,6 +104,13 @@ def _named(spec: str | None) -> str:
             hint="a profile, a URL, an RDF file or PROFILE@URL; `fedkg endpoints list` shows the profiles",
         )
     return spec
+
+
+def _print_list(known: Sequence[Profile]) -> None:
+    width = max(len(profile.name) for profile in known)
+    for profile in known:
+        line = Text(f"{profile.name:{width}}  ", "bold").append(plain(profile.title), "default")
+        show.console().print(line.append(f"  {_where(profile)}", "dim"))
 
 
 def _print(report: EndpointReport) -> None:

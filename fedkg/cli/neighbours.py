@@ -16,9 +16,12 @@ from fedkg.core.question import Match
 from fedkg.core.rendering import edge_line, gap_line
 from fedkg.core.terms import Direction
 from fedkg.core.usage import Gap
+from fedkg.graph.hidden_edges import HiddenEdges
 
 __all__ = ["neighbours"]
 
+MOST_NAMED = 3
+"""Hidden predicates that are named."""
 DIRECTIONS: dict[str, tuple[Direction, ...]] = {"out": ("out",), "in": ("in",), "both": ("out", "in")}
 
 
@@ -36,14 +39,17 @@ def neighbours(
     """Show the edges of ENTITY, an IRI or a label."""
     with opened(options.settings(file, flags | {"model": "local"})) as session:
         match, neighbourhoods, names = session.run(session.neighbours(entity, DIRECTIONS[direction]))
+        counted = session.run(session.hidden(match.iri, DIRECTIONS[direction]))
     steps = (step for neighbourhood in neighbourhoods for edge in neighbourhood.edges for step in edge.walk)
     edges = [PathEdge.of(edge, names) for edge in dict.fromkeys(steps)]
     gaps = [_gap(neighbourhood) for neighbourhood in neighbourhoods if neighbourhood.failed or neighbourhood.cut]
     if as_json:
         more = max(0, len(edges) - limit)
-        click.echo(encode({"entity": match, "edges": edges[:limit], "more": more, "gaps": gaps}))
+        document = {"entity": match, "edges": edges[:limit], "more": more, "gaps": gaps, "hidden": counted}
+        click.echo(encode(document))
     else:
         _print(match, edges, limit, gaps)
+        _print_hidden(match, counted, nothing=not edges and not gaps)
     return 3 if all(neighbourhood.failed for neighbourhood in neighbourhoods) else 0 if edges else 1
 
 
@@ -58,9 +64,29 @@ def _print(match: Match, edges: Sequence[PathEdge], limit: int, gaps: Sequence[G
     show.lines(out, (edge_line(edge, "  ") for edge in edges[:limit]))
     if len(edges) > limit:
         out.print(Text(f"… and {len(edges) - limit} more edges; --limit shows more", "dim"))
-    if not edges:
-        out.print("No edges.")
     show.lines(out, map(gap_line, gaps))
+
+
+def _print_hidden(match: Match, counted: Sequence[HiddenEdges], *, nothing: bool) -> None:
+    """What profiles hide, and, where there is nothing to see, why.
+
+    An entity that no endpoint has is not one without edges.
+    """
+    out = show.console()
+    absent = counted and not any(part.held for part in counted)
+    if nothing:
+        out.print(f"{plain(match.iri.value, 500)} is not in the graph." if absent else "No edges.")
+    for part in counted:
+        if part.hidden:
+            out.print(Text(hidden_text(part), "yellow"))
+
+
+def hidden_text(count: HiddenEdges) -> str:
+    """How many edges a profile hides, with the predicates of the most."""
+    some = ", ".join(f"<{predicate}> {number:,}" for predicate, number in [*count.hidden.items()][:MOST_NAMED])
+    more = f", and {len(count.hidden) - MOST_NAMED} more predicates" if len(count.hidden) > MOST_NAMED else ""
+    number = show.counted(count.number, "edge")
+    return plain(f"the profile {count.profile} hides {number} at {count.endpoint}: {some}{more}", 1_000)
 
 
 def _heading(match: Match) -> Text:

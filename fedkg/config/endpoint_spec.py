@@ -1,6 +1,7 @@
 """What -e names, before anything is opened: where an endpoint is, and what is known of it."""
 
 import errno
+import logging
 import urllib.request
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,6 +16,8 @@ from fedkg.config.settings import Settings, masked
 from fedkg.errors import ProfileError
 
 __all__ = ["CachedEndpoint", "Endpoint", "EndpointResolver", "EndpointSpec", "SparqlWrapper", "hosted", "wants_contact"]
+
+log = logging.getLogger(__name__)
 
 WEB = ("http://", "https://")
 # Wikimedia's policy on user agents asks for a contact, whatever the profile says
@@ -99,8 +102,11 @@ class EndpointResolver:
         return EndpointSpec(masked(spec), _moved(given, profiles.find("generic")) if given else None, file=Path(where))
 
     def known(self) -> Iterator[Profile]:
-        """All profiles."""
-        return map(self._profile, self._names)
+        """All profiles that can be read; of the others the log tells."""
+        known, errors = profiles.readable(self._settings.profiles_dir)
+        for error in errors:
+            log.warning("a profile is left out: %s", error)
+        return iter(known)
 
     def lacks_contact(self, place: EndpointSpec) -> bool:
         """Whether an endpoint wants a contact, and none is set."""
@@ -156,8 +162,9 @@ def hosted(settings: Settings) -> list[str]:
 
 
 def _moved(shape: Profile | None, host: Profile) -> Profile:
-    """A graph of one profile's shape, with its IRIs, at another place: pace and limits are the host's."""
-    return msgspec.structs.replace(host, shape=shape.shape, authorities=shape.authorities) if shape else host
+    """A graph of one profile's shape and name, with its IRIs, at another place: pace and limits are the host's."""
+    shaped = ("name", "shape", "authorities")
+    return msgspec.structs.replace(host, **{key: getattr(shape, key) for key in shaped}) if shape else host
 
 
 def _operated(profile: Profile) -> Profile:

@@ -30,6 +30,7 @@ __all__ = [
     "load",
     "names",
     "parse",
+    "readable",
 ]
 
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=86_400)]
@@ -195,6 +196,17 @@ def find(name: str, user: str = "") -> Profile:
     raise ProfileError(
         f"no endpoint profile is called {name[:100]!r}; known: {', '.join(names(user))}", hint=NAMES_HINT
     )
+
+
+def readable(user: str = "") -> tuple[list[Profile], list[ProfileError]]:
+    """All profiles that can be read, by name, and the errors of the others: one bad file costs no other one."""
+    known, errors = [], []
+    for name in names(user):
+        try:
+            known.append(find(name, user))
+        except ProfileError as error:
+            errors.append(error)
+    return known, errors
 
 
 def load(path: Path) -> Profile:

@@ -1,5 +1,6 @@
 """Looking around in a graph without a question: entities by name, their edges, and whether edges still hold."""
 
+import contextlib
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -7,11 +8,13 @@ import msgspec
 from fedkg.core.answer import Answer
 from fedkg.core.path import Neighbourhood
 from fedkg.core.question import Match
-from fedkg.core.terms import Direction, Edge, Term
+from fedkg.core.terms import Direction, Edge, Iri, Term
 from fedkg.engine import linking
+from fedkg.errors import EndpointError, OfflineError
 from fedkg.graph.base import Graph
+from fedkg.graph.hidden_edges import CountsHiddenEdges, HiddenEdges
 
-__all__ = ["Checked", "candidates", "surroundings", "verified"]
+__all__ = ["Checked", "candidates", "hidden", "surroundings", "verified"]
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -43,6 +46,18 @@ async def surroundings(
     terms = (term for part in near for edge in part.edges for term in edge.terms)
     names = await graph.labels(dict.fromkeys([match.iri, *terms]))
     return msgspec.structs.replace(match, label=names[match.iri]), near, names
+
+
+async def hidden(
+    graph: Graph, entities: Sequence[Iri], directions: Sequence[Direction], *, always: bool = True
+) -> list[HiddenEdges]:
+    """What each endpoint has and its profile hides of each entity; none where that cannot be told.
+
+    Without `always` endpoints whose profiles hide nothing are not asked.
+    """
+    with contextlib.suppress(EndpointError, OfflineError):
+        return await graph.hidden(entities, directions, always=always) if isinstance(graph, CountsHiddenEdges) else []
+    return []
 
 
 async def verified(graph: Graph, answer: Answer) -> list[Checked]:

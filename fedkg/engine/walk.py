@@ -18,6 +18,7 @@ from fedkg.core.terms import Term
 from fedkg.core.usage import Usage
 from fedkg.embed.base import Similarity
 from fedkg.graph.explored import ExploredGraph
+from fedkg.graph.hidden_edges import HiddenEdges
 from fedkg.reasoner.base import ReasoningModel
 from fedkg.retrieval.base import Retriever
 
@@ -53,7 +54,8 @@ class WalkRecord:
 
     `labels` are those that it has shown; `topics` those that it started from, with the names that the graph has for
     them; `last_paths` the paths that it came to last; `considered` how many candidates were ranked; `judged` whether
-    the model was able to judge all that it was shown; `caveats` what the answer has to admit.
+    the model was able to judge all that it was shown; `caveats` what the answer has to admit; `hidden`
+    what profiles hide of the topics.
     """
 
     labels: dict[Term, str] = field(default_factory=dict)
@@ -62,6 +64,7 @@ class WalkRecord:
     considered: int = 0
     judged: bool = True
     caveats: list[Caveat] = field(default_factory=list)
+    hidden: list[HiddenEdges] = field(default_factory=list)
 
 
 def widened(search: SearchSettings, reasoner: ReasoningModel) -> SearchSettings:

@@ -14,6 +14,7 @@ from fedkg.core.terms import UNKNOWN, Blank, Direction, Edge, Iri, Literal, Term
 from fedkg.errors import EndpointError, OfflineError, QueryRejectedError
 from fedkg.graph.base import EndpointSource, chunks, in_halves
 from fedkg.graph.entity_search import EntitySearch
+from fedkg.graph.hidden_edges import BOTH, HiddenEdges, HiddenEdgesCount, hides
 from fedkg.graph.identity import Identity
 from fedkg.graph.inverse_relations import InverseRelations
 from fedkg.graph.labels import LabelLookup
@@ -55,6 +56,7 @@ class SparqlGraph:
         self._names = LabelLookup(source, languages)
         self._twins = InverseRelations(source)
         self._search = EntitySearch(source, languages, self._names, scan)
+        self._hidden = HiddenEdgesCount(source)
 
     @property
     def named(self) -> Mapping[Iri, str]:
@@ -68,6 +70,12 @@ class SparqlGraph:
         """
         shown = self._shown(entities, direction)
         return await (self._twins.once(shown, self._shown) if direction == "in" else shown)
+
+    async def hidden(
+        self, entities: Sequence[Iri], directions: Sequence[Direction] = BOTH, *, always: bool = True
+    ) -> list[HiddenEdges]:
+        """What the profile hides of each entity; none where it hides nothing, unless `always`. Raises EndpointError."""
+        return await self._hidden.get(entities, directions) if always or hides(self.profile.shape) else []
 
     async def known(self, entities: Sequence[Iri]) -> dict[Iri, EntityPresence]:
         """Whether the endpoint has edges of each entity, and its identity links."""

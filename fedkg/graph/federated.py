@@ -26,6 +26,7 @@ from fedkg.core.terms import Direction, Edge, Iri, Term, own_name
 from fedkg.core.usage import Gap
 from fedkg.errors import EndpointError
 from fedkg.graph.endpoint import SparqlGraph
+from fedkg.graph.hidden_edges import BOTH, HiddenEdges
 from fedkg.graph.identity import Identity
 from fedkg.graph.source_selection import FederationMember, MemberPresence
 
@@ -169,6 +170,13 @@ class FederatedGraph:
         """The identity links from one of these entities to another, as far as the members return them."""
         parts, wanted = await concurrently(*(source.links(entities) for source in self._sources)), set(entities)
         return [link for part in parts for link in part if link.end in wanted]
+
+    async def hidden(
+        self, entities: Sequence[Iri], directions: Sequence[Direction] = BOTH, *, always: bool = True
+    ) -> list[HiddenEdges]:
+        """What each member has and hides of each entity. Raises EndpointError."""
+        asked = (member.hidden(entities, directions, always=always) for member in self.members)
+        return list(itertools.chain.from_iterable(await concurrently(*asked)))
 
     async def holds(self, edges: Sequence[Edge]) -> list[bool | None]:
         """Whether the member that returned an edge still holds it.

@@ -193,7 +193,7 @@ class _EndpointWiring:
         for profile in self._places.known():
             if await has_shape(select, profile):
                 # whose entities these are is not known: a file may have the relations of one graph and IRIs of its own
-                return msgspec.structs.replace(profiles.find("generic"), shape=profile.shape)
+                return msgspec.structs.replace(profiles.find("generic"), name=profile.name, shape=profile.shape)
         return profiles.find("generic")
 
     def _connect(

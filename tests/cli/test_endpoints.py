@@ -35,6 +35,37 @@ def test_own_profiles(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     assert 'title = "my graph"' in cli("endpoints", "show", "mine", *more).stdout
 
 
+def test_list_with_a_bad_profile(cli: Cli, tmp_path: Path) -> None:
+    """The others are listed, the bad one is named with its key, and the exit code is that of bad input."""
+    (tmp_path / "good.toml").write_text('title = "my graph"\nurls = ["http://127.0.0.1:1/sparql"]\n')
+    (tmp_path / "bad.toml").write_text("colour = 1\n")
+    result = cli("endpoints", "list", "--profiles", tmp_path)
+    assert result.exit_code == 2
+    assert "my graph" in result.stdout
+    assert len(result.stdout.splitlines()) == len(profiles.names()) + 1
+    assert result.stderr.startswith("error: ")
+    assert "bad.toml" in result.stderr
+    assert "colour" in result.stderr
+    as_json = cli("endpoints", "list", "--profiles", tmp_path, "--json")
+    assert ("good" in {shown["name"] for shown in json.loads(as_json.stdout)}, as_json.exit_code) == (True, 2)
+
+
+def test_a_bad_profile_costs_no_other_endpoint(cli: Cli, graph: Path, tmp_path: Path) -> None:
+    """An endpoint that has nothing to do with it is asked as ever, and the log names the bad file."""
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "bad.toml").write_text("colour = 1\n")
+    result = cli("neighbours", "Strelsau", "-e", graph, "--profiles", tmp_path / "own")
+    assert result.exit_code == 0
+    assert "bad.toml" in result.stderr
+    assert cli("endpoints", "check", "sample", "--profiles", tmp_path / "own").exit_code == 0
+
+
+def test_check_is_headed_by_the_profile_that_was_named(cli: Cli, served: Callable[..., Any]) -> None:
+    """PROFILE@URL has the name of its profile."""
+    url = served().url
+    assert cli("endpoints", "check", f"freebase@{url}").stdout.startswith(f"freebase@{url}, profile freebase\n")
+
+
 @pytest.mark.parametrize("name", profiles.names())
 def test_show_prints_all_that_a_profile_says(cli: Cli, name: str) -> None:
     """What is printed is TOML with every value of the profile, defaults included."""

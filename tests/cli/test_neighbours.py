@@ -45,11 +45,30 @@ def test_qualifiers_are_shown(cli: Cli) -> None:
     assert [spouse["labels"][leg["relation"]] for leg in spouse["qualifiers"]] == ["start time", "end time"]
 
 
-def test_entity_without_edges(cli: Cli, graph: Path) -> None:
-    """An IRI that the graph says nothing of is exit code 1."""
+def test_what_is_not_in_the_graph(cli: Cli, graph: Path) -> None:
+    """An IRI that the graph says nothing of is exit code 1, and no entity without edges."""
     result = cli("neighbours", "http://ex.org/nobody", "-e", graph)
     assert result.exit_code == 1
-    assert "No edges." in result.stdout
+    assert result.stdout.splitlines()[1:] == ["http://ex.org/nobody is not in the graph."]
+
+
+def test_entity_without_edges(cli: Cli, tmp_path: Path) -> None:
+    """An entity that has nothing but a name is in the graph."""
+    name = '<http://ex.org/a> <http://www.w3.org/2000/01/rdf-schema#label> "A" .\n'
+    (tmp_path / "bare.nt").write_text(name)
+    result = cli("neighbours", "http://ex.org/a", "-e", "bare.nt")
+    assert (result.exit_code, result.stdout.splitlines()[1:]) == (1, ["No edges."])
+
+
+def test_what_the_profile_hides(cli: Cli, graph: Path, tmp_path: Path) -> None:
+    """The number of edges that `only` leaves out is printed after the others, with their predicates."""
+    edges = '[shape.edges]\nonly = "http://ex.org/k"\n'
+    (tmp_path / "few.toml").write_text(f'like = "generic"\nfile = "{graph}"\n{edges}')
+    asked = ("neighbours", "Ruritania", "-e", "few", "--profiles", tmp_path)
+    lines = cli(*asked).stdout.splitlines()
+    assert lines[-1] == "the profile few hides 1 edge at few: <http://ex.org/capital> 1"
+    [hidden] = json.loads(cli(*asked, "--json").stdout)["hidden"]
+    assert (hidden["hidden"], hidden["shown"], hidden["held"]) == ({"http://ex.org/capital": 1}, 2, True)
 
 
 def test_neighbours_of_an_unreachable_endpoint(cli: Cli, dead: str) -> None:
@@ -57,6 +76,8 @@ def test_neighbours_of_an_unreachable_endpoint(cli: Cli, dead: str) -> None:
     result = cli("neighbours", "http://ex.org/rudolf", "-e", dead)
     assert result.exit_code == 3
     assert f"gap: {dead}: http://ex.org/rudolf (out): " in result.stdout
+    assert "No edges." not in result.stdout
+    assert "not in the graph" not in result.stdout
 
 
 def test_no_model_is_needed(cli: Cli, graph: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,9 +3,11 @@
 import logging
 from collections.abc import Mapping, Sequence
 
+from fedkg.common.concurrency import concurrently
 from fedkg.core.events import Fetched, Ranked
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.terms import Term
+from fedkg.engine import lookup
 from fedkg.engine.completion import complete
 from fedkg.engine.handlers.base import RunningWalk, handles
 from fedkg.engine.handlers.scoring import score
@@ -28,7 +30,8 @@ async def expand(walk: RunningWalk, need: Expanding) -> Expansion:
         nodes = frontier(need.partial_paths, context.search.frontier, context.explored)
     else:
         nodes = spread(need.partial_paths, need.frontier)
-    await context.explored.fetch((node for ends in nodes for node in ends), walked=True)
+    fetched = context.explored.fetch((node for ends in nodes for node in ends), walked=True)
+    await (concurrently(fetched, _count_hidden(walk)) if need.depth == 1 else fetched)
     walk.emit(_fetched(walk, need.depth))
     form = need.form or context.search.form
     limit = walk.limit(form)
@@ -44,11 +47,29 @@ async def expand(walk: RunningWalk, need: Expanding) -> Expansion:
     record.considered += len(ranking.candidates)
     if need.depth == 1:
         walk.check_topics()
+        _warn_of_hidden(walk)
     page = ranking.candidates[:limit]
     offered = tuple(candidate.text for candidate in walk.candidates(need.partial_paths, page))
     walk.emit(Ranked(need.depth, len(ranking.candidates), offered))
     walk.reached(need.depth, "offered", page)
     return Expansion(ranking.candidates, ranking.complete, limit or 0)
+
+
+async def _count_hidden(walk: RunningWalk) -> None:
+    """Counts what profiles hide of the topics, where they hide anything: one request beside those of the first hop."""
+    topics = [match.iri for match in walk.record.topics]
+    walk.record.hidden = await lookup.hidden(walk.context.explored.graph, topics, ["out"], always=False)
+
+
+def _warn_of_hidden(walk: RunningWalk) -> None:
+    """Warns of topics of which a profile hides more than it shows."""
+    for count in walk.record.hidden:
+        if count.number > count.shown:
+            name = next((match.label for match in walk.record.topics if match.iri == count.entity), count.entity.value)
+            walk.warn(
+                f"the profile {count.profile} hides {count.number:,} of the {count.number + count.shown:,} edges "
+                f"that lead from {name[:100]!r}; `fedkg neighbours` names them; see its [shape.edges]"
+            )
 
 
 @handles(Completing)
