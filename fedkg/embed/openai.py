@@ -4,8 +4,10 @@ import contextlib
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from types import ModuleType
 from typing import Any
 
+import msgspec
 import numpy as np
 import stamina
 
@@ -26,8 +28,21 @@ KEY = "OPENAI_API_KEY"
 HINT = f"set {KEY}, or choose another embedder, such as minilm or bm25"
 URL = "https://api.openai.com/v1"
 BATCH = 256
+LONGEST = 32_000_000
+"""Bytes of a reply: a batch of vectors of 4,096 dimensions, and room."""
+LONGEST_VECTOR = 1_000_000
+"""Bytes of one vector: it is made of objects that take many times as much while it is read."""
 LONGEST_WAIT = 60.0
 PATIENT = stamina.RetryingCaller(attempts=4, timeout=3 * LONGEST_WAIT)
+
+
+class _Embedding(msgspec.Struct):
+    index: int
+    embedding: msgspec.Raw
+
+
+class _Reply(msgspec.Struct):
+    data: list[_Embedding]
 
 
 class OpenAIEmbedder:
@@ -48,7 +63,14 @@ class OpenAIEmbedder:
         self.name = _name(model, base_url)
         self._model = model
         self._key = key or "none"
-        self._client = _openai().OpenAI(api_key=self._key, base_url=base_url or URL, max_retries=0, timeout=timeout)
+        sdk, http = _openai(), _sdk_http()
+        self._client = sdk.OpenAI(
+            api_key=self._key,
+            base_url=base_url or URL,
+            max_retries=0,
+            timeout=timeout,
+            http_client=http.sync_client(sdk, self.name, base_url, LONGEST),
+        )
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Shape (len(texts), d), float32, rows of length 1; a text that occurs twice is sent once.
@@ -70,21 +92,21 @@ class OpenAIEmbedder:
         self._client.close()
 
     def _batch(self, texts: Sequence[str]) -> Matrix:
-        create = self._client.embeddings.create
+        create = self._client.embeddings.with_raw_response.create
         with self._mapped():
-            reply = PATIENT(_worth_waiting, create, model=self._model, input=list(texts), encoding_format="float")
-            matrix = self._rows(reply, len(texts))
+            raw = PATIENT(_worth_waiting, create, model=self._model, input=list(texts), encoding_format="float")
+            matrix = self._rows(msgspec.json.decode(raw.http_response.content, type=_Reply), len(texts))
         if matrix.ndim != 2 or not matrix.size or not np.isfinite(matrix).all():
             raise self._unfit("no finite vectors")
         return matrix
 
-    def _rows(self, reply: Any, count: int) -> Matrix:
+    def _rows(self, reply: "_Reply", count: int) -> Matrix:
         """The vectors in the order of the texts; the reply tells by `index` which is which."""
         rows = {item.index: item.embedding for item in reply.data}
         if sorted(rows) != list(range(count)) or len(reply.data) != count:
             raise self._unfit(f"{len(reply.data)} vectors for {count} texts")
         with np.errstate(over="ignore"):
-            return np.array([rows[place] for place in range(count)], dtype=np.float32)
+            return np.array([_vector(rows[place]) for place in range(count)], dtype=np.float32)
 
     def _unfit(self, content: str) -> ModelReplyError:
         return ModelReplyError(f"{self.name} sent {content}", asked=self.name, hint="does the server embed texts?")
@@ -97,8 +119,10 @@ class OpenAIEmbedder:
         except openai.APIStatusError as error:
             raise self._status(error.status_code, str(error)) from None  # the cause may repeat the key
         except openai.APIConnectionError as error:
+            if fatal := _sdk_http().fatal(error):
+                raise fatal.kind(f"{self.name}: {fatal}", asked=self.name, hint=fatal.hint) from error
             raise ModelUnreachableError(f"{self.name} cannot be reached", asked=self.name) from error
-        except (openai.OpenAIError, AttributeError, TypeError, ValueError) as error:
+        except (openai.OpenAIError, AttributeError, TypeError, ValueError, RecursionError) as error:
             raise self._unfit("a reply that is no list of embeddings") from error
 
     def _status(self, status: int, reason: str) -> ModelError | ModelNameError:
@@ -128,11 +152,18 @@ def _name(model: str, base_url: str) -> str:
     return f"openai:{model}" + (f"@{where}" if where not in ("", URL) else "")
 
 
+def _vector(raw: msgspec.Raw) -> Matrix:
+    """One vector; together they would be objects of some 30 bytes a number. Raises ValueError."""
+    if len(bytes(raw)) > LONGEST_VECTOR:
+        raise ValueError("a vector of very many numbers")
+    return np.array(msgspec.json.decode(raw, type=list[float]), dtype=np.float32)
+
+
 def _worth_waiting(error: Exception) -> bool | float:
     """Whether the same request may work soon; the seconds to wait where the service said so."""
     openai = _openai()
     if isinstance(error, openai.APIConnectionError):
-        return True
+        return _sdk_http().fatal(error) is None
     if not isinstance(error, openai.APIStatusError) or error.code == "insufficient_quota":
         return False
     if error.status_code not in (408, 409, 429) and error.status_code < 500:
@@ -141,6 +172,12 @@ def _worth_waiting(error: Exception) -> bool | float:
     if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?", asked):
         return True
     return float(asked) if float(asked) <= LONGEST_WAIT else False
+
+
+def _sdk_http() -> ModuleType:
+    from fedkg.transport import sdk_http  # noqa: PLC0415  # imports what comes with the SDK
+
+    return sdk_http
 
 
 def _openai() -> Any:

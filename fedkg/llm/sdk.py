@@ -124,10 +124,13 @@ class Vendor:
         try:
             yield
         except (TimeoutError, getattr(self.sdk(), self.base)) as error:
-            message = sdk_errors.service_message(error)
+            from fedkg.transport.sdk_http import fatal  # noqa: PLC0415  # imports what comes with the SDK
+
+            unusable = fatal(error)
+            message = str(unusable or sdk_errors.service_message(error))
             secret = bool(mask) and mask in f"{error} {message}"
-            kind = sdk_errors.kind(error, self.classes)
-            hint = self._hint(kind, error, variable)
+            kind = unusable.kind if unusable else sdk_errors.kind(error, self.classes)
+            hint = unusable.hint if unusable else self._hint(kind, error, variable)
             raised = kind(f"{asked}: {shown(message, mask)}", asked=asked, hint=hint)
             raised.wait = sdk_errors.wait(error)
             # an error that quotes the key must not appear in a traceback either
@@ -282,7 +285,7 @@ def _client(vendor: Vendor, name: str, key: str, base_url: str, timeout: float, 
     Raises MissingExtraError, and ModelNameError where URL, proxies or certificates allow none.
     """
     sdk = vendor.sdk()
-    from fedkg.llm.http import client  # noqa: PLC0415  # imports what comes with the SDK
+    from fedkg.transport.sdk_http import client  # noqa: PLC0415  # imports what comes with the SDK
 
     made = getattr(sdk, vendor.client)(
         api_key=key or "none",  # the SDKs insist on a key, or look for one themselves

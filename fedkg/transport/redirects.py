@@ -11,7 +11,7 @@ from fedkg.config.settings import masked
 from fedkg.errors import UntrustedError
 from fedkg.transport.host_state import origin
 
-__all__ = ["MOST", "onward"]
+__all__ = ["MOST", "onward", "shown"]
 
 MOST = 5
 """Redirects that are followed, one after the other."""
@@ -33,7 +33,7 @@ def onward(status: int, here: str, location: str, *, name: str, left: int) -> st
         # authority and scheme are never those that the reply names: parsers differ on odd ones
         base = urlsplit(here)
         return f"{base.scheme}://{base.netloc}{path}"
-    where = _shown(here, location)
+    where = shown(here, location)
     message = f"{name} answered {status}: it redirects to {where}"
     hint = f"if you trust that address, put it in the place of the endpoint's URL: {where}"
     raise UntrustedError(message, endpoint=name, status=status, hint=hint)
@@ -49,7 +49,7 @@ def _path(here: str, location: str) -> str:
     return urlunsplit(("", "", target.path or "/", target.query, "")) if same else ""
 
 
-def _shown(here: str, location: str) -> str:
+def shown(here: str, location: str) -> str:
     """The target as a person may read it: no user, no password, no query, one line."""
     try:
         target = urljoin(here, location)

@@ -26,6 +26,7 @@ from fedkg.errors import (
     ModelRefusedError,
     ModelReplyError,
     ModelUnreachableError,
+    ModelUntrustedError,
 )
 from fedkg.llm.base import Capability, ChatModel, Completion, Message, Request
 from fedkg.llm.sdk import headed
@@ -301,7 +302,7 @@ async def test_no_repr_holds_the_key(vendor: Any, wire: Any, key: str) -> None:
 
 async def test_redirects_are_not_followed(vendor: Any, wire: Any) -> None:
     """A redirect does not carry key and prompt to another place."""
-    with pytest.raises(ModelRefusedError):
+    with pytest.raises(ModelUntrustedError):
         await ask(vendor, wire, said(wire, 307, location=f"{wire.url}/elsewhere"))
     assert len(wire.asked) == 1
 
