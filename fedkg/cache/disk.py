@@ -2,7 +2,8 @@
 
 diskcache does the work (one SQLite file, safe for several threads and processes). It would unpickle whatever lies in
 its table, and open or delete whatever file a row names; that hands code execution to anyone who can write the file
-(CVE-2025-69872). So its Disk is replaced by one that knows bytes inside the table and nothing else.
+(CVE-2025-69872). So its Disk is replaced by one that knows bytes inside the table and nothing else,
+its file is checked before it is opened (`tables`), and none of the settings that the file holds are taken.
 
 A value carries when it was stored and until when it is fresh. Nothing goes because it is stale: who works without a
 network still reads it. The oldest entries go when the store is full, and the log says so.
@@ -16,22 +17,23 @@ import logging
 import shutil
 import sqlite3
 import time
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import diskcache
+import msgspec
 
-from fedkg.cache.entries import Entry, by_namespace, entries_of, fresh_value, pack, row_name, unpack
+from fedkg.cache.entries import Entry, by_namespace, deflated, entries_of, fresh_value, inflated, pack, row_name, unpack
+from fedkg.cache.folders import claim
 from fedkg.cache.store import Store
+from fedkg.cache.tables import SECONDS, check
 from fedkg.errors import CacheError
 
 __all__ = ["DiskStore"]
 
-SECONDS = 60.0  # that another process may hold the file
 SIZE_LIMIT = 4096 << 20
 ROOM = 0.9
 """The part of the limit that is left in use once the oldest entries have gone."""
@@ -43,6 +45,12 @@ EVICTING = 0.5
 """Seconds after which a write evicts no further: what is still too much goes with the next writes."""
 ROW = 150
 """Bytes that a row takes besides its value and, in table and index, its key."""
+
+SETTINGS = {**diskcache.DEFAULT_SETTINGS, "cull_limit": 0, "eviction_policy": "least-recently-stored"}
+"""All that diskcache can be told: what is left out it would take from the file."""
+KNOWN = {**SETTINGS, **diskcache.core.METADATA}
+"""All that the file says of itself."""
+Goner = Annotated[int, msgspec.Meta(ge=0, le=1 << 50)]
 
 HINT = "set cache_dir to a folder that can be written, on a disk that has room"
 
@@ -66,28 +74,42 @@ class BytesDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache ships no typ
         """The columns size (0: inside the table), mode, file name and value."""
         if read or not isinstance(value, bytes):
             raise TypeError("values are bytes")
-        return 0, diskcache.core.MODE_RAW, None, zlib.compress(value, 1)
+        return 0, diskcache.core.MODE_RAW, None, deflated(value)
 
     def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> bytes:
         """The value of a row. Raises ValueError where fedkg did not write it."""
         if mode != diskcache.core.MODE_RAW or filename is not None or not isinstance(value, bytes):
             raise ValueError("the cache holds a value that fedkg did not write")
-        try:
-            return zlib.decompress(value)
-        except zlib.error as error:
-            raise ValueError("the cache holds a damaged value") from error
+        return inflated(value)
 
     def remove(self, file_path: str) -> None:
         """Nothing: no value of ours has a file, and a row that names one must not have it deleted."""
 
 
+class BytesCache(diskcache.Cache):  # type: ignore[misc]  # the same
+    """A diskcache Cache that believes nothing of what its file says of itself."""
+
+    def volume(self) -> int:
+        """Bytes of the table, as SQLite counts them; diskcache would add a number that lies in it."""
+        ((pages,),) = self._sql("PRAGMA page_count").fetchall()
+        return int(self._page_size) * int(pages)
+
+    @property
+    def _con(self) -> Any:
+        """The connection of this thread; for each diskcache reads the file's settings and takes them for text."""
+        try:
+            return super()._con
+        except (AttributeError, TypeError) as error:
+            raise sqlite3.DatabaseError("its settings are none that fedkg made") from error
+
+
 class DiskStore(Store):
     """A Store in one folder; one folder may be shared by several processes.
 
-    The file lies in `store/` inside `folder`, which only the user can enter (mode 0700); `folder` itself may be one
-    that others use too. Beyond `size_limit` bytes the oldest entries go until a tenth of it is free, as many at each
-    write as go in half a second; the log says how many of which namespace. A damaged file is moved aside, to
-    `store.damaged/`.
+    The file lies in `store/` inside `folder`, which is no link and only the user can enter (mode 0700); `folder` itself
+    may be one that others use too. Beyond `size_limit` bytes the oldest entries go until a tenth of it is free, as many
+    at each write as go in half a second; the log says how many of which namespace. A file that is damaged, or holds
+    what fedkg does not write, is moved aside, to `store.damaged/`.
 
     It and each of its methods raise CacheError where the folder cannot be used.
     """
@@ -128,8 +150,7 @@ class DiskStore(Store):
 
     def evicted(self) -> dict[str, int]:
         """How many entries of each namespace have gone for want of room since the store was cleared."""
-        counts = self.get_many(EVICTED, [EVICTED]).get(EVICTED, b"{}")
-        return dict(sorted(json.loads(counts).items()))
+        return dict(sorted(_counts(self.get_many(EVICTED, [EVICTED]).get(EVICTED)).items()))
 
     def count(self) -> dict[str, int]:
         """Entries by namespace."""
@@ -179,14 +200,16 @@ class DiskStore(Store):
                 gone.update(_delete(file, rows))
                 if time.monotonic() >= end:
                     break
-        self.update(EVICTED, EVICTED, lambda counts: json.dumps(Counter(json.loads(counts or b"{}")) + gone).encode())
+        self.update(EVICTED, EVICTED, lambda counts: msgspec.json.encode(_counts(counts) + gone))
         went = ", ".join(f"{count:,} {namespace}" for namespace, count in sorted(gone.items()))
         log.warning("the cache is full (%d MB): the oldest entries went: %s", self.size_limit >> 20, went)
 
 
 def _opened(place: Path) -> Any:
-    """The cache in that folder; where its file is damaged an empty one."""
+    """The cache in that folder; where its file is damaged, or of a stranger, an empty one."""
+    claim(place)
     try:
+        check(place / diskcache.core.DBNAME, KNOWN)
         return _open(place)
     except sqlite3.OperationalError:
         raise
@@ -195,18 +218,28 @@ def _opened(place: Path) -> Any:
 
 
 def _open(place: Path) -> Any:
-    place.mkdir(parents=True, exist_ok=True, mode=0o700)
-    place.chmod(0o700)
-    policy = "least-recently-stored"
-    return diskcache.Cache(str(place), timeout=SECONDS, disk=BytesDisk, cull_limit=0, eviction_policy=policy)
+    claim(place)
+    return BytesCache(str(place), timeout=SECONDS, disk=BytesDisk, **SETTINGS)
 
 
 def _anew(place: Path, error: Exception) -> Any:
     """An empty cache in the place of a damaged one, which is moved aside."""
     log.warning("the cache in %s is damaged (%s) and starts anew", place, error)
-    shutil.rmtree(aside := place.with_suffix(".damaged"), ignore_errors=True)
+    aside = place.with_suffix(".damaged")
+    if aside.is_dir() and not aside.is_symlink():
+        shutil.rmtree(aside, ignore_errors=True)
+    else:
+        aside.unlink(missing_ok=True)  # of a link only itself
     place.rename(aside)
     return _open(place)
+
+
+def _counts(value: bytes | None) -> Counter[str]:
+    """How many entries have gone, by namespace; none where that cannot be read."""
+    try:
+        return Counter(msgspec.json.decode(value or b"{}", type=dict[str, Goner]))
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return Counter()
 
 
 def _oldest(file: sqlite3.Connection, much: float) -> list[int]:

@@ -2,13 +2,29 @@
 
 import struct
 import time
+import zlib
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-__all__ = ["Entry", "by_namespace", "entries_of", "fresh_of", "fresh_value", "pack", "row_name", "table_key", "unpack"]
+__all__ = [
+    "LARGEST",
+    "Entry",
+    "by_namespace",
+    "deflated",
+    "entries_of",
+    "fresh_of",
+    "fresh_value",
+    "inflated",
+    "pack",
+    "row_name",
+    "table_key",
+    "unpack",
+]
 
 HEADER = struct.Struct("<4sdd")
 MARK = b"fkg1"
+LARGEST = 64 << 20
+"""Bytes of one value, as large as the reply of an endpoint may be: a few kilobytes can stand for gigabytes."""
 
 
 class Entry(NamedTuple):
@@ -40,6 +56,26 @@ def unpack(value: bytes) -> Entry:
         raise ValueError("the cache holds a value that fedkg did not write")
     _, stored, fresh = HEADER.unpack_from(value)
     return Entry(value[HEADER.size :], stored, fresh)
+
+
+def deflated(value: bytes) -> bytes:
+    """The bytes as they lie in a table."""
+    return zlib.compress(value, 1)
+
+
+def inflated(value: bytes) -> bytes:
+    """The bytes that were deflated; they are counted while they are unpacked.
+
+    Raises ValueError where fedkg did not write them, or they are too many.
+    """
+    unpacking = zlib.decompressobj()
+    try:
+        whole = unpacking.decompress(value, LARGEST + HEADER.size)
+    except zlib.error as error:
+        raise ValueError("the cache holds a damaged value") from error
+    if not unpacking.eof:
+        raise ValueError("the cache holds a value that is too large, or cut")
+    return whole
 
 
 def entries_of(values: Mapping[str, bytes], seconds: float | None) -> dict[str, Entry]:

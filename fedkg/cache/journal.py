@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
-from fedkg.cache.entries import Entry, table_key
+from fedkg.cache.entries import LARGEST, Entry, table_key
 from fedkg.cache.store import Store
 from fedkg.config.settings import Mode
 from fedkg.core.encoding import decode, encode
@@ -56,16 +56,15 @@ class Journal:
     def add(self, asked: Sequence[str], keys: Keys) -> JournalEntry:
         """Remembers a run, and forgets the oldest one where there are too many."""
         touched = {namespace: sorted(names) for namespace, names in keys.items()}
-        entries = sum(map(len, touched.values()))
+        entries, encoded = sum(map(len, touched.values())), encode(touched)
+        fits = entries <= MOST_TOUCHED and len(encoded) <= LARGEST
         now = time.gmtime()
         name = f"{time.strftime('%Y%m%d-%H%M%S', now)}-{secrets.token_hex(2)}"
         # a command line may hold bytes that are no text
         shown = tuple(table_key(text[:ASKED_LENGTH]) for text in asked[:ASKED])
-        run = JournalEntry(
-            name, time.strftime("%Y-%m-%dT%H:%M:%SZ", now), shown, entries if entries <= MOST_TOUCHED else None
-        )
+        run = JournalEntry(name, time.strftime("%Y-%m-%dT%H:%M:%SZ", now), shown, entries if fits else None)
         if run.entries is not None:
-            self._store.put_many(NAMESPACE, {run.id: encode(touched)})
+            self._store.put_many(NAMESPACE, {run.id: encoded})
         gone: list[JournalEntry] = []
 
         def appended(index: bytes | None) -> bytes:
@@ -81,13 +80,16 @@ class Journal:
         """What that run touched. Raises PackError where that is not known."""
         if any(run.id == name and run.entries is None for run in self.all()):
             raise PackError(
-                f"the run {name} touched more than {MOST_TOUCHED:,} entries: too many for a pack",
+                f"the run {name} touched more than {MOST_TOUCHED:,} entries, or very long ones: too many for a pack",
                 hint="ask in several runs, and name each with --run",
             )
         value = self._store.get_many(NAMESPACE, [name]).get(name)
         if value is None or name == INDEX:
             raise PackError(f"no run is called {name[:100]!r}", hint="`fedkg cache runs` lists them")
-        return decode(value, dict[str, list[str]])
+        try:
+            return decode(value, dict[str, list[str]])
+        except msgspec.MsgspecError as error:
+            raise PackError(f"what the run {name} touched cannot be read", hint="run it once more") from error
 
 
 class RecordingStore:

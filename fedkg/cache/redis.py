@@ -6,7 +6,6 @@ CacheError; `fallback` has the store that goes on without it.
 """
 
 import contextlib
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TypeVar
@@ -14,7 +13,7 @@ from urllib.parse import urlsplit
 
 import redis
 
-from fedkg.cache.entries import Entry, by_namespace, entries_of, fresh_value, pack, row_name, unpack
+from fedkg.cache.entries import Entry, by_namespace, deflated, entries_of, fresh_value, inflated, pack, row_name, unpack
 from fedkg.cache.store import Store
 from fedkg.errors import CacheError, SettingsError
 
@@ -25,8 +24,6 @@ PREFIX = "fedkg\n"
 SECONDS = 5.0
 """That a reply of the server is waited for."""
 AT_ONCE = 500
-LARGEST = 256 << 20
-"""Bytes of one value: the server is not ours alone, and a few kilobytes can stand for gigabytes."""
 
 HINT = "cache_url is redis://HOST:PORT/DATABASE, or unix:///SOCKET, of a Redis or Valkey server that runs"
 
@@ -117,7 +114,7 @@ def _name(namespace: str, key: str) -> str:
 
 
 def _packed(entry: Entry) -> bytes:
-    return zlib.compress(pack(entry), 1)
+    return deflated(pack(entry))
 
 
 def _unpacked(value: object) -> Entry | None:
@@ -125,8 +122,8 @@ def _unpacked(value: object) -> Entry | None:
     if not isinstance(value, bytes):
         return None
     try:
-        return unpack(zlib.decompressobj().decompress(value, LARGEST))
-    except (zlib.error, ValueError):
+        return unpack(inflated(value))
+    except ValueError:
         return None
 
 

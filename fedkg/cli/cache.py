@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from fedkg.cache.disk import DiskStore
+from fedkg.cache.folders import is_plain
 from fedkg.cache.journal import Journal
 from fedkg.cache.pack import SIZE_LIMIT, export_pack, import_pack
 from fedkg.cli import options
@@ -54,7 +55,7 @@ def stats(file: str | None, as_json: bool, **flags: object) -> None:
     click.echo(f"{place}: {size / (1 << 20):.1f} MB" + (f" of {limit >> 20:,} MB" if limit else ""))
     _list(entries)
     if evicted:
-        went = ", ".join(f"{count:,} {namespace}" for namespace, count in evicted.items())
+        went = ", ".join(f"{count:,} {plain(namespace)}" for namespace, count in evicted.items())
         click.echo(f"gone for want of room: {went}")
 
 
@@ -94,7 +95,7 @@ def every(file: str | None, as_json: bool, **flags: object) -> None:
         return
     for run in runs:
         touched = "too many" if run.entries is None else f"{run.entries:,}"
-        click.echo(f"{run.id}  {run.at}  {touched:>8} entries  {plain('; '.join(run.asked))}")
+        click.echo(f"{plain(run.id)}  {plain(run.at)}  {touched:>8} entries  {plain('; '.join(run.asked))}")
 
 
 @cache.command("export")
@@ -141,7 +142,7 @@ def _touched(runs: Journal, names: Sequence[str]) -> dict[str, set[str]]:
 
 def _list(entries: Mapping[str, int]) -> None:
     for namespace, count in entries.items():
-        click.echo(f"  {namespace:14} {count}")
+        click.echo(f"  {plain(namespace):14} {count}")
 
 
 def _label_files(settings: Settings) -> dict[str, list[Path]]:
@@ -152,5 +153,7 @@ def _label_files(settings: Settings) -> dict[str, list[Path]]:
     if settings.cache_url:
         return {}
     folder = settings.cache_path / "labels"
-    files = {name: sorted(folder.glob(pattern)) for name, pattern in LABEL_FILES.items()}
+    if folder.is_symlink():
+        return {}  # what lies behind a link is not the cache's
+    files = {name: sorted(filter(is_plain, folder.glob(pattern))) for name, pattern in LABEL_FILES.items()}
     return {name: paths for name, paths in files.items() if paths}

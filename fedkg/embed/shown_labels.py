@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from fedkg.cache.folders import claim, read_bounded
 from fedkg.common.bounded import BoundedDict
 from fedkg.core.terms import Iri, Term
 
@@ -23,6 +24,7 @@ CLIP = 500
 """Characters of one label: a name is shorter, and a text that is longer is known by its beginning."""
 LONGEST = 4_000
 """Characters of one line; an IRI beyond them is no name of anything."""
+MOST_BYTES = MOST_LABELS * LONGEST
 
 
 class ShownLabels:
@@ -61,11 +63,11 @@ class ShownLabels:
 def saved(folder: Path, graph: str) -> dict[Term, str]:
     """What sessions over that graph have written down in the folder; nothing where nothing can be read."""
     labels: dict[Term, str] = {}
-    with contextlib.suppress(OSError, UnicodeDecodeError):
-        for line in _file(folder, graph).read_text(encoding="utf-8").splitlines():
+    with contextlib.suppress(OSError, ValueError, RecursionError):
+        for line in read_bounded(_file(folder, graph), MOST_BYTES).decode().splitlines()[-MOST_LABELS:]:
             with contextlib.suppress(ValueError, TypeError):
-                iri, label = json.loads(line)
-                labels[Iri(str(iri))] = str(label)
+                iri, label = json.loads(line[:LONGEST])
+                labels[Iri(str(iri))] = str(label)[:CLIP]
     return labels
 
 
@@ -75,7 +77,7 @@ def _file(folder: Path, graph: str) -> Path:
 
 def _replace(file: Path, text: str) -> None:
     """Puts the file in its place in one step."""
-    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    claim(file.parent)
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=file.name, suffix=".new")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:

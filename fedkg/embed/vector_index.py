@@ -1,8 +1,9 @@
 """A label index on disk: the m nearest of all labels that one endpoint has shown.
 
-It serves the keyword-driven global search for the entities E_m and relations R_m (FiDeLiS v4 section 3.1). USearch does
-the work; its index holds numbers only, so the table of keys is kept here, in one file with the index: a crash leaves
-the old pair or the new pair, never a mixture.
+It serves the keyword-driven global search for the entities E_m and relations R_m (FiDeLiS v4 section 3.1). The vectors
+are kept as they are, and USearch compares with all of them: 100,000 take 20 ms. A graph of neighbours (HNSW) would be
+faster from millions on; but it takes a second to add a thousand, and USearch reads one from a file without checking it,
+so that a damaged or forged file ends the process.
 """
 
 import contextlib
@@ -14,19 +15,31 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from usearch.index import Index
+from usearch.index import MetricKind, search
 
+from fedkg.cache.folders import claim, read_bounded
 from fedkg.errors import CacheError
 
 __all__ = ["VectorIndex"]
 
 Matrix = NDArray[np.float32]
+HalfMatrix = NDArray[np.float16]
 
-FORMAT = "fedkg label index 1"
-# below this size comparing with every vector is fast enough (1 ms) and finds all
-EXACT_BELOW = 20_000
+FORMAT = "fedkg label index 2"
+MOST_BYTES = 512 << 20
+"""Bytes of a file that is read: half a million labels of MiniLM."""
+
+
+class _Head(msgspec.Struct, frozen=True):
+    """The first line of a file: it vouches for the rest."""
+
+    format: str
+    embedder: str
+    size: int
+    sha256: str
 
 
 class VectorIndex:
@@ -34,8 +47,7 @@ class VectorIndex:
 
     `embedder` names what made the vectors: a file written for another one, a missing and a damaged file all give an
     empty index, since labels can be embedded again. A key stands for one vector: `add` skips keys that are there.
-    Vectors are float16 in an HNSW graph (built by one thread, so that the same additions give the same graph). Safe to
-    use from several threads; of two processes, the last to save wins.
+    Vectors are float16. Safe to use from several threads; of two processes, the last to save wins.
     """
 
     def __init__(self, file: Path | None, embedder: str = "") -> None:
@@ -43,11 +55,11 @@ class VectorIndex:
         self._embedder = embedder
         self._lock = threading.Lock()
         self._keys: list[str] = []
-        self._index: Index | None = None
+        self._rows: HalfMatrix | None = None
         self._changed = False
-        with contextlib.suppress(OSError, ValueError, KeyError, RuntimeError):
+        with contextlib.suppress(OSError, ValueError, RecursionError, msgspec.MsgspecError):
             if file:
-                self._keys, self._index = _unpack(file.read_bytes(), embedder)
+                self._keys, self._rows = _unpack(read_bounded(file, MOST_BYTES), embedder)
         self._known = set(self._keys)
 
     def __len__(self) -> int:
@@ -59,12 +71,12 @@ class VectorIndex:
     @property
     def size(self) -> int | None:
         """The dimensions d of the vectors; None where there is none yet."""
-        return self._index.ndim if self._index is not None else None
+        return self._rows.shape[1] if self._rows is not None else None
 
     def clear(self) -> None:
         """Forgets all keys and vectors; the file stays until `save` writes what is added next."""
         with self._lock:
-            self._keys, self._known, self._index, self._changed = [], set(), None, False
+            self._keys, self._known, self._rows, self._changed = [], set(), None, False
 
     def add(self, keys: Sequence[str], vectors: Matrix) -> int:
         """Adds the keys that are not there yet, with their rows of `vectors` (shape (len(keys), d)); returns how many.
@@ -79,25 +91,25 @@ class VectorIndex:
                 if key not in self._known:
                     places.setdefault(key, place)
             if places:
-                self._append(list(places), np.ascontiguousarray(vectors[list(places.values())], dtype=np.float32))
+                self._append(list(places), vectors[list(places.values())].astype(np.float16))
             return len(places)
 
     def search(self, vector: Matrix, m: int) -> list[tuple[str, float]]:
-        """At most m keys with their cosine to `vector` (shape (d,)), the nearest first; equal ones by key.
+        """The m keys nearest to `vector` (shape (d,)) with their cosine to it, the nearest first; equal ones by key.
 
-        Up to 20,000 keys the result is exact, above nearly so (recall about 0.98). Raises ValueError for another d.
+        Raises ValueError for another d.
         """
         with self._lock:
-            if self._index is None or m < 1:
-                return []
-            if vector.shape != (self._index.ndim,):
-                raise ValueError(f"a vector of shape {vector.shape} in an index of {self._index.ndim} dimensions")
-            exact = len(self._keys) <= EXACT_BELOW
-            matches = self._index.search(np.asarray(vector, dtype=np.float32), min(m, len(self._keys)), exact=exact)
-            hits = [
-                (self._keys[int(number)], 1.0 - float(distance))
-                for number, distance in zip(matches.keys, matches.distances, strict=True)
-            ]
+            keys, rows = self._keys, self._rows
+        if rows is None or m < 1:
+            return []
+        if vector.shape != rows.shape[1:]:
+            raise ValueError(f"a vector of shape {vector.shape} in an index of {rows.shape[1]} dimensions")
+        matches = search(rows, vector.astype(np.float16), min(m, len(rows)), MetricKind.Cos, exact=True)
+        hits = [
+            (keys[int(number)], 1.0 - float(distance))
+            for number, distance in zip(matches.keys, matches.distances, strict=True)
+        ]
         return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
 
     def save(self) -> None:
@@ -106,49 +118,47 @@ class VectorIndex:
         Raises CacheError where the folder cannot be written.
         """
         with self._lock:
-            if self._file is None or self._index is None or not self._changed:
+            if self._file is None or self._rows is None or not self._changed:
                 return
             try:
-                _replace(self._file, _pack(self._keys, self._index, self._embedder))
+                _replace(self._file, _pack(self._keys, self._rows, self._embedder))
             except OSError as error:
                 raise CacheError(f"cannot write {self._file}: {error.strerror}", hint="set cache_dir") from error
             self._changed = False
 
-    def _append(self, keys: list[str], rows: Matrix) -> None:
-        if self._index is None:
-            self._index = Index(ndim=rows.shape[1], metric="cos", dtype="f16")
-        if rows.shape[1] != self._index.ndim:
-            raise ValueError(f"vectors of {rows.shape[1]} dimensions in an index of {self._index.ndim}")
-        first = len(self._keys)
-        self._index.add(np.arange(first, first + len(keys), dtype=np.uint64), rows, threads=1)
-        self._keys += keys
+    def _append(self, keys: list[str], rows: HalfMatrix) -> None:
+        if self._rows is not None and rows.shape[1] != self._rows.shape[1]:
+            raise ValueError(f"vectors of {rows.shape[1]} dimensions in an index of {self._rows.shape[1]}")
+        self._rows = rows if self._rows is None else np.concatenate([self._rows, rows])
+        self._keys = self._keys + keys  # a new list: a search may still read the old one
         self._known.update(keys)
         self._changed = True
 
 
-def _pack(keys: Sequence[str], index: Index, embedder: str) -> bytes:
-    """A JSON line, the keys as a JSON line, the graph; the first line vouches for the other two."""
-    body = json.dumps(keys).encode() + b"\n" + bytes(index.save())
-    head = {"format": FORMAT, "embedder": embedder, "sha256": hashlib.sha256(body).hexdigest()}
-    return json.dumps(head).encode() + b"\n" + body
+def _pack(keys: Sequence[str], rows: HalfMatrix, embedder: str) -> bytes:
+    """A JSON line, the keys as a JSON line, the rows; the first line vouches for the other two."""
+    body = json.dumps(keys).encode() + b"\n" + rows.astype("<f2").tobytes()
+    head = _Head(FORMAT, embedder, rows.shape[1], hashlib.sha256(body).hexdigest())
+    return msgspec.json.encode(head) + b"\n" + body
 
 
-def _unpack(data: bytes, embedder: str) -> tuple[list[str], Index]:
-    """Keys and graph; raises ValueError or KeyError where the bytes are not what `_pack` made for this embedder."""
+def _unpack(data: bytes, embedder: str) -> tuple[list[str], HalfMatrix]:
+    """Keys and rows; raises ValueError or MsgspecError where the bytes are not what `_pack` made for this embedder."""
     line, _, body = data.partition(b"\n")
-    head = json.loads(line)
-    fits = head == {"format": FORMAT, "embedder": embedder, "sha256": hashlib.sha256(body).hexdigest()}
-    if not fits:
+    head = msgspec.json.decode(line, type=_Head)
+    if head != _Head(FORMAT, embedder, head.size, hashlib.sha256(body).hexdigest()) or head.size < 1:
         raise ValueError("not this index")
-    table, _, graph = body.partition(b"\n")
-    keys, index = json.loads(table), Index.restore(graph)
-    if index is None or len(index) != len(keys):
-        raise ValueError("keys and graph differ")
-    return keys, index
+    table, _, rest = body.partition(b"\n")
+    keys, rows = json.loads(table), np.frombuffer(rest, dtype="<f2")
+    if not (isinstance(keys, list) and all(isinstance(key, str) for key in keys)):
+        raise ValueError("keys are texts")
+    if not np.isfinite(rows).all():
+        raise ValueError("a vector is no vector")
+    return keys, rows.reshape(len(keys), head.size).astype(np.float16)
 
 
 def _replace(file: Path, data: bytes) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    claim(file.parent)
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=file.name, suffix=".new")
     try:
         with os.fdopen(handle, "wb") as stream:

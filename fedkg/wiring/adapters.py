@@ -15,6 +15,7 @@ import msgspec
 
 from fedkg.cache.disk import DiskStore
 from fedkg.cache.fallback import FallbackStore
+from fedkg.cache.folders import claim
 from fedkg.cache.memory import MemoryStore
 from fedkg.cache.store import LastingStore, Store
 from fedkg.common.plugins import Registry
@@ -100,9 +101,11 @@ def _shared(url: str) -> LastingStore:
 
 def open_host_registry(settings: Settings, files: ExitStack) -> HostRegistry:
     """What is remembered of hosts, closed with `files`; in memory only where its folder cannot be used."""
+    folder = settings.cache_path / "manners"
     try:
-        store = FallbackStore(DiskStore(settings.cache_path / "manners"))
-    except CacheError as error:
+        claim(folder)
+        store = FallbackStore(DiskStore(folder))
+    except (CacheError, OSError) as error:
         log.warning("bans and pauses of endpoints are not kept: %s", error)
         return HostRegistry()
     files.callback(store.close)

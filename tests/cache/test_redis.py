@@ -72,7 +72,7 @@ def test_a_value_that_stands_for_gigabytes_is_a_miss(
     store: RedisStore, redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is unpacked up to a limit only, and what is cut is no entry of ours."""
-    monkeypatch.setattr("fedkg.cache.redis.LARGEST", 10)
+    monkeypatch.setattr("fedkg.cache.entries.LARGEST", 10)
     store.put_many("labels", {"Q1": b"universe" * 100})
     assert store.get_many("labels", ["Q1"]) == {}
 

@@ -1,5 +1,8 @@
+import contextlib
 import json
 import secrets
+import sqlite3
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -230,3 +233,40 @@ def test_a_shared_cache_that_is_gone(cli: Cli, monkeypatch: pytest.MonkeyPatch) 
         result = cli("cache", *command)
         assert (result.exit_code, "the shared cache cannot be used" in result.stderr) == (3, True)
         assert "secret" not in result.stderr
+
+
+def test_labels_behind_a_link_are_not_the_cache_s(cli: Cli, home: Path, tmp_path: Path) -> None:
+    """Neither counted nor deleted; a link among the labels is passed over."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "mine.labels").write_text("private")
+    (home / "cache" / "labels").symlink_to(outside)
+    assert "label indexes" not in entries(cli)
+    assert cli("cache", "clear", "--yes").exit_code == 0
+    (home / "cache" / "labels").unlink()
+    (home / "cache" / "labels").mkdir()
+    (home / "cache" / "labels" / "x.labels").symlink_to(tmp_path / "nothing")
+    assert cli("cache", "stats").exit_code == 0
+    assert cli("cache", "clear", "--yes").exit_code == 0
+    assert (outside / "mine.labels").read_text() == "private"
+
+
+@pytest.mark.parametrize("kind", ["link", "setting", "bomb"])
+def test_a_cache_of_a_stranger_costs_no_answer(cli: Cli, graph: Path, home: Path, tmp_path: Path, kind: str) -> None:
+    """The question is answered as ever, with a sentence where the cache is refused or starts anew; no traceback."""
+    store = home / "cache" / "store"
+    if kind == "link":
+        store.rename(tmp_path / "elsewhere")
+        store.symlink_to(tmp_path / "elsewhere")
+    else:
+        with contextlib.closing(sqlite3.connect(store / "cache.db")) as file, file:
+            if kind == "setting":
+                file.execute("INSERT INTO Settings VALUES ('get', 0)")
+            else:
+                file.execute("UPDATE Cache SET value = ?", [zlib.compress(bytes(80 << 20))])
+    result = cli("ask", "What is the capital of Ruritania?", "-e", graph)
+    assert result.exit_code == 0
+    assert "Traceback" not in result.stderr
+    told = {"link": "is a link, and no folder of its own", "setting": "was not made by fedkg", "bomb": ""}
+    assert told[kind] in result.stderr
+    assert cli("cache", "stats").exit_code == (3 if kind == "link" else 0)

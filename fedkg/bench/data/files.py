@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from fedkg.bench.data.definitions import Definition
+from fedkg.cache.folders import claim
 from fedkg.config.settings import Settings
 from fedkg.errors import DatasetError
 
@@ -87,7 +88,7 @@ def _fetch(definition: Definition, target: Path) -> Path:
     """Fetches the questions, checks them, and only then puts them where they are kept."""
     url, wanted = definition.source.url, definition.source.sha256
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        claim(target.parent)
         with _draft(target) as draft, _opened(url) as reply:
             digest = _copied(reply, draft, url)
             if digest != wanted:
