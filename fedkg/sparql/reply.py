@@ -10,12 +10,16 @@ __all__ = ["EndpointReply", "Rows"]
 
 
 class EndpointReply(msgspec.Struct, frozen=True):
-    """What an endpoint sent back, unjudged: HTTP status, lower-cased headers, body, seconds until the last byte."""
+    """What an endpoint sent back, unjudged: HTTP status, lower-cased headers, body, seconds until the last byte.
+
+    `most` is how many rows it may have, by what was asked for (0: any number): of one with more none are read.
+    """
 
     status: int
     headers: Mapping[str, str]
     body: bytes
     seconds: float = 0.0
+    most: int = 0
 
     @property
     def content_type(self) -> str:

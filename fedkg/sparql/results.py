@@ -8,15 +8,14 @@ about it is right, and everything else is told apart by what the engine writes.
 import datetime as dt
 import email.utils
 import html
-import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import msgspec
 
-from fedkg.core.terms import Blank, Iri, Literal, Term
+from fedkg.core.terms import Term
 from fedkg.errors import (
     EndpointError,
     EndpointTimeoutError,
@@ -26,9 +25,11 @@ from fedkg.errors import (
     TruncatedError,
     UnreachableError,
 )
-from fedkg.sparql import xml
+from fedkg.sparql import json_results, xml
 from fedkg.sparql.detect import detect
+from fedkg.sparql.pieces import TimeIsUpError
 from fedkg.sparql.reply import EndpointReply, Rows
+from fedkg.sparql.solutions import BadTermError, BrokenOffError, NoResultError, Solutions, TooMuchError
 
 __all__ = ["accept"]
 
@@ -89,35 +90,16 @@ QUERY_ECHO = re.compile(r"SPARQL[ -]QUERY:|\b(?:SELECT|ASK|PREFIX|CONSTRUCT|DESC
 TITLE = re.compile(r"<title[^>]*>(.*?)</title", re.IGNORECASE | re.DOTALL)
 INVISIBLE_HTML = re.compile(r"<(script|style|head)\b.*?</\1\s*>|<[^>]*>", re.IGNORECASE | re.DOTALL)
 USER_INFO = re.compile(r"//[^/\s@]*@")
-VARIABLE = re.compile(r"\w{1,50}")
 URL_QUERY = re.compile(r"(?<=[\w/])\?[\w.~%-]+=[^\s<>\"']*")
 
-JSON_ESCAPE = re.compile(
-    r"\\(?:U(?P<long>[0-9A-Fa-f]{8})"
-    r"|u[dD][89abAB][0-9A-Fa-f]{2}\\u[dD][c-fC-F][0-9A-Fa-f]{2}"
-    r"|(?P<lone>u[dD][89a-fA-F][0-9A-Fa-f]{2})"
-    r"|.)",
-    re.DOTALL,
-)
 
+class _Message(msgspec.Struct):
+    """Where engines write what is wrong; nothing is made of the rest."""
 
-class _Binding(msgspec.Struct, gc=False):
-    type: str
-    value: str
-    datatype: str | None = None
-    language: str | None = msgspec.field(name="xml:lang", default=None)
-
-
-class _Results(msgspec.Struct):
-    bindings: list[dict[str, _Binding]]
-
-
-class _ResultsDocument(msgspec.Struct):
-    head: dict[str, Any]
-    results: _Results | None = None
-
-
-DOCUMENT = msgspec.json.Decoder(_ResultsDocument)
+    exception: msgspec.Raw = msgspec.Raw()
+    message: msgspec.Raw = msgspec.Raw()
+    error: msgspec.Raw = msgspec.Raw()
+    detail: msgspec.Raw = msgspec.Raw()
 
 
 def accept(reply: EndpointReply, *, endpoint: str, known_cap: int = 0, limit: int = 0) -> Rows:
@@ -130,50 +112,11 @@ def accept(reply: EndpointReply, *, endpoint: str, known_cap: int = 0, limit: in
         raise _failure(reply, endpoint)
     _refuse_engine_text(reply, endpoint)
     _refuse_partial(reply, endpoint)
-    document = _document(reply, endpoint)
-    if document.results is None:
-        _unusable(reply, endpoint, f"{_format(reply)} without results")
-    rows = tuple(_rows(document.results.bindings, endpoint))
+    rows = tuple(_rows(reply, endpoint))
     cap = min((bound for bound in (known_cap, limit) if bound > 0), default=0)
     if 0 < cap <= len(rows):
         raise _error(TruncatedError, reply, endpoint, f"{len(rows)} rows, as many as it gives at most ({cap})")
     return Rows(rows, len(reply.body), reply.content_type, reply.seconds)
-
-
-def _rows(bindings: list[dict[str, _Binding]], endpoint: str) -> Iterator[Mapping[str, Term]]:
-    _check_names({name for binding in bindings for name in binding}, endpoint)
-    iris: dict[str, Iri] = {}
-    for binding in bindings:
-        row: dict[str, Term] = {}
-        for name, value in binding.items():
-            if value.type == "uri":
-                text = value.value
-                row[name] = iris.get(text) or iris.setdefault(text, _iri(text, endpoint))
-            else:
-                row[name] = _term(value, endpoint)
-        yield row
-
-
-def _check_names(names: Iterable[str], endpoint: str) -> None:
-    for name in names:
-        if not VARIABLE.fullmatch(name):
-            message = f"{endpoint} sent a variable that no query has: {_clean(name)[:40]!r}"
-            raise NotSparqlError(message, endpoint=endpoint, status=HTTPStatus.OK)
-
-
-def _iri(text: str, endpoint: str) -> Iri:
-    if not text:
-        raise NotSparqlError(f"{endpoint} sent an empty IRI", endpoint=endpoint, status=HTTPStatus.OK)
-    return Iri(text)
-
-
-def _term(value: _Binding, endpoint: str) -> Term:
-    if value.type in ("literal", "typed-literal"):
-        return Literal(value.value, value.datatype or "", value.language or "")
-    if value.type == "bnode" and value.value:
-        return Blank(value.value)
-    message = f"{endpoint} sent a term of the unknown type {_clean(value.type)[:40]!r}"
-    raise NotSparqlError(message, endpoint=endpoint, status=HTTPStatus.OK)
 
 
 # ---- a reply that says 200 ----
@@ -198,40 +141,27 @@ def _refuse_partial(reply: EndpointReply, endpoint: str) -> None:
         raise _error(TruncatedError, reply, endpoint, f"incomplete results ({'; '.join(marks) or 'status 206'})")
 
 
-def _document(reply: EndpointReply, endpoint: str) -> _ResultsDocument:
-    if reply.content_type in XML_TYPES:
-        return _xml_document(reply, endpoint)
-    if reply.content_type not in JSON_TYPES:
+def _rows(reply: EndpointReply, endpoint: str) -> list[Mapping[str, Term]]:
+    if reply.content_type not in JSON_TYPES | XML_TYPES:
         _unusable(reply, endpoint, f"{_clean(reply.content_type)[:80] or 'no content type'} instead of SPARQL JSON")
+    solutions, read = Solutions(reply.most), xml.read if reply.content_type in XML_TYPES else json_results.read
     try:
-        return DOCUMENT.decode(reply.body)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return _repaired_document(reply, endpoint)
-
-
-def _repaired_document(reply: EndpointReply, endpoint: str) -> _ResultsDocument:
-    try:
-        value = json.loads(_repair(reply.body), strict=False, parse_constant=_no_constant)
-    except (ValueError, RecursionError):
+        has_results = read(reply.body, solutions)
+    except BrokenOffError:
         _unreadable(reply, endpoint)
-    return _converted(value, reply, endpoint)
-
-
-def _xml_document(reply: EndpointReply, endpoint: str) -> _ResultsDocument:
-    try:
-        value = xml.read(reply.body)
-    except xml.BrokenOffError:
-        _unreadable(reply, endpoint)
-    except ValueError as error:
-        _unusable(reply, endpoint, f"XML that is no result ({_clean(str(error))[:120]})")
-    return _converted(value, reply, endpoint)
-
-
-def _converted(value: object, reply: EndpointReply, endpoint: str) -> _ResultsDocument:
-    try:
-        return msgspec.convert(value, _ResultsDocument)
-    except (msgspec.ValidationError, RecursionError) as error:
-        _unusable(reply, endpoint, f"{_format(reply)} of another shape ({_clean(str(error))[:120]})")
+    except NoResultError as error:
+        _unusable(reply, endpoint, f"{_format(reply)} that is no result ({_clean(str(error))[:120]})")
+    except BadTermError as error:
+        message = f"{endpoint} sent {_clean(str(error))[:200]}"
+        raise NotSparqlError(message, endpoint=endpoint, status=reply.status) from None
+    except TooMuchError as error:
+        raise _error(TruncatedError, reply, endpoint, str(error)) from None
+    except TimeIsUpError:
+        message = f"{endpoint}: the time was up while its reply was read ({len(reply.body):,} bytes)"
+        raise EndpointTimeoutError(message, endpoint=endpoint) from None
+    if not has_results:
+        _unusable(reply, endpoint, f"{_format(reply)} without results")
+    return solutions.rows
 
 
 def _unreadable(reply: EndpointReply, endpoint: str) -> NoReturn:
@@ -252,26 +182,6 @@ def _unusable(reply: EndpointReply, endpoint: str, reason: str) -> NoReturn:
 
 def _format(reply: EndpointReply) -> str:
     return "XML" if reply.content_type in XML_TYPES else "JSON"
-
-
-def _repair(body: bytes) -> str:
-    """The body with Virtuoso's eight-digit escapes made JSON; what is no Unicode becomes U+FFFD."""
-    return JSON_ESCAPE.sub(_json_escape, body.decode("utf-8-sig", "replace"))
-
-
-def _json_escape(match: re.Match[str]) -> str:
-    if match["long"]:
-        code = int(match["long"], 16)
-        return json.dumps(chr(code))[1:-1] if _is_character(code) else "\\ufffd"
-    return "\\ufffd" if match["lone"] else match.group()
-
-
-def _is_character(code: int) -> bool:
-    return code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
 
 
 # ---- a reply that says otherwise ----
@@ -397,11 +307,12 @@ def _json_message(body: bytes) -> str:
     if not body[:200].lstrip().startswith(b"{"):
         return ""
     try:
-        value = msgspec.json.decode(body)
+        found = msgspec.json.decode(body, type=_Message)
+        parts = map(bytes, msgspec.structs.astuple(found))
+        texts = [msgspec.json.decode(part) for part in parts if part.startswith(b'"')]
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return ""
-    texts = (value.get(key) for key in ("exception", "message", "error", "detail"))
-    return next((text for text in texts if isinstance(text, str) and text), "")
+    return next(filter(None, texts), "")
 
 
 def _without_query(text: str) -> str:

@@ -8,11 +8,13 @@ that time; a host that bans or is down is not asked at all.
 import asyncio
 import contextlib
 import logging
+import re
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
 
+import msgspec
 from aiolimiter import AsyncLimiter
 
 from fedkg.common.one_line import line
@@ -47,6 +49,7 @@ LARGE = 1 << 18
 TELLING = (200, 400)
 """Statuses of hosts that are well: others are not asked for their engine."""
 
+LIMIT = re.compile(r"LIMIT ([0-9]{1,9})$")
 log = logging.getLogger(__name__)
 
 
@@ -191,7 +194,16 @@ class EndpointClient:
     async def _accepted(self, reply: EndpointReply) -> Rows:
         if len(reply.body) < LARGE:
             return self._accept(reply)
-        return await asyncio.to_thread(self._accept, reply)
+        with deadline.until_left():
+            return await asyncio.to_thread(self._accept, reply)
+
+    def _most(self, text: str) -> int:
+        """The most rows that a reply to the query may have: one more than the limits allow shows that there are more.
+
+        Some queries ask for more than that, such as those for all relations.
+        """
+        asked = LIMIT.search(text)
+        return max(self._limits.rows + 1, int(asked[1]) if asked else 0)
 
     async def _reply(
         self, replica: Replica, query: Query, dialect: Dialect, kind: str, attempt: RequestAttempt
@@ -199,6 +211,8 @@ class EndpointClient:
         """The reply to the query in that dialect; the engine that it shows is remembered."""
         text = query if isinstance(query, str) else query(dialect)
         reply = await self._send(replica, dialect.written(text), kind, attempt)
+        if replica.url:
+            reply = msgspec.structs.replace(reply, most=self._most(text))
         await replica.learn(reply)
         if replica.puzzling and reply.status in TELLING:
             await self._probe(replica, attempt)

