@@ -79,7 +79,7 @@ class HttpTransport:
         self._timeout = timeout
         self._max_bytes = max_bytes
         self._form = form
-        self._sessions = PerLoop(partial(_kept_open, self._headers, timeout))
+        self._sessions = PerLoop(partial(_kept_open, self._headers, timeout, secure=self._url.scheme == "https"))
 
     def __repr__(self) -> str:
         return f"HttpTransport({self.name})"
@@ -128,7 +128,9 @@ class HttpTransport:
             raise NotSparqlError(message, endpoint=self.name, status=response.status, hint=UNPACKED) from error
 
 
-async def _kept_open(headers: Mapping[str, str], seconds: float) -> AsyncGenerator[aiohttp.ClientSession]:
+async def _kept_open(
+    headers: Mapping[str, str], seconds: float, *, secure: bool
+) -> AsyncGenerator[aiohttp.ClientSession]:
     """The same session as often as it is asked for, until the generator is closed."""
     # A suspended async generator is closed by its event loop when that shuts down. A program that calls
     # asyncio.run several times so never leaves a connection behind on a loop that is gone.
@@ -136,7 +138,7 @@ async def _kept_open(headers: Mapping[str, str], seconds: float) -> AsyncGenerat
         headers=headers,
         timeout=aiohttp.ClientTimeout(total=seconds, sock_connect=min(CONNECT_SECONDS, seconds)),
         # no bound of its own: waiting for a slot would count against the request's time
-        connector=aiohttp.TCPConnector(limit=0),
+        connector=aiohttp.TCPConnector(limit=0, ssl=certificates.trusted() if secure else True),
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,
     ) as session:

@@ -118,7 +118,7 @@ class WrapperTransport:
 
     def _exchange(self, request: urllib.request.Request, seconds: float) -> tuple[int, Message, bytes]:
         end = time.monotonic() + seconds
-        opener = urllib.request.build_opener(self._proxy, SameOrigin(self.name), *self._digest())
+        opener = urllib.request.build_opener(self._proxy, SameOrigin(self.name), *self._secure(), *self._digest())
         try:
             # __init__ has let http and https through only
             with opener.open(request, timeout=seconds) as response:
@@ -127,6 +127,10 @@ class WrapperTransport:
             with error:
                 proxies.refused(error.code, self.name)
                 return error.code, error.headers, self._read(error, end)
+
+    def _secure(self) -> Iterator[urllib.request.BaseHandler]:
+        if self.url.startswith("https:"):
+            yield urllib.request.HTTPSHandler(context=certificates.trusted())
 
     def _digest(self) -> Iterator[urllib.request.BaseHandler]:
         """What answers a challenge with the user and password of an object that is set to digest authentication."""

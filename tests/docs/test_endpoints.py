@@ -12,7 +12,7 @@ import pytest
 
 from fedkg.config import profiles
 from fedkg.config.profiles import Profile
-from fedkg.errors import EndpointError
+from fedkg.errors import EndpointError, UnreachableError
 from fedkg.graph import identity
 from tests.support.documents import blocks, check_shown, read, run, sections, transcripts
 
@@ -76,6 +76,7 @@ def test_every_error_of_an_endpoint_is_told() -> None:
     """The table of errors names each class that an endpoint's failure may become, and says what happens by itself."""
     table = sections(ENDPOINTS)["What errors mean"]
     documented = dict(re.findall(r"(?m)^\|[^|]*\| `(\w+)`[^|]*\| ([^|]*) \|", table))
-    assert documented.keys() == {kind.__name__ for kind in EndpointError.__subclasses__()}
-    for kind in EndpointError.__subclasses__():
+    known = {*EndpointError.__subclasses__(), *UnreachableError.__subclasses__()}
+    assert documented.keys() == {kind.__name__ for kind in known}
+    for kind in known:
         assert ("reshape" in documented[kind.__name__]) == (kind.action.name == "RESHAPE")
