@@ -23,7 +23,7 @@ TRANSCRIPTS = [
 ]
 
 
-@needs("embeddings", "sentence_transformers")
+@needs("embeddings", "onnxruntime")
 @pytest.mark.parametrize(("command", "shown"), TRANSCRIPTS)
 def test_every_transcript_is_what_the_command_prints(monkeypatch: pytest.MonkeyPatch, command: str, shown: str) -> None:
     """Line by line, apart from the cost at the end and the score's last digit."""

@@ -73,7 +73,7 @@ async def test_the_shape_of_a_file_is_found_by_its_marker() -> None:
     assert "Freebase ID" not in relations
 
 
-@needs("embeddings", "sentence_transformers")
+@needs("embeddings", "onnxruntime")
 async def test_several_endpoints_are_one_graph(pets: Path, tmp_path: Path) -> None:
     """Facts of two files meet in one walk; each edge keeps its endpoint."""
     other = tmp_path / "places.nt"

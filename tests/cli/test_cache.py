@@ -173,7 +173,7 @@ def test_folder_that_cannot_be_used(cli: Cli, tmp_path: Path) -> None:
     assert "hint: set cache_dir" in result.stderr
 
 
-@needs("embeddings", "sentence_transformers")
+@needs("embeddings", "onnxruntime")
 def test_label_files_count_and_go_too(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Labels that a walk has written down and the index of a search count, and are deleted with the rest."""
     monkeypatch.setenv("FEDKG_EMBEDDER", "minilm")

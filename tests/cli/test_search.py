@@ -65,7 +65,7 @@ def test_unreachable_endpoint(cli: Cli, dead: str, command: str) -> None:
     assert "tried: 4 requests in " in result.stderr
 
 
-@needs("embeddings", "sentence_transformers")
+@needs("embeddings", "onnxruntime")
 def test_search_by_meaning_finds_what_walks_have_shown(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a question its labels can be searched; before, and without vectors, there is nothing to search."""
     assert cli("search", "birthplace", "-e", "sample", "--meaning").exit_code == 2

