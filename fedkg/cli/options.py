@@ -202,7 +202,7 @@ model = _all(
         help="Keep the model's replies and use them again; `eval` does, `ask` only where it is told to.",
     ),
     option(
-        "Model", "--embedder", metavar="NAME", help="auto, minilm, bm25, hashing, onnx:FOLDER, openai:MODEL or st:NAME_OR_FOLDER."
+        "Model", "--embedder", metavar="NAME", help="auto, minilm, bm25, hashing, onnx:FOLDER, openai:MODEL, st:NAME."
     ),
     prompts_dir,
 )
