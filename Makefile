@@ -2,7 +2,7 @@
 # make test: runs the tests, the large matrices with every pair of values (tests/support/pairwise.py).
 # make test-all: runs all cases of the large matrices too, and measures coverage; fails below the gate in pyproject.toml.
 # make cassettes: records tests/cassettes/ anew, from servers on loopback; needed where a request has changed.
-# make engines: installs Virtuoso and Redis from Debian's packages where it can; tests that need them are skipped where they are absent.
+# make engines: installs Virtuoso and Redis from Debian's packages, and Comunica from npm's into .engines, where it can; tests that need them are skipped where they are absent.
 # make bench: measures what README says under "Measured" (some minutes, needs the public data sets beside the project).
 # make tables: runs all methods on all benchmarks with a graph, and all ablations (20 minutes on two cores);
 # goes on where it was interrupted. DATA is the folder of the data sets; BENCH=--write keeps results and reports in eval/results/.
@@ -18,6 +18,8 @@ export PYTHONDONTWRITEBYTECODE :=
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo -n)
 APT := $(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get -qq
 ENGINES := virtuoso-opensource redis-server
+# Comunica 5 needs Node 22; 4 runs where Debian's nodejs does. Its server is started by eval/support/comunica.cjs
+COMUNICA := @comunica/query-sparql-file@4
 
 .PHONY: demo engines test test-all fuzz cassettes check format lint types bench tables desk comunica clean
 
@@ -41,6 +43,11 @@ engines:
 		|| { $(APT) update && $(APT) install -y --no-install-recommends $(ENGINES) </dev/null; }; \
 	then echo "Virtuoso and Redis are installed now"; \
 	else echo "Not everything can be installed here; as root: apt-get install --no-install-recommends $(ENGINES)"; fi
+	@if [ -d .engines/node_modules/@comunica/query-sparql-file ]; then echo "Comunica is installed"; \
+	elif command -v npm >/dev/null \
+		&& npm install --prefix .engines --no-audit --no-fund --omit=optional --loglevel=error $(COMUNICA); \
+	then echo "Comunica is installed now"; \
+	else echo "Comunica cannot be installed here; it needs npm (apt-get install nodejs npm)"; fi
 
 test: .venv/developed
 	$(PYTEST)

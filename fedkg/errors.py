@@ -147,7 +147,9 @@ class SettingsError(InputError):
 class GraphFileError(InputError):
     """Raised when an RDF file is missing, of unknown format or malformed; names file and line."""
 
-    default_hint = "files must be .nt, .ttl or .nq, optionally .gz"
+    default_hint = (
+        "files must be .nt, .ttl, .rdf, .owl, .jsonld, .n3, .nq or .trig, optionally .gz, or a folder of such"
+    )
 
 
 class QuestionError(InputError):

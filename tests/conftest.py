@@ -123,6 +123,18 @@ def virtuoso() -> ServeFiles:
 
 
 @pytest.fixture(scope="session")
+def rdflib() -> ServeFiles:
+    """Serves .nt or .nt.gz files on a real rdflib-endpoint (eval/support/engines.py)."""
+    return _engine("rdflib")
+
+
+@pytest.fixture(scope="session")
+def comunica() -> ServeFiles:
+    """Serves .nt or .nt.gz files on Comunica's file server (eval/support/engines.py)."""
+    return _engine("comunica")
+
+
+@pytest.fixture(scope="session")
 def redis_url() -> Iterator[str]:
     """The URL of a Redis server of the tests' own, on a socket in a folder of its own, which keeps nothing on disk."""
     with tempfile.TemporaryDirectory() as folder, redis_server(Path(folder) / "redis.sock") as server:

@@ -1,4 +1,6 @@
-"""Real engines on loopback over N-Triples files: the Oxigraph server, and Virtuoso where it is installed.
+"""Real engines on loopback over N-Triples files: the Oxigraph server, and three others.
+
+These are Virtuoso, rdflib-endpoint and Comunica's file server, where they are installed.
 
 Each is a context manager that yields the URL of its endpoint; it stops with the block, and its files go with it.
 """
@@ -18,9 +20,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-__all__ = ["ENGINES", "missing", "oxigraph", "virtuoso"]
+__all__ = ["ENGINES", "comunica", "missing", "oxigraph", "rdflib", "virtuoso"]
 
 START_SECONDS = 60
+MODULES = Path(__file__).resolve().parents[2] / ".engines" / "node_modules"
+"""Where `make engines` has npm put Comunica."""
+COMUNICA = Path(__file__).with_name("comunica.cjs")
 VIRTUOSO_INI = """\
 [Database]
 DatabaseFile={place}/virtuoso.db
@@ -103,16 +108,45 @@ def virtuoso(
             yield url
 
 
+@contextlib.contextmanager
+def rdflib(files: Sequence[Path], *, store: str = "default") -> Iterator[str]:
+    """The URL of an rdflib-endpoint over these files (.nt or .nt.gz), in memory or in another of its stores."""
+    with tempfile.TemporaryDirectory() as folder:
+        place, port = Path(folder), str(_free_port())
+        command = [_find("rdflib-endpoint"), "serve", "--host", "127.0.0.1", "--port", port, "--store", store]
+        with _running([*command, *map(str, _unpacked(files, place))], place, f"http://127.0.0.1:{port}/") as url:
+            yield url
+
+
+@contextlib.contextmanager
+def comunica(files: Sequence[Path], *, seconds: int = 60) -> Iterator[str]:
+    """The URL of Comunica's file server over these files (.nt or .nt.gz), which gives a query that many seconds."""
+    with tempfile.TemporaryDirectory() as folder:
+        place, port = Path(folder), str(_free_port())
+        command = [_find("node"), str(COMUNICA), str(MODULES), port, str(seconds)]
+        with _running([*command, *map(str, _unpacked(files, place))], place, f"http://127.0.0.1:{port}/sparql") as url:
+            yield url
+
+
 ENGINES: dict[str, Callable[[Sequence[Path]], AbstractContextManager[str]]] = {
     "oxigraph": oxigraph,
     "virtuoso": virtuoso,
+    "rdflib": rdflib,
+    "comunica": comunica,
 }
-PROGRAMS = {"oxigraph": ("oxigraph",), "virtuoso": ("virtuoso-t", "isql-vt")}
+PROGRAMS = {
+    "oxigraph": ("oxigraph",),
+    "virtuoso": ("virtuoso-t", "isql-vt"),
+    "rdflib": ("rdflib-endpoint",),
+    "comunica": ("node",),
+}
 
 
 def missing(engine: str) -> str:
     """Why an engine cannot be started here; "" where it can."""
     absent = [program for program in PROGRAMS[engine] if not _which(program)]
+    if engine == "comunica" and not (MODULES / "@comunica" / "query-sparql-file").is_dir():
+        absent.append("@comunica/query-sparql-file")
     return f"{', '.join(absent)} not installed (make engines)" if absent else ""
 
 

@@ -131,7 +131,8 @@ def prepare(level: str = "warning") -> None:
 def main(log: str) -> None:
     """Grounded answers, with a proof, from knowledge graphs that stay where they are.
 
-    An endpoint (-e) is a profile's name, a URL, an RDF file (.nt, .ttl, .nq, also .gz), or PROFILE@URL, PROFILE@FILE.
+    An endpoint (-e) is a profile's name, a URL, an RDF file (.nt, .ttl, .rdf, .jsonld, .n3, .nq, .trig, also .gz) or a
+    folder of such, or PROFILE@URL, PROFILE@FILE.
 
     \b
     fedkg ask "Who are the children of Marie Curie?" -e sample

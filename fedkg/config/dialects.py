@@ -28,7 +28,7 @@ class Dialect(msgspec.Struct, frozen=True):
     they stand and evaluates a query inside of another one by itself, so that no LIMIT stands inside of a pattern; and a
     batch begins small. lone_names: a name in several languages is a constant in a branch of its own for each, instead
     of one VALUES. decodes_twice: its server decodes a query once more than it was encoded, so that a "%" is written as
-    the escape of SPARQL for it.
+    SPARQL's escape for it.
     """
 
     engine: str = "generic"

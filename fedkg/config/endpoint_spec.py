@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from fedkg.config import profiles
+from fedkg.config.graph_files import graph_suffix
 from fedkg.config.profiles import Profile
 from fedkg.config.settings import Settings, masked
 from fedkg.errors import ProfileError
@@ -76,8 +77,8 @@ class SparqlWrapper(Protocol):
 
 
 Endpoint = str | Path | SparqlWrapper | CachedEndpoint
-"""An endpoint as a caller gives it: a profile's name, a URL, an RDF file, PROFILE@URL or PROFILE@FILE, a SPARQLWrapper
-object, or, offline, what the cache holds of one."""
+"""An endpoint as a caller gives it: a profile's name, a URL, an RDF file or a folder of such, PROFILE@URL or
+PROFILE@FILE, a SPARQLWrapper object, or, offline, what the cache holds of one."""
 
 
 class EndpointResolver:
@@ -199,4 +200,4 @@ def _exists(text: str) -> bool:
 def _looks_like_file(text: str) -> bool:
     if not text or "\0" in text or max(map(len, Path(text).parts), default=0) > 255:
         return False
-    return _exists(text) or Path(text.removesuffix(".gz")).suffix in {".nt", ".ttl", ".nq"} or "/" in text
+    return _exists(text) or bool(graph_suffix(Path(text))) or "/" in text

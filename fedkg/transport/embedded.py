@@ -7,18 +7,24 @@ import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, cast
+from urllib.parse import quote
 
 import pyoxigraph
 
+from fedkg.config.graph_files import GRAPH_SUFFIXES, graph_files, graph_suffix
 from fedkg.errors import GraphFileError, UnreachableError
 from fedkg.sparql.reply import EndpointReply
 
 __all__ = ["EmbeddedTransport", "load"]
 
 FORMATS = {
-    ".nt": pyoxigraph.RdfFormat.N_TRIPLES,
-    ".ttl": pyoxigraph.RdfFormat.TURTLE,
-    ".nq": pyoxigraph.RdfFormat.N_QUADS,
+    "nt": pyoxigraph.RdfFormat.N_TRIPLES,
+    "ttl": pyoxigraph.RdfFormat.TURTLE,
+    "n3": pyoxigraph.RdfFormat.N3,
+    "rdf": pyoxigraph.RdfFormat.RDF_XML,
+    "jsonld": pyoxigraph.RdfFormat.JSON_LD,
+    "nq": pyoxigraph.RdfFormat.N_QUADS,
+    "trig": pyoxigraph.RdfFormat.TRIG,
 }
 THREADS = 4
 # the engine says who it is, as its server would
@@ -79,35 +85,40 @@ class EmbeddedTransport:
 
 
 def load(path: str | Path) -> EmbeddedTransport:
-    """The graph of a .nt, .ttl or .nq file, also .gz, in memory; named graphs are merged.
+    """The graph of an RDF file, also .gz, or of all RDF files in a folder and those below it, in memory.
 
-    Blocking: about 3 s for a million triples. Raises GraphFileError with file and line.
+    The suffix tells the format (`config.graph_files`). Named graphs are merged into one; what N3 only quotes, in
+    braces, is no part of it. Blocking: about 3 s for a million triples. Raises GraphFileError with file and line.
     """
-    path = Path(path)
-    packed = path.suffix.lower() == ".gz"
-    kind = FORMATS.get(Path(path.stem if packed else path.name).suffix.lower())
-    if kind is None:
-        raise GraphFileError(f"{path}: unknown file name extension")
-    store = pyoxigraph.Store()
-    _fill(store, path, kind, packed=packed)
-    if kind == pyoxigraph.RdfFormat.N_QUADS:
-        store.update(MERGE_GRAPHS)
+    path, store = Path(path), pyoxigraph.Store()
+    for file in graph_files(path):
+        within = file.relative_to(path) if path.is_dir() else file.name
+        _fill(store, file, f"file:///{quote(str(within))}")
+    store.update(MERGE_GRAPHS)
     if not len(store):
-        raise GraphFileError(f"{path}: there is no triple in this file", hint="is it the right file?")
+        what = "folder" if path.is_dir() else "file"
+        raise GraphFileError(f"{path}: there is no triple in this {what}", hint=f"is it the right {what}?")
     return EmbeddedTransport(store, path.name)
 
 
-def _fill(store: pyoxigraph.Store, path: Path, kind: pyoxigraph.RdfFormat, *, packed: bool) -> None:
+def _fill(store: pyoxigraph.Store, path: Path, base: str) -> None:
+    """Adds the triples of the file; what is relative in it is so to `base`, which is the same wherever it lies."""
+    kind = FORMATS[GRAPH_SUFFIXES[graph_suffix(path)]]
     try:
-        with _open(path, packed=packed) as file:
-            store.bulk_load(file, format=kind)
+        with _open(path) as file:
+            if kind == pyoxigraph.RdfFormat.N3:
+                quads = pyoxigraph.parse(file, format=kind, base_iri=base, rename_blank_nodes=True)
+                store.bulk_extend(quad for quad in quads if isinstance(quad.graph_name, pyoxigraph.DefaultGraph))
+            else:
+                store.bulk_load(file, format=kind, base_iri=base)
     except SyntaxError as error:
-        raise GraphFileError(f"{path}, line {error.lineno}: {error.msg}", hint="correct or drop that line") from error
+        line = f", line {error.lineno}" if error.lineno else ""
+        raise GraphFileError(f"{path}{line}: {error.msg}", hint="correct or drop what cannot be read") from error
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise GraphFileError(f"{path}: not a whole gzip file") from error
     except OSError as error:
         raise GraphFileError(f"{path}: {error.strerror or error}") from error
 
 
-def _open(path: Path, *, packed: bool) -> IO[bytes]:
-    return cast("IO[bytes]", gzip.open(path)) if packed else path.open("rb")
+def _open(path: Path) -> IO[bytes]:
+    return cast("IO[bytes]", gzip.open(path)) if path.suffix.lower() == ".gz" else path.open("rb")

@@ -15,6 +15,7 @@ from fedkg.cache.memory import MemoryStore
 from fedkg.cache.store import Store
 from fedkg.config import profiles
 from fedkg.config.endpoint_spec import CachedEndpoint, Endpoint, EndpointResolver, SparqlWrapper
+from fedkg.config.graph_files import graph_files
 from fedkg.config.profiles import Profile
 from fedkg.config.settings import Settings
 from fedkg.core.meter import Meter
@@ -279,7 +280,14 @@ def _engines(select: EndpointClient) -> list[str]:
 
 
 def _open_file(path: Path) -> tuple[Transport, str]:
-    """The graph in that file, and the digest of its bytes: what is kept of it holds wherever the file lies."""
+    """The graph in that file or folder, and the digest of its bytes: what is kept of it holds wherever it lies."""
     transport = embedded.load(path)
+    if path.is_dir():
+        files = "\n".join(f"{file.relative_to(path)} {_digest(file)}" for file in graph_files(path))
+        return transport, f"sha256:{hashlib.sha256(files.encode()).hexdigest()}"
+    return transport, f"sha256:{_digest(path)}"
+
+
+def _digest(path: Path) -> str:
     with path.open("rb") as file:
-        return transport, f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
+        return hashlib.file_digest(file, "sha256").hexdigest()

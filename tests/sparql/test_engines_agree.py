@@ -155,7 +155,7 @@ def nasty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(scope="module", params=["oxigraph", "virtuoso"])
+@pytest.fixture(scope="module", params=["oxigraph", "virtuoso", "rdflib", "comunica"])
 def engine(request: pytest.FixtureRequest) -> Engine:
     """Each engine that has a server here."""
     name: Engine = request.param
@@ -164,8 +164,15 @@ def engine(request: pytest.FixtureRequest) -> Engine:
 
 @pytest.fixture(scope="module")
 def url(request: pytest.FixtureRequest, engine: Engine, nasty: Path) -> Iterator[str]:
-    """The URL of such a server over that graph."""
+    """The URL of such a server over that graph.
+
+    Comunica 4 compares the tags of the data with lower-case ones of the query, and misses those with capitals.
+    """
     serve: Callable[..., AbstractContextManager[str]] = request.getfixturevalue(engine)
+    if engine == "comunica":
+        lower = nasty.with_name("lower.nt")
+        lower.write_text(nasty.read_text(encoding="utf-8").replace("@en-GB", "@en-gb"), encoding="utf-8")
+        nasty = lower
     with serve([nasty]) as url:
         yield url
 
@@ -185,14 +192,20 @@ async def ask(transport: Transport, query: str) -> list[Row]:
 
 
 @pytest.mark.parametrize("name", SHAPES)
-async def test_dialects_differ_in_text_and_never_in_rows(name: str, nasty: Path, over_http: Ask) -> None:
-    """However a dialect puts the known entities into a query, every engine that understands it gives the same rows."""
+async def test_dialects_differ_in_text_and_never_in_rows(
+    name: str, nasty: Path, engine: Engine, over_http: Ask
+) -> None:
+    """However a dialect puts the known entities into a query, every engine that understands it gives the same rows.
+
+    A simple engine takes long over the others' dialects, and is asked in its own.
+    """
     here = embedded.load(nasty)
     for what, query in near(SHAPES[name]).items():
         expected = await ask(here, query(DIALECTS["generic"]))
         for dialect in DIALECTS.values():
             assert await ask(here, query(dialect)) == expected, (what, dialect)
-            assert await over_http(query(dialect)) == expected, (what, dialect)
+            if dialect.engine == engine or not DIALECTS[engine].simple:
+                assert await over_http(query(dialect)) == expected, (what, dialect)
 
 
 @pytest.mark.parametrize("name", SHAPES)

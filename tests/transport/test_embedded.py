@@ -11,10 +11,19 @@ from fedkg.sparql.results import accept
 from fedkg.transport.embedded import EmbeddedTransport, load
 
 FACT = '<http://ex.org/a> <http://ex.org/p> "x" .\n'
+RDF_XML = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:ex="http://ex.org/">
+<rdf:Description rdf:about="http://ex.org/a"><ex:p>x</ex:p></rdf:Description></rdf:RDF>"""
 FILES = {
     "g.nt": FACT,
     "G.NT": FACT,
     "v1.2.g.ttl": '@prefix ex: <http://ex.org/> . ex:a ex:p "x" .\n',
+    "g.n3": '@prefix ex: <http://ex.org/> . ex:a ex:p "x" . { ex:a ex:p "quoted" } <= { ex:a ex:p "x" } .\n',
+    "g.rdf": RDF_XML,
+    "g.owl": RDF_XML,
+    "g.xml": RDF_XML,
+    "g.jsonld": '{"@id": "http://ex.org/a", "http://ex.org/p": "x"}',
+    "g.json": '[{"@id": "http://ex.org/a", "http://ex.org/p": [{"@value": "x"}]}]',
+    "g.trig": f"<http://g1> {{ {FACT} }} GRAPH _:g {{ {FACT} }}",
     "g.nq": FACT + FACT.replace(" .", " <http://g1> .") + FACT.replace(" .", " <http://g2> ."),
 }
 ALL = "SELECT ?s ?p ?o { ?s ?p ?o }"
@@ -26,16 +35,59 @@ MANY = "".join(f"<http://ex.org/{n}> <http://ex.org/p> <http://ex.org/{n + 1}> .
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("name", FILES)
 async def test_each_format_is_loaded(tmp_path: Path, name: str, packed: bool) -> None:
-    """N-Triples, Turtle and N-Quads load, packed or not; a fact of several graphs is one fact."""
+    """Every format loads, packed or not; a fact of several graphs is one fact, and what N3 quotes is none."""
     path = tmp_path / (name + ".gz" * packed)
     content = FILES[name].encode()
     path.write_bytes(gzip.compress(content) if packed else content)
     transport = load(path)
     rows = accept(await transport.send(ALL), endpoint="g").rows
-    assert rows == ({"s": Iri("http://ex.org/a"), "p": Iri("http://ex.org/p"), "o": Literal("x")},)
-    assert (len(transport), transport.name) == (1, path.name)
+    facts = [row for row in rows if row["p"] == Iri("http://ex.org/p")]
+    assert facts == [{"s": Iri("http://ex.org/a"), "p": Iri("http://ex.org/p"), "o": Literal("x")}]
+    assert (len(transport), transport.name) == (1 + (name == "g.n3"), path.name)
     await transport.close()
     assert len(transport) == 0
+
+
+async def test_a_folder_is_one_graph(tmp_path: Path) -> None:
+    """Files of any format in it and below it; a blank node of one is none of another, other files do not matter."""
+    (tmp_path / "deep" / ".hidden").mkdir(parents=True)
+    (tmp_path / "a.nt").write_text("_:b <http://ex.org/p> <http://ex.org/x> .")
+    (tmp_path / "deep" / "b.ttl.gz").write_bytes(gzip.compress(b"_:b <http://ex.org/p> <http://ex.org/y> ."))
+    (tmp_path / "deep" / "c.rdf").write_text(RDF_XML)
+    for name in ("settings.json", "README.md", "deep/.hidden/d.nt"):
+        (tmp_path / name).write_text("no graph")
+    transport = load(tmp_path)
+    rows = accept(await transport.send(ALL), endpoint="g").rows
+    assert len({row["s"] for row in rows}) == len(rows) == 3
+
+
+async def test_what_is_relative_is_so_to_the_name(tmp_path: Path) -> None:
+    """Wherever the file lies, its IRIs are the same, and so is what is kept of them."""
+    subjects = []
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        file = tmp_path / folder / "my graph.rdf"
+        file.write_text(RDF_XML.replace("http://ex.org/a", "#a"))
+        subjects += [row["s"] for row in accept(await load(file).send(ALL), endpoint="g").rows]
+    assert subjects == [Iri("file:///my%20graph.rdf#a")] * 2
+
+
+def test_a_folder_without_a_graph_is_refused(tmp_path: Path) -> None:
+    """An empty folder, and one of other files."""
+    (tmp_path / "notes.json").write_text("{}")
+    with pytest.raises(GraphFileError, match="no RDF file in this folder"):
+        load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("g.rdf", "<rdf:RDF"), ("g.jsonld", '{"@id": '), ("g.jsonld", '{"@context": "http://schema.org/", "name": "x"}')],
+)
+def test_a_malformed_document_is_named(tmp_path: Path, name: str, text: str) -> None:
+    """Also where its parser names no line; contexts of other hosts are not fetched."""
+    (tmp_path / name).write_text(text)
+    with pytest.raises(GraphFileError, match=name):
+        load(tmp_path / name)
 
 
 async def test_a_closed_graph_is_freed_and_says_so(tmp_path: Path) -> None:
@@ -61,7 +113,7 @@ def test_a_malformed_file_is_named_with_its_line(tmp_path: Path, name: str) -> N
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        ("g.rdf", FACT.encode(), "unknown file name extension"),
+        ("g.csv", FACT.encode(), "unknown file name extension"),
         ("g", FACT.encode(), "unknown file name extension"),
         (".gz", FACT.encode(), "unknown file name extension"),
         ("g.gz", FACT.encode(), "unknown file name extension"),
@@ -89,7 +141,7 @@ def test_no_file_and_a_folder(tmp_path: Path) -> None:
     (tmp_path / "d.nt").mkdir()
     with pytest.raises(GraphFileError, match="No such file"):
         load(tmp_path / "g.nt")
-    with pytest.raises(GraphFileError, match="directory"):
+    with pytest.raises(GraphFileError, match="no RDF file in this folder"):
         load(tmp_path / "d.nt")
 
 
