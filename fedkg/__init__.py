@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from fedkg.session import Session
     from fedkg.transport.base import Transport
     from fedkg.transport.host_state import HostRegistry
-    from fedkg.wiring.endpoint_check import EndpointReport, Finding, Grade
+    from fedkg.wiring.check.report import EndpointReport, Finding, Grade
     from fedkg.wiring.session_keywords import SessionKeywords
 
     __version__: str
@@ -200,7 +200,7 @@ PLACES = {
     "fedkg.session": "Session",
     "fedkg.transport.base": "Transport",
     "fedkg.transport.host_state": "HostRegistry",
-    "fedkg.wiring.endpoint_check": "EndpointReport Finding Grade",
+    "fedkg.wiring.check.report": "EndpointReport Finding Grade",
     "fedkg.wiring.session_keywords": "SessionKeywords",
 }
 """Where the public names live; a module is imported when one of its names is first used (PEP 562)."""

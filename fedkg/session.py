@@ -39,7 +39,8 @@ from fedkg.reasoner.base import ReasonerFactory, ReasoningModel
 from fedkg.retrieval.base import Retriever
 from fedkg.transport.base import Transport
 from fedkg.transport.host_state import HostRegistry
-from fedkg.wiring.endpoint_check import EndpointCheck, EndpointReport
+from fedkg.wiring.check.examination import EndpointCheck
+from fedkg.wiring.check.report import EndpointReport
 from fedkg.wiring.endpoints import parted
 from fedkg.wiring.own_parts import OwnParts, chosen_settings
 from fedkg.wiring.services import Services
@@ -296,7 +297,8 @@ class Session(Lifecycle):
         async with self._in_flight.one():
             await self.graph()
             known, _ = profiles.readable(self.settings.profiles_dir)
-            checks = [EndpointCheck(member, self.settings.languages, known) for member in self._services.members]
+            languages, contact = self.settings.languages, self.settings.contact
+            checks = [EndpointCheck(member, languages, known, contact) for member in self._services.members]
             return [await check.report() for check in checks]
 
     async def forget(self) -> list[str]:

@@ -1,6 +1,8 @@
 """`fedkg endpoints`: the known endpoints, their profiles, how they are, and what is remembered of them."""
 
+import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 import msgspec
@@ -16,16 +18,20 @@ from fedkg.core.encoding import encode
 from fedkg.core.rendering import edge_line
 from fedkg.errors import InputError, ProfileError
 from fedkg.session import Session
-from fedkg.wiring.endpoint_check import EndpointReport, Grade
+from fedkg.wiring.check.proposal import proposed
+from fedkg.wiring.check.report import EndpointReport, Grade
 
 __all__ = ["endpoints"]
 
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
+NEW = "endpoint"
+"""What a profile that is only printed calls itself."""
 STYLES = {Grade.OK: "green", Grade.WARNING: "yellow", Grade.FAILED: "red"}
 
 
 @click.group()
 def endpoints() -> None:
-    """List, show and check endpoints, forget what is remembered of them."""
+    """List, show and check endpoints, write profiles, forget what is remembered of hosts."""
 
 
 @endpoints.command("list")
@@ -64,7 +70,7 @@ def show_profile(name: str, file: str | None, as_json: bool, **flags: object) ->
 @options.access
 @options.as_json
 def check(spec: str | None, file: str | None, as_json: bool, **flags: object) -> int:
-    """Examine the endpoint SPEC with a dozen small requests, past the cache, and say what to do about what is wrong.
+    """Examine the endpoint SPEC with two dozen small requests, past the cache, and say what to do about what is wrong.
 
     Exit code 3: it is not usable.
     """
@@ -75,6 +81,33 @@ def check(spec: str | None, file: str | None, as_json: bool, **flags: object) ->
     else:
         _print(report)
     return 3 if report.grade is Grade.FAILED else 0
+
+
+@endpoints.command(cls=options.SectionedCommand)
+@click.argument("url")
+@click.option("--name", metavar="NAME", help="Write NAME.toml into the folder of profiles, instead of printing it.")
+@options.access
+def init(url: str, name: str | None, file: str | None, **flags: object) -> int:
+    """Examine the endpoint at URL and print the profile that this recommends, or write it as NAME.
+
+    What is written can be named with -e NAME. A file that is there already is left as it is. Exit code 3: the endpoint
+    is not usable, and nothing is written.
+    """
+    settings = options.settings(file, flags | {"endpoints": (_web(url),), "model": "local"})
+    place = _place(settings.profiles_dir, name) if name else None
+    with opened(settings) as session:
+        [report] = session.run(session.check())
+    if report.grade is Grade.FAILED:
+        _print(report)
+        return 3
+    text = proposed(url, name or NEW, report)
+    if place is None:
+        click.echo(text, nl=False)
+    else:
+        with place.open("x", encoding="utf-8") as written:
+            written.write(text)
+        click.echo(f"written: {plain(str(place), 1_000)}; fedkg ask QUESTION -e {name}")
+    return 0
 
 
 @endpoints.command()
@@ -104,6 +137,25 @@ def _named(spec: str | None) -> str:
             hint="a profile, a URL, an RDF file or PROFILE@URL; `fedkg endpoints list` shows the profiles",
         )
     return spec
+
+
+def _web(url: str) -> str:
+    if not url.startswith(("http://", "https://")):
+        raise InputError(f"{masked(url)[:100]!r} is no http URL", hint="fedkg endpoints init http://host/sparql")
+    return url
+
+
+def _place(folder: str, name: str) -> Path:
+    """The file of a new profile. Raises InputError where it cannot be written."""
+    if not folder:
+        hint = "name it with --profiles DIR, FEDKG_PROFILES_DIR, or profiles_dir in the settings file"
+        raise InputError("there is no folder of profiles to write into", hint=hint)
+    if not NAME.fullmatch(name) or name == profiles.IDENTITY:
+        raise InputError(f"{name[:100]!r} cannot be the name of a profile", hint="letters, digits, - and _")
+    place = Path(folder) / f"{name}.toml"
+    if place.exists():
+        raise InputError(f"{place} is there already", hint="name another one, or remove it")
+    return place
 
 
 def _print_list(known: Sequence[Profile]) -> None:

@@ -26,7 +26,7 @@ COMMANDS = {
     "neighbours": ("fedkg.cli.neighbours:neighbours", "Show the edges of an entity."),
     "verify": ("fedkg.cli.verify:verify", "Ask for every edge of a saved answer again."),
     "transcript": ("fedkg.cli.transcript:transcript", "Show what the model was asked and replied."),
-    "endpoints": ("fedkg.cli.endpoints:endpoints", "List, show, check and forget endpoints."),
+    "endpoints": ("fedkg.cli.endpoints:endpoints", "List, show, check and forget endpoints; write profiles."),
     "cache": ("fedkg.cli.cache:cache", "Show, clear, export and import what is kept on disk."),
     "prompts": ("fedkg.cli.prompts:prompts", "List and show the prompts of the model's calls."),
     "methods": ("fedkg.cli.methods:methods", "List the methods of answering."),

@@ -19,7 +19,7 @@ from fedkg.graph.base import EndpointSource
 from fedkg.graph.cache_keys import digest, load
 from fedkg.sparql import probes
 
-__all__ = ["BOTH", "CountsHiddenEdges", "HiddenEdges", "HiddenEdgesCount", "hides"]
+__all__ = ["BOTH", "CountsHiddenEdges", "HiddenEdges", "HiddenEdgesCount", "hides", "tally"]
 
 NAMESPACE = "neighbours"
 BOTH: tuple[Direction, Direction] = ("out", "in")
@@ -90,7 +90,7 @@ class HiddenEdgesCount:
             values = {key: encode(asked[entity]) for key, entity in keys.items() if entity in asked}
             await asyncio.to_thread(source.store.put_many, NAMESPACE, values, source.ttl.neighbours * DAY)
             counts |= asked
-        return [self._record(entity, counts.get(entity, {})) for entity in entities]
+        return [tally(source, entity, counts.get(entity, {})) for entity in entities]
 
     async def _ask(self, entities: Sequence[Iri], directions: Sequence[Direction]) -> dict[Iri, dict[str, int]]:
         rows = (await self._source.select.select(probes.predicates(entities, directions), "hidden")).rows
@@ -101,14 +101,15 @@ class HiddenEdgesCount:
                 counts[entity][predicate.value] += _number(number)
         return {entity: dict(counts[entity]) for entity in entities}
 
-    def _record(self, entity: Iri, counts: Mapping[str, int]) -> HiddenEdges:
-        shape = self._source.profile.shape
-        edges = {predicate: number for predicate, number in counts.items() if not _annotates(predicate, shape)}
-        hidden = {predicate: number for predicate, number in edges.items() if _left_out(predicate, shape.edges)}
-        shown = sum(edges.values()) - sum(hidden.values())
-        names = (self._source.name, self._source.profile.name)
-        ordered = dict(sorted(hidden.items(), key=lambda item: (-item[1], item[0])))
-        return HiddenEdges(entity, *names, bool(counts), shown, ordered)
+
+def tally(source: EndpointSource, entity: Iri, counts: Mapping[str, int]) -> HiddenEdges:
+    """What the profile shows and hides of an entity with so many triples by predicate."""
+    shape = source.profile.shape
+    edges = {predicate: number for predicate, number in counts.items() if not _annotates(predicate, shape)}
+    hidden = {predicate: number for predicate, number in edges.items() if _left_out(predicate, shape.edges)}
+    shown = sum(edges.values()) - sum(hidden.values())
+    ordered = dict(sorted(hidden.items(), key=lambda item: (-item[1], item[0])))
+    return HiddenEdges(entity, source.name, source.profile.name, bool(counts), shown, ordered)
 
 
 def hides(shape: Shape) -> bool:

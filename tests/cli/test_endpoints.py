@@ -119,7 +119,7 @@ def test_check_asks_past_the_cache(cli: Cli, served: Callable[..., Any]) -> None
     first, second = (json.loads(cli("endpoints", "check", endpoint.url, "--json").stdout) for _ in range(2))
     assert first["requests"] + second["requests"] == endpoint.asked
     # who answers there may be asked the first time, and is remembered
-    assert 14 > first["requests"] >= second["requests"] > 5
+    assert 24 > first["requests"] >= second["requests"] > 5
     assert "neighbours" not in cli("cache", "stats").stdout
 
 
@@ -167,3 +167,48 @@ def test_forget_of_what_has_no_host(cli: Cli, spec: str, message: str) -> None:
     result = cli("endpoints", "forget", spec)
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr
+
+
+def test_init_prints_a_profile(cli: Cli, served: Callable[..., Any]) -> None:
+    """What is printed is the TOML of a profile for that URL, and nothing else."""
+    url = served().url
+    result = cli("endpoints", "init", url)
+    assert result.exit_code == 0
+    assert tomllib.loads(result.stdout)["urls"] == [url]
+    assert result.stdout.startswith("# ")
+
+
+def test_init_writes_a_profile_that_can_be_asked(cli: Cli, served: Callable[..., Any], tmp_path: Path) -> None:
+    """With a name it lies in the folder of profiles, and is an endpoint from then on; it is not written over."""
+    url = served().url
+    (tmp_path / "own").mkdir()
+    result = cli("endpoints", "init", url, "--name", "kingdom", "--profiles", "own")
+    assert result.exit_code == 0
+    assert "kingdom.toml" in result.stdout
+    found = cli("neighbours", "Strelsau", "-e", "kingdom", "--profiles", "own")
+    assert (found.exit_code, "Ruritania" in found.stdout) == (0, True)
+    again = cli("endpoints", "init", url, "--name", "kingdom", "--profiles", "own")
+    assert (again.exit_code, "is there already" in again.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("sample",), "is no http URL"),
+        (("http://127.0.0.1:1/x", "--name", "a"), "there is no folder of profiles"),
+        (("http://127.0.0.1:1/x", "--name", "../a", "--profiles", "."), "cannot be the name of a profile"),
+        (("http://127.0.0.1:1/x", "--name", "identity", "--profiles", "."), "cannot be the name of a profile"),
+    ],
+)
+def test_init_of_what_cannot_be_written(cli: Cli, arguments: tuple[str, ...], message: str) -> None:
+    """Bad input is refused before anything is asked."""
+    result = cli("endpoints", "init", *arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+
+
+def test_init_of_an_unreachable_endpoint(cli: Cli, dead: str) -> None:
+    """Of an endpoint that is not usable there is nothing to write; the findings say why."""
+    result = cli("endpoints", "init", dead)
+    assert result.exit_code == 3
+    assert "not usable" in result.stdout
