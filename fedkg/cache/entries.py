@@ -23,6 +23,8 @@ __all__ = [
 
 HEADER = struct.Struct("<4sdd")
 MARK = b"fkg1"
+SKEW = 86_400.0
+"""Seconds by which the clocks of machines that share a store may differ."""
 LARGEST = 64 << 20
 """Bytes of one value, as large as the reply of an endpoint may be: a few kilobytes can stand for gigabytes."""
 
@@ -33,6 +35,13 @@ class Entry(NamedTuple):
     value: bytes
     stored: float
     fresh: float
+
+    def is_fresh(self, now: float) -> bool:
+        """Whether it may be used at that instant.
+
+        What is to get stale some day and was stored later than now is stale: the clock was wrong then, or is wrong now.
+        """
+        return self.fresh == float("inf") or self.stored - SKEW <= now < self.fresh
 
 
 def table_key(key: str) -> str:
@@ -88,12 +97,12 @@ def entries_of(values: Mapping[str, bytes], seconds: float | None) -> dict[str, 
 def fresh_of(entries: Mapping[str, Entry]) -> dict[str, bytes]:
     """The values that are fresh."""
     now = time.time()
-    return {key: entry.value for key, entry in entries.items() if entry.fresh > now}
+    return {key: entry.value for key, entry in entries.items() if entry.is_fresh(now)}
 
 
 def fresh_value(entry: Entry | None) -> bytes | None:
     """The entry's value; None where there is no entry, or a stale one."""
-    return entry.value if entry and entry.fresh > time.time() else None
+    return entry.value if entry and entry.is_fresh(time.time()) else None
 
 
 def by_namespace(keys: Iterable[str]) -> dict[str, int]:

@@ -115,7 +115,7 @@ class RecordingStore:
         """The values that are there and may be used."""
         entries, now = self._store.entries(namespace, keys).items(), time.time()
         usable = {
-            key: entry.value for key, entry in entries if self._shows(entry) and (self._stale or entry.fresh > now)
+            key: entry.value for key, entry in entries if self._shows(entry) and (self._stale or entry.is_fresh(now))
         }
         self._note(namespace, usable)
         log.debug("cache: %s: %d of %d are kept", namespace, len(usable), len(keys))

@@ -20,7 +20,7 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 
-from fedkg.cache.entries import Entry
+from fedkg.cache.entries import SKEW, Entry
 from fedkg.cache.journal import Keys
 from fedkg.cache.store import Store
 from fedkg.core.encoding import decode, encode
@@ -41,8 +41,6 @@ ENCRYPTED = 0x1
 AT_ONCE = 500
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The first instant that a ZIP archive can name."""
-SKEW = 86_400.0
-"""Seconds that the clock of another machine may be ahead."""
 
 Instant = Annotated[float, msgspec.Meta(ge=0)]
 

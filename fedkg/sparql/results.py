@@ -248,36 +248,46 @@ def _refuses(reply: EndpointReply, text: str) -> bool:
 
 def _wait(reply: EndpointReply, text: str) -> float:
     """The seconds that the endpoint asked to wait, at most a week."""
-    asked = _seconds(reply.headers.get("retry-after", ""))
+    # instants of an endpoint are those of its own clock: this machine's may be wrong, or jump
+    now = _date(reply.headers.get("date", "")) or dt.datetime.now(dt.UTC)
+    asked = _seconds(reply.headers.get("retry-after", ""), now)
     if until := BANNED_UNTIL.search(text):
-        asked = max(asked, _until(until[1].rstrip(".")))
+        asked = max(asked, _until(until[1].rstrip("."), now))
     if not asked and (BANNED.search(text) or AGENT_POLICY.search(text)):
         asked = DAY if BANNED.search(text) else HOUR
     return min(max(asked, 0.0), WEEK)
 
 
-def _seconds(text: str) -> float:
+def _seconds(text: str, now: dt.datetime) -> float:
     """Retry-After (RFC 9110, 10.2.3): a number of seconds or an HTTP date; 0.0 where it is neither."""
     text = text.strip()
     if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", text):
         return float(text)
+    instant = _date(text)
+    return _between(now, instant) if instant else 0.0
+
+
+def _date(text: str) -> dt.datetime | None:
+    """The instant that an HTTP date stands for; None where it is none."""
     try:
-        return _from_now(email.utils.parsedate_to_datetime(text))
+        return _in_utc(email.utils.parsedate_to_datetime(text))
     except (ValueError, TypeError, OverflowError):
-        return 0.0
+        return None
 
 
-def _until(instant: str) -> float:
+def _until(instant: str, now: dt.datetime) -> float:
     try:
-        return _from_now(dt.datetime.fromisoformat(instant))
+        return _between(now, _in_utc(dt.datetime.fromisoformat(instant)))
     except (ValueError, OverflowError):
         return DAY
 
 
-def _from_now(instant: dt.datetime) -> float:
-    if instant.tzinfo is None:
-        instant = instant.replace(tzinfo=dt.UTC)
-    return (instant - dt.datetime.now(dt.UTC)).total_seconds()
+def _in_utc(instant: dt.datetime) -> dt.datetime:
+    return instant if instant.tzinfo else instant.replace(tzinfo=dt.UTC)
+
+
+def _between(now: dt.datetime, instant: dt.datetime) -> float:
+    return (instant - now).total_seconds()
 
 
 # ---- which engine it is ----

@@ -29,6 +29,7 @@ FRESH = 1.0
 MINUTE = 60.0
 MONTH = 30 * 86_400.0
 WEEK = 7 * 86_400.0
+STEP = 2.0
 URLS = 50
 MOST_ERRORS = 1000
 """Errors of a minute that are counted: a larger budget is none."""
@@ -68,7 +69,7 @@ class HostState(msgspec.Struct, frozen=True, omit_defaults=True):
     A short wait that it asked for is waited for (`not_before`). A long one, a ban, a row of failures or too many in a
     minute shut it (`shut_until`); after that one request goes first (until `trial_until`), and only when it is answered
     may the others. `failures` in a row, `errors`: when the last requests failed, `why` the last of them did, `engines`
-    by URL.
+    by URL. `at`: when this was written; where that is later than now the clock has gone back since.
     """
 
     shut_until: Instant = 0.0
@@ -78,6 +79,25 @@ class HostState(msgspec.Struct, frozen=True, omit_defaults=True):
     errors: Annotated[tuple[Instant, ...], msgspec.Meta(max_length=MOST_ERRORS)] = ()
     why: Annotated[str, msgspec.Meta(max_length=500)] = ""
     engines: Annotated[dict[str, DetectedEngine], msgspec.Meta(max_length=URLS)] = {}
+    at: Instant = 0.0
+
+    def ahead(self, now: float) -> bool:
+        """Whether the clock has gone back since this was written; small steps are those that keep clocks right."""
+        return self.at > now + STEP
+
+    def moved(self, now: float) -> "HostState":
+        """With its instants as far ahead of now as they were when it was written, where the clock has gone back."""
+        if not self.ahead(now):
+            return self
+        back = self.at - now
+        return msgspec.structs.replace(
+            self,
+            at=now,
+            shut_until=max(0.0, self.shut_until - back),
+            not_before=max(0.0, self.not_before - back),
+            trial_until=max(0.0, self.trial_until - back),
+            errors=tuple(max(0.0, at - back) for at in self.errors),
+        )
 
     def shut(self, now: float) -> float:
         """Seconds for which it is not asked at all."""
@@ -157,6 +177,8 @@ class HostRegistry:
                 # one looks, the others go by what was known a second ago
                 self._read_at[where] = now
             await asyncio.to_thread(self._read, self._store, where)
+        if self.known(where).ahead(self._clock.wall()):
+            await self._put(where, lambda host: host)
         return self.known(where)
 
     async def change(self, where: str, change: Callable[[HostState], HostState]) -> HostState:
@@ -192,7 +214,7 @@ class HostRegistry:
         if self._store:
             await asyncio.to_thread(self._write, self._store, where, change)
         else:
-            self._known[where] = change(self.known(where))
+            self._known[where] = self._changed(self.known(where), change)
 
     def _read(self, store: Store, where: str) -> None:
         with self._lock:
@@ -204,10 +226,15 @@ class HostRegistry:
             known = self.known(where)
 
             def changed(value: bytes | None) -> bytes:
-                self._keep(where, host := change(self._checked(value, known)))
+                self._keep(where, host := self._changed(self._checked(value, known), change))
                 return msgspec.json.encode(host)
 
             store.update(NAMESPACE, where, changed)
+
+    def _changed(self, host: HostState, change: Callable[[HostState], HostState]) -> HostState:
+        """What is written: with the instant of writing, and with instants that a clock gone back has moved."""
+        now = self._clock.wall()
+        return msgspec.structs.replace(change(host.moved(now)), at=now)
 
     def _keep(self, where: str, host: HostState) -> None:
         self._known[where] = host
@@ -221,7 +248,8 @@ class HostRegistry:
         if value is None:
             return known
         try:
-            return _plausible(msgspec.json.decode(value, type=HostState), self._clock.wall())
+            host = msgspec.json.decode(value, type=HostState)
+            return _plausible(host, max(host.at, self._clock.wall()))
         except msgspec.MsgspecError:
             return HostState()
 

@@ -55,4 +55,4 @@ def shown(here: str, location: str) -> str:
         target = urljoin(here, location)
     except ValueError:
         target = location
-    return line(masked(target), 200)
+    return line(masked(target.partition("?")[0]), 200)

@@ -210,7 +210,7 @@ async def test_another_process_sees_it(tmp_path: Path) -> None:
     assert (await second.host(WHERE)).shut(wall.time) == 3599
     await second.forget("http://h/sparql")
     wall.time += 1
-    assert await first.host(WHERE) == HostState()
+    assert await first.host(WHERE) == HostState(at=NOW + 1)
     for file in files:
         file.close()
 
@@ -363,3 +363,53 @@ async def test_a_change_is_logged(caplog: pytest.LogCaptureFixture) -> None:
         "https://e.org:443 has replied and is asked again",
         "https://e.org/sparql?…: its replies are those of the engine qlever",
     ]
+
+
+# ---- clocks that jump ----
+
+
+@pytest.mark.parametrize("jump", [-400 * 86_400.0, -86_400.0, -3600.0])
+@pytest.mark.parametrize("shared", [True, False])
+async def test_a_clock_that_goes_back_makes_no_pause_longer(jump: float, shared: bool) -> None:
+    """What was to last 30 seconds, or an hour, lasts so long from the moment at which the clock is seen to be back."""
+    wall = Wall()
+    wall.time = NOW + 500 * 86_400.0
+    registry = HostRegistry(MemoryStore() if shared else None, wall.clock)
+    for error, pause in ((RefusedError("ban", status=403, wait=3600), 3600.0), (RefusedError("busy", wait=30), 30.0)):
+        await registry.forget(WHERE)
+        await registry.change(WHERE, lambda host, error=error: host.failed(error, wall.time, 20))  # type: ignore[misc]
+        wall.time += jump
+        host = await registry.host(WHERE)
+        assert max(host.shut(wall.time), host.delay(wall.time)) == pytest.approx(pause)
+        wall.time += pause / 2
+        host = await registry.host(WHERE)
+        assert max(host.shut(wall.time), host.delay(wall.time)) == pytest.approx(pause / 2)
+        wall.time += pause
+        host = await registry.host(WHERE)
+        assert max(host.shut(wall.time), host.delay(wall.time)) == 0
+        wall.time -= jump
+
+
+async def test_a_clock_that_was_ahead_when_it_was_written(tmp_path: Path) -> None:
+    """A process that starts after the clock was put right shuts a host for as long as was meant, not for years."""
+    wall = Wall()
+    wall.time += 30 * 365 * 86_400.0
+    store = MemoryStore()
+    ban = RefusedError("ban", status=403, wait=3600)
+    await HostRegistry(store, wall.clock).change(WHERE, lambda host: host.failed(ban, wall.time, 20))
+    wall.time = NOW
+    host = await HostRegistry(store, wall.clock).host(WHERE)
+    assert host.shut(NOW) == pytest.approx(3600)
+    assert host.errors == (NOW,)
+
+
+async def test_a_clock_that_goes_forth_lets_the_endpoint_be_asked_again() -> None:
+    """A pause that is over by the clock is over: the endpoint is asked, and may ban again."""
+    wall = Wall()
+    registry = HostRegistry(MemoryStore(), wall.clock)
+    ban = RefusedError("ban", status=403, wait=3600)
+    await registry.change(WHERE, lambda host: host.failed(ban, wall.time, 20))
+    wall.time += 86_400.0
+    host = await registry.host(WHERE)
+    assert not host.shut(wall.time)
+    assert host.on_trial(wall.time)

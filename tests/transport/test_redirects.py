@@ -68,7 +68,7 @@ def test_the_address_is_named_without_its_secrets() -> None:
     """The hint has the new address for a person to put into the profile, without password and query."""
     with pytest.raises(UntrustedError) as caught:
         redirects.onward(301, HERE, "https://u:hunter2@h.example/new?key=hunter2", name="e", left=1)
-    assert caught.value.hint.endswith("https://h.example/new?…")
+    assert caught.value.hint.endswith("https://h.example/new")
     assert "hunter2" not in caught.value.message + caught.value.hint
 
 

@@ -24,9 +24,11 @@ from fedkg.errors import (
     RefusedError,
     TruncatedError,
     UnreachableError,
+    UntrustedError,
 )
 from fedkg.graph.base import EndpointSource
 from fedkg.graph.endpoint import SparqlGraph
+from fedkg.sparql.reply import EndpointReply
 from fedkg.sparql.results import accept
 from fedkg.transport.client import EndpointClient
 from fedkg.transport.http import HttpTransport
@@ -91,6 +93,7 @@ CLASS_OF = {
     RefusedError: RETRY,
     NotSparqlError: STOP,
     QueryRejectedError: STOP,
+    UntrustedError: STOP,
 }
 
 SHAPES = [
@@ -228,7 +231,7 @@ SHAPES = [
     Shape("wrong URL", 404, HTML, page("404 Not Found"), NotSparqlError, "Not Found"),
     Shape("no JSON here", 406, PLAIN, b"not acceptable", NotSparqlError, "not acceptable"),
     Shape("no key", 401, PLAIN, b"who are you", QueryRejectedError, "who are you"),
-    Shape("moved away", 302, HTML, b"", NotSparqlError, "moved to https://ex.org/new;",
+    Shape("moved away", 302, HTML, b"", UntrustedError, "redirects to https://ex.org/new",
           {"Location": "https://u:pw@ex.org/new?key=pw"}),
     Shape("long query", 414, HTML, page("URI Too Long"), EndpointTimeoutError, "Too Long"),
     Shape("control characters", 400, PLAIN, b"bad\x1b[31m\x00 \xe2\x80\xae query\r\n", QueryRejectedError,
@@ -328,7 +331,21 @@ async def test_asking_for_less_ends_in_a_marked_gap(serve: Callable[..., Awaitab
 
     for near in await neighbours():
         assert (near.complete, near.edges) == (False, ())
-        assert near.failed.startswith("bad")
+        assert near.failed.startswith(("bad", server.url))
     assert len(server.asked) <= MOST_REQUESTS
     well = True
     assert [(near.complete, near.failed) for near in await neighbours()] == [(True, "")] * len(batch)
+
+
+@pytest.mark.parametrize("years", [-20, 0, 20])
+@pytest.mark.parametrize("banned", [False, True])
+def test_an_instant_is_one_of_the_endpoints_clock(years: int, banned: bool) -> None:
+    """A Retry-After date, or the end of a ban, is as far off as the reply's own Date says, whatever our clock shows."""
+    now = dt.datetime.now(dt.UTC).replace(microsecond=0) + dt.timedelta(days=365 * years)
+    end = now + dt.timedelta(minutes=10)
+    headers = {"date": email.utils.format_datetime(now), "content-type": PLAIN}
+    body = f"You have been banned until {end.isoformat()}" if banned else "later"
+    headers |= {} if banned else {"retry-after": email.utils.format_datetime(end)}
+    with pytest.raises(RefusedError) as caught:
+        accept(EndpointReply(403 if banned else 429, headers, body.encode()), endpoint="e")
+    assert caught.value.wait == pytest.approx(600)
