@@ -7,7 +7,7 @@ import msgspec
 
 from fedkg.core.answer import Answer
 from fedkg.core.question import Match, Plan
-from fedkg.core.terms import Iri, Term, own_name
+from fedkg.core.terms import Edge, Iri, Term, own_name
 from fedkg.core.usage import Usage
 
 __all__ = [
@@ -102,13 +102,14 @@ class Reached(msgspec.Struct, frozen=True, tag=True):
     """Where the steps of one stage lead to, to measure where the way to an answer is lost.
 
     `tails` are those of each step, `names` the labels that are known. What they are called is put together when it is
-    asked for: most who watch a walk do not, and a hub has thousands.
+    asked for: most who watch a walk do not, and a hub has thousands. `edges` are those of each step, or of each path.
     """
 
     depth: int
     stage: Stage
     tails: tuple[tuple[Term, ...], ...]
     names: Mapping[Term, str]
+    edges: tuple[tuple[Edge, ...], ...] = ()
 
     @property
     def ends(self) -> tuple[frozenset[str], ...]:

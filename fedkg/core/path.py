@@ -62,6 +62,11 @@ class PartialPath(msgspec.Struct, frozen=True):
         return self.steps[-1].tails if self.steps else (self.topic,)
 
     @property
+    def edges(self) -> tuple[Edge, ...]:
+        """The edges of all its steps."""
+        return tuple(edge for step in self.steps for edge in step.edges)
+
+    @property
     def chain(self) -> tuple[DirectedRelation, ...]:
         """The relations walked so far."""
         return tuple(step.relation for step in self.steps)

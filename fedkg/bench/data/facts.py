@@ -5,13 +5,20 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
+from fedkg.bench.data.questions import written
+from fedkg.common.normalize import spellings
 from fedkg.core.terms import DirectedRelation, Iri, Literal, Term, parse_term
 
 __all__ = ["Facts", "Walked"]
 
 Walked = tuple[DirectedRelation, ...]
 
-NAMES = ("<http://www.w3.org/2000/01/rdf-schema#label>", "<http://rdf.freebase.com/ns/common.topic.alias>")
+NAMES = (
+    "<http://www.w3.org/2000/01/rdf-schema#label>",
+    "<http://www.w3.org/2004/02/skos/core#altLabel>",
+    "<http://rdf.freebase.com/ns/type.object.name>",
+    "<http://rdf.freebase.com/ns/common.topic.alias>",
+)
 FREEBASE_ID, FREEBASE_IRI = "<http://www.wikidata.org/prop/direct/P646>", "http://rdf.freebase.com/ns"
 
 
@@ -48,14 +55,15 @@ class Facts:
 
     def name(self, entity: Iri, name: str) -> None:
         """One more name of an entity."""
-        self._named[name.casefold()].add(entity)
+        self._named[name].add(entity)
 
     def __contains__(self, entity: Term) -> bool:
         return entity in self._neighbours
 
     def named(self, name: str) -> set[Iri]:
-        """The entities of that name that a fact is about."""
-        return {entity for entity in self._named.get(name.casefold(), ()) if entity in self}
+        """The entities in facts that have this label or alias, in a spelling that a search tries too."""
+        forms = dict.fromkeys(form for text in written(name) for form in spellings(text))
+        return {entity for form in forms for entity in self._named.get(form, ()) if entity in self}
 
     def topic(self, iri: str) -> list[Iri]:
         """The entity, or the one that has this IRI as its identifier in Freebase; none where no fact is about it."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from fedkg.bench.data.gold_facts import worded_facts
 from fedkg.bench.data.questions import BenchmarkQuestion, Gold
 from fedkg.bench.data.rows import Row, array, lines
 from fedkg.common.plugins import Registry
@@ -114,18 +115,20 @@ def _text(value: Value) -> str:
 
 
 class CrltRow(msgspec.Struct, frozen=True):
-    """A question or claim of CR-LT, with its anchors by name."""
+    """A question or claim of CR-LT, with its anchors by name and the facts that its answer rests on."""
 
     id: str
     query: str
     answer: bool
     anchors: dict[str, str] = msgspec.field(name="KG Entities")
+    facts: str = msgspec.field(name="KG Triples", default="")
 
 
 def _crlt(text: bytes, kind: Kind | None) -> BenchmarkQuestion:
     row = msgspec.json.decode(text, type=CrltRow)
     topics = [Gold(" ".join(name.split()), WIKIDATA + _item(key)) for name, key in row.anchors.items()]
-    return checked_question(row.id, row.query, [_gold(row.answer)], topics=topics, kind=kind or "yesno")
+    question = checked_question(row.id, row.query, [_gold(row.answer)], topics=topics, kind=kind or "yesno")
+    return msgspec.structs.replace(question, gold_facts=worded_facts(row.facts))
 
 
 def _item(key: str) -> str:

@@ -7,17 +7,22 @@ import msgspec
 
 from fedkg.core.question import Kind
 
-__all__ = ["Bad", "BenchmarkQuestion", "Gold", "drawn"]
+__all__ = ["Bad", "BenchmarkQuestion", "Gold", "WordedFact", "drawn", "written"]
+
+WordedFact = tuple[str, str, str]
+"""Subject, relation and object as a set writes them: names and values, no IRIs."""
 
 
 class Gold(msgspec.Struct, frozen=True, omit_defaults=True):
     """A right answer or a topic: an entity with its IRI, or a literal's value.
 
-    Of a judgement `yes`, `no` or the option's text.
+    Of a judgement `yes`, `no` or the option's text. `entities` are the IRIs of all that the asked graph calls by that
+    label or alias, where the set gives no IRI: whichever of them is the answer is right.
     """
 
     label: str = ""
     iri: str = ""
+    entities: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -29,7 +34,8 @@ class BenchmarkQuestion(msgspec.Struct, frozen=True):
     """One question of a set with its topic entities and its gold answers.
 
     `kind` is None where the set leaves it open. `gold_path` are (subject, relation, object), walked from the first
-    topic; `hops` is its length, 0 where it is not known.
+    topic; `hops` is its length, 0 where it is not known. `gold_facts` are those that the answer rests on, in no order
+    and in words.
     """
 
     id: str
@@ -40,6 +46,7 @@ class BenchmarkQuestion(msgspec.Struct, frozen=True):
     options: tuple[str, ...] = ()
     hops: int = 0
     gold_path: tuple[tuple[str, str, str], ...] = ()
+    gold_facts: tuple[WordedFact, ...] = ()
 
 
 class Bad(msgspec.Struct, frozen=True):
@@ -61,3 +68,16 @@ def drawn(questions: Sequence[BenchmarkQuestion], limit: int | None, seed: int) 
         return sample
     random.Random(seed).shuffle(sample)  # noqa: S311  # a reproducible sample, not a secret
     return sample[:limit]
+
+
+def written(label: str) -> list[str]:
+    """The label, and as it stands with small letters from its second word on, from its third on, and so on.
+
+    Sets write "German Language" for what a graph calls "German language"; a search tries the usual spellings of each.
+    """
+    words = label.split()
+    return list(
+        dict.fromkeys(
+            [label, *(" ".join(words[:at]) + " " + " ".join(words[at:]).lower() for at in range(1, len(words)))]
+        )
+    )

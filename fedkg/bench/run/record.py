@@ -133,9 +133,10 @@ class QuestionRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     """One finished question: what was asked, what was right, what came, on which way, at what cost.
 
     `status` is that of the answer, or `error` with what it was. `hops` is the depth of the gold answers, `gold_steps`
-    as much of the way there as the set says; 0 where it is not known. `edges` are those of its paths, `valid` of them
-    the endpoint confirms; None where it was not asked. `paths` are a few of them, those of the answers first.
-    `templates` are version and digest of the wording of each call that was made.
+    as much of the way there as the set says; 0 where it is not known. `gold_facts`: how many of the facts that the set
+    names as evidence the graph has, `passed_facts`: how many of them came through each stage. `edges` are those of its
+    paths, `valid` of them the endpoint confirms; None where it was not asked. `paths` are a few of them, those of the
+    answers first. `templates` are version and digest of the wording of each call that was made.
     """
 
     id: str
@@ -149,6 +150,8 @@ class QuestionRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     hops: int = 0
     gold_steps: int = 0
     passed: tuple[StageCount, ...] = ()
+    gold_facts: int = 0
+    passed_facts: dict[Stage, int] = {}
     edges: int = 0
     valid: int | None = None
     gaps: int = 0

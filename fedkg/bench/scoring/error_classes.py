@@ -10,8 +10,11 @@ The rules are tried in this order, the first that fits decides:
 - `retrieval`, `choice`, `verification`, `answer`: what follows on the last stage that a gold step came through. It was
   never offered (`retrieval`); offered and not chosen (`choice`); chosen and not kept, or kept and not recognised as the
   end, or the walk was ended before it (`verification`); shown to the answering model, and not in the answer (`answer`).
-  Where no graph was looked into it is the answer, too, and where a verdict or a number was drawn from paths that may
-  or may not be the right ones.
+  Where no graph was looked into it is the answer, too, and where a number was drawn from paths of which it is not known
+  whether they are the right ones.
+- Of a verdict `misjudged`, where all of its evidence was shown, or as much as is known of it, and `undecided`, where
+  there was none in spite of that. Where the set names the evidence, facts that were never offered are `retrieval`,
+  those that were and were not chosen `choice`, and those that were chosen and not shown `verification`.
 """
 
 from collections import Counter
@@ -27,7 +30,18 @@ from fedkg.core.question import JUDGED
 __all__ = ["FAULTS", "Fault", "fault", "faults"]
 
 Fault = Literal[
-    "error", "abstained", "budget", "linking", "retrieval", "choice", "verification", "answer", "incomplete", "overfull"
+    "error",
+    "abstained",
+    "budget",
+    "linking",
+    "retrieval",
+    "choice",
+    "verification",
+    "answer",
+    "misjudged",
+    "undecided",
+    "incomplete",
+    "overfull",
 ]
 FAULTS: tuple[Fault, ...] = get_args(Fault)
 STAGES: tuple[Stage, ...] = get_args(Stage)
@@ -43,7 +57,7 @@ def fault(record: QuestionRecord, measures: Score | None = None) -> Fault | None
         return None
     if measures.hit:
         return "overfull" if measures.precision < 1 else "incomplete"
-    return _ended(record) or _lost(record)
+    return _ended(record) or (_judged if record.kind in JUDGED else _lost)(record)
 
 
 def faults(records: Iterable[QuestionRecord], scores: Iterable[Score]) -> dict[Fault, int]:
@@ -72,6 +86,23 @@ def _unlinked(record: QuestionRecord) -> bool:
     return other or record.error.startswith("TopicError:")
 
 
+def _judged(record: QuestionRecord) -> Fault:
+    """Where the evidence of a verdict was lost; the verdict itself, where it was not."""
+    lost = _unseen(record) if record.gold_facts or not record.gold_steps else _lost(record)
+    return lost if lost and lost != "answer" else "misjudged" if record.answers else "undecided"
+
+
+def _unseen(record: QuestionRecord) -> Fault | None:
+    """Where the first of the gold facts was lost; None where all were shown, or what was shown is all that is known."""
+    offered, chosen, shown = (record.passed_facts.get(stage, 0) for stage in ("offered", "chosen", "shown"))
+    if offered < record.gold_facts:
+        return "retrieval"
+    if shown < offered:
+        return "choice" if chosen < offered else "verification"
+    seen = any(stage.stage == "shown" and stage.steps for stage in record.passed)
+    return "retrieval" if record.topics and not seen else None
+
+
 def _lost(record: QuestionRecord) -> Fault:
     """Where the way to the gold answer was lost."""
     stages = _stages(record)
@@ -80,7 +111,7 @@ def _lost(record: QuestionRecord) -> Fault:
     last = max((index for index, gold in enumerate(came) if gold), default=None)
     if last is not None:
         return _next(stages[last], stages[last + 1 :], record.gold_steps)
-    nameless = record.kind in {*JUDGED, "count"} and not record.gold_steps
+    nameless = record.kind == "count" and not record.gold_steps
     shown = any(stage.stage == "shown" and stage.steps for stage in stages)
     return "answer" if not record.topics or (nameless and shown) else "retrieval"
 

@@ -1,7 +1,8 @@
 """Scores of one question: pure functions of its record, so that a result file has every figure in it.
 
-Strict scores compare IRIs. Gold without an IRI (WebQSP, CWQ) is compared by label, however it is written; so is what a
-model answers from memory, which has no IRI: it is right where it is the name of a right answer.
+Strict scores compare IRIs. Gold without an IRI (WebQSP, CWQ) is any of the entities that the asked graph calls so, by
+label or alias, looked up once for the record; where it has none, gold is compared by label, however it is written. So
+is what a model answers from memory, which has no IRI: it is right where it is the name of a right answer.
 
 Lenient scores are those that other walkers publish as "Exact Match" or "Hits@1": one text within another. `lenient_hit`
 is that of Think-on-Graph and Plan-on-Graph (a name of an answer within a gold name, or the other way round),
@@ -9,7 +10,7 @@ is that of Think-on-Graph and Plan-on-Graph (a name of an answer within a gold n
 together).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from statistics import fmean
 
@@ -39,11 +40,11 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
     verdict is right, of others hits_at_1.
 
     What follows is None where it does not apply. coverage: share of the gold steps that were offered (FiDeLiS v4,
-    section 4.3, CR); where no gold path is known, whether a gold answer was. path_validity: share of the shown edges
-    that the endpoint confirms (the same section, VR). faithful: share of the right answers that stand on confirmed
-    paths (GCR, section 5.3: "the percentage of faithful reasoning in correctly predicted answers", where "the generated
-    reasoning path can be found in KGs"). grounded: share of the answers. depth: mean edges of the answering paths,
-    beside gold_depth.
+    section 4.3, CR), or of the gold facts; where neither is known, whether a gold answer was. path_validity: share of
+    the shown edges that the endpoint confirms (the same section, VR). faithful: share of the right answers that stand
+    on confirmed paths (GCR, section 5.3: "the percentage of faithful reasoning in correctly predicted answers", where
+    "the generated reasoning path can be found in KGs"). grounded: share of the answers that could be: no verdict, and
+    no answer of a method without a graph. depth: mean edges of the answering paths, beside gold_depth.
 
     calls of the model, tokens in and out, requests to endpoints, cache_hits (neighbourhoods and labels that needed
     none), seconds, price in US dollars: None where a question ended in an error that does not say its cost, and price
@@ -77,7 +78,8 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
 def score(record: QuestionRecord) -> Score:
     """The scores of one question."""
     gold = {item.iri or folded(item.label): folded(item.label) for item in record.gold if item.key}
-    right = _right(record.answers, gold)
+    entities = {iri: folded(item.label) for item in record.gold for iri in item.entities}
+    right = _right(record.answers, gold, entities)
     strict, lenient = _strict(record, gold, right), _lenient(record, gold, right)
     return msgspec.structs.replace(strict, **lenient, **_walk(record, right), **_cost(record))
 
@@ -97,18 +99,30 @@ def mean(values: Iterable[float]) -> float:
     return round(sum(listed) / len(listed), 4) if listed else 0.0
 
 
-def _right(answers: Sequence[GivenAnswer], gold: Mapping[str, str]) -> list[str]:
-    """Of each answer the key of the gold answer that it is, "" for a wrong one; `gold` is key to folded label."""
+def _right(answers: Sequence[GivenAnswer], gold: Mapping[str, str], entities: Mapping[str, str]) -> list[str]:
+    """Of each answer the key of the gold answer that it is, "" for a wrong one.
+
+    `gold` is key to folded label, `entities` the IRI of each entity that is called so to its key.
+    """
     named = {label: key for key, label in gold.items() if label}
-    return [_meant(answer, gold, named) for answer in answers]
+    looked_up = set(entities.values())
+    return [_meant(answer, gold, named, entities, looked_up) for answer in answers]
 
 
-def _meant(answer: GivenAnswer, gold: Mapping[str, str], named: Mapping[str, str]) -> str:
+def _meant(
+    answer: GivenAnswer,
+    gold: Mapping[str, str],
+    named: Mapping[str, str],
+    entities: Mapping[str, str],
+    looked_up: Collection[str],
+) -> str:
     if answer.label and answer.key in gold:
         return answer.key
+    if answer.label and answer.key in entities:
+        return entities[answer.key]
     text = folded(answer.label or answer.key)
     if answer.label or answer.grounded:  # what the graph calls so may still be another entity
-        return text if text in gold else ""
+        return text if text in gold and not (answer.label and text in looked_up) else ""
     return named.get(text, "")
 
 
@@ -168,17 +182,24 @@ def _walk(record: QuestionRecord, right: Sequence[str]) -> dict[str, float | Non
         "coverage": _coverage(record),
         "path_validity": record.valid / record.edges if record.edges and record.valid is not None else None,
         "faithful": _faithful([answer for key, answer in zip(right, answers, strict=True) if key]),
-        "grounded": fmean(answer.grounded for answer in answers) if answers else None,
+        "grounded": fmean(answer.grounded for answer in answers) if answers and _groundable(record) else None,
         "depth": _mean_depth(answers),
         "gold_depth": float(record.hops) if record.hops else None,
     }
 
 
-def _coverage(record: QuestionRecord) -> float | None:
-    """The share of gold steps that were offered.
+def _groundable(record: QuestionRecord) -> bool:
+    """Whether an answer could stand on a path of its own: a verdict does not, nor what no graph was asked for."""
+    return record.kind not in JUDGED and bool(record.topics or record.passed or record.edges)
 
-    Without a gold path a judgement or a number has no step to look for.
+
+def _coverage(record: QuestionRecord) -> float | None:
+    """The share of gold steps, or of gold facts, that were offered.
+
+    Without either a judgement or a number has no step to look for.
     """
+    if record.gold_facts:
+        return record.passed_facts.get("offered", 0) / record.gold_facts if record.passed else None
     steps = covered(record)
     if steps:
         return fmean(steps.values())

@@ -73,7 +73,8 @@ class RunningWalk:
 
     def reached(self, depth: int, stage: Stage, steps: Sequence[Step | PartialPath]) -> None:
         """Passes on where the steps of that stage lead to."""
-        self.emit(Reached(depth, stage, tuple(step.tails for step in steps), self.record.labels))
+        edges = tuple(step.edges for step in steps)
+        self.emit(Reached(depth, stage, tuple(step.tails for step in steps), self.record.labels, edges))
 
     def limit(self, form: Form) -> int | None:
         """How many candidates of that form are offered at once; None for a model to which they cost nothing."""

@@ -192,3 +192,9 @@ def test_any_text_is_a_question_or_refused(question: str, answer: str, kind: Kin
         return
     assert parsed.question.split()
     assert all(gold.key for gold in parsed.answers)
+
+
+def test_cr_lt_names_the_facts_that_an_answer_rests_on() -> None:
+    """Its "KG Triples" are gold facts, in words."""
+    question = read("crlt", CLAIM | {"KG Triples": "1- (Horsens, population, 59,449)"})
+    assert question.gold_facts == (("Horsens", "population", "59,449"),)

@@ -8,8 +8,10 @@ import pytest
 
 from fedkg.bench.data.questions import BenchmarkQuestion, Gold
 from fedkg.bench.run.asking import AskingTask, GoldTrace, asked, topics
+from fedkg.bench.run.gold_table import GoldTable
 from fedkg.bench.run.record import QuestionRecord, StageCount
 from fedkg.bench.run.runner import Job
+from fedkg.bench.scoring.scores import score
 from fedkg.core.events import Reached
 from fedkg.core.terms import Iri, Term
 from fedkg.core.usage import Usage
@@ -140,9 +142,24 @@ def test_a_step_along_the_gold_path_counts_at_its_depth() -> None:
     names: dict[Term, str] = {Iri("http://x/named"): "End"}
     for depth, end in ((1, "http://x/m"), (2, "http://x/m"), (1, "http://x/named"), (1, "http://x/else")):
         way.follow(Reached(depth, "kept", ((Iri(end),), ()), names))
-    assert way.passed == [
+    assert way.passed(GoldTable((Gold("End", "http://x/end"), Gold("End")))) == (
         StageCount(1, "kept", 2, gold=True),
         StageCount(2, "kept", 2),
         StageCount(1, "kept", 2, gold=True),
         StageCount(1, "kept", 2),
-    ]
+    )
+
+
+async def test_gold_facts_are_followed_through_the_stages(kingdom: MakeJob) -> None:
+    """Evidence in words is looked up in the graph, and counted where it was offered and shown."""
+    facts = (("Ruritania", "capital", "Strelsau"), ("Ruritania", "currency", "crown"))
+    record = await record_of(kingdom(), gold_facts=facts)
+    assert record.gold_facts == 1
+    assert record.passed_facts["offered"] == record.passed_facts["shown"] == 1
+
+
+async def test_gold_by_name_is_looked_up_in_the_graph(kingdom: MakeJob) -> None:
+    """The record has the entities that the graph calls so; what it calls otherwise is right by none of its names."""
+    record = await record_of(kingdom(), answers=(Gold("strelsau"), Gold("Nowhere")))
+    assert [gold.entities for gold in record.gold] == [("http://ex.org/strelsau",), ()]
+    assert score(record).recall == 0.5

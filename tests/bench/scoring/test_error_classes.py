@@ -104,13 +104,34 @@ def test_where_the_way_was_lost(stages: list[str], gold_steps: int, expected: st
     assert fault(msgspec.structs.replace(lost, passed=lost.passed[::-1])) == expected
 
 
-def test_a_verdict_without_known_evidence_is_the_answers_fault() -> None:
-    """No set names the evidence of these claims: paths were shown, and judged wrongly."""
+def test_a_verdict_without_known_evidence_is_misjudged() -> None:
+    """No set names the evidence of these claims: paths were shown, and judged wrongly, or not at all."""
     wrong = record(
         kind="claim", gold=(Gold("yes"),), answers=(GivenAnswer("no", depth=1),), passed=way("1 offered", "1 shown")
     )
-    assert fault(wrong) == "answer"
+    assert fault(wrong) == "misjudged"
+    assert fault(msgspec.structs.replace(wrong, answers=())) == "undecided"
     assert fault(msgspec.structs.replace(wrong, passed=way("1 offered"), answers=())) == "retrieval"
+
+
+@pytest.mark.parametrize(
+    ("facts", "answers", "expected"),
+    [
+        ({"offered": 1, "chosen": 1, "shown": 1}, ("no",), "retrieval"),
+        ({"offered": 2, "chosen": 1, "shown": 1}, ("no",), "choice"),
+        ({"offered": 2, "chosen": 2, "shown": 1}, ("no",), "verification"),
+        ({"offered": 2, "chosen": 2, "shown": 2}, ("no",), "misjudged"),
+        ({"offered": 2, "chosen": 2, "shown": 2}, (), "undecided"),
+        ({}, (), "retrieval"),
+    ],
+)
+def test_where_the_evidence_of_a_verdict_was_lost(
+    facts: dict[str, int], answers: tuple[str, ...], expected: str
+) -> None:
+    """Both facts are needed: the first stage that one of them did not come through has the blame."""
+    given_answers = tuple(GivenAnswer(text) for text in answers)
+    lost = record(kind="yesno", gold=(Gold("yes"),), gold_facts=2, passed_facts=facts, answers=given_answers)
+    assert fault(msgspec.structs.replace(lost, passed=way("1 offered", "1 shown"))) == expected
 
 
 def test_faults_are_counted_in_one_order() -> None:

@@ -258,3 +258,26 @@ def test_the_order_of_answers_does_not_matter_to_sets(question: QuestionRecord, 
 def test_the_mean_of_nothing_is_zero() -> None:
     """An empty benchmark divides by nothing."""
     assert (mean([]), mean([1.0, 0.5])) == (0.0, 0.75)
+
+
+def test_a_verdict_cannot_be_grounded() -> None:
+    """Nor can the answer of a method that asked no graph; what was walked for can."""
+    verdict = GivenAnswer("yes", depth=1)
+    assert score(record((verdict,), (Gold("yes"),), "yesno", edges=1)).grounded is None
+    assert score(record((GivenAnswer("A"),), topics=())).grounded is None
+    assert score(record((GivenAnswer("A"),), topics=("http://x/t",))).grounded == 0.0
+
+
+def test_the_evidence_of_a_verdict_is_covered() -> None:
+    """The share of the gold facts that were offered, where the set names any."""
+    offered = (StageCount(1, "offered", 2),)
+    walked = record((), (Gold("yes"),), "yesno", passed=offered, gold_facts=4, passed_facts={"offered": 3})
+    assert score(walked).coverage == 0.75
+
+
+def test_an_entity_of_the_gold_name_is_right() -> None:
+    """By the table of the record: which entities the graph calls so, by label or alias; no other of that label is."""
+    gold = (Gold("Prado", entities=("http://x/1", "http://x/2")),)
+    for key, label, right in (("http://x/1", "Museo del Prado", 1.0), ("http://x/3", "Prado", 0.0)):
+        assert score(record((GivenAnswer(key, label, grounded=True),), gold)).exact == right
+    assert score(record((GivenAnswer("prado"),), gold)).exact == 1.0
