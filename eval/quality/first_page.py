@@ -48,10 +48,25 @@ DEPTH = 3
 class GoldWalk(Protocol):
     """A question as it is walked: where from, and what a candidate gains."""
 
-    id: str
-    question: str
-    topics: Mapping[Iri, str]
-    hops: int
+    @property
+    def id(self) -> str:
+        """The question's id."""
+        ...
+
+    @property
+    def question(self) -> str:
+        """Its text."""
+        ...
+
+    @property
+    def topics(self) -> Mapping[Iri, str]:
+        """Its topics with their labels."""
+        ...
+
+    @property
+    def hops(self) -> int:
+        """The most steps that it takes."""
+        ...
 
     def gains(self, path: PartialPath, candidate: Step) -> set[object]:
         """The gold steps that the candidate is."""
