@@ -161,7 +161,7 @@ async def measured(name: str, data: Path, limit: int, similarity: Similarity) ->
         definition = definitions.find(CRLT)
         async with Session(f"{definition.profile}@{data / definition.graph}", cache=False) as session:
             graph = await session.graph()
-            walks: list[GoldWalk] = list(await fact_walks(graph, data))[:limit]
+            walks = (await fact_walks(graph, data))[:limit]
             plans = tomllib.loads((FOLDER / "plans" / f"{CRLT}.toml").read_text(encoding="utf-8"))
             planned = await halves(walks, graph, similarity, lambda walk: plans[walk.id])
             bare = await halves(walks, graph, similarity, lambda _: [])
