@@ -32,6 +32,7 @@ WHOLE = {
     "reasoner/test_fuzz.py": "made-up replies to every call",
     "reasoner/test_injection.py": "hostile labels in every prompt",
     "sparql/test_engines_agree.py": "every dialect on every engine",
+    "transport/test_bombs.py": "replies that are made to fill memory or time",
     "test_bounds.py": "upper bounds of all numbers that files and options take",
     "test_cassettes.py": "what was recorded holds no secret",
     "test_extending.py": "docs/extending.md is executed",

@@ -38,7 +38,7 @@ TO_REPAIR = re.compile(
 )
 ESCAPE = 12
 """Characters of the longest escape."""
-UNSAFE = 4 * PIECE
+UNSAFE = PIECE
 """Most characters among which an end is looked for that is in no escape."""
 
 
@@ -102,7 +102,7 @@ def _taken(document: _ResultsDocument, solutions: Solutions) -> bool:
 def _streamed(body: bytes, solutions: Solutions, *, repaired: bool) -> bool:
     solutions.clear()
     # where a string is open at the end, yajl does not object
-    if not body[-PIECE:].rstrip().endswith(b"}"):
+    if not body[-PIECE:].rstrip().endswith((b"}", b"]")):
         raise BrokenOffError
     pieces = Pieces(body, end=b'"')
     source: _Readable = _Repaired(pieces) if repaired else pieces

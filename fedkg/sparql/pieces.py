@@ -39,6 +39,10 @@ class Pieces:
             piece, self._end = self._end, b""
         return piece
 
+    def close(self) -> None:
+        """Lets the body go, whatever still holds the file."""
+        self._body.release()
+
     def row(self) -> None:
         """Notes that a row ends in the piece that was read last."""
         self._row = self._place

@@ -13,6 +13,7 @@ class EndpointReply(msgspec.Struct, frozen=True):
     """What an endpoint sent back, unjudged: HTTP status, lower-cased headers, body, seconds until the last byte.
 
     `most` is how many rows it may have, by what was asked for (0: any number): of one with more none are read.
+    `share` is freed with the reply: what its transport keeps of the memory that it takes.
     """
 
     status: int
@@ -20,6 +21,7 @@ class EndpointReply(msgspec.Struct, frozen=True):
     body: bytes
     seconds: float = 0.0
     most: int = 0
+    share: object = None
 
     @property
     def content_type(self) -> str:

@@ -44,8 +44,10 @@ def read(body: bytes, solutions: Solutions) -> bool:
         parser.close()
     except (ParseError, LookupError) as error:
         raise BrokenOffError(str(error)) from None
-    except DefusedXmlException as error:
-        raise NoResultError(str(error)) from None
+    except DefusedXmlException:
+        raise NoResultError("it declares a document type or an entity") from None
+    finally:
+        pieces.close()  # parser and reader are a cycle, which is not freed at once
     if not reader.has_head:
         raise NoResultError("it has no head")
     return reader.has_results

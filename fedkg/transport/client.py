@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import logging
 import re
+import traceback
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -150,6 +151,7 @@ class EndpointClient:
             rows = await self._rows(replica, query, kind, attempt)
             await replica.answered()
         except EndpointError as error:
+            _free(error)
             attempt.asked = None
             error.endpoint, error.asked = self.endpoint, error.asked or kind
             await replica.failed(error, attempt, self._limits.errors)
@@ -244,6 +246,13 @@ class EndpointClient:
         self.meter.received(len(reply.body))
         log.debug("%s: %s: %d, %d bytes in %.2f s", self.endpoint, kind, reply.status, len(reply.body), reply.seconds)
         return reply
+
+
+def _free(error: BaseException | None) -> None:
+    """Frees what the finished functions on the error's way held: it is kept for longer than a large reply should be."""
+    while error:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__context__
 
 
 def _gate(limits: Limits) -> tuple[asyncio.Semaphore, AsyncLimiter | None]:

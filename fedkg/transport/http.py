@@ -5,7 +5,9 @@ silently at some 8 to 10 kB. The body is read in pieces and counted while it is 
 memory. A redirect is followed within the origin only: query, contact and password are for the server that was named.
 """
 
+import asyncio
 import contextlib
+import io
 import re
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
@@ -29,6 +31,7 @@ from fedkg.errors import (
 )
 from fedkg.sparql.reply import EndpointReply
 from fedkg.transport import proxies, redirects
+from fedkg.transport.reply_room import ReplyRoom, RoomShare
 
 __all__ = ["HttpTransport"]
 
@@ -78,6 +81,7 @@ class HttpTransport:
         self._proxy = proxies.proxy_for(self._url)
         self._timeout = timeout
         self._max_bytes = max_bytes
+        self._room = ReplyRoom(max_bytes)
         self._form = form
         self._sessions = PerLoop(partial(_kept_open, self._headers, timeout, secure=self._url.scheme == "https"))
 
@@ -113,12 +117,28 @@ class HttpTransport:
         proxies.refused(response.status, self.name)
         good = response.status < 300
         cap = self._max_bytes if good else min(ERROR_BYTES, self._max_bytes)
-        body = await _read(response, self._unpacker(response), cap)
+        share = RoomShare(self._room)
+        body = await self._read(response, cap, share)
         if len(body) > cap and good:
             message = f"{self.name} sent more than {cap} bytes"
             raise TruncatedError(message, endpoint=self.name, status=response.status)
         headers = {name.lower(): value for name, value in response.headers.items()}
-        return EndpointReply(response.status, headers, bytes(body[:cap]), time.monotonic() - started)
+        return EndpointReply(response.status, headers, body[:cap], time.monotonic() - started, share=share)
+
+    async def _read(self, response: aiohttp.ClientResponse, cap: int, share: RoomShare) -> bytes:
+        """The body; it ends soon after `cap` bytes where it is longer."""
+        unpacker, body = self._unpacker(response), io.BytesIO()
+        async for chunk in response.content.iter_chunked(CHUNK):
+            for piece in unpacker.pieces(chunk):
+                if not share.take(len(piece)):
+                    message = f"{self.name} sent more bytes in replies at the same time than there is room for"
+                    raise TruncatedError(message, endpoint=self.name, status=response.status)
+                body.write(piece)
+                if body.tell() > cap:
+                    return body.getvalue()
+                await asyncio.sleep(0)  # else a small packed chunk would keep the loop until all of it is unpacked
+        unpacker.end()
+        return body.getvalue()  # without a copy
 
     def _unpacker(self, response: aiohttp.ClientResponse) -> Unpacker:
         try:
@@ -144,18 +164,6 @@ async def _kept_open(
     ) as session:
         while True:
             yield session
-
-
-async def _read(response: aiohttp.ClientResponse, unpacker: Unpacker, cap: int) -> bytearray:
-    """The body; it ends soon after `cap` bytes where it is longer."""
-    body = bytearray()
-    async for chunk in response.content.iter_chunked(CHUNK):
-        for piece in unpacker.pieces(chunk):
-            body += piece
-            if len(body) > cap:
-                return body
-    unpacker.end()
-    return body
 
 
 def _parse(url: str) -> yarl.URL:
