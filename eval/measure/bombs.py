@@ -121,8 +121,12 @@ def resident(process: int) -> float:
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """The rows as Markdown."""
-    lines = [COLUMNS, tuple("---" for _ in COLUMNS), *(tuple(row.values()) for row in rows)]
+    """The rows as Markdown, beside the memory and the time of an earlier version where these are kept."""
+    kept = FOLDER / "results" / "bombs_before.json"
+    figures = msgspec.json.decode(kept.read_bytes())["figures"]["shapes"] if kept.is_file() else []
+    before = {row["shape"]: (row["peak, MB"], row["seconds"]) for row in figures}
+    columns = (*COLUMNS, "peak before, MB", "seconds before")
+    lines = [columns, ["---"] * len(columns), *([*row.values(), *before.get(row["shape"], "  ")] for row in rows)]
     return "".join(f"| {' | '.join(str(cell).replace('|', '/') for cell in line)} |\n" for line in lines)
 
 

@@ -31,7 +31,7 @@ from fedkg.errors import (
 )
 from fedkg.sparql.reply import EndpointReply
 from fedkg.transport import proxies, redirects
-from fedkg.transport.reply_room import ReplyRoom, RoomShare
+from fedkg.transport.reply_room import NO_ROOM, ReplyRoom, RoomShare
 
 __all__ = ["HttpTransport"]
 
@@ -131,8 +131,7 @@ class HttpTransport:
         async for chunk in response.content.iter_chunked(CHUNK):
             for piece in unpacker.pieces(chunk):
                 if not share.take(len(piece)):
-                    message = f"{self.name} sent more bytes in replies at the same time than there is room for"
-                    raise TruncatedError(message, endpoint=self.name, status=response.status)
+                    raise TruncatedError(f"{self.name} {NO_ROOM}", endpoint=self.name, status=response.status)
                 body.write(piece)
                 if body.tell() > cap:
                     return body.getvalue()

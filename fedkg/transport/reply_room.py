@@ -2,7 +2,10 @@
 
 import threading
 
-__all__ = ["ReplyRoom", "RoomShare"]
+__all__ = ["NO_ROOM", "ReplyRoom", "RoomShare"]
+
+NO_ROOM = "sent more bytes in replies at the same time than there is room for"
+"""What an error tells of it."""
 
 LEAST = 16_000_000
 """Bytes that there are at least: replies that are small have room beside each other."""

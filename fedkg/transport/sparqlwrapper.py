@@ -3,6 +3,7 @@
 import asyncio
 import copy
 import http.client
+import io
 import re
 import time
 import urllib.error
@@ -32,6 +33,7 @@ from fedkg.errors import (
 )
 from fedkg.sparql.reply import EndpointReply
 from fedkg.transport import proxies, redirects
+from fedkg.transport.reply_room import NO_ROOM, ReplyRoom, RoomShare
 
 __all__ = ["WrapperTransport"]
 
@@ -57,6 +59,7 @@ class WrapperTransport:
         self._wrapper = wrapper
         self._timeout = wrapper.timeout or timeout
         self._max_bytes = max_bytes
+        self._room = ReplyRoom(max_bytes)
         # of its own: a service that stalls keeps its threads until they time out, and no others
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="fedkg-wrapper")
 
@@ -77,9 +80,9 @@ class WrapperTransport:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _send(self, query: str, seconds: float) -> EndpointReply:
-        started = time.monotonic()
+        started, share = time.monotonic(), RoomShare(self._room)
         try:
-            status, headers, body = self._exchange(self._request(query), seconds)
+            status, headers, body = self._exchange(self._request(query), seconds, share)
         except FedkgError:
             raise
         except TimeoutError as error:
@@ -90,7 +93,7 @@ class WrapperTransport:
         if len(body) > self._max_bytes:
             raise TruncatedError(f"{self.name} sent more than {self._max_bytes} bytes", endpoint=self.name)
         lowered = {name.lower(): value for name, value in headers.items()}
-        return EndpointReply(status, lowered, body, time.monotonic() - started)
+        return EndpointReply(status, lowered, body, time.monotonic() - started, share=share)
 
     def _broken(self, error: Exception) -> EndpointError:
         if fault := certificates.fault(error):
@@ -116,17 +119,19 @@ class WrapperTransport:
         # its public query() turns replies into exceptions that have lost their status and headers
         return wrapper._createRequest()  # noqa: SLF001
 
-    def _exchange(self, request: urllib.request.Request, seconds: float) -> tuple[int, Message, bytes]:
+    def _exchange(
+        self, request: urllib.request.Request, seconds: float, share: RoomShare
+    ) -> tuple[int, Message, bytes]:
         end = time.monotonic() + seconds
         opener = urllib.request.build_opener(self._proxy, SameOrigin(self.name), *self._secure(), *self._digest())
         try:
             # __init__ has let http and https through only
             with opener.open(request, timeout=seconds) as response:
-                return response.status, response.headers, self._read(response, end)
+                return response.status, response.headers, self._read(response, end, share)
         except urllib.error.HTTPError as error:
             with error:
                 proxies.refused(error.code, self.name)
-                return error.code, error.headers, self._read(error, end)
+                return error.code, error.headers, self._read(error, end, share)
 
     def _secure(self) -> Iterator[urllib.request.BaseHandler]:
         if self.url.startswith("https:"):
@@ -140,25 +145,27 @@ class WrapperTransport:
             passwords.add_password(fields["realm"], self._wrapper.endpoint, fields["user"], fields["passwd"])
             yield urllib.request.HTTPDigestAuthHandler(passwords)
 
-    def _read(self, response: http.client.HTTPResponse | urllib.error.HTTPError, end: float) -> bytes:
+    def _read(self, response: http.client.HTTPResponse | urllib.error.HTTPError, end: float, share: RoomShare) -> bytes:
         """The body, one byte more of it than allowed where it is longer.
 
         Urllib's own timeout starts anew with each byte.
         """
         unpacker = Unpacker(",".join(response.headers.get_all("Content-Encoding", [])))
-        length, received, body = getattr(response, "length", None), 0, bytearray()
+        length, received, body = getattr(response, "length", None), 0, io.BytesIO()
         while received != length and (chunk := response.read1(CHUNK)):
             received += len(chunk)
             for piece in unpacker.pieces(chunk):
-                body += piece
-                if len(body) > self._max_bytes:
-                    return bytes(body)
+                if not share.take(len(piece)):
+                    raise TruncatedError(f"{self.name} {NO_ROOM}", endpoint=self.name)
+                body.write(piece)
+                if body.tell() > self._max_bytes:
+                    return body.getvalue()
             if time.monotonic() > end:
                 raise TimeoutError
         if length is not None and received < length:
             raise http.client.IncompleteRead(b"")
         unpacker.end()
-        return bytes(body)
+        return body.getvalue()  # without a copy
 
 
 class SameOrigin(urllib.request.HTTPRedirectHandler):
