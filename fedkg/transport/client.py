@@ -50,6 +50,8 @@ LARGE = 1 << 18
 TELLING = (200, 400)
 """Statuses of hosts that are well: others are not asked for their engine."""
 
+FEWEST = 1_000
+"""Rows that a reply may have at least: where the limit is below, several parts of a query may each reach it."""
 LIMIT = re.compile(r"LIMIT ([0-9]{1,9})$")
 log = logging.getLogger(__name__)
 
@@ -205,7 +207,7 @@ class EndpointClient:
         Some queries ask for more than that, such as those for all relations.
         """
         asked = LIMIT.search(text)
-        return max(self._limits.rows + 1, int(asked[1]) if asked else 0)
+        return max(self._limits.rows + 1, FEWEST, int(asked[1]) if asked else 0)
 
     async def _reply(
         self, replica: Replica, query: Query, dialect: Dialect, kind: str, attempt: RequestAttempt
