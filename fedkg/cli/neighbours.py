@@ -39,7 +39,8 @@ def neighbours(
     """Show the edges of ENTITY, an IRI or a label."""
     with opened(options.settings(file, flags | {"model": "local"})) as session:
         match, neighbourhoods, names = session.run(session.neighbours(entity, DIRECTIONS[direction]))
-        counted = session.run(session.hidden(match.iri, DIRECTIONS[direction]))
+        gone = all(neighbourhood.failed for neighbourhood in neighbourhoods)
+        counted = [] if gone else session.run(session.hidden(match.iri, DIRECTIONS[direction]))
     steps = (step for neighbourhood in neighbourhoods for edge in neighbourhood.edges for step in edge.walk)
     edges = [PathEdge.of(edge, names) for edge in dict.fromkeys(steps)]
     gaps = [_gap(neighbourhood) for neighbourhood in neighbourhoods if neighbourhood.failed or neighbourhood.cut]
@@ -50,7 +51,7 @@ def neighbours(
     else:
         _print(match, edges, limit, gaps)
         _print_hidden(match, counted, nothing=not edges and not gaps)
-    return 3 if all(neighbourhood.failed for neighbourhood in neighbourhoods) else 0 if edges else 1
+    return 3 if gone else 0 if edges else 1
 
 
 def _gap(neighbourhood: Neighbourhood) -> Gap:

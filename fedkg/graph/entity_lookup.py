@@ -12,8 +12,10 @@ from rapidfuzz import fuzz, utils
 
 from fedkg.config.dialects import Dialect
 from fedkg.config.settings import DAY
+from fedkg.core.gaps import miss
 from fedkg.core.question import Match
 from fedkg.core.terms import Iri, Literal, Term
+from fedkg.core.usage import Gap
 from fedkg.errors import EndpointError, FedkgError, InputError, QueryRejectedError
 from fedkg.graph.base import EndpointSource
 from fedkg.sparql import text_search as queries
@@ -53,6 +55,8 @@ class EntityLookup:
         except (EndpointError, InputError) as error:
             log.info("no look-up of %r at %s: %s", text[:100], self._source.name, error)
             await self._note(error)
+            if isinstance(error, EndpointError) and not isinstance(error, QueryRejectedError):
+                miss(Gap(self._source.name, f"the look-up of {text[:100]!r}", str(error)))
             return None
         return _scored(text, rows.rows)
 

@@ -72,6 +72,11 @@ def play(messages: Sequence[Message], call: str) -> str:
     return json.dumps({"plan": plan, "choose": {"picks": picks}, "answer": ends}[call])
 
 
+def play_two(messages: Sequence[Message], call: str) -> str:
+    """The same model, for which the question has a second name."""
+    return play(messages, call).replace('["Ann"]', '["Ann", "Kimberley"]')
+
+
 async def asked(
     *graphs: ServedGraph, question: str = PET, topic: str = "http://x/ann", depth: int = 1, **objects: Any
 ) -> Answer:
@@ -137,6 +142,27 @@ async def test_a_member_that_cannot_look_the_topic_up() -> None:
     answer = await asked(ServedGraph(NAMED + FACTS), Broken(NAMED, names=True), topic="Ann")
     assert [value.value for value in answer.answers] == ["Rex"]
     assert partial(answer) == ["the search for 1 names"]
+
+
+async def test_a_look_up_by_words_that_failed(tmp_path: Path) -> None:
+    """A name that nothing bears exactly may be that of an entity which the failed look-up would have returned."""
+
+    class Wordless(ServedGraph):
+        async def reply(self, query: str) -> web.StreamResponse:
+            if "bif:contains" in query:
+                raise web.HTTPServiceUnavailable(text="the index is being built")
+            return await super().reply(query)
+
+    (tmp_path / "slow.toml").write_text(
+        'like = "generic"\nurls = ["{}"]\n[lookup]\nkind = "bif"\n[limits]\nretries = 0\n'
+    )
+    async with loopback(Wordless(NAMED + FACTS)) as url:
+        profile = tmp_path / "slow.toml"
+        profile.write_text(profile.read_text().format(url))
+        async with Session("slow", profiles_dir=str(tmp_path), chat=ScriptedModel(play_two), **OPTIONS) as session:
+            answer = await session.ask("Which pet does Ann have, the sister of Kimberley?")
+    assert [value.value for value in answer.answers] == ["Rex"]
+    assert partial(answer) == ["the look-up of 'Kimberley'"]
 
 
 async def test_ends_that_were_cut(tmp_path: Path) -> None:
