@@ -9,8 +9,8 @@ import sys
 import tempfile
 import textwrap
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -117,9 +117,26 @@ def oxigraph() -> ServeFiles:
 
 
 @pytest.fixture(scope="session")
-def virtuoso() -> ServeFiles:
-    """Serves .nt or .nt.gz files on a real Virtuoso: a context manager that gives the URL (eval/support/engines.py)."""
-    return _engine("virtuoso")
+def virtuoso() -> Iterator[ServeFiles]:
+    """Serves .nt or .nt.gz files on a real Virtuoso: a context manager that gives the URL (eval/support/engines.py).
+
+    All tests share a server, which starts with the first of them; with options it is a server of its own.
+    """
+    alone, shared = _engine("virtuoso"), None
+
+    with ExitStack() as servers:
+
+        @contextmanager
+        def serve(files: Sequence[Path], **options: Any) -> Iterator[str]:
+            nonlocal shared
+            if options:
+                with alone(files, **options) as url:
+                    yield url
+                return
+            shared = shared or servers.enter_context(engines.virtuoso_server())
+            yield shared(files)
+
+        yield serve
 
 
 @pytest.fixture(scope="session")

@@ -54,7 +54,9 @@ def test_which_drug_treats_a_disease(pair: tuple[str, str]) -> None:
         link, fact = path.edges
         assert (link.subject.text, link.relation.value, link.object.text) == (f"<{HYPERTENSION}>", EXACT, f"<{SAME}>")
         assert (fact.relation.local_name, fact.object) == ("treats", link.object)
-        assert (link.endpoint, fact.endpoint) == pair
+        assert [endpoint.partition("?")[0] for endpoint in (link.endpoint, fact.endpoint)] == [
+            url.partition("?")[0] for url in pair
+        ]
     assert answer.gaps == ()
 
 
