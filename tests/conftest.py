@@ -1,5 +1,7 @@
 """What every test may use: real graphs in process, and the place of the public data sets."""
 
+import gc
+import itertools
 import logging
 import os
 import re
@@ -41,6 +43,9 @@ PREFIXES = """
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 """
+
+# the models of the tests are tiny, and a process a core is busy already; torch reads it when it is imported
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # machines differ in speed; where a run must say the same twice, it draws the same examples
 FEW_EXAMPLES = 25
@@ -86,16 +91,32 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.hook.pytest_deselected(items=left_out)
 
 
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays to the end: the collector of garbage need not look through it each time."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where each test has a cache and settings of its own; nothing is made for the many that need neither."""
+    folder = tmp_path_factory.mktemp("homes")
+    return (folder / str(number) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+def _clean_environment(monkeypatch: pytest.MonkeyPatch, _homes: Iterator[Path]) -> Iterator[None]:
     """No test sees the user's settings, keys or cache, nor what the command line of another one did to the loggers."""
     levels = {name: logging.getLogger(name).level for name in ("fedkg", "stamina")}
     handlers = list(logging.getLogger("fedkg").handlers)
     for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", *(name for name in os.environ if name.startswith("FEDKG_"))):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("FEDKG_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    home = next(_homes)
+    monkeypatch.setenv("FEDKG_CACHE_DIR", str(home / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
     yield
+    if home.exists():
+        shutil.rmtree(home, ignore_errors=True)
     logging.getLogger("fedkg").handlers[:] = handlers
     for name, level in levels.items():
         logging.getLogger(name).setLevel(level)

@@ -28,7 +28,6 @@ from fedkg.transport import embedded, mediawiki
 from fedkg.transport.base import Transport
 from fedkg.transport.client import EndpointClient
 from fedkg.transport.host_state import HostRegistry
-from fedkg.transport.http import HttpTransport
 from fedkg.transport.offline import OfflineClient
 from fedkg.transport.sparqlwrapper import WrapperTransport
 
@@ -176,7 +175,7 @@ class _EndpointWiring:
             raise ProfileError(f"the profile {name} has no URL of its own", hint=f"use -e {name}@URL or {name}@FILE")
         limits, contact = profile.limits, self._settings.contact
         transports = [
-            HttpTransport(url, timeout=limits.timeout, contact=contact, max_bytes=limits.max_bytes) for url in urls
+            _http()(url, timeout=limits.timeout, contact=contact, max_bytes=limits.max_bytes) for url in urls
         ]
         return self._connect(profile, transports, name, " ".join(urls))
 
@@ -243,7 +242,7 @@ class _EndpointWiring:
         name, limits = f"{name} (search)", mediawiki.LIMITS
         if self._settings.mode == "offline":
             return OfflineClient(name, self._meter)
-        transport = HttpTransport(
+        transport = _http()(
             profile.lookup.url,
             timeout=limits.timeout,
             contact=self._settings.contact,
@@ -277,6 +276,13 @@ class _EndpointWiring:
 def _engines(select: EndpointClient) -> list[str]:
     """The engines that are believed of an endpoint's replicas now."""
     return list(select.engines.values())
+
+
+def _http() -> Callable[..., Transport]:
+    """What makes a transport over HTTP: its library takes a third of a second to import, and a file needs none."""
+    from fedkg.transport.http import HttpTransport  # noqa: PLC0415
+
+    return HttpTransport
 
 
 def _open_file(path: Path) -> tuple[Transport, str]:
