@@ -85,10 +85,27 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Without `--all`, a test marked `pairwise` runs with a covering set of its cases (tests/support/pairwise.py)."""
-    if config.getoption("--all"):
-        return
-    items[:], left_out = pairwise.thinned(items)
-    config.hook.pytest_deselected(items=left_out)
+    if not config.getoption("--all"):
+        items[:], left_out = pairwise.thinned(items)
+        config.hook.pytest_deselected(items=left_out)
+    items[:] = _by_what_they_share(items)
+
+
+def _by_what_they_share(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """The same tests; those with torch come first, those with Virtuoso in the middle, each in their order.
+
+    pytest-xdist deals half of the tests to each of two processes: so the one pays for torch, the other for Virtuoso.
+    """
+    torch = [item for item in items if item.get_closest_marker("torch") or "tiny" in _fixtures(item)]
+    virtuoso = [item for item in items if "virtuoso" in _fixtures(item) or "virtuoso" in item.name]
+    apart = {*torch, *virtuoso}
+    rest = [item for item in items if item not in apart]
+    middle = max(0, len(items) // 2 - len(torch))
+    return [*torch, *rest[:middle], *virtuoso, *rest[middle:]]
+
+
+def _fixtures(item: pytest.Item) -> Sequence[str]:
+    return getattr(item, "fixturenames", ())
 
 
 def pytest_collection_finish() -> None:
@@ -120,6 +137,12 @@ def _clean_environment(monkeypatch: pytest.MonkeyPatch, _homes: Iterator[Path]) 
     logging.getLogger("fedkg").handlers[:] = handlers
     for name, level in levels.items():
         logging.getLogger(name).setLevel(level)
+
+
+@pytest.fixture(scope="session")
+def every_case(pytestconfig: pytest.Config) -> bool:
+    """Whether all cases are wanted (`--all`), also those that repeat another case with other values."""
+    return bool(pytestconfig.getoption("--all"))
 
 
 @pytest.fixture

@@ -47,7 +47,8 @@ after["loggers"] = {name: after["loggers"][name] for name in known}  # a library
 imported = [name for name in sys.modules if name.startswith("fedkg.")]
 print(*[name for name in before if before[name] != after[name]], len(imported) > 100)
 # what is not imported is not changed either
-print(*sys.modules.keys() & {"anthropic", "huggingface_hub", "openai", "sentence_transformers", "torch", "transformers"})
+HEAVY = "anthropic huggingface_hub openai sentence_transformers torch transformers".split()
+print(*[name for name in HEAVY if name in sys.modules])
 """
 
 

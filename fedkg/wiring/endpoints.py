@@ -174,9 +174,7 @@ class _EndpointWiring:
         if not urls:
             raise ProfileError(f"the profile {name} has no URL of its own", hint=f"use -e {name}@URL or {name}@FILE")
         limits, contact = profile.limits, self._settings.contact
-        transports = [
-            _http()(url, timeout=limits.timeout, contact=contact, max_bytes=limits.max_bytes) for url in urls
-        ]
+        transports = [_http()(url, timeout=limits.timeout, contact=contact, max_bytes=limits.max_bytes) for url in urls]
         return self._connect(profile, transports, name, " ".join(urls))
 
     async def _from_file(self, profile: Profile | None, path: Path, name: str) -> ConnectedEndpoint:

@@ -34,25 +34,35 @@ def run(*commands: Sequence[str]) -> tuple[list[int], list[str]]:
     return codes, asked
 
 
-@pytest.mark.parametrize(
-    "endpoints",
-    [
-        ("wikidata",),
-        ("https://host.example/sparql",),
-        ("freebase@http://127.0.0.1:9/sparql", "sample"),
-        ("dbpedia", "wikidata-scholarly"),
-    ],
+ENDPOINTS = (
+    ("wikidata",),
+    ("https://host.example/sparql",),
+    ("freebase@http://127.0.0.1:9/sparql", "sample"),
+    ("dbpedia", "wikidata-scholarly"),
 )
-def test_what_is_not_kept_is_not_asked_for(endpoints: tuple[str, ...]) -> None:
+COMMANDS = (ASK, ("ask", "Who is the spouse of Marie Curie?"), ("search", "Marie Cury"), ("neighbours", "Marie Curie"))
+
+
+@pytest.fixture(scope="module")
+def endings() -> tuple[dict[tuple[str, ...], list[int]], list[str]]:
+    """How each command ends over each choice of endpoints, and how any of them turned to the network."""
+    lines = [
+        [*command, *(part for name in endpoints for part in ("-e", name)), "--mode", "offline"]
+        for endpoints in ENDPOINTS
+        for command in COMMANDS
+    ]
+    codes, asked = run(*lines)
+    ends = iter(codes)
+    return {endpoints: [next(ends) for _ in COMMANDS] for endpoints in ENDPOINTS}, asked
+
+
+@pytest.mark.parametrize("endpoints", ENDPOINTS)
+def test_what_is_not_kept_is_not_asked_for(
+    endpoints: tuple[str, ...], endings: tuple[dict[tuple[str, ...], list[int]], list[str]]
+) -> None:
     """Each command that would ask an endpoint ends with bad input instead."""
-    options = [*(part for name in endpoints for part in ("-e", name)), "--mode", "offline"]
-    commands = (
-        ASK,
-        ("ask", "Who is the spouse of Marie Curie?"),
-        ("search", "Marie Cury"),
-        ("neighbours", "Marie Curie"),
-    )
-    assert run(*((*command, *options) for command in commands)) == ([2] * 4, [])
+    codes, asked = endings
+    assert (codes[endpoints], asked) == ([2] * 4, [])
 
 
 def test_a_document_of_elsewhere_is_not_verified(tmp_path: Path) -> None:
