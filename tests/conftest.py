@@ -48,7 +48,7 @@ PREFIXES = """
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # machines differ in speed; where a run must say the same twice, it draws the same examples
-FEW_EXAMPLES = 25
+FEW_EXAMPLES = 12
 """Examples of a law without `--all`; with it as many as hypothesis draws by itself, a hundred."""
 hypothesis.settings.register_profile("local", deadline=None, max_examples=FEW_EXAMPLES)
 hypothesis.settings.register_profile("all", deadline=None)
@@ -84,9 +84,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Without `--all`, a test marked `pairwise` runs with a covering set of its cases (tests/support/pairwise.py)."""
+    """Without `--all`, a test marked `pairwise` runs with a covering set of its cases (tests/support/pairwise.py).
+
+    What is marked `exhaustive` goes the way of another case with other values, at a price, and is left out.
+    """
     if not config.getoption("--all"):
-        items[:], left_out = pairwise.thinned(items)
+        kept, left_out = pairwise.thinned([item for item in items if not item.get_closest_marker("exhaustive")])
+        left_out += [item for item in items if item.get_closest_marker("exhaustive")]
+        items[:] = kept
         config.hook.pytest_deselected(items=left_out)
     items[:] = _by_what_they_share(items)
 

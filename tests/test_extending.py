@@ -76,9 +76,37 @@ def test_the_document_is_the_package() -> None:
     assert blocks == {path.relative_to(PACKAGE).as_posix(): path.read_text(encoding="utf-8") for path in files}
 
 
+IN_ONE_PROCESS = """
+import json, shlex, sys
+from click.testing import CliRunner
+from fedkg.cli.main import main
+results = [CliRunner().invoke(main, shlex.split(command)) for command in sys.argv[1:]]
+print(json.dumps([(result.exit_code, result.stdout, result.stderr) for result in results]))
+"""
+
+
+@pytest.fixture(scope="session")
+def outputs(environment: Environment) -> dict[str, tuple[int, str, str]]:
+    """How each command of the document ends and what it prints, one after the other."""
+    commands = [command for command, _ in COMMANDS]
+    done = environment.run("-c", IN_ONE_PROCESS, *commands)
+    assert done.returncode == 0, done.stderr
+    return dict(zip(commands, map(tuple, json.loads(done.stdout)), strict=True))
+
+
 @pytest.mark.parametrize(("command", "shown"), COMMANDS, ids=[command for command, _ in COMMANDS])
-def test_each_command_does_what_is_shown(environment: Environment, command: str, shown: list[str]) -> None:
-    """From the command line, by its name."""
+def test_each_command_does_what_is_shown(
+    outputs: dict[str, tuple[int, str, str]], command: str, shown: list[str]
+) -> None:
+    """In the order of the document."""
+    code, printed, errors = outputs[command]
+    assert code == 0, errors
+    shown_in(shown, printed)
+
+
+def test_the_command_line_has_what_the_package_brings(environment: Environment) -> None:
+    """A process of its own is told by a name, too."""
+    command, shown = COMMANDS[0]
     done = environment.run("-m", "fedkg", *shlex.split(command))
     assert done.returncode == 0, done.stderr
     shown_in(shown, done.stdout)

@@ -209,8 +209,8 @@ def test_nothing_goes_before_the_limit(disk: DiskStore, monkeypatch: pytest.Monk
     assert (disk.count(), disk.evicted()) == ({"a": 51}, {})
 
 
-def test_eight_processes_at_once(tmp_path: Path) -> None:
-    """Eight processes that write, read and count up the same keys lose nothing and read nothing half."""
+def test_several_processes_at_once(tmp_path: Path) -> None:
+    """Processes that write, read and count up the same keys lose nothing and read nothing half."""
     script = (
         "import sys; from pathlib import Path; from fedkg.cache.disk import DiskStore\n"
         "store, own = DiskStore(Path(sys.argv[1])), sys.argv[2].encode()\n"
@@ -223,11 +223,11 @@ def test_eight_processes_at_once(tmp_path: Path) -> None:
         "    store.update('count', 'all', lambda v: str(int(v or 0) + 1).encode())\n"
         "assert len(store.get_many(sys.argv[2], [str(n) for n in range(40)])) == 40\n"
     )
-    runs = [subprocess.Popen([sys.executable, "-c", script, tmp_path, name], cwd=ROOT) for name in "abcdefgh"]
-    assert [run.wait(100) for run in runs] == [0] * 8
+    runs = [subprocess.Popen([sys.executable, "-c", script, tmp_path, name], cwd=ROOT) for name in "abcd"]
+    assert [run.wait(100) for run in runs] == [0] * 4
     store = DiskStore(tmp_path)
-    assert store.count() == {**dict.fromkeys("abcdefgh", 40), "count": 1, "same": 20}
-    assert store.get_many("count", ["all"]) == {"all": b"320"}
+    assert store.count() == {**dict.fromkeys("abcd", 40), "count": 1, "same": 20}
+    assert store.get_many("count", ["all"]) == {"all": b"160"}
     store.close()
 
 

@@ -94,7 +94,7 @@ def shown(label: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("call", "kind"), CALLS)
-@settings(max_examples=settings.default.max_examples // 4)
+@settings(max_examples=settings().max_examples // 2)
 @given(evil)
 def test_a_label_changes_nothing_beyond_its_place(call: str, kind: Kind, text: str) -> None:
     """The prompt has the lines that it has with harmless labels; each label is at most 200 characters of its line."""

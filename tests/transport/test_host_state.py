@@ -318,13 +318,13 @@ asyncio.run(main(*sys.argv[1:]))
 """
 
 
-def test_eight_processes_lose_no_update(tmp_path: Path) -> None:
+def test_several_processes_lose_no_update(tmp_path: Path) -> None:
     """Whoever counts at the same time counts on."""
     command = [sys.executable, "-c", FAIL, str(tmp_path), "25"]
-    running = [subprocess.Popen(command) for _ in range(8)]
-    assert [process.wait() for process in running] == [0] * 8
+    running = [subprocess.Popen(command) for _ in range(4)]
+    assert [process.wait() for process in running] == [0] * 4
     store = DiskStore(tmp_path)
-    assert msgspec.json.decode(store.get_many("manners", [WHERE])[WHERE], type=HostState).failures == 200
+    assert msgspec.json.decode(store.get_many("manners", [WHERE])[WHERE], type=HostState).failures == 100
     store.close()
 
 
