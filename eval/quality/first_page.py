@@ -2,9 +2,9 @@
 
 The walk is led: at each depth the candidates are those of the gold steps so far. On CR-LT a gold step is a relation
 that has one of the facts which the answer rests on ("KG Triples"), each counts, and the keywords are those of a plan
-(`eval/plans/crlt-qa.toml`); also shown is what the bare question does. On the other sets, where nobody planned, the
-query is the question without its topics and its content words are the keywords; a topic counts once at each depth, and
-any relation that leads from it to an answer is a gold step.
+(`eval/plans/crlt-qa.toml`); also shown is what the bare question does. On the other sets, where no model planned,
+the query is the question without its topics; a topic counts once at each depth, and any relation that leads from it to
+an answer is a gold step.
 
 The questions are split by a hash of their ids: what a ranking was tuned on is the half "tuned", the figure is that of
 the half "held out". `shown`: share of the gold steps on the first page; `rank`: the mean rank of each.
@@ -25,7 +25,7 @@ from fedkg.bench.data.facts import Facts
 from fedkg.bench.data.gold_cases import ANSWERABLE, GoldCase, gold_cases
 from fedkg.bench.data.gold_chains import SETS
 from fedkg.bench.run.gold_table import Fact, fact_of, gold_table
-from fedkg.common.normalize import content_words, without
+from fedkg.common.normalize import without
 from fedkg.config.settings import SearchSettings
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.terms import Iri
@@ -171,7 +171,7 @@ async def measured(name: str, data: Path, limit: int, similarity: Similarity) ->
     cases = [ChainWalk(case, facts) for case in gold_cases(data, questions, facts, limit)]
     async with Session(f"{questions.profile}@{data / questions.graph}", cache=False) as session:
         graph = await session.graph()
-        return {name: await halves(cases, graph, similarity, lambda walk: content_words(bare_question(walk)))}
+        return {name: await halves(cases, graph, similarity, lambda _: [])}
 
 
 async def fact_walks(graph: Graph, data: Path) -> list[FactWalk]:
@@ -205,7 +205,7 @@ def retrieval(
 ) -> RetrievalContext:
     """What the product's own retriever works with: the keywords, without any the question without its topics."""
     text = " ".join(keywords) or bare_question(walk)
-    return RetrievalContext(explored, similarity, lambda _: text, search, walk.question)
+    return RetrievalContext(explored, similarity, lambda _: text, search, walk.question, tuple(keywords))
 
 
 def bare_question(walk: GoldWalk) -> str:

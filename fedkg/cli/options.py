@@ -242,7 +242,7 @@ search = _all(
         "--scoring",
         "search__scoring",
         type=click.Choice(get_args(Scoring)),
-        help="How Path-RAG weighs a candidate: with the next hop, with the path so far, or for diversity.",
+        help="How Path-RAG weighs a candidate: by single keywords, the next hop, the path so far, or for diversity.",
     ),
     _off("Search", "--no-planning", "search__planning", "Show the model no plan while it chooses."),
     option(

@@ -19,6 +19,7 @@ from fedkg.errors import ProfileError, SettingsError
 
 __all__ = [
     "IDENTITY",
+    "UNHELPFUL",
     "Edges",
     "Labels",
     "Limits",
@@ -38,6 +39,8 @@ Batch = Annotated[int, msgspec.Meta(ge=1, le=10_000)]
 Rows = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
 IDENTITY = "identity"
 """The file beside the profiles that is none of them: the table of identities."""
+UNHELPFUL = "unhelpful"
+"""Another such file: the relations that are ranked last."""
 RDFS_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 NAMES_HINT = "`fedkg endpoints list` shows them"
 KEYS_HINT = "docs/endpoints.md lists every key"
@@ -271,7 +274,7 @@ def _texts(value: object) -> list[str]:
 
 def _files(place: Path) -> dict[str, Path]:
     """The profiles in a folder by name; a name from outside is looked up here, never made into a path."""
-    return {path.stem: path for path in place.glob("*.toml") if path.stem != IDENTITY}
+    return {path.stem: path for path in place.glob("*.toml") if path.stem not in {IDENTITY, UNHELPFUL}}
 
 
 def _folders(user: str) -> list[Path]:

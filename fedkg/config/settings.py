@@ -57,7 +57,7 @@ Seconds = Annotated[float, msgspec.Meta(gt=0, le=31_622_400)]
 Days = Annotated[float, msgspec.Meta(gt=0, le=36_500)]
 Mode = Literal["live", "cached", "offline"]
 Form = Literal["groups", "pairs"]
-Scoring = Literal["lookahead", "path", "diverse"]
+Scoring = Literal["keywords", "lookahead", "path", "diverse"]
 Verifier = Literal["deductive", "adequacy", "log-probability", "none"]
 ConstraintLevel = Literal["token", "schema", "index"]
 """What holds a model to the paths of a trie: each token that it writes, its reply's schema, or checked choices."""
@@ -79,9 +79,11 @@ class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     model's own `log-probability` that the statement can be deduced; `none`: the last depth does. scoring: Path-RAG by
     its `lookahead` (Eq. 2), or by a variant of the first version's appendix E: by the `path` so far, too (Eq. 8, with
     beta), or `diverse` (Eq. 9, with lambda1 and lambda2); the papers give no values for these weights, the defaults
-    are ours. keywords: whether they stand for the question in Path-RAG; planning: whether the plan's steps are shown
-    to the model; last_step: whether it concludes from the paths, or all that they lead to is the answer. door: what
-    holds a model to the paths of GCR (None: the closest that it offers).
+    are ours. `keywords`: S0 with the best single keyword beside all together, pages shared among the topics, what never
+    helps last; no next hop (None: that, and the paper's `lookahead` with the paper's call plan). keywords: whether they
+    stand for the question in Path-RAG; planning: whether the plan's steps are shown to the model; last_step: whether it
+    concludes from the paths, or all that they lead to is the answer. door: what holds a model to the paths of GCR
+    (None: the closest that it offers).
     """
 
     depth: Depth = 4
@@ -95,13 +97,18 @@ class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tails: Width = 8
     keywords: bool = True
     verifier: Verifier = "deductive"
-    scoring: Scoring = "lookahead"
+    scoring: Scoring | None = None
     beta: Weight = 0.3
     lambda1: Weight = 1.0
     lambda2: Weight = 0.3
     planning: bool = True
     last_step: bool = True
     door: ConstraintLevel | None = None
+
+    @property
+    def path_rag(self) -> Scoring:
+        """How Path-RAG scores: as is set, else as the paper has it with its call plan, and by keywords with ours."""
+        return self.scoring or ("lookahead" if self.call_plan == "paper" else "keywords")
 
 
 class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -59,7 +59,8 @@ class RetrievalContext:
     """What a retriever works with during one question.
 
     `explored` is what was fetched so far, and fetches more. `similarity` compares texts. `query` makes K, the keywords
-    in one string, once the topics' labels are known; `question` is the question as it was asked.
+    in one string, once the topics' labels are known; `keywords` are those of a model's plan, one by one, none where no
+    model planned; `question` is the question as it was asked.
     """
 
     explored: ExploredGraph
@@ -67,6 +68,7 @@ class RetrievalContext:
     query: Callable[[Mapping[Term, str]], str]
     search: SearchSettings
     question: str = ""
+    keywords: tuple[str, ...] = ()
 
     async def labels(self, terms: Iterable[Term]) -> dict[Term, str]:
         """The label of each term, its own name where it has none; one batch for all. Raises EndpointError."""

@@ -5,18 +5,23 @@ e')) (Eq. 2), with K the plan's keywords in one string. Both terms of the maximu
 next hop only the relations are compared. Of the two variants in appendix E of the paper's first version the first
 (`path`, Eq. 8) adds β · the sum of S0 over the earlier steps of the path, the second (`diverse`, Eq. 9) is in
 `diversity`; it takes the sum over N(e), not the maximum.
+
+The scoring `keywords` is ours, and the default of our call plan: the relation's term is the larger of cos(z(K), z(r))
+and the best cos(z(k), z(r)) of a single keyword k that a model planned, which a dozen keywords in one string drown. The
+first page is then put together as in `first_page`, and tails of long groups stand in the order in which they match.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from fedkg.common.concurrency import concurrently
 from fedkg.core.path import PartialPath, Step
-from fedkg.core.terms import Iri, Term, relation_text
+from fedkg.core.terms import Edge, Iri, Term, relation_text
 from fedkg.retrieval.base import Ranking, RankingRequest, RetrievalContext
 from fedkg.retrieval.candidates import expand, next_steps, ranking, shown_labels, sorted_by
 from fedkg.retrieval.diversity import diverse
+from fedkg.retrieval.first_page import dated_once, helpful_first, shared_page
 
 __all__ = ["EXAMPLES", "PathRag", "score_alone"]
 
@@ -38,29 +43,41 @@ class PathRag:
     async def rank(self, request: RankingRequest, context: RetrievalContext) -> Ranking:
         """All candidates over all paths, best first. Raises EndpointError."""
         search, limit = context.search, request.limit
+        ours = search.path_rag == "keywords"
+        keywords = context.keywords if ours else ()
         lookahead = request.lookahead and search.alpha > 0
-        candidates = next_steps(request, context)
+        candidates = [dated_once(step) if ours else step for step in next_steps(request, context)]
         ahead = _fitting(candidates, search.frontier) if lookahead else ()
         (scored, labels), _ = await concurrently(
-            score_alone(candidates, request.topics, context), context.explored.fetch(ahead)
+            score_alone(candidates, request.topics, context, keywords=keywords), context.explored.fetch(ahead)
         )
-        if search.scoring == "path":
+        if search.path_rag == "path":
             scored = await _accumulated(scored, request, context)
-        if limit is not None and len(scored) > limit and lookahead:
+        if limit is not None and len(scored) > limit and lookahead and not ours:
             best, further = await _look_ahead(scored[: 2 * limit], request, context)
             scored, labels = best + scored[2 * limit :], labels | further
-        if limit is not None and search.scoring == "diverse":
+        if limit is not None and search.path_rag == "diverse":
             weights = search.lambda1, search.lambda2, search.tails
             scored = diverse(request.partial_paths, scored[: 2 * limit], *weights) + scored[2 * limit :]
-        return ranking(scored, labels, request, context)
+        if limit is None or not ours:
+            return ranking(scored, labels, request, context)
+        ranked = ranking(helpful_first(scored), labels, request, context)
+        paged = shared_page(ranked.candidates, request.partial_paths, limit)
+        matched = await _matching_first(paged[:limit], labels, context)
+        return msgspec.structs.replace(ranked, candidates=(*matched, *paged[limit:]))
 
 
 async def score_alone(
-    candidates: Sequence[Step], topics: Sequence[Term], context: RetrievalContext, examples: int = EXAMPLES
+    candidates: Sequence[Step],
+    topics: Sequence[Term],
+    context: RetrievalContext,
+    examples: int = EXAMPLES,
+    keywords: Sequence[str] = (),
 ) -> tuple[list[Step], dict[Term, str]]:
     """The candidates by S0, best first, and the labels of what they show, got in one batch.
 
-    A group's entity term is that of the best of its `examples`, without any it has none.
+    A group's entity term is that of the best of its `examples`, without any it has none. Of a relation the best of the
+    single `keywords` counts, where it is more like it than K.
     """
     labels = await shown_labels(candidates, topics, context)
     if not candidates:
@@ -70,11 +87,39 @@ async def score_alone(
     tails = [[labels[tail] for tail in candidate.tails[:compared]] for candidate in candidates]
     texts = [*relations, *(text for texts in tails for text in texts)]
     cosines = await context.similarities(context.query(labels), texts)
+    single = await _best_single(keywords, relations, context)
     scores = [
-        cosines[name] + max((cosines[text] for text in texts), default=0.0)
+        max(cosines[name], single.get(name, cosines[name])) + max((cosines[text] for text in texts), default=0.0)
         for name, texts in zip(relations, tails, strict=True)
     ]
     return sorted_by(candidates, scores), labels
+
+
+async def _best_single(keywords: Sequence[str], texts: Sequence[str], context: RetrievalContext) -> dict[str, float]:
+    """The similarity of each text to the keyword that it is most like; empty without keywords."""
+    distinct = list(dict.fromkeys(texts))
+    if not (keywords and distinct):
+        return {}
+    table = await context.similarity.table(keywords, distinct)
+    return dict(zip(distinct, table.max(axis=0).tolist(), strict=True))
+
+
+async def _matching_first(page: Sequence[Step], labels: Mapping[Term, str], context: RetrievalContext) -> list[Step]:
+    """The candidates with the tails first that match K, of groups that have more than are shown.
+
+    Only tails whose labels are there are compared; those that match weakly stay in the graph's order.
+    """
+    long = [step for step in page if len(step.tails) > context.search.tails]
+    texts = [labels[tail] for step in long for tail in step.tails if tail in labels]
+    cosines = await context.similarities(context.query(labels), texts) if texts else {}
+    weak = context.similarity.weak
+
+    def match(edge: Edge) -> float:
+        cosine = cosines.get(labels.get(edge.end, ""), 0.0)
+        return cosine if cosine >= weak else 0.0
+
+    ordered = {id(step): tuple(sorted(step.edges, key=match, reverse=True)) for step in long}
+    return [msgspec.structs.replace(step, edges=ordered.get(id(step), step.edges)) for step in page]
 
 
 def _fitting(candidates: Sequence[Step], budget: int) -> Sequence[Term]:
@@ -97,7 +142,7 @@ async def _look_ahead(
     ]
     # relations alone tell where a group leads on to: the ends of fifty nodes' edges are thousands of labels
     scored, labels = await score_alone(following, [], context, 0 if request.form == "groups" else EXAMPLES)
-    gains = (_sums if search.scoring == "diverse" else _peaks)(scored)
+    gains = (_sums if search.path_rag == "diverse" else _peaks)(scored)
     scores = [candidate.score + search.alpha * gains.get(number, 0.0) for number, candidate in enumerate(best)]
     return sorted_by(best, scores), labels
 

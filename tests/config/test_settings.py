@@ -145,7 +145,7 @@ def test_file_that_is_no_text(tmp_path: Path) -> None:
         ({"search": 3, "search.depth": 2}, "search must be a table"),
         ({"max_calls": 0}, "max_calls must be 1 or more"),
         ({"run_money": 0}, "run_money must be more than 0"),
-        ({"scoring": "bm25"}, "scoring must be diverse, lookahead or path, not 'bm25'"),
+        ({"scoring": "bm25"}, "scoring must be diverse, keywords, lookahead or path, not 'bm25'"),
         ({"languages": "de"}, "languages must be a list"),
         ({"dept": 2}, "dept is no setting; did you mean depth?"),
         ({"search.depht": 2}, "search.depht is no setting; did you mean depth?"),

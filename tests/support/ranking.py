@@ -50,8 +50,8 @@ async def ranked(
     ahead: bool = False,
     **settings: object,
 ) -> Ranking:
-    """The ranking of the next steps of some paths."""
-    explored, search = ExploredGraph(graph), SearchSettings(**settings)  # type: ignore[arg-type]  # keyword by keyword
+    """The ranking of the next steps of some paths, as the paper scores them unless `scoring` is given."""
+    explored, search = ExploredGraph(graph), SearchSettings(**{"scoring": "lookahead", **settings})  # type: ignore[arg-type]  # keyword by keyword
     nodes = frontier(paths, search.frontier, explored)
     await explored.fetch(node for expanded in nodes for node in expanded)
     context = RetrievalContext(explored, similarity, lambda _names: "who is the director", search)  # type: ignore[arg-type]  # Exact is one

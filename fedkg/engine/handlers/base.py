@@ -52,7 +52,13 @@ class RunningWalk:
     def retrieval(self) -> RetrievalContext:
         """What retrievers work with; made anew each time, since one that is kept here would be in a cycle."""
         context = self.context
-        return RetrievalContext(context.explored, context.similarity, self._query, context.search, context.question)
+        # a plan without steps is no model's: its keywords are the question's words, which say nothing one by one
+        plan = context.plan.keywords if context.plan.steps and context.search.keywords else ()
+        topics = {(match.mention or match.label).casefold() for match in self.record.topics}
+        keywords = tuple(keyword for keyword in plan if keyword.casefold() not in topics)
+        return RetrievalContext(
+            context.explored, context.similarity, self._query, context.search, context.question, keywords
+        )
 
     def emit(self, event: Event) -> None:
         """Passes on an event of the walk."""
