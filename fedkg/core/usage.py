@@ -12,7 +12,9 @@ class ModelCall(msgspec.Struct, frozen=True):
     (`cached` and `written`, read from its prompt cache and put into it, are parts of `tokens_in`, `reasoning` of
     `tokens_out`); wall-clock `seconds`; `retries` after failures; `price` in US dollars, None where the price table
     does not know the model; `replayed`: the reply was kept from an earlier time, with the tokens that it cost then;
-    `error` is the class of what it ended with, also of a reply that could not be used.
+    `error` is the class of what it ended with, also of a reply that could not be used. `uncounted_in` and
+    `uncounted_out` are the tokens by which our own estimate of what was sent and received is above the vendor's count:
+    budgets count them too, since a server may understate what it takes.
     """
 
     call: str
@@ -28,6 +30,8 @@ class ModelCall(msgspec.Struct, frozen=True):
     replayed: bool = False
     error: str = ""
     written: int = 0
+    uncounted_in: int = 0
+    uncounted_out: int = 0
 
 
 class Gap(msgspec.Struct, frozen=True):

@@ -1,19 +1,23 @@
 """A model that keeps to its budgets: every call goes into a ledger, and none is started once a budget is spent."""
 
+import math
 import time
 from typing import NamedTuple
 
 import msgspec
 
+from fedkg.common.tokens import estimate
 from fedkg.config.settings import Budget, masked
 from fedkg.core.usage import ModelCall
-from fedkg.errors import BudgetError, ModelError, ModelUnreachableError
+from fedkg.errors import BudgetError, ModelError, ModelReplyError, ModelUnreachableError
 from fedkg.llm.base import ChatModel, Completion, Request
 from fedkg.llm.ledger import Ledger, Spend, exhausted
 
 __all__ = ["BudgetedModel", "Entered"]
 
 UNITS = {"calls": "{:,} model call{s}", "tokens": "{:,} model token{s}", "money": "${:g}", "seconds": "{:g} second{s}"}
+HEAD = 200_000
+"""Characters of a text that are looked at to estimate it."""
 NO_PRICE = "write a price into your prices.toml that holds for prompts of that length (`up_to`)"
 
 
@@ -47,10 +51,10 @@ class BudgetedModel:
         try:
             reply = await self._reply(request)
         except BaseException as error:
-            call = _failed(call, error)
+            call = _failed(call, error, request)
             raise
         else:
-            call = _charged(call, reply.counted(request))
+            call = _uncounted(_charged(call, reply.counted(request)), request, reply.text)
             return Entered(reply, line)
         finally:
             self._ledger.end(line, msgspec.structs.replace(call, seconds=time.perf_counter() - started))
@@ -79,18 +83,40 @@ class BudgetedModel:
 def _spent(budget: Budget, total: Spend, part: str, whose: str, asked: str) -> BudgetError:
     limit = getattr(budget, part)
     budget_name = f"the {whose}budget of {UNITS[part].format(limit, s='' if limit == 1 else 's')}"
-    if part == "money" and total.price is None:
+    if part == "money" and total.charged is None:
         return BudgetError(
             f"{budget_name} cannot hold: a call had no price", budget=whose + part, asked=asked, hint=NO_PRICE
         )
+    if part in {"tokens", "money"} and not exhausted(budget, msgspec.structs.replace(total, uncounted=0, unpriced=0.0)):
+        budget_name += (
+            f", by our own estimate of {total.tokens + total.uncounted:,} tokens, of which the server counts "
+        )
+        budget_name += f"{total.tokens:,},"
     return BudgetError(f"{budget_name} is spent", budget=whose + part, asked=asked)
 
 
-def _failed(call: ModelCall, error: BaseException) -> ModelCall:
+def _failed(call: ModelCall, error: BaseException, request: Request) -> ModelCall:
     """The call with what it ended with; a reply that is of no use was paid for, too."""
     if isinstance(error, ModelError):
         call = _charged(call, Completion("", error.tokens_in, error.tokens_out, retries=error.retries))
+    if isinstance(error, ModelReplyError):
+        call = _uncounted(call, request, "")
     return msgspec.structs.replace(call, error=type(error).__name__)
+
+
+def _uncounted(call: ModelCall, request: Request, reply: str) -> ModelCall:
+    """The call with the tokens that are above the service's count, by our own estimate of what was sent and received."""
+    sent = sum(_estimated(message.content) for message in request.messages)
+    return msgspec.structs.replace(
+        call,
+        uncounted_in=max(0, sent - call.tokens_in),
+        uncounted_out=max(0, _estimated(reply) - call.tokens_out),
+    )
+
+
+def _estimated(text: str) -> int:
+    """Tokens of the text, about; of a very long one as many in proportion as its head has."""
+    return estimate(text) if len(text) <= HEAD else math.ceil(estimate(text[:HEAD]) * len(text) / HEAD)
 
 
 def _charged(call: ModelCall, reply: Completion) -> ModelCall:

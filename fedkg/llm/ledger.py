@@ -21,6 +21,8 @@ class Spend(msgspec.Struct, frozen=True):
 
     `cached` are part of `tokens_in`, `reasoning` of `tokens_out`. The price is None where that of any call is not
     known. A call counts from its start; one that failed cost what the service said of it, which is mostly nothing.
+    `uncounted` are the tokens that our own estimate has beyond the vendor's count, `unpriced` what these would cost: of
+    no bill, but of every budget, which a server that understates its usage would defeat.
     """
 
     calls: int = 0
@@ -30,17 +32,24 @@ class Spend(msgspec.Struct, frozen=True):
     reasoning: int = 0
     seconds: float = 0.0
     price: float | None = 0.0
+    uncounted: int = 0
+    unpriced: float | None = 0.0
 
     @classmethod
     def of(cls, call: ModelCall) -> "Spend":
         """What that one call cost."""
         counts = (call.tokens_in, call.tokens_out, call.cached, call.reasoning, call.seconds)
-        return cls(1, *counts, call.price)
+        return cls(1, *counts, call.price, call.uncounted_in + call.uncounted_out)
 
     @property
     def tokens(self) -> int:
         """Tokens in and out together."""
         return self.tokens_in + self.tokens_out
+
+    @property
+    def charged(self) -> float | None:
+        """US dollars that a budget counts."""
+        return _sum(self.price, self.unpriced)
 
     def __add__(self, other: "Spend") -> "Spend":
         return Spend(
@@ -50,7 +59,9 @@ class Spend(msgspec.Struct, frozen=True):
             self.cached + other.cached,
             self.reasoning + other.reasoning,
             self.seconds + other.seconds,
-            None if self.price is None or other.price is None else self.price + other.price,
+            _sum(self.price, other.price),
+            self.uncounted + other.uncounted,
+            _sum(self.unpriced, other.unpriced),
         )
 
 
@@ -94,8 +105,8 @@ class Account:
         budget, total = self.budget, self.total
         return Budget(
             calls=_rest(budget.calls, total.calls),
-            tokens=_rest(budget.tokens, total.tokens),
-            money=_rest(budget.money, math.inf if total.price is None else total.price),
+            tokens=_rest(budget.tokens, total.tokens + total.uncounted),
+            money=_rest(budget.money, math.inf if total.charged is None else total.charged),
             seconds=budget.seconds if self.left == math.inf else max(0.0, self.left),
         )
 
@@ -135,9 +146,15 @@ class Ledger:
     def end(self, line: int, call: ModelCall) -> None:
         """Replaces the line by what the call has become, and prices it."""
         self._calls[line] = call = msgspec.structs.replace(call, price=price(call, self._prices))
-        cost = TAKEN_BACK + Spend.of(call)
+        cost = TAKEN_BACK + msgspec.structs.replace(Spend.of(call), unpriced=self._unpriced(call))
         self.total += cost
         self.account.add(TAKEN_BACK if call.replayed else cost)
+
+    def _unpriced(self, call: ModelCall) -> float | None:
+        """What the tokens would cost that the vendor does not count; None where that is not known."""
+        tokens_in, tokens_out = call.tokens_in + call.uncounted_in, call.tokens_out + call.uncounted_out
+        whole = price(msgspec.structs.replace(call, tokens_in=tokens_in, tokens_out=tokens_out), self._prices)
+        return None if whole is None or call.price is None else max(0.0, whole - call.price)
 
     def refuse(self, line: int, error: Exception) -> None:
         """Says on the line of a call why its reply was of no use; what it cost stays."""
@@ -154,6 +171,10 @@ def usage_of(meter: Meter, spend: Spend) -> Usage:
         cached=spend.cached,
         price=spend.price,
     )
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one + other
 
 
 def _rest(limit: N | None, used: N) -> N | None:
@@ -176,7 +197,7 @@ def exhausted(budget: Budget, total: Spend) -> str:
     """
     limits = (
         ("calls", budget.calls, total.calls),
-        ("tokens", budget.tokens, total.tokens),
-        ("money", budget.money, total.price),
+        ("tokens", budget.tokens, total.tokens + total.uncounted),
+        ("money", budget.money, total.charged),
     )
     return next((name for name, limit, used in limits if limit is not None and (used is None or used >= limit)), "")

@@ -158,11 +158,12 @@ def served() -> Iterator[Callable[..., Served]]:
 class Speaking:
     """A language model on OpenAI's wire, on loopback: three replies in turn find what the word `wanted` leads to.
 
-    Each reply costs 600 tokens in, 100 of them cached, and 400 out; `asked` counts the requests.
+    Each reply costs 600 tokens in, 100 of them cached, and 400 out, or what `claimed` has; `asked` counts the requests.
     """
 
-    def __init__(self, wanted: str) -> None:
+    def __init__(self, wanted: str, claimed: int | None = None) -> None:
         self.asked = 0
+        self._claimed = claimed
         speaking = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -198,6 +199,8 @@ class Speaking:
         )[self.asked % 3]
         choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": json.dumps(content)}}
         usage = {"prompt_tokens": 600, "completion_tokens": 400, "prompt_tokens_details": {"cached_tokens": 100}}
+        if self._claimed is not None:
+            usage = {"prompt_tokens": self._claimed, "completion_tokens": self._claimed}
         return {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
 
     @property
@@ -212,13 +215,13 @@ class Speaking:
 
 
 @pytest.fixture
-def speaking(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[str], Speaking]]:
+def speaking(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..., Speaking]]:
     """Starts a model, which the user's own price table knows: a cent a call; it stops with the test."""
     pytest.importorskip("openai", reason="needs fedkg[openai]")
     running: list[Speaking] = []
 
-    def start(wanted: str) -> Speaking:
-        running.append(Speaking(wanted))
+    def start(wanted: str, claimed: int | None = None) -> Speaking:
+        running.append(Speaking(wanted, claimed))
         place = tmp_path / "models"
         place.mkdir(exist_ok=True)
         price = f'[[price]]\nnames = ["{running[-1].model}"]\ndate = 2026-11-01\nin = 10\nout = 10\n'
