@@ -13,12 +13,16 @@ from typing import Any
 import numpy as np
 
 from fedkg.common import hf_loading
+from fedkg.common.one_line import line
 from fedkg.embed.base import Matrix, unit_rows
 from fedkg.errors import MissingExtraError, ModelNameError
 
 __all__ = ["SentenceEmbedder", "named"]
 
 BATCH = 64
+SAFE: dict[str, Any] = {"trust_remote_code": False, "model_kwargs": {"use_safetensors": True}}
+"""No code of a model is run, and its weights are not unpickled."""
+HINT = "st: takes a model's name on the hub, or a folder that one was saved to, with weights as *.safetensors"
 
 
 class SentenceEmbedder:
@@ -51,15 +55,16 @@ class SentenceEmbedder:
 
     def _load(self) -> Any:
         source = self._find()
+        _check_no_pickles(Path(source))
         try:
             return _open(source, local=self._local)
         except ImportError as error:
             raise _missing() from error
-        except (OSError, ValueError) as error:
+        except Exception as error:  # whatever is wrong with the files, the libraries raise it as anything
             raise ModelNameError(
-                f"sentence-transformers cannot load the model of embedder {self.name!r}",
+                f"sentence-transformers cannot load the model of embedder {self.name!r}: {line(str(error), 300)}",
                 asked=self.name,
-                hint="is it a model's name on the hub, or a folder that a model was saved to?",
+                hint=HINT,
             ) from error
 
 
@@ -82,11 +87,18 @@ def _open(source: str, *, local: bool) -> Any:
     with hf_loading.quiet():
         try:
             with hf_loading.offline():
-                return SentenceTransformer(source, device="cpu", local_files_only=True)
+                return SentenceTransformer(source, device="cpu", local_files_only=True, **SAFE)
         except (OSError, ValueError):
             if local:
                 raise
-            return SentenceTransformer(source, device="cpu")
+            return SentenceTransformer(source, device="cpu", **SAFE)
+
+
+def _check_no_pickles(folder: Path) -> None:
+    """Raises ModelNameError for weights that would be unpickled, in whichever part of the model: that may run code."""
+    for file in sorted(folder.rglob("pytorch_model*.bin")) if folder.is_dir() else ():
+        if not any(file.parent.glob("*.safetensors")):
+            raise ModelNameError(f"{file} holds pickled weights, which are not read", hint=HINT)
 
 
 def _missing() -> MissingExtraError:

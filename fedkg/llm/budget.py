@@ -105,7 +105,7 @@ def _failed(call: ModelCall, error: BaseException, request: Request) -> ModelCal
 
 
 def _uncounted(call: ModelCall, request: Request, reply: str) -> ModelCall:
-    """The call with the tokens that are above the service's count, by our own estimate of what was sent and received."""
+    """The call with the tokens above the service's count, by our own estimate of what was sent and received."""
     sent = sum(_estimated(message.content) for message in request.messages)
     return msgspec.structs.replace(
         call,

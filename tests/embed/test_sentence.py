@@ -1,5 +1,7 @@
 import importlib.util
+import json
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -137,3 +139,50 @@ def test_a_package_that_does_not_import(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(MissingExtraError, match="sentence-transformers"):
         SentenceEmbedder("m", lambda: "m", local=True).embed(["a"])
+
+
+class Bomb:
+    """Makes a file where it is unpickled."""
+
+    def __init__(self, target: Path) -> None:
+        self.target = target
+
+    def __reduce__(self) -> tuple[Any, tuple[Path]]:
+        return Path.touch, (self.target,)
+
+
+def stranger_s(kind: str, folder: Path, target: Path) -> None:
+    """A folder of a model that would run code, were it let."""
+    weights = Path(packaged_weights())
+    for file in weights.rglob("*"):
+        place = folder / file.relative_to(weights)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if file.is_file():
+            place.symlink_to(file)
+    config = json.loads((folder / ("config.json" if kind == "remote code" else "modules.json")).read_text())
+    code = f"open({str(target)!r}, 'w')\nclass X: pass\n"
+    (folder / "evil.py").write_text(code)
+    if kind == "pickled weights":
+        (folder / "model.safetensors").unlink()
+        (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Bomb(target)))
+    elif kind == "a pickled part":
+        (folder / "3_Dense").mkdir()
+        (folder / "3_Dense" / "pytorch_model.bin").write_bytes(pickle.dumps(Bomb(target)))
+        config.append({"idx": 3, "name": "3", "path": "3_Dense", "type": "sentence_transformers.models.Dense"})
+    elif kind == "a foreign part":
+        config.append({"idx": 3, "name": "3", "path": "", "type": "evil.X"})
+    else:
+        config |= {"model_type": "evil", "auto_map": {"AutoConfig": "evil.X", "AutoModel": "evil.X"}}
+    place = folder / ("config.json" if kind == "remote code" else "modules.json")
+    place.unlink()
+    place.write_text(json.dumps(config))
+
+
+@pytest.mark.parametrize("kind", ["pickled weights", "a pickled part", "a foreign part", "remote code"])
+def test_a_folder_of_a_stranger_runs_no_code(tmp_path: Path, kind: str) -> None:
+    """It is refused with a sentence; only safetensors are read, and no class that lies in the folder is imported."""
+    stranger_s(kind, tmp_path / "model", tmp_path / "boom")
+    with pytest.raises(ModelNameError, match="pickled weights" if "pickled" in kind else "cannot load") as caught:
+        named(str(tmp_path / "model")).embed(["a"])
+    assert caught.value.exit_code == 2
+    assert not (tmp_path / "boom").exists()

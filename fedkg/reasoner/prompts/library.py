@@ -32,7 +32,8 @@ from fedkg.common.one_line import line
 from fedkg.config.resources import folder, layers
 from fedkg.core.question import Kind
 from fedkg.errors import PromptError
-from fedkg.reasoner.prompts.template import SHARED, PromptTemplate, compiled, sandbox, stable
+from fedkg.reasoner.prompts.sandbox import sandbox
+from fedkg.reasoner.prompts.template import SHARED, PromptTemplate, compiled, stable
 from fedkg.reasoner.prompts.validation import read_examples, read_meta, read_schema, read_text
 
 __all__ = ["PromptLibrary", "load", "names", "variants", "vendors"]

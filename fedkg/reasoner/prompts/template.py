@@ -9,15 +9,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import jinja2
-import jinja2.meta
 import msgspec
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from fedkg.common.one_line import Line, line
+from fedkg.common.one_line import line
 from fedkg.common.tokens import estimate
 from fedkg.core.choice import PromptCandidate
 from fedkg.core.question import Kind, Plan
 from fedkg.errors import PromptError
+from fedkg.reasoner.prompts.sandbox import rendered
 
 __all__ = ["OFFERED", "SHARED", "PromptExample", "PromptExamples", "PromptMeta", "PromptTemplate", "values"]
 
@@ -145,28 +144,6 @@ def values(shown: Mapping[str, Any]) -> dict[str, object]:
     return made
 
 
-def _printed(value: object) -> object:
-    """What an expression prints: numbers and lines as they are, everything else as a line."""
-    return value if isinstance(value, Line | int | float) else line(value)
-
-
-@lru_cache(maxsize=16)
-def sandbox(shared: tuple[tuple[Path, str], ...]) -> ImmutableSandboxedEnvironment:
-    """Where templates run that include these files, each under its name."""
-    sources = {path.name: (text, str(path), None) for path, text in shared}
-    environment = ImmutableSandboxedEnvironment(
-        loader=jinja2.FunctionLoader(sources.get),
-        undefined=jinja2.StrictUndefined,
-        autoescape=False,  # prompts are no HTML; `line` neutralises what could break them
-        finalize=_printed,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,  # of what is included; the ends are stripped
-    )
-    environment.filters["line"] = line
-    return environment
-
-
 def _offer(number: int, item: Any) -> PromptCandidate:
     return _record({"number": number, **(item if isinstance(item, dict) else {"text": item})}, PromptCandidate)
 
@@ -206,7 +183,3 @@ def place(error: Exception, path: Path) -> str:
     """The file and line of the template that an error comes from: `path`, or what that includes."""
     frames = [(frame.f_code.co_filename, number) for frame, number in traceback.walk_tb(error.__traceback__)]
     return next((f"{file}:{number}" for file, number in reversed(frames) if file.endswith(".j2")), str(path))
-
-
-def rendered(template: jinja2.Template, values: Mapping[str, object]) -> str:
-    return template.render({"left_out": 0, **values}).strip()
