@@ -1,6 +1,23 @@
-"""`python -m fedkg` is the command `fedkg`."""
+"""The command `fedkg`, and `python -m fedkg`, as a process of its own."""
 
-from fedkg.cli.main import main
+import signal
+
+__all__ = ["run"]
+
+
+def run() -> None:
+    """Runs the command; Ctrl-C ends the process in silence before the command begins and after it has ended."""
+    ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if ours:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # while modules load nothing is under way
+    from fedkg.cli.main import main  # noqa: PLC0415  # loads under the handler above
+
+    try:
+        main(prog_name="fedkg")
+    finally:
+        if ours:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # all is printed and closed
+
 
 if __name__ == "__main__":
-    main(prog_name="fedkg")
+    run()

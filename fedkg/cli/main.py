@@ -4,6 +4,7 @@ import importlib
 import io
 import logging
 import os
+import signal
 import sys
 from typing import NoReturn
 
@@ -58,19 +59,27 @@ class LazyGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> NoReturn:
         """Runs the command and exits with the code that it returns, or the one of its error."""
-        prepare(ctx.params.get("log") or "warning")
         try:
-            code = super().invoke(ctx) or 0
-            sys.stdout.flush()  # here, where a broken pipe can still be met
-        except FedkgError as error:
-            code = _failed(error)
+            code = self._code(ctx)
         except KeyboardInterrupt as stop:
             click.echo("\n".join(["interrupted", *_notes(stop)]), err=True)
             code = INTERRUPTED
+        ctx.exit(code)
+
+    def _code(self, ctx: click.Context) -> int:
+        """The exit code of the command, once it has run."""
+        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # from here on it is told what remains
+        prepare(ctx.params.get("log") or "warning")
+        try:
+            code: int = super().invoke(ctx) or 0
+            sys.stdout.flush()  # here, where a broken pipe can still be met
+        except FedkgError as error:
+            code = _failed(error)
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = BROKEN_PIPE
-        ctx.exit(code)
+        return code
 
 
 def _failed(error: FedkgError) -> int:

@@ -33,9 +33,7 @@ ex:spouse rdfs:label "spouse"@en .
 ex:flavia rdfs:label "Flavia"@en .
 """
 # a process that a test runner starts in the background may have been told to ignore SIGINT
-START = (
-    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from fedkg.cli.main import main; main()"
-)
+START = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from fedkg.__main__ import run; run()"
 KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")
 Cli = Callable[..., Result]
 

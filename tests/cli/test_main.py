@@ -1,5 +1,8 @@
+import contextlib
 import json
 import os
+import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -227,6 +230,30 @@ def test_interrupt_keeps_what_was_fetched(start: Start, cli: Cli, served: Callab
     endpoint.release.set()
     usage = json.loads(cli(*command, "--json").stdout)["usage"]
     assert usage["cache_hits"] >= kept["neighbours"]
+
+
+MOMENTS, ALL_MOMENTS = 4, 50
+
+
+def test_interrupts_at_random_moments(
+    start: Start, cli: Cli, served: Callable[..., Any], tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """Whenever Ctrl-C comes (50 moments with --all): no traceback, 130 or the signal itself, and a cache that works."""
+    endpoint, moments = served(), random.Random(7)
+    cache = tmp_path / "cache"
+    for _ in range(ALL_MOMENTS if request.config.getoption("--all") else MOMENTS):
+        shutil.rmtree(cache, ignore_errors=True)
+        running = start("ask", "What is the capital of Ruritania?", "-e", endpoint.url, "--embedder", "bm25")
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            running.wait(moments.uniform(0.5, 3.0))
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=60)
+        assert "Traceback" not in err
+        assert running.returncode in {0, 130, -signal.SIGINT}
+        assert running.returncode != 130 or err.startswith("interrupted\n")
+        assert running.returncode or out.startswith("Strelsau")
+        assert cli("cache", "stats").exit_code == 0
+        assert not (cache / "store.damaged").exists()
 
 
 def test_letters_that_the_terminal_lacks(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
