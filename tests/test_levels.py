@@ -23,8 +23,9 @@ TWO_DOORS = {
     "transformers": {"llm.hf", "common.hf_loading"},  # the second only keeps it quiet
     "jinja2": {
         "reasoner.prompts.library",
+        "reasoner.prompts.sandbox",
         "reasoner.prompts.template",
-    },  # which templates include which, and how they are rendered
+    },  # which templates include which, where they run, and how they are rendered
 }
 DOORS = {"cli", "bench"}
 """Folders that count as one user of a package."""
