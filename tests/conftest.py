@@ -6,6 +6,7 @@ import logging
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -203,22 +204,30 @@ def comunica() -> ServeFiles:
 @pytest.fixture(scope="session")
 def redis_url() -> Iterator[str]:
     """The URL of a Redis server of the tests' own, on a socket in a folder of its own, which keeps nothing on disk."""
-    with tempfile.TemporaryDirectory() as folder, redis_server(Path(folder) / "redis.sock") as server:
+    with tempfile.TemporaryDirectory() as folder, redis_server(Path(folder) / "redis.sock"):
         yield f"unix://{Path(folder) / 'redis.sock'}"
-        server.terminate()
 
 
 @contextmanager
-def redis_server(socket: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A Redis server that listens on the socket; whoever starts it ends it. Skips the test where none is installed."""
+def redis_server(place: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A Redis server that answers on that socket, and ends with the block. Skips the test where none is installed."""
     program = shutil.which("redis-server") or shutil.which("valkey-server")
     if not program:
         pytest.skip("neither redis-server nor valkey-server is installed")
-    command = [program, "--port", "0", "--unixsocket", str(socket), "--save", "", "--dir", str(socket.parent)]
+    command = [program, "--port", "0", "--unixsocket", str(place), "--save", "", "--dir", str(place.parent)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL) as server:
-        while not socket.exists() and server.poll() is None:
-            time.sleep(0.01)
-        yield server
+        try:
+            while not _answers(place) and server.poll() is None:
+                time.sleep(0.01)
+            yield server
+        finally:
+            server.kill()  # the block waits for its end, also where a test fails
+
+
+def _answers(place: Path) -> bool:
+    """Whether a server takes connections there: its socket is there a moment before it listens."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(str(place)) == 0
 
 
 def _engine(name: str) -> ServeFiles:

