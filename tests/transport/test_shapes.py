@@ -219,7 +219,7 @@ SHAPES = [
           b'{"message": "attempt to compare literals with differing languages"}', QueryRejectedError, "differing"),
     Shape("login page", 200, HTML, page("Please sign in"), NotSparqlError, "Please sign in"),
     Shape("page called JSON", 200, JSON, b"<!DOCTYPE html><p>Query form</p>", NotSparqlError, "Query form"),
-    Shape("xml without results", 200, XML, b"<sparql/>", NotSparqlError, "XML of another shape"),
+    Shape("xml without results", 200, XML, b"<sparql/>", NotSparqlError, "XML that is no result"),
     Shape("xml that breaks off", 200, XML, b"<?xml version='1.0'?><sparql><head/><results><result>", TruncatedError,
           "breaks off"),
     Shape("xml with entities", 200, XML, b"<!DOCTYPE sparql [<!ENTITY a 'a'>]><sparql>&a;</sparql>", NotSparqlError,
