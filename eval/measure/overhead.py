@@ -35,7 +35,7 @@ from fedkg.testing import ScriptedModel
 
 CALLS, OFFERS, WARM_UP = 1_000, 30, 20
 TARGET = 5.0
-PICKS = json.dumps({"picks": [{"offer": number, "follows": True, "deducible": False} for number in (1, 7, 30)]})
+PICKS = json.dumps({"picks": [{"offer": number, "ends": []} for number in (1, 7, 30)], "decides": False, "more": False})
 TEXT = "Ludwig van Beethoven → notable work → Symphony No. {} → dedicated to → Archduke Rudolf of Austria"
 ASKED = [PromptCandidate(number, TEXT.format(number)) for number in range(1, OFFERS + 1)]
 PLAN = Plan(("work",), ("Beethoven → notable work → work",), "*placeholder* is a work of Beethoven.")

@@ -57,6 +57,7 @@ class SettingsKeywords(TypedDict, total=False):
     alpha: float | None
     form: Form | None
     call_plan: Literal["fused", "paper"] | None
+    show_all: int | None
     frontier: int | None
     tails: int | None
     keywords: bool | None

@@ -71,9 +71,10 @@ class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     depth D: most steps of a path. beam B: most hypotheses kept at a depth. candidates: most candidates that the model
     is shown (None: 10 groups, or 30 pairs). alpha: weight of the next-hop lookahead (Eq. 2), 0 switches it off. form:
     candidates as relation `groups` or as (relation, entity) `pairs`. retriever: who ranks them, Path-RAG or one to
-    compare it with. call_plan: one `fused` call per depth, or the `paper`'s calls per beam and per verification.
-    frontier: most entities expanded at a hop, over all beams, so that a hop stays one batch. tails: most labels shown
-    of one group.
+    compare it with. call_plan: one `fused` call chooses, verifies and answers, or the `paper`'s calls per beam and per
+    verification. show_all: so many relation groups around known topics are shown at once, without a plan before that
+    (call plan `fused`; 0: a plan is always made). frontier: most entities expanded at a hop, over all beams, so that a
+    hop stays one batch. tails: most labels shown of one group.
 
     verifier: what ends a search, `deductive` verification, which prunes as well, `adequacy` of all kept paths, or the
     model's own `log-probability` that the statement can be deduced; `none`: the last depth does. scoring: Path-RAG by
@@ -93,6 +94,7 @@ class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     form: Form = "groups"
     retriever: str = "path-rag"
     call_plan: Literal["fused", "paper"] = "fused"
+    show_all: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 40
     frontier: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 50
     tails: Width = 8
     keywords: bool = True
@@ -109,6 +111,12 @@ class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def path_rag(self) -> Scoring:
         """How Path-RAG scores: as is set, else as the paper has it with its call plan, and by keywords with ours."""
         return self.scoring or ("lookahead" if self.call_plan == "paper" else "keywords")
+
+    @property
+    def whole(self) -> int:
+        """So many relation groups around the topics are shown at once, without a plan; 0: a plan is always made."""
+        looks = self.call_plan == "fused" and self.form == "groups"
+        return min(self.show_all, self.candidates or self.show_all) if looks else 0
 
 
 class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

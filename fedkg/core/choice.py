@@ -6,7 +6,7 @@ import msgspec
 
 from fedkg.core.terms import Direction
 
-__all__ = ["Choice", "Conclusion", "ModelOnlyAnswer", "PromptCandidate", "RelationPath", "Verdict"]
+__all__ = ["Choice", "Conclusion", "Decision", "ModelOnlyAnswer", "PromptCandidate", "RelationPath", "Verdict"]
 
 
 class PromptCandidate(msgspec.Struct, frozen=True):
@@ -30,11 +30,27 @@ class PromptCandidate(msgspec.Struct, frozen=True):
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """A chosen candidate: `follows` = local verification, `finishes` = local and global (FiDeLiS v4 section 3.2)."""
+    """A chosen candidate, by its number."""
 
     number: int
-    follows: bool = True
-    finishes: bool = False
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """What the model makes of a page of offers, and of the paths that it picked before.
+
+    `picks` are numbers of both, best first. `decides`: they answer the question as they are (FiDeLiS v4 section 3.2,
+    C_global); False where they do not do so yet, None where that was not judged. `ends` maps a pick's number to the
+    numbers of its ends that answer, from 1: without an entry all of them, with 0 some that are not shown. `more`:
+    further offers are to be shown. `verdict`, `option` and `note` are those of a Conclusion, which rests on the picks.
+    """
+
+    picks: tuple[int, ...] = ()
+    decides: bool | None = None
+    ends: dict[int, tuple[int, ...]] = {}
+    more: bool = False
+    verdict: Literal["yes", "no", ""] = ""
+    option: int = 0
+    note: str = ""
 
 
 class Verdict(msgspec.Struct, frozen=True):

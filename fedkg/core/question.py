@@ -22,6 +22,7 @@ __all__ = [
     "Style",
     "check_options",
     "check_question",
+    "evident",
     "guessed",
 ]
 
@@ -79,6 +80,9 @@ FEWEST_OPTIONS, MOST_OPTIONS = 2, 20
 YES_NO = re.compile(
     r"\s*(?!(can|could|would|will) you)(is|are|was|were|did|does|do|has|have|had|can|could|will|would)\b", re.IGNORECASE
 )
+# a preposition may come before it: "In which city …"
+ASKS = re.compile(r"\s*(?:\w{2,5} )?(who|whom|whose|what|which|when|where|how)\b", re.IGNORECASE)
+OR = re.compile(r"\bor\b", re.IGNORECASE)
 COUNT = re.compile(r"\s*how many\b", re.IGNORECASE)
 LITERAL = re.compile(r"\s*(when|how (tall|high|long|old|far|large|big|much))\b", re.IGNORECASE)
 
@@ -102,6 +106,11 @@ def guessed(question: str) -> Kind:
     if YES_NO.match(question):
         return "yesno"
     return "literal" if LITERAL.match(question) else "entities"
+
+
+def evident(question: str) -> Kind | None:
+    """The kind of a question whose first words leave no doubt of it; None for claims, requests and choices."""
+    return guessed(question) if (ASKS.match(question) or YES_NO.match(question)) and not OR.search(question) else None
 
 
 def check_options(kind: Kind | None, options: str | Sequence[str]) -> tuple[Kind | None, tuple[str, ...]]:

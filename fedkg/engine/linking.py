@@ -5,6 +5,7 @@ It links to one of them, or, where none is good enough, to nothing. Where severa
 question tells them apart, a model may be asked: one call for all mentions of a question.
 """
 
+import functools
 import itertools
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -13,12 +14,12 @@ import msgspec
 
 from fedkg.common.concurrency import concurrently
 from fedkg.common.normalize import ARTICLES, STOP_WORDS, content_words, without
-from fedkg.core.question import JUDGED, Match, Mention, Plan
+from fedkg.core.question import JUDGED, Match, Mention, Plan, evident
 from fedkg.core.terms import Iri
 from fedkg.errors import TermError, TopicError
 from fedkg.graph.base import Graph
 
-__all__ = ["MOST_COMPARED", "Ask", "choose", "from_question", "given", "ngrams"]
+__all__ = ["MOST_COMPARED", "Ask", "certain", "choose", "from_question", "given", "ngrams"]
 
 Ask = Callable[[Sequence[Mention]], Awaitable[Mapping[str, int]]]
 """Which of its matches a mention means: by its text the number, from 1; 0 for none, absent where unknown."""
@@ -26,6 +27,8 @@ LONGEST_NGRAM = 10
 MOST_NGRAMS = 240
 MOST_TOPICS, MOST_COMPARED = 3, 8
 MOST_HINTS = 5
+LONGEST_PLAIN = 400
+"""Characters of a question that names what it is about; longer ones are cases that mention much else."""
 CANDIDATES = 5
 LINKS = 0.6
 """Least score of a candidate that a mention links to: three quarters alike (0.75 of the 0.8 that a look-up gives at
@@ -82,6 +85,25 @@ async def from_question(
             warn(f"no entity of {graph.name} is known by the name {mention[:100]!r}; the walk starts without it")
     topics = topics[: MOST_COMPARED if plan.kind in JUDGED else MOST_TOPICS]
     return await _told_apart(question, topics, candidates, ask, warn) if ask else topics
+
+
+async def certain(graph: Graph, question: str, options: Sequence[str] = ()) -> list[Match]:
+    """The entities that the question names by their exact labels, where they are all that it names; else none.
+
+    Each name in it, a word with a capital or figure, belongs to a label that one entity alone bears, or that the
+    question's words tell apart. Options that are labels are entities, too. What is written without capitals, and a case
+    that is told at length, leave open what they name.
+    """
+    if len(question) > LONGEST_PLAIN or question == question.lower():
+        return []
+    spans = [*ngrams(question), *options]
+    exact = {span: _exact(matches) for span, matches in (await graph.search(spans, CANDIDATES)).items()}
+    candidates = await _described(graph, _longest(spans, exact))
+    linked = choose(question, candidates)
+    if any(_undecided(question, mention, candidates[mention]) for mention in linked):
+        return []
+    topics = _topics(" ".join((question, *options)), linked)
+    return topics if len(topics) <= MOST_COMPARED and not _unlinked(question, topics) else []
 
 
 def choose(question: str, candidates: Mapping[str, Sequence[Match]]) -> dict[str, Match]:
@@ -208,6 +230,17 @@ def _shared(question: str, mention: str) -> Callable[[Match], int]:
     """How many words of the question, apart from the mention, a candidate's description and type have."""
     rest = set(content_words(without(question, mention)))
     return lambda match: len(rest.intersection(content_words(f"{match.description} {match.type}")))
+
+
+def _exact(matches: Sequence[Match]) -> list[Match]:
+    return [match for match in matches if match.score == 1.0]
+
+
+def _unlinked(question: str, topics: Sequence[Match]) -> list[str]:
+    """The words with a capital that belong to none of the topics; the word that a question begins with is none."""
+    rest = functools.reduce(without, (match.mention for match in topics), question)
+    words = rest.split()[1:] if evident(question) else rest.split()
+    return [word for word in words if word != word.lower() and content_words(word)]
 
 
 def _longest(spans: Iterable[str], candidates: Mapping[str, list[Match]]) -> dict[str, list[Match]]:

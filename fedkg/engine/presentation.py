@@ -69,10 +69,12 @@ def path_candidate(
     tails: int = SHOWN_TAILS,
     *,
     in_line: int | None = None,
+    numbered: bool = False,
 ) -> PromptCandidate:
     """One line for a walked path; its tails are numbered in the order of `path.tails`.
 
-    `tails` are listed, and `in_line` of them (None: all of these) stand in the text too.
+    `tails` are listed, and `in_line` of them (None: all of these) stand in the text too, with their numbers where they
+    are `numbered` and several.
     """
     steps = _shown(path, names, tails)
     labels, total = (steps[-1].tails, steps[-1].total) if steps else ([_name(path.topic, names)], 1)
@@ -80,7 +82,7 @@ def path_candidate(
     start = _name(path.topic, names)
     return PromptCandidate(
         number,
-        _line(start, steps, tails if in_line is None else in_line),
+        _line(start, steps, tails if in_line is None else in_line, numbered=numbered),
         tuple(step.relation for step in steps),
         tuple(labels),
         total - len(labels),
@@ -180,14 +182,15 @@ def _step(step: Step, names: Mapping[Term, str], most: int) -> ShownStep:
     return ShownStep(step.relation.direction, safe(relation_name(step.relation, names)), labels, len(edges))
 
 
-def _line(start: str, steps: Sequence[ShownStep], tails: int) -> str:
-    """The path as text, with so many of the tails of its last step."""
+def _line(start: str, steps: Sequence[ShownStep], tails: int, *, numbered: bool = False) -> str:
+    """The path as text, with so many of the tails of its last step, `numbered` where they are several."""
     parts = [start]
     for step in steps:
         listed = step.tails[:tails] if step is steps[-1] else step.tails
         more = f", (+{step.total - len(listed)})" if step.total > len(listed) else ""
         arrow = ARROWS[step.direction]
-        parts += [arrow, step.relation, arrow, _listed(listed) + more]
+        counted = numbered and step is steps[-1] and len(listed) > 1
+        parts += [arrow, step.relation, arrow, (_counted(listed) if counted else _listed(listed)) + more]
     return " ".join(parts)
 
 
@@ -196,6 +199,11 @@ def _listed(labels: Sequence[str]) -> str:
     if len(labels) == 1:
         return labels[0]
     return ", ".join(f'"{label}"' if ", " in label else label for label in labels)
+
+
+def _counted(labels: Sequence[str]) -> str:
+    """The labels with their numbers: `1) B 2) C`, by which they are picked."""
+    return " ".join(f"{number}) {label}" for number, label in enumerate(labels, 1))
 
 
 def _qualified(edges: Sequence[Edge], names: Mapping[Term, str]) -> str:

@@ -23,7 +23,7 @@ from fedkg.core.answer import Answer, AnswerValue, Status
 from fedkg.core.caveat import Caveat, CaveatKind
 from fedkg.core.events import Answered, Event, Linked, Planned, Warned
 from fedkg.core.gaps import noted
-from fedkg.core.question import JUDGED, Kind, Match, Mention, Plan, check_options, check_question, guessed
+from fedkg.core.question import JUDGED, Kind, Match, Mention, Plan, check_options, check_question, evident, guessed
 from fedkg.core.terms import Term, own_name
 from fedkg.core.usage import Gap, Usage
 from fedkg.embed.base import Similarity
@@ -42,6 +42,7 @@ from fedkg.methods.base import Method, SearchResult, Task
 from fedkg.reasoner.base import ReasoningModel
 from fedkg.reasoner.calls.link import LinkCall
 from fedkg.reasoner.calls.plan import PlanCall
+from fedkg.retrieval import candidates
 from fedkg.retrieval.base import Retriever
 
 __all__ = ["QuestionRun"]
@@ -87,6 +88,7 @@ class QuestionRun:
             content_words(self.question), kind=self.kind or guessed(self.question), options=tuple(self.options)
         )
         self._topics: tuple[Match, ...] = ()
+        self._planned = False
         self._explored = ExploredGraph(self.graph)
         self._record = WalkRecord()
         self._result, self._spent = SearchResult(), ""
@@ -123,7 +125,8 @@ class QuestionRun:
             self._topics = tuple(await linking.given(self.graph, self.topics, self.question))
         else:
             self._warn("nothing was looked up: the method asks the model alone, which answers from memory")
-        if self._method.plans:
+        self._planned = self._method.plans and not await self._seen_whole()
+        if self._planned:
             await self._make_plan()
         self._tell(Planned(self._plan))
         if self._optionless:
@@ -132,6 +135,25 @@ class QuestionRun:
             linked = linking.from_question(self.graph, self.question, self._plan, self._warn, self._tell_apart)
             self._topics = tuple(await linked)
         self._tell(Linked(self._topics))
+
+    async def _seen_whole(self) -> bool:
+        """Whether the topics are known and so little is around them that all of it can be shown, without a plan.
+
+        It is not found out for a model to which plans cost nothing.
+        """
+        kind = self.kind or evident(self.question)
+        if kind is None or self.reasoner.exhaustive or not self._method.looks_first(self.settings.search):
+            return False
+        options = self.options if kind == "choice" else ()
+        topics = self._topics or tuple(await linking.certain(self.graph, self.question, options))
+        if not topics or (kind == "choice" and not options):
+            return False
+        await self._explored.fetch((match.iri for match in topics), walked=True)
+        around = sum(len(candidates.around(self._explored, match.iri)) for match in topics)
+        if around > self.settings.search.whole:
+            return False
+        self._topics = topics
+        return True
 
     async def _make_plan(self) -> None:
         """The model's plan or, where it fails, the one of content words."""
@@ -184,7 +206,8 @@ class QuestionRun:
         for event in self._take():
             yield event
         search = interpreter.context.search
-        walk = self._method.walk(Task(tuple(match.iri for match in self._topics), search, self._plan.kind in JUDGED))
+        topics = tuple(match.iri for match in self._topics)
+        walk = self._method.walk(Task(topics, search, self._plan.kind in JUDGED, self._planned))
         go_on = partial(next, walk)
         while True:
             try:

@@ -13,7 +13,7 @@ import msgspec
 
 from fedkg.config.settings import ConstraintLevel, Form, SearchSettings
 from fedkg.core.caveat import Caveat
-from fedkg.core.choice import Choice, Conclusion, ModelOnlyAnswer, Verdict
+from fedkg.core.choice import Choice, Conclusion, Decision, ModelOnlyAnswer, Verdict
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.question import Style
 from fedkg.core.terms import DirectedRelation, Iri
@@ -67,8 +67,8 @@ class Expansion(msgspec.Struct, frozen=True):
 class Expanding(Need[Expansion], frozen=True):
     """Asks for the ranked next steps of these paths; the reply is an Expansion. `last`: no step follows this one.
 
-    `retriever` ranks them, as candidates of that `form`, and at most `frontier` of the paths' ends are looked at:
-    None for what the settings say.
+    `retriever` ranks them, as candidates of that `form`, `page` of them are offered at once, and at most `frontier` of
+    the paths' ends are looked at: None for what the settings say.
     """
 
     depth: int
@@ -77,19 +77,30 @@ class Expanding(Need[Expansion], frozen=True):
     retriever: str | None = None
     form: Form | None = None
     frontier: int | None = None
+    page: int | None = None
 
 
-class Choosing(Need[tuple[Choice, ...]], frozen=True):
-    """Asks the model, in one call, for at most `width` candidates, each verified; the reply is a tuple of Choices.
+class Choosing(Need[Decision], frozen=True):
+    """Asks the model, in one call, which of the `offers` to walk on, at most `width`, and whether they decide.
 
-    `kept` are paths that were walked before and that the verification counts in.
+    The reply is a Decision. Each offer is a path whose last step is new; `kept` are paths that were picked before.
+    `numbers` are those of the offers, then of the kept paths (empty: from 1 on). `waiting` further offers can be shown;
+    `last`: no other call follows.
     """
 
     depth: int
-    partial_paths: tuple[PartialPath, ...]
-    candidates: tuple[Step, ...]
+    offers: tuple[PartialPath, ...]
     width: int
     kept: tuple[PartialPath, ...] = ()
+    numbers: tuple[int, ...] = ()
+    waiting: int = 0
+    last: bool = False
+
+    @property
+    def numbered(self) -> dict[int, PartialPath]:
+        """The offers and the kept paths by their numbers."""
+        shown = (*self.offers, *self.kept)
+        return dict(zip(self.numbers or range(1, len(shown) + 1), shown, strict=True))
 
 
 class Decoded(msgspec.Struct, frozen=True):
@@ -250,11 +261,15 @@ def ask(need: Need[Reply]) -> Walking[Reply]:
 
 
 class Task(msgspec.Struct, frozen=True):
-    """What a method is given: the topic entities, the bounds of the search, whether several paths decide together."""
+    """What a method is given: the topic entities, the bounds of the search, whether several paths decide together.
+
+    `planned` is False where no plan was made: all that is around the topics is then to be shown at once.
+    """
 
     topics: tuple[Iri, ...]
     search: SearchSettings
     together: bool = False
+    planned: bool = True
 
 
 class Method(msgspec.Struct, frozen=True):
@@ -264,6 +279,8 @@ class Method(msgspec.Struct, frozen=True):
     call; its keywords are the question's content words. `prompts` is True where a model without prompts cannot serve
     it, `verifies` where `search.verifier` names what ends its walk, `decodes` where `search.door` names how a model is
     held to its paths.
+
+    `looks_first` tells by the settings whether a walk can do without a plan where little lies around known topics.
 
     `calls` are the most calls by name that a search from so many topics takes, without those that plan and link; of a
     method without a graph they are those of its walk. `hops` is the depth that it goes no further than, whatever the
@@ -276,6 +293,7 @@ class Method(msgspec.Struct, frozen=True):
     walk: Callable[[Task], Walk]
     graph: bool = True
     plans: bool = True
+    looks_first: Callable[[SearchSettings], bool] = lambda _search: False
     prompts: bool = False
     verifies: bool = False
     decodes: bool = False

@@ -10,8 +10,7 @@ when one is verified, and the answer call sees all of them. So does what two top
 from each topic until it has a finished path of its own, and the answer call sees where the paths of several topics
 meet.
 
-Where the model finds nothing among the best candidates, it is shown the next ones, as long as the choices stay within D
-calls: otherwise a relation that ranks eleventh could never be walked, and "none" could never be said for sure.
+That is the paper's call plan; the default one makes one call of choosing, verifying and answering: see `fused`.
 """
 
 from collections.abc import Sequence
@@ -19,58 +18,46 @@ from collections.abc import Sequence
 import msgspec
 
 from fedkg.config.settings import SearchSettings
-from fedkg.core.path import PartialPath, Step
-from fedkg.methods.base import Choosing, Expanding, Expansion, Method, Picking, Task, Walk, Walking, ask
+from fedkg.core.path import PartialPath
+from fedkg.methods import fused
+from fedkg.methods.base import Expanding, Expansion, Method, Picking, Task, Walk, Walking, ask
 from fedkg.methods.conclude import all_ends, conclude, leaves
-from fedkg.methods.verifiers import VerifiedPaths, by_verdicts, verified
+from fedkg.methods.verifiers import VerifiedPaths, verified
 
 __all__ = ["METHOD", "search"]
 
-JUDGES = "the answer call was made although last_step is off: only the model can judge a question of this kind"
-NEXT_PAGES = 3
-"""A later page of candidates is this many times as long as the one before: forty candidates fit two calls."""
-
-
-class ChosenPaths(msgspec.Struct, frozen=True):
-    """What one depth has led to; `calls` of the model it took, `all_offered` whether every candidate was shown."""
-
-    verified: VerifiedPaths = VerifiedPaths()
-    calls: int = 0
-    all_offered: bool = True
-
-
-DepthSearch = Walking[ChosenPaths]
-
 
 def search(task: Task) -> Walk:
-    """The walk from the topic entities. Where several paths decide together, the answer call sees all of them."""
+    """The walk from the topic entities, by the call plan of the settings."""
     settings = _wide_enough(task.search, len(task.topics))
-    several = task.together or len(task.topics) > 1
-    partial_paths = tuple(PartialPath(topic) for topic in task.topics)
-    trail: list[PartialPath] = []
-    finished: list[PartialPath] = []
-    exhausted, calls = True, settings.depth
-    for depth in range(1, settings.depth + 1):
-        last = depth == settings.depth
-        expansion = yield from ask(Expanding(depth, partial_paths, last, retriever=settings.retriever))
-        kept = leaves(trail) if several else ()
-        if settings.call_plan == "fused":
-            chosen = yield from _fused(depth, partial_paths, expansion, settings, kept, calls=calls)
-        else:
-            chosen = yield from _paper(depth, partial_paths, expansion, settings, kept)
-        exhausted = exhausted and expansion.complete and chosen.all_offered
-        calls -= chosen.calls
-        trail += chosen.verified.kept
-        finished += chosen.verified.finished
-        partial_paths = _unfinished(chosen.verified.kept, finished, together=task.together)
-        if not partial_paths:
-            break
-    return (yield from _end(task, finished, trail, exhausted=exhausted and not (partial_paths or finished)))
+    return (yield from fused.search(task, settings) if settings.call_plan == "fused" else _paper(task, settings))
 
 
 def _wide_enough(search: SearchSettings, topics: int) -> SearchSettings:
     """The settings with room for a path from each topic: of eight towns none is out of the comparison for the width."""
     return msgspec.structs.replace(search, beam=max(search.beam, topics))
+
+
+def _paper(task: Task, settings: SearchSettings) -> Walk:
+    """The paper's plan. Where several paths decide together, the answer call sees all of them."""
+    several = task.together or len(task.topics) > 1
+    partial_paths = tuple(PartialPath(topic) for topic in task.topics)
+    trail: list[PartialPath] = []
+    finished: list[PartialPath] = []
+    exhausted = True
+    for depth in range(1, settings.depth + 1):
+        last = depth == settings.depth
+        expansion = yield from ask(Expanding(depth, partial_paths, last, retriever=settings.retriever))
+        kept = leaves(trail) if several else ()
+        paths = yield from _picked(depth, partial_paths, expansion, settings, kept)
+        all_offered = len(expansion.candidates) <= (expansion.page or len(expansion.candidates))
+        exhausted = exhausted and expansion.complete and all_offered
+        trail += paths.kept
+        finished += paths.finished
+        partial_paths = _unfinished(paths.kept, finished, together=task.together)
+        if not partial_paths:
+            break
+    return (yield from _end(task, finished, trail, exhausted=exhausted and not (partial_paths or finished)))
 
 
 def _unfinished(
@@ -86,54 +73,16 @@ def _end(task: Task, finished: Sequence[PartialPath], trail: Sequence[PartialPat
     if not (task.search.last_step or task.together):
         return (yield from all_ends(finished, trail, exhausted=exhausted))
     result = yield from conclude(finished, trail, together=task.together, exhausted=exhausted)
-    return result if task.search.last_step else msgspec.structs.replace(result, note=JUDGES)
+    return result if task.search.last_step else msgspec.structs.replace(result, note=fused.JUDGES)
 
 
-def _fused(
+def _picked(
     depth: int,
     partial_paths: Sequence[PartialPath],
     expansion: Expansion,
     settings: SearchSettings,
     before: tuple[PartialPath, ...],
-    *,
-    calls: int,
-) -> DepthSearch:
-    """One call chooses and verifies; a next page is offered where nothing was chosen: at most D calls in all.
-
-    Any verifier but the deductive one comes after it, with calls of its own.
-    """
-    pages = _pages(expansion)
-    for used, page in enumerate(pages[:calls], 1):
-        choices = yield from ask(Choosing(depth, tuple(partial_paths), page, settings.beam, before))
-        if choices:
-            steps = [page[choice.number - 1] for choice in choices]
-            extended = [
-                (partial_paths[step.path_index].extend(step), choice)
-                for step, choice in zip(steps, choices, strict=True)
-            ]
-            if settings.verifier == "deductive":
-                return ChosenPaths(by_verdicts(extended), used, used == len(pages))
-            paths = yield from verified(settings.verifier, depth, tuple(path for path, _ in extended), before)
-            return ChosenPaths(paths, used, used == len(pages))
-    return ChosenPaths(calls=min(len(pages), calls), all_offered=len(pages) <= calls)
-
-
-def _pages(expansion: Expansion) -> list[tuple[Step, ...]]:
-    """The candidates in pages, each longer than the one before."""
-    pages, start, size = [], 0, expansion.page or len(expansion.candidates)
-    while start < len(expansion.candidates):
-        pages.append(expansion.candidates[start : start + size])
-        start, size = start + size, size * NEXT_PAGES
-    return pages
-
-
-def _paper(
-    depth: int,
-    partial_paths: Sequence[PartialPath],
-    expansion: Expansion,
-    settings: SearchSettings,
-    before: tuple[PartialPath, ...],
-) -> DepthSearch:
+) -> Walking[VerifiedPaths]:
     """One call per path and one verification per depth: at most N · D + D calls (FiDeLiS v4, appendix B)."""
     offered = expansion.candidates[: expansion.page or None]
     extended: list[PartialPath] = []
@@ -143,17 +92,16 @@ def _paper(
             choices = yield from ask(Picking(depth, path, following, settings.beam))
             extended += [path.extend(following[choice.number - 1]) for choice in choices]
     kept = tuple(sorted(extended, key=lambda path: -path.score)[: settings.beam])
-    paths = yield from verified(settings.verifier, depth, kept, before)
-    return ChosenPaths(paths, all_offered=len(offered) == len(expansion.candidates))
+    return (yield from verified(settings.verifier, depth, kept, before))
 
 
 def calls(search: SearchSettings, topics: int) -> dict[str, int]:
     """The most calls by name: D, or N · D with the paper's plan; those of the verifier; one that answers."""
-    depth, width, fused = search.depth, _wide_enough(search, topics).beam, search.call_plan == "fused"
+    depth, width, one = search.depth, _wide_enough(search, topics).beam, search.call_plan == "fused"
     counted = {
-        "choose": depth if fused else 0,
-        "beam": 0 if fused else topics + width * (depth - 1),
-        "deductive": depth if search.verifier == "deductive" and not fused else 0,
+        "choose": depth if one else 0,
+        "beam": 0 if one else topics + width * (depth - 1),
+        "deductive": depth if search.verifier == "deductive" and not one else 0,
         "adequacy": depth if search.verifier == "adequacy" else 0,
         "deducible": width * depth if search.verifier == "log-probability" else 0,
         "answer": int(search.last_step),
@@ -165,6 +113,7 @@ METHOD = Method(
     "FiDeLiS: deductive-verification beam search over Path-RAG",
     "FiDeLiS v4, section 3",
     search,
+    looks_first=lambda search: search.whole > 0,
     verifies=True,
     calls=calls,
     looks_ahead=True,

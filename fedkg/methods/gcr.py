@@ -162,15 +162,14 @@ def _walked(
         offered = following[:most]
         if not offered:
             break
-        choices = yield from ask(Choosing(depth, partial_paths, offered, PATHS))
-        picked = [
-            (partial_paths[step.path_index].extend(step), choice)
-            for choice in choices
-            if (step := offered[choice.number - 1])
-        ]
-        finished += [path for path, choice in picked if choice.finishes]
-        trail += [path for path, _ in picked]
-        partial_paths = tuple(path for path, choice in picked if not choice.finishes)
+        need = Choosing(depth, tuple(partial_paths[step.path_index].extend(step) for step in offered), PATHS)
+        decision = yield from ask(need)
+        picked = tuple(need.numbered[number] for number in decision.picks)
+        trail += picked
+        if decision.decides:
+            finished += picked
+            break
+        partial_paths = picked
     ranked = dict.fromkeys((*finished, *leaves(trail), *trail[::-1]))
     return WalkedPaths("index", tuple(ranked)[:PATHS], all_offered)
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from fedkg.config.settings import Verifier
-from fedkg.core.choice import Choice, Verdict
+from fedkg.core.choice import Verdict
 from fedkg.core.path import PartialPath
 from fedkg.methods.base import Deducing, Judging, Walking, ask
 
@@ -37,7 +37,7 @@ def verified(
     return by_verdicts([(partial_paths[verdict.number - 1], verdict) for verdict in verdicts])
 
 
-def by_verdicts(judged: Sequence[tuple[PartialPath, Verdict | Choice]]) -> VerifiedPaths:
+def by_verdicts(judged: Sequence[tuple[PartialPath, Verdict]]) -> VerifiedPaths:
     """The paths that follow, and those that finish, by the verdict on each."""
     kept = [(path, verdict) for path, verdict in judged if verdict.follows]
     return VerifiedPaths(tuple(path for path, _ in kept), tuple(path for path, verdict in kept if verdict.finishes))

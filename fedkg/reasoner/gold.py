@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 from fedkg.common.one_line import line
 from fedkg.common.tokens import estimate
 from fedkg.config.settings import ConstraintLevel
-from fedkg.core.choice import Choice, Conclusion, ModelOnlyAnswer, PromptCandidate, RelationPath, Verdict
+from fedkg.core.choice import Choice, Conclusion, Decision, ModelOnlyAnswer, PromptCandidate, RelationPath, Verdict
 from fedkg.core.question import Kind, Plan
 from fedkg.core.terms import Direction
 from fedkg.errors import QuestionError
@@ -176,11 +176,9 @@ class GoldReasoner:
         return float(self._view(call.question, [call.path]).verdict(call.path.number)["deducible"])
 
     @REPLIES.replies_to(ChooseCall)
-    async def _choose(self, call: ChooseCall) -> tuple[Choice, ...]:
-        """What is on the way, each with its verdicts."""
-        view = self._view(call.question, call.candidates)
-        choices = [{"offer": number, **view.verdict(number)} for number in view.choices(call.width)]
-        return await self._replied({"picks": choices}, call)
+    async def _choose(self, call: ChooseCall) -> Decision:
+        """What has arrived, which decides; else what is on the way."""
+        return await self._replied(self._view(call.question, [*call.candidates, *call.kept]).decision(call.width), call)
 
     @REPLIES.replies_to(AdequacyCall)
     async def _enough(self, call: AdequacyCall) -> bool:
@@ -300,6 +298,15 @@ class _View:
         """The two verdicts on a candidate."""
         view = self._errors.view(self.states[number])
         return {"follows": view != WRONG, "deducible": view == ARRIVED}
+
+    def decision(self, most: int) -> dict[str, Any]:
+        """At most so many candidates that are on the way; those that have arrived alone, as all of the answer."""
+        picked = self.choices(most)
+        views = {number: self._errors.view(self.states[number]) for number in picked}
+        arrived = [number for number, view in views.items() if view == ARRIVED]
+        kept = arrived or [number for number, view in views.items() if view != WRONG]
+        picks = [{"offer": number, "ends": []} for number in kept]
+        return {"picks": picks, "decides": bool(arrived), "more": False}
 
     def scores(self, kind: str) -> list[dict[str, float]]:
         """1 for what leads on, 0 for the rest; `kind` is what they are called in the reply."""

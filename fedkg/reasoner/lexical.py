@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from fedkg.common.normalize import content_words
 from fedkg.config.settings import ConstraintLevel
-from fedkg.core.choice import Choice, Conclusion, ModelOnlyAnswer, PromptCandidate, RelationPath, Verdict
+from fedkg.core.choice import Choice, Conclusion, Decision, ModelOnlyAnswer, PromptCandidate, RelationPath, Verdict
 from fedkg.core.question import Kind, Plan, guessed
 from fedkg.embed.base import Matrix, Similarity
 from fedkg.reasoner.base import Call, CallTable
@@ -87,9 +87,10 @@ class LocalModel:
         return 0.0
 
     @REPLIES.replies_to(ChooseCall)
-    async def _choose(self, call: ChooseCall) -> tuple[Choice, ...]:
-        """The best chains, unverified."""
-        return await self._best_steps(call.question, call.candidates, call.width)
+    async def _choose(self, call: ChooseCall) -> Decision:
+        """The best chains; whether they decide is left to the answer call, which compares the chains of all depths."""
+        best = await self._best_steps(call.question, call.candidates, call.width)
+        return Decision(tuple(choice.number for choice in best))
 
     @REPLIES.replies_to(AdequacyCall)
     async def _enough(self, call: AdequacyCall) -> bool:

@@ -7,16 +7,30 @@ import msgspec
 
 from fedkg.config.settings import Form
 from fedkg.core.path import QUALIFIERS, PartialPath, Step
-from fedkg.core.terms import DirectedRelation, Edge, Term
+from fedkg.core.terms import DirectedRelation, Edge, Iri, Term
 from fedkg.graph.explored import BOTH, ExploredGraph, closed, onward
 from fedkg.retrieval.base import Ranking, RankingRequest, RetrievalContext
 
-__all__ = ["DEFAULT_CANDIDATES", "expand", "next_steps", "ranking", "shown_labels", "shown_terms", "sorted_by"]
+__all__ = [
+    "DEFAULT_CANDIDATES",
+    "around",
+    "expand",
+    "next_steps",
+    "ranking",
+    "shown_labels",
+    "shown_terms",
+    "sorted_by",
+]
 
 DEFAULT_CANDIDATES = {"groups": 10, "pairs": 30}
 """Steps offered: thirty pairs as in the papers; ten groups hold more of the gold answers than those."""
 LABELS = 300
 """Labels that one hop asks for where it needs fewer."""
+
+
+def around(explored: ExploredGraph, entity: Iri) -> list[Step]:
+    """The first steps from an entity whose edges are fetched, as groups, not ranked."""
+    return expand(explored, "groups", 0, PartialPath(entity), [entity], back=True)
 
 
 def next_steps(request: RankingRequest, context: RetrievalContext) -> list[Step]:

@@ -156,6 +156,8 @@ def served() -> Iterator[Callable[..., Served]]:
 class Speaking:
     """A language model on OpenAI's wire, on loopback: three replies in turn find what the word `wanted` leads to.
 
+    The settings have a plan made, and the choice leaves the ends to be told apart.
+
     Each reply costs 600 tokens in, 100 of them cached, and 400 out, or what `claimed` has; `asked` counts the requests.
     """
 
@@ -192,7 +194,7 @@ class Speaking:
         }
         content = (
             plan | {"kind": "entities", "mentions": ["Ruritania"]},
-            {"picks": [{"offer": int(line[1]) if line else 1, "follows": True, "deducible": True}]},
+            {"picks": [{"offer": int(line[1]) if line else 1, "ends": [0]}], "decides": True, "more": False},
             {"paths": [{"path": 1, "ends": []}], "verdict": "yes", "option": 2},
         )[self.asked % 3]
         choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": json.dumps(content)}}
@@ -225,6 +227,8 @@ def speaking(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callab
         price = f'[[price]]\nnames = ["{running[-1].model}"]\ndate = 2026-11-01\nin = 10\nout = 10\n'
         (place / "prices.toml").write_text(price)
         monkeypatch.setenv("FEDKG_MODELS_DIR", str(place))
+        (tmp_path / "plans.toml").write_text("[search]\nshow_all = 0\n")
+        monkeypatch.setenv("FEDKG_SETTINGS", str(tmp_path / "plans.toml"))
         return running[-1]
 
     yield start

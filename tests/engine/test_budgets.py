@@ -29,13 +29,13 @@ QUESTION = "What is the capital of Ruritania?"
 
 
 def play(messages: Sequence[Message], call: str) -> str:
-    """The replies of a model that knows: three calls lead to the capital."""
+    """The replies of a model that knows: three calls lead to the capital, the last one since not all ends are shown."""
     match = re.search(r"(?m)^(\d+)\. .*capital", messages[-1].content)
     statement = "*placeholder* is the capital of Ruritania."
     plan = {"keywords": ["capital"], "planning_steps": ["find it"], "declarative_statement": statement}
     replies: dict[str, Any] = {
         "plan": plan | {"kind": "entities", "mentions": ["Ruritania"]},
-        "choose": {"picks": [{"offer": int(match[1]) if match else 1, "follows": True, "deducible": True}]},
+        "choose": {"picks": [{"offer": int(match[1]) if match else 1, "ends": [0]}], "decides": True, "more": False},
         "answer": {"paths": [{"path": 1, "ends": []}], "verdict": ""},
     }
     return json.dumps(replies[call])
@@ -72,7 +72,7 @@ def prices(tmp_path: Path) -> Path:
 
 def session_of(graph: Path, chat: Any, **options: Any) -> Session:
     """A session that keeps nothing and needs no weights."""
-    return Session(graph, chat=chat, embedder="bm25", cache=False, **options)
+    return Session(graph, chat=chat, embedder="bm25", cache=False, show_all=0, **options)
 
 
 async def answers_of(session: Session, times: int) -> list[Answer]:

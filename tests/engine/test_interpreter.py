@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from fedkg.config.settings import Form, SearchSettings
-from fedkg.core.choice import Choice, Conclusion, Verdict
+from fedkg.core.choice import Choice, Conclusion, Decision, Verdict
 from fedkg.core.events import Chosen, Event, Fetched, Judged, Proposed, Ranked, Reached, Scored, Verified, Warned
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.question import Match, Plan
@@ -166,7 +166,7 @@ async def test_every_need_survives_nonsense(town: SparqlGraph, hashing: LazySimi
     interpreter = scripted(town, hashing, told)
     expansion, beams = await expanded(interpreter)
     told.clear()
-    assert await interpreter.serve(Choosing(1, (START,), expansion.candidates, 1)) == (Choice(1),)
+    assert await interpreter.serve(Choosing(1, beams, 1)) == Decision((1,))
     assert await interpreter.serve(Picking(1, START, expansion.candidates, 1)) == (Choice(1),)
     assert await interpreter.serve(Deducing(1, beams)) == (Verdict(1, True, False), Verdict(2, True, False))
     assert not interpreter.record.judged
@@ -429,10 +429,10 @@ async def test_a_path_finishes_where_the_model_is_as_sure_as_not(
 async def test_where_steps_lead_to_is_told(town: SparqlGraph, hashing: LazySimilarity) -> None:
     """Each stage with the ends of its steps, by IRI and by label: whoever measures sees where the answer got lost."""
     told: list[Event] = []
-    reply = '{"picks": [{"offer": 1, "follows": true, "deducible": false}]}'
+    reply = '{"picks": [{"offer": 1, "ends": []}], "decides": false, "more": false}'
     interpreter = interpreter_of(town, hashing, told.append, PromptedModel(ScriptedModel(lambda *_: reply)))
-    expansion, _ = await expanded(interpreter)
-    await interpreter.serve(Choosing(1, (START,), expansion.candidates, 1))
+    expansion, beams = await expanded(interpreter)
+    await interpreter.serve(Choosing(1, beams, 1))
     reached = [event for event in told if isinstance(event, Reached)]
     assert [event.stage for event in reached] == ["offered", "chosen", "kept", "finished"]
     assert [len(event.ends) for event in reached] == [len(expansion.candidates), 1, 1, 0]

@@ -71,8 +71,23 @@ class Player:
         }
 
     def choose(self, shown: str) -> dict[str, Any]:
-        """All offers with a wanted relation."""
-        return {"picks": [{"offer": number, **self.judged("choose")} for number in self.found(shown, "choose")]}
+        """All offers with wanted relations; the longest of them decide."""
+        reply, relations = self.asked.reply, self.asked.relations
+        lines = re.findall(r"(?m)^(\d+)\. (.*[→←] .*)$", shown)
+        chains = {int(number): re.split(" [→←] ", text)[1::2] for number, text in lines}
+        wanted = {
+            number: chain
+            for number, chain in chains.items()
+            if len(chain) <= len(relations) and all(map(set.__contains__, relations, chain))
+        }
+        arrived = any(len(chain) == len(relations) for chain in wanted.values())
+        numbers = [number for number, chain in wanted.items() if not arrived or len(chain) == len(relations)]
+        numbers = numbers if reply["paths"] or not arrived else []
+        if self.asked.kind in ("yesno", "claim"):
+            return {"picks": numbers, "verdict": reply["verdict"] if arrived else "", "more": False}
+        if self.asked.kind == "choice":
+            return {"picks": numbers, "option": reply["option"] if arrived else 0, "more": False}
+        return {"picks": [{"offer": number, "ends": []} for number in numbers], "decides": arrived, "more": False}
 
     def beam(self, shown: str) -> dict[str, Any]:
         """All candidates with a wanted relation; a depth ends with its verification."""
@@ -138,7 +153,9 @@ async def answered(
     **given: Any,
 ) -> Answer:
     """The answer to the player's question."""
-    search = SearchSettings(call_plan="paper" if plan == "paper" else "fused", last_step=last_step, planning=planning)
+    search = SearchSettings(
+        call_plan="paper" if plan == "paper" else "fused", last_step=last_step, planning=planning, show_all=0
+    )
     similarity = LazySimilarity(HashingEmbedder(), MemoryStore())
     model = PromptedModel(ScriptedModel(player))
     run = QuestionRun(player.asked.question, graph, model, similarity, Settings(search=search), Usage, **given)
@@ -244,7 +261,7 @@ async def test_paths_that_decide_nothing_are_no_answer(towns: SparqlGraph, name:
     The document says that nothing was found, not what the model guessed.
     """
     answer = await answered(towns, Player(QUESTIONS[name]._replace(reply=reply)))
-    assert (answer.status, answer.answers) == (Status.NOT_FOUND, ())
+    assert (answer.status, answer.answers) == (Status.NONE, ())
     unfounded = not reply["paths"] and (reply.get("verdict") or reply.get("option"))
     assert any("names no path that this rests on" in warning for warning in answer.warnings) == bool(unfounded)
 
@@ -316,6 +333,9 @@ async def test_what_two_topics_share_is_the_answer(
     assert [value.value for value in answer.answers] == [expected]
     assert {path.edges[0].edge.start.text for path in answer.paths} == {"<http://x/kong>", "<http://x/rings>"}
     assert (len(answer.paths), answer.answers[0].paths) == (2, (0, 1))
+    if plan == "fused":
+        assert [call for call, _ in player.prompts] == ["plan", "choose"], "they meet in what the model picked"
+        return
     shown = re.findall(r"(?m)^\d\. (.*)$", player.prompts[-1][1])
     assert shown[0] == "King Kong → genre → adventure; also The Two Towers → genre → adventure"
     assert len(shown) == 3
@@ -339,12 +359,12 @@ async def test_whether_two_topics_share_something_rests_on_both(
 
 @pytest.mark.parametrize(("name", "answers"), [("count", ["2"]), ("entities", ["Ana", "Bo"]), ("yesno", ["yes"])])
 async def test_what_is_answered_without_the_last_step(towns: SparqlGraph, name: str, answers: list[str]) -> None:
-    """Ends are listed and counted without the answer call; a judgement makes it, and says so."""
+    """Ends are listed and counted without the answer call; so is a judgement that the choice has made."""
     player = Player(QUESTIONS[name])
     answer = await answered(towns, player, last_step=False)
     assert sorted(value.value for value in answer.answers) == answers
-    made = "answer" in [call for call, _ in player.prompts]
-    assert made == (name == "yesno") == any("only the model can judge" in warning for warning in answer.warnings)
+    assert "answer" not in [call for call, _ in player.prompts]
+    assert not answer.warnings
 
 
 async def test_without_planning_no_choice_is_shown_the_plan(towns: SparqlGraph) -> None:
@@ -357,4 +377,3 @@ async def test_without_planning_no_choice_is_shown_the_plan(towns: SparqlGraph) 
         shown[planning] = [text for call, text in player.prompts if call == "choose"]
     assert all("Plan: town → population → number" in text for text in shown[True])
     assert not any("Plan:" in text for text in shown[False])
-    assert all("Statement: It is so *placeholder*." in text for text in shown[False])

@@ -60,7 +60,7 @@ class Broken(ServedGraph):
 def play(messages: Sequence[Message], call: str) -> str:
     """A model that picks the pet, and is done."""
     offer = re.search(r"(?m)^(\d+)\. .*→ pet →", messages[-1].content)
-    picks = [{"offer": int(offer[1]) if offer else 1, "follows": True, "deducible": True}]
+    picks = [{"offer": int(offer[1]) if offer else 1, "ends": []}]
     plan = {
         "keywords": ["pet"],
         "planning_steps": ["find the pet"],
@@ -69,7 +69,7 @@ def play(messages: Sequence[Message], call: str) -> str:
         "mentions": ["Ann"],
     }
     ends = {"paths": [{"path": 1, "ends": []}], "verdict": ""}
-    return json.dumps({"plan": plan, "choose": {"picks": picks}, "answer": ends}[call])
+    return json.dumps({"plan": plan, "choose": {"picks": picks, "decides": True}, "answer": ends}[call])
 
 
 def play_two(messages: Sequence[Message], call: str) -> str:
@@ -109,7 +109,8 @@ async def test_an_entity_on_the_way_failed() -> None:
 
 async def test_an_entity_that_was_only_looked_at_ahead_failed() -> None:
     """The lookahead fails over an entity that the model did not go on from: a gap, and no caveat."""
-    answer = await asked(Broken(NAMED + FACTS, "kim"), depth=2, chat=ScriptedModel(play))
+    options: dict[str, Any] = {"search.show_all": 0}
+    answer = await asked(Broken(NAMED + FACTS, "kim"), depth=2, chat=ScriptedModel(play), **options)
     assert [value.value for value in answer.answers] == ["Rex"]
     assert [gap.asked for gap in answer.gaps] == ["http://x/kim (out), http://x/kim (in)"]
     assert partial(answer) == []

@@ -65,8 +65,9 @@ class Player:
     def __call__(self, messages: Sequence[Message], call: str) -> str:
         """The reply to one call."""
         self.calls.append(call)
-        depth = max(self.calls.count("choose"), self.calls.count("beam"))
-        numbers = [number for number, relation in self._offers(messages) if relation == self.relations[depth - 1]][:1]
+        depth = self.calls.count("beam")
+        wanted = self.relations[max(depth - 1, 0)]
+        numbers = [number for number, chain in self._offers(messages) if chain[-1] == wanted][:1]
         judged = {"follows": True, "deducible": depth == len(self.relations)}
         replies: dict[str, Any] = {
             "plan": {
@@ -76,18 +77,28 @@ class Player:
                 "kind": self.kind,
                 "mentions": ["King Kong"],
             },
-            "choose": {"picks": [{"offer": number, **judged} for number in numbers]},
+            "choose": self._choice(messages),
             "beam": {"picks": numbers},
             "deductive": {"verdicts": [{"path": 1, **judged}]},
             "answer": {"paths": [{"path": 1, "ends": []}], "verdict": self.verdict},
         }
         return json.dumps(replies[call])
 
+    def _choice(self, messages: Sequence[Message]) -> dict[str, Any]:
+        """What decides at the last depth, where some of the ends answer that are not shown; or the verdict."""
+        ways = {number: chain for number, chain in self._offers(messages) if chain == self.relations[: len(chain)]}
+        arrived = self.relations in ways.values()
+        numbers = [number for number, chain in ways.items() if not arrived or chain == self.relations][:1]
+        if self.verdict:
+            return {"picks": numbers, "verdict": self.verdict if arrived else "", "more": False}
+        picks = [{"offer": number, "ends": [0]} for number in numbers]
+        return {"picks": picks, "decides": arrived, "more": False}
+
     @staticmethod
-    def _offers(messages: Sequence[Message]) -> list[tuple[int, str]]:
-        """The numbered lines of the prompt with the relation of their last step."""
-        matches = re.findall(r"(?m)^(\d+)\. .*[→←] (.+?) [→←] [^→←]*$", messages[-1].content)
-        return [(int(number), relation) for number, relation in matches]
+    def _offers(messages: Sequence[Message]) -> list[tuple[int, tuple[str, ...]]]:
+        """The numbered lines of the prompt with their relations."""
+        matches = re.findall(r"(?m)^(\d+)\. (.*[→←] .*)$", messages[-1].content)
+        return [(int(number), tuple(re.split(" [→←] ", text)[1::2])) for number, text in matches]
 
 
 @pytest.fixture
@@ -102,7 +113,9 @@ def run_of(
     """A run of one question with a scripted model."""
     ledger = Ledger()
     made = Settings(
-        search=SearchSettings(**settings.pop("search", {})), budget=Budget(**settings.pop("budget", {})), **settings
+        search=SearchSettings(**{"show_all": 0, **settings.pop("search", {})}),
+        budget=Budget(**settings.pop("budget", {})),
+        **settings,
     )
     chat = play if hasattr(play, "complete") else ScriptedModel(play)
     model = PromptedModel(chat, ledger, made.budget)
@@ -216,8 +229,8 @@ async def test_an_answer_that_was_not_chosen_is_not_none(films: SparqlGraph, rep
     def play(messages: Sequence[Message], call: str) -> str:
         return reply if call == "answer" else player(messages, call)
 
-    assert (await answer_of(run_of(films, play))).status is status
-    assert player.calls.count("choose") == 2
+    assert (await answer_of(run_of(films, play, search={"call_plan": "paper"}))).status is status
+    assert player.calls.count("beam") == 2
 
 
 async def test_a_likeness_judges_nothing(films: SparqlGraph) -> None:
@@ -244,9 +257,7 @@ class Down:
         raise UnreachableError("no connection", endpoint="broken")
 
 
-@pytest.mark.parametrize(
-    "reply", ["", "no idea", "{}", '{"picks": [{"offer": 99, "follows": true, "deducible": true}]}']
-)
+@pytest.mark.parametrize("reply", ["", "no idea", "{}", '{"picks": [{"offer": 99, "ends": []}], "decides": true}'])
 async def test_a_model_that_answers_nonsense_is_replaced_by_the_ranking(films: SparqlGraph, reply: str) -> None:
     """After one repair the walk goes on by the retriever's order, and the document says so."""
     player = Player("directed by", "spouse")
@@ -285,7 +296,8 @@ async def test_one_call_that_is_refused_is_survived_like_a_bad_reply(
             raise refused("too long")
         return player(messages, asked)
 
-    answer = await answer_of(run_of(films, play, search={"depth": 2 if call == "plan" else 1}))
+    plan = "paper" if call == "answer" else "fused"
+    answer = await answer_of(run_of(films, play, search={"depth": 2 if call == "plan" else 1, "call_plan": plan}))
     assert any("too long" in warning for warning in answer.warnings)
     assert (answer.status is Status.ANSWERED) == (call != "answer")
 
@@ -366,7 +378,7 @@ async def test_an_answer_that_is_known_when_a_budget_ends_is_kept(
 
     monkeypatch.setattr("fedkg.engine.handlers.expanding.complete", over)
     player = Player("starring", "none of these")
-    answer = await answer_of(run_of(films, player, search={"form": form}))
+    answer = await answer_of(run_of(films, player, search={"form": form, "call_plan": "paper"}))
     assert (answer.status, answer.usage.spent) == (Status.ANSWERED, "seconds")
     assert len(answer.answers) == (2 if form == "groups" else 1)
     assert any("there may be more" in warning for warning in answer.warnings)
@@ -433,7 +445,7 @@ def test_whatever_the_model_says_every_edge_was_said_by_the_endpoint(
     films: SparqlGraph, reply: str, numbers: list[int]
 ) -> None:
     """Path validity is a law: no reply makes an edge that the endpoint does not hold."""
-    picks = json.dumps({"picks": [{"offer": number, "follows": True, "deducible": True} for number in numbers]})
+    picks = json.dumps({"picks": [{"offer": number, "ends": []} for number in numbers], "decides": True})
     player = Player("directed by")
 
     def play(messages: Sequence[Message], call: str) -> str:
@@ -504,9 +516,9 @@ async def test_whoever_lists_all_shown_tails_means_all(films: SparqlGraph) -> No
     def play(messages: Sequence[Message], call: str) -> str:
         if call == "answer":
             return '{"paths": [{"path": 1, "ends": [1]}], "verdict": ""}'
-        return Player("starring")(messages, call).replace('"deducible": true', '"deducible": false')
+        return Player("starring")(messages, call)
 
-    answer = await answer_of(run_of(films, play, search={"form": "pairs", "depth": 1}))
+    answer = await answer_of(run_of(films, play, search={"form": "pairs", "depth": 1, "call_plan": "paper"}))
     assert {value.value for value in answer.answers} == {"Naomi Watts", "Jack Black"}
 
 

@@ -41,7 +41,7 @@ def play(messages: Sequence[Message], call: str) -> str:
     child = next((row.partition(".")[0] for row in offers if "→ child →" in row), "1")
     replies = {
         "plan": PLAN,
-        "choose": {"picks": [{"offer": int(child), "follows": True, "deducible": True}]},
+        "choose": {"picks": [{"offer": int(child), "ends": [0]}], "decides": True, "more": False},
         "answer": {"paths": [{"path": 1, "ends": []}]},
     }
     return json.dumps(replies[call])
@@ -60,7 +60,9 @@ class Entries(list[TranscriptEntry]):
 
 async def asked(chat: ScriptedModel, sink: object, **options: object) -> Status:
     """The status of the question's answer."""
-    async with Session("sample", chat=chat, transcript=sink, embedder="bm25", cache=False, **options) as session:  # type: ignore[arg-type]  # options of several types
+    async with Session(
+        "sample", chat=chat, transcript=sink, embedder="bm25", cache=False, **{"show_all": 0, **options}
+    ) as session:  # type: ignore[arg-type]  # options of several types
         return (await session.ask(QUESTION)).status
 
 

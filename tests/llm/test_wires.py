@@ -492,9 +492,9 @@ async def test_numbers_of_no_offer_are_sent_back_once_and_never_end_in_none(
 ) -> None:
     """The second time the ranking chooses, with a warning; nothing was judged, so that "none" is not said."""
     (tmp_path / "film.ttl").write_text(FILM, encoding="utf-8")
-    bad = f'{{"picks": [{{"offer": {number}, "follows": true, "deducible": true}}]}}'
+    bad = f'{{"picks": [{{"offer": {number}, "ends": []}}], "decides": true, "more": false}}'
     wire.replies = [wire.said(vendor.reply(text)) for text in (PLANNED, bad, bad, '{"paths": []}')]
-    options: dict[str, Any] = {"embedder": "bm25", "cache": False, "search.depth": 2}
+    options: dict[str, Any] = {"embedder": "bm25", "cache": False, "search.depth": 2, "search.show_all": 0}
     async with Session(f"generic@{tmp_path / 'film.ttl'}", chat=vendor.make(wire.url), **options) as session:
         answer = await session.ask("When was Alien made?")
     assert [call.call for call in answer.ledger] == ["plan", "choose", "choose", "answer"]

@@ -63,6 +63,11 @@ def ring(size: int, *, both: bool) -> str:
     return "\n".join([*facts, *(f":n{other} r:likes :n{number} ." for number, other in pairs if both)])
 
 
+def _answers(method: str, says: Says | None) -> bool:
+    """Whether a model with that habit finds an answer: one that calls all of it insufficient does not with FiDeLiS."""
+    return says in {SAYS["first"], SAYS["everything"]} and method != "fidelis"
+
+
 @pytest.mark.parametrize("flag", ["--depth", "--beam", "--candidates"])
 @pytest.mark.parametrize("method", METHODS)
 def test_a_search_of_nothing_is_refused(method: str, flag: str) -> None:
@@ -85,7 +90,7 @@ async def test_a_circle_ends(
     assert all(len(path.edges) <= size - 1 + IDLE for path in answer.paths)
     assert meter.usage().by_kind["neighbours"] <= 2 * size
     assert answer.status in {Status.ANSWERED, Status.NOT_FOUND, Status.NONE}
-    assert bool(answer.answers) == (says in {SAYS["first"], SAYS["everything"]})
+    assert bool(answer.answers) == _answers(method, says)
 
 
 @every_model
@@ -110,7 +115,7 @@ async def test_the_narrowest_search(ask: Any, make_graph: MakeGraph, method: str
     graph = make_graph(ring(3, both=True))
     answer = await ask(graph, method, says, depth=1, beam=1, candidates=1, frontier=1, tails=1)
     assert answer.status in {Status.ANSWERED, Status.NOT_FOUND}
-    assert bool(answer.answers) == (says in {SAYS["first"], SAYS["everything"]})
+    assert bool(answer.answers) == _answers(method, says)
 
 
 @every_model

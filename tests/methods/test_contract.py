@@ -137,8 +137,8 @@ def _check_order(events: Sequence[Event]) -> None:
     depth = 0
     for number, (before, event) in enumerate(itertools.pairwise(walk), 1):
         if isinstance(event, Fetched):
-            assert event.depth in {1, depth, depth + 1}
-            depth = event.depth
+            assert 1 <= event.depth <= depth + 1  # what was passed over is opened later
+            depth = max(depth, event.depth)
         elif isinstance(event, Ranked):
             assert isinstance(before, Fetched | Scored)
         if isinstance(event, Fetched | Ranked | Chosen | Verified):
@@ -256,12 +256,15 @@ async def test_every_kind_of_question_has_its_answer(films: Path, method: str, s
 async def test_no_method_calls_more_than_its_page_says(
     films: Path, method: str, depth: int, beam: int, says: Says
 ) -> None:
-    """Never more; and as many, where one step is walked and nothing is ever enough."""
+    """Never more; and as many, where one step is walked and nothing is ever enough.
+
+    FiDeLiS makes no answer call on what was called insufficient.
+    """
     most = eval(MOST_CALLS[method], {"min": min}, {"N": beam, "D": depth})
-    options = {"search.depth": depth, "search.beam": beam}
+    options = {"search.depth": depth, "search.beam": beam, "search.show_all": 0}
     answer, _ = await asked(session_of(films, Chat(says), method, **options))
     assert answer.usage.model_calls <= most
-    if says is first and depth == beam == 1:
+    if says is first and depth == beam == 1 and method != "fidelis":
         assert answer.usage.model_calls == most
 
 

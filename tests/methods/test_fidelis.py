@@ -4,12 +4,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fedkg.config.settings import SearchSettings
-from fedkg.core.choice import Choice, Conclusion, Verdict
+from fedkg.core.choice import Choice, Conclusion, Decision, Verdict
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.terms import DirectedRelation, Edge, Iri
 from fedkg.errors import BudgetError
@@ -79,8 +80,11 @@ class Driver:
                 ]
                 return Expansion(tuple(steps), complete=True)
             case Choosing():
-                finishes = need.depth == self.finish_at
-                return tuple(Choice(n, True, finishes) for n in range(1, min(self.picks, need.width) + 1))
+                offered = list(need.numbered)[: len(need.offers)]
+                return Decision(
+                    tuple(offered[: min(self.picks, need.width)]),
+                    decides=need.depth == self.finish_at and self.picks > 0,
+                )
             case Picking():
                 return (Choice(1), Choice(2))[: need.width]
             case Deducing():
@@ -92,6 +96,12 @@ class Driver:
                 return self.conclude or Conclusion(tuple(range(1, len(need.partial_paths) + 1)))
 
 
+def _paged(driver: Driver, need: Need[object]) -> Any:
+    """The driver's reply, with a page of one."""
+    reply = driver(need)
+    return msgspec.structs.replace(reply, page=1) if isinstance(reply, Expansion) else reply
+
+
 def test_it_halts_at_the_depth_that_has_finished_paths() -> None:
     """A path that the verifier finishes at depth 2 ends the search there, although depth 4 is allowed."""
     result, needs = drive(SearchSettings(depth=4), Driver(finish_at=2))
@@ -99,12 +109,19 @@ def test_it_halts_at_the_depth_that_has_finished_paths() -> None:
     assert [len(beam.steps) for beam in result.paths] == [2, 2]
 
 
-def test_fused_costs_one_choice_per_depth_and_one_answer() -> None:
-    """With the fused plan the model is called at most depth + 1 times (the plan call is the driver's)."""
-    _, needs = drive(SearchSettings(depth=3, call_plan="fused"), Driver())
+def test_fused_costs_one_choice_per_depth() -> None:
+    """What the last choice calls insufficient is not asked about again (the plan call is the driver's)."""
+    result, needs = drive(SearchSettings(depth=3, call_plan="fused"), Driver())
     assert kinds(needs).count("Choosing") == 3
-    assert kinds(needs).count("Answering") == 1
-    assert "Deducing" not in kinds(needs)
+    assert not {"Deducing", "Answering"} & set(kinds(needs))
+    assert (result.paths, result.exhausted) == ((), False)
+
+
+def test_a_decision_ends_the_walk_without_an_answer_call() -> None:
+    """The picks are completed, and their ends are the answer."""
+    result, needs = drive(SearchSettings(depth=3), Driver(finish_at=2, picks=1))
+    assert kinds(needs) == ["Expanding", "Choosing", "Expanding", "Choosing", "Completing"]
+    assert result.tails == ((),)
 
 
 def test_paper_costs_one_call_per_beam_and_one_verification_per_depth() -> None:
@@ -116,8 +133,8 @@ def test_paper_costs_one_call_per_beam_and_one_verification_per_depth() -> None:
 
 def test_finished_paths_are_completed_before_the_answer_and_others_after() -> None:
     """The model sees all tails of a finished path; unfinished paths are completed only once they are chosen."""
-    _, finished = drive(SearchSettings(depth=2), Driver(finish_at=1))
-    _, unfinished = drive(SearchSettings(depth=2), Driver())
+    _, finished = drive(SearchSettings(depth=2, call_plan="paper"), Driver(finish_at=1))
+    _, unfinished = drive(SearchSettings(depth=2, call_plan="paper"), Driver())
     assert kinds(finished)[-2:] == ["Completing", "Answering"]
     assert kinds(unfinished)[-2:] == ["Answering", "Completing"]
 
@@ -125,7 +142,7 @@ def test_finished_paths_are_completed_before_the_answer_and_others_after() -> No
 @pytest.mark.parametrize("finish_at", [0, 1])
 def test_an_answer_that_is_known_survives_a_spent_budget(finish_at: int) -> None:
     """Paths that were chosen come back as they are, marked as cut; where nothing is chosen yet the search ends."""
-    walk = fidelis.search(Task((TOPIC,), SearchSettings(depth=1)))
+    walk = fidelis.search(Task((TOPIC,), SearchSettings(depth=1, call_plan="paper")))
     driver, need = Driver(finish_at), next(walk)
     while not isinstance(need, Completing):
         need = walk.send(driver(need))
@@ -141,19 +158,34 @@ def test_a_step_that_does_not_follow_is_pruned() -> None:
     """C_local = 0 removes the step, whatever the model said of the whole path."""
 
     def answer(need: Need[object]) -> Any:
-        if isinstance(need, Choosing):
-            return (Choice(1, follows=False, finishes=True), Choice(2, follows=True, finishes=False))
+        if isinstance(need, Deducing):
+            return (Verdict(1, follows=False, finishes=True), Verdict(2, follows=True, finishes=False))
         return Driver()(need)
 
-    result, _ = drive(SearchSettings(depth=1), answer)
+    result, _ = drive(SearchSettings(depth=1, call_plan="paper"), answer)
     assert [beam.steps[-1].relation.relation.local_name for beam in result.paths] == ["d1b0b"]
 
 
-def test_nothing_chosen_ends_the_walk_with_nothing_found() -> None:
-    """Where the model says that nothing leads on, no answer call is paid for."""
-    result, needs = drive(SearchSettings(depth=3), Driver(picks=0))
+def test_nothing_chosen_opens_what_was_passed_over() -> None:
+    """It is the graph that has none only where each depth was open; no answer call is paid for."""
+    result, needs = drive(SearchSettings(depth=2), Driver(picks=0))
     assert result == SearchResult(exhausted=True)
-    assert kinds(needs) == ["Expanding", "Choosing"]
+    assert kinds(needs) == ["Expanding", "Choosing"] * 2
+    assert [len(need.partial_paths) for need in needs if isinstance(need, Expanding)] == [1, 2]
+
+
+def test_a_model_that_does_not_judge_ends_where_it_picks_nothing() -> None:
+    """Nothing was called insufficient: what was picked before is judged by the answer call."""
+
+    def answer(need: Need[object]) -> Any:
+        match need:
+            case Choosing():
+                return Decision(tuple(need.numbered)[:1] if need.depth == 1 else ())
+        return Driver()(need)
+
+    result, needs = drive(SearchSettings(depth=3), answer)
+    assert kinds(needs) == ["Expanding", "Choosing", "Expanding", "Choosing", "Answering", "Completing"]
+    assert len(result.paths) == 1
 
 
 def test_no_candidates_cost_no_call() -> None:
@@ -175,28 +207,33 @@ def test_exhausted_is_false_where_something_was_left_out() -> None:
 
     assert not drive(SearchSettings(depth=2), answer)[0].exhausted
     assert not drive(SearchSettings(depth=1), Driver(conclude=Conclusion()))[0].exhausted, "depth was the limit"
+    unread = Driver(picks=0)
+    assert not drive(SearchSettings(depth=1, candidates=1), lambda need: _paged(unread, need))[0].exhausted
 
 
 def test_the_answer_call_sees_the_kept_paths_of_every_depth_where_none_finished() -> None:
     """Last-step reasoning over the trail: the deepest paths first."""
-    _, needs = drive(SearchSettings(depth=2), Driver(picks=1))
+    _, needs = drive(SearchSettings(depth=2, call_plan="paper", beam=1), Driver(picks=1))
     offered = next(need for need in needs if isinstance(need, Answering)).partial_paths
     assert [len(beam.steps) for beam in offered] == [2, 1]
 
 
 def test_the_next_candidates_are_offered_where_none_of_the_best_was_chosen() -> None:
-    """Forty candidates in pages of ten: the second call shows all the rest, so that "none" is said for sure."""
-    pages: list[int] = []
+    """Forty candidates in pages of ten: the second call shows all the rest."""
+    pages: list[tuple[int, int, bool]] = []
+    numbers: list[int] = []
 
     def answer(need: Need[object]) -> Any:
         if isinstance(need, Expanding):
             return Expansion(tuple(step(f"c{n}") for n in range(40)), complete=True, page=10)
         assert isinstance(need, Choosing)
-        pages.append(len(need.candidates))
-        return ()
+        pages.append((len(need.offers), need.waiting, need.last))
+        numbers.extend(need.numbers)
+        return Decision(decides=False)
 
-    result, _ = drive(SearchSettings(depth=4), answer)
-    assert (pages, result.exhausted) == ([10, 30], True)
+    result, _ = drive(SearchSettings(depth=2), answer)
+    assert (pages, result.exhausted) == ([(10, 30, False), (30, 0, True)], False)
+    assert numbers == list(range(1, 41)), "numbers run on"
 
 
 def test_further_pages_stay_within_depth_calls() -> None:
@@ -204,20 +241,20 @@ def test_further_pages_stay_within_depth_calls() -> None:
 
     def answer(need: Need[object]) -> Any:
         many = tuple(step(f"c{n}") for n in range(40))
-        return Expansion(many, complete=True, page=10) if isinstance(need, Expanding) else ()
+        return Expansion(many, complete=True, page=10) if isinstance(need, Expanding) else Decision(decides=False)
 
     result, needs = drive(SearchSettings(depth=1), answer)
     assert (kinds(needs), result.exhausted) == (["Expanding", "Choosing"], False)
 
 
 def test_a_choice_from_a_later_page_is_the_candidate_that_was_shown() -> None:
-    """Numbers count within the page."""
+    """Numbers run on over the pages."""
 
     def answer(need: Need[object]) -> Any:
         if isinstance(need, Expanding):
             return Expansion(tuple(step(f"c{n}") for n in range(5)), complete=True, page=2)
         if isinstance(need, Choosing):
-            return () if len(need.candidates) == 2 else (Choice(2, follows=True, finishes=True),)
+            return Decision((4,), decides=True) if 4 in need.numbers else Decision(decides=False)
         return Driver()(need)
 
     result, _ = drive(SearchSettings(depth=3), answer)
@@ -235,25 +272,22 @@ def test_without_a_verifier_nothing_is_pruned_and_nothing_finishes() -> None:
 def test_the_conclusion_names_paths_and_tails() -> None:
     """Only the paths that the model names come back, with its choice of tails."""
     conclusion = Conclusion((2,), {2: (1,)})
-    result, _ = drive(SearchSettings(depth=1), Driver(finish_at=1, conclude=conclusion))
+    result, _ = drive(SearchSettings(depth=1, call_plan="paper"), Driver(finish_at=1, conclude=conclusion))
     assert len(result.paths) == 1
     assert result.tails == ((1,),)
 
 
-@pytest.mark.parametrize("plan", ["fused", "paper"])
-def test_a_judgement_rests_on_all_paths(plan: Any) -> None:
+def test_a_judgement_rests_on_all_paths() -> None:
     """Whoever verifies sees what was kept before; the answer call sees what finished, and all other ends whole."""
 
     def answer(need: Need[object]) -> Any:
         match need:
-            case Choosing(depth=2):
-                return (Choice(1, follows=True, finishes=True),)
             case Picking(depth=2):
                 return (Choice(1),) if need.path.steps[0].relation.relation.local_name == "d1b0a" else ()
         return Driver(finish_at=2)(need)
 
-    result, needs = drive(SearchSettings(depth=4, call_plan=plan), answer, together=True)
-    (verified,) = [need.kept for need in needs if isinstance(need, Choosing | Deducing) and need.depth == 2]
+    result, needs = drive(SearchSettings(depth=4, call_plan="paper"), answer, together=True)
+    (verified,) = [need.kept for need in needs if isinstance(need, Deducing) and need.depth == 2]
     assert {beam.chain[-1].relation.local_name for beam in verified} == {"d1b0a", "d1b0b"}
     assert kinds(needs)[-2:] == ["Completing", "Answering"]
     assert [[step.relation.relation.local_name for step in beam.steps] for beam in result.paths] == [
@@ -263,15 +297,32 @@ def test_a_judgement_rests_on_all_paths(plan: Any) -> None:
 
 
 @pytest.mark.parametrize("together", [True, False])
-def test_only_a_judgement_counts_what_was_kept_before(together: bool) -> None:
+def test_only_a_judgement_of_the_paper_counts_what_was_kept_before(together: bool) -> None:
     """Where one path answers the others are not shown again, and the answer call sees the finished ones only."""
-    _, needs = drive(SearchSettings(depth=2), Driver(finish_at=2, picks=1), together=together)
-    assert [len(need.kept) for need in needs if isinstance(need, Choosing)] == [0, 1 if together else 0]
+    _, needs = drive(SearchSettings(depth=2, beam=1, call_plan="paper"), Driver(finish_at=2), together=together)
+    assert [len(need.kept) for need in needs if isinstance(need, Deducing)] == [0, 1 if together else 0]
+
+
+def test_what_was_picked_stays_in_sight() -> None:
+    """Under its number, by which it can decide later: a verdict rests on it, and on nothing else."""
+
+    def answer(need: Need[object]) -> Any:
+        match need:
+            case Choosing(depth=2):
+                return Decision((1, 3), decides=True, verdict="no")
+        return Driver(picks=1)(need)
+
+    result, needs = drive(SearchSettings(depth=2), answer, together=True)
+    first, second = [need for need in needs if isinstance(need, Choosing)]
+    assert (first.numbers, first.kept) == ((1, 2), ())
+    assert (second.numbers, second.kept) == ((3, 4, 1), first.offers[:1])
+    assert result.paths == (first.offers[0], second.offers[0])
+    assert (result.conclusion.verdict, kinds(needs)[-1]) == ("no", "Completing")
 
 
 def test_evidence_that_never_finished_is_judged_too() -> None:
     """At the last depth the answer call decides; nothing that was chosen is completed a second time."""
-    result, needs = drive(SearchSettings(depth=1), Driver(), together=True)
+    result, needs = drive(SearchSettings(depth=1, call_plan="paper"), Driver(), together=True)
     assert kinds(needs)[-2:] == ["Completing", "Answering"]
     assert [len(beam.steps) for beam in result.paths] == [1, 1]
     nothing, _ = drive(SearchSettings(depth=1), Driver(picks=0), together=True)
@@ -311,9 +362,13 @@ def test_every_beam_is_made_of_offered_steps(plan: Any, depth: int, width: int, 
                 ]
                 offered.update(made)
                 return Expansion(tuple(made), complete=True)
-            case Choosing() | Picking():
+            case Choosing():
+                numbers = st.lists(st.sampled_from(need.numbers), unique=True, max_size=need.width)
+                decides, more = data.draw(st.sampled_from([True, False, None])), data.draw(st.booleans())
+                return Decision(tuple(data.draw(numbers)), decides, more=more)
+            case Picking():
                 numbers = st.lists(st.integers(1, len(need.candidates)), unique=True, max_size=need.width)
-                return tuple(Choice(n, data.draw(st.booleans()), data.draw(st.booleans())) for n in data.draw(numbers))
+                return tuple(map(Choice, data.draw(numbers)))
             case Deducing():
                 return tuple(Verdict(n, data.draw(st.booleans()), False) for n in range(1, len(need.partial_paths) + 1))
             case Completing():
@@ -324,7 +379,9 @@ def test_every_beam_is_made_of_offered_steps(plan: Any, depth: int, width: int, 
 
     result, needs = drive(SearchSettings(depth=depth, beam=width, call_plan=plan), answer)
     assert all(candidate in offered for beam in result.paths for candidate in beam.steps)
-    assert all(len(need.partial_paths) <= width for need in needs if isinstance(need, Expanding) and need.depth > 1)
+    assert sum(isinstance(need, Choosing) for need in needs) <= depth
+    shown = [path for need in needs if isinstance(need, Choosing) for path in need.offers]
+    assert len(shown) == len(set(shown)), "nothing is offered twice"
 
 
 @pytest.mark.parametrize("topics", [1, 2, 3])
@@ -342,7 +399,7 @@ def test_each_of_many_topics_has_room_for_a_path(plan: Any) -> None:
     topics, search = [Iri(f"http://x/{n}") for n in range(6)], SearchSettings(depth=2, beam=2, call_plan=plan)
     _, needs = drive(search, Driver(picks=6), topics=topics, together=True)
     walked = [need for need in needs if isinstance(need, Expanding)]
-    assert [len(need.partial_paths) for need in walked] == [6, 6]
+    assert [len(need.partial_paths) for need in walked][:2] == [6, 6]
     made = Counter({Choosing: "choose", Picking: "beam", Deducing: "deductive"}.get(type(need), "") for need in needs)
     bounds = fidelis.calls(search, len(topics))
     assert all(made[name] <= bounds[name] for name in made if name)
@@ -400,14 +457,14 @@ def test_without_the_last_step_the_paths_ends_are_the_answer(plan: Any, finish_a
 
 def test_a_judgement_is_made_without_the_last_step_too() -> None:
     """Paths end at things, and not at yes or no: the switch is passed over, and that is said."""
-    result, needs = drive(SearchSettings(depth=1, last_step=False), Driver(finish_at=1), together=True)
+    result, needs = drive(SearchSettings(depth=1, last_step=False, call_plan="paper"), Driver(1), together=True)
     assert kinds(needs)[-1] == "Answering"
     assert "only the model can judge" in result.note
 
 
 def test_nothing_found_has_no_last_step() -> None:
     """Nothing is completed, and "none" is said as it is with it."""
-    result, needs = drive(SearchSettings(depth=3, last_step=False), Driver(picks=0))
+    result, needs = drive(SearchSettings(depth=1, last_step=False), Driver(picks=0))
     assert (result, kinds(needs)) == (SearchResult(exhausted=True), ["Expanding", "Choosing"])
 
 
@@ -437,8 +494,10 @@ class Two:
                 number = next(n for n, beam in enumerate(need.partial_paths) if beam.topic == OTHER)
                 return Expansion((self.group(number, "first", "kind", "crime", "war"),), complete=True)
             case Choosing():
-                names = [candidate.relation.relation.local_name for candidate in need.candidates]
-                return tuple(Choice(n, True, name in self.finished) for n, name in enumerate(names, 1))
+                names = {number: path.chain[-1].relation.local_name for number, path in need.numbered.items()}
+                arrived = tuple(number for number, name in names.items() if name in self.finished)
+                done = {*self.finished} == {names[number] for number in arrived}
+                return Decision(arrived if done else tuple(names), decides=done)
             case Deducing():
                 names = [beam.chain[-1].relation.local_name for beam in need.partial_paths]
                 return tuple(Verdict(n, True, name in self.finished) for n, name in enumerate(names, 1))
@@ -463,10 +522,9 @@ def ends_of(result: SearchResult) -> set[tuple[str, str]]:
     return {(beam.topic.local_name, end.text) for beam in result.paths for end in beam.tails}
 
 
-@pytest.mark.parametrize("plan", ["fused", "paper"])
-def test_each_topic_is_searched_until_it_has_a_finished_path(plan: Any) -> None:
+def test_each_topic_of_the_paper_is_searched_until_it_has_a_finished_path() -> None:
     """One that has is not walked on; verifier and answer call see both paths, the latter first where they meet."""
-    result, needs = joint(Two("genre", "kind"), depth=4, call_plan=plan)
+    result, needs = joint(Two("genre", "kind"), depth=4, call_plan="paper")
     walked = [[beam.topic for beam in need.partial_paths] for need in needs if isinstance(need, Expanding)]
     assert walked == [[TOPIC, OTHER], [OTHER]]
     later = [need.kept for need in needs if isinstance(need, Choosing | Deducing) and need.depth == 2]
@@ -479,14 +537,14 @@ def test_each_topic_is_searched_until_it_has_a_finished_path(plan: Any) -> None:
 
 def test_paths_that_meet_without_being_finished_are_shown_so_too() -> None:
     """At the last depth: the answer may be what the kept paths have in common."""
-    result, needs = joint(Two(), depth=2)
+    result, needs = joint(Two(), depth=2, call_plan="paper")
     assert kinds(needs)[-2:] == ["Completing", "Answering"]
     assert {end for _, end in ends_of(result)} == {"<http://x/crime>"}
 
 
 def test_each_path_can_still_answer_for_itself() -> None:
     """The model says whether what they have in common is asked for, or what one of them leads to."""
-    result, needs = joint(Two("genre", "kind", conclude=Conclusion((2,))), depth=3)
+    result, needs = joint(Two("genre", "kind", conclude=Conclusion((2,))), depth=3, call_plan="paper")
     assert len(result.paths) == 1
     assert len(result.paths[0].tails) == 2
     assert next(need for need in needs if isinstance(need, Answering)).partial_paths[1] == result.paths[0]
@@ -501,5 +559,112 @@ def test_without_the_last_step_the_answer_is_what_the_topics_share() -> None:
 
 def test_a_finished_search_that_answers_nothing_has_not_seen_everything() -> None:
     """Where the walk ended because a path was enough, what lies beyond was not looked at: "none" is not said."""
-    result, _ = joint(Two("genre", "kind", conclude=Conclusion()), depth=4)
+    result, _ = joint(Two("genre", "kind", conclude=Conclusion()), depth=4, call_plan="paper")
     assert (result.paths, result.exhausted) == ((), False)
+
+
+def test_picks_of_several_topics_answer_with_what_they_share() -> None:
+    """The model decides over the paths of both, and their common end is the answer: no answer call."""
+    result, needs = joint(Two("genre", "kind"), depth=4)
+    assert kinds(needs) == ["Expanding", "Choosing", "Expanding", "Choosing", "Completing"]
+    assert ends_of(result) == {("topic", "<http://x/crime>"), ("other", "<http://x/crime>")}
+
+
+def group(count: int) -> Step:
+    """A group of so many ends."""
+    relation = Iri("http://x/r/part")
+    edges = tuple(Edge(TOPIC, relation, Iri(f"http://x/e{number}"), "out", "e") for number in range(count))
+    return Step(0, DirectedRelation(relation, "out"), edges, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("ends", "count", "asked"), [((), 20, False), ((2,), 8, False), ((2,), 20, True), ((0,), 20, True)]
+)
+def test_ends_that_are_not_shown_are_told_apart_by_the_answer_call(
+    ends: tuple[int, ...], count: int, asked: bool
+) -> None:
+    """Where all answer, or those that do were shown, there is nothing left to ask."""
+
+    def answer(need: Need[object]) -> Any:
+        match need:
+            case Expanding():
+                return Expansion((group(count), step("other")), complete=True)
+            case Choosing():
+                return Decision((1,), decides=True, ends={1: ends} if ends else {})
+            case Answering():
+                return Conclusion((1,), {1: (7,)})
+        return Driver()(need)
+
+    result, needs = drive(SearchSettings(), answer)
+    assert ("Answering" in kinds(needs)) == asked
+    assert result.tails == (((7,),) if asked else (ends,))
+
+
+def test_a_single_offer_costs_no_choice() -> None:
+    """It is walked on, and judged with what comes after it."""
+
+    def answer(need: Need[object]) -> Any:
+        match need:
+            case Expanding(depth=1):
+                return Expansion((step("only"),), complete=True)
+            case Expanding():
+                return Expansion((step("a", "only"), step("b", "only")), complete=True)
+            case Choosing():
+                assert (need.numbers, need.depth) == ((2, 3, 1), 2)
+                return Decision((1,), decides=True)
+        return Driver()(need)
+
+    result, needs = drive(SearchSettings(), answer)
+    assert kinds(needs) == ["Expanding", "Expanding", "Choosing", "Completing"]
+    assert [path.chain[-1].relation.local_name for path in result.paths] == ["only"]
+
+
+def test_topics_without_a_pick_stay_open() -> None:
+    """Their further offers share the next page with what the picks of the others lead to."""
+    pages: list[list[str]] = []
+
+    def answer(need: Need[object]) -> Any:
+        match need:
+            case Expanding(depth=1):
+                steps = [step(f"a{n}", "topic") for n in range(4)] + [step(f"b{n}", "other", 1) for n in range(4)]
+                return Expansion((steps[0], *steps[4:6], *steps[1:4], *steps[6:]), complete=True, page=4)
+            case Expanding():
+                return Expansion(tuple(step(f"c{n}", "a0") for n in range(4)), complete=True, page=4)
+            case Choosing():
+                pages.append([path.chain[-1].relation.local_name for path in need.offers])
+                return Decision(need.numbers[:1], decides=len(pages) == 2)
+        return Driver()(need)
+
+    drive(SearchSettings(), answer, topics=(TOPIC, OTHER))
+    assert pages == [["a0", "b0", "b1", "a1"], ["c0", "c1", "b2", "b3"]]
+
+
+def test_more_shows_further_offers_beside_what_was_picked() -> None:
+    """Of the same topic, too; without it they wait until there is nothing else."""
+    pages: list[list[str]] = []
+
+    def answer(need: Need[object], more: bool) -> Any:
+        match need:
+            case Expanding():
+                names = [f"d{need.depth}{n}" for n in range(4)]
+                return Expansion(tuple(step(name) for name in names), complete=True, page=2)
+            case Choosing():
+                pages.append([path.chain[-1].relation.local_name for path in need.offers])
+                return Decision(need.numbers[:1], decides=False, more=more)
+        return Driver()(need)
+
+    drive(SearchSettings(depth=2), lambda need: answer(need, more=True))
+    drive(SearchSettings(depth=2), lambda need: answer(need, more=False))
+    assert pages == [["d10", "d11"], ["d20", "d12"], ["d10", "d11"], ["d20", "d21"]]
+
+
+def test_without_a_plan_all_is_shown_at_once() -> None:
+    """The first page is as long as the settings say of that, later ones are as long as ever."""
+    walk = fidelis.search(Task((TOPIC,), SearchSettings(show_all=25), planned=False))
+    first = next(walk)
+    assert isinstance(first, Expanding)
+    assert first.page == 25
+    walk.send(Driver()(first))
+    second = walk.send(Decision((1,), decides=False))
+    assert isinstance(second, Expanding)
+    assert second.page is None

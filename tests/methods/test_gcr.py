@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fedkg.config.settings import SearchSettings, Settings
 from fedkg.core.answer import Answer, Status
-from fedkg.core.choice import Choice, Conclusion
+from fedkg.core.choice import Conclusion, Decision
 from fedkg.core.events import Answered
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.terms import DirectedRelation, Edge, Iri
@@ -66,7 +66,7 @@ class Table:
         self.page = page
         self.complete = complete
         self.decode: Callable[[Decoding], Decoded | None] = lambda _: None
-        self.pick: Callable[[Choosing], tuple[Choice, ...]] = self._wanted
+        self.pick: Callable[[Choosing], Decision] = self._wanted
         self.conclude: Callable[[Inducing], Conclusion] = lambda need: Conclusion(
             tuple(range(1, len(need.partial_paths) + 1))
         )
@@ -97,13 +97,12 @@ class Table:
                 groups.setdefault(relation, []).append(Edge(start, node(relation), end, "out", "e"))
         return [Step(number, DirectedRelation(node(name), "out"), tuple(edges), 1.0) for name, edges in groups.items()]
 
-    def _wanted(self, need: Choosing) -> tuple[Choice, ...]:
-        names = [step.relation.relation.local_name for step in need.candidates]
-        return tuple(
-            Choice(number, finishes=name == self.wanted[-1])
-            for number, name in enumerate(names, 1)
-            if name in self.wanted[: need.depth]
-        )
+    def _wanted(self, need: Choosing) -> Decision:
+        """What is wanted at that depth; what was wanted last, which decides, alone."""
+        names = {number: chain(path)[-1] for number, path in need.numbered.items()}
+        last = tuple(number for number, name in names.items() if name == self.wanted[-1])
+        wanted = tuple(number for number, name in names.items() if name in self.wanted[: need.depth])
+        return Decision(last, decides=True) if last and need.depth >= len(self.wanted) else Decision(wanted)
 
 
 def drive(
@@ -129,9 +128,9 @@ def chain(beam: PartialPath) -> list[str]:
     return [relation.relation.local_name for relation in beam.chain]
 
 
-def everything(need: Choosing) -> tuple[Choice, ...]:
+def everything(need: Choosing) -> Decision:
     """The picks of a model that goes on wherever it may."""
-    return tuple(map(Choice, range(1, min(need.width, len(need.candidates)) + 1)))
+    return Decision(tuple(range(1, min(need.width, len(need.offers)) + 1)))
 
 
 def induced(needs: Sequence[Need[object]]) -> list[list[str]]:
@@ -224,7 +223,7 @@ def test_one_call_is_offered_a_bounded_number_of_steps(page: int, search: dict[s
     """The best hundred, or as many as the settings say; all where offers cost nothing."""
     facts = [("kong", f"r{number}", f"n{number}") for number in range(150)]
     _, needs = drive(Table(facts, "r0", page=page), **search)
-    assert [len(need.candidates) for need in needs if isinstance(need, Choosing)] == [shown]
+    assert [len(need.offers) for need in needs if isinstance(need, Choosing)] == [shown]
 
 
 def test_the_trie_is_bounded_and_says_what_was_cut(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,7 +243,7 @@ def test_only_what_follows_in_the_trie_is_offered(monkeypatch: pytest.MonkeyPatc
     table = Table(FILMS)
     table.pick = everything
     _, needs = drive(table)
-    assert [len(need.candidates) for need in needs if isinstance(need, Choosing)] == [2, 1]
+    assert [len(need.offers) for need in needs if isinstance(need, Choosing)] == [2, 1]
 
 
 def test_paths_that_decide_together_are_completed_before_the_verdict() -> None:
@@ -299,7 +298,7 @@ def _scholar(messages: Sequence[Message], call: str) -> str:
             "kind": "entities",
             "mentions": ["King Kong"],
         },
-        "choose": {"picks": [{"offer": number, "follows": True, "deducible": False} for number in wanted]},
+        "choose": {"picks": [{"offer": number, "ends": []} for number in wanted], "decides": False, "more": False},
         "reasoning-paths": {"picks": wanted},
         "inductive": {"paths": [{"path": 1, "ends": []}]},
     }
@@ -365,11 +364,9 @@ def test_every_path_that_is_answered_from_is_in_the_trie(
 ) -> None:
     """Whatever graph it is, circles included, and whatever the model chooses, and names as answers."""
     table = Table(list(dict.fromkeys(facts)))
-    table.pick = lambda need: tuple(
-        Choice(number, finishes=data.draw(st.booleans()))
-        for number in data.draw(
-            st.lists(st.integers(1, len(need.candidates)), unique=True, max_size=need.width), label="picked"
-        )
+    table.pick = lambda need: Decision(
+        tuple(data.draw(st.lists(st.integers(1, len(need.offers)), unique=True, max_size=need.width), label="picked")),
+        decides=data.draw(st.booleans()),
     )
     table.conclude = lambda need: Conclusion(
         tuple(data.draw(st.lists(st.integers(1, len(need.partial_paths)), unique=True, max_size=4)))
@@ -393,11 +390,11 @@ def _all_paths(table: Table, topics: Sequence[str], hops: int) -> list[PartialPa
     return paths
 
 
-def _offered(need: Choosing) -> Mapping[int, list[str]]:
-    """The relations that are offered for each beam."""
-    offered: dict[int, list[str]] = {}
-    for step in need.candidates:
-        offered.setdefault(step.path_index, []).append(step.relation.relation.local_name)
+def _offered(need: Choosing) -> Mapping[str, list[str]]:
+    """The relations that are offered behind each first one."""
+    offered: dict[str, list[str]] = {}
+    for first, second in map(chain, need.offers):
+        offered.setdefault(first, []).append(second)
     return offered
 
 
@@ -407,5 +404,4 @@ def test_what_follows_each_picked_path_is_offered_in_one_call() -> None:
     table.pick = everything
     _, needs = drive(table)
     (second,) = [need for need in needs if isinstance(need, Choosing) and need.depth == 2]
-    names = {chain(beam)[0]: _offered(second)[number] for number, beam in enumerate(second.partial_paths)}
-    assert names == {"director": ["spouse", "born"], "starring": ["born"]}
+    assert _offered(second) == {"director": ["spouse", "born"], "starring": ["born"]}

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 import fedkg.methods
-from fedkg.core.choice import Choice, Conclusion, ModelOnlyAnswer, Verdict
+from fedkg.core.choice import Choice, Conclusion, Decision, ModelOnlyAnswer, Verdict
 from fedkg.core.path import PartialPath
 from fedkg.methods import base
 from fedkg.methods.base import (
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     def proven(task: Task) -> Walk:
         """Never run: mypy checks that each reply has the type that its need declares."""
         assert_type((yield from ask(Expanding(1, ()))), Expansion)
-        assert_type((yield from ask(Choosing(1, (), (), 1))), tuple[Choice, ...])
+        assert_type((yield from ask(Choosing(1, (), 1))), Decision)
         assert_type((yield from ask(Decoding((), 1))), Decoded | None)
         assert_type((yield from ask(Picking(1, PartialPath(task.topics[0]), (), 1))), tuple[Choice, ...])
         assert_type((yield from ask(Deducing(1, ()))), tuple[Verdict, ...])

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from fedkg.config.settings import Verifier
-from fedkg.core.choice import Choice, Verdict
+from fedkg.core.choice import Verdict
 from fedkg.core.path import PartialPath
 from fedkg.core.terms import Iri
 from fedkg.methods.base import Deducing, Judging, Need
@@ -61,7 +61,7 @@ def test_nothing_is_not_verified(verifier: Verifier) -> None:
     assert said(verifier, None, ()) == ([], VerifiedPaths())
 
 
-def test_picks_are_verdicts_too() -> None:
-    """What finishes without following does neither."""
-    judged = [(BEAMS[0], Choice(7, True, True)), (BEAMS[1], Choice(2, False, True))]
+def test_what_finishes_without_following_does_neither() -> None:
+    """C_global alone does not finish a path (FiDeLiS v4 section 3.2)."""
+    judged = [(BEAMS[0], Verdict(7, True, True)), (BEAMS[1], Verdict(2, False, True))]
     assert by_verdicts(judged) == VerifiedPaths(BEAMS[:1], BEAMS[:1])

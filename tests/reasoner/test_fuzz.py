@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from fedkg.cache.memory import MemoryStore
 from fedkg.common.one_line import line
 from fedkg.config.settings import SearchSettings, Settings
-from fedkg.core.choice import Choice, Conclusion, ModelOnlyAnswer, PromptCandidate, RelationPath, Verdict
+from fedkg.core.choice import Choice, Conclusion, Decision, ModelOnlyAnswer, PromptCandidate, RelationPath, Verdict
 from fedkg.core.question import Kind, Match, Mention, Plan
 from fedkg.core.terms import Iri
 from fedkg.core.usage import Usage
@@ -74,10 +74,20 @@ class Wire(ScriptedModel):
 
 
 def picked(picks: tuple[Choice, ...]) -> bool:
-    """Offered steps, each once, at most as many as asked for; what finishes also follows."""
+    """Offered steps, each once, at most as many as asked for."""
     numbers = [pick.number for pick in picks]
-    judged = all(type(pick.finishes) is bool and (pick.follows or not pick.finishes) for pick in picks)
-    return judged and len(set(numbers)) == len(numbers) <= WIDTH and set(numbers) <= NUMBERS
+    return len(set(numbers)) == len(numbers) <= WIDTH and set(numbers) <= NUMBERS
+
+
+def decided(decision: Decision) -> bool:
+    """Offered paths, each once, and ends; a verdict and an option stand on a path, and decide."""
+    picks = decision.picks
+    known = len(set(picks)) == len(picks) and set(picks) <= NUMBERS and (decision.decides or len(picks) <= WIDTH)
+    ends = all(some and set(some) <= set(range(number + 1)) for number, some in decision.ends.items())
+    judged = decision.option in range(len(OPTIONS) + 1) and (
+        bool(picks and decision.decides) or not (decision.verdict or decision.option or decision.ends)
+    )
+    return known and ends and judged and type(decision.more) is bool
 
 
 def verified(verdicts: tuple[Verdict, ...]) -> bool:
@@ -141,7 +151,7 @@ CALLS = {
     "link": Call(lambda model, plan: model.ask(LinkCall(QUESTION, MENTIONS)), linked),
     "beam": Call(lambda model, plan: model.ask(BeamCall(QUESTION, plan, None, OFFERS, WIDTH)), picked),
     "deductive": Call(lambda model, plan: model.ask(DeductiveCall(QUESTION, plan, OFFERS)), verified),
-    "choose": Call(lambda model, plan: model.ask(ChooseCall(QUESTION, plan, OFFERS, WIDTH)), picked),
+    "choose": Call(lambda model, plan: model.ask(ChooseCall(QUESTION, plan, OFFERS, WIDTH)), decided),
     "adequacy": Call(
         lambda model, plan: model.ask(AdequacyCall(QUESTION, plan, OFFERS)), lambda reply: type(reply) is bool
     ),
@@ -288,7 +298,7 @@ GOOD = {
         "mentions": ["King Kong"],
     },
     "link": {"links": [{"mention": 1, "candidate": 2}]},
-    "choose": {"picks": [{"offer": 1, "follows": True, "deducible": False}]},
+    "choose": {"picks": [{"offer": 1, "ends": []}], "decides": False, "more": False},
     "beam": {"picks": [1]},
     "deductive": {"verdicts": [{"path": 1, "follows": True, "deducible": True}]},
     "answer": {"paths": [{"path": 1, "ends": []}]},

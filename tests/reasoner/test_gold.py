@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fedkg.core.choice import Choice, Conclusion, ModelOnlyAnswer, PromptCandidate, RelationPath, Verdict
+from fedkg.core.choice import Choice, Conclusion, Decision, ModelOnlyAnswer, PromptCandidate, RelationPath, Verdict
 from fedkg.core.question import Match, Mention, Plan
 from fedkg.core.terms import Direction, Iri
 from fedkg.errors import QuestionError
@@ -80,13 +80,18 @@ def beam(width: int, *candidates: PromptCandidate) -> Ask:
         (lambda model: model.ask(ReasoningPathsCall(QUESTION, PLAN, PATHS, 4)), (Choice(3),), {"picks": [3]}),
         (
             lambda model: model.ask(ChooseCall(QUESTION, PLAN, PATHS, 4)),
-            (Choice(1), Choice(3, finishes=True)),
-            {
-                "picks": [
-                    {"offer": 1, "follows": True, "deducible": False},
-                    {"offer": 3, "follows": True, "deducible": True},
-                ]
-            },
+            Decision((3,), decides=True),
+            {"picks": [{"offer": 3, "ends": []}], "decides": True, "more": False},
+        ),
+        (
+            lambda model: model.ask(ChooseCall(QUESTION, PLAN, PATHS[:2], 4)),
+            Decision((1,), decides=False),
+            {"picks": [{"offer": 1, "ends": []}], "decides": False, "more": False},
+        ),
+        (
+            lambda model: model.ask(ChooseCall(QUESTION, PLAN, PATHS[:2], 4, PATHS[2:])),
+            Decision((3,), decides=True),
+            {"picks": [{"offer": 3, "ends": []}], "decides": True, "more": False},
         ),
         (
             lambda model: model.ask(AnswerCall(QUESTION, PLAN, PATHS)),

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fedkg.common.one_line import line
-from fedkg.core.choice import Conclusion, PromptCandidate
+from fedkg.core.choice import Conclusion, Decision, PromptCandidate
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.question import Kind, Match, Mention, Plan
 from fedkg.core.terms import DirectedRelation, Edge, Iri, Qualifier, Term
@@ -173,8 +173,10 @@ async def test_whatever_a_label_makes_a_model_say_it_picks_what_was_offered(text
     model = PromptedModel(ScriptedModel(obey), prompts=WORDINGS)
     values = shown(text)
     plan, offers = Plan((line(text),), kind=kind, options=("a", "b")), values["offers"]
-    for call in (model.ask(ChooseCall("Q?", plan, offers, 2)), model.ask(BeamCall("Q?", plan, None, offers, 2))):
-        assert {pick.number for pick in await kept(call) or ()} <= {1, 2}
+    assert {pick.number for pick in await kept(model.ask(BeamCall("Q?", plan, None, offers, 2))) or ()} <= {1, 2}
+    decision = await kept(model.ask(ChooseCall("Q?", plan, offers, 2))) or Decision()
+    assert set(decision.picks) <= {1, 2}
+    assert {end for ends in decision.ends.values() for end in ends} <= {0, 1, 2}
     assert {verdict.number for verdict in await kept(model.ask(DeductiveCall("Q?", plan, offers))) or ()} <= {1, 2}
     concluded = await kept(model.ask(AnswerCall("Q?", plan, offers))) or Conclusion()
     assert set(concluded.paths) <= {1, 2}

@@ -105,11 +105,10 @@ async def test_it_abstains_from_verdicts_and_choices() -> None:
 async def test_it_chooses_the_best_chains() -> None:
     """The chains that the question says best, best first, no more than the width."""
     offers = [offer(1, "film"), offer(2, "place"), offer(3, "spouse")]
-    picks = await LocalModel(told()).ask(ChooseCall("the wife of Peter Jackson?", Plan(()), offers, 1))
-    assert [pick.number for pick in picks] == [3]
+    best = await LocalModel(told()).ask(ChooseCall("the wife of Peter Jackson?", Plan(()), offers, 1))
+    assert best.picks == (3,)
     both = await LocalModel(told()).ask(ChooseCall(QUESTION, Plan(()), offers, 2))
-    assert {pick.number for pick in both} == {2, 3}
-    assert not any(pick.finishes for pick in both)
+    assert (set(both.picks), both.decides) == ({2, 3}, None)
 
 
 async def test_the_topic_is_not_part_of_what_is_asked() -> None:
@@ -124,14 +123,14 @@ async def test_it_stops_where_no_longer_chain_says_more() -> None:
     """The walk ends where every chain fits worse than the best one that it extends."""
     model = LocalModel(told())
     offers = [offer(1, "spouse", "place"), offer(2, "spouse", "film")]
-    assert await model.ask(ChooseCall("the wife of Peter Jackson?", Plan(()), offers, 4)) == ()
-    assert [pick.number for pick in await model.ask(ChooseCall(QUESTION, Plan(()), offers, 1))] == [1]
+    assert (await model.ask(ChooseCall("the wife of Peter Jackson?", Plan(()), offers, 4))).picks == ()
+    assert (await model.ask(ChooseCall(QUESTION, Plan(()), offers, 1))).picks == (1,)
 
 
 async def test_the_first_step_is_always_taken() -> None:
     """Even where nothing resembles the question, the answer call may still choose among one-step chains."""
-    assert len(await LocalModel(Told()).ask(ChooseCall(QUESTION, Plan(()), [offer(1, "film")], 4))) == 1
-    assert await LocalModel(Told()).ask(ChooseCall(QUESTION, Plan(()), [], 4)) == ()
+    assert (await LocalModel(Told()).ask(ChooseCall(QUESTION, Plan(()), [offer(1, "film")], 4))).picks == (1,)
+    assert (await LocalModel(Told()).ask(ChooseCall(QUESTION, Plan(()), [], 4))).picks == ()
 
 
 async def test_it_answers_with_the_best_chain_of_all_depths() -> None:
@@ -178,7 +177,7 @@ async def test_words_in_common_are_enough_on_a_tiny_graph() -> None:
     back = PromptCandidate(2, "King Kong ← film ← x", ("film",), topic="King Kong")
     offers = [offer(1, "award", topic="King Kong"), back]
     question = "in which film does King Kong die?"
-    assert [pick.number for pick in await model.ask(ChooseCall(question, Plan(()), offers, 1))] == [2]
+    assert (await model.ask(ChooseCall(question, Plan(()), offers, 1))).picks == (2,)
     scores = await model.ask(ScoreRelationsCall(question, Plan(()), None, offers))
     assert scores[0] == 0
     assert scores[1] >= LEAST

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fedkg.common.tokens import estimate
 from fedkg.config.settings import Budget
-from fedkg.core.choice import Choice, Conclusion, PromptCandidate, Verdict
+from fedkg.core.choice import Choice, Conclusion, Decision, PromptCandidate, Verdict
 from fedkg.core.question import Plan
 from fedkg.errors import BudgetError, ModelContextError, ModelReplyError, PromptError
 from fedkg.llm.base import Capability, Completion, Request
@@ -36,6 +36,7 @@ from fedkg.testing import ScriptedModel
 OFFERS = tuple(
     PromptCandidate(n, f"A → r{n} → B{n}", (f"r{n}",), tuple(f"B{i}" for i in range(n))) for n in range(1, 5)
 )
+KEPT = (PromptCandidate(9, "A → r9 → B9", ("r9",), ("B9",)),)
 PLAN = Plan(("k",), ("step",), "A r *placeholder*.", "entities", ("A",))
 GOOD_PLAN = {
     "keywords": ["author", "place of death"],
@@ -57,9 +58,10 @@ def judged(*entries: tuple[Any, Any, Any], key: str = "offer") -> list[dict[str,
     return [{key: number, "follows": follows, "deducible": deducible} for number, follows, deducible in entries]
 
 
-async def choose(picks: list[Any], width: int = 4) -> tuple[Choice, ...]:
-    """What `choose` makes of a reply with these picks."""
-    return await scripted({"picks": picks}, {"picks": picks})[0].ask(ChooseCall("Q?", PLAN, OFFERS, width))
+async def choose(reply: dict[str, Any], kind: Any = "entities", width: int = 4) -> Decision:
+    """What `choose` makes of a reply."""
+    plan = Plan(("k",), kind=kind, options=("one", "two") if kind == "choice" else ())
+    return await scripted(reply, reply)[0].ask(ChooseCall("Q?", plan, OFFERS, width, KEPT))
 
 
 async def beam(picks: list[Any], width: int = 4) -> tuple[int, ...]:
@@ -162,30 +164,83 @@ async def test_the_plan_is_bounded_text(question: str) -> None:
     assert plan.steps == ("s",)
 
 
-async def test_choose_keeps_order_width_and_verdicts() -> None:
-    """Choices come back best first, at most `width`, and finish only with both verdicts."""
-    picks = await choose(judged((3, True, False), (1, True, True), (2, False, True), (4, True, True)), width=3)
-    assert picks == (Choice(3, True, False), Choice(1, True, True), Choice(2, False, False))
+async def test_choose_keeps_order_and_width() -> None:
+    """Picks come back best first, at most `width` where they do not decide; kept paths can be picked by their numbers.
+
+    An entry may be a number alone.
+    """
+    picks = [{"offer": 3, "ends": [1]}, {"offer": 9, "ends": []}, 1, {"offer": 2, "ends": []}]
+    assert await choose({"picks": picks, "decides": False, "more": True}, width=3) == Decision(
+        (3, 9, 1), decides=False, more=True
+    )
+    decided = await choose({"picks": picks, "decides": True, "more": True}, width=3)
+    assert decided == Decision((3, 9, 1, 2), decides=True, ends={3: (1,)})
+
+
+@pytest.mark.parametrize(("ends", "named"), [([], {}), ([2, 2, 7], {4: (2,)}), ([0], {4: (0,)}), ([0, 1], {4: (0, 1)})])
+async def test_choose_names_ends(ends: list[int], named: dict[int, tuple[int, ...]]) -> None:
+    """Those that answer, all without any, and 0 for some that are not shown."""
+    reply = {"picks": [{"offer": 4, "ends": ends}], "decides": True, "more": False}
+    assert (await choose(reply)).ends == named
+
+
+async def test_ends_that_were_not_offered_are_sent_back() -> None:
+    """A pick whose named ends all do not exist would else stand for all of them."""
+    with pytest.raises(ModelReplyError, match="none of the ends"):
+        await choose({"picks": [{"offer": 1, "ends": [5]}], "decides": True, "more": False})
+
+
+async def test_nothing_picked_decides_nothing() -> None:
+    """An answer stands on a path."""
+    assert await choose({"picks": [], "decides": True, "more": False}) == Decision(decides=False)
+
+
+@pytest.mark.parametrize("kind", ["yesno", "claim"])
+async def test_a_verdict_decides_with_what_it_rests_on(kind: Any) -> None:
+    """All of its evidence counts, whatever the width; without any it is not taken, which is said."""
+    reply = {"picks": [1, 9, 2], "verdict": "no", "more": False}
+    assert await choose(reply, kind, width=1) == Decision((1, 9, 2), decides=True, verdict="no")
+    assert await choose({**reply, "verdict": ""}, kind, width=1) == Decision((1,), decides=False)
+    unfounded = await choose({**reply, "picks": []}, kind)
+    assert unfounded == Decision(decides=False, note=unfounded.note)
+    assert "names no path" in unfounded.note
+
+
+async def test_an_option_decides_with_what_it_rests_on() -> None:
+    """By its number; 0 leaves it open, and one that was not given is sent back."""
+    assert await choose({"picks": [2], "option": 2, "more": False}, "choice") == Decision((2,), decides=True, option=2)
+    assert await choose({"picks": [2], "option": 0, "more": True}, "choice") == Decision((2,), decides=False, more=True)
+    with pytest.raises(ModelReplyError):
+        await choose({"picks": [2], "option": 3, "more": False}, "choice")
+
+
+async def verify(verdicts: list[Any]) -> list[tuple[bool, bool]]:
+    """What `deductive` makes of a reply with these verdicts on the first two paths."""
+    reply = {"verdicts": verdicts}
+    read = await scripted(reply, reply)[0].ask(DeductiveCall("Q?", PLAN, OFFERS[:2]))
+    return [(verdict.follows, verdict.finishes) for verdict in read]
 
 
 @pytest.mark.parametrize("yes", [True, "yes", "Yes", "YES", "true", "True"])
 @pytest.mark.parametrize("no", [False, "no", "No", "false", "False"])
 async def test_verdicts_may_be_words_of_any_case(yes: Any, no: Any) -> None:
     """Booleans are also read from the words for them, whatever their case."""
-    assert await choose(judged((1, yes, no), (2, yes, yes))) == (Choice(1, True, False), Choice(2, True, True))
+    read = await verify(judged((1, yes, no), (2, yes, yes), key="path"))
+    assert read == [(True, False), (True, True)]
+    assert (await choose({"picks": [1], "decides": yes, "more": no})).decides
 
 
 @pytest.mark.parametrize("verdict", [1, 0, None, "maybe", "y", [], {}, "yes, because"])
 async def test_an_unclear_verdict_drops_its_entry(verdict: Any) -> None:
     """What is neither yes nor no is not taken for one of them; the other entries stay."""
-    assert await choose(judged((1, True, verdict), (2, True, True))) == (Choice(2, True, True),)
+    assert await verify(judged((1, True, verdict), (2, True, True), key="path")) == [(False, False), (True, True)]
 
 
 @pytest.mark.parametrize("number", [0, -1, 5, 1.5, "one", "1.", True, None, [1], 10**400, float("inf"), float("nan")])
 async def test_a_number_that_was_not_offered_is_dropped(number: Any) -> None:
     """0, negative and large numbers, words and fractions pick nothing; the other entries stay."""
     assert await beam([number, 2]) == (2,)
-    assert await choose(judged((number, True, True), (2, True, True))) == (Choice(2, True, True),)
+    assert (await choose({"picks": [{"offer": number, "ends": []}, 2]})).picks == (2,)
 
 
 async def test_whole_floats_and_digits_are_numbers() -> None:
@@ -196,7 +251,10 @@ async def test_whole_floats_and_digits_are_numbers() -> None:
 async def test_duplicates_keep_their_first_place_and_verdict() -> None:
     """A number that is listed twice counts once, as it was listed first."""
     assert await beam([3, 1, 3]) == (3, 1)
-    assert await choose(judged((1, True, False), (1, True, True))) == (Choice(1, True, False),)
+    assert await verify(judged((1, True, False), (1, True, True), (2, True, True), key="path")) == [
+        (True, False),
+        (True, True),
+    ]
 
 
 async def test_beam_keeps_at_most_width() -> None:
@@ -281,7 +339,7 @@ async def test_an_unclear_verdict_is_malformed() -> None:
 async def test_nothing_is_asked_about_nothing() -> None:
     """Without offers or paths no call is made."""
     model, chat = scripted()
-    assert await model.ask(ChooseCall("Q?", PLAN, (), 4)) == ()
+    assert await model.ask(ChooseCall("Q?", PLAN, (), 4)) == Decision()
     assert await model.ask(BeamCall("Q?", PLAN, None, (), 4)) == ()
     assert await model.ask(DeductiveCall("Q?", PLAN, ())) == ()
     assert await model.ask(AnswerCall("Q?", PLAN, ())) == Conclusion()
@@ -312,7 +370,7 @@ async def test_two_malformed_replies_are_an_error() -> None:
 async def test_the_repair_shows_a_bounded_reply_that_is_never_empty(reply: str) -> None:
     """Vendors refuse empty turns, and a reply without end must not come back in full."""
     model, chat = scripted(reply, {"picks": []})
-    assert await model.ask(ChooseCall("Q?", PLAN, OFFERS, 4)) == ()
+    assert await model.ask(ChooseCall("Q?", PLAN, OFFERS, 4)) == Decision(decides=False)
     assert 0 < len(chat.asked[1][0][2].content) <= 500
 
 
@@ -452,9 +510,8 @@ def narrow(reply: dict[str, Any], context: int) -> tuple[PromptedModel, Scripted
 
 async def test_only_what_was_shown_can_be_picked() -> None:
     """Candidates that had no room are not shown, are counted, and do not come back, whatever the model replies."""
-    judged = {"follows": True, "deducible": False}
-    model, chat = narrow({"picks": [{"offer": 100, **judged}, {"offer": 2, **judged}]}, 3_000)
-    assert await model.ask(ChooseCall("Q?", PLAN, MANY, 4)) == (Choice(2),)
+    model, chat = narrow({"picks": [100, 2], "decides": False, "more": False}, 3_000)
+    assert (await model.ask(ChooseCall("Q?", PLAN, MANY, 4))).picks == (2,)
     [(messages, _)] = chat.asked
     shown = messages[1].content.count(" → ") // 2
     assert 2 < shown < 100

@@ -96,7 +96,7 @@ def _filled(schema: Any, key: str, numbers: list[int], agrees: bool, ends: bool)
     if kind == "array":
         return [_filled(items, key, [number], agrees, ends) for number in numbers]
     plain: dict[str, Any] = {
-        "boolean": ends if key in {"deducible", "adequate"} else agrees,
+        "boolean": ends if key in {"decides", "deducible", "adequate", "more"} else agrees,
         "number": float(agrees),
         "integer": numbers[0] if numbers else 0,
         "string": "yes" if agrees else "no",

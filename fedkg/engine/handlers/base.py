@@ -15,7 +15,7 @@ from fedkg.core.caveat import Caveat, CaveatKind
 from fedkg.core.choice import PromptCandidate
 from fedkg.core.events import Event, Reached, Stage, Warned
 from fedkg.core.path import PartialPath, Step
-from fedkg.core.question import Match
+from fedkg.core.question import JUDGED, Match
 from fedkg.core.terms import Term
 from fedkg.engine.presentation import SHOWN_TAILS, path_candidate, shown_terms, step_candidates
 from fedkg.engine.walk import WalkContext, WalkRecord
@@ -82,10 +82,13 @@ class RunningWalk:
         edges = tuple(step.edges for step in steps)
         self.emit(Reached(depth, stage, tuple(step.tails for step in steps), self.record.labels, edges))
 
-    def limit(self, form: Form) -> int | None:
-        """How many candidates of that form are offered at once; None for a model to which they cost nothing."""
+    def limit(self, form: Form, page: int | None = None) -> int | None:
+        """How many candidates of that form are offered at once, `page` where that is given.
+
+        None for a model to which they cost nothing.
+        """
         context = self.context
-        return None if context.reasoner.exhaustive else context.search.candidates or DEFAULT_CANDIDATES[form]
+        return None if context.reasoner.exhaustive else page or context.search.candidates or DEFAULT_CANDIDATES[form]
 
     def candidates(self, paths: Sequence[PartialPath], steps: Sequence[Step]) -> list[PromptCandidate]:
         """The next steps as a model is shown them, each with the path that it extends."""
@@ -94,6 +97,11 @@ class RunningWalk:
     def walked(self, paths: Sequence[PartialPath]) -> list[PromptCandidate]:
         """Walked paths as a model is shown them."""
         return [self.shown(path, number, self.context.search.tails) for number, path in enumerate(paths, 1)]
+
+    def offer(self, path: PartialPath, number: int) -> PromptCandidate:
+        """A path as it is offered; its ends are numbered where some of them may be picked."""
+        labels, topics, tails = self.record.labels, self.record.topics, self.context.search.tails
+        return path_candidate(number, path, labels, topics, tails, numbered=self.context.plan.kind not in JUDGED)
 
     def shown(self, path: PartialPath, number: int = 1, tails: int = SHOWN_TAILS) -> PromptCandidate:
         """One walked path as a model is shown it, with at most so many of its ends."""

@@ -1,14 +1,13 @@
 """Choosing: which of the candidates, or of whole paths, the model goes on with."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from fedkg.core.choice import Choice, PromptCandidate
-from fedkg.core.events import Chosen
+from fedkg.core.choice import Choice, Decision, PromptCandidate
+from fedkg.core.events import Chosen, Verified
 from fedkg.core.path import PartialPath, Step
 from fedkg.engine.handlers.base import UNUSABLE, RunningWalk, handles
-from fedkg.engine.handlers.verifying import report_verdicts
 from fedkg.errors import ModelError, ModelReplyError
 from fedkg.methods.base import Choosing, Decoded, Decoding, Picking
 from fedkg.reasoner.calls.beam import BeamCall
@@ -19,19 +18,21 @@ __all__ = ["choose", "decode", "pick"]
 
 
 @handles(Choosing)
-async def choose(walk: RunningWalk, need: Choosing) -> tuple[Choice, ...]:
-    """The model's choices, each verified; where it fails the first candidates, as the retriever ranks them."""
-    context = walk.context
-    candidates = walk.candidates(need.partial_paths, need.candidates)
-    kept = walk.walked(need.kept)
+async def choose(walk: RunningWalk, need: Choosing) -> Decision:
+    """The model's decision; where it fails the first offers, as the retriever ranks them, with nothing judged."""
+    context, numbered = walk.context, need.numbered
+    shown = [walk.offer(path, number) for number, path in numbered.items()]
+    offers, kept = shown[: len(need.offers)], shown[len(need.offers) :]
+    call = ChooseCall(context.question, context.plan, offers, need.width, kept, need.waiting, need.last)
     try:
-        call = ChooseCall(context.question, context.plan, candidates, need.width, kept)
-        choices = _offered(await context.reasoner.ask(call), len(candidates))
+        decision = _valid(await context.reasoner.ask(call), numbered)
     except UNUSABLE as error:
-        choices = _first(walk, len(candidates), need.width, error)
-    _report_choices(walk, need.depth, candidates, choices, need.candidates)
-    report_verdicts(walk, need.depth, candidates, choices, need.candidates)
-    return choices
+        first = _first(walk, len(offers), need.width, error)
+        decision = Decision(tuple(offers[choice.number - 1].number for choice in first))
+    if decision.note:
+        walk.warn(decision.note)
+    _report_decision(walk, need, decision)
+    return decision
 
 
 @handles(Picking)
@@ -100,6 +101,25 @@ def _report_choices(
     """Emits what was chosen, and where it leads to."""
     walk.emit(Chosen(depth, tuple(candidates[choice.number - 1].text for choice in choices)))
     walk.reached(depth, "chosen", [steps[choice.number - 1] for choice in choices])
+
+
+def _valid(decision: Decision, numbered: Mapping[int, PartialPath]) -> Decision:
+    """The decision over what was offered. Raises ModelReplyError where it rests on nothing of that."""
+    picks = tuple(number for number in decision.picks if type(number) is int and number in numbered)
+    if decision.picks and not picks:
+        raise ModelReplyError("none of the numbers that it names was offered")
+    return msgspec.structs.replace(decision, picks=picks)
+
+
+def _report_decision(walk: RunningWalk, need: Choosing, decision: Decision) -> None:
+    """Emits what was picked, whether that decides, and where it leads to."""
+    paths = [need.numbered[number] for number in decision.picks]
+    texts = tuple(candidate.text for candidate in walk.walked(paths))
+    walk.emit(Chosen(need.depth, texts))
+    walk.reached(need.depth, "chosen", paths)
+    walk.emit(Verified(need.depth, texts, texts if decision.decides else ()))
+    walk.reached(need.depth, "kept", paths)
+    walk.reached(need.depth, "finished", paths if decision.decides else ())
 
 
 def _offered(choices: Sequence[Choice], offered: int) -> tuple[Choice, ...]:

@@ -34,7 +34,7 @@ async def expand(walk: RunningWalk, need: Expanding) -> Expansion:
     await (concurrently(fetched, _count_hidden(walk)) if need.depth == 1 else fetched)
     walk.emit(_fetched(walk, need.depth))
     form = need.form or context.search.form
-    limit = walk.limit(form)
+    limit = walk.limit(form, need.page)
     expanded = tuple(map(tuple, nodes))
     # a method that names no retriever scores the steps itself: the model is not asked twice
     scorer = _relation_scorer(walk, need) if need.retriever else None

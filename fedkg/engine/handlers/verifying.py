@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 
-from fedkg.core.choice import Choice, PromptCandidate, Verdict
+from fedkg.core.choice import PromptCandidate, Verdict
 from fedkg.core.events import Judged, Verified
-from fedkg.core.path import PartialPath, Step
+from fedkg.core.path import PartialPath
 from fedkg.engine.handlers.base import UNUSABLE, RunningWalk, handles
 from fedkg.methods.base import Deducing, Judging
 from fedkg.reasoner.calls.adequacy import AdequacyCall
 from fedkg.reasoner.calls.deducible import DeducibleCall
 from fedkg.reasoner.calls.deductive import DeductiveCall
 
-__all__ = ["deduce", "judge", "report_verdicts"]
+__all__ = ["deduce", "judge"]
 
 LIKELY = 0.5
 """The probability from which on a statement counts as deduced: yes is then at least as likely as no."""
@@ -27,7 +27,7 @@ async def deduce(walk: RunningWalk, need: Deducing) -> tuple[Verdict, ...]:
     except UNUSABLE as error:
         walk.unjudged(f"not verified at depth {need.depth}: {error}")
         verdicts = tuple(Verdict(number, follows=True, finishes=False) for number in range(1, new + 1))
-    report_verdicts(walk, need.depth, candidates, verdicts, need.partial_paths)
+    _report(walk, need.depth, candidates, verdicts, need.partial_paths)
     return verdicts
 
 
@@ -46,20 +46,20 @@ async def judge(walk: RunningWalk, need: Judging) -> bool:
     return adequate
 
 
-def report_verdicts(
+def _report(
     walk: RunningWalk,
     depth: int,
     candidates: Sequence[PromptCandidate],
-    verdicts: Sequence[Choice | Verdict],
-    steps: Sequence[Step | PartialPath],
+    verdicts: Sequence[Verdict],
+    paths: Sequence[PartialPath],
 ) -> None:
     """Emits which of the candidates are kept and which finish, and where these lead to."""
     kept = [verdict.number - 1 for verdict in verdicts if verdict.follows]
     finished = [verdict.number - 1 for verdict in verdicts if verdict.follows and verdict.finishes]
     texts = (tuple(candidates[index].text for index in part) for part in (kept, finished))
     walk.emit(Verified(depth, *texts))
-    walk.reached(depth, "kept", [steps[index] for index in kept])
-    walk.reached(depth, "finished", [steps[index] for index in finished])
+    walk.reached(depth, "kept", [paths[index] for index in kept])
+    walk.reached(depth, "finished", [paths[index] for index in finished])
 
 
 async def _deduced(walk: RunningWalk, candidates: Sequence[PromptCandidate], new: int) -> tuple[Verdict, ...]:

@@ -1,22 +1,44 @@
-"""Next steps of several paths, each verified, in one call."""
+"""Next steps of several paths, and whether they decide, in one call."""
 
+import contextlib
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from fedkg.core.choice import Choice, PromptCandidate
+import msgspec
+
+from fedkg.core.choice import Decision, PromptCandidate
+from fedkg.core.question import JUDGED
+from fedkg.errors import ModelReplyError
 from fedkg.reasoner.base import PlannedCall
-from fedkg.reasoner.reply_parsing import JudgedPath, entries, picks, renamed
+from fedkg.reasoner.reply_parsing import YES_NO, Flag, Numbered, entries, fit, numbers, option, verdict
 from fedkg.reasoner.sketch import WalkSketch
 
 __all__ = ["ChooseCall"]
 
 
-class ChooseCall(PlannedCall[tuple[Choice, ...]], frozen=True):
-    """BeamCall for all paths and DeductiveCall in one: at most `width` candidates, each verified.
+class Pick(Numbered):
+    """A picked offer with those of its ends that answer."""
 
-    None where nothing leads on.
+    ends: list[Any] = []
 
-    A candidate's text starts with the path that it extends; `kept` are paths that were walked before and count as well.
+
+class ChooseReply(msgspec.Struct):
+    """The reply to `choose`; by the kind of question it `decides`, or has a verdict or an option."""
+
+    picks: list[Any]
+    decides: Flag = Flag(0)
+    more: Flag = Flag(0)
+    verdict: Any = ""
+    option: Any = 0
+
+
+class ChooseCall(PlannedCall[Decision], frozen=True):
+    """Asks which of the candidates to walk on, at most `width`, and whether they decide the question.
+
+    No pick where nothing leads on.
+
+    A candidate's text starts with the path that it extends; `kept` are paths that were picked before. All are known by
+    their numbers. `waiting` further ones can be shown; `last`: no other call follows.
     """
 
     name: ClassVar[str] = "choose"
@@ -24,23 +46,61 @@ class ChooseCall(PlannedCall[tuple[Choice, ...]], frozen=True):
     candidates: Sequence[PromptCandidate]
     width: int
     kept: Sequence[PromptCandidate] = ()
+    waiting: int = 0
+    last: bool = False
 
     def values(self) -> dict[str, object]:
         """What the template is given."""
-        given = {"question": self.question, "plan": self.plan, "offers": self.candidates}
-        return {**given, "width": self.width, "kept": self.kept}
+        given = {"question": self.question, "plan": self.plan, "offers": self.candidates, "kept": self.kept}
+        return {**given, "width": self.width, "waiting": self.waiting, "last": self.last}
 
-    def trivial(self) -> tuple[Choice, ...] | None:
+    def trivial(self) -> Decision | None:
         """Nothing where nothing is offered."""
-        return None if self.candidates else ()
+        return None if self.candidates or self.kept else Decision()
 
-    def parse(self, reply: Mapping[str, object], shown: int) -> tuple[Choice, ...]:
-        """The choices, the best first, each with its verdicts."""
-        numbers = {candidate.number for candidate in self.candidates[:shown]}
-        judged = entries(renamed(picks(reply), "offer"), JudgedPath, numbers)
-        return tuple(Choice(int(entry.number), bool(entry.follows), entry.finishes) for entry in judged[: self.width])
+    def parse(self, reply: Mapping[str, object], shown: int) -> Decision:
+        """The picks, the best first, and whether they decide; at most `width` where they do not."""
+        read = fit(reply, ChooseReply)
+        tails = {each.number: len(each.tails) for each in (*self.candidates[:shown], *self.kept)}
+        picked = {int(entry.number): entry.ends for entry in entries(list(map(_entry, read.picks)), Pick, tails)}
+        if self.plan.kind in JUDGED:
+            return self._judged(read, tuple(picked))
+        if not read.decides or not picked:
+            return Decision(tuple(picked)[: self.width], decides=False, more=bool(read.more))
+        ends = _ends(picked, tails)
+        return Decision(tuple(ends), True, {number: some for number, some in ends.items() if some})
+
+    def _judged(self, read: ChooseReply, picked: tuple[int, ...]) -> Decision:
+        """A verdict or an option decides where it names what it rests on."""
+        choice = option(read.option, self.plan.options) if self.plan.kind == "choice" else 0
+        judged = verdict(read.verdict) if self.plan.kind in YES_NO else ""
+        if picked and (judged or choice):
+            return Decision(picked, decides=True, verdict=judged, option=choice)
+        claim = f"option {choice}" if choice else repr(judged)
+        note = f"the model says {claim}, but names no path that this rests on: it is not taken"
+        kept = picked[: self.width]
+        return Decision(kept, decides=False, more=bool(read.more), note=note if judged or choice else "")
 
     @classmethod
     def typical(cls, sketch: WalkSketch) -> "ChooseCall":
         """The call as a walk like that makes it."""
         return cls(sketch.question, sketch.plan, sketch.paths(sketch.offered), sketch.width, sketch.before)
+
+
+def _entry(item: object) -> object:
+    """An entry by its number, which may stand alone."""
+    return {**item, "number": item.get("offer")} if isinstance(item, dict) else {"number": item}
+
+
+def _ends(picked: Mapping[int, list[Any]], tails: Mapping[int, int]) -> dict[int, tuple[int, ...]]:
+    """The numbers of the ends of each pick; one whose named ends all do not exist is dropped.
+
+    No ends would mean all of them.
+    """
+    ends: dict[int, tuple[int, ...]] = {}
+    for number, listed in picked.items():
+        with contextlib.suppress(ModelReplyError):
+            ends[number] = tuple(numbers(listed, range(tails[number] + 1)))
+    if not ends:
+        raise ModelReplyError("none of the ends that it names was offered")
+    return ends

@@ -22,6 +22,8 @@ from fedkg.common.one_line import Line, line
 
 __all__ = ["MOST_CHARACTERS", "MOST_STEPS", "rendered", "sandbox"]
 
+USUAL: dict[str, object] = {"left_out": 0, "waiting": 0, "last": False}
+"""Values that need not be given: nothing is left out or waits to be shown, and other calls may follow."""
 MOST_STEPS = 1_000_000
 """Of one rendering: a turn of a loop is one, a call has fifty, ten characters or elements of what is made are one."""
 CALL = 50
@@ -171,7 +173,7 @@ def rendered(template: jinja2.Template, values: Mapping[str, object]) -> str:
     try:
         parts: list[str] = []
         size = 0
-        for part in template.generate({"left_out": 0, **values}):
+        for part in template.generate({**USUAL, **values}):
             size += len(part)
             if size > MOST_CHARACTERS:
                 raise SecurityError(f"the template makes more than {MOST_CHARACTERS:,} characters")

@@ -104,7 +104,7 @@ class PromptTemplate:
         return estimate(self.system) + estimate(json.dumps(self.schema))
 
     def render(self, **values: object) -> tuple[str, str]:
-        """The system text, and the user text with these values; `left_out` is 0 where it is not given.
+        """The system text, and the user text with these values, those of USUAL where they are not given.
 
         Raises PromptError where the template needs a value that it is not given.
         """

@@ -146,7 +146,8 @@ class Model(BaseHTTPRequestHandler):
                 "mentions": ["Ruritania"],
                 "options": [],
                 "links": [],
-                "picks": [{"offer": int(number), "follows": True, "deducible": True} for number in offers[:1]],
+                "picks": [{"offer": int(number), "ends": []} for number in offers[:1]],
+                "decides": True,
                 "paths": [{"path": 1, "ends": []}],
             }
         )

@@ -15,7 +15,6 @@ from fedkg.reasoner.base import Call
 from fedkg.reasoner.calls.adequacy import AdequacyCall
 from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall
 from fedkg.reasoner.calls.beam import BeamCall
-from fedkg.reasoner.calls.choose import ChooseCall
 from fedkg.reasoner.calls.deducible import DeducibleCall
 from fedkg.reasoner.calls.deductive import DeductiveCall
 from fedkg.reasoner.calls.link import LinkCall
@@ -75,12 +74,6 @@ def planned(reply: Any, question: str, kind: Kind | None = None, options: Sequen
 def conclusion(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
     """The reply as it was understood."""
     return concluded(answered(reply, kind, shown["paths"], shown["plan"].options), kind)
-
-
-def picks(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
-    """The reply as it was understood."""
-    choices = ChooseCall("q", PLAN, shown["offers"], shown["width"]).parse(reply, len(shown["offers"]))
-    return {"picks": [{"offer": pick.number, "follows": pick.follows, "deducible": pick.finishes} for pick in choices]}
 
 
 def verdicts(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
@@ -147,7 +140,6 @@ READ: dict[str, Callable[[Any, dict[str, Any], Kind], dict[str, Any]]] = {
     "beam": lambda reply, shown, kind: {
         "picks": chosen(BeamCall("q", PLAN, None, shown["offers"], shown["width"]), reply, len(shown["offers"]))
     },
-    "choose": picks,
     "deductive": verdicts,
     "inductive": conclusion,
     "link": links,

@@ -10,7 +10,7 @@ from fedkg.errors import PromptError
 from fedkg.reasoner.prompts.library import load
 from tests.support.prompt_folders import EXAMPLES, write
 
-KEYS = ("offer", "follows", "deducible")
+KEYS = ("path", "follows", "deducible")
 
 
 @pytest.mark.parametrize(
@@ -66,9 +66,9 @@ def test_a_malformed_file_is_named(tmp_path: Path, file: str, text: str, reason:
         ("beam", {"properties": {"picks": {}}}, "picks"),
         ("beam", {"properties": 1, "required": [[1], "picks"]}, "picks"),
         (
-            "choose",
-            {"properties": {"picks": {"required": ["follows"]}}, "required": ["picks"]},
-            "deducible, follows, offer",
+            "deductive",
+            {"properties": {"verdicts": {"required": ["follows"]}}, "required": ["verdicts"]},
+            "deducible, follows, path",
         ),
     ],
 )
@@ -83,11 +83,11 @@ def test_a_schema_keeps_the_keys_that_are_read(tmp_path: Path, call: str, schema
 def test_a_schema_may_say_more(tmp_path: Path) -> None:
     """The keys may stand in definitions, have descriptions, and come with further ones."""
     item = {"properties": {key: {"description": "d"} for key in KEYS}, "required": [*KEYS]}
-    picks = {"type": "array", "items": {"$ref": "#/$defs/pick"}}
-    schema = {"type": "object", "properties": {"picks": picks}, "required": ["picks"], "$defs": {"pick": item}}
-    (tmp_path / "choose").mkdir()
-    (tmp_path / "choose" / "schema.json").write_text(json.dumps(schema))
-    assert load("choose", str(tmp_path)).schema == schema
+    verdicts = {"type": "array", "items": {"$ref": "#/$defs/one"}}
+    schema = {"type": "object", "properties": {"verdicts": verdicts}, "required": ["verdicts"], "$defs": {"one": item}}
+    (tmp_path / "deductive").mkdir()
+    (tmp_path / "deductive" / "schema.json").write_text(json.dumps(schema))
+    assert load("deductive", str(tmp_path)).schema == schema
 
 
 def test_files_that_are_no_text_are_named(tmp_path: Path) -> None:
