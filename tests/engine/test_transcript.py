@@ -4,6 +4,7 @@ import json
 import logging
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,9 +61,8 @@ class Entries(list[TranscriptEntry]):
 
 async def asked(chat: ScriptedModel, sink: object, **options: object) -> Status:
     """The status of the question's answer."""
-    async with Session(
-        "sample", chat=chat, transcript=sink, embedder="bm25", cache=False, **{"show_all": 0, **options}
-    ) as session:  # type: ignore[arg-type]  # options of several types
+    given: dict[str, Any] = {"show_all": 0, **options}
+    async with Session("sample", chat=chat, transcript=sink, embedder="bm25", cache=False, **given) as session:  # type: ignore[arg-type]  # a sink of no type
         return (await session.ask(QUESTION)).status
 
 

@@ -494,10 +494,10 @@ class Two:
                 number = next(n for n, beam in enumerate(need.partial_paths) if beam.topic == OTHER)
                 return Expansion((self.group(number, "first", "kind", "crime", "war"),), complete=True)
             case Choosing():
-                names = {number: path.chain[-1].relation.local_name for number, path in need.numbered.items()}
-                arrived = tuple(number for number, name in names.items() if name in self.finished)
-                done = {*self.finished} == {names[number] for number in arrived}
-                return Decision(arrived if done else tuple(names), decides=done)
+                last = {number: path.chain[-1].relation.local_name for number, path in need.numbered.items()}
+                arrived = tuple(number for number, name in last.items() if name in self.finished)
+                done = {*self.finished} == {last[number] for number in arrived}
+                return Decision(arrived if done else tuple(last), decides=done)
             case Deducing():
                 names = [beam.chain[-1].relation.local_name for beam in need.partial_paths]
                 return tuple(Verdict(n, True, name in self.finished) for n, name in enumerate(names, 1))

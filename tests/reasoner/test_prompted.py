@@ -261,14 +261,14 @@ async def test_beam_keeps_at_most_width() -> None:
     """More picks than allowed are cut from the end, and none is a valid choice."""
     assert await beam([4, 3, 2, 1], width=2) == (4, 3)
     assert await beam([]) == ()
-    assert await choose([]) == ()
+    assert (await choose({"picks": []})).picks == ()
 
 
-@pytest.mark.parametrize("picks", [[0], [7, "x"], [{"offer": 9, "follows": True, "deducible": True}], [None]])
+@pytest.mark.parametrize("picks", [[0], [7, "x"], [{"offer": 17, "ends": []}], [None]])
 async def test_a_list_of_which_nothing_is_valid_is_malformed(picks: list[Any]) -> None:
     """Choices that are all invalid are not taken for "none of these"."""
     with pytest.raises(ModelReplyError):
-        await choose(picks)
+        await choose({"picks": picks, "decides": True, "more": False})
     with pytest.raises(ModelReplyError):
         await beam(picks)
 
@@ -412,7 +412,7 @@ async def test_the_ledger_tells_which_replies_were_of_no_use() -> None:
     for name in ("choose", "beam"):  # the second call is back before the first one
         gates[name].set()
         await asyncio.sleep(0)
-    assert tuple(await both) == ((), ())
+    assert tuple(await both) == ((), Decision(decides=False))
     assert [(line.call, line.error) for line in ledger.calls] == [
         ("beam", "ModelReplyError"),
         ("choose", ""),
@@ -432,13 +432,13 @@ async def test_the_budget_also_bounds_the_repair() -> None:
 async def test_the_prompt_shows_question_plan_and_offers(
     question: str, plan: Plan, offers: tuple[PromptCandidate, ...]
 ) -> None:
-    """What the model needs is in the user's turn: question, statement, plan, width, path and numbered offers."""
+    """What the model needs is in the user's turn: question, plan, width, path and numbered offers."""
     model, chat = scripted({"picks": []}, {"picks": []})
     await model.ask(ChooseCall(question, plan, offers, 3))
     await model.ask(BeamCall(question, plan, offers[3], offers[:2], 1))
     chosen, beamed = (messages[1].content for messages, _ in chat.asked)
     assert [name for _, name in chat.asked] == ["choose", "beam"]
-    for text in (question, plan.statement, plan.steps[1], "At most 3 picks.", f"3. {offers[2].text}"):
+    for text in (question, plan.steps[1], "At most 3 picks.", f"3. {offers[2].text}"):
         assert text in chosen
     for text in (question, plan.steps[0], "At most 1 pick.", f"Path so far: {offers[3].text}", f"2. {offers[1].text}"):
         assert text in beamed
