@@ -11,13 +11,17 @@ from fedkg.config.profiles import Mediators, Shape
 from fedkg.core.terms import UNKNOWN, Blank, Direction, Edge, Iri, Literal, Qualifier, Term, Through
 from fedkg.errors import NotSparqlError
 
-__all__ = ["MAX_LITERAL", "MAX_QUALIFIERS", "ReplyOrigin", "from_rows", "sort_key"]
+__all__ = ["MAX_LITERAL", "MAX_QUALIFIERS", "MOST_LEGS", "ReplyOrigin", "from_rows", "sort_key"]
 
 MAX_LITERAL = 1_000
 """Longer literals (sequences, geometry, base64) are no answers and no labels: they are left out."""
 
 MAX_QUALIFIERS = 32
 """Most qualifiers of one edge: a mediator of thousands of legs is an entity without a name, no n-ary fact."""
+
+MOST_LEGS = 16
+"""Most legs of a node without a name that stands for one fact; Freebase's have ten at most. More are an entity whose
+name is missing (one of FB15k-237 has thousands): it stays a node of its own."""
 
 VALUES = ("o", "v")
 """The variables that hold values: what a statement or a qualifier says."""
@@ -53,7 +57,7 @@ def sort_key(edge: Edge) -> tuple[str, str, int, str, str, list[tuple[str, str]]
 
 def _edges(rows: Sequence[Row], origin: ReplyOrigin, mediators: Mediators) -> list[Edge]:
     """All edges that can be shown; where a mediator leads on, the bare edge to it is left out."""
-    mediated = [row for row in rows if "m" in row and "c" not in row]
+    mediated = _bounded([row for row in rows if "m" in row and "c" not in row])
     collapse = _collapse_outgoing if origin[0] == "out" else _collapse_incoming
     collapsed = [edge for edge in collapse(mediated, origin) if _usable(edge)]
     over = {(edge.start, edge.through.node) for edge in collapsed if edge.through}
@@ -84,6 +88,15 @@ def _usable(edge: Edge) -> bool:
         isinstance(edge.subject, Iri) and edge.subject.queryable and (edge.object.queryable or edge.object == UNKNOWN)
     )
     return leg and ends and edge.relation.queryable and _short(edge.end)
+
+
+def _bounded(rows: Sequence[Row]) -> list[Row]:
+    """The rows of mediators that have no more legs than a fact has; blank nodes are never entities of their own."""
+    legs: dict[Term, set[tuple[Term, Term]]] = defaultdict(set)
+    for row in rows:
+        if isinstance(row["m"], Iri) and "q" in row:
+            legs[row["m"]].add((row["q"], row["v"]))
+    return [row for row in rows if len(legs.get(row["m"], ())) <= MOST_LEGS]
 
 
 def _collapse_outgoing(rows: Iterable[Row], origin: ReplyOrigin) -> Iterator[Edge]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fedkg.config.profiles import Mediators, Shape
 from fedkg.core.terms import UNKNOWN, Blank, Direction, Edge, Iri, Literal, Qualifier, Term, Through
 from fedkg.errors import NotSparqlError
-from fedkg.sparql.edges import MAX_LITERAL, MAX_QUALIFIERS, ReplyOrigin, Row, from_rows, sort_key
+from fedkg.sparql.edges import MAX_LITERAL, MAX_QUALIFIERS, MOST_LEGS, ReplyOrigin, Row, from_rows, sort_key
 
 OUT: ReplyOrigin = ("out", "x", "now")
 IN: ReplyOrigin = ("in", "x", "now")
@@ -106,9 +106,20 @@ def test_two_mediators_are_two_edges() -> None:
     ]
 
 
-def test_a_node_of_many_legs_does_not_explode() -> None:
-    """An unnamed hub of 5,000 legs gives 5,000 edges with a bounded number of qualifiers each."""
-    legs = [row(s=A, p=P, m=M, q=Q, v=Iri(f"u:{number}")) for number in range(5_000)]
+@pytest.mark.parametrize(("legs", "through"), [(MOST_LEGS, True), (MOST_LEGS + 1, False)])
+def test_a_nameless_node_of_many_legs_is_no_mediator(legs: int, *, through: bool) -> None:
+    """More legs than a fact has are an entity whose name is missing: the edge leads to it, and not through it."""
+    rows = [row(s=A, p=P, o=M), *(row(s=A, p=P, m=M, q=Q, v=Iri(f"u:{number}")) for number in range(legs))]
+    edges = from_rows(rows, OUT, FREE)[A]
+    assert [edge.end for edge in edges if not through] == ([] if through else [M])
+    assert len(edges) == (legs if through else 1)
+    hung = [row(s=A, p=P, m=M, w=Q, o=B), *(row(m=M, q=Q, v=Iri(f"u:{number}")) for number in range(legs))]
+    assert bool(from_rows(hung, IN, FREE)) == through
+
+
+def test_a_blank_node_of_many_legs_does_not_explode() -> None:
+    """A hub of 5,000 legs gives 5,000 edges with a bounded number of qualifiers each."""
+    legs = [row(s=A, p=P, m=Blank("b"), q=Q, v=Iri(f"u:{number}")) for number in range(5_000)]
     edges = from_rows(legs, OUT, FREE)[A]
     assert len(edges) == 5_000
     assert {len(edge.qualifiers) for edge in edges} == {MAX_QUALIFIERS}

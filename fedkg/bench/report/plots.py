@@ -3,6 +3,7 @@
 import io
 import warnings
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -16,6 +17,11 @@ Lines = Mapping[str, Sequence[tuple[float, float]]]
 SIZE = (6.4, 4.0)
 """Inches."""
 MARKERS = "osD^vPX*<>"
+FILLS: tuple[Literal["full", "none", "left"], ...] = ("full", "none", "left")
+"""How the marks are filled, so that of thirty series no two share a mark."""
+HATCHES = ("", "//", "..")
+"""What tells bars of the same colour apart: ten have one of their own."""
+COLOURS = 10
 BAR = 0.3
 """Inches that each bar adds to the height."""
 
@@ -36,8 +42,9 @@ def bars(title: str, x: str, names: Sequence[str], parts: Mapping[str, Sequence[
     axes = figure.subplots()
     left = [0.0] * len(names)
     places = range(len(names))
-    for name, lengths in parts.items():
-        axes.barh(places, lengths, left=left, label=_text(name))
+    for number, (name, lengths) in enumerate(parts.items()):
+        hatch = HATCHES[number // COLOURS % len(HATCHES)]
+        axes.barh(places, lengths, left=left, label=_text(name), hatch=hatch)
         left = [start + length for start, length in zip(left, lengths, strict=True)]
     axes.set_yticks(places, [_text(name) for name in names])
     axes.invert_yaxis()
@@ -48,8 +55,8 @@ def _drawn(title: str, x: str, y: str, lines: Lines, style: str) -> str:
     figure = Figure(figsize=SIZE, layout="constrained")
     axes = figure.subplots()
     for number, (name, points) in enumerate(lines.items()):
-        marker = MARKERS[number % len(MARKERS)]
-        axes.plot(*zip(*points, strict=True), marker=marker, linestyle=style, label=_text(name))
+        marker, fill = MARKERS[number % len(MARKERS)], FILLS[number // len(MARKERS) % len(FILLS)]
+        axes.plot(*zip(*points, strict=True), marker=marker, fillstyle=fill, linestyle=style, label=_text(name))
     return _finished(figure, axes, title, x, y)
 
 

@@ -1,5 +1,7 @@
 """Plots: what is drawn, and that the same figures give the same file."""
 
+import re
+
 import pytest
 
 pytest.importorskip("matplotlib", reason="plots need the extra `report`")
@@ -38,3 +40,12 @@ def test_bars_have_a_part_for_each_name() -> None:
 def test_a_name_is_no_formula(name: str) -> None:
     """It is drawn as it is written, and without a warning."""
     assert name in curves("t", "x", "y", {name: [(0.0, 1.0)]})
+
+
+def test_no_two_series_share_a_mark() -> None:
+    """Twenty series have ten marks more than ten series: another filling, where marker and colour come again."""
+    marks = []
+    for series in (10, 20):
+        svg = dots("t", "x", "y", {str(number): [(number % 10, 1.0)] for number in range(series)})
+        marks.append(len(set(re.findall(r'href="#(m\w+)"', svg))))
+    assert marks[1] - marks[0] == 10
