@@ -204,6 +204,7 @@ def comunica() -> ServeFiles:
 @pytest.fixture(scope="session")
 def redis_url() -> Iterator[str]:
     """The URL of a Redis server of the tests' own, on a socket in a folder of its own, which keeps nothing on disk."""
+    pytest.importorskip("redis", reason="needs fedkg[redis]")
     with tempfile.TemporaryDirectory() as folder, redis_server(Path(folder) / "redis.sock"):
         yield f"unix://{Path(folder) / 'redis.sock'}"
 
