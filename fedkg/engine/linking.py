@@ -19,7 +19,7 @@ from fedkg.core.terms import Iri
 from fedkg.errors import TermError, TopicError
 from fedkg.graph.base import Graph
 
-__all__ = ["MOST_COMPARED", "Ask", "certain", "choose", "from_question", "given", "ngrams"]
+__all__ = ["MOST_COMPARED", "Ask", "certain", "choose", "from_question", "given", "instead", "ngrams"]
 
 Ask = Callable[[Sequence[Mention]], Awaitable[Mapping[str, int]]]
 """Which of its matches a mention means: by its text the number, from 1; 0 for none, absent where unknown."""
@@ -30,6 +30,8 @@ MOST_HINTS = 5
 LONGEST_PLAIN = 400
 """Characters of a question that names what it is about; longer ones are cases that mention much else."""
 CANDIDATES = 5
+ALIAS = 0.8
+"""Least score of an entity that is called so: by its label, another spelling, or an alias."""
 LINKS = 0.6
 """Least score of a candidate that a mention links to: three quarters alike (0.75 of the 0.8 that a look-up gives at
 most), which is a typing error or a missing article, not another name. Names that match exactly are far above it."""
@@ -58,14 +60,20 @@ async def given(graph: Graph, topics: Sequence[str], question: str = "") -> list
 
 
 async def from_question(
-    graph: Graph, question: str, plan: Plan, warn: Callable[[str], None] = lambda _: None, ask: Ask | None = None
+    graph: Graph,
+    question: str,
+    plan: Plan,
+    warn: Callable[[str], None] = lambda _: None,
+    ask: Ask | None = None,
+    *,
+    drop: Callable[[str], None] = lambda _: None,
 ) -> list[Match]:
     """The entities that the plan's mentions, or else the question's longest n-grams, are names of.
 
     At most three; eight where several paths decide: a comparison has two sides, and options are entities too.
 
-    `warn` is told of mentions that link to nothing while others do, `ask` is asked for names that several equally good
-    entities bear. Raises TopicError with the nearest labels where nothing matches.
+    `warn` is told of mentions that link to nothing while others do, `drop` of these mentions themselves, `ask` is asked
+    for names that several equally good entities bear. Raises TopicError with the nearest labels where nothing matches.
     """
     candidates = await _candidates(graph, plan.mentions)
     linked = choose(question, candidates)
@@ -83,8 +91,22 @@ async def from_question(
     for mention in plan.mentions:
         if mention not in linked:
             warn(f"no entity of {graph.name} is known by the name {mention[:100]!r}; the walk starts without it")
+            drop(mention)
     topics = topics[: MOST_COMPARED if plan.kind in JUDGED else MOST_TOPICS]
-    return await _told_apart(question, topics, candidates, ask, warn) if ask else topics
+    return await _told_apart(question, topics, candidates, ask, warn, drop=drop) if ask else topics
+
+
+async def instead(graph: Graph, question: str, names: Sequence[str]) -> list[Match]:
+    """The entities to start from in place of topics that the graph does not know: by their names, else the question's.
+
+    Exact labels and aliases alone; none where there is none.
+    """
+    candidates = await _described(graph, await graph.search(names, CANDIDATES)) if names else {}
+    if linked := choose(question, candidates):
+        return _distinct(linked.values())
+    spans = ngrams(question)
+    candidates = await _described(graph, _longest(spans, await graph.search(spans, CANDIDATES)))
+    return _topics(question, choose(question, candidates))[:MOST_TOPICS]
 
 
 async def certain(graph: Graph, question: str, options: Sequence[str] = ()) -> list[Match]:
@@ -176,7 +198,13 @@ async def _candidates(graph: Graph, mentions: Sequence[str]) -> dict[str, Sequen
 
 
 async def _told_apart(
-    question: str, topics: list[Match], candidates: Mapping[str, Sequence[Match]], ask: Ask, warn: Callable[[str], None]
+    question: str,
+    topics: list[Match],
+    candidates: Mapping[str, Sequence[Match]],
+    ask: Ask,
+    warn: Callable[[str], None],
+    *,
+    drop: Callable[[str], None],
 ) -> list[Match]:
     """The topics, those that the question's words leave open as `ask` decides; what it leaves open stays as it is.
 
@@ -194,6 +222,7 @@ async def _told_apart(
             warn(
                 f"the model takes no entity called {topic.mention[:100]!r} for what the question names; it is left out"
             )
+            drop(topic.mention)
     return _distinct(_meant(topic, alike[topic.mention], numbers.get(topic.mention, 0)) for topic in kept)
 
 

@@ -33,7 +33,7 @@ from fedkg.engine.handlers.base import UNUSABLE
 from fedkg.engine.interpreter import Interpreter
 from fedkg.engine.presentation import path_text
 from fedkg.engine.walk import WalkContext, WalkRecord, widened
-from fedkg.errors import BudgetError
+from fedkg.errors import BudgetError, TopicError
 from fedkg.graph.base import Graph
 from fedkg.graph.explored import ExploredGraph
 from fedkg.llm.ledger import Ledger
@@ -49,6 +49,9 @@ __all__ = ["QuestionRun"]
 
 GRACE = 1.0
 """Seconds for the last labels where the question's time is over: most are there already."""
+
+UNLINKED = (CaveatKind.DROPPED_TOPIC, CaveatKind.LOOSELY_LINKED)
+"""Caveats with which it is not the graph that has no answer: the search did not start from what was asked about."""
 
 T = TypeVar("T")
 
@@ -122,7 +125,7 @@ class QuestionRun:
     async def _prepare(self) -> None:
         """Plan and link; topics that the caller named are looked up before the model is paid."""
         if self._method.graph:
-            self._topics = tuple(await linking.given(self.graph, self.topics, self.question))
+            self._topics = await self._given()
         else:
             self._warn("nothing was looked up: the method asks the model alone, which answers from memory")
         self._planned = self._method.plans and not await self._seen_whole()
@@ -132,9 +135,55 @@ class QuestionRun:
         if self._optionless:
             self._warn("the options of this choice are not known, so nothing was looked for; give each with --option")
         elif not self._topics and self._method.graph and not self._abstains:
-            linked = linking.from_question(self.graph, self.question, self._plan, self._warn, self._tell_apart)
-            self._topics = tuple(await linked)
+            dropped = partial(self._admit, CaveatKind.DROPPED_TOPIC)
+            self._topics = tuple(
+                await linking.from_question(
+                    self.graph, self.question, self._plan, self._warn, self._tell_apart, drop=dropped
+                )
+            )
+            for match in self._topics:
+                if match.score < linking.ALIAS:
+                    self._admit(CaveatKind.LOOSELY_LINKED, f"{match.mention!r} is taken for {match.label!r}")
         self._tell(Linked(self._topics))
+
+    async def _given(self) -> tuple[Match, ...]:
+        """The topics that the caller named; for those that the graph does not know what else the question names.
+
+        Raises TopicError where that is nothing.
+        """
+        try:
+            topics = tuple(await linking.given(self.graph, self.topics, self.question))
+        except TopicError:
+            others = await linking.instead(self.graph, self.question, ())
+            if not others:
+                raise
+            self._replaced(self.topics, others)
+            return tuple(others)
+        unknown = await self._unknown([match for match in topics if not match.mention])
+        if not unknown:
+            return topics
+        names = [own_name(match.iri).replace("_", " ") for match in unknown]
+        others = await linking.instead(self.graph, self.question, names)
+        others = [match for match in others if match.iri not in {topic.iri for topic in topics}]
+        if not others:
+            return topics
+        self._replaced([match.iri.value for match in unknown], others)
+        return (*(match for match in topics if match not in unknown), *others)
+
+    async def _unknown(self, topics: Sequence[Match]) -> list[Match]:
+        """Those of the topics that have neither edges nor a label; not those that an endpoint failed over."""
+        await self._explored.fetch((match.iri for match in topics), walked=True)
+        heard = {near.entity for near in self._explored.all() if near.edges or near.failed}
+        silent = [match for match in topics if match.iri not in heard]
+        labels = await self.graph.labels([match.iri for match in silent]) if silent else {}
+        return [match for match in silent if labels.get(match.iri, match.label) == match.label]
+
+    def _replaced(self, given: Sequence[str], others: Sequence[Match]) -> None:
+        """Says that the walk starts from other entities than those that were given."""
+        names = ", ".join(f"{match.label} <{match.iri.value}>" for match in others)
+        about = f"{', '.join(text[:200] for text in given)}: not known here; the walk starts from {names}"
+        self._warn(about)
+        self._admit(CaveatKind.LOOSELY_LINKED, about)
 
     async def _seen_whole(self) -> bool:
         """Whether the topics are known and so little is around them that all of it can be shown, without a plan.
@@ -317,7 +366,8 @@ class QuestionRun:
             return Status.FAILED
         # neither is a likeness that is too small a judgement that the graph has none
         judged = self._record.judged and not (self.reasoner.exhaustive and self._record.considered)
-        seen = result.exhausted and judged and not self.reasoner.left_out
+        linked = not any(caveat.kind in UNLINKED for caveat in (*self._caveats, *self._record.caveats))
+        seen = result.exhausted and judged and linked and not self.reasoner.left_out
         return Status.NONE if seen and not self._spent else Status.NOT_FOUND
 
     def usage(self) -> Usage:

@@ -169,13 +169,16 @@ async def test_a_name_that_links_to_nothing_is_told(films: SparqlGraph) -> None:
 
 
 async def test_a_topic_that_the_caller_names_is_not_looked_for(films: SparqlGraph) -> None:
-    """Labels and IRIs are taken as topics; an unknown one is told with the nearest labels before any model call."""
+    """Labels and IRIs are taken as topics; an unknown one is told with the nearest labels before any model call.
+
+    Where the question names nothing else.
+    """
     player = Player("spouse")
     answer = await answer_of(run_of(films, player, topics=["<http://x/jackson>"]))
     assert [value.value for value in answer.answers] == ["Fran Walsh"]
     idle = Player()
     with pytest.raises(TopicError, match="Peter Jackso") as caught:
-        await answer_of(run_of(films, idle, topics=["Peter Jackso"]))
+        await answer_of(run_of(films, idle, "Who is his spouse?", topics=["Peter Jackso"]))
     assert "Peter Jackson <http://x/jackson>" in caught.value.hint
     assert idle.calls == []
 
@@ -495,9 +498,43 @@ async def test_an_entity_that_was_found_by_its_name_is_no_typing_error(make_grap
 
 
 async def test_an_iri_that_nobody_knows_is_bad_input(films: SparqlGraph) -> None:
-    """A typing error in a topic is not what the graph says."""
+    """A typing error in a topic is not what the graph says, where the question names nothing that is known either."""
     with pytest.raises(TopicError, match="says nothing of http://x/nobody"):
-        await answer_of(run_of(films, Player("spouse"), topics=["http://x/nobody"]))
+        await answer_of(run_of(films, Player("spouse"), "Who is her spouse?", topics=["http://x/nobody"]))
+
+
+@pytest.mark.parametrize(
+    ("topic", "question"),
+    [
+        ("http://x/nobody", QUESTION),
+        ("Nobody", QUESTION),
+        ("http://y/King_Kong", "Who is the spouse of its director?"),
+    ],
+)
+async def test_a_given_topic_that_is_not_known_falls_back_to_names(
+    films: SparqlGraph, topic: str, question: str
+) -> None:
+    """To its own name, or to what the question names: with a caveat, and never an error; nor is "none" said then."""
+    answer = await answer_of(run_of(films, Player("directed by", "spouse"), question, topics=[topic]))
+    assert [value.value for value in answer.answers] == ["Fran Walsh"]
+    assert [(caveat.kind, topic in caveat.about) for caveat in answer.caveats] == [("loosely_linked", True)]
+    nothing = await answer_of(run_of(films, Player("composed by"), question, topics=[topic]))
+    assert nothing.status is Status.NOT_FOUND
+
+
+async def test_a_dropped_topic_rules_out_none(films: SparqlGraph) -> None:
+    """A mention that links to nothing is a caveat: what the graph has of it was not looked for."""
+
+    class Naming(Player):
+        """Its plan names somebody else, too."""
+
+        def __call__(self, messages: Sequence[Message], call: str) -> str:
+            """The reply to one call."""
+            return super().__call__(messages, call).replace('["King Kong"]', '["King Kong", "director"]')
+
+    answer = await answer_of(run_of(films, Naming("composed by"), QUESTION))
+    assert [(caveat.kind, caveat.about) for caveat in answer.caveats] == [("dropped_topic", "director")]
+    assert answer.status is Status.NOT_FOUND
 
 
 async def test_an_iri_that_nobody_knows_among_known_ones_is_left_out(films: SparqlGraph) -> None:

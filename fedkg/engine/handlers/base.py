@@ -123,8 +123,9 @@ class RunningWalk:
         messages = [f"{self.context.explored.graph.name} says nothing of {match.iri.value}" for match in unknown]
         if unknown and len(unknown) == len(topics):
             raise TopicError(messages[0], asked=unknown[0].iri.value)
-        for message in messages:
+        for match, message in zip(unknown, messages, strict=True):
             self.warn(f"{message}; the walk starts without it")
+            self.admit(CaveatKind.DROPPED_TOPIC, match.iri.value)
         self.record.topics = tuple(self._named(match) for match in topics if match not in unknown)
 
     def _known(self, match: Match) -> bool:
