@@ -65,10 +65,10 @@ async def test_a_reasoner_made_for_each_question_enters_its_calls(
     exchanges = (tmp_path / "calls.jsonl").read_text().splitlines()[1:]
     for answer in answers:
         assert [value.value for value in answer.answers] == ["miner"]
-        assert [call.call for call in answer.ledger] == ["plan", "choose", "choose", "answer"]
-        assert answer.usage.model_calls == 4
-        assert answer.usage.tokens_in > 1_000
-    assert len(exchanges) == 8
+        assert [call.call for call in answer.ledger] == ["choose", "choose"]
+        assert answer.usage.model_calls == 2
+        assert answer.usage.tokens_in > 500
+    assert len(exchanges) == 4
 
 
 async def test_the_other_fakes_are_what_they_stand_for() -> None:

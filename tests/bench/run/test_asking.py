@@ -118,8 +118,8 @@ async def test_a_record_says_with_which_words_the_model_was_asked(
     """The version and digest of each call's wording, and what was said of replies that could not be used."""
     monkeypatch.setattr("fedkg.wiring.services.chat_model", lambda *_: ScriptedModel(["?"] * 40))
     record = await record_of(kingdom(model="openai:m"))
-    assert record.templates["plan"] == PromptLibrary().get("plan").version
-    assert "two unusable replies to `plan`" in record.warnings[0]
+    assert record.templates["choose"] == PromptLibrary().get("choose", "entities").version
+    assert "two unusable replies to `choose`" in record.warnings[0]
 
 
 @pytest.mark.parametrize(("kept", "expected"), [("gold", ["http://x/a", "b"]), ("own", [])])

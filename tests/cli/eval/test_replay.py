@@ -207,11 +207,11 @@ def test_other_wordings_are_noted(cli: Cli, graph: Path, model: tuple[str, Calla
     """The model was not asked in these words: its replies are not there, and the note says why."""
     assert cli(*RUN, "-e", graph, "--model", f"openai:m@{model[0]}").exit_code == 0
     assert cli(*PACK, "-e", graph).exit_code == 0
-    (tmp_path / "words" / "plan").mkdir(parents=True)
-    (tmp_path / "words" / "plan" / "system.j2").write_text("Plan, please.\n")
+    (tmp_path / "words" / "choose").mkdir(parents=True)
+    (tmp_path / "words" / "choose" / "system.j2").write_text("Choose, please.\n")
     result = cli(*REPLAY, "--prompts", "words")
     assert result.exit_code == 1
-    assert "note: templates plan: " in result.stderr
+    assert "note: templates choose: " in result.stderr
     assert "OfflineError" in result.stdout
 
 

@@ -274,7 +274,7 @@ def test_why_questions_failed_is_said_once(cli: Cli, data: Path) -> None:
         "2 questions: 2 ended in an error, 2 of unknown price",
     )
     (message,) = [line for line in result.stderr.splitlines() if not line.startswith("note: ")]
-    assert message.startswith(f"2 questions failed: ModelUnreachableError: {model}: plan: Connection error")
+    assert message.startswith(f"2 questions failed: ModelUnreachableError: {model}: answer: Connection error")
 
 
 def test_the_summary_has_tokens_and_price(
