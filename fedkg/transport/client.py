@@ -47,6 +47,8 @@ SHARE = 1 / 3
 PROBE_SECONDS = 10.0
 LARGE = 1 << 18
 """A reply of more bytes takes so long to read that other requests should not wait for it."""
+HEAVY = {"neighbours"}
+"""Kinds of query that a simple engine cannot answer in another's dialect: who answers is found out before them."""
 TELLING = (200, 400)
 """Statuses of hosts that are well: others are not asked for their engine."""
 
@@ -169,6 +171,8 @@ class EndpointClient:
         That is so where the reply shows another engine than was believed, and where the engine failed with an error of
         its own: then, and for all queries of this kind from now on, in the dialect `plain`.
         """
+        if kind in HEAVY and replica.puzzling:
+            await self._probe(replica, attempt)
         dialect = PLAIN if replica.plain.get(kind) else _dialect(replica)
         reply = await self._reply(replica, query, dialect, kind, attempt)
         try:

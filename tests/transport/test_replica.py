@@ -66,6 +66,13 @@ async def test_a_query_in_the_wrong_dialect_is_put_once_more() -> None:
         await polite(script(QLEVER, GOOD)).select("text")
 
 
+async def test_the_engine_is_found_out_before_a_heavy_query() -> None:
+    """A hop in the wrong dialect may cost a simple server minutes."""
+    transport = script(QLEVER, GOOD)
+    await polite(transport).select(spoken, "neighbours")
+    assert transport.queries == [PROBE, "qlever"]
+
+
 async def test_a_query_that_stays_wrong_is_no_loop() -> None:
     """One more request, whatever the replies show."""
     transport = script(QLEVER)
