@@ -215,9 +215,10 @@ def table(figures: dict[str, Any]) -> str:
             lines.append(f"| {server} | {row['missing']} |{' |' * (len(head) - 2)}")
             continue
         large = row.get("codex-s", {})
-        cost = f"{large['seconds']} s, {large['requests']} requests, {large['equal']}" if "seconds" in large else "-"
+        same = "equal to the file" if large.get("equal") == "ok" else f"differs: `{large.get('equal')}`"
+        cost = f"{large['seconds']} s, {large['requests']} requests, {same}" if "seconds" in large else "-"
         cells = ["yes" if row[name] == "ok" else row[name].replace("|", "/") for name in COLUMNS]
-        lines.append(f"| {' | '.join([server, *cells, cost.replace(', ok', ', equal to the file')])} |")
+        lines.append(f"| {' | '.join([server, *cells, cost])} |")
     return "\n".join(lines) + "\n"
 
 

@@ -80,3 +80,10 @@ def test_every_error_of_an_endpoint_is_told() -> None:
     assert documented.keys() == {kind.__name__ for kind in known}
     for kind in known:
         assert ("reshape" in documented[kind.__name__]) == (kind.action.name == "RESHAPE")
+
+
+def test_the_table_of_servers_is_that_of_the_result_file() -> None:
+    """What the page shows was measured: `eval/measure/servers.py --write`."""
+    root = Path(__file__).resolve().parents[2]
+    table = (root / "eval" / "results" / "servers.md").read_text(encoding="utf-8")
+    assert table in (root / "docs" / "endpoints.md").read_text(encoding="utf-8")
