@@ -122,9 +122,9 @@ async def certain(graph: Graph, question: str, options: Sequence[str] = ()) -> l
     exact = {span: _exact(matches) for span, matches in (await graph.search(spans, CANDIDATES)).items()}
     candidates = await _described(graph, _longest(spans, exact))
     linked = choose(question, candidates)
-    if any(_undecided(question, mention, candidates[mention]) for mention in linked):
-        return []
     topics = _topics(" ".join((question, *options)), linked)
+    if any(_undecided(question, match.mention, candidates[match.mention]) for match in topics):
+        return []
     return topics if len(topics) <= MOST_COMPARED and not _unlinked(question, topics) else []
 
 

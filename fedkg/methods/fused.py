@@ -129,7 +129,8 @@ def _expanded(
     """The paths that lead one step beyond these, best first."""
     paths = tuple(ahead.values())
     depth = 1 + max(len(path.steps) for path in paths)
-    page = None if task.planned or depth > 1 else settings.whole
+    # without a plan the ranking knows the question's own words alone: later pages are longer, too
+    page = None if task.planned else settings.whole if depth == 1 else max(1, settings.whole // 2)
     need = Expanding(depth, paths, depth == settings.depth, retriever=settings.retriever, page=page)
     expansion = yield from ask(need)
     pool.complete = pool.complete and expansion.complete

@@ -357,3 +357,20 @@ def test_looks_like_an_iri() -> None:
     assert [linking._looks_like_iri(text) for text in ("urn:a", "mailto:a@b", "http://a", "<a>")] == [True] * 4
     assert [linking._looks_like_iri(text) for text in ("Mission: Impossible", "a:b", "M:tv", "urn: x")] == [False] * 4
     assert Iri.parse("urn:a").queryable
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Who directed King Kong?", ["King Kong"]),
+        ("In which film does King Kong meet Godzilla?", []),
+        ("who directed king kong?", []),
+        ("Who directed King Kong" + ", the one that was often told" * 20 + "?", []),
+    ],
+)
+async def test_topics_are_certain_where_all_names_are_labels(
+    make_graph: MakeGraph, question: str, expected: list[str]
+) -> None:
+    """Without a plan: a name that links to nothing, no capitals, or a long case leave open what is meant."""
+    graph = make_graph(':kong rdfs:label "King Kong"@en . :film rdfs:label "film"@en . :movie rdfs:label "film"@en .')
+    assert [match.label for match in await linking.certain(graph, question)] == expected
