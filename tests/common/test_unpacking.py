@@ -55,7 +55,9 @@ def test_a_bomb_comes_in_small_pieces() -> None:
 
 
 @pytest.mark.parametrize(
-    "packed", [b"not packed at all", gzip.compress(b"a") + b"rest", gzip.compress(b"a" * 99)[:-5], zlib.compress(b"a")]
+    "packed",
+    [b"not packed at all", gzip.compress(b"a") + b"rest", gzip.compress(b"a" * 99)[:-5], zlib.compress(b"a")],
+    ids=["plain", "rest", "cut", "zlib"],
 )
 def test_what_is_not_packed_as_it_should_be_is_refused(packed: bytes) -> None:
     """Another format, something behind the end, no end."""

@@ -215,7 +215,7 @@ def test_a_reply_without_an_end_is_given_up(server: RawServer, wire: str, status
 
 
 @ON_EACH_WIRE
-@pytest.mark.parametrize("body", [b"not packed", gzip.compress(b"{}")[:-4]])
+@pytest.mark.parametrize("body", [b"not packed", gzip.compress(b"{}")[:-4]], ids=["plain", "cut"])
 def test_a_reply_that_is_packed_wrongly_broke_off(server: RawServer, wire: str, body: bytes) -> None:
     """What does not unpack may have been damaged on its way: it is asked for again."""
     server.answer = lambda _: reply(body, content_encoding="gzip")
