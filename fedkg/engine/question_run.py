@@ -207,9 +207,18 @@ class QuestionRun:
     async def _make_plan(self) -> None:
         """The model's plan or, where it fails, the one of content words."""
         try:
-            self._plan = self._shown(await self.reasoner.ask(PlanCall(self.question, self.kind, self.options)))
+            call = PlanCall(self.question, self.kind, self.options, self._known())
+            self._plan = self._shown(await self.reasoner.ask(call))
         except UNUSABLE as error:
             self._warn(f"planned by content words: {error}")
+
+    def _known(self) -> frozenset[str]:
+        """What of a plan need not be asked for where the walk looks first; other walks ask for all of it."""
+        if not self._method.looks_first(self.settings.search):
+            return frozenset()
+        known = {"kind": self.kind is not None, "mentions": bool(self._topics)}
+        known["options"] = bool(self.options) or self.kind not in (None, "choice")
+        return frozenset(key for key, given in known.items() if given)
 
     def _context(self) -> WalkContext:
         """What the walk works on, now that the question is planned and linked."""

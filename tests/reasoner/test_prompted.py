@@ -585,3 +585,23 @@ async def test_nothing_holds_a_model_without_structured_replies() -> None:
     assert model.constraint_limit == 0
     assert await model.ask(ReasoningPathsCall("Q?", PLAN, OFFERS, 2)) == (Choice(2),)
     assert (await model.ask(ReasoningPathsCall("Q?", PLAN, (), 2)), len(chat.asked)) == ((), 2)
+
+
+async def test_a_plan_is_not_asked_for_what_is_known() -> None:
+    """Neither its schema nor its instructions and examples have these keys; the kind that was given counts."""
+    reply = {key: value for key, value in GOOD_PLAN.items() if key not in {"kind", "mentions"}}
+    model, chat = scripted(reply)
+    known = frozenset({"kind", "options", "mentions"})
+    assert (await model.ask(PlanCall("Where did he die?", "literal", known=known))).kind == "literal"
+    [(messages, _)] = chat.asked
+    assert not any(f'"{key}"' in messages[0].content for key in known)
+    schema = load("plan", kind="literal").without(known).schema
+    assert (
+        schema["required"]
+        == list(schema["properties"])
+        == [
+            "keywords",
+            "planning_steps",
+            "declarative_statement",
+        ]
+    )

@@ -10,6 +10,7 @@ from fedkg.common.one_line import line
 from fedkg.core.question import FEWEST_OPTIONS, MOST_OPTIONS, Kind, Plan
 from fedkg.errors import ModelReplyError
 from fedkg.reasoner.base import Call
+from fedkg.reasoner.prompts.template import PromptTemplate
 from fedkg.reasoner.reply_parsing import YES_NO, fit, texts
 from fedkg.reasoner.sketch import WalkSketch
 
@@ -35,13 +36,15 @@ class PlanReply(msgspec.Struct):
 class PlanCall(Call[Plan], frozen=True):
     """Asks for the plan of a question.
 
-    The caller may give the kind, and the options of a choice; else the model finds them out.
+    The caller may give the kind, and the options of a choice; else the model finds them out. `known` are further keys
+    of the reply that it is not asked for.
     """
 
     name: ClassVar[str] = "plan"
 
     kind: Kind | None = None
     options: Sequence[str] = ()
+    known: frozenset[str] = frozenset()
 
     @property
     def prompt_kind(self) -> Kind | None:
@@ -51,6 +54,10 @@ class PlanCall(Call[Plan], frozen=True):
     def values(self) -> dict[str, object]:
         """What the template is given."""
         return {"question": self.question, "kind": self.kind, "options": self.options}
+
+    def adapted(self, template: PromptTemplate) -> PromptTemplate:
+        """The template that asks for what is not known."""
+        return template.without(self.known) if self.known else template
 
     def parse(self, reply: Mapping[str, object], shown: int) -> Plan:
         """The plan, of the kind and with the options that were given; only what was asked is a mention or an option."""

@@ -2,8 +2,8 @@
 
 import json
 import traceback
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -114,6 +114,21 @@ class PromptTemplate:
         except FAULTS as error:
             raise PromptError(f"{place(error, path)}: {error}") from error
 
+    def without(self, keys: Collection[str]) -> "PromptTemplate":
+        """The template that does not ask for these keys of the reply: schema and examples lack them.
+
+        So do the lines of the instructions that tell what a key is: `- "kind": …`.
+        """
+        schema = {
+            **self.schema,
+            "properties": {key: part for key, part in self.schema["properties"].items() if key not in keys},
+            "required": [key for key in self.schema["required"] if key not in keys],
+        }
+        heads = tuple(f'- "{key}":' for key in keys)
+        told = [text for text in self.instructions.splitlines() if not text.startswith(heads)]
+        examples = tuple(msgspec.structs.replace(each, reply=_lacking(each.reply, keys)) for each in self.examples)
+        return replace(self, schema=schema, instructions="\n".join(told), examples=examples)
+
     def _example(self, example: PromptExample) -> str:
         source = next(path for path in self.files if path.name == "examples.toml")
         shown = f"the example in {source} with the reply {line(example.reply, 80)}"
@@ -124,6 +139,10 @@ class PromptTemplate:
             raise PromptError(f"{place(error, path)}: {error}, given the values of {shown}") from error
         except PromptError as error:
             raise PromptError(f"{shown}: {error}") from error
+
+
+def _lacking(reply: str, keys: Collection[str]) -> str:
+    return json.dumps({key: value for key, value in json.loads(reply).items() if key not in keys}, ensure_ascii=False)
 
 
 def values(shown: Mapping[str, Any]) -> dict[str, object]:
