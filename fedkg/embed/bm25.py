@@ -16,6 +16,8 @@ __all__ = ["Bm25Similarity", "words"]
 
 K1 = 1.5
 B = 0.75
+LARGE = 4_000
+"""Characters of texts that take a few milliseconds to score; with fewer the event loop may wait."""
 CAMEL = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-ZÀ-ÖØ-Þ])(?=[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ])")
 # scripts without spaces: each character counts as a word
 UNSPACED = re.compile("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])")
@@ -42,6 +44,8 @@ class Bm25Similarity:
 
     async def table(self, queries: Sequence[str], texts: Sequence[str]) -> Matrix:
         """Shape (len(queries), len(texts)), float32: the scores of each query, from one index of the texts."""
+        if sum(map(len, texts)) < LARGE:
+            return _table(queries, texts)
         return await asyncio.to_thread(_table, queries, texts)
 
 

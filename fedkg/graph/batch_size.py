@@ -3,10 +3,10 @@
 Learned from what the endpoint could and could not do, and kept for the next process.
 """
 
-import asyncio
 import contextlib
 import math
 
+from fedkg.cache.off_loop import off_loop
 from fedkg.cache.store import Store
 from fedkg.config.settings import DAY
 
@@ -45,7 +45,7 @@ class BatchSize:
         self._known = True
         if small:
             self.now = min(SMALL, self._most)
-        kept = await asyncio.to_thread(self._store.get_many, NAMESPACE, [self._key])
+        kept = await off_loop(self._store, self._store.get_many, NAMESPACE, [self._key])
         self._growing = small and self._key not in kept
         # what the cache holds and cannot be read is a miss
         with contextlib.suppress(ValueError, KeyError):
@@ -60,7 +60,7 @@ class BatchSize:
         self._growing = self._growing and fits
         if size != self.now:
             self.now = size
-            await asyncio.to_thread(self._store.put_many, NAMESPACE, {self._key: str(size).encode()}, DAYS * DAY)
+            await off_loop(self._store, self._store.put_many, NAMESPACE, {self._key: str(size).encode()}, DAYS * DAY)
 
     def _larger(self, asked: int, seconds: float) -> int:
         if self._growing:

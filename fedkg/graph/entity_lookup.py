@@ -3,13 +3,13 @@
 A look-up helps where no entity has just that label. It is never in the way: what cannot be looked up has no candidates.
 """
 
-import asyncio
 import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from rapidfuzz import fuzz, utils
 
+from fedkg.cache.off_loop import off_loop
 from fedkg.config.dialects import Dialect
 from fedkg.config.settings import DAY
 from fedkg.core.gaps import miss
@@ -75,15 +75,15 @@ class EntityLookup:
         return await self._source.select.select(query, "look-up")
 
     async def _is_barred(self) -> bool:
-        kept = await asyncio.to_thread(self._source.store.get_many, SEARCHES, [self._barred])
+        kept = await off_loop(self._source.store, self._source.store.get_many, SEARCHES, [self._barred])
         return bool(kept)
 
     async def _note(self, error: FedkgError) -> None:
         """Remembers for a day that the endpoint takes no such query."""
         rejected = isinstance(error, QueryRejectedError) and not REFUSED_TEXT.search(error.message)
         if rejected and self._profile.lookup.kind != "wikidata":
-            put = self._source.store.put_many
-            await asyncio.to_thread(put, SEARCHES, {self._barred: b"rejected"}, self._source.ttl.nothing * DAY)
+            store, seconds = self._source.store, self._source.ttl.nothing * DAY
+            await off_loop(store, store.put_many, SEARCHES, {self._barred: b"rejected"}, seconds)
 
 
 def likeness(text: str, name: str) -> float:

@@ -4,13 +4,13 @@ Names, descriptions and links to copies are no edges, whatever the profile says 
 plain edges to say more of them, such as statement nodes.
 """
 
-import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 import msgspec
 
+from fedkg.cache.off_loop import off_loop
 from fedkg.config.profiles import Edges, Shape
 from fedkg.config.settings import DAY
 from fedkg.core.encoding import decode, encode
@@ -88,7 +88,7 @@ class HiddenEdgesCount:
         if missing := [entity for entity in keys.values() if entity not in counts]:
             asked = await self._ask(missing, directions)
             values = {key: encode(asked[entity]) for key, entity in keys.items() if entity in asked}
-            await asyncio.to_thread(source.store.put_many, NAMESPACE, values, source.ttl.neighbours * DAY)
+            await off_loop(source.store, source.store.put_many, NAMESPACE, values, source.ttl.neighbours * DAY)
             counts |= asked
         return [tally(source, entity, counts.get(entity, {})) for entity in entities]
 

@@ -3,13 +3,13 @@
 Labels come in batches, those of relations by one catalogue where there is one; all are kept, negatives too.
 """
 
-import asyncio
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 import msgspec
 
+from fedkg.cache.off_loop import off_loop
 from fedkg.common.bounded import BoundedDict
 from fedkg.common.concurrency import concurrently
 from fedkg.config.settings import DAY
@@ -90,7 +90,7 @@ class LabelLookup:
     async def _lookup(self, entities: Sequence[Iri]) -> dict[Iri, str]:
         """Labels from the store, then from the endpoint; "" where it has none, which is kept too."""
         keys = {f"{self.key} {iri.value}": iri for iri in entities}
-        kept = await asyncio.to_thread(self._store.get_many, LABELS, list(keys))
+        kept = await off_loop(self._store, self._store.get_many, LABELS, list(keys))
         count("cache_hits", len(kept))
         labels = {keys[key]: value.decode(errors="replace") for key, value in kept.items()}
         missing = [iri for iri in entities if iri not in labels]
@@ -103,7 +103,7 @@ class LabelLookup:
         for reason, number in Counter(map(str, failed.values())).items():
             miss(Gap(self._name, f"{number} label{'s' if number > 1 else ''}", reason))
         values = {f"{self.key} {iri.value}": label.encode() for iri, label in asked.items()}
-        await asyncio.to_thread(self._store.put_many, LABELS, values, self._ttl.labels * DAY)
+        await off_loop(self._store, self._store.put_many, LABELS, values, self._ttl.labels * DAY)
         return asked
 
     async def _select_labels(self, batch: Sequence[Iri]) -> dict[Iri, str]:

@@ -7,7 +7,6 @@ alone is a hub. What cannot be had becomes a marked gap, never an exception and 
 What an entity's neighbourhood is does not depend on the batch that it came in.
 """
 
-import asyncio
 import logging
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
@@ -15,6 +14,7 @@ from functools import partial
 
 import msgspec
 
+from fedkg.cache.off_loop import off_loop
 from fedkg.common.concurrency import concurrently
 from fedkg.common.single_flight import SingleFlight
 from fedkg.config.dialects import GENERIC, find
@@ -186,7 +186,7 @@ class Neighbours:
             if not near.failed
         }
         if values:
-            await asyncio.to_thread(self._store.put_many, NAMESPACE, values, days * DAY)
+            await off_loop(self._store, self._store.put_many, NAMESPACE, values, days * DAY)
 
 
 def _begins_small(engine: str) -> bool:

@@ -3,13 +3,13 @@
 One grouped query returns both; the answer is kept for each entity by itself, also that the endpoint has nothing.
 """
 
-import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 import msgspec
 
+from fedkg.cache.off_loop import off_loop
 from fedkg.common.concurrency import concurrently
 from fedkg.config.settings import DAY
 from fedkg.core.encoding import decode, encode
@@ -107,7 +107,7 @@ class PresenceLookup:
                 if bool(presence.known or presence.links) == some
             }
             if values:
-                await asyncio.to_thread(self._store.put_many, NAMESPACE, values, days * DAY)
+                await off_loop(self._store, self._store.put_many, NAMESPACE, values, days * DAY)
 
 
 class _CachedPresence(msgspec.Struct, array_like=True):

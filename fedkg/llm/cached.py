@@ -3,7 +3,6 @@
 What was asked once is not paid for again, and replays without a model.
 """
 
-import asyncio
 import contextlib
 import hashlib
 import json
@@ -11,6 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from fedkg.cache.off_loop import off_loop
 from fedkg.cache.store import Store
 from fedkg.config.settings import DAY
 from fedkg.llm.base import ChatModel, Completion, Request
@@ -47,17 +47,17 @@ class CachedModel:
         Raises what the model raises.
         """
         key = self._key(request)
-        values = await asyncio.to_thread(self._store.get_many, NAMESPACE, [key])
+        values = await off_loop(self._store, self._store.get_many, NAMESPACE, [key])
         if kept := _read(values.get(key)):
             return kept
         reply = await self._model.complete(request)
         if reply.text.strip():
-            await asyncio.to_thread(self._store.put_many, NAMESPACE, {key: _json(reply)}, SECONDS)
+            await off_loop(self._store, self._store.put_many, NAMESPACE, {key: _json(reply)}, SECONDS)
         return reply
 
     async def forget(self, requests: Sequence[Request]) -> None:
         """Drops the replies to these: what could not be used must not be the answer for ever."""
-        await asyncio.to_thread(self._store.drop, NAMESPACE, [self._key(request) for request in requests])
+        await off_loop(self._store, self._store.drop, NAMESPACE, [self._key(request) for request in requests])
 
     async def close(self) -> None:
         """Closes the model behind."""

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from fedkg.cache.off_loop import off_loop
 from fedkg.cache.store import Store
 from fedkg.common.one_line import line
 from fedkg.config.dialects import Engine
@@ -176,7 +177,7 @@ class HostRegistry:
             if where in self._known:
                 # one looks, the others go by what was known a second ago
                 self._read_at[where] = now
-            await asyncio.to_thread(self._read, self._store, where)
+            await off_loop(self._store, self._read, self._store, where)
         if self.known(where).ahead(self._clock.wall()):
             await self._put(where, lambda host: host)
         return self.known(where)
@@ -212,7 +213,7 @@ class HostRegistry:
 
     async def _put(self, where: str, change: Callable[[HostState], HostState]) -> None:
         if self._store:
-            await asyncio.to_thread(self._write, self._store, where, change)
+            await off_loop(self._store, self._write, self._store, where, change)
         else:
             self._known[where] = self._changed(self.known(where), change)
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 import stamina
-import trustme
 
 from fedkg.common import certificates
 from fedkg.config.profiles import Limits
@@ -21,6 +20,8 @@ from fedkg.transport.client import EndpointClient
 from fedkg.transport.http import HttpTransport
 from fedkg.transport.sparqlwrapper import WrapperTransport
 from tests.support.raw_server import RawServer, raw_server, reply
+
+trustme = pytest.importorskip("trustme", reason="needs fedkg[dev]")
 
 EMPTY = b'{"head": {"vars": []}, "results": {"bindings": []}}'
 VECTORS = json.dumps({"data": [{"index": 0, "embedding": [1.0, 0.0]}]}).encode()
