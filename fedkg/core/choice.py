@@ -41,7 +41,8 @@ class Decision(msgspec.Struct, frozen=True):
     `picks` are numbers of both, best first. `decides`: they answer the question as they are (FiDeLiS v4 section 3.2,
     C_global); False where they do not do so yet, None where that was not judged. `ends` maps a pick's number to the
     numbers of its ends that answer, from 1: without an entry all of them, with 0 some that are not shown. `more`:
-    further offers are to be shown. `verdict`, `option` and `note` are those of a Conclusion, which rests on the picks.
+    further offers are to be shown. `verdict`, `option`, `bridge` and `note` are those of a Conclusion, which rests on the
+    picks.
     """
 
     picks: tuple[int, ...] = ()
@@ -51,6 +52,7 @@ class Decision(msgspec.Struct, frozen=True):
     verdict: Literal["yes", "no", ""] = ""
     option: int = 0
     note: str = ""
+    bridge: str = ""
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -66,7 +68,8 @@ class Conclusion(msgspec.Struct, frozen=True):
 
     `tails` maps a path's number to the numbers of its tails that answer (empty: all of them). `verdict` is "yes" or
     "no" for yes/no questions and claims, `option` the number (from 1) of the right one for a choice, 0 for none. `note`
-    is said with the answer, as a warning.
+    is said with the answer, as a warning. `bridge` is the common knowledge that a verdict or an option rests on beside
+    its paths, in the model's words: one safe line, empty for none.
     """
 
     paths: tuple[int, ...] = ()
@@ -74,6 +77,7 @@ class Conclusion(msgspec.Struct, frozen=True):
     verdict: Literal["yes", "no", ""] = ""
     option: int = 0
     note: str = ""
+    bridge: str = ""
 
 
 class RelationPath(msgspec.Struct, frozen=True):

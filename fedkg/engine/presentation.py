@@ -41,12 +41,16 @@ NUMBER = re.compile(r"(?<!\S)(\d+)\)")  # as prompts number the ends of a path
 
 
 class ShownStep(NamedTuple):
-    """A step as it is shown: its direction, the relation's name, the labels of its first tails, and how many it has."""
+    """A step as it is shown: its direction, the relation's name, the labels of its first tails, and how many it has.
+
+    `complete`: the graph has no others.
+    """
 
     direction: Direction
     relation: str
     tails: list[str]
     total: int
+    complete: bool
 
 
 def step_candidates(
@@ -179,7 +183,7 @@ def _step(step: Step, names: Mapping[Term, str], most: int) -> ShownStep:
     labels = [
         _name(tail, names) + _qualified(tail_edges, names) for tail, tail_edges in itertools.islice(edges.items(), most)
     ]
-    return ShownStep(step.relation.direction, safe(relation_name(step.relation, names)), labels, len(edges))
+    return ShownStep(step.relation.direction, safe(relation_name(step.relation, names)), labels, len(edges), step.complete)
 
 
 def _line(start: str, steps: Sequence[ShownStep], tails: int, *, numbered: bool = False) -> str:
@@ -187,11 +191,16 @@ def _line(start: str, steps: Sequence[ShownStep], tails: int, *, numbered: bool 
     parts = [start]
     for step in steps:
         listed = step.tails[:tails] if step is steps[-1] else step.tails
-        more = f", (+{step.total - len(listed)})" if step.total > len(listed) else ""
         arrow = ARROWS[step.direction]
         counted = numbered and step is steps[-1] and len(listed) > 1
-        parts += [arrow, step.relation, arrow, (_counted(listed) if counted else _listed(listed)) + more]
+        parts += [arrow, step.relation, arrow, (_counted(listed) if counted else _listed(listed)) + _more(step, len(listed))]
     return " ".join(parts)
+
+
+def _more(step: ShownStep, listed: int) -> str:
+    """How many ends are not listed: `, (+2)`; with a question mark where that is not known."""
+    number = step.total - listed
+    return f", (+{number or ''}{'' if step.complete else '?'})" if number or not step.complete else ""
 
 
 def _listed(labels: Sequence[str]) -> str:

@@ -308,17 +308,19 @@ class QuestionRun:
             options=self._plan.options,
             method=self.settings.method if self.method is None else registry.name_of(self.method),
             measures=result.measures,
-            caveats=self._admitted(result),
+            caveats=self._admitted(result, answers),
         )
 
-    def _admitted(self, result: SearchResult) -> tuple[Caveat, ...]:
-        """The caveats, each once: what was noted on the way, and what is missing on it.
+    def _admitted(self, result: SearchResult, answers: Sequence[AnswerValue]) -> tuple[Caveat, ...]:
+        """The caveats, each once: what was noted on the way, what is missing on it, and what a judgement rests on.
 
         Not what is missing elsewhere, nor the labels of what the document shows: without these it is the same answer.
         """
         missing = (*self._explored.missing(), *self._missed)
         partial = (Caveat(CaveatKind.PARTIAL, f"{gap.asked}, from {gap.endpoint}") for gap in missing)
-        return tuple(dict.fromkeys((*self._caveats, *self._record.caveats, *result.caveats, *partial)))
+        bridge = result.conclusion.bridge if answers and self._plan.kind in JUDGED else ""
+        bridged = (Caveat(CaveatKind.BRIDGE, bridge),) if bridge else ()
+        return tuple(dict.fromkeys((*self._caveats, *self._record.caveats, *result.caveats, *bridged, *partial)))
 
     def _warn_of_cuts(self, result: SearchResult, proven: Ends) -> None:
         """Warns of what was not fetched, not shown to the model, or has no room in the document."""

@@ -192,7 +192,7 @@ def _decided(task: Task, pool: Pool, need: Choosing, decision: Decision) -> Walk
     picks = tuple(need.numbered[number] for number in decision.picks)
     if task.together:
         whole = yield from completed(chains(picks))
-        judgement = Conclusion(verdict=decision.verdict, option=decision.option)
+        judgement = Conclusion(verdict=decision.verdict, option=decision.option, bridge=decision.bridge)
         return SearchResult(whole, ((),) * len(whole), judgement)
     if not task.search.last_step:
         return (yield from all_ends(picks, (), exhausted=False))

@@ -24,6 +24,7 @@ __all__ = [
     "Share",
     "Whole",
     "chosen",
+    "clause",
     "entries",
     "extract",
     "fit",
@@ -46,6 +47,8 @@ UNFIT = (msgspec.ValidationError, UnicodeEncodeError)
 YES_NO = ("yesno", "claim")
 """Kinds of question whose answer is yes or no."""
 WORDS = {"yes": True, "true": True, "no": False, "false": False}
+NOTHING = {"", "none", "no", "n/a", "null", "nothing"}
+"""What models write where there is no text."""
 
 T = TypeVar("T")
 
@@ -199,6 +202,12 @@ def texts(listed: list[Any], most: int) -> tuple[str, ...]:
     """At most `most` of the listed texts, as safe lines, each once."""
     lines = (str(line(item)) for item in listed if isinstance(item, str))
     return tuple(dict.fromkeys(text for text in lines if text))[:most]
+
+
+def clause(value: object) -> str:
+    """A text as one safe line; "" however a model writes nothing."""
+    text = line(value) if isinstance(value, str) else ""
+    return "" if text.strip(" .-\"'").casefold() in NOTHING else str(text)
 
 
 def picks(reply: object) -> list[Any]:

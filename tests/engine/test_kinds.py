@@ -10,6 +10,7 @@ import pytest
 from fedkg.cache.memory import MemoryStore
 from fedkg.config.settings import SearchSettings, Settings
 from fedkg.core.answer import Answer, Status, decode_answer
+from fedkg.core.caveat import Caveat, CaveatKind
 from fedkg.core.events import Verified
 from fedkg.core.question import Kind
 from fedkg.core.usage import Usage
@@ -83,8 +84,9 @@ class Player:
         arrived = any(len(chain) == len(relations) for chain in wanted.values())
         numbers = [number for number, chain in wanted.items() if not arrived or len(chain) == len(relations)]
         numbers = numbers if reply["paths"] or not arrived else []
+        bridge = reply.get("bridge", "")
         if "verdict" in reply:
-            return {"picks": numbers, "verdict": reply["verdict"] if arrived else "", "more": False}
+            return {"picks": numbers, "verdict": reply["verdict"] if arrived else "", "bridge": bridge, "more": False}
         if "option" in reply:
             return {"picks": numbers, "option": reply["option"] if arrived else 0, "more": False}
         return {"picks": [{"offer": number, "ends": []} for number in numbers], "decides": arrived, "more": False}
@@ -186,6 +188,16 @@ async def test_a_comparison_rests_on_a_path_of_each_side(towns: SparqlGraph, pla
     last = player.prompts[-1][1]
     assert "Horn → population → 59449" in last
     assert "Ikby → population → 15979" in last
+
+
+@pytest.mark.parametrize("plan", ["fused", "paper"])
+async def test_common_knowledge_that_a_verdict_rests_on_is_a_caveat(towns: SparqlGraph, plan: str) -> None:
+    """The document has it in the model's words; a verdict without any has no such caveat."""
+    asked = QUESTIONS["yesno"]
+    bridged = asked._replace(reply={**asked.reply, "bridge": "more inhabitants make a town larger"})
+    answer = await answered(towns, Player(bridged), plan)
+    assert answer.caveats == (Caveat(CaveatKind.BRIDGE, "more inhabitants make a town larger"),)
+    assert (await answered(towns, Player(asked), plan)).caveats == ()
 
 
 @pytest.mark.parametrize("plan", ["fused", "paper"])

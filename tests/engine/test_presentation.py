@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import ClassVar
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -83,6 +84,16 @@ class Passes(tuple[Edge, ...]):
         """The edges, once more."""
         self.passes.append(len(self))
         return super().__iter__()
+
+
+def test_a_list_that_may_have_more_ends_says_so() -> None:
+    """Only a list without such a mark is complete: from it may be told what is not so."""
+    whole = step("kong", "directed_by", "jackson")
+    cut = msgspec.structs.replace(whole, complete=False)
+    edges = (*whole.edges, *step("kong", "directed_by", "walsh").edges)
+    assert path_text(KONG.extend(cut), NAMES).endswith("→ Peter Jackson, (+?)")
+    assert path_text(KONG.extend(msgspec.structs.replace(cut, edges=edges)), NAMES, 1).endswith("Jackson, (+1?)")
+    assert path_text(KONG.extend(whole), NAMES).endswith("→ Peter Jackson")
 
 
 def test_a_large_group_is_gone_through_once() -> None:

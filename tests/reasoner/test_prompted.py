@@ -72,7 +72,8 @@ async def beam(picks: list[Any], width: int = 4) -> tuple[int, ...]:
 
 async def conclude(reply: dict[str, Any], kind: Any = "entities") -> Conclusion:
     """What `answer` makes of a reply."""
-    return await scripted(reply, reply)[0].ask(AnswerCall("Q?", Plan(("k",), kind=kind), OFFERS))
+    plan = Plan(("k",), kind=kind, options=("one", "two") if kind == "choice" else ())
+    return await scripted(reply, reply)[0].ask(AnswerCall("Q?", plan, OFFERS))
 
 
 async def planned(question: str, **changes: Any) -> Plan:
@@ -193,6 +194,27 @@ async def test_ends_that_were_not_offered_are_sent_back() -> None:
 async def test_nothing_picked_decides_nothing() -> None:
     """An answer stands on a path."""
     assert await choose({"picks": [], "decides": True, "more": False}) == Decision(decides=False)
+
+
+@pytest.mark.parametrize(
+    ("bridge", "read"),
+    [
+        ("a nurse cares\nfor <the> sick", "a nurse cares for ‹the› sick"),
+        ("x" * 10_000, "x" * 199 + "…"),
+        ("None.", ""),
+        (" ", ""),
+        (None, ""),
+        ({"a": 1}, ""),
+    ],
+)
+async def test_common_knowledge_is_one_harmless_bounded_line(bridge: Any, read: str) -> None:
+    """It stands with a verdict or an option of either call, and with nothing that decides nothing."""
+    verdict = {"picks": [1], "paths": [1], "verdict": "yes", "bridge": bridge, "more": False}
+    option = {"picks": [1], "paths": [1], "option": 2, "bridge": bridge, "more": False}
+    assert (await choose(verdict, "claim")).bridge == (await conclude(verdict, "claim")).bridge == read
+    assert (await choose(option, "choice")).bridge == (await conclude(option, "choice")).bridge == read
+    assert (await choose({**verdict, "verdict": ""}, "claim")).bridge == ""
+    assert (await conclude({**option, "option": 0}, "choice")).bridge == ""
 
 
 @pytest.mark.parametrize("kind", ["yesno", "claim"])

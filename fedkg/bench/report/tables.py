@@ -11,6 +11,7 @@ from fedkg.bench.scoring.error_classes import FAULTS
 from fedkg.bench.scoring.scores import COST, LENIENT, STRICT
 from fedkg.bench.scoring.summary import Counts, MeanEstimate, Part
 from fedkg.bench.scoring.variants import VariantRun, Variants, setting_text
+from fedkg.core.caveat import CaveatKind
 from fedkg.errors import DatasetError
 
 __all__ = [
@@ -43,6 +44,7 @@ NAMES = {
     "coverage": "Coverage ratio (%)",
     "path_validity": "Path validity (%)",
     "faithful": "Faithful (%)",
+    "faithful_bridged": "With common knowledge (%)",
     "grounded": "Grounded (%)",
     "depth": "Depth of the paths",
     "gold_depth": "Gold depth",
@@ -59,6 +61,9 @@ VARIANT = ("Method", "Model", "Settings")
 BRIEF = ("coverage", "calls", "tokens", "requests", "seconds")
 """What a setting may change apart from how right the answers are."""
 SAME = "No value changed any answer."
+BRIDGED = (
+    " Faithful by edges alone; with common knowledge also the verdicts for which the model wrote down what connects them."
+)
 
 
 class Table(msgspec.Struct, frozen=True):
@@ -129,7 +134,9 @@ def faithfulness(runs: Variants) -> Table:
         "Of shown edges those that the endpoint confirms, of right answers those on confirmed paths, of answers those "
         "on any."
     )
-    return _measured("Faithfulness", runs, ("path_validity", "faithful", "grounded"), note)
+    bridged = any(CaveatKind.BRIDGE in record.caveats for run in runs.runs for record in run.result.records)
+    measures = ("path_validity", "faithful", *(("faithful_bridged",) if bridged else ()), "grounded")
+    return _measured("Faithfulness", runs, measures, note + BRIDGED * bridged)
 
 
 def depths(runs: Variants) -> Table:

@@ -152,6 +152,7 @@ def _record(
         measures=answer.measures,
         templates={call.call: call.template for call in answer.ledger},
         warnings=answer.warnings,
+        caveats=tuple(dict.fromkeys(caveat.kind for caveat in answer.caveats)),
     )
 
 

@@ -13,6 +13,7 @@ from fedkg.bench.data.definitions import Metric
 from fedkg.bench.data.questions import Bad, BenchmarkQuestion, Gold
 from fedkg.config.settings import masked
 from fedkg.core.answer import Answer, PathEdge
+from fedkg.core.caveat import CaveatKind
 from fedkg.core.events import Stage
 from fedkg.core.question import JUDGED, Kind
 from fedkg.core.terms import Direction, Term, own_name
@@ -136,7 +137,8 @@ class QuestionRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     as much of the way there as the set says; 0 where it is not known. `gold_facts`: how many of the facts that the set
     names as evidence the graph has, `passed_facts`: how many of them came through each stage. `edges` are those of its
     paths, `valid` of them the endpoint confirms; None where it was not asked. `paths` are a few of them, those of the
-    answers first. `templates` are version and digest of the wording of each call that was made.
+    answers first. `templates` are version and digest of the wording of each call that was made. `caveats` are the kinds
+    of those that the answer has.
     """
 
     id: str
@@ -160,6 +162,7 @@ class QuestionRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     measures: dict[str, float | str] = {}
     templates: dict[str, str] = {}
     warnings: tuple[str, ...] = ()
+    caveats: tuple[CaveatKind, ...] = ()
     error: str = ""
 
 

@@ -18,6 +18,7 @@ import msgspec
 
 from fedkg.bench.run.record import GivenAnswer, QuestionRecord
 from fedkg.common.normalize import normalized_answer
+from fedkg.core.caveat import CaveatKind
 from fedkg.core.question import JUDGED
 from fedkg.core.usage import Usage
 
@@ -25,7 +26,7 @@ __all__ = ["COST", "LENIENT", "STRICT", "WALK", "Score", "covered", "mean", "sco
 
 STRICT = ("hits_at_1", "hit", "f1", "precision", "recall", "exact", "accuracy")
 LENIENT = ("lenient_hit", "contained_hit", "contained_f1")
-WALK = ("coverage", "path_validity", "faithful", "grounded", "depth", "gold_depth")
+WALK = ("coverage", "path_validity", "faithful", "faithful_bridged", "grounded", "depth", "gold_depth")
 COST = ("calls", "tokens", "requests", "cache_hits", "seconds", "price")
 
 folded = lru_cache(maxsize=100_000)(normalized_answer)  # the same names answer many questions
@@ -43,7 +44,8 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
     section 4.3, CR), or of the gold facts; where neither is known, whether a gold answer was. path_validity: share of
     the shown edges that the endpoint confirms (the same section, VR). faithful: share of the right answers that stand
     on confirmed paths (GCR, section 5.3: "the percentage of faithful reasoning in correctly predicted answers", where
-    "the generated reasoning path can be found in KGs"). grounded: share of the answers that could be: no verdict, and
+    "the generated reasoning path can be found in KGs"), and on nothing else; faithful_bridged: also where common knowledge
+    connects these, which the model wrote down. grounded: share of the answers that could be: no verdict, and
     no answer of a method without a graph. depth: mean edges of the answering paths, beside gold_depth.
 
     calls of the model, tokens in and out, requests to endpoints, cache_hits (neighbourhoods and labels that needed
@@ -64,6 +66,7 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
     coverage: float | None = None
     path_validity: float | None = None
     faithful: float | None = None
+    faithful_bridged: float | None = None
     grounded: float | None = None
     depth: float | None = None
     gold_depth: float | None = None
@@ -178,10 +181,12 @@ def _f1(precision: float, recall: float) -> float:
 
 def _walk(record: QuestionRecord, right: Sequence[str]) -> dict[str, float | None]:
     answers = record.answers
+    faithful = _faithful([answer for key, answer in zip(right, answers, strict=True) if key])
     return {
         "coverage": _coverage(record),
         "path_validity": record.valid / record.edges if record.edges and record.valid is not None else None,
-        "faithful": _faithful([answer for key, answer in zip(right, answers, strict=True) if key]),
+        "faithful": 0.0 if faithful and CaveatKind.BRIDGE in record.caveats else faithful,
+        "faithful_bridged": faithful,
         "grounded": fmean(answer.grounded for answer in answers) if answers and _groundable(record) else None,
         "depth": _mean_depth(answers),
         "gold_depth": float(record.hops) if record.hops else None,

@@ -10,7 +10,7 @@ from fedkg.core.choice import Conclusion, PromptCandidate
 from fedkg.core.question import JUDGED, Plan
 from fedkg.errors import ModelReplyError
 from fedkg.reasoner.base import PlannedCall
-from fedkg.reasoner.reply_parsing import YES_NO, Numbered, entries, fit, numbers, option, renamed, verdict
+from fedkg.reasoner.reply_parsing import YES_NO, Numbered, clause, entries, fit, numbers, option, renamed, verdict
 from fedkg.reasoner.sketch import WalkSketch
 
 __all__ = ["HYPOTHESES", "AnswerCall", "InductiveCall"]
@@ -26,11 +26,15 @@ class Cited(Numbered):
 
 
 class AnswerReply(msgspec.Struct):
-    """The reply to `answer`: paths with their ends, or the numbers of those that a verdict or an option rests on."""
+    """The reply to `answer`: paths with their ends, or the numbers of those that a verdict or an option rests on.
+
+    `bridge` is the common knowledge that these rest on.
+    """
 
     paths: list[Any]
     verdict: Any = ""
     option: Any = 0
+    bridge: Any = ""
 
 
 class AnswerCall(PlannedCall[Conclusion], frozen=True):
@@ -105,7 +109,7 @@ def _judgement(read: AnswerReply, plan: Plan, paths: Sequence[PromptCandidate]) 
     if not evidence:
         claim = f"option {choice}" if choice else repr(judged)
         return Conclusion(note=f"the model says {claim}, but names no path that this rests on: it is not taken")
-    return Conclusion(evidence, {}, judged, choice)
+    return Conclusion(evidence, {}, judged, choice, bridge=clause(read.bridge))
 
 
 def _ends(read: AnswerReply, paths: Sequence[PromptCandidate]) -> Conclusion:

@@ -10,7 +10,7 @@ from fedkg.core.choice import Decision, PromptCandidate
 from fedkg.core.question import JUDGED
 from fedkg.errors import ModelReplyError
 from fedkg.reasoner.base import PlannedCall
-from fedkg.reasoner.reply_parsing import YES_NO, Flag, Numbered, entries, fit, numbers, option, verdict
+from fedkg.reasoner.reply_parsing import YES_NO, Flag, Numbered, clause, entries, fit, numbers, option, verdict
 from fedkg.reasoner.sketch import WalkSketch
 
 __all__ = ["ChooseCall"]
@@ -23,13 +23,17 @@ class Pick(Numbered):
 
 
 class ChooseReply(msgspec.Struct):
-    """The reply to `choose`; by the kind of question it `decides`, or has a verdict or an option."""
+    """The reply to `choose`; by the kind of question it `decides`, or has a verdict or an option.
+
+    `bridge` is the common knowledge that these rest on.
+    """
 
     picks: list[Any]
     decides: Flag = Flag(0)
     more: Flag = Flag(0)
     verdict: Any = ""
     option: Any = 0
+    bridge: Any = ""
 
 
 class ChooseCall(PlannedCall[Decision], frozen=True):
@@ -75,7 +79,8 @@ class ChooseCall(PlannedCall[Decision], frozen=True):
         choice = option(read.option, self.plan.options) if self.plan.kind == "choice" else 0
         judged = verdict(read.verdict) if self.plan.kind in YES_NO else ""
         if picked and (judged or choice):
-            return Decision(picked, decides=True, verdict=judged, option=choice)
+            bridge = clause(read.bridge)
+            return Decision(picked, decides=True, verdict=judged, option=choice, bridge=bridge)
         claim = f"option {choice}" if choice else repr(judged)
         note = f"the model says {claim}, but names no path that this rests on: it is not taken"
         kept = picked[: self.width]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from fedkg.bench.data.questions import Gold
 from fedkg.bench.run.record import GivenAnswer, QuestionRecord, StageCount
 from fedkg.bench.scoring.scores import COST, LENIENT, STRICT, Score, covered, mean, score
+from fedkg.core.caveat import CaveatKind
 from fedkg.core.question import Kind
 from fedkg.core.usage import Usage
 
@@ -213,6 +214,17 @@ def test_what_was_not_confirmed_by_anybody_is_neither_faithful_nor_not() -> None
     assert score(record((GivenAnswer("a", "A", True, 1.0, 2),), edges=2)).faithful is None
     assert score(record((GivenAnswer("A"),))).faithful == 0.0
     assert score(record((GivenAnswer("x", "X", True, 1.0, 1, True),))).faithful is None
+
+
+def test_common_knowledge_is_not_faithful_by_edges_alone() -> None:
+    """A right answer that rests on confirmed paths and on a bridge counts in one of the two figures."""
+    given = (GivenAnswer("a", "A", True, 1.0, 2, True),)
+    bridged = score(record(given, caveats=(CaveatKind.CUT, CaveatKind.BRIDGE)))
+    assert (bridged.faithful, bridged.faithful_bridged) == (0.0, 1.0)
+    other = score(record(given, caveats=(CaveatKind.CUT,)))
+    assert (other.faithful, other.faithful_bridged) == (1.0, 1.0)
+    wrong = score(record((GivenAnswer("x", "X", True, 1.0, 1, True),), caveats=(CaveatKind.BRIDGE,)))
+    assert (wrong.faithful, wrong.faithful_bridged) == (None, None)
 
 
 def test_cost_is_that_of_the_usage() -> None:

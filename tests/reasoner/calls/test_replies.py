@@ -52,9 +52,9 @@ def mentions(shown: dict[str, Any]) -> list[Mention]:
 def concluded(conclusion: Conclusion, kind: Kind) -> dict[str, Any]:
     """The reply that says this conclusion."""
     if kind in ("yesno", "claim"):
-        return {"verdict": conclusion.verdict, "paths": list(conclusion.paths)}
+        return {"verdict": conclusion.verdict, "paths": list(conclusion.paths), "bridge": conclusion.bridge}
     if kind == "choice":
-        return {"option": conclusion.option, "paths": list(conclusion.paths)}
+        return {"option": conclusion.option, "paths": list(conclusion.paths), "bridge": conclusion.bridge}
     return {"paths": [{"path": path, "ends": list(conclusion.tails.get(path, ()))} for path in conclusion.paths]}
 
 
