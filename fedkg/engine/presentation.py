@@ -183,7 +183,8 @@ def _step(step: Step, names: Mapping[Term, str], most: int) -> ShownStep:
     labels = [
         _name(tail, names) + _qualified(tail_edges, names) for tail, tail_edges in itertools.islice(edges.items(), most)
     ]
-    return ShownStep(step.relation.direction, safe(relation_name(step.relation, names)), labels, len(edges), step.complete)
+    relation = safe(relation_name(step.relation, names))
+    return ShownStep(step.relation.direction, relation, labels, len(edges), step.complete)
 
 
 def _line(start: str, steps: Sequence[ShownStep], tails: int, *, numbered: bool = False) -> str:
@@ -193,7 +194,8 @@ def _line(start: str, steps: Sequence[ShownStep], tails: int, *, numbered: bool 
         listed = step.tails[:tails] if step is steps[-1] else step.tails
         arrow = ARROWS[step.direction]
         counted = numbered and step is steps[-1] and len(listed) > 1
-        parts += [arrow, step.relation, arrow, (_counted(listed) if counted else _listed(listed)) + _more(step, len(listed))]
+        ends = _counted(listed) if counted else _listed(listed)
+        parts += [arrow, step.relation, arrow, ends + _more(step, len(listed))]
     return " ".join(parts)
 
 
