@@ -41,8 +41,8 @@ class Decision(msgspec.Struct, frozen=True):
     `picks` are numbers of both, best first. `decides`: they answer the question as they are (FiDeLiS v4 section 3.2,
     C_global); False where they do not do so yet, None where that was not judged. `ends` maps a pick's number to the
     numbers of its ends that answer, from 1: without an entry all of them, with 0 some that are not shown. `more`:
-    further offers are to be shown. `verdict`, `option`, `bridge` and `note` are those of a Conclusion, which rests on the
-    picks.
+    further offers are to be shown. `verdict`, `option`, `bridge` and `note` are those of a Conclusion, which rests on
+    the picks.
     """
 
     picks: tuple[int, ...] = ()

@@ -62,7 +62,8 @@ BRIEF = ("coverage", "calls", "tokens", "requests", "seconds")
 """What a setting may change apart from how right the answers are."""
 SAME = "No value changed any answer."
 BRIDGED = (
-    " Faithful by edges alone; with common knowledge also the verdicts for which the model wrote down what connects them."
+    " Faithful by edges alone; with common knowledge also the verdicts for which the model wrote down what connects "
+    "their paths."
 )
 
 

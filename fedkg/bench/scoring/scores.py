@@ -44,8 +44,8 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
     section 4.3, CR), or of the gold facts; where neither is known, whether a gold answer was. path_validity: share of
     the shown edges that the endpoint confirms (the same section, VR). faithful: share of the right answers that stand
     on confirmed paths (GCR, section 5.3: "the percentage of faithful reasoning in correctly predicted answers", where
-    "the generated reasoning path can be found in KGs"), and on nothing else; faithful_bridged: also where common knowledge
-    connects these, which the model wrote down. grounded: share of the answers that could be: no verdict, and
+    "the generated reasoning path can be found in KGs"), and on nothing else; faithful_bridged: also where common
+    knowledge connects these, which the model wrote down. grounded: share of the answers that could be: no verdict, and
     no answer of a method without a graph. depth: mean edges of the answering paths, beside gold_depth.
 
     calls of the model, tokens in and out, requests to endpoints, cache_hits (neighbourhoods and labels that needed
