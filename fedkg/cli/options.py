@@ -193,6 +193,13 @@ model = _all(
     option(
         "Model", "--model", metavar="NAME", help="local, anthropic:MODEL, openai:MODEL, openai:MODEL@URL or hf:FOLDER."
     ),
+    option(
+        "Model",
+        "--model-concurrency",
+        type=click.IntRange(1, 100),
+        metavar="N",
+        help="Most requests to the model at the same time.",
+    ),
     option("Model", "--path-model", metavar="hf:FOLDER", help="Writes the paths of method gcr instead of the model."),
     option(
         "Cache",

@@ -44,6 +44,7 @@ class SettingsKeywords(TypedDict, total=False):
     models_dir: str | Path | None
     prompts_dir: str | Path | None
     profiles_dir: str | Path | None
+    model_concurrency: int | None
     clients: int | None
     strict: bool | None
     search: SearchSettings | None

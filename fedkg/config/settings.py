@@ -45,6 +45,7 @@ __all__ = [
 # Every number has an upper bound, far above what anybody needs: what is beyond it is a slip or an attack, and would be
 # taken at its word by memory, threads and the clock.
 Width = Annotated[int, msgspec.Meta(ge=1, le=1_000)]
+Concurrency = Annotated[int, msgspec.Meta(ge=1, le=100)]
 Megabytes = Annotated[int, msgspec.Meta(ge=1, le=16_777_216)]
 Tokens = Annotated[int, msgspec.Meta(ge=1, le=1_000_000_000)]
 Depth = Annotated[int, msgspec.Meta(ge=1, le=50)]
@@ -157,8 +158,9 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     what is missing, `offline` for nothing. refresh: what was kept before is asked for again. replies: whether model
     replies are kept and used again (None: in `eval` and mode `cached`; offline they always are). models_dir: folder
     of the user's own `capabilities.toml` and `prices.toml`. context: tokens that the model takes, where its record is
-    wrong. clients: how many processes ask at the same time; each takes its share of an endpoint's pace. budget: for
-    one question; total_budget (the table `run` of a settings file): for all questions of a session together.
+    wrong. model_concurrency: requests to a vendor's model that are under way at once, those of all questions of a
+    session together. clients: how many processes ask at the same time; each takes its share of an endpoint's pace, and
+    of these requests. budget: for one question; total_budget (the table `run` of a settings file): for all questions of a session together.
     strict: `fedkg ask` ends an answer with a caveat with exit code 5.
     """
 
@@ -180,6 +182,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     models_dir: str = ""
     prompts_dir: str = ""
     profiles_dir: str = ""
+    model_concurrency: Concurrency = 4
     clients: Width = 1
     strict: bool = False
     search: SearchSettings = SearchSettings()
@@ -191,6 +194,11 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def cache_path(self) -> Path:
         """The folder of the cache."""
         return Path(self.cache_dir) if self.cache_dir else user_cache_path("fedkg")
+
+    @property
+    def model_share(self) -> int:
+        """How many model calls one of `clients` processes has under way at once: together they keep the limit."""
+        return max(1, self.model_concurrency // self.clients)
 
     @property
     def keeps_replies(self) -> bool:
@@ -226,6 +234,7 @@ PRIVATE = (
     "models_dir",
     "prompts_dir",
     "profiles_dir",
+    "model_concurrency",
     "clients",
     "strict",
 )

@@ -42,7 +42,7 @@ __all__ = ["CUT", "MODEL_KEY", "Count", "Vendor", "WireModel", "headed", "shown"
 TIMEOUT = 120.0  # seconds for one try
 TRIES = 3
 PATIENCE = 30.0  # seconds; a service that asks for a longer wait is not waited for
-CONCURRENCY = 4  # requests to one model at once; more would only wait for the vendor's rate limit
+CONCURRENCY = 4  # requests to one model at once, where nothing else is set: more may meet the vendor's rate limit
 MODEL_KEY = "FEDKG_MODEL_KEY"
 """The variable of the key for a server that is named by @URL: the vendor's own key goes to the vendor alone."""
 CUT = "raise `output` in your capabilities.toml, or use a model that writes less"
@@ -150,8 +150,8 @@ class WireModel(ABC):
 
     `capability` says what is asked for; what the server complains of is left out from then on. `timeout` is in seconds
     for one try. `variable` is where the key comes from, for hints; with FEDKG_MODEL_KEY nothing is sent that the SDK
-    takes from the vendor's variables. Each event loop has connections of its own, and at most 4 requests under way at
-    once.
+    takes from the vendor's variables. Each event loop has connections of its own, and at most `concurrency` requests
+    under way at once.
     """
 
     vendor: ClassVar[Vendor]
@@ -166,14 +166,16 @@ class WireModel(ABC):
         capability: Capability | None = None,
         *,
         variable: str = "",
+        concurrency: int = CONCURRENCY,
     ) -> None:
         self._key = self.vendor.checked(model, key, base_url)
         self.name = self.vendor.called(model, base_url)
         self.capability = capability or Capability()
+        self.concurrency = concurrency
         self._model, self._elsewhere, self._timeout = model, "@" in self.name, timeout
         self._variable = variable
         self._left_out: set[str] = set()
-        self._slots = PerLoop(lambda: asyncio.Semaphore(CONCURRENCY))
+        self._slots = PerLoop(lambda: asyncio.Semaphore(concurrency))
         make = partial(_client, self.vendor, self.name, self._key, base_url, timeout, bare=variable == MODEL_KEY)
         self._clients = PerLoop(partial(_kept_open, make, [make()]))
 
@@ -184,8 +186,9 @@ class WireModel(ABC):
         base_url: str = "",
         environ: Mapping[str, str] = os.environ,
         find: Callable[[str], Capability] = capability.find,
+        concurrency: int = CONCURRENCY,
     ) -> Self:
-        """The model of that name; `find` says what it can do.
+        """The model of that name; `find` says what it can do, `concurrency` how many requests are under way at once.
 
         With `base_url` the key is FEDKG_MODEL_KEY; without, the vendor's own variables say key and URL. Raises
         ModelNameError where the key is not set, MissingExtraError where the SDK is not installed.
@@ -194,7 +197,8 @@ class WireModel(ABC):
         key = environ.get(variable, "")
         url = base_url or environ.get(cls.vendor.url, "")
         cls.vendor.checked(model, key, url)
-        return cls(model, key, url, capability=find(cls.named(model, url)), variable=variable)
+        can = find(cls.named(model, url))
+        return cls(model, key, url, capability=can, variable=variable, concurrency=concurrency)
 
     @classmethod
     def named(cls, model: str, base_url: str = "", environ: Mapping[str, str] = os.environ) -> str:

@@ -134,7 +134,7 @@ def chat_model(settings: Settings, store: Callable[[], Store]) -> ChatModel:
     if settings.mode == "offline":
         name = CHAT_MODELS[vendor].named(model, url)
         return OfflineModel(name, find(name))
-    return CHAT_MODELS[vendor].connect(model, url, find=find)
+    return CHAT_MODELS[vendor].connect(model, url, find=find, concurrency=settings.model_share)
 
 
 def path_model(settings: Settings, chat: ChatModel | None, store: Callable[[], Store]) -> ChatModel | None:

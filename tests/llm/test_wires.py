@@ -119,16 +119,17 @@ async def test_no_wait_goes_beyond_the_deadline(vendor: Any, wire: Any) -> None:
         assert len(wire.asked) == 1
 
 
-async def test_at_most_four_requests_are_under_way(vendor: Any, wire: Any) -> None:
-    """A fifth call waits until one of the others has its reply."""
+@pytest.mark.parametrize(("options", "most"), [({}, 4), ({"concurrency": 2}, 2)])
+async def test_so_many_requests_are_under_way(vendor: Any, wire: Any, options: dict[str, int], most: int) -> None:
+    """Four, or as many as are asked for: a further call waits until one of the others has its reply."""
     wire.replies = [wire.said(vendor.reply("{}"), held=True)]
-    async with model(vendor, wire.url) as made:
+    async with model(vendor, wire.url, **options) as made:
         calls = [asyncio.ensure_future(made.complete(Request("choose", MESSAGES, SCHEMA))) for _ in range(6)]
-        for _ in range(4):
+        for _ in range(most):
             await wire.came.get()
         wire.release()
         await asyncio.gather(*calls)
-    assert (wire.most, len(wire.asked)) == (4, 6)
+    assert (wire.most, len(wire.asked)) == (most, 6)
 
 
 @pytest.mark.parametrize(

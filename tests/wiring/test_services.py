@@ -57,6 +57,16 @@ def test_the_model_has_its_record_with_what_the_user_says_over_it(
         assert (chat.capability.context, chat.capability.output) == (5_000, 77)
 
 
+@pytest.mark.parametrize(("clients", "slots"), [(1, 6), (2, 3), (100, 1)])
+def test_the_requests_under_way_are_shared_by_processes(clients: int, slots: int) -> None:
+    """`model_concurrency` holds for all `clients` together, with one request for each at least."""
+    options: dict[str, Any] = {"model": "openai:m@http://127.0.0.1:1/v1", "model_concurrency": 6, "clients": clients}
+    with Session("sample", **options) as session:
+        chat = session._services.chat
+    assert isinstance(chat, OpenAIModel)
+    assert chat.concurrency == slots
+
+
 @pytest.mark.parametrize(
     ("name", "model"), [("m", "m"), ("@cf/meta/llama-3", "@cf/meta/llama-3"), ("m@20260101", "m@20260101")]
 )
