@@ -160,7 +160,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     of the user's own `capabilities.toml` and `prices.toml`. context: tokens that the model takes, where its record is
     wrong. model_concurrency: requests to a vendor's model that are under way at once, those of all questions of a
     session together. clients: how many processes ask at the same time; each takes its share of an endpoint's pace, and
-    of these requests. budget: for one question; total_budget (the table `run` of a settings file): for all questions of a session together.
+    of these requests. budget: for one question; total_budget (the table `run` of a settings file): for all questions of
+    a session together.
     strict: `fedkg ask` ends an answer with a caveat with exit code 5.
     """
 
