@@ -22,7 +22,7 @@ from fedkg.llm.prices import Price
 
 FILES = [Settings, Profile, CapabilityRecord, Price, Definition, Grid]
 """What people write as TOML."""
-SEEDS = {"seed", "only.values"}
+SEEDS = {"seed", "only.values", "conditions.values"}
 """Numbers that are the measure of nothing: they are only compared."""
 TOO_MUCH = ["300000000000000000000", "1e30", "inf", "-inf", "nan", "-1"]
 

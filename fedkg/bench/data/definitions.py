@@ -33,7 +33,7 @@ class DatasetSource(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Only(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which questions can be answered from the graph: those that a JSON `file` of the data folder has under these keys.
+    """Which questions are meant: those that a JSON `file` of the data folder has under these keys.
 
     It has a value for each id there; with `values` only ids with one of these count.
     """
@@ -48,8 +48,9 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     graph: asked where no endpoint is given; "" for a benchmark that needs one. kind: of all its questions, where the
     file does not say. topics: `gold` ones, or the method's `own` linking. only: which of its questions are asked, where
-    not all. metric: the one that its papers lead with. name: what its results are called, the file's where it says
-    none. sha256: of each of its files as the committed results were made from them.
+    not all. conditions: those whose gold query the graph answers, so that all of their conditions stand in it. metric:
+    the one that its papers lead with. name: what its results are called, the file's where it says none. sha256: of each
+    of its files as the committed results were made from them.
     """
 
     title: str
@@ -61,6 +62,7 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kind: Kind | None = None
     topics: Literal["gold", "own"] = "gold"
     only: Only | None = None
+    conditions: Only | None = None
     metric: Metric = "hits_at_1"
     source: DatasetSource = DatasetSource()
     sha256: dict[str, Checksum] = {}
@@ -69,7 +71,8 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def files(self) -> tuple[str, ...]:
         """The files that it needs, questions first; an endpoint stands for the graph."""
-        return tuple(filter(None, (self.questions, self.graph, self.only.file if self.only else "")))
+        listed = (part.file for part in (self.only, self.conditions) if part)
+        return tuple(dict.fromkeys(filter(None, (self.questions, self.graph, *listed))))
 
 
 def names() -> list[str]:

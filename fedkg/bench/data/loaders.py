@@ -33,8 +33,9 @@ def read(
     where no question is left.
     """
     file = files.find(definition, definition.questions, data, settings)
-    wanted = (
-        _ids(files.find(definition, definition.only.file, data, settings), definition.only) if definition.only else None
+    wanted, supported = (
+        _ids(files.find(definition, part.file, data, settings), part) if part else None
+        for part in (definition.only, definition.conditions)
     )
     questions: list[BenchmarkQuestion] = []
     bad: list[Bad] = []
@@ -42,7 +43,7 @@ def read(
         if wanted is not None and row.id and row.id not in wanted:
             continue
         if isinstance(row, BenchmarkQuestion):
-            questions.append(row)
+            questions.append(_marked(row, supported))
         elif skip_bad:
             bad.append(row)
         else:
@@ -59,6 +60,13 @@ def questions(file: Path, limit: int | None = None, seed: int = 0) -> list[Bench
     Raises DatasetError for any that is bad.
     """
     return drawn(read(custom(str(file)), None)[0], limit, seed)
+
+
+def _marked(question: BenchmarkQuestion, supported: set[str] | None) -> BenchmarkQuestion:
+    """The question, with whether all of its conditions stand in the graph, where there are ids of those that do."""
+    if supported is None:
+        return question
+    return msgspec.structs.replace(question, supported=question.id in supported)
 
 
 def _each(definition: Definition, file: Path) -> Iterator[BenchmarkQuestion | Bad]:

@@ -35,7 +35,8 @@ class BenchmarkQuestion(msgspec.Struct, frozen=True):
 
     `kind` is None where the set leaves it open. `gold_path` are (subject, relation, object), walked from the first
     topic; `hops` is its length, 0 where it is not known. `gold_facts` are those that the answer rests on, in no order
-    and in words.
+    and in words. `supported` says whether all conditions of the question stand in the graph, None where that is not
+    known.
     """
 
     id: str
@@ -47,6 +48,7 @@ class BenchmarkQuestion(msgspec.Struct, frozen=True):
     hops: int = 0
     gold_path: tuple[tuple[str, str, str], ...] = ()
     gold_facts: tuple[WordedFact, ...] = ()
+    supported: bool | None = None
 
 
 class Bad(msgspec.Struct, frozen=True):

@@ -139,7 +139,16 @@ def _by_kind(run: VariantRun) -> dict[str, Part]:
     return {str(kind): part for kind, part in run.summary.by_kind.items()}
 
 
-PARTS: dict[str, Callable[[VariantRun], dict[str, Part]]] = {"hops": _by_hops, "kind": _by_kind}
+def _by_conditions(run: VariantRun) -> dict[str, Part]:
+    summary = run.summary
+    return {"all": summary.overall, "all in the graph": summary.supported} if summary.supported else {}
+
+
+PARTS: dict[str, Callable[[VariantRun], dict[str, Part]]] = {
+    "hops": _by_hops,
+    "kind": _by_kind,
+    "conditions": _by_conditions,
+}
 """What the questions of a run are sorted by."""
 
 

@@ -144,6 +144,7 @@ def _record(
         passed=trace.passed(table),
         gold_facts=len(table.facts),
         passed_facts=trace.facts(table),
+        supported=question.supported,
         edges=sum(len(path.edges) for path in answer.paths) if confirmed is None else len(confirmed),
         valid=None if confirmed is None else confirmed.count(True),
         gaps=len(answer.gaps),

@@ -71,15 +71,18 @@ def deviating(header: Header, definition: Definition) -> tuple[str, ...]:
 
 def _data(settings: Settings, definition: Definition, data: Path | None) -> dict[str, str]:
     """The SHA-256 of the definition and of each file: questions, which of them count, and endpoints that are files."""
-    only = definition.only.file if definition.only else None
-    read = {
-        Path(name).name: files.find(definition, name, data, settings) for name in (definition.questions, only) if name
-    }
+    listed = [part.file for part in (definition.only, definition.conditions) if part]
+    read = {Path(name).name: files.find(definition, name, data, settings) for name in (definition.questions, *listed)}
     places = [(masked(endpoint), Path(endpoint.rpartition("@")[2])) for endpoint in settings.endpoints]
     graphs = {name.rpartition("@")[2]: place for name, place in places if place.is_file()}
-    described = msgspec.structs.replace(definition, questions=Path(definition.questions).name)
-    digest = hashlib.sha256(msgspec.json.encode(described)).hexdigest()
-    return {"definition": digest} | {name: files.sha256(place) for name, place in (read | graphs).items()}
+    return {"definition": _digest(definition)} | {name: files.sha256(place) for name, place in (read | graphs).items()}
+
+
+def _digest(definition: Definition) -> str:
+    described = msgspec.to_builtins(msgspec.structs.replace(definition, questions=Path(definition.questions).name))
+    if definition.conditions is None:
+        del described["conditions"]  # files that were made before there was this key are still of the same definition
+    return hashlib.sha256(msgspec.json.encode(described)).hexdigest()
 
 
 def _templates(settings: Settings) -> dict[str, str]:

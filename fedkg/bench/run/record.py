@@ -138,7 +138,8 @@ class QuestionRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     names as evidence the graph has, `passed_facts`: how many of them came through each stage. `edges` are those of its
     paths, `valid` of them the endpoint confirms; None where it was not asked. `paths` are a few of them, those of the
     answers first. `templates` are version and digest of the wording of each call that was made. `caveats` are the kinds
-    of those that the answer has.
+    of those that the answer has. `supported`: whether all conditions of the question stand in the graph; None where it
+    is not known.
     """
 
     id: str
@@ -154,6 +155,7 @@ class QuestionRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     passed: tuple[StageCount, ...] = ()
     gold_facts: int = 0
     passed_facts: dict[Stage, int] = {}
+    supported: bool | None = None
     edges: int = 0
     valid: int | None = None
     gaps: int = 0
@@ -239,6 +241,7 @@ def failed(question: BenchmarkQuestion, error: BaseException, kind: Kind | None 
         gold_topics=tuple(topic.iri for topic in question.topic_entities),
         hops=question.hops or len(question.gold_path),
         gold_steps=len(question.gold_path),
+        supported=question.supported,
         usage=getattr(error, "usage", None) or Usage(),
         error=_message(error),
     )

@@ -85,6 +85,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of a run, of all its questions and of those with one number of hops, or of one kind.
 
     coverage: by depth, how often the gold step of that depth was offered (FiDeLiS v4, Table 4). 0 hops: not known.
+    supported: of the questions whose conditions all stand in the graph; None where the set does not say of any.
     """
 
     benchmark: str
@@ -95,6 +96,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     by_hops: dict[int, Part]
     by_kind: dict[str, Part]
     coverage: dict[int, MeanEstimate]
+    supported: Part | None = None
     seed: int
     resamples: int = RESAMPLES
 
@@ -113,6 +115,7 @@ def summary(result: BenchmarkResult, seed: int = 0) -> Summary:
         by_hops=_parts(records, scores, [record.hops for record in records], seed),
         by_kind=_parts(records, scores, [record.kind for record in records], seed),
         coverage=_coverage(records, seed),
+        supported=_supported(records, scores, seed),
         seed=seed,
     )
 
@@ -184,6 +187,14 @@ def _parts(records: Sequence[QuestionRecord], scores: Sequence[Score], keys: Seq
         places = [index for index, other in enumerate(keys) if other == key]
         parts[key] = _part([records[index] for index in places], [scores[index] for index in places], seed)
     return parts
+
+
+def _supported(records: Sequence[QuestionRecord], scores: Sequence[Score], seed: int) -> Part | None:
+    """The part of those questions that the graph has all conditions of; None where no record says."""
+    if all(record.supported is None for record in records):
+        return None
+    places = [index for index, record in enumerate(records) if record.supported]
+    return _part([records[index] for index in places], [scores[index] for index in places], seed)
 
 
 def _coverage(records: Sequence[QuestionRecord], seed: int) -> dict[int, MeanEstimate]:

@@ -64,6 +64,8 @@ def show_summary(out: Console, scores: Summary) -> None:
     for title, parts in (("hops", scores.by_hops), ("kind", scores.by_kind)):
         if len(parts) > 1:
             show_table(out, _parts(title, {str(key): part for key, part in parts.items()}))
+    if scores.supported:
+        show_table(out, _parts("conditions", {"all": scores.overall, "all in the graph": scores.supported}))
     show_table(out, _coverage(scores.coverage))
 
 
@@ -94,8 +96,8 @@ def _error_classes(part: Part) -> Table:
 def _parts(title: str, parts: dict[str, Part]) -> Table:
     table = new_table(title, "questions", *FIRST)
     for key, part in parts.items():
-        means = (part.measures[name].mean for name in FIRST)
-        add_row(table, key if key != "0" else "not known", f"{part.questions:,}", *(f"{mean:.4f}" for mean in means))
+        means = (cells(part.measures.get(name))[0] for name in FIRST)
+        add_row(table, key if key != "0" else "not known", f"{part.questions:,}", *means)
     return table
 
 

@@ -176,6 +176,22 @@ def test_only_what_a_graph_answers_is_asked(tmp_path: Path, values: tuple[str, .
     assert ([question.id for question in questions], bad) == (ids, [])
 
 
+def test_each_question_says_whether_the_graph_has_its_conditions(tmp_path: Path) -> None:
+    """By the ids that the definition names; without any it is not known."""
+    written(tmp_path, *(ROW | {"id": str(number)} for number in range(3)))
+    (tmp_path / "known.json").write_text(json.dumps({"sparql": {"1": "result", "2": "exact"}}))
+    definition = msgspec.structs.replace(PLAIN, conditions=Only("known.json", ("sparql",), ("exact",)))
+    assert [question.supported for question in loaders.read(definition, tmp_path)[0]] == [False, False, True]
+    assert [question.supported for question in loaders.read(PLAIN, tmp_path)[0]] == [None, None, None]
+
+
+def test_the_conditions_of_cwq_that_freebase_has(data: Path) -> None:
+    """A few of the questions with an answer near the topic, and not all."""
+    questions, _ = loaders.read(definitions.find("cwq-fb15k237"), data)
+    assert sum(question.supported is True for question in questions) == 37
+    assert all(question.supported is not None for question in questions)
+
+
 @pytest.mark.parametrize("text", ["{", "[]", '{"sparql": 3}', '{"sparql": {"mine": [1]}}', "{}"])
 def test_a_list_of_ids_that_is_none(tmp_path: Path, text: str) -> None:
     """Is said, with its file."""

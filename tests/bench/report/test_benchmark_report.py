@@ -47,6 +47,18 @@ def test_what_differs_decides_on_the_parts(made: Make) -> None:
     assert all(table.rows for section in page.sections for table in section.tables)
 
 
+def test_questions_that_the_graph_holds_whole_are_a_row_of_their_own(made: Make) -> None:
+    """Below all questions, where the records say which these are."""
+    result = made("a", "x")
+    records = (msgspec.structs.replace(result.records[0], supported=True), *result.records[1:])
+    [robustness] = [
+        part for part in report([BenchmarkResult(result.header, records)]).sections if part.title == "Robustness"
+    ]
+    [table] = robustness.tables
+    place = table.columns.index("Conditions")
+    assert [row[place : place + 2] for row in table.rows] == [("all", "2"), ("all in the graph", "1")]
+
+
 def test_the_papers_stand_beside_ours(made: Make) -> None:
     """Each in the part that it is about."""
     page = report([made("a"), made("a", embedder="minilm")])

@@ -57,6 +57,14 @@ async def test_a_topic_that_the_graph_does_not_know_is_left_out(kingdom: MakeJob
     assert record.error.startswith("TopicError: ")
 
 
+async def test_a_record_says_whether_the_graph_has_all_conditions(kingdom: MakeJob) -> None:
+    """As its question does, also where it ends in an error."""
+    assert (await record_of(kingdom())).supported is None
+    assert (await record_of(kingdom(), supported=True)).supported is True
+    nobody = Gold(iri="http://ex.org/nobody")
+    assert (await record_of(kingdom(), supported=False, topic_entities=(nobody,))).supported is False
+
+
 async def test_a_fault_of_ours_is_a_record_too(kingdom: MakeJob, monkeypatch: pytest.MonkeyPatch) -> None:
     """It counts as wrong, with the gold answers that were not found; of a file only the reason is told."""
 

@@ -72,6 +72,17 @@ def test_whatever_changes_an_answer_changes_the_header(tmp_path: Path) -> None:
     assert header(settings(data), DEFINITION, data, None, 0) != original
 
 
+def test_a_key_that_a_definition_lacks_does_not_change_it(tmp_path: Path) -> None:
+    """A run of a benchmark without `conditions` goes on with a file from before there was that key."""
+    data = folder(tmp_path / "data")
+    shown = msgspec.to_builtins(DEFINITION)
+    del shown["conditions"]
+    digest = hashlib.sha256(msgspec.json.encode(shown)).hexdigest()
+    assert header(settings(data), DEFINITION, data, None, 0).data["definition"] == digest
+    told = msgspec.structs.replace(DEFINITION, conditions=DEFINITION.only)
+    assert header(settings(data), told, data, None, 0).data["definition"] != digest
+
+
 def test_deviating_files_are_named(tmp_path: Path) -> None:
     """Those that are others than the definition's; one that was not read is none of them."""
     data = folder(tmp_path / "data")

@@ -71,6 +71,18 @@ def test_figures_are_broken_down_by_hops_and_kind() -> None:
     assert {depth: share.mean for depth, share in figures.coverage.items()} == {1: 1.0, 2: 0.0}
 
 
+def test_questions_whose_conditions_stand_in_the_graph_are_a_part() -> None:
+    """Beside all questions; of none where no record says, and an empty one where none has all."""
+    named, lacking = record("5", "a", supported=True), record("6", supported=False)
+    part = summary(result(named, lacking)).supported
+    assert part is not None
+    assert (part.questions, part.measures["f1"].mean) == (1, 1.0)
+    empty = summary(result(lacking)).supported
+    assert empty is not None
+    assert (empty.questions, empty.measures) == (0, {})
+    assert summary(FOUR).supported is None
+
+
 def test_an_unknown_price_makes_that_of_the_run_unknown() -> None:
     """A mean of those that are known would pass for that of all."""
     unpriced = record("5", "a", usage=Usage(model_calls=1))
