@@ -200,6 +200,12 @@ model = _all(
         metavar="N",
         help="Most requests to the model at the same time.",
     ),
+    option(
+        "Model",
+        "--fallback",
+        type=click.Choice(["off", "model"]),
+        help="Where the graph leaves the question open: nothing, or what the model remembers, marked `recalled`.",
+    ),
     option("Model", "--path-model", metavar="hf:FOLDER", help="Writes the paths of method gcr instead of the model."),
     option(
         "Cache",

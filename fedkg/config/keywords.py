@@ -7,6 +7,7 @@ from typing import Literal, TypedDict
 from fedkg.config.settings import (
     Budget,
     ConstraintLevel,
+    Fallback,
     Form,
     Mode,
     Scoring,
@@ -47,6 +48,7 @@ class SettingsKeywords(TypedDict, total=False):
     model_concurrency: int | None
     clients: int | None
     strict: bool | None
+    fallback: Fallback | None
     search: SearchSettings | None
     budget: Budget | None
     total_budget: Budget | None

@@ -26,6 +26,7 @@ __all__ = [
     "ConstraintLevel",
     "Count",
     "Depth",
+    "Fallback",
     "Form",
     "Mode",
     "Scoring",
@@ -57,6 +58,7 @@ Dollars = Annotated[float, msgspec.Meta(gt=0, le=1_000_000_000)]
 Seconds = Annotated[float, msgspec.Meta(gt=0, le=31_622_400)]
 Days = Annotated[float, msgspec.Meta(gt=0, le=36_500)]
 Mode = Literal["live", "cached", "offline"]
+Fallback = Literal["off", "model"]
 Form = Literal["groups", "pairs"]
 Scoring = Literal["keywords", "lookahead", "path", "diverse"]
 Verifier = Literal["deductive", "adequacy", "log-probability", "none"]
@@ -162,7 +164,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     session together. clients: how many processes ask at the same time; each takes its share of an endpoint's pace, and
     of these requests. budget: for one question; total_budget (the table `run` of a settings file): for all questions of
     a session together.
-    strict: `fedkg ask` ends an answer with a caveat with exit code 5.
+    strict: `fedkg ask` ends an answer with a caveat with exit code 5. fallback: `model` answers from memory what the
+    graph leaves open; such an answer has the caveat `recalled`.
     """
 
     endpoints: tuple[str, ...] = ()
@@ -186,6 +189,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     model_concurrency: Concurrency = 4
     clients: Width = 1
     strict: bool = False
+    fallback: Fallback = "off"
     search: SearchSettings = SearchSettings()
     budget: Budget = Budget(seconds=300.0)
     total_budget: Budget = msgspec.field(default=Budget(), name="run")

@@ -102,7 +102,7 @@ class Answer(msgspec.Struct, frozen=True):
             yield rendering.value_line(value, self.kind)
         yield from rendering.more_lines(len(self.answers), answers, "answers", more)
         yield from map(rendering.caveat_line, self.caveats if self.answers else ())
-        heading = "proof" if self.answers else "path"
+        heading = "proof" if any(value.paths for value in self.answers) else "path"
         for number, path in enumerate(self.paths[:paths], 1):
             yield from rendering.path_lines(path, f"{heading} {number}")
         yield from rendering.more_lines(len(self.paths), paths, "paths", more)

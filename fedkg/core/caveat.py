@@ -15,6 +15,7 @@ class CaveatKind(StrEnum):
     question that no edge shows, in its words. bridge: common knowledge that a verdict rests on, in the model's words.
     loosely_linked: a topic that was linked by part of its name, or to another IRI than the one that was given.
     dropped_topic: a topic of the question that the search went on without. cut: there is more than was looked at.
+    recalled: the answer is the model's own, from memory, and no path proves it; about how the graph's search ended.
     """
 
     GUESS = "guess"
@@ -24,6 +25,7 @@ class CaveatKind(StrEnum):
     LOOSELY_LINKED = "loosely_linked"
     DROPPED_TOPIC = "dropped_topic"
     CUT = "cut"
+    RECALLED = "recalled"
 
 
 class Caveat(msgspec.Struct, frozen=True):

@@ -55,6 +55,7 @@ ADMITTED = {
     CaveatKind.LOOSELY_LINKED: "a topic was not linked by exactly what the question calls it",
     CaveatKind.DROPPED_TOPIC: "the search went on without a topic of the question",
     CaveatKind.CUT: "there is more than was looked at",
+    CaveatKind.RECALLED: "the answer is what the model remembers, and no path proves it",
 }
 COLOURS: dict[Role, str] = {
     "answer": "font-weight:bold;color:#1a7f37",

@@ -129,11 +129,12 @@ class SearchCourse(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class _Search:
-    """What searches: the method, the retriever and the bounds."""
+    """What searches: the method, the retriever and the bounds; whether the model recalls what it leaves open."""
 
     method: Method
     retriever: Retriever
     bounds: SearchSettings
+    recalls: bool = False
 
     @property
     def looks_ahead(self) -> bool:
@@ -181,7 +182,9 @@ async def estimate(
     not.
     """
     method = method or registry.find(settings.method)
-    search = _Search(method, retriever or retrievers.find(settings.search.retriever), settings.search)
+    search = _Search(
+        method, retriever or retrievers.find(settings.search.retriever), settings.search, settings.fallback == "model"
+    )
     costs = []
     for way in _ways(settings.search, method.hops, named=asked.named):
         calls = await _counted(asked, search, chat, prompts, way) if chat else ()
@@ -231,6 +234,8 @@ def _calls(search: _Search, way: SearchCourse, walk: WalkSketch) -> Iterator[Cal
             depth = way.depth - (count - 1 - number) * way.depth // count
             each = max(1, way.offered // (way.kept if depth > 1 else topics))
             yield kind.typical(msgspec.structs.replace(walk, depth=depth, offered_each=each))
+    if search.recalls and way.name == "most":  # the case that is never answered by the graph
+        yield ModelOnlyCall.typical(walk)
 
 
 def _call_kind(name: str, method: Method) -> type[Call[object]]:

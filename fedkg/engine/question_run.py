@@ -32,6 +32,7 @@ from fedkg.engine.assembly import Ends, Selection, compose, doubtful, ends, reme
 from fedkg.engine.handlers.base import UNUSABLE
 from fedkg.engine.interpreter import Interpreter
 from fedkg.engine.presentation import path_text
+from fedkg.engine.recall import OPEN, recalled
 from fedkg.engine.walk import WalkContext, WalkRecord, widened
 from fedkg.errors import BudgetError, TopicError
 from fedkg.graph.base import Graph
@@ -294,10 +295,13 @@ class QuestionRun:
         answers += remembered(self._plan, result.from_memory)
         answers = answers if result.paths or result.from_memory or not self._spent else ()
         self._warn_of_cuts(result, proven)
+        status = self._status(answers, result)
+        if from_memory := await self._recalled(status):
+            answers, status = from_memory, Status.ANSWERED
         return Answer(
             question=self.question,
             kind=self._plan.kind,
-            status=self._status(answers, result),
+            status=status,
             answers=answers,
             paths=paths,
             gaps=(*self._explored.gaps(self._walked(result)), *dict.fromkeys((*self._missed, *self._unnamed))),
@@ -310,6 +314,18 @@ class QuestionRun:
             measures=result.measures,
             caveats=self._admitted(result, answers),
         )
+
+    async def _recalled(self, status: Status) -> tuple[AnswerValue, ...]:
+        """What the model remembers of a question that the graph leaves open, where that is wanted and can be paid."""
+        wanted = self.settings.fallback == "model" and self._method.graph and not self._spent
+        if not wanted or status not in OPEN:
+            return ()
+        with contextlib.suppress(BudgetError):
+            answers = await self._within(recalled(self.reasoner, self.question, self._plan, self._warn))
+            if answers:
+                self._admit(CaveatKind.RECALLED, OPEN[status])
+            return answers
+        return ()
 
     def _admitted(self, result: SearchResult, answers: Sequence[AnswerValue]) -> tuple[Caveat, ...]:
         """The caveats, each once: what was noted on the way, what is missing on it, and what a judgement rests on.

@@ -17,7 +17,7 @@ from fedkg.embed.base import Similarity
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.engine import transcript as transcripts
 from fedkg.engine.transcript import Transcript
-from fedkg.errors import SessionClosedError
+from fedkg.errors import SessionClosedError, SettingsError
 from fedkg.graph.base import Graph
 from fedkg.graph.federated import FederatedGraph
 from fedkg.graph.identity import Identity
@@ -198,6 +198,9 @@ class Services:
         prompted = chat is not None or self.parts.reasoner is not None
         method = self.parts.method or registry.find(settings.method, prompted=prompted)
         registry.check_prompted(method, settings.method, prompted=prompted)
+        if settings.fallback == "model" and not prompted:
+            hint = "name a language model with --model, or leave out --fallback"
+            raise SettingsError("the fallback model needs a language model, and the model local is none", hint=hint)
         if self.parts.retriever is None:
             retrievers.find(settings.search.retriever)
         logprobs = chat.capability.logprobs if chat else self.parts.reasoner is not None

@@ -83,6 +83,13 @@ def test_a_comparison_starts_from_several_entities(plan: str) -> None:
     assert both.typical.tokens_in > single.typical.tokens_in + 100
 
 
+def test_a_fallback_is_one_more_call_where_nothing_is_found() -> None:
+    """Only the case that is never answered by the graph has it."""
+    cost_estimate = asyncio.run(estimate(ASKED, Settings(fallback="model"), Unasked(), PromptLibrary(), PRICES))
+    cases = (cost_estimate.least, cost_estimate.typical, cost_estimate.most)
+    assert [cost.by_call.get("model-only", 0) for cost in cases] == [0, 0, 1]
+
+
 def test_named_topics_are_not_linked() -> None:
     """Who names the topic pays no call for the question's names."""
     assert "link" not in estimated(Asked(ASKED.question, named=True)).most.by_call
