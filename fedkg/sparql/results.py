@@ -62,7 +62,7 @@ AGENT_POLICY = re.compile(r"user-agent policy", re.IGNORECASE)
 OVERLOADED = re.compile(r"overload", re.IGNORECASE)
 
 # an engine's own sentence about the query; what a server writes that is in trouble itself may pass
-SENTENCE = re.compile(r"[A-Za-z]{2,}\W+[A-Za-z]{2,}\W+[A-Za-z]{2,}")
+SENTENCE = re.compile(r"[A-Za-z]{2}\W++[A-Za-z]{2,}+\W++[A-Za-z]{2}")
 TROUBLE = re.compile(
     r"internal (?:server )?error|unavailable|temporar|again|connect|socket|network|upstream|proxy|busy|too many"
     r"|start(?:ing|ed|up)|shut(?:ting)? ?down|closed|lock|checkpoint|transaction|disk|no space|i/o|unexpected"

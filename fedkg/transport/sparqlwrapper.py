@@ -34,6 +34,7 @@ from fedkg.errors import (
 from fedkg.sparql.reply import EndpointReply
 from fedkg.transport import proxies, redirects
 from fedkg.transport.reply_room import NO_ROOM, ReplyRoom, RoomShare
+from fedkg.transport.timed_handlers import TimedHttp, TimedHttps
 
 __all__ = ["WrapperTransport"]
 
@@ -82,7 +83,7 @@ class WrapperTransport:
     def _send(self, query: str, seconds: float) -> EndpointReply:
         started, share = time.monotonic(), RoomShare(self._room)
         try:
-            status, headers, body = self._exchange(self._request(query), seconds, share)
+            status, headers, body = self._exchange(self._request(query), started + seconds, share)
         except FedkgError:
             raise
         except TimeoutError as error:
@@ -119,23 +120,21 @@ class WrapperTransport:
         # its public query() turns replies into exceptions that have lost their status and headers
         return wrapper._createRequest()  # noqa: SLF001
 
-    def _exchange(
-        self, request: urllib.request.Request, seconds: float, share: RoomShare
-    ) -> tuple[int, Message, bytes]:
-        end = time.monotonic() + seconds
-        opener = urllib.request.build_opener(self._proxy, SameOrigin(self.name), *self._secure(), *self._digest())
+    def _exchange(self, request: urllib.request.Request, end: float, share: RoomShare) -> tuple[int, Message, bytes]:
+        handlers = SameOrigin(self.name), TimedHttp(end), *self._secure(end), *self._digest()
+        opener = urllib.request.build_opener(self._proxy, *handlers)
         try:
             # __init__ has let http and https through only
-            with opener.open(request, timeout=seconds) as response:
-                return response.status, response.headers, self._read(response, end, share)
+            with opener.open(request) as response:
+                return response.status, response.headers, self._read(response, share)
         except urllib.error.HTTPError as error:
             with error:
                 proxies.refused(error.code, self.name)
-                return error.code, error.headers, self._read(error, end, share)
+                return error.code, error.headers, self._read(error, share)
 
-    def _secure(self) -> Iterator[urllib.request.BaseHandler]:
+    def _secure(self, end: float) -> Iterator[urllib.request.BaseHandler]:
         if self.url.startswith("https:"):
-            yield urllib.request.HTTPSHandler(context=certificates.trusted())
+            yield TimedHttps(end, certificates.trusted())
 
     def _digest(self) -> Iterator[urllib.request.BaseHandler]:
         """What answers a challenge with the user and password of an object that is set to digest authentication."""
@@ -145,11 +144,8 @@ class WrapperTransport:
             passwords.add_password(fields["realm"], self._wrapper.endpoint, fields["user"], fields["passwd"])
             yield urllib.request.HTTPDigestAuthHandler(passwords)
 
-    def _read(self, response: http.client.HTTPResponse | urllib.error.HTTPError, end: float, share: RoomShare) -> bytes:
-        """The body, one byte more of it than allowed where it is longer.
-
-        Urllib's own timeout starts anew with each byte.
-        """
+    def _read(self, response: http.client.HTTPResponse | urllib.error.HTTPError, share: RoomShare) -> bytes:
+        """The body, or more of it than is allowed."""
         unpacker = Unpacker(",".join(response.headers.get_all("Content-Encoding", [])))
         length, received, body = getattr(response, "length", None), 0, io.BytesIO()
         while received != length and (chunk := response.read1(CHUNK)):
@@ -160,8 +156,6 @@ class WrapperTransport:
                 body.write(piece)
                 if body.tell() > self._max_bytes:
                     return body.getvalue()
-            if time.monotonic() > end:
-                raise TimeoutError
         if length is not None and received < length:
             raise http.client.IncompleteRead(b"")
         unpacker.end()

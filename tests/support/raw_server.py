@@ -5,7 +5,7 @@ import re
 import socket
 import ssl
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 __all__ = ["RawServer", "raw_server", "reply"]
 
@@ -13,13 +13,13 @@ LENGTH = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
 
 
 class RawServer:
-    """Replies to each request with what `answer` makes of it; one connection a request.
+    """Replies to each request with what `answer` makes of it, in parts where it is made so; one connection a request.
 
     `asked` are the requests as they came, head and body; `attempts` counts connections, also those without a request.
     """
 
     def __init__(self, address: str, tls: ssl.SSLContext | None) -> None:
-        self.answer: Callable[[bytes], bytes] = lambda _: b""
+        self.answer: Callable[[bytes], bytes | Iterable[bytes]] = lambda _: b""
         self.asked: list[bytes] = []
         self.attempts = 0
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
@@ -52,7 +52,9 @@ class RawServer:
             with contextlib.suppress(OSError), contextlib.closing(self._secured(connection)) as secured:
                 secured.settimeout(10)
                 self.asked.append(request := _request(secured))
-                secured.sendall(self.answer(request))
+                answer = self.answer(request)
+                for part in [answer] if isinstance(answer, bytes) else answer:
+                    secured.sendall(part)
 
     def _secured(self, connection: socket.socket) -> socket.socket:
         try:
@@ -64,7 +66,9 @@ class RawServer:
 
 @contextlib.contextmanager
 def raw_server(
-    answer: Callable[[bytes], bytes] | bytes = b"", address: str = "127.0.0.1", tls: ssl.SSLContext | None = None
+    answer: Callable[[bytes], bytes | Iterable[bytes]] | bytes = b"",
+    address: str = "127.0.0.1",
+    tls: ssl.SSLContext | None = None,
 ) -> Iterator[RawServer]:
     """A running server that replies with these bytes, or with what a function makes of the request."""
     server = RawServer(address, tls)

@@ -162,11 +162,12 @@ async def test_digest_credentials_stay_too(servers: tuple[RawServer, RawServer])
     import urllib.request  # noqa: PLC0415  # what must not be changed
 
     server, other = servers
+    opener = urllib.request._opener  # type: ignore[attr-defined]  # that of the whole process
     challenge = reply(status="401 No", www_authenticate='Digest realm="SPARQL", nonce="n", qop="auth"')
     server.answer = lambda request: GOOD if b'Digest username="ada"' in request else challenge
     transport = over_wrapper(server.url, "DIGEST")
     assert (await transport.send(QUERY)).body == EMPTY
-    assert urllib.request._opener is None  # type: ignore[attr-defined]  # the opener of the whole process
+    assert urllib.request._opener is opener  # type: ignore[attr-defined]
     server.answer = lambda request: (
         reply(status="302 Moved", location=other.url) if b"Digest username" in request else challenge
     )
