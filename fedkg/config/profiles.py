@@ -121,6 +121,12 @@ class Edges(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     skip_property_types: tuple[str, ...] = ()
     inverse: str = ""
 
+    def leaves_out(self, predicate: str) -> bool:
+        """Whether triples of this predicate are no edges; the empty one is of none."""
+        return bool(predicate) and (
+            not predicate.startswith(self.only) or predicate in self.skip or predicate.startswith(self.skip_prefixes)
+        )
+
 
 class Mediators(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Nodes that stand for an n-ary fact and are collapsed into one edge with qualifiers.
@@ -146,7 +152,8 @@ class Shape(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Everything about a graph that does not depend on where it is served.
 
     marker: a predicate that gives it away. unknown: the prefix of IRIs that stand for a value that is not known
-    (Wikidata's genid); blank nodes mean the same there ("" for none).
+    (Wikidata's genid); blank nodes mean the same there ("" for none). entity_type: the type (`labels.type`) that only
+    entities have: a node of it is no mediator, named or not ("" for none).
     """
 
     labels: Labels = Labels()
@@ -154,6 +161,7 @@ class Shape(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     mediators: Mediators = Mediators()
     marker: str = ""
     unknown: str = ""
+    entity_type: str = ""
 
 
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -256,7 +264,7 @@ def _check_iris(profile: Profile) -> None:
             if not url.startswith(("http://", "https://")) or not Iri(url).queryable:
                 raise ProfileError(f"{profile.source}: {key}: not an http URL: {url!r}", hint=KEYS_HINT)
     shape = msgspec.to_builtins(profile.shape)
-    for table, values in {"": {key: shape.pop(key) for key in ("marker", "unknown")}, **shape}.items():
+    for table, values in {"": {key: shape.pop(key) for key in ("marker", "unknown", "entity_type")}, **shape}.items():
         for key, value in values.items():
             if wrong := [text for text in _texts(value) if not Iri(text).queryable]:
                 raise ProfileError(

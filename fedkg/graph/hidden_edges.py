@@ -11,7 +11,7 @@ from typing import Protocol, runtime_checkable
 import msgspec
 
 from fedkg.cache.off_loop import off_loop
-from fedkg.config.profiles import Edges, Shape
+from fedkg.config.profiles import Shape
 from fedkg.config.settings import DAY
 from fedkg.core.encoding import decode, encode
 from fedkg.core.terms import Direction, Iri, Literal, Term
@@ -106,7 +106,7 @@ def tally(source: EndpointSource, entity: Iri, counts: Mapping[str, int]) -> Hid
     """What the profile shows and hides of an entity with so many triples by predicate."""
     shape = source.profile.shape
     edges = {predicate: number for predicate, number in counts.items() if not _annotates(predicate, shape)}
-    hidden = {predicate: number for predicate, number in edges.items() if _left_out(predicate, shape.edges)}
+    hidden = {predicate: number for predicate, number in edges.items() if shape.edges.leaves_out(predicate)}
     shown = sum(edges.values()) - sum(hidden.values())
     ordered = dict(sorted(hidden.items(), key=lambda item: (-item[1], item[0])))
     return HiddenEdges(entity, source.name, source.profile.name, bool(counts), shown, ordered)
@@ -116,11 +116,6 @@ def hides(shape: Shape) -> bool:
     """Whether a profile of that shape leaves out anything that may be an edge."""
     edges = shape.edges
     return bool(edges.only or edges.skip_prefixes or any(not _annotates(name, shape) for name in edges.skip))
-
-
-def _left_out(predicate: str, edges: Edges) -> bool:
-    """Whether the profile leaves out triples of this predicate."""
-    return not predicate.startswith(edges.only) or predicate in edges.skip or predicate.startswith(edges.skip_prefixes)
 
 
 def _annotates(predicate: str, shape: Shape) -> bool:

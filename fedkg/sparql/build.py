@@ -15,6 +15,7 @@ from fedkg.config import dialects
 from fedkg.config.dialects import GENERIC, Dialect
 from fedkg.config.profiles import Edges, Labels, Mediators, Shape
 from fedkg.core.terms import UNKNOWN, XSD_STRING, Direction, Edge, Iri, Literal, Term
+from fedkg.sparql.mediators import entity_marks
 
 __all__ = [
     "DIALECT_VERSION",
@@ -241,10 +242,10 @@ def _mediated(start: _Start, direction: Direction, shape: Shape, limit: int, dia
     test = _mediator_test(shape.mediators)
     if not test:
         return []
-    edge, last, leg = (_edge_filter(variable, shape.edges) for variable in ("?p", "?w", "?q"))
+    edge, last = (_edge_filter(variable, shape.edges) for variable in ("?p", "?w"))
     first = start.before + (f"{start.term} ?p ?m . {edge}" if direction == "out" else f"?m ?w {start.term} . {last}")
     nodes = f"{{ {first if dialect.simple else f'{{ SELECT * WHERE {{ {first} }} LIMIT {limit} }}'} {test} }}"
-    legs = f"?m ?q ?v . {leg}"
+    legs = f"?m ?q ?v . {_leg_filter(shape)}"
     if direction == "out":
         return [f"{nodes} {legs}{start.after}"]
     leading = f"{nodes} ?s ?p ?m . {edge}{start.after}"
@@ -254,6 +255,17 @@ def _mediated(start: _Start, direction: Direction, shape: Shape, limit: int, dia
     # of their own for the nodes and the LIMIT after it keep the engines from reading the whole graph for them.
     led_to = f"{{ SELECT DISTINCT ?m WHERE {{ {nodes} ?s ?p ?m }} LIMIT {limit} }}"
     return [leading, f"{led_to} {legs}"]
+
+
+def _leg_filter(shape: Shape) -> str:
+    """The conditions on a mediator's legs; what marks an entity comes along, though it is no edge."""
+    tests = _edge_tests("?q", shape.edges)
+    names, types = entity_marks(shape)
+    marks = [f"?q IN ({_list(names, ', ')})"] if names else []
+    marks += [f"(?q = {relation.n3()} && ?v = {kind.n3()})" for relation, kind in types]
+    if not tests:
+        return ""
+    return f"FILTER({' || '.join((f'({tests})', *marks))})" if marks else f"FILTER({tests})"
 
 
 def _mediator_test(mediators: Mediators) -> str:
@@ -293,11 +305,17 @@ def _edge_filter(variable: str, edges: Edges) -> str:
 
     The plumbing is left out by the endpoint, not carried over the network.
     """
+    tests = _edge_tests(variable, edges)
+    return f"FILTER({tests})" if tests else ""
+
+
+def _edge_tests(variable: str, edges: Edges) -> str:
+    """The conditions as one expression, empty where there are none."""
     tests = [_starts(variable, edges.only)] if edges.only else []
     tests += [f"!{_starts(variable, prefix)}" for prefix in edges.skip_prefixes]
     if edges.skip:
         tests.append(f"{variable} NOT IN ({_list((Iri(iri) for iri in edges.skip), ', ')})")
-    return f"FILTER({' && '.join(tests)})" if tests else ""
+    return " && ".join(tests)
 
 
 def _named(

@@ -10,18 +10,15 @@ from itertools import islice
 from fedkg.config.profiles import Mediators, Shape
 from fedkg.core.terms import UNKNOWN, Blank, Direction, Edge, Iri, Literal, Qualifier, Term, Through
 from fedkg.errors import NotSparqlError
+from fedkg.sparql.mediators import mediated
 
-__all__ = ["MAX_LITERAL", "MAX_QUALIFIERS", "MOST_LEGS", "ReplyOrigin", "from_rows", "sort_key"]
+__all__ = ["MAX_LITERAL", "MAX_QUALIFIERS", "ReplyOrigin", "from_rows", "sort_key"]
 
 MAX_LITERAL = 1_000
 """Longer literals (sequences, geometry, base64) are no answers and no labels: they are left out."""
 
 MAX_QUALIFIERS = 32
 """Most qualifiers of one edge: a mediator of thousands of legs is an entity without a name, no n-ary fact."""
-
-MOST_LEGS = 16
-"""Most legs of a node without a name that stands for one fact; Freebase's have ten at most. More are an entity whose
-name is missing (one of FB15k-237 has thousands): it stays a node of its own."""
 
 VALUES = ("o", "v")
 """The variables that hold values: what a statement or a qualifier says."""
@@ -43,7 +40,7 @@ def from_rows(rows: Sequence[Row], origin: ReplyOrigin, shape: Shape) -> dict[Ir
     if shape.unknown:
         rows = [_known(row, shape.unknown) for row in rows]
     try:
-        return _by_start(_edges(rows, origin, shape.mediators))
+        return _by_start(_edges(rows, origin, shape))
     except KeyError as error:
         raise NotSparqlError(f"{origin[1]} sent rows without the variable {error}", endpoint=origin[1]) from error
 
@@ -55,14 +52,14 @@ def sort_key(edge: Edge) -> tuple[str, str, int, str, str, list[tuple[str, str]]
     return edge.relation.value, via, len(edge.end.text), edge.end.text, node, qualifiers
 
 
-def _edges(rows: Sequence[Row], origin: ReplyOrigin, mediators: Mediators) -> list[Edge]:
+def _edges(rows: Sequence[Row], origin: ReplyOrigin, shape: Shape) -> list[Edge]:
     """All edges that can be shown; where a mediator leads on, the bare edge to it is left out."""
-    mediated = _bounded([row for row in rows if "m" in row and "c" not in row])
+    over_nodes = mediated([row for row in rows if "m" in row and "c" not in row], shape)
     collapse = _collapse_outgoing if origin[0] == "out" else _collapse_incoming
-    collapsed = [edge for edge in collapse(mediated, origin) if _usable(edge)]
+    collapsed = [edge for edge in collapse(over_nodes, origin) if _usable(edge)]
     over = {(edge.start, edge.through.node) for edge in collapsed if edge.through}
     near, far = ("s", "o") if origin[0] == "out" else ("o", "s")
-    statements = _statements([row for row in rows if "c" in row], mediators)
+    statements = _statements([row for row in rows if "c" in row], shape.mediators)
     plain = (
         Edge(row["s"], _iri(row["p"]), row["o"], *origin, qualifiers)
         for row in rows
@@ -88,15 +85,6 @@ def _usable(edge: Edge) -> bool:
         isinstance(edge.subject, Iri) and edge.subject.queryable and (edge.object.queryable or edge.object == UNKNOWN)
     )
     return leg and ends and edge.relation.queryable and _short(edge.end)
-
-
-def _bounded(rows: Sequence[Row]) -> list[Row]:
-    """The rows of mediators that have no more legs than a fact has; blank nodes are never entities of their own."""
-    legs: dict[Term, set[tuple[Term, Term]]] = defaultdict(set)
-    for row in rows:
-        if isinstance(row["m"], Iri) and "q" in row:
-            legs[row["m"]].add((row["q"], row["v"]))
-    return [row for row in rows if len(legs.get(row["m"], ())) <= MOST_LEGS]
 
 
 def _collapse_outgoing(rows: Iterable[Row], origin: ReplyOrigin) -> Iterator[Edge]:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from fedkg.config.profiles import Mediators, Shape
 from fedkg.core.terms import UNKNOWN, Blank, Direction, Edge, Iri, Literal, Qualifier, Term, Through
 from fedkg.errors import NotSparqlError
-from fedkg.sparql.edges import MAX_LITERAL, MAX_QUALIFIERS, MOST_LEGS, ReplyOrigin, Row, from_rows, sort_key
+from fedkg.sparql.edges import MAX_LITERAL, MAX_QUALIFIERS, ReplyOrigin, Row, from_rows, sort_key
+from fedkg.sparql.mediators import MOST_LEGS
 
 OUT: ReplyOrigin = ("out", "x", "now")
 IN: ReplyOrigin = ("in", "x", "now")
