@@ -50,6 +50,8 @@ class Usage(msgspec.Struct, frozen=True):
     `model_calls`; tokens as the vendor counts them (`cached` are part of `tokens_in`); wall-clock `seconds`; `spent`
     names the budget that ended the question: "calls", "tokens", "money" or "seconds", "run calls" and so on where it
     was that of the whole run, "" where none did. `price` of the model calls in US dollars, None where it is not known.
+    `replayed_calls`, `replayed_tokens` and `replayed_price` are the parts of these that kept replies answered, at no
+    cost now.
     """
 
     requests: int = 0
@@ -65,6 +67,9 @@ class Usage(msgspec.Struct, frozen=True):
     spent: str = ""
     cached: int = 0
     price: float | None = None
+    replayed_calls: int = 0
+    replayed_tokens: int = 0
+    replayed_price: float = 0.0
 
     def since(self, before: "Usage") -> "Usage":
         """The counts that came on top of `before`; time and budget are not counts."""
@@ -72,4 +77,6 @@ class Usage(msgspec.Struct, frozen=True):
         counts = {name: new[name] - old[name] for name in old if isinstance(old[name], int)}
         by_kind = {kind: count - before.by_kind.get(kind, 0) for kind, count in sorted(self.by_kind.items())}
         price = None if self.price is None or before.price is None else self.price - before.price
-        return Usage(**counts, by_kind={kind: count for kind, count in by_kind.items() if count}, price=price)
+        kinds = {kind: count for kind, count in by_kind.items() if count}
+        replayed = self.replayed_price - before.replayed_price
+        return Usage(**counts, by_kind=kinds, price=price, replayed_price=replayed)

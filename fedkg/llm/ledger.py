@@ -22,7 +22,8 @@ class Spend(msgspec.Struct, frozen=True):
     `cached` are part of `tokens_in`, `reasoning` of `tokens_out`. The price is None where that of any call is not
     known. A call counts from its start; one that failed cost what the service said of it, which is mostly nothing.
     `uncounted` are the tokens that our own estimate has beyond the vendor's count, `unpriced` what these would cost: of
-    no bill, but of every budget, which a server that understates its usage would defeat.
+    no bill, but of every budget, which a server that understates its usage would defeat. `replayed_calls`,
+    `replayed_tokens` and `replayed_price` are the parts of these that kept replies answered, at no cost now.
     """
 
     calls: int = 0
@@ -34,12 +35,20 @@ class Spend(msgspec.Struct, frozen=True):
     price: float | None = 0.0
     uncounted: int = 0
     unpriced: float | None = 0.0
+    replayed_calls: int = 0
+    replayed_tokens: int = 0
+    replayed_price: float = 0.0
 
     @classmethod
     def of(cls, call: ModelCall) -> "Spend":
         """What that one call cost."""
         counts = (call.tokens_in, call.tokens_out, call.cached, call.reasoning, call.seconds)
-        return cls(1, *counts, call.price, call.uncounted_in + call.uncounted_out)
+        spend = cls(1, *counts, call.price, call.uncounted_in + call.uncounted_out)
+        if not call.replayed:
+            return spend
+        return msgspec.structs.replace(
+            spend, replayed_calls=1, replayed_tokens=spend.tokens, replayed_price=call.price or 0.0
+        )
 
     @property
     def tokens(self) -> int:
@@ -62,6 +71,9 @@ class Spend(msgspec.Struct, frozen=True):
             _sum(self.price, other.price),
             self.uncounted + other.uncounted,
             _sum(self.unpriced, other.unpriced),
+            self.replayed_calls + other.replayed_calls,
+            self.replayed_tokens + other.replayed_tokens,
+            self.replayed_price + other.replayed_price,
         )
 
 
@@ -170,6 +182,9 @@ def usage_of(meter: Meter, spend: Spend) -> Usage:
         tokens_out=spend.tokens_out,
         cached=spend.cached,
         price=spend.price,
+        replayed_calls=spend.replayed_calls,
+        replayed_tokens=spend.replayed_tokens,
+        replayed_price=spend.replayed_price,
     )
 
 

@@ -38,7 +38,8 @@ def entered(rows: list[ModelCall], ledger: Ledger) -> Ledger:
 
 def figures(spend: Spend) -> tuple[int, ...]:
     """What must add up exactly."""
-    return spend.calls, spend.tokens_in, spend.tokens_out, spend.cached, spend.reasoning
+    replayed = spend.replayed_calls, spend.replayed_tokens
+    return spend.calls, spend.tokens_in, spend.tokens_out, spend.cached, spend.reasoning, *replayed
 
 
 @given(st.lists(calls, max_size=8))
@@ -56,6 +57,9 @@ def test_the_total_is_the_sum_of_the_parts(rows: list[ModelCall]) -> None:
         == ledger.total.tokens_in + ledger.total.tokens_out
         == sum(row.tokens_in + row.tokens_out for row in rows)
     )
+    kept = [row for row in rows if row.replayed]
+    assert ledger.total.replayed_calls == len(kept)
+    assert ledger.total.replayed_tokens == sum(row.tokens_in + row.tokens_out for row in kept)
     assert (ledger.total.price is None) == any(row.model == "openai:other" for row in rows)
 
 

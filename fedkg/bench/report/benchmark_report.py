@@ -26,9 +26,9 @@ UNSAFE = re.compile(r"[^\w.-]+")
 """What of a plot's title does not stand in the name of its file."""
 PLOTLESS = "Without plots: they need fedkg's extra `report` (matplotlib)."
 ABOUT = (
-    "Each figure is a mean over all questions that were asked, with its 95 % bootstrap confidence interval; it can be "
-    "computed again from the result files by fedkg eval score. What is marked as published is what a paper prints: of "
-    "another model, another graph and another scorer."
+    "Each figure is a mean over all questions that were asked, with its 95 % bootstrap confidence interval, and n, how "
+    "many have the measure; it can be computed again from the result files by fedkg eval score. What is marked as "
+    "published is what a paper prints: of another model, another graph and another scorer."
 )
 
 Plots = tuple[tuple[str, str], ...]
@@ -94,7 +94,8 @@ def as_html(made: BenchmarkReport) -> str:
     """One page that needs nothing else."""
     notes = [element("p", note, cls="note") for note in made.notes]
     listed = [questions.browsable(run) for run in made.runs if run.records]
-    body = [element("h1", made.title), *notes, *map(_part, made.sections), element("h2", "Questions"), *listed]
+    asked = [element("h2", "Questions"), *listed] if listed else []
+    body = [element("h1", made.title), *notes, *map(_part, made.sections), *asked]
     return page.rendered(made.title, *body)
 
 
@@ -119,7 +120,7 @@ def _sections(runs: Variants, figures: Any) -> Iterator[Section]:
         yield _section(setting, f"Setting: {setting}", [tables.of_setting(runs, setting)], plots)
     yield _section("coverage", "Coverage by depth", [tables.coverage(runs)])
     yield _section("depths", "Depths", [tables.depths(runs)])
-    yield _section("efficiency", "Efficiency", [tables.costs(runs)])
+    yield _section("efficiency", "Efficiency", [tables.costs(runs), tables.cached(runs)])
     yield _section("faithfulness", "Faithfulness", [tables.faithfulness(runs)])
     yield _section("robustness", "Robustness", [tables.by_part(runs, title, parts) for title, parts in PARTS.items()])
     yield _section("errors", "Errors", [tables.faults(runs), tables.counts(runs)], errors)

@@ -50,8 +50,12 @@ def _facts(record: QuestionRecord) -> Iterator[list[Element | str]]:
     for warning in record.warnings:
         yield ["Warning: ", warning]
     usage = record.usage
-    cost = f"{usage.model_calls:,} model calls, {usage.tokens_in + usage.tokens_out:,} tokens"
+    calls, tokens = usage.model_calls - usage.replayed_calls, usage.tokens_in + usage.tokens_out - usage.replayed_tokens
+    cost = f"{calls:,} model calls, {tokens:,} tokens"
     yield [f"Cost: {cost}, {usage.requests:,} requests, {usage.seconds:.2f} s"]
+    if usage.replayed_calls or usage.cache_hits:
+        kept = f"{usage.replayed_calls:,} model calls, {usage.replayed_tokens:,} tokens"
+        yield [f"From the cache, at no cost: {kept}, {usage.cache_hits:,} neighbourhoods and labels"]
 
 
 def _answer(answer: GivenAnswer) -> str:

@@ -8,7 +8,7 @@ import msgspec
 from fedkg.bench.run.results import BenchmarkResult
 from fedkg.bench.scoring.compare import Comparison, compare
 from fedkg.bench.scoring.error_classes import FAULTS
-from fedkg.bench.scoring.scores import COST, LENIENT, STRICT
+from fedkg.bench.scoring.scores import CACHED, COST, LENIENT, STRICT
 from fedkg.bench.scoring.summary import Counts, MeanEstimate, Part
 from fedkg.bench.scoring.variants import VariantRun, Variants, setting_text
 from fedkg.core.caveat import CaveatKind
@@ -19,6 +19,7 @@ __all__ = [
     "against_first",
     "answers",
     "by_part",
+    "cached",
     "costs",
     "counts",
     "coverage",
@@ -51,9 +52,11 @@ NAMES = {
     "calls": "Model calls",
     "tokens": "Tokens",
     "requests": "Requests",
-    "cache_hits": "Cache hits",
     "seconds": "Seconds",
     "price": "Price (US$)",
+    "cache_hits": "Neighbourhoods and labels",
+    "replayed_calls": "Model calls, replayed",
+    "replayed_tokens": "Tokens, replayed",
 }
 """Measures as a table's head names them; those in % are shares."""
 NONE = "–"
@@ -147,7 +150,19 @@ def depths(runs: Variants) -> Table:
 
 def costs(runs: Variants) -> Table:
     """What a question costs (FiDeLiS v4, Table 7)."""
-    return _measured("Cost of a question", runs, COST, "Questions that ended in an error are not among these.")
+    note = (
+        "What the cache answered is not among the cost, nor are questions that ended in an error that does not say it."
+    )
+    return _measured("Cost of a question", runs, COST, note)
+
+
+def cached(runs: Variants) -> Table:
+    """What the cache answered for a question: only runs and measures that have any of it."""
+    hit = [run for run in runs.runs if any(_mean(run, measure) for measure in CACHED)]
+    present = [measure for measure in CACHED if any(_mean(run, measure) for run in hit)]
+    rows = [(*_place(run), *_cells(run.summary.overall.measures, present)) for run in hit]
+    columns = ("Benchmark", *VARIANT, *(NAMES[measure] for measure in present))
+    return Table("From the cache", columns, tuple(rows), "At no cost, and not among the cost of a question.")
 
 
 def by_part(runs: Variants, title: str, parts: Callable[[VariantRun], Mapping[str, Part]]) -> Table:
@@ -226,6 +241,11 @@ def _measured(title: str, runs: Variants, measures: Sequence[str], note: str = "
     return Table(title, ("Benchmark", *VARIANT, *(NAMES[measure] for measure in present)), tuple(rows), note)
 
 
+def _mean(run: VariantRun, measure: str) -> float:
+    estimate = run.figure(measure)
+    return estimate.mean if estimate else 0.0
+
+
 def _present(runs: Iterable[VariantRun], measures: Sequence[str]) -> list[str]:
     known = {name for run in runs for name in run.summary.overall.measures}
     return [name for name in measures if name in known]
@@ -294,12 +314,17 @@ def _cells(estimates: Mapping[str, MeanEstimate], measures: Iterable[str]) -> li
 def _cell(measure: str, estimate: MeanEstimate | None) -> str:
     if NAMES[measure].endswith("(%)"):
         return _share(estimate)
-    digits = 5 if measure == "price" else 2
-    return f"{estimate.mean:,.{digits}f} ({estimate.low:,.{digits}f}–{estimate.high:,.{digits}f})" if estimate else NONE
+    return _figure(estimate, 5 if measure == "price" else 2) if estimate else NONE
 
 
 def _share(estimate: MeanEstimate | None) -> str:
-    return f"{100 * estimate.mean:.2f} ({100 * estimate.low:.2f}–{100 * estimate.high:.2f})" if estimate else NONE
+    return _figure(estimate, 2, 100) if estimate else NONE
+
+
+def _figure(estimate: MeanEstimate, digits: int, times: int = 1) -> str:
+    """The mean, its interval, and of how many questions it is."""
+    mean, low, high = (f"{times * bound:,.{digits}f}" for bound in (estimate.mean, estimate.low, estimate.high))
+    return f"{mean} ({low}–{high}; n {estimate.n:,})"
 
 
 def _often(count: int, questions: int) -> str:

@@ -22,12 +22,14 @@ from fedkg.core.caveat import CaveatKind
 from fedkg.core.question import JUDGED
 from fedkg.core.usage import Usage
 
-__all__ = ["COST", "LENIENT", "STRICT", "WALK", "Score", "covered", "mean", "score"]
+__all__ = ["CACHED", "COST", "LENIENT", "STRICT", "WALK", "Score", "covered", "mean", "score"]
 
 STRICT = ("hits_at_1", "hit", "f1", "precision", "recall", "exact", "accuracy")
 LENIENT = ("lenient_hit", "contained_hit", "contained_f1")
 WALK = ("coverage", "path_validity", "faithful", "faithful_bridged", "grounded", "depth", "gold_depth")
-COST = ("calls", "tokens", "requests", "cache_hits", "seconds", "price")
+COST = ("calls", "tokens", "requests", "seconds", "price")
+CACHED = ("cache_hits", "replayed_calls", "replayed_tokens")
+"""What the cache answered, at no cost."""
 
 folded = lru_cache(maxsize=100_000)(normalized_answer)  # the same names answer many questions
 
@@ -48,9 +50,10 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
     knowledge connects these, which the model wrote down. grounded: share of the answers that could be: no verdict, and
     no answer of a method without a graph. depth: mean edges of the answering paths, beside gold_depth.
 
-    calls of the model, tokens in and out, requests to endpoints, cache_hits (neighbourhoods and labels that needed
-    none), seconds, price in US dollars: None where a question ended in an error that does not say its cost, and price
-    also where it is not known.
+    calls of the model, tokens in and out, requests to endpoints, seconds, price in US dollars: None where a question
+    ended in an error that does not say its cost, and price also where it is not known. What the cache answered is not
+    among these: cache_hits (neighbourhoods and labels that needed no request), replayed_calls and replayed_tokens
+    (replies that were kept from an earlier time).
     """
 
     hits_at_1: float = 0.0
@@ -73,9 +76,11 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
     calls: float | None = None
     tokens: float | None = None
     requests: float | None = None
-    cache_hits: float | None = None
     seconds: float | None = None
     price: float | None = None
+    cache_hits: float | None = None
+    replayed_calls: float | None = None
+    replayed_tokens: float | None = None
 
 
 def score(record: QuestionRecord) -> Score:
@@ -236,12 +241,14 @@ def _mean_depth(answers: Sequence[GivenAnswer]) -> float | None:
 def _cost(record: QuestionRecord) -> dict[str, float | None]:
     usage = record.usage
     if record.status == "error" and usage == Usage():
-        return dict.fromkeys(COST)
+        return dict.fromkeys((*COST, *CACHED))
     return {
-        "calls": usage.model_calls,
-        "tokens": usage.tokens_in + usage.tokens_out,
+        "calls": usage.model_calls - usage.replayed_calls,
+        "tokens": usage.tokens_in + usage.tokens_out - usage.replayed_tokens,
         "requests": usage.requests,
-        "cache_hits": usage.cache_hits,
         "seconds": usage.seconds,
-        "price": usage.price,
+        "price": None if usage.price is None else max(0.0, usage.price - usage.replayed_price),
+        "cache_hits": usage.cache_hits,
+        "replayed_calls": usage.replayed_calls,
+        "replayed_tokens": usage.replayed_tokens,
     }

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from fedkg.bench.run.record import QuestionRecord
 from fedkg.bench.run.results import BenchmarkResult
 from fedkg.bench.scoring.error_classes import Fault, faults
-from fedkg.bench.scoring.scores import COST, LENIENT, STRICT, WALK, Score, covered, score
+from fedkg.bench.scoring.scores import CACHED, COST, LENIENT, STRICT, WALK, Score, covered, score
 from fedkg.core.answer import Status
 
 __all__ = [
@@ -31,7 +31,7 @@ __all__ = [
     "summary",
 ]
 
-MEASURES = (*STRICT, *LENIENT, *WALK, *COST)
+MEASURES = (*STRICT, *LENIENT, *WALK, *COST, *CACHED)
 RESAMPLES = 2_000
 BLOCK = 1_000_000
 """Draws that are held in memory at once."""

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fedkg.bench.run import results
-from fedkg.bench.scoring.scores import COST, STRICT, WALK
+from fedkg.bench.scoring.scores import CACHED, COST, STRICT, WALK
 from fedkg.bench.scoring.summary import Counts, MeanEstimate, Part, Summary, summary
 from fedkg.cli import options, show
 from fedkg.cli.eval.tables import add_row, cells, new_table, show_table
@@ -58,8 +58,13 @@ def show_summary(out: Console, scores: Summary) -> None:
     for name in (*WALK, *COST):
         estimate = measures.get(name)
         add_row(walk, name, *cells(estimate), str(estimate.n) if estimate else "0")
+    cached = new_table("from the cache, at no cost", "mean", "95 % interval", "questions")
+    for name in CACHED:
+        if (estimate := measures.get(name)) and estimate.mean:
+            add_row(cached, name, *cells(estimate), str(estimate.n))
     show_table(out, sides)
     show_table(out, walk)
+    show_table(out, cached)
     show_table(out, _error_classes(scores.overall))
     for title, parts in (("hops", scores.by_hops), ("kind", scores.by_kind)):
         if len(parts) > 1:

@@ -59,6 +59,12 @@ def test_questions_that_the_graph_holds_whole_are_a_row_of_their_own(made: Make)
     assert [row[place : place + 2] for row in table.rows] == [("all", "2"), ("all in the graph", "1")]
 
 
+def test_a_report_without_records_has_no_heading_for_questions(made: Make) -> None:
+    """What has nothing below it is not there."""
+    assert "<h2>Questions</h2>" in as_html(report([made("a")]))
+    assert "<h2>Questions</h2>" not in as_html(report([made()]))
+
+
 def test_the_papers_stand_beside_ours(made: Make) -> None:
     """Each in the part that it is about."""
     page = report([made("a"), made("a", embedder="minilm")])
@@ -134,7 +140,7 @@ async def test_a_report_of_real_runs(kingdom: MakeJob, tmp_path: Path) -> None:
         await runner.run(job, InProcess(), out)
         runs.append(results.read(out))
     html = as_html(report(runs))
-    assert "100.00 (100.00–100.00)" in html
+    assert "100.00 (100.00–100.00; n " in html
     assert "No value changed any answer." in html
     assert "<bdi>Ruritania</bdi> → <i>capital</i> → <bdi>Strelsau</bdi>" in html
     assert "‹http://ex.org/ruritania› ‹http://ex.org/capital› ‹http://ex.org/strelsau›" in html

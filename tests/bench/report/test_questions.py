@@ -12,6 +12,7 @@ from fedkg.bench.report.page import Element
 from fedkg.bench.run.record import GivenAnswer
 from fedkg.bench.run.results import BenchmarkResult
 from fedkg.bench.scoring.variants import Variants
+from fedkg.core.usage import Usage
 
 Make = Callable[..., BenchmarkResult]
 
@@ -62,6 +63,11 @@ def test_a_step_against_its_edge_is_shown_as_both(made: Make) -> None:
         ({"warnings": ("a guess",)}, "Warning: a guess"),
         ({"answers": (GivenAnswer("Paris"),)}, "Paris, not grounded"),
         ({"gold": (Gold("only a name"),)}, "Gold: only a name"),
+        (
+            {"usage": Usage(model_calls=3, tokens_in=9, replayed_calls=2, replayed_tokens=6)},
+            "Cost: 1 model calls, 3 tokens",
+        ),
+        ({"usage": Usage(cache_hits=7)}, "From the cache, at no cost: 0 model calls, 0 tokens, 7 neighbourhoods"),
         ({"answers": tuple(GivenAnswer(f"v{number}") for number in range(25))}, "… and 5 more"),
     ],
 )

@@ -9,6 +9,7 @@ from fedkg.bench.report import tables
 from fedkg.bench.report.tables import Table
 from fedkg.bench.run.results import BenchmarkResult
 from fedkg.bench.scoring.variants import Variants
+from fedkg.core.usage import Usage
 
 Make = Callable[..., BenchmarkResult]
 
@@ -23,10 +24,10 @@ def test_the_main_table_has_every_variant_on_every_benchmark(made: Make) -> None
     runs = Variants([made("a", "x", "", "a"), made("a", beam=1), made("a", benchmark="c")])
     first, second = rows(tables.main(runs))
     assert first["b: Hits@1 (%)"].startswith("50.00 (")
-    assert first["c: F1 (%)"] == "100.00 (100.00–100.00)"
+    assert first["c: F1 (%)"] == "100.00 (100.00–100.00; n 1)"
     assert (second["Settings"], second["b: Hits@1 (%)"], second["c: Hits@1 (%)"]) == (
         "search.beam 1",
-        "100.00 (100.00–100.00)",
+        "100.00 (100.00–100.00; n 1)",
         "–",
     )
     assert tables.main(runs).note == "Settings are named where they are not those of the first run: search.beam 4."
@@ -89,15 +90,27 @@ def test_only_what_was_measured_has_a_column(made: Make) -> None:
         "Model calls",
         "Tokens",
         "Requests",
-        "Cache hits",
         "Seconds",
         "Price (US$)",
     )
-    assert rows(tables.costs(runs))[0]["Requests"] == "2.00 (2.00–2.00)"
-    assert rows(tables.depths(runs))[0]["Gold depth"] == "1.00 (1.00–1.00)"
-    assert rows(tables.faithfulness(runs))[0]["Faithful (%)"] == "100.00 (100.00–100.00)"
+    assert rows(tables.costs(runs))[0]["Requests"] == "2.00 (2.00–2.00; n 1)"
+    assert rows(tables.depths(runs))[0]["Gold depth"] == "1.00 (1.00–1.00; n 1)"
+    assert rows(tables.faithfulness(runs))[0]["Faithful (%)"] == "100.00 (100.00–100.00; n 1)"
     nothing = Variants([made()])
     assert [table(nothing).rows for table in (tables.costs, tables.depths, tables.faithfulness)] == [(), (), ()]
+
+
+def test_what_the_cache_answered_is_a_table_of_its_own(made: Make) -> None:
+    """Runs and measures that have any of it, and nothing of it among the cost."""
+    plain, kept = made("a"), made("a", "x", beam=1)
+    usage = Usage(model_calls=3, tokens_in=30, replayed_calls=2, replayed_tokens=20)
+    kept = BenchmarkResult(kept.header, tuple(msgspec.structs.replace(record, usage=usage) for record in kept.records))
+    runs = Variants([plain, kept])
+    [row] = rows(tables.cached(runs))
+    assert (row["Settings"], row["Model calls, replayed"]) == ("search.beam 1", "2.00 (2.00–2.00; n 2)")
+    assert "Neighbourhoods and labels" not in row
+    assert rows(tables.costs(runs))[1]["Tokens"] == "10.00 (10.00–10.00; n 2)"
+    assert tables.cached(Variants([plain])).rows == ()
 
 
 def test_errors_are_counted_by_class(made: Make) -> None:

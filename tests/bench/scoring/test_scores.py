@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fedkg.bench.data.questions import Gold
 from fedkg.bench.run.record import GivenAnswer, QuestionRecord, StageCount
-from fedkg.bench.scoring.scores import COST, LENIENT, STRICT, Score, covered, mean, score
+from fedkg.bench.scoring.scores import CACHED, COST, LENIENT, STRICT, Score, covered, mean, score
 from fedkg.core.caveat import CaveatKind
 from fedkg.core.question import Kind
 from fedkg.core.usage import Usage
@@ -96,7 +96,7 @@ def test_an_error_is_wrong() -> None:
     """Questions that raised are in the denominator of all scores; their cost counts where it is on record."""
     result = score(record(status="error", usage=Usage()))
     assert [getattr(result, name) for name in (*STRICT, *LENIENT)] == [0.0] * 10
-    assert [getattr(result, name) for name in COST] == [None] * 6
+    assert [getattr(result, name) for name in (*COST, *CACHED)] == [None] * 8
     assert score(record(status="error", usage=Usage(requests=2, price=0.0))).requests == 2
 
 
@@ -234,8 +234,18 @@ def test_cost_is_that_of_the_usage() -> None:
             usage=Usage(requests=3, cache_hits=4, model_calls=2, tokens_in=10, tokens_out=5, seconds=1.5, price=0.25)
         )
     )
-    assert [getattr(result, name) for name in COST] == [2, 15, 3, 4, 1.5, 0.25]
+    assert [getattr(result, name) for name in COST] == [2, 15, 3, 1.5, 0.25]
+    assert [getattr(result, name) for name in CACHED] == [4, 0, 0]
     assert score(record(usage=Usage(model_calls=2))).price is None
+
+
+def test_what_the_cache_answered_is_no_cost() -> None:
+    """A kept reply is counted apart, with its tokens and without its price."""
+    paid = Usage(model_calls=3, tokens_in=30, tokens_out=6, price=0.75)
+    kept = msgspec.structs.replace(paid, replayed_calls=2, replayed_tokens=24, replayed_price=0.5)
+    result = score(record(usage=kept))
+    assert (result.calls, result.tokens, result.price) == (1, 12, 0.25)
+    assert (result.replayed_calls, result.replayed_tokens) == (2, 24)
 
 
 @given(st.sets(st.sampled_from("abcdef")), st.sets(st.sampled_from("abcdef"), min_size=1))
