@@ -15,7 +15,9 @@ class PromptCandidate(msgspec.Struct, frozen=True):
     `number` counts from 1, `text` is one line, `relations` are the names along the whole chain, `tails` the labels or
     values at its end (a bounded number, best first), `more` how many further tails there are; `topic` is how the
     question names the entity where the path starts. `directions` go with `relations`, `start` is the label of the topic
-    entity. A program that needs what the text tells reads these, and never the text.
+    entity. A program that needs what the text tells reads these, and never the text. `stem` is the text of the path
+    before its last step, `step` that of the step; `beyond` is the number of the path that it extends, where that is
+    shown as well.
     """
 
     number: int
@@ -27,6 +29,9 @@ class PromptCandidate(msgspec.Struct, frozen=True):
     topic: str = ""
     directions: tuple[Direction, ...] = ()
     start: str = ""
+    stem: str = ""
+    step: str = ""
+    beyond: int = 0
 
 
 class Choice(msgspec.Struct, frozen=True):

@@ -84,9 +84,10 @@ def path_candidate(
     labels, total = (steps[-1].tails, steps[-1].total) if steps else ([_name(path.topic, names)], 1)
     mention = next((match.mention or match.label for match in topics if match.iri == path.topic), "")
     start = _name(path.topic, names)
+    parts = _parts(start, steps, tails if in_line is None else in_line, numbered=numbered)
     return PromptCandidate(
         number,
-        _line(start, steps, tails if in_line is None else in_line, numbered=numbered),
+        " ".join(parts),
         tuple(step.relation for step in steps),
         tuple(labels),
         total - len(labels),
@@ -94,6 +95,8 @@ def path_candidate(
         mention,
         tuple(step.direction for step in steps),
         start,
+        stem=" ".join(parts[:-1]),
+        step=parts[-1] if steps else "",
     )
 
 
@@ -187,16 +190,21 @@ def _step(step: Step, names: Mapping[Term, str], most: int) -> ShownStep:
     return ShownStep(step.relation.direction, relation, labels, len(edges), step.complete)
 
 
-def _line(start: str, steps: Sequence[ShownStep], tails: int, *, numbered: bool = False) -> str:
-    """The path as text, with so many of the tails of its last step, `numbered` where they are several."""
+def _line(start: str, steps: Sequence[ShownStep], tails: int) -> str:
+    """The path as text, with so many of the tails of its last step."""
+    return " ".join(_parts(start, steps, tails))
+
+
+def _parts(start: str, steps: Sequence[ShownStep], tails: int, *, numbered: bool = False) -> list[str]:
+    """The texts of its start and its steps, the last one with so many tails, `numbered` where they are several."""
     parts = [start]
     for step in steps:
         listed = step.tails[:tails] if step is steps[-1] else step.tails
         arrow = ARROWS[step.direction]
         counted = numbered and step is steps[-1] and len(listed) > 1
         ends = _counted(listed) if counted else _listed(listed)
-        parts += [arrow, step.relation, arrow, ends + _more(step, len(listed))]
-    return " ".join(parts)
+        parts.append(f"{arrow} {step.relation} {arrow} {ends}{_more(step, len(listed))}")
+    return parts
 
 
 def _more(step: ShownStep, listed: int) -> str:

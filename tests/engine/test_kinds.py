@@ -21,6 +21,7 @@ from fedkg.llm.base import Message
 from fedkg.llm.ledger import Ledger
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.testing import HashingEmbedder, ScriptedModel
+from tests.support.shown_paths import chains, whole_paths
 
 TOWNS = """
 :horn rdfs:label "Horn"@en ; r:population "59449"^^xsd:integer ; r:country :dania ; r:mayor :ana, :bo ;
@@ -74,11 +75,9 @@ class Player:
     def choose(self, shown: str) -> dict[str, Any]:
         """All offers with wanted relations; the longest of them decide."""
         reply, relations = self.asked.reply, self.asked.relations
-        lines = re.findall(r"(?m)^(\d+)\. (.*[→←] .*)$", shown)
-        chains = {int(number): re.split(" [→←] ", text)[1::2] for number, text in lines}
         wanted = {
             number: chain
-            for number, chain in chains.items()
+            for number, chain in chains(shown).items()
             if len(chain) <= len(relations) and all(map(set.__contains__, relations, chain))
         }
         arrived = any(len(chain) == len(relations) for chain in wanted.values())
@@ -185,7 +184,7 @@ async def test_a_comparison_rests_on_a_path_of_each_side(towns: SparqlGraph, pla
     answer = await answered(towns, player, plan)
     numbers = {path.end.text.split('"')[1] for path in answer.paths if path.end}
     assert numbers == {"59449", "15979"}
-    last = player.prompts[-1][1]
+    last = whole_paths(player.prompts[-1][1]).values()
     assert "Horn → population → 59449" in last
     assert "Ikby → population → 15979" in last
 
@@ -213,7 +212,7 @@ async def test_what_was_kept_before_counts(towns: SparqlGraph, plan: str) -> Non
     player = Player(asked)
     answer = await answered(towns, player, plan)
     verified = [shown for call, shown in player.prompts if call in ("choose", "deductive")][-1]
-    assert "Ikby → country → Svea" in verified
+    assert "Ikby → country → Svea" in whole_paths(verified).values()
     ends = {path.end.text for path in answer.paths if path.end}
     assert ends == {"<http://x/krone>", *(["<http://x/svea>"] if plan == "paper" else [])}, "what the reply names"
 
@@ -353,8 +352,7 @@ async def test_what_two_topics_share_is_the_answer(
     assert shown[0] == "King Kong → genre → adventure; also The Two Towers → genre → adventure"
     assert len(shown) == 3
     verified = [shown for call, shown in player.prompts if call in ("choose", "deductive")][-1]
-    assert "King Kong → genre" in verified
-    assert "The Two Towers → genre" in verified
+    assert {text.partition(" →")[0] for text in whole_paths(verified).values()} == {"King Kong", "The Two Towers"}
 
 
 @pytest.mark.parametrize("plan", ["fused", "paper"])

@@ -51,6 +51,15 @@ def test_a_path_is_one_line_with_arrows_for_the_directions() -> None:
     assert path_text(path, NAMES) == "King Kong → directed by → Peter Jackson ← spouse ← Fran Walsh"
 
 
+def test_a_path_is_known_by_what_it_extends_and_its_last_step() -> None:
+    """A topic alone extends nothing; the text is both together."""
+    path = KONG.extend(step("kong", "directed_by", "jackson")).extend(step("jackson", "spouse", "walsh", inward=True))
+    candidate = path_candidate(1, path, NAMES, [])
+    assert (candidate.stem, candidate.step) == ("King Kong → directed by → Peter Jackson", "← spouse ← Fran Walsh")
+    assert candidate.text == f"{candidate.stem} {candidate.step}"
+    assert path_candidate(1, KONG, NAMES, []).step == ""
+
+
 def test_qualifiers_stand_behind_their_tail() -> None:
     """What a statement says beside its value is shown with the value."""
     path = KONG.extend(step("kong", "spouse", "walsh", since="1987"))

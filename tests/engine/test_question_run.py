@@ -3,7 +3,6 @@
 import asyncio
 import dataclasses
 import json
-import re
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -41,6 +40,7 @@ from fedkg.llm.ledger import Ledger
 from fedkg.reasoner.lexical import LocalModel
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.testing import HashingEmbedder, ScriptedModel
+from tests.support.shown_paths import chains
 
 FILMS = """
 :kong rdfs:label "King Kong"@en ; r:directed_by :jackson ; r:starring :watts, :black ; r:year "2005"^^xsd:integer .
@@ -97,8 +97,7 @@ class Player:
     @staticmethod
     def _offers(messages: Sequence[Message]) -> list[tuple[int, tuple[str, ...]]]:
         """The numbered lines of the prompt with their relations."""
-        matches = re.findall(r"(?m)^(\d+)\. (.*[→←] .*)$", messages[-1].content)
-        return [(int(number), tuple(re.split(" [→←] ", text)[1::2])) for number, text in matches]
+        return [(number, tuple(chain)) for number, chain in chains(messages[-1].content).items()]
 
 
 @pytest.fixture

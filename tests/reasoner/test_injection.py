@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, get_args
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -81,7 +82,7 @@ def shown(label: str) -> dict[str, Any]:
         "plan": Plan((label,), (label,), f"So {label}", "entities", (label,), (label, label)),
         "path": offers[0],
         "paths": offers,
-        "offers": offers,
+        "offers": [*offers, *(msgspec.structs.replace(offer, beyond=1) for offer in offers)],
         "kept": offers,
         "relations": offers,
         "hypotheses": (label, label),

@@ -22,7 +22,12 @@ async def choose(walk: RunningWalk, need: Choosing) -> Decision:
     """The model's decision; where it fails the first offers, as the retriever ranks them, with nothing judged."""
     context, numbered = walk.context, need.numbered
     shown = [walk.offer(path, number) for number, path in numbered.items()]
-    offers, kept = shown[: len(need.offers)], shown[len(need.offers) :]
+    kept = shown[len(need.offers) :]
+    numbers = {candidate.number: numbered[candidate.number] for candidate in kept}
+    offers = [
+        msgspec.structs.replace(offer, beyond=_extended(path, numbers))
+        for offer, path in zip(shown, need.offers, strict=False)
+    ]
     call = ChooseCall(context.question, context.plan, offers, need.width, kept, need.waiting, need.last)
     try:
         decision = _valid(await context.reasoner.ask(call), numbered)
@@ -33,6 +38,12 @@ async def choose(walk: RunningWalk, need: Choosing) -> Decision:
         walk.warn(decision.note)
     _report_decision(walk, need, decision)
     return decision
+
+
+def _extended(path: PartialPath, kept: Mapping[int, PartialPath]) -> int:
+    """The number of the kept path to which this one adds a step; 0 where it is none of them."""
+    before = (path.topic, path.steps[:-1])
+    return next((number for number, each in kept.items() if (each.topic, each.steps) == before), 0)
 
 
 @handles(Picking)

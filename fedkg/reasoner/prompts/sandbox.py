@@ -125,11 +125,16 @@ def _counting(apply: Callable[..., object]) -> Callable[..., object]:
 
     @wraps(apply)
     def applied(*values: Any, **options: Any) -> object:
-        sizes = [len(value) for value in values[:2] if isinstance(value, str | Sequence | Mapping)]
+        sizes = [len(value) for value in values[:2] if _sized(value)]
         _step(1 + sum(sizes) // SIZED)
         return apply(*values, **options)
 
     return applied
+
+
+def _sized(value: object) -> bool:
+    """Whether it has a length: Jinja's context calls itself a mapping, and has none."""
+    return isinstance(value, str | Sequence | Mapping) and not isinstance(value, Context)
 
 
 def joined(values: Iterable[object], separator: str = "", attribute: str | None = None) -> str:

@@ -156,3 +156,33 @@ def test_offers_show_numbers_ends_and_how_many_more_there_are() -> None:
     """The answer call lists each path's ends with numbers, and how many more there are."""
     user = load("answer", kind="entities").render(**VALUES)[1]
     assert re.search(r"\n2\. A ← parent ← C, D, \(\+12\)\n.*1\) C\b.*2\) D\b.*12 more", user, re.DOTALL)
+
+
+def test_offers_beyond_the_same_path_stand_below_it() -> None:
+    """The path is written once, or named by its number where it is shown; a number stays that of its offer."""
+
+    def offer(number: int, stem: str, step: str, beyond: int = 0) -> PromptCandidate:
+        return PromptCandidate(number, f"{stem} {step}", stem=stem, step=step, beyond=beyond)
+
+    kept = (PromptCandidate(2, "A → r → 1) B 2) C"),)
+    offers = (
+        offer(4, "A → r → B, C", "→ s → D", 2),
+        offer(5, "E", "→ t → F"),
+        offer(6, "A → r → B, C", "← u ← G", 2),
+        offer(7, "H", "→ v → I"),
+        offer(8, "E", "→ w → K"),
+    )
+    user = load("choose").render(**VALUES | {"kept": kept, "offers": offers})[1]
+    shown = user.partition("<graph>\n")[2].partition("\n</graph>")[0]
+    assert shown.splitlines() == [
+        "Kept paths:",
+        "2. A → r → 1) B 2) C",
+        "Offers:",
+        "From path 2:",
+        "4. → s → D",
+        "6. ← u ← G",
+        "From E:",
+        "5. → t → F",
+        "8. → w → K",
+        "7. H → v → I",
+    ]

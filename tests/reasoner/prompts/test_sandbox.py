@@ -53,9 +53,10 @@ def test_what_templates_are_for_works(monkeypatch: pytest.MonkeyPatch) -> None:
         "{% for word in question.split() %}{{ loop.index }}/{{ loop.length }} {{ m(word) }}"
         "{% if not loop.last %}, {% endif %}{% endfor %}; {{ [1, 2] | sum + 2 * 3 }}; {{ ['a', 'b'] | join('-') }}"
         "; {{ 'a' ~ 1 }}; {{ table.items() | list | length }}"
+        "; {{ [{'n': 1}, {'n': 2}] | selectattr('n', 'eq', 2) | map(attribute='n') | first }}"
     )
     text = rendered(compiled(sandbox(()), Path("a") / "user.j2", source), {"question": "Who is", "table": {"a": 1}})
-    assert text == "1/2 ‹WHO›, 2/2 ‹IS›; 9; a-b; a1; 1"
+    assert text == "1/2 ‹WHO›, 2/2 ‹IS›; 9; a-b; a1; 1; 2"
 
 
 def test_steps_are_counted_anew_for_each_rendering(monkeypatch: pytest.MonkeyPatch) -> None:
