@@ -251,7 +251,7 @@ def test_labels_behind_a_link_are_not_the_cache_s(cli: Cli, home: Path, tmp_path
     assert (outside / "mine.labels").read_text() == "private"
 
 
-@pytest.mark.parametrize("kind", ["link", "setting", "bomb"])
+@pytest.mark.parametrize("kind", ["link", "setting", pytest.param("bomb", marks=pytest.mark.exhaustive)])
 def test_a_cache_of_a_stranger_costs_no_answer(cli: Cli, graph: Path, home: Path, tmp_path: Path, kind: str) -> None:
     """The question is answered as ever, with a sentence where the cache is refused or starts anew; no traceback."""
     store = home / "cache" / "store"

@@ -232,7 +232,7 @@ def test_interrupt_keeps_what_was_fetched(start: Start, cli: Cli, served: Callab
     assert usage["cache_hits"] >= kept["neighbours"]
 
 
-MOMENTS, ALL_MOMENTS = 4, 50
+MOMENTS, ALL_MOMENTS = 2, 50
 
 
 def test_interrupts_at_random_moments(

@@ -98,8 +98,8 @@ async def test_a_circle_ends(
 async def test_a_long_way_costs_a_few_requests_a_step(
     ask: Any, make_graph: MakeGraph, meter: Meter, method: str, says: Says | None, *, every_case: bool
 ) -> None:
-    """Nodes in a row and twenty steps, fifty with `--all`: no more calls and requests than the page says."""
-    steps = 50 if every_case else 20
+    """Nodes in a row and twelve steps, fifty with `--all`: no more calls and requests than the page says."""
+    steps = 50 if every_case else 12
     row = "\n".join(f":n{number} r:knows :n{number + 1} ." for number in range(steps + 10))
     answer = await ask(make_graph(row), method, says, depth=steps, beam=50)
     assert answer.usage.spent == ""

@@ -9,20 +9,22 @@ from collections.abc import Hashable, Mapping, Sequence
 
 import pytest
 
-__all__ = ["MARKER", "Case", "covering", "thinned"]
+__all__ = ["Case", "covering", "thinned"]
 
-MARKER = "pairwise"
+MARKERS = {"pairwise": 2, "each_value": 1}
+"""How many values at once are to meet in some case, by the marker that says so."""
 Case = Mapping[str, Hashable]
 """The values of a case by parameter."""
 
 
-def covering(cases: Sequence[Case]) -> list[int]:
+def covering(cases: Sequence[Case], size: int = 2) -> list[int]:
     """The numbers of some of the cases, ascending, in which every pair of values stands that stands in any of them.
 
-    Greedy: the case with most new pairs is taken next, the first of several, so that the choice is the same each time.
-    Cases with fewer than two parameters have no pairs, and all stay.
+    With another `size` it is every combination of so many values, of different parameters. Greedy: the case with most
+    new pairs is taken next, the first of several, so that the choice is the same each time. Cases with fewer than two
+    parameters have no pairs, and all stay.
     """
-    pairs = [set(itertools.combinations(sorted(case.items(), key=lambda item: item[0]), 2)) for case in cases]
+    pairs = [set(itertools.combinations(sorted(case.items(), key=lambda item: item[0]), size)) for case in cases]
     if not all(pairs):
         return list(range(len(cases)))
     open_, chosen = set().union(*pairs), []
@@ -34,17 +36,21 @@ def covering(cases: Sequence[Case]) -> list[int]:
 
 
 def thinned(items: Sequence[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:
-    """The items to run, and those left out: of each test marked `pairwise` the cases of a covering set are run."""
-    matrices: dict[str, list[pytest.Function]] = {}
+    """The items to run, and those left out.
+
+    Of each test marked `pairwise` or `each_value` the cases of a covering set are run.
+    """
+    matrices: dict[tuple[int, str], list[pytest.Function]] = {}
     for item in items:
-        if isinstance(item, pytest.Function) and item.get_closest_marker(MARKER) and hasattr(item, "callspec"):
-            matrices.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    left_out = {item for matrix in matrices.values() for item in _left_out(matrix)}
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+            for size in (size for marker, size in MARKERS.items() if item.get_closest_marker(marker)):
+                matrices.setdefault((size, item.nodeid.partition("[")[0]), []).append(item)
+    left_out = {item for (size, _), matrix in matrices.items() for item in _left_out(matrix, size)}
     return [item for item in items if item not in left_out], [item for item in items if item in left_out]
 
 
-def _left_out(matrix: Sequence[pytest.Function]) -> list[pytest.Function]:
+def _left_out(matrix: Sequence[pytest.Function], size: int) -> list[pytest.Function]:
     # values by identity: some cannot be hashed, and all cases of a test share the objects of its parameters
     cases = [{name: id(value) for name, value in item.callspec.params.items()} for item in matrix]
-    kept = set(covering(cases))
+    kept = set(covering(cases, size))
     return [item for number, item in enumerate(matrix) if number not in kept]

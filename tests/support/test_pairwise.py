@@ -30,5 +30,14 @@ def test_a_large_matrix_becomes_small() -> None:
     assert covering([{"method": method} for method in range(10)]) == list(range(10))
 
 
+def test_each_value_stays_once() -> None:
+    """Of ten methods by four models ten cases, in which each of both stands."""
+    table = [{"method": method, "model": model} for method in range(10) for model in range(4)]
+    kept = [table[number] for number in covering(table, 1)]
+    assert len(kept) == 10
+    assert {case["method"] for case in kept} == set(range(10))
+    assert {case["model"] for case in kept} == set(range(4))
+
+
 def _pairs(cases: list[dict[str, int]]) -> set[tuple[tuple[str, int], ...]]:
     return {pair for case in cases for pair in itertools.combinations(sorted(case.items()), 2)}

@@ -247,6 +247,7 @@ print((peak() - before) // 1024, *outcomes)
 """
 
 
+@pytest.mark.exhaustive
 def test_a_bomb_takes_little_memory(server: RawServer) -> None:
     """Half a gigabyte in half a megabyte ends before a process has grown by 150 MB."""
     bomb = gzip.compress(b" " * 1_000_000, 9) * 500

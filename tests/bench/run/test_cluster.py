@@ -37,6 +37,7 @@ def timeless(record: QuestionRecord) -> QuestionRecord:
     return msgspec.structs.replace(record, usage=Usage())
 
 
+@pytest.mark.exhaustive
 async def test_the_records_are_those_of_one_process(
     kingdom: MakeJob, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
