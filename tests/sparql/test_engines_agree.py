@@ -155,7 +155,10 @@ def nasty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(scope="module", params=["oxigraph", "virtuoso", "rdflib", pytest.param("comunica", marks=pytest.mark.exhaustive)])
+SERVERS = ["oxigraph", "virtuoso", "rdflib", pytest.param("comunica", marks=pytest.mark.exhaustive)]
+
+
+@pytest.fixture(scope="module", params=SERVERS)
 def engine(request: pytest.FixtureRequest) -> Engine:
     """Each engine that has a server here."""
     name: Engine = request.param
