@@ -72,9 +72,9 @@ def test_data_files_are_all_there(seen: dict[str, dict[str, list[str]]]) -> None
 
 
 def test_profiles_load_from_the_wheel(seen: dict[str, list[str]]) -> None:
-    """All bundled profiles load, under their names in the checkout; the table of identities is none of them."""
+    """All bundled profiles load, under their names in the checkout; the tables beside them are none."""
     assert seen["profiles"] == sorted(seen["profiles"])
-    assert {*seen["profiles"], "identity"} == {path.stem for path in (ROOT / "endpoints").glob("*.toml")}
+    assert {*seen["profiles"], "identity", "unhelpful"} == {path.stem for path in (ROOT / "endpoints").glob("*.toml")}
 
 
 def test_the_sample_graph_is_reached_through_its_profile(installed: Path, seen: dict[str, str]) -> None:

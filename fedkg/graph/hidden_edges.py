@@ -21,7 +21,7 @@ from fedkg.sparql import probes
 
 __all__ = ["BOTH", "CountsHiddenEdges", "HiddenEdges", "HiddenEdgesCount", "hides", "tally"]
 
-NAMESPACE = "neighbours"
+NAMESPACE = "hidden"
 BOTH: tuple[Direction, Direction] = ("out", "in")
 RDFS, SKOS = "http://www.w3.org/2000/01/rdf-schema#", "http://www.w3.org/2004/02/skos/core#"
 OWL, SCHEMA = "http://www.w3.org/2002/07/owl#", "http://schema.org/"

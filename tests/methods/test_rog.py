@@ -212,7 +212,7 @@ async def test_a_yes_or_no_ends_in_a_verdict(ask: Ask) -> None:
 async def test_nobody_known_is_an_error(ask: Ask) -> None:
     """A typing error in a given IRI is not the graph's "none"."""
     with pytest.raises(TopicError, match="says nothing of http://x/nobody"):
-        await ask("rog", Planner((DIRECTOR,)), topics=["<http://x/nobody>"])
+        await ask("rog", Planner((DIRECTOR,)), "What did he direct?", topics=["<http://x/nobody>"])
 
 
 @pytest.mark.parametrize("call", ["relation-paths", "answer"])

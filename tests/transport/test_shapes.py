@@ -83,8 +83,8 @@ FULL = json.dumps({"head": {"vars": ["x"]}, "results": {"bindings": [ROW] * 3}})
 OOM = "Tried to allocate 6.9 GB, but only 6.7 GB were available"
 EXPORT = b"\n !!!!>># An error has occurred while exporting the query result. "
 ANYTIME = b"Virtuoso S1TAT Error Query did not complete due to ANYTIME timeout.\n\nSPARQL query:\n" + SECRET.encode()
-# eight failures end a batch; a few more requests are on their way by then, and one asks for the engine
-MOST_REQUESTS = 16
+# eight failures end a batch; a few more requests are on their way by then, one asks for the engine, one in plainer form
+MOST_REQUESTS = 17
 RETRY, RESHAPE, STOP = (Action.RETRY, Action.RESHAPE, Action.STOP)
 CLASS_OF = {
     EndpointTimeoutError: RESHAPE,
