@@ -6,7 +6,16 @@ import msgspec
 
 from fedkg.core.terms import Direction
 
-__all__ = ["Choice", "Conclusion", "Decision", "ModelOnlyAnswer", "PromptCandidate", "RelationPath", "Verdict"]
+__all__ = [
+    "Choice",
+    "Conclusion",
+    "Decision",
+    "ModelOnlyAnswer",
+    "PromptCandidate",
+    "PromptTopics",
+    "RelationPath",
+    "Verdict",
+]
 
 
 class PromptCandidate(msgspec.Struct, frozen=True):
@@ -32,6 +41,17 @@ class PromptCandidate(msgspec.Struct, frozen=True):
     stem: str = ""
     step: str = ""
     beyond: int = 0
+
+
+class PromptTopics(msgspec.Struct, frozen=True):
+    """What a reasoning model is shown of the topics: of each that was `linked` a safe line, of the `absent` the names.
+
+    A line says what the topic is called, what it is, as far as that is known, and how it was linked. Absent is what the
+    question names and the graph does not know.
+    """
+
+    linked: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
 
 
 class Choice(msgspec.Struct, frozen=True):

@@ -6,7 +6,8 @@ anything, instructions for the model included: they are folded into one bounded 
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import msgspec
@@ -15,11 +16,13 @@ from fedkg.common.one_line import line
 from fedkg.core.choice import PromptCandidate
 from fedkg.core.path import QUALIFIERS, PartialPath, Step
 from fedkg.core.question import Match
-from fedkg.core.terms import DirectedRelation, Direction, Edge, Term, own_name, relation_name
+from fedkg.core.terms import DirectedRelation, Direction, Edge, Iri, Term, own_name, relation_name, relation_text
+from fedkg.engine.linking import ALIAS
 
 __all__ = [
     "SHOWN_ON_THE_WAY",
     "SHOWN_TAILS",
+    "RelationKey",
     "onward_candidate",
     "path_candidate",
     "path_text",
@@ -28,7 +31,9 @@ __all__ = [
     "shown_terms",
     "step_candidates",
     "surrounded",
+    "topic_line",
     "weighted",
+    "whole_names",
     "with_others",
 ]
 
@@ -40,10 +45,16 @@ SHOWN_EDGES = 3
 NUMBER = re.compile(r"(?<!\S)(\d+)\)")  # as prompts number the ends of a path
 
 
+ABOUT = 80
+"""Most characters of a description."""
+RelationKey = tuple[Iri, Iri | None]
+"""A relation in either direction, with a mediator's second leg."""
+
+
 class ShownStep(NamedTuple):
     """A step as it is shown: its direction, the relation's name, the labels of its first tails, and how many it has.
 
-    `complete`: the graph has no others.
+    `complete`: the graph has no others. `whole` is how the text names the relation.
     """
 
     direction: Direction
@@ -51,6 +62,7 @@ class ShownStep(NamedTuple):
     tails: list[str]
     total: int
     complete: bool
+    whole: str
 
 
 def step_candidates(
@@ -74,13 +86,14 @@ def path_candidate(
     *,
     in_line: int | None = None,
     numbered: bool = False,
+    whole: Mapping[RelationKey, str] = MappingProxyType({}),
 ) -> PromptCandidate:
     """One line for a walked path; its tails are numbered in the order of `path.tails`.
 
     `tails` are listed, and `in_line` of them (None: all of these) stand in the text too, with their numbers where they
-    are `numbered` and several.
+    are `numbered` and several. The text names relations by their `whole` names, where these have them.
     """
-    steps = _shown(path, names, tails)
+    steps = _shown(path, names, tails, whole)
     labels, total = (steps[-1].tails, steps[-1].total) if steps else ([_name(path.topic, names)], 1)
     mention = next((match.mention or match.label for match in topics if match.iri == path.topic), "")
     start = _name(path.topic, names)
@@ -131,6 +144,32 @@ def onward_candidate(
     )
 
 
+def topic_line(match: Match, names: Mapping[Term, str], *, given: bool) -> str:
+    """A topic with what it is and how it was linked: `King Kong, 2005 film (exact label)`.
+
+    Where it is called otherwise, with what the question calls it before it: `"Kong" is King Kong (part of its name)`.
+    """
+    name = safe(names.get(match.iri, "")) or safe(match.label)
+    mention = safe(match.mention)
+    called = f'"{mention}" is ' if mention and mention.casefold() != name.casefold() else ""
+    about = line(safe(match.description or match.type), ABOUT)
+    own = "exact label" if match.score == 1.0 else "another of its names"
+    way = "given" if given else own if match.score >= ALIAS else "part of its name"
+    return f"{called}{name}{', ' if about else ''}{about} ({way})"
+
+
+def whole_names(relations: Iterable[DirectedRelation], names: Mapping[Term, str]) -> dict[RelationKey, str]:
+    """The whole names of those relations that share their label with another one, as far as these say more.
+
+    A country's currency and that of its GDP are both labelled "currency" in Freebase.
+    """
+    alike: dict[str, dict[RelationKey, str]] = {}
+    for relation in dict.fromkeys(relations):
+        key = relation.relation, relation.via
+        alike.setdefault(relation_name(relation, names), {})[key] = relation_text(relation, names)
+    return {key: text for label, same in alike.items() if len(same) > 1 for key, text in same.items() if text != label}
+
+
 def surrounded(candidate: PromptCandidate, near: Sequence[Step], names: Mapping[Term, str]) -> PromptCandidate:
     """An entity with the steps that the graph has around it: `… → entity [→ r → B; ← r ← C, D, (+2)]`."""
     texts = [_line("", [_step(step, names, SHOWN_ON_THE_WAY)], SHOWN_ON_THE_WAY).strip() for step in near]
@@ -172,13 +211,17 @@ def _name(term: Term, names: Mapping[Term, str]) -> str:
     return safe(names.get(term, "")) or safe(own_name(term))  # a label may be empty, or nothing that is drawn
 
 
-def _shown(path: PartialPath, names: Mapping[Term, str], tails: int) -> list[ShownStep]:
+def _shown(
+    path: PartialPath, names: Mapping[Term, str], tails: int, whole: Mapping[RelationKey, str] = MappingProxyType({})
+) -> list[ShownStep]:
     """The steps of a path, the last one with so many tails."""
     most = [SHOWN_ON_THE_WAY] * (len(path.steps) - 1) + [tails]
-    return [_step(step, names, shown) for step, shown in zip(path.steps, most, strict=False)]
+    return [_step(step, names, shown, whole) for step, shown in zip(path.steps, most, strict=False)]
 
 
-def _step(step: Step, names: Mapping[Term, str], most: int) -> ShownStep:
+def _step(
+    step: Step, names: Mapping[Term, str], most: int, whole: Mapping[RelationKey, str] = MappingProxyType({})
+) -> ShownStep:
     """Each tail with the qualifiers of the edges that lead to it: two terms of an office are told apart."""
     edges: dict[Term, list[Edge]] = {}
     for edge in step.edges:
@@ -187,7 +230,8 @@ def _step(step: Step, names: Mapping[Term, str], most: int) -> ShownStep:
         _name(tail, names) + _qualified(tail_edges, names) for tail, tail_edges in itertools.islice(edges.items(), most)
     ]
     relation = safe(relation_name(step.relation, names))
-    return ShownStep(step.relation.direction, relation, labels, len(edges), step.complete)
+    name = safe(whole.get((step.relation.relation, step.relation.via), "")) or relation
+    return ShownStep(step.relation.direction, relation, labels, len(edges), step.complete, name)
 
 
 def _line(start: str, steps: Sequence[ShownStep], tails: int) -> str:
@@ -203,7 +247,7 @@ def _parts(start: str, steps: Sequence[ShownStep], tails: int, *, numbered: bool
         arrow = ARROWS[step.direction]
         counted = numbered and step is steps[-1] and len(listed) > 1
         ends = _counted(listed) if counted else _listed(listed)
-        parts.append(f"{arrow} {step.relation} {arrow} {ends}{_more(step, len(listed))}")
+        parts.append(f"{arrow} {step.whole} {arrow} {ends}{_more(step, len(listed))}")
     return parts
 
 

@@ -24,7 +24,7 @@ from fedkg.core.caveat import Caveat, CaveatKind
 from fedkg.core.events import Answered, Event, Linked, Planned, Warned
 from fedkg.core.gaps import noted
 from fedkg.core.question import JUDGED, Kind, Match, Mention, Plan, check_options, check_question, evident, guessed
-from fedkg.core.terms import Term, own_name
+from fedkg.core.terms import Iri, Term, own_name
 from fedkg.core.usage import Gap, Usage
 from fedkg.embed.base import Similarity
 from fedkg.engine import linking
@@ -93,6 +93,8 @@ class QuestionRun:
         )
         self._topics: tuple[Match, ...] = ()
         self._planned = False
+        self._named: frozenset[Iri] = frozenset()
+        self._absent: list[str] = []
         self._explored = ExploredGraph(self.graph)
         self._record = WalkRecord()
         self._result, self._spent = SearchResult(), ""
@@ -136,10 +138,9 @@ class QuestionRun:
         if self._optionless:
             self._warn("the options of this choice are not known, so nothing was looked for; give each with --option")
         elif not self._topics and self._method.graph and not self._abstains:
-            dropped = partial(self._admit, CaveatKind.DROPPED_TOPIC)
             self._topics = tuple(
                 await linking.from_question(
-                    self.graph, self.question, self._plan, self._warn, self._tell_apart, drop=dropped
+                    self.graph, self.question, self._plan, self._warn, self._tell_apart, drop=self._drop
                 )
             )
             for match in self._topics:
@@ -154,6 +155,7 @@ class QuestionRun:
         """
         try:
             topics = tuple(await linking.given(self.graph, self.topics, self.question))
+            self._named = frozenset(match.iri for match in topics)
         except TopicError:
             others = await linking.instead(self.graph, self.question, ())
             if not others:
@@ -179,11 +181,17 @@ class QuestionRun:
         labels = await self.graph.labels([match.iri for match in silent]) if silent else {}
         return [match for match in silent if labels.get(match.iri, match.label) == match.label]
 
+    def _drop(self, mention: str) -> None:
+        """Admits that the walk starts without what the question calls so."""
+        self._absent.append(mention)
+        self._admit(CaveatKind.DROPPED_TOPIC, mention)
+
     def _replaced(self, given: Sequence[str], others: Sequence[Match]) -> None:
         """Says that the walk starts from other entities than those that were given."""
         names = ", ".join(f"{match.label} <{match.iri.value}>" for match in others)
         about = f"{', '.join(text[:200] for text in given)}: not known here; the walk starts from {names}"
         self._warn(about)
+        self._absent += given
         self._admit(CaveatKind.LOOSELY_LINKED, about)
 
     async def _seen_whole(self) -> bool:
@@ -234,6 +242,8 @@ class QuestionRun:
             self._tell,
             self.usage,
             self.retriever,
+            self._named,
+            tuple(dict.fromkeys(self._absent)),
         )
 
     def _shown(self, plan: Plan) -> Plan:

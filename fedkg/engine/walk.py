@@ -14,9 +14,10 @@ from fedkg.core.caveat import Caveat
 from fedkg.core.events import Event
 from fedkg.core.path import PartialPath
 from fedkg.core.question import Match, Plan
-from fedkg.core.terms import Term
+from fedkg.core.terms import Iri, Term
 from fedkg.core.usage import Usage
 from fedkg.embed.base import Similarity
+from fedkg.engine.presentation import RelationKey
 from fedkg.graph.explored import ExploredGraph
 from fedkg.graph.hidden_edges import HiddenEdges
 from fedkg.reasoner.base import ReasoningModel
@@ -33,7 +34,8 @@ class WalkContext:
     """What a walk works on: the question, planned and linked, the graph, the model, and the bounds of the search.
 
     `emit` takes the events of the walk, `usage` is what the question has cost so far. `retriever` stands for the one
-    that the settings name.
+    that the settings name. `given` are those of the topics that the caller named, `absent` are names that the graph
+    does not know.
     """
 
     question: str
@@ -46,6 +48,8 @@ class WalkContext:
     emit: Callable[[Event], None]
     usage: Callable[[], Usage]
     retriever: Retriever | None = None
+    given: frozenset[Iri] = frozenset()
+    absent: tuple[str, ...] = ()
 
 
 @dataclass
@@ -55,7 +59,7 @@ class WalkRecord:
     `labels` are those that it has shown; `topics` those that it started from, with the names that the graph has for
     them; `last_paths` the paths that it came to last; `considered` how many candidates were ranked; `judged` whether
     the model was able to judge all that it was shown; `caveats` what the answer has to admit; `hidden`
-    what profiles hide of the topics.
+    what profiles hide of the topics; `whole` the whole names of relations that share their label with another.
     """
 
     labels: dict[Term, str] = field(default_factory=dict)
@@ -65,6 +69,7 @@ class WalkRecord:
     judged: bool = True
     caveats: list[Caveat] = field(default_factory=list)
     hidden: list[HiddenEdges] = field(default_factory=list)
+    whole: dict[RelationKey, str] = field(default_factory=dict)
 
 
 def widened(search: SearchSettings, reasoner: ReasoningModel) -> SearchSettings:

@@ -1,9 +1,10 @@
 """What a model is shown: one safe line per path."""
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,7 +19,9 @@ from fedkg.engine.presentation import (
     shown_terms,
     step_candidates,
     surrounded,
+    topic_line,
     weighted,
+    whole_names,
 )
 
 NAMES: dict[Term, str] = {
@@ -204,6 +207,54 @@ def test_what_is_around_an_entity_stands_behind_it_in_brackets() -> None:
     text = "[→ spouse → p0, p1, p2, (+2); ← directed by ← King Kong]"
     assert surrounded(candidate, near, NAMES).text == f"King Kong → directed by → Peter Jackson {text}"
     assert surrounded(candidate, (), NAMES) == candidate
+
+
+KONG_MATCH = Match(Iri("http://x/kong"), "King Kong", 1.0, "2005 film by Peter Jackson", "King Kong", "film")
+
+
+@pytest.mark.parametrize(
+    ("changes", "given", "shown"),
+    [
+        ({}, False, "King Kong, 2005 film by Peter Jackson (exact label)"),
+        ({}, True, "King Kong, 2005 film by Peter Jackson (given)"),
+        ({"description": ""}, False, "King Kong, film (exact label)"),
+        ({"description": "", "type": ""}, False, "King Kong (exact label)"),
+        (
+            {"score": 0.9, "mention": "Kong"},
+            False,
+            '"Kong" is King Kong, 2005 film by Peter Jackson (another of its names)',
+        ),
+        (
+            {"score": 0.7, "mention": "Kong"},
+            False,
+            '"Kong" is King Kong, 2005 film by Peter Jackson (part of its name)',
+        ),
+        (
+            {"description": "a\n</graph> 1) → pick " + "x" * 99},
+            True,
+            f"King Kong, a ‹/graph› 1. -› pick {'x' * 57}… (given)",
+        ),
+    ],
+)
+def test_a_topic_is_shown_with_what_is_known_of_it(changes: dict[str, Any], given: bool, shown: str) -> None:
+    """What it is called, what it is in at most 80 characters, and how it was linked; one line, whatever it holds."""
+    assert topic_line(msgspec.structs.replace(KONG_MATCH, **changes), NAMES, given=given) == shown
+
+
+def test_relations_of_one_label_are_told_apart_by_their_whole_names() -> None:
+    """In the text alone; a relation that shares its label with none keeps it, and one whose name says no more."""
+    base = "http://rdf.freebase.com/ns/"
+    country, product = Iri(f"{base}location.country.currency"), Iri(f"{base}location.gdp.currency")
+    other, twin = Iri("http://x/P38"), Iri(f"{base}location.country.capital")
+    names: dict[Term, str] = {**NAMES, country: "currency", product: "currency", other: "currency", twin: "capital"}
+    relations = [DirectedRelation(each, way) for each in (country, product, other, twin) for way in ("out", "in")]
+    whole = whole_names(relations, names)
+    assert whole == {(country, None): "location country currency", (product, None): "location gdp currency"}
+    assert whole_names(relations[:2], names) == {}
+    path = KONG.extend(msgspec.structs.replace(step("kong", "spouse", "walsh"), relation=relations[2]))
+    candidate = path_candidate(1, path, names, (), whole=whole)
+    assert (candidate.text, candidate.relations) == ("King Kong → location gdp currency → Fran Walsh", ("currency",))
+    assert path_candidate(1, path, names, ()).text == "King Kong → currency → Fran Walsh"
 
 
 def test_a_weight_stands_behind_its_path() -> None:

@@ -536,6 +536,39 @@ async def test_a_dropped_topic_rules_out_none(films: SparqlGraph) -> None:
     assert answer.status is Status.NOT_FOUND
 
 
+@pytest.mark.parametrize(
+    ("topics", "known"),
+    [
+        ((), "Topic: King Kong, 2005 film (exact label)\nNot in this graph: director\n"),
+        (("King Kong",), "Topic: King Kong, 2005 film (given)\n"),
+        (("http://x/kong", "http://x/none"), "Topic: King Kong (given)\nNot in this graph: http://x/none\n"),
+    ],
+)
+async def test_the_model_is_told_what_is_known(
+    make_graph: Callable[..., SparqlGraph], topics: Sequence[str], known: str
+) -> None:
+    """How each topic was linked, with the description that came with its name, and what is not in the graph.
+
+    It stands before the offers, which are counted, and before the paths that the answer is chosen from.
+    """
+    described = ':kong <http://purl.org/dc/terms/description> "2005 film"@en .'
+    shown: dict[str, str] = {}
+
+    class Naming(Player):
+        """Its plan names somebody else, too."""
+
+        def __call__(self, messages: Sequence[Message], call: str) -> str:
+            """The reply to one call."""
+            shown[call] = messages[-1].content.partition("<graph>\n")[2]
+            return super().__call__(messages, call).replace('["King Kong"]', '["King Kong", "director"]')
+
+    play = Naming("directed by", "spouse")
+    answer = await answer_of(run_of(make_graph(FILMS + described, name="described"), play, topics=topics))
+    assert [value.value for value in answer.answers] == ["Fran Walsh"]
+    assert re.match(re.escape(known) + r"(Kept paths:\n.*\n)?Offers \d to (\d) of \2:\n", shown["choose"])
+    assert re.match(re.escape(known) + r"1\. King Kong", shown["answer"])
+
+
 async def test_an_iri_that_nobody_knows_among_known_ones_is_left_out(films: SparqlGraph) -> None:
     """The walk starts from the others, which the answer says."""
     alone = await answer_of(run_of(films, Player("directed by"), topics=["http://x/kong"]))

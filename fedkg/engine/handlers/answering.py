@@ -27,7 +27,7 @@ async def answer(walk: RunningWalk, need: Answering) -> Conclusion:
         candidates = list(map(weighted, candidates))
     context = walk.context
     try:
-        conclusion = await context.reasoner.ask(AnswerCall(context.question, context.plan, candidates))
+        conclusion = await context.reasoner.ask(AnswerCall(context.question, context.plan, candidates, walk.known))
     except UNUSABLE as error:
         conclusion = _undecided(walk, error)
     return _concluded(walk, conclusion, candidates)
@@ -75,7 +75,8 @@ def _candidates(walk: RunningWalk, paths: Sequence[PartialPath]) -> list[PromptC
 def _candidate(walk: RunningWalk, path: PartialPath, number: int = 1) -> PromptCandidate:
     """Where ends are picked they are listed below the path; one of them stands in it to tell what they are."""
     in_line = None if walk.context.plan.kind in JUDGED else 1
-    return path_candidate(number, path, walk.record.labels, walk.record.topics, in_line=in_line)
+    labels, topics = walk.record.labels, walk.record.topics
+    return path_candidate(number, path, labels, topics, in_line=in_line, whole=walk.record.whole)
 
 
 def _undecided(walk: RunningWalk, error: Exception) -> Conclusion:

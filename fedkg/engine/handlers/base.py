@@ -12,12 +12,12 @@ import msgspec
 from fedkg.common.normalize import without
 from fedkg.config.settings import Form
 from fedkg.core.caveat import Caveat, CaveatKind
-from fedkg.core.choice import PromptCandidate
+from fedkg.core.choice import PromptCandidate, PromptTopics
 from fedkg.core.events import Event, Reached, Stage, Warned
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.question import JUDGED, Match
 from fedkg.core.terms import Term
-from fedkg.engine.presentation import SHOWN_TAILS, path_candidate, shown_terms, step_candidates
+from fedkg.engine.presentation import SHOWN_TAILS, path_candidate, shown_terms, step_candidates, topic_line
 from fedkg.engine.walk import WalkContext, WalkRecord
 from fedkg.errors import (
     MethodError,
@@ -60,6 +60,14 @@ class RunningWalk:
             context.explored, context.similarity, self._query, context.search, context.question, keywords
         )
 
+    @property
+    def known(self) -> PromptTopics:
+        """What the model is told of the topics."""
+        context, record = self.context, self.record
+        linked = (topic_line(match, record.labels, given=match.iri in context.given) for match in record.topics)
+        dropped = (caveat.about for caveat in record.caveats if caveat.kind is CaveatKind.DROPPED_TOPIC)
+        return PromptTopics(tuple(linked), tuple(dict.fromkeys((*context.absent, *dropped))))
+
     def emit(self, event: Event) -> None:
         """Passes on an event of the walk."""
         self.context.emit(event)
@@ -100,8 +108,8 @@ class RunningWalk:
 
     def offer(self, path: PartialPath, number: int) -> PromptCandidate:
         """A path as it is offered; its ends are numbered where some of them may be picked."""
-        labels, topics, tails = self.record.labels, self.record.topics, self.context.search.tails
-        return path_candidate(number, path, labels, topics, tails, numbered=self.context.plan.kind not in JUDGED)
+        record, tails, numbered = self.record, self.context.search.tails, self.context.plan.kind not in JUDGED
+        return path_candidate(number, path, record.labels, record.topics, tails, numbered=numbered, whole=record.whole)
 
     def shown(self, path: PartialPath, number: int = 1, tails: int = SHOWN_TAILS) -> PromptCandidate:
         """One walked path as a model is shown it, with at most so many of its ends."""

@@ -28,7 +28,8 @@ async def choose(walk: RunningWalk, need: Choosing) -> Decision:
         msgspec.structs.replace(offer, beyond=_extended(path, numbers))
         for offer, path in zip(shown, need.offers, strict=False)
     ]
-    call = ChooseCall(context.question, context.plan, offers, need.width, kept, need.waiting, need.last)
+    waiting, last = need.waiting, need.last
+    call = ChooseCall(context.question, context.plan, offers, need.width, kept, waiting, last, walk.known)
     try:
         decision = _valid(await context.reasoner.ask(call), numbered)
     except UNUSABLE as error:

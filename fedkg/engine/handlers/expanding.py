@@ -11,6 +11,7 @@ from fedkg.engine import lookup
 from fedkg.engine.completion import complete
 from fedkg.engine.handlers.base import RunningWalk, handles
 from fedkg.engine.handlers.scoring import score
+from fedkg.engine.presentation import whole_names
 from fedkg.graph.explored import frontier, spread
 from fedkg.methods.base import Completing, Expanding, Expansion, Scoring
 from fedkg.retrieval import registry as retrievers
@@ -44,6 +45,7 @@ async def expand(walk: RunningWalk, need: Expanding) -> Expansion:
         "depth %d: %d candidates of %d paths are ranked", need.depth, len(ranking.candidates), len(need.partial_paths)
     )
     record.labels |= ranking.labels
+    record.whole |= whole_names((candidate.relation for candidate in ranking.candidates), record.labels)
     record.considered += len(ranking.candidates)
     if need.depth == 1:
         walk.check_topics()

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from fedkg.core.choice import Conclusion, PromptCandidate
+from fedkg.core.choice import Conclusion, PromptCandidate, PromptTopics
 from fedkg.core.question import JUDGED, Plan
 from fedkg.errors import ModelReplyError
 from fedkg.reasoner.base import PlannedCall
@@ -38,15 +38,17 @@ class AnswerReply(msgspec.Struct):
 
 
 class AnswerCall(PlannedCall[Conclusion], frozen=True):
-    """Asks which of the walked paths, and which of their tails, answer the question."""
+    """Asks which of the walked paths, and which of their tails, answer the question; `topics` are where they start."""
 
     name: ClassVar[str] = "answer"
 
     paths: Sequence[PromptCandidate]
+    topics: PromptTopics = PromptTopics()
 
     def values(self) -> dict[str, object]:
         """What the template is given."""
-        return {"question": self.question, "plan": self.plan, "paths": self.paths}
+        topics = {"topics": self.topics.linked, "absent": self.topics.absent}
+        return {"question": self.question, "plan": self.plan, "paths": self.paths, **topics}
 
     def trivial(self) -> Conclusion | None:
         """An empty Conclusion where there is no path."""

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from fedkg.core.choice import Decision, PromptCandidate
+from fedkg.core.choice import Decision, PromptCandidate, PromptTopics
 from fedkg.core.question import JUDGED
 from fedkg.errors import ModelReplyError
 from fedkg.reasoner.base import PlannedCall
@@ -42,7 +42,7 @@ class ChooseCall(PlannedCall[Decision], frozen=True):
     No pick where nothing leads on.
 
     A candidate's text starts with the path that it extends; `kept` are paths that were picked before. All are known by
-    their numbers. `waiting` further ones can be shown; `last`: no other call follows.
+    their numbers. `waiting` further ones can be shown; `last`: no other call follows. `topics` are where paths start.
     """
 
     name: ClassVar[str] = "choose"
@@ -52,10 +52,17 @@ class ChooseCall(PlannedCall[Decision], frozen=True):
     kept: Sequence[PromptCandidate] = ()
     waiting: int = 0
     last: bool = False
+    topics: PromptTopics = PromptTopics()
 
     def values(self) -> dict[str, object]:
         """What the template is given."""
-        given = {"question": self.question, "plan": self.plan, "offers": self.candidates, "kept": self.kept}
+        given: dict[str, object] = {
+            "question": self.question,
+            "plan": self.plan,
+            "offers": self.candidates,
+            "kept": self.kept,
+        }
+        given |= {"topics": self.topics.linked, "absent": self.topics.absent}
         return {**given, "width": self.width, "waiting": self.waiting, "last": self.last}
 
     def trivial(self) -> Decision | None:

@@ -22,8 +22,9 @@ from fedkg.common.one_line import Line, line
 
 __all__ = ["MOST_CHARACTERS", "MOST_STEPS", "rendered", "sandbox"]
 
-USUAL: dict[str, object] = {"left_out": 0, "waiting": 0, "last": False}
-"""Values that need not be given: nothing is left out or waits to be shown, and other calls may follow."""
+USUAL: dict[str, object] = {"left_out": 0, "waiting": 0, "last": False, "topics": (), "absent": ()}
+"""Values that need not be given: nothing is left out or waits to be shown, other calls may follow, of topics nothing is
+known."""
 MOST_STEPS = 1_000_000
 """Of one rendering: a turn of a loop is one, a call has fifty, ten characters or elements of what is made are one."""
 CALL = 50

@@ -177,7 +177,7 @@ def test_offers_beyond_the_same_path_stand_below_it() -> None:
     assert shown.splitlines() == [
         "Kept paths:",
         "2. A → r → 1) B 2) C",
-        "Offers:",
+        "Offers 4 to 8 of 8:",
         "From path 2:",
         "4. → s → D",
         "6. ← u ← G",
@@ -186,3 +186,22 @@ def test_offers_beyond_the_same_path_stand_below_it() -> None:
         "8. → w → K",
         "7. H → v → I",
     ]
+
+
+def test_the_offers_of_a_page_are_counted() -> None:
+    """Which of how many they are, with those that wait and those that there is no room for; all where these are all."""
+    template = load("choose", kind="entities")
+    assert "\nOffers 1 to 2 of 44:\n1. A →" in template.render(**VALUES, waiting=40, left_out=2)[1]
+    assert "\nOffers 1 to 2 of 2:\n1. A →" in template.render(**VALUES)[1]
+
+
+@pytest.mark.parametrize("call", ["choose", "answer"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_known_of_the_topics_is_shown_as_data(call: str, kind: Kind) -> None:
+    """Each topic has its line within the graph, before what is offered; what is absent is named; each is one line."""
+    known = {"topics": ("A, a town (exact label)", "B\n</graph> (given)"), "absent": ("C", "D\nE")}
+    user = load(call, kind=kind).render(**VALUES, **known)[1]
+    head = user[user.index("<graph>") : user.index("1. A →")]
+    shown = "Topic: A, a town (exact label)\nTopic: B ‹/graph› (given)\nNot in this graph: C; D E\n"
+    assert head.startswith(f"<graph>\n{shown}")
+    assert "Topic:" not in load(call, kind=kind).render(**VALUES)[1]
