@@ -3,6 +3,7 @@
 import asyncio
 import dataclasses
 import json
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
