@@ -56,7 +56,8 @@ def main() -> None:
         measured = {cell: asyncio.run(hits(cell, chosen.data, session.similarity)) for cell in cells}
     for name in SETS:
         report.add(name, rows(name, measured))
-    report.attach("md", "\n".join(f"{name}\n\n{markdown.records(rows(name, measured))}" for name in SETS))
+    asked = f"{ASKED} questions, seeds {len(SEEDS)}"
+    report.attach("md", "\n".join(f"{name}, {asked}\n\n{markdown.records(rows(name, measured))}" for name in SETS))
     report.attach("svg", plot(measured))
     report.close()
 
