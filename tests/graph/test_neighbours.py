@@ -679,7 +679,7 @@ async def test_a_walk_over_http_is_batched_and_kept(
 
     store = DiskStore(tmp_path)
     first = await hop(over_http(store))
-    assert meter.usage().by_kind == {"catalogue": 1, "labels": 1, "neighbours": 2}
+    assert meter.usage().by_kind == {"catalogue": 1, "engine": 1, "labels": 1, "neighbours": 2}
     store.close()
     store = DiskStore(tmp_path)
     assert await hop(over_http(store)) == first
