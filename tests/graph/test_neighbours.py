@@ -669,7 +669,7 @@ async def test_hubs_of_wikidata(public: Callable[[str], EmbeddedTransport], wire
 async def test_a_walk_over_http_is_batched_and_kept(
     over_http: Callable[[Store], SparqlGraph], meter: Meter, tmp_path: Path
 ) -> None:
-    """Against a real server: two neighbour requests and one for labels; a fresh process makes none."""
+    """Against a real server: two neighbour requests, one for labels, one for the engine; a fresh process makes none."""
     wanted = [Iri(f"http://www.wikidata.org/entity/{name}") for name in ("Q937", "Q7186", "Q39", "Q5")]
 
     async def hop(graph: SparqlGraph) -> tuple[Any, ...]:
@@ -683,7 +683,7 @@ async def test_a_walk_over_http_is_batched_and_kept(
     store.close()
     store = DiskStore(tmp_path)
     assert await hop(over_http(store)) == first
-    assert meter.usage().requests == 4
+    assert meter.usage().requests == 5
     assert any(edge.qualifiers for neighbourhood in first[:-1] for edge in neighbourhood.edges)
     store.close()
 
