@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-__all__ = ["ARTICLES", "STOP_WORDS", "content_words", "normalized_answer", "spellings", "without"]
+__all__ = ["ARTICLES", "STOP_WORDS", "content_words", "normalized_answer", "quoted", "spellings", "without"]
 
 STOP_WORDS = frozenset(
     "a an and are at be by did do does for from had has have he her his how if in is it its many me much of on or "
@@ -35,6 +35,14 @@ def normalized_answer(text: str) -> str:
     folded = unicodedata.normalize("NFKC", text).casefold().split()
     words = (word.strip(AROUND) for word in folded)
     return " ".join(word for word in words if word and word not in ARTICLES) or " ".join(folded)
+
+
+def quoted(words: str, text: str) -> str:
+    """These words as they stand in the text, in any case and with any punctuation between them; "" if they do not."""
+    parts = re.findall(r"\w+", unicodedata.normalize("NFKC", words))
+    pattern = r"\W+".join(map(re.escape, parts))
+    match = re.search(rf"(?<!\w){pattern}(?!\w)", unicodedata.normalize("NFKC", text), re.IGNORECASE) if parts else None
+    return " ".join(match.group().split()) if match else ""
 
 
 def spellings(text: str) -> list[str]:

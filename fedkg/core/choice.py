@@ -67,7 +67,7 @@ class Decision(msgspec.Struct, frozen=True):
     C_global); False where they do not do so yet, None where that was not judged. `ends` maps a pick's number to the
     numbers of its ends that answer, from 1: without an entry all of them, with 0 some that are not shown. `more`:
     further offers are to be shown. `verdict`, `option`, `bridge` and `note` are those of a Conclusion, which rests on
-    the picks.
+    the picks; so are `checks`, numbers of picks, and `unproven`.
     """
 
     picks: tuple[int, ...] = ()
@@ -78,6 +78,8 @@ class Decision(msgspec.Struct, frozen=True):
     option: int = 0
     note: str = ""
     bridge: str = ""
+    checks: tuple[int, ...] = ()
+    unproven: str = ""
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -94,7 +96,9 @@ class Conclusion(msgspec.Struct, frozen=True):
     `tails` maps a path's number to the numbers of its tails that answer (empty: all of them). `verdict` is "yes" or
     "no" for yes/no questions and claims, `option` the number (from 1) of the right one for a choice, 0 for none. `note`
     is said with the answer, as a warning. `bridge` is the common knowledge that a verdict or an option rests on beside
-    its paths, in the model's words: one safe line, empty for none.
+    its paths, in the model's words: one safe line, empty for none. `checks` are the paths whose last step only tells
+    which of the ends before it answer: those that lead to the path's tails. `unproven` are the question's words of a
+    condition that no path shows.
     """
 
     paths: tuple[int, ...] = ()
@@ -103,6 +107,8 @@ class Conclusion(msgspec.Struct, frozen=True):
     option: int = 0
     note: str = ""
     bridge: str = ""
+    checks: tuple[int, ...] = ()
+    unproven: str = ""
 
 
 class RelationPath(msgspec.Struct, frozen=True):

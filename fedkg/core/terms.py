@@ -272,6 +272,11 @@ class Edge(msgspec.Struct, frozen=True):
         return self.identifies or self.object if self.direction == "out" else self.subject
 
     @property
+    def back(self) -> "Edge":
+        """The same fact, walked the other way; the edge came over no link."""
+        return msgspec.structs.replace(self, direction="in" if self.direction == "out" else "out")
+
+    @property
     def walk(self) -> tuple["Edge", ...]:
         """The edge as a walk shows it: after the link that led to it, if there was one."""
         return (self.same, msgspec.structs.replace(self, same=None)) if self.same else (self,)

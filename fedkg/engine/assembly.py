@@ -48,17 +48,20 @@ def doubtful(chosen: Selection) -> list[Iri]:
     return list(entities) if len(endpoints) > 1 else []
 
 
-def ends(chosen: Selection, links: Sequence[Edge] = ()) -> Ends:
+def ends(chosen: Selection, links: Sequence[Edge] = (), checks: Sequence[PartialPath] = ()) -> Ends:
     """The answering tails, of copies that one of the links joins a single one, with the walks to all of them.
 
-    A tail that no walk leads to is left out: it would be an answer without a path.
+    A tail that no walk leads to is left out: it would be an answer without a path. The last edges of the `checks` are
+    further walks to a tail, each from what it leads to there: "Khartoum ← capital ← Sudan".
     """
     tails = _tails(chosen)
     over = _joined([tail for _, tail in tails], links)
+    proofs = _proofs(checks)
     walked = (
-        End(over[tail].end, (*walk, over[tail]), path.score) if tail in over else End(tail, walk, path.score)
+        End(over[tail].end, (*walk, over[tail]), score) if tail in over else End(tail, walk, score)
         for path, tail in tails
-        if (walk := path.walks(tail))
+        for walk, score in ((path.walks(tail), path.score), *proofs.get(tail, ()))
+        if walk
     )
     first = tuple(itertools.islice(walked, MOST_PATHS))
     shown = tuple(dict.fromkeys(first))  # a path may be chosen for itself, and for where it meets another
@@ -121,6 +124,16 @@ def _joined(entities: Iterable[Term], links: Sequence[Edge]) -> dict[Term, Edge]
         else:
             kept.add(entity)
     return over
+
+
+def _proofs(checks: Sequence[PartialPath]) -> dict[Term, list[tuple[tuple[Edge, ...], float]]]:
+    """By the end that is checked: the walks back to it over the last edges of the checks, with their scores."""
+    proofs: dict[Term, list[tuple[tuple[Edge, ...], float]]] = {}
+    for path in checks:
+        for edge in path.steps[-1].edges:
+            back = tuple(leg.back for leg in reversed(edge.walk))
+            proofs.setdefault(edge.start, []).append((back, path.score))
+    return proofs
 
 
 def _value(term: Term, names: Mapping[Term, str], indices: tuple[int, ...]) -> AnswerValue:

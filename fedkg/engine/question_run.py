@@ -23,6 +23,7 @@ from fedkg.core.answer import Answer, AnswerValue, Status
 from fedkg.core.caveat import Caveat, CaveatKind
 from fedkg.core.events import Answered, Event, Linked, Planned, Warned
 from fedkg.core.gaps import noted
+from fedkg.core.path import PartialPath
 from fedkg.core.question import JUDGED, Kind, Match, Mention, Plan, check_options, check_question, evident, guessed
 from fedkg.core.terms import Iri, Term, own_name
 from fedkg.core.usage import Gap, Usage
@@ -297,7 +298,7 @@ class QuestionRun:
 
     async def _answer(self, result: SearchResult) -> Answer:
         """The document: every answer stands on a path, every path on edges that an endpoint returned."""
-        proven = await self._proven(list(zip(result.paths, result.tails, strict=True)))
+        proven = await self._proven(list(zip(result.paths, result.tails, strict=True)), result.checks)
         if self._spent and not proven.shown:
             proven = await self._proven([(path, ()) for path in self._record.last_paths if path.steps])
         names = await self._labels(terms(proven))
@@ -345,8 +346,11 @@ class QuestionRun:
         missing = (*self._explored.missing(), *self._missed)
         partial = (Caveat(CaveatKind.PARTIAL, f"{gap.asked}, from {gap.endpoint}") for gap in missing)
         bridge = result.conclusion.bridge if answers and self._plan.kind in JUDGED else ""
-        bridged = (Caveat(CaveatKind.BRIDGE, bridge),) if bridge else ()
-        return tuple(dict.fromkeys((*self._caveats, *self._record.caveats, *result.caveats, *bridged, *partial)))
+        before = (*self._caveats, *self._record.caveats, *result.caveats)
+        unproven = result.conclusion.unproven if answers else ""
+        rests = {CaveatKind.BRIDGE: bridge, CaveatKind.UNPROVEN: unproven}
+        admitted = (Caveat(kind, words) for kind, words in rests.items() if words)
+        return tuple(dict.fromkeys((*before, *admitted, *partial)))
 
     def _warn_of_cuts(self, result: SearchResult, proven: Ends) -> None:
         """Warns of what was not fetched, not shown to the model, or has no room in the document."""
@@ -366,18 +370,20 @@ class QuestionRun:
     def _walked(self, result: SearchResult) -> set[Term]:
         """The nodes that the answer, or where there is none the last paths, went through."""
         last = self._record.last_paths
-        starts = {edge.start for path in result.paths or last for step in path.steps for edge in step.edges}
+        walked = (*result.paths, *result.checks) or last
+        starts = {edge.start for path in walked for step in path.steps for edge in step.edges}
         topics = self._record.topics or self._topics
         return starts | {tail for path in last for tail in path.tails} | {match.iri for match in topics}
 
-    async def _proven(self, chosen: Selection) -> Ends:
-        """The answering tails, and each entity once, whatever it is called."""
+    async def _proven(self, chosen: Selection, checks: Sequence[PartialPath] = ()) -> Ends:
+        """The answering tails with what proves their conditions, and each entity once, whatever it is called."""
         entities = doubtful(chosen)
         try:
-            return ends(chosen, await self._in_grace(self.graph.links(entities), self._missed) if entities else ())
+            links = await self._in_grace(self.graph.links(entities), self._missed) if entities else ()
+            return ends(chosen, links, checks)
         except TimeoutError:
             self._warn("there was no time to find out whether some of the answers are one")
-            return ends(chosen)
+            return ends(chosen, checks=checks)
 
     async def _labels(self, shown: Sequence[Term]) -> Mapping[Term, str]:
         """The labels of what the document shows."""

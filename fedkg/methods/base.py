@@ -233,7 +233,8 @@ class SearchResult(msgspec.Struct, frozen=True):
     `tails` are, per path, the numbers (from 1) of its answering tails, empty for all of them. `exhausted` is True
     where everything that the graph has within reach was seen, so that an empty result means that the graph has none.
     `from_memory` is what the model answered without a graph. `measures` are the method's own figures, by name. `note`
-    becomes a warning of the answer, `caveats` are what it has to admit.
+    becomes a warning of the answer, `caveats` are what it has to admit. `checks` are paths one step beyond answering
+    ends: their last edges show that these meet a condition of the question.
     """
 
     paths: tuple[PartialPath, ...] = ()
@@ -244,6 +245,7 @@ class SearchResult(msgspec.Struct, frozen=True):
     measures: dict[str, float | str] = {}
     note: str = ""
     caveats: tuple[Caveat, ...] = ()
+    checks: tuple[PartialPath, ...] = ()
 
 
 Walking = Generator[Need[object], object, Reply]

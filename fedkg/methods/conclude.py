@@ -13,6 +13,7 @@ from fedkg.core.path import PartialPath, Step
 from fedkg.core.terms import Term
 from fedkg.errors import BudgetError
 from fedkg.methods.base import Answering, Completing, Inducing, SearchResult, Walk, Walking, ask
+from fedkg.methods.conditions import checked
 from fedkg.methods.intersections import groups, joined, narrowed
 
 __all__ = ["all_ends", "answer", "chains", "completed", "conclude", "leaves"]
@@ -31,10 +32,8 @@ def conclude(finished: Sequence[PartialPath], trail: Sequence[PartialPath], *, t
     if certain:
         whole = yield from ask(Completing(chains(certain)))
         return (yield from answer(Answering(whole), together=together, exhausted=exhausted))
-    result = yield from answer(Answering(chains(trail[::-1])), exhausted=exhausted)
-    if not result.paths:
-        return result
-    return msgspec.structs.replace(result, paths=(yield from completed(result.paths)))
+    paths = chains(trail[::-1])
+    return (yield from answer(Answering(paths), exhausted=exhausted, partial=paths))
 
 
 def all_ends(finished: Sequence[PartialPath], trail: Sequence[PartialPath], *, exhausted: bool) -> Walk:
@@ -67,14 +66,18 @@ def _met(partial_paths: tuple[PartialPath, ...], finished: int, *, exhausted: bo
     whole = (yield from ask(Completing(tuple(partial_paths[number] for number in sure)))) if sure else ()
     known = dict(zip(sure, whole, strict=True))
     need = joined([known.get(number, path) for number, path in enumerate(partial_paths)])
-    result = yield from answer(need, exhausted=exhausted)
-    left = [path for number, path in enumerate(partial_paths) if number not in known and path in result.paths]
-    more = dict(zip(left, (yield from completed(tuple(left))), strict=True)) if left else {}
-    return msgspec.structs.replace(result, paths=tuple(more.get(path, path) for path in result.paths))
+    left = [path for number, path in enumerate(partial_paths) if number not in known]
+    return (yield from answer(need, exhausted=exhausted, partial=left))
 
 
-def answer(need: Answering | Inducing, *, together: bool = False, exhausted: bool = False) -> Walk:
-    """What the model makes of these paths; no call where there are none.
+def answer(
+    need: Answering | Inducing,
+    *,
+    together: bool = False,
+    exhausted: bool = False,
+    partial: Sequence[PartialPath] = (),
+) -> Walk:
+    """What the model makes of these paths; no call where there are none. Those that are `partial` are completed then.
 
     Paths that decide `together` count with all tails.
     """
@@ -83,15 +86,19 @@ def answer(need: Answering | Inducing, *, together: bool = False, exhausted: boo
     conclusion = yield from ask(need)
     also = need.also if isinstance(need, Answering) else ()
     chosen = [
-        pair
+        (*pair, number in conclusion.checks)
         for number in conclusion.paths
         for pair in _with(
             need.partial_paths[number - 1],
             () if together else conclusion.tails.get(number, ()),
-            also[number - 1 : number],
+            () if number in conclusion.checks else also[number - 1 : number],
         )
     ]
-    return SearchResult(tuple(path for path, _ in chosen), tuple(tails for _, tails in chosen), conclusion, exhausted)
+    left = tuple(path for path in dict.fromkeys(path for path, _, _ in chosen) if path in partial)
+    more = dict(zip(left, (yield from completed(left)), strict=True)) if left else {}
+    paths = tuple(more.get(path, path) for path, _, _ in chosen)
+    result = SearchResult(paths, tuple(tails for _, tails, _ in chosen), conclusion, exhausted)
+    return checked(result, [checking for _, _, checking in chosen])
 
 
 def _with(

@@ -5,6 +5,8 @@ they lead to, and beside that of what waits: further offers where the model want
 pick. Offers are numbered through the whole walk; what was picked stays in sight under its number, and can decide later.
 Calls that are left go to what was not seen: first to offers that wait, then beyond offers that were passed over.
 
+Conditions on ends are told by what the ends lead to, which the page after a pick shows: see `conditions`.
+
 A decision ends the walk. No other call is made on evidence that was called insufficient, and none to choose from a
 single offer. The answer call is made where ends that are not shown have to be told apart, and where nothing was judged:
 by a model that does not judge, a fallback, or another verifier.
@@ -21,6 +23,7 @@ from fedkg.core.path import PartialPath
 from fedkg.core.terms import Iri
 from fedkg.methods.base import Choosing, Expanding, SearchResult, Task, Walk, Walking, ask
 from fedkg.methods.conclude import all_ends, chains, completed, conclude, leaves
+from fedkg.methods.conditions import checked
 from fedkg.methods.intersections import groups, narrowed
 from fedkg.methods.verifiers import verified
 
@@ -194,23 +197,33 @@ def _decided(task: Task, pool: Pool, need: Choosing, decision: Decision) -> Walk
         whole = yield from completed(chains(picks))
         judgement = Conclusion(verdict=decision.verdict, option=decision.option, bridge=decision.bridge)
         return SearchResult(whole, ((),) * len(whole), judgement)
-    if not task.search.last_step:
-        return (yield from all_ends(picks, (), exhausted=False))
+    if not (task.search.last_step or decision.checks):
+        result = yield from all_ends(picks, (), exhausted=False)
+        return msgspec.structs.replace(result, conclusion=Conclusion(unproven=decision.unproven))
     named = tuple(decision.ends.get(number, ()) for number in decision.picks)
-    if task.search.form == "groups" and not any(map(_hidden, picks, named, [task.search.tails] * len(picks))):
-        whole = yield from completed(picks)
-        if any(named) or len({path.topic for path in picks}) == 1:
-            return SearchResult(whole, named)
-        if met := groups(whole):
-            common = narrowed(whole, met[0])
-            return SearchResult(common, ((),) * len(common))
+    checks = tuple(number in decision.checks for number in decision.picks)
+    shown = map(_shown, picks, named, checks, [task.search.tails] * len(picks))
+    if not task.search.last_step or (task.search.form == "groups" and all(shown)):
+        judgement = Conclusion(unproven=decision.unproven)
+        result = checked(SearchResult((yield from completed(picks)), named, judgement), checks)
+        if any(result.tails) or len({path.topic for path in result.paths}) < 2:
+            return result
+        if met := groups(result.paths):
+            common = narrowed(result.paths, met[0])
+            return msgspec.structs.replace(result, paths=common, tails=((),) * len(common))
     trail = (*pool.picked.values(), *picks)
     return (yield from conclude(picks, trail, together=False, exhausted=False))
 
 
-def _hidden(path: PartialPath, named: tuple[int, ...], tails: int) -> bool:
-    """Whether some of the path's ends answer, and not all of its ends were shown."""
-    return 0 in named or (bool(named) and len(path.tails) > tails)
+def _shown(path: PartialPath, named: tuple[int, ...], checking: bool, tails: int) -> bool:
+    """Whether all of the path's ends answer, or those that do were among the first, which were shown.
+
+    A check for certain entities has shown them: ends stand in the order in which they match the question. One for
+    numbers and dates might be met by others, too.
+    """
+    if not named or len(path.tails) <= tails:
+        return 0 not in named
+    return checking and 0 not in named and all(isinstance(path.tails[number - 1], Iri) for number in named)
 
 
 def _undecided(task: Task, pool: Pool, depth: int) -> Walk:

@@ -11,7 +11,7 @@ from fedkg.core.path import PartialPath
 from fedkg.core.terms import Term
 from fedkg.methods.base import Answering
 
-__all__ = ["groups", "joined", "narrowed"]
+__all__ = ["groups", "joined", "led_to", "narrowed"]
 
 MOST = 10
 """Meetings that the answer call is shown."""
@@ -45,7 +45,7 @@ def narrowed(partial_paths: Sequence[PartialPath], group: Sequence[int]) -> tupl
     """The paths of one of the `groups`, each as far as it leads to the ends that all of them have."""
     met = [partial_paths[number] for number in group]
     common = _common(met)
-    return tuple(_to(path, common) for path in met)
+    return tuple(led_to(path, common) for path in met)
 
 
 def joined(partial_paths: Sequence[PartialPath]) -> Answering:
@@ -58,7 +58,7 @@ def _common(partial_paths: Sequence[PartialPath]) -> set[Term]:
     return set(partial_paths[0].tails).intersection(*(path.tails for path in partial_paths[1:]))
 
 
-def _to(path: PartialPath, ends: set[Term]) -> PartialPath:
+def led_to(path: PartialPath, ends: set[Term]) -> PartialPath:
     """The path with those edges of its last step that lead to these ends."""
     last = path.steps[-1]
     step = msgspec.structs.replace(last, edges=tuple(edge for edge in last.edges if edge.end in ends))

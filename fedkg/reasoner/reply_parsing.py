@@ -18,11 +18,13 @@ from fedkg.errors import ModelReplyError
 
 __all__ = [
     "YES_NO",
+    "Cited",
     "Flag",
     "JudgedPath",
     "Numbered",
     "Share",
     "Whole",
+    "checked",
     "chosen",
     "clause",
     "entries",
@@ -69,6 +71,13 @@ class Numbered(msgspec.Struct):
     """An entry of a reply, by the number of what was offered."""
 
     number: Whole
+
+
+class Cited(Numbered):
+    """A path with those of its ends that answer; or, as a `check`, that lead to which of the ends before answer."""
+
+    ends: list[Any] = []
+    check: Flag = Flag(0)
 
 
 class JudgedPath(Numbered):
@@ -191,6 +200,15 @@ def entries(listed: list[Any], kind: type[Entry], offered: Collection[int]) -> l
 def numbers(listed: list[Any], offered: Collection[int]) -> list[int]:
     """The listed numbers that were offered, each once; raises where something was listed and nothing fits."""
     return [int(entry.number) for entry in entries([{"number": item} for item in listed], Numbered, offered)]
+
+
+def checked(cited: Sequence[Cited], offered: Sequence[PromptCandidate]) -> tuple[int, ...]:
+    """The numbers of those that are checks. Raises where the path has no ends before its last step to be checked."""
+    steps = {candidate.number: len(candidate.relations) for candidate in offered}
+    checks = tuple(int(entry.number) for entry in cited if entry.check)
+    if any(steps[number] < 2 for number in checks):
+        raise ModelReplyError("a check is a path of two steps or more: its last step tells which ends before it answer")
+    return checks
 
 
 def renamed(listed: list[Any], name: str) -> list[Any]:

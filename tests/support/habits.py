@@ -69,6 +69,10 @@ class Silent(Chat):
         return await super().complete(request)
 
 
+NOTHING: dict[str, Any] = {"ends": [], "check": False, "unproven": ""}
+"""What a habit never names: certain ends, and conditions on them."""
+
+
 def habit(names: Callable[[list[tuple[int, str]]], list[int]], *, agrees: bool = True, ends: bool = False) -> Says:
     """A model whose replies always fit: `names` picks among the numbered lines that it is shown.
 
@@ -91,8 +95,8 @@ def _filled(schema: Any, key: str, numbers: list[int], agrees: bool, ends: bool)
         return {name: _filled(part, name, numbers, agrees, ends) for name, part in schema["properties"].items()}
     if kind == "array" and items["type"] == "string":
         return ["Peter Jackson"] if agrees else []
-    if key == "ends":
-        return []  # all of them
+    if key in NOTHING:
+        return NOTHING[key]
     if kind == "array":
         return [_filled(items, key, [number], agrees, ends) for number in numbers]
     plain: dict[str, Any] = {

@@ -94,4 +94,4 @@ def _concluded(walk: RunningWalk, conclusion: Conclusion, candidates: Sequence[P
         for path, numbers in conclusion.tails.items()
         if len(set(numbers)) < len(candidates[path - 1].tails)
     }
-    return msgspec.structs.replace(conclusion, tails=tails)
+    return msgspec.structs.replace(conclusion, tails=tails, unproven=walk.quoted(conclusion.unproven))

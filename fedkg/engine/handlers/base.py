@@ -9,7 +9,8 @@ from typing import Generic, TypeVar, cast
 
 import msgspec
 
-from fedkg.common.normalize import without
+from fedkg.common.normalize import quoted, without
+from fedkg.common.one_line import line
 from fedkg.config.settings import Form
 from fedkg.core.caveat import Caveat, CaveatKind
 from fedkg.core.choice import PromptCandidate, PromptTopics
@@ -35,6 +36,9 @@ __all__ = ["HANDLERS", "UNUSABLE", "Handler", "RunningWalk", "handles"]
 
 UNUSABLE = (ModelReplyError, ModelContextError, ModelDeclinedError, ModelFilteredError)
 """What a call can end with and the search goes on, by its own ranking: a hostile label may trip a content filter."""
+
+QUOTED = 200
+"""Characters beyond which nothing is quoted."""
 
 Reply = TypeVar("Reply")
 Kind_co = TypeVar("Kind_co", bound=Need[object], covariant=True)
@@ -84,6 +88,13 @@ class RunningWalk:
     def admit(self, kind: CaveatKind, about: str) -> None:
         """Notes a caveat of the answer."""
         self.record.caveats.append(Caveat(kind, about))
+
+    def quoted(self, words: str) -> str:
+        """The question's own words that a model names; nothing, with a warning, where it has not these words."""
+        quote = str(line(quoted(words, self.context.question))) if len(words) <= QUOTED else ""
+        if words and not quote:
+            self.warn("the model names an open condition in words that the question does not have: they are not taken")
+        return quote
 
     def reached(self, depth: int, stage: Stage, steps: Sequence[Step | PartialPath]) -> None:
         """Passes on where the steps of that stage lead to."""

@@ -32,6 +32,7 @@ async def choose(walk: RunningWalk, need: Choosing) -> Decision:
     call = ChooseCall(context.question, context.plan, offers, need.width, kept, waiting, last, walk.known)
     try:
         decision = _valid(await context.reasoner.ask(call), numbered)
+        decision = msgspec.structs.replace(decision, unproven=walk.quoted(decision.unproven))
     except UNUSABLE as error:
         first = _first(walk, len(offers), need.width, error)
         decision = Decision(tuple(offers[choice.number - 1].number for choice in first))

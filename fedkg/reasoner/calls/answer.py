@@ -10,7 +10,18 @@ from fedkg.core.choice import Conclusion, PromptCandidate, PromptTopics
 from fedkg.core.question import JUDGED, Plan
 from fedkg.errors import ModelReplyError
 from fedkg.reasoner.base import PlannedCall
-from fedkg.reasoner.reply_parsing import YES_NO, Numbered, clause, entries, fit, numbers, option, renamed, verdict
+from fedkg.reasoner.reply_parsing import (
+    YES_NO,
+    Cited,
+    checked,
+    clause,
+    entries,
+    fit,
+    numbers,
+    option,
+    renamed,
+    verdict,
+)
 from fedkg.reasoner.sketch import WalkSketch
 
 __all__ = ["HYPOTHESES", "AnswerCall", "InductiveCall"]
@@ -19,22 +30,17 @@ HYPOTHESES = 3
 """Ends of a path that are shown as what it led to."""
 
 
-class Cited(Numbered):
-    """A path with the ends that answer the question."""
-
-    ends: list[Any] = []
-
-
 class AnswerReply(msgspec.Struct):
     """The reply to `answer`: paths with their ends, or the numbers of those that a verdict or an option rests on.
 
-    `bridge` is the common knowledge that these rest on.
+    `bridge` is the common knowledge that these rest on, `unproven` are words of the question.
     """
 
     paths: list[Any]
     verdict: Any = ""
     option: Any = 0
     bridge: Any = ""
+    unproven: Any = ""
 
 
 class AnswerCall(PlannedCall[Conclusion], frozen=True):
@@ -117,7 +123,8 @@ def _judgement(read: AnswerReply, plan: Plan, paths: Sequence[PromptCandidate]) 
 def _ends(read: AnswerReply, paths: Sequence[PromptCandidate]) -> Conclusion:
     """The paths that answer, each with those of its ends that do."""
     tails = {path.number: len(path.tails) for path in paths}
-    cited = {int(entry.number): entry.ends for entry in entries(renamed(read.paths, "path"), Cited, tails)}
+    entered = entries(renamed(read.paths, "path"), Cited, tails)
+    cited = {int(entry.number): entry.ends for entry in entered}
     ends: dict[int, tuple[int, ...]] = {}
     for number, listed in cited.items():
         # a path whose named ends all do not exist is dropped: no ends would mean all of them
@@ -125,4 +132,6 @@ def _ends(read: AnswerReply, paths: Sequence[PromptCandidate]) -> Conclusion:
             ends[number] = tuple(numbers(listed, range(1, tails[number] + 1)))
     if cited and not ends:
         raise ModelReplyError("none of the ends that it names was offered")
-    return Conclusion(tuple(ends), {number: some for number, some in ends.items() if some})
+    checks = tuple(number for number in checked(entered, paths) if number in ends)
+    named = {number: some for number, some in ends.items() if some}
+    return Conclusion(tuple(ends), named, checks=checks, unproven=clause(read.unproven) if ends else "")

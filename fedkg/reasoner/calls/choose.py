@@ -10,22 +10,27 @@ from fedkg.core.choice import Decision, PromptCandidate, PromptTopics
 from fedkg.core.question import JUDGED
 from fedkg.errors import ModelReplyError
 from fedkg.reasoner.base import PlannedCall
-from fedkg.reasoner.reply_parsing import YES_NO, Flag, Numbered, clause, entries, fit, numbers, option, verdict
+from fedkg.reasoner.reply_parsing import (
+    YES_NO,
+    Cited,
+    Flag,
+    checked,
+    clause,
+    entries,
+    fit,
+    numbers,
+    option,
+    verdict,
+)
 from fedkg.reasoner.sketch import WalkSketch
 
 __all__ = ["ChooseCall"]
 
 
-class Pick(Numbered):
-    """A picked offer with those of its ends that answer."""
-
-    ends: list[Any] = []
-
-
 class ChooseReply(msgspec.Struct):
     """The reply to `choose`; by the kind of question it `decides`, or has a verdict or an option.
 
-    `bridge` is the common knowledge that these rest on.
+    `bridge` is the common knowledge that these rest on, `unproven` are words of the question.
     """
 
     picks: list[Any]
@@ -34,6 +39,7 @@ class ChooseReply(msgspec.Struct):
     verdict: Any = ""
     option: Any = 0
     bridge: Any = ""
+    unproven: Any = ""
 
 
 class ChooseCall(PlannedCall[Decision], frozen=True):
@@ -72,14 +78,19 @@ class ChooseCall(PlannedCall[Decision], frozen=True):
     def parse(self, reply: Mapping[str, object], shown: int) -> Decision:
         """The picks, the best first, and whether they decide; at most `width` where they do not."""
         read = fit(reply, ChooseReply)
-        tails = {each.number: len(each.tails) for each in (*self.candidates[:shown], *self.kept)}
-        picked = {int(entry.number): entry.ends for entry in entries(list(map(_entry, read.picks)), Pick, tails)}
+        offered = (*self.candidates[:shown], *self.kept)
+        tails = {each.number: len(each.tails) for each in offered}
+        picks = entries(list(map(_entry, read.picks)), Cited, tails)
+        picked = {int(pick.number): pick.ends for pick in picks}
         if self.plan.kind in JUDGED:
             return self._judged(read, tuple(picked))
         if not read.decides or not picked:
             return Decision(tuple(picked)[: self.width], decides=False, more=bool(read.more))
         ends = _ends(picked, tails)
-        return Decision(tuple(ends), True, {number: some for number, some in ends.items() if some})
+        checks = checked(picks, offered)
+        named = {number: some for number, some in ends.items() if some}
+        marked = tuple(number for number in ends if number in checks)
+        return Decision(tuple(ends), True, named, checks=marked, unproven=clause(read.unproven))
 
     def _judged(self, read: ChooseReply, picked: tuple[int, ...]) -> Decision:
         """A verdict or an option decides where it names what it rests on."""

@@ -55,6 +55,17 @@ def concluded(conclusion: Conclusion, kind: Kind) -> dict[str, Any]:
         return {"verdict": conclusion.verdict, "paths": list(conclusion.paths), "bridge": conclusion.bridge}
     if kind == "choice":
         return {"option": conclusion.option, "paths": list(conclusion.paths), "bridge": conclusion.bridge}
+    cited = [
+        {"path": path, "ends": list(conclusion.tails.get(path, ())), "check": path in conclusion.checks}
+        for path in conclusion.paths
+    ]
+    return {"paths": cited, "unproven": conclusion.unproven}
+
+
+def induced(conclusion: Conclusion, kind: Kind) -> dict[str, Any]:
+    """The reply of a call that checks nothing."""
+    if kind in ("yesno", "claim", "choice"):
+        return concluded(conclusion, kind)
     return {"paths": [{"path": path, "ends": list(conclusion.tails.get(path, ()))} for path in conclusion.paths]}
 
 
@@ -74,6 +85,11 @@ def planned(reply: Any, question: str, kind: Kind | None = None, options: Sequen
 def conclusion(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
     """The reply as it was understood."""
     return concluded(answered(reply, kind, shown["paths"], shown["plan"].options), kind)
+
+
+def induction(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
+    """The reply as it was understood."""
+    return induced(answered(reply, kind, shown["paths"], shown["plan"].options), kind)
 
 
 def verdicts(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
@@ -141,7 +157,7 @@ READ: dict[str, Callable[[Any, dict[str, Any], Kind], dict[str, Any]]] = {
         "picks": chosen(BeamCall("q", PLAN, None, shown["offers"], shown["width"]), reply, len(shown["offers"]))
     },
     "deductive": verdicts,
-    "inductive": conclusion,
+    "inductive": induction,
     "link": links,
     "model-only": recalled,
     "plan": plan,
