@@ -99,7 +99,7 @@ def compare(first: BenchmarkResult, second: BenchmarkResult, seed: int = 0) -> C
         differences=_differences(left, right, seed),
         flips=_flips(left, right),
         settings=_settings(first.header, second.header),
-        warnings=(*_warnings(first.header, second.header), *_warmed(left, right)),
+        warnings=(*_warnings(first.header, second.header), *_warmed(left, right), *_replayed(left, right)),
         seed=seed,
     )
 
@@ -203,6 +203,16 @@ def _warmed(left: _Side, right: _Side) -> tuple[str, ...]:
         return ()
     hint = "for a comparison of cost run each with --no-cache"
     return (f"the cache answered all that the {name} run asked, and not the other's: {hint}",)
+
+
+def _replayed(left: _Side, right: _Side) -> tuple[str, ...]:
+    """Where kept replies answered calls of one run alone: its calls, tokens and price are those of the others."""
+    kept = [any(record.usage.replayed_calls for record in side.records) for side in (left, right)]
+    if kept[0] == kept[1]:
+        return ()
+    name = "first" if kept[0] else "second"
+    hint = "for a comparison of cost run each with --no-replies"
+    return (f"kept replies answered model calls of the {name} run, and none of the other's: {hint}",)
 
 
 def _data(first: Header, second: Header) -> str:

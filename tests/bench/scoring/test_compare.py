@@ -148,6 +148,18 @@ def test_what_runs_should_share_is_warned_of_and_what_they_do_not_is_told() -> N
     assert not math.isnan(comparison.differences["f1"].p)
 
 
+def test_a_run_that_kept_replies_answered_is_warned_of() -> None:
+    """Those calls are not among its cost; where both runs had some, or none, there is no warning."""
+    asked, kept = (
+        msgspec.structs.replace(run(), records=(record("0", "a", usage=Usage(model_calls=2, replayed_calls=calls)),))
+        for calls in (0, 1)
+    )
+    for pair, name in ((kept, asked), "first"), ((asked, kept), "second"):
+        [warning] = compare(*pair).warnings
+        assert warning.startswith(f"kept replies answered model calls of the {name} run")
+    assert compare(kept, kept).warnings == compare(asked, asked).warnings == ()
+
+
 def test_a_run_that_the_cache_answered_is_warned_of() -> None:
     """Its requests are none, which says nothing of what it costs; a method that asks no graph is no such run."""
     asked, warm, memory = (
