@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from fedkg.cli.main import main
 
 ASK = ("ask", "Who is the spouse of Marie Curie?", "--topic", "http://www.wikidata.org/entity/Q7186")
 # the interpreter itself tells of every connection, also of those that a library of C code opens by its sockets
@@ -67,16 +70,11 @@ def test_what_is_not_kept_is_not_asked_for(
 
 def test_a_document_of_elsewhere_is_not_verified(tmp_path: Path) -> None:
     """Its edges are somebody else's to confirm; those of a file are read."""
-    codes, _ = run((*ASK, "-e", "sample", "--mode", "offline"))
-    assert codes == [0]
-    line = [sys.executable, "-m", "fedkg", *ASK, "-e", "sample", "--json"]
-    document = subprocess.run(line, capture_output=True, text=True, check=True).stdout
+    document = CliRunner().invoke(main, [*ASK, "-e", "sample", "--json"], catch_exceptions=False).stdout
     for name in ("sample", "wikidata"):
         (tmp_path / name).write_text(document.replace('"sample"', f'"{name}"'))
-    assert run(*(("verify", str(tmp_path / name), "--mode", "offline") for name in ("sample", "wikidata"))) == (
-        [0, 2],
-        [],
-    )
+    verified = [("verify", str(tmp_path / name), "--mode", "offline") for name in ("sample", "wikidata")]
+    assert run((*ASK, "-e", "sample", "--mode", "offline"), *verified) == ([0, 0, 2], [])
 
 
 def test_neither_models_nor_embedders_nor_the_check_ask(monkeypatch: pytest.MonkeyPatch) -> None:

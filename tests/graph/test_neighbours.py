@@ -596,6 +596,7 @@ LOCAL = len("http://rdf.freebase.com/ns/")
 MINTED = "<http://rdf.freebase.com/ns/m.cvt"
 
 
+@pytest.mark.exhaustive
 async def test_two_step_facts_of_freebase(public: Callable[[str], EmbeddedTransport], wire: Wire, meter: Meter) -> None:
     """On the public Freebase excerpt with mediators, each fact over a CVT is one edge, the same from both ends."""
     graph = wire(public("freebase-fb15k237-cvt"), profile="freebase", limits=Limits(rows=500_000, entity=500_000))
@@ -624,6 +625,7 @@ def stated(edge: Edge) -> tuple[Term, str, Term]:
     return edge.through.node, edge.through.relation.value, edge.object
 
 
+@pytest.mark.exhaustive
 async def test_collapsed_edges_are_the_two_step_relations(
     public: Callable[[str], EmbeddedTransport], wire: Wire
 ) -> None:
