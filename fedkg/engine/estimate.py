@@ -6,8 +6,8 @@ candidates are full: an offered group has 15 to 27 tokens at depth 1, 43 to 48 a
 11, 17 to 19 and 26. On sparse graphs, such as PathQuestion's, 2 to 4 groups are offered, not 10. Replies are as long as
 the templates' examples.
 
-Compared with walks of two steps, the typical case has 0.97 (groups) and 1.01 (pairs) times their tokens on
-wikidata-codex-m, and 1.4 and 1.6 times on PathQuestion (eval/measure/calls.py).
+Compared with walks of two steps by the fused plan, whose kind is evident, the typical case has 2.5 calls for 2.25 and
+1.6 times their tokens on PathQuestion, 2.3 for 1.7 and 1.8 times on MetaQA (eval/measure/calls.py; 20 questions each).
 """
 
 import contextlib
@@ -19,7 +19,7 @@ import msgspec
 
 from fedkg.common.tokens import estimate as tokens
 from fedkg.config.settings import Budget, SearchSettings, Settings, masked
-from fedkg.core.question import JUDGED, Kind, Match, Mention, Plan, guessed
+from fedkg.core.question import JUDGED, Kind, Match, Mention, Plan, evident, guessed
 from fedkg.core.terms import Iri
 from fedkg.core.usage import ModelCall
 from fedkg.engine.linking import MOST_COMPARED
@@ -59,8 +59,8 @@ PLAN = Plan(
     ("Ludwig van Beethoven → country of citizenship → country",) * 2,
     f"*placeholder* is the country of {TOPIC}.",
 )
-REPLY = 60
-"""Tokens of a reply to a template without examples; JSON that says one thing."""
+REPLY = 25
+"""Tokens of a reply to a template without examples: one pick, as `choose` has them."""
 AMBIGUOUS = Match(Iri("http://www.wikidata.org/entity/Q255"), TOPIC, 1.0, "German composer (1770–1827)", type="human")
 CASES = {
     "least": "every search before its answer",
@@ -118,13 +118,18 @@ class Estimate(msgspec.Struct, frozen=True):
 
 
 class SearchCourse(msgspec.Struct, frozen=True):
-    """One way that a search may go: steps to its end, paths kept at a depth, candidates offered, whether it links."""
+    """One way that a search may go: steps to its end, paths kept at a depth, candidates offered.
+
+    Whether it `links`, `plans`, and makes the answer call.
+    """
 
     name: str
     depth: int
     kept: int
     offered: int
     links: bool = False
+    plans: bool = True
+    answers: bool = True
 
 
 @dataclass(frozen=True)
@@ -186,7 +191,7 @@ async def estimate(
         method, retriever or retrievers.find(settings.search.retriever), settings.search, settings.fallback == "model"
     )
     costs = []
-    for way in _ways(settings.search, method.hops, named=asked.named):
+    for way in _ways(settings.search, method, asked):
         calls = await _counted(asked, search, chat, prompts, way) if chat else ()
         requests = endpoints * _requests(way, search) if method.graph else 0
         costs.append(_cost(calls, requests, prices))
@@ -208,20 +213,27 @@ async def _counted(
     return counting.calls
 
 
-def _ways(search: SearchSettings, hops: int | None, *, named: bool) -> tuple[SearchCourse, SearchCourse, SearchCourse]:
-    """The shortest way, a usual one, and the longest; what is named by the caller needs no linking."""
+def _ways(search: SearchSettings, method: Method, asked: Asked) -> tuple[SearchCourse, SearchCourse, SearchCourse]:
+    """The shortest way, a usual one, and the longest; what is named by the caller needs no linking.
+
+    What lies around a topic is typically shown whole, without a plan, where the method looks first and the kind of the
+    question is evident; options are rarely the exact labels that this takes. On the longest way a plan is made, and
+    nothing decides but the answer call.
+    """
     page = search.candidates or DEFAULT_CANDIDATES[search.form]
-    deepest = min(search.depth, hops or search.depth)
+    deepest = min(search.depth, method.hops or search.depth)
+    looks = method.looks_first(search) and (asked.kind or evident(asked.question)) not in (None, "choice")
+    plans, answers = method.plans and not looks, not method.decides(search)
     return (
-        SearchCourse("least", 1, 1, min(2, page)),
-        SearchCourse("typical", min(HOPS, deepest), min(2, search.beam), page),
-        SearchCourse("most", deepest, search.beam, page, links=not named),
+        SearchCourse("least", 1, 1, min(2, page), plans=plans, answers=answers),
+        SearchCourse("typical", min(HOPS, deepest), min(2, search.beam), page, plans=plans, answers=answers),
+        SearchCourse("most", deepest, search.beam, page, links=not asked.named, plans=method.plans),
     )
 
 
 def _calls(search: _Search, way: SearchCourse, walk: WalkSketch) -> Iterator[Call[object]]:
     """The calls of one walk: those of the method are spread over its depths."""
-    if search.method.plans:
+    if way.plans:
         yield PlanCall.typical(walk)
     if way.links:
         yield LinkCall.typical(walk)
@@ -229,6 +241,8 @@ def _calls(search: _Search, way: SearchCourse, walk: WalkSketch) -> Iterator[Cal
     bounds = msgspec.structs.replace(search.bounds, depth=way.depth, beam=way.kept, last_step=judges)
     topics = _topics(way, walk.kind)
     for name, count in search.method.most_calls(bounds, topics, search.retriever).items():
+        if name == "answer" and not way.answers:
+            continue
         kind = _call_kind(name, search.method)
         for number in range(count):
             depth = way.depth - (count - 1 - number) * way.depth // count

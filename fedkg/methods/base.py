@@ -282,7 +282,8 @@ class Method(msgspec.Struct, frozen=True):
     it, `verifies` where `search.verifier` names what ends its walk, `decodes` where `search.door` names how a model is
     held to its paths.
 
-    `looks_first` tells by the settings whether a walk can do without a plan where little lies around known topics.
+    `looks_first` tells by the settings whether a walk can do without a plan where little lies around known topics,
+    `decides` whether it typically ends without the answer call, since its choices decide.
 
     `calls` are the most calls by name that a search from so many topics takes, without those that plan and link; of a
     method without a graph they are those of its walk. `hops` is the depth that it goes no further than, whatever the
@@ -296,6 +297,7 @@ class Method(msgspec.Struct, frozen=True):
     graph: bool = True
     plans: bool = True
     looks_first: Callable[[SearchSettings], bool] = lambda _search: False
+    decides: Callable[[SearchSettings], bool] = lambda _search: False
     prompts: bool = False
     verifies: bool = False
     decodes: bool = False

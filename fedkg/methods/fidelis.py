@@ -114,6 +114,7 @@ METHOD = Method(
     "FiDeLiS v4, section 3",
     search,
     looks_first=lambda search: search.whole > 0,
+    decides=lambda search: search.call_plan == "fused" and search.verifier == "deductive",
     verifies=True,
     calls=calls,
     looks_ahead=True,

@@ -55,6 +55,11 @@ class WalkSketch(msgspec.Struct, frozen=True):
         """The paths of the depth before that count as well."""
         return self._paths(self.depth - 1, self.kept) if self.counts_before and self.depth > 1 else []
 
+    @property
+    def picked(self) -> list[PromptCandidate]:
+        """The paths that the offers of this depth extend."""
+        return self._paths(self.depth - 1, self.kept) if self.depth > 1 else []
+
     def paths(self, count: int, ends: tuple[str, ...] = ()) -> list[PromptCandidate]:
         """So many paths of this depth, with these ends."""
         return self._paths(self.depth, count, ends)
@@ -64,5 +69,9 @@ class WalkSketch(msgspec.Struct, frozen=True):
         return [PromptCandidate(number, self.relation) for number in range(1, count + 1)]
 
     def _paths(self, depth: int, count: int, ends: tuple[str, ...] = ()) -> list[PromptCandidate]:
-        text = self.topic + self.leg * depth
-        return [PromptCandidate(number, text, tails=ends, topic=self.topic) for number in range(1, count + 1)]
+        stem = self.topic + self.leg * (depth - 1)
+        path = PromptCandidate(0, stem + self.leg, tails=ends, topic=self.topic, stem=stem, step=self.leg.strip())
+        extended = [1 + number % self.kept if depth > 1 else 0 for number in range(count)]
+        return [
+            msgspec.structs.replace(path, number=number, beyond=beyond) for number, beyond in enumerate(extended, 1)
+        ]

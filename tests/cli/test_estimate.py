@@ -19,8 +19,8 @@ def test_no_key_and_no_network(cli: Cli, dead: str) -> None:
     lines = result.stdout.splitlines()
     assert lines[0].startswith("Nothing was asked. With the model anthropic:claude-opus-5")
     assert [line.split()[:2] for line in lines if line.split()[0] in {"least", "typical", "most"}] == [
-        ["least", "3"],
-        ["typical", "4"],
+        ["least", "1"],
+        ["typical", "2"],
         ["most", "7"],
     ]
     assert "$" in result.stdout

@@ -107,7 +107,7 @@ class ChooseCall(PlannedCall[Decision], frozen=True):
     @classmethod
     def typical(cls, sketch: WalkSketch) -> "ChooseCall":
         """The call as a walk like that makes it."""
-        return cls(sketch.question, sketch.plan, sketch.paths(sketch.offered), sketch.width, sketch.before)
+        return cls(sketch.question, sketch.plan, sketch.paths(sketch.offered), sketch.width, sketch.picked)
 
 
 def _entry(item: object) -> object:
