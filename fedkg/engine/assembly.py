@@ -8,11 +8,12 @@ import msgspec
 from fedkg.core.answer import MOST_PATHS, AnswerValue, Path, PathEdge
 from fedkg.core.choice import Conclusion, ModelOnlyAnswer
 from fedkg.core.literals import NUMBERS
+from fedkg.core.nameless import nameless
 from fedkg.core.path import PartialPath
 from fedkg.core.question import JUDGED, Plan
 from fedkg.core.terms import Edge, Iri, Literal, Term, own_name
 
-__all__ = ["End", "Ends", "Selection", "compose", "doubtful", "ends", "remembered", "terms"]
+__all__ = ["End", "Ends", "Selection", "compose", "doubtful", "ends", "remembered", "terms", "without_nameless"]
 
 Selection = Sequence[tuple[PartialPath, Sequence[int]]]
 """Paths, each with the numbers (from 1) of its tails that answer, none for all."""
@@ -73,6 +74,13 @@ def ends(chosen: Selection, links: Sequence[Edge] = (), checks: Sequence[Partial
 def terms(proven: Ends) -> list[Term]:
     """All terms that the paths show, each once."""
     return list(dict.fromkeys(term for end in proven.shown for edge in end.walk for term in edge.terms))
+
+
+def without_nameless(proven: Ends, names: Mapping[Term, str]) -> Ends:
+    """The answering tails but those that have no name: an identifier is no answer that can be read."""
+    dropped = {end.tail for end in proven.shown if nameless(end.tail, names)}
+    shown = tuple(end for end in proven.shown if end.tail not in dropped)
+    return msgspec.structs.replace(proven, shown=shown, total=proven.total - len(dropped)) if dropped else proven
 
 
 def compose(

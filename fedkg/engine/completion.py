@@ -6,9 +6,11 @@ from collections.abc import Sequence
 import msgspec
 
 from fedkg.common.concurrency import concurrently
+from fedkg.core.dates import repeated
 from fedkg.core.path import PartialPath, Step
-from fedkg.core.terms import Direction, Edge, Iri, Term
+from fedkg.core.terms import Direction, Edge, Iri, Literal, Term
 from fedkg.graph.explored import BOTH, ExploredGraph, onward
+from fedkg.retrieval.first_page import dated_once
 
 __all__ = ["MOST_TAILS", "complete"]
 
@@ -38,7 +40,9 @@ def _extended(explored: ExploredGraph, whole: PartialPath, step: Step) -> Partia
     nodes = _nodes(whole)
     asked = nodes[:MOST_TAILS]
     followed = len(asked) == len(nodes) and all(explored.complete(node, step.relation.direction) for node in asked)
-    return whole.extend(msgspec.structs.replace(step, edges=_edges(explored, whole, asked, step), complete=followed))
+    return whole.extend(
+        msgspec.structs.replace(step, edges=_dates_once(step, _edges(explored, whole, asked, step)), complete=followed)
+    )
 
 
 def _nodes(path: PartialPath) -> list[Iri]:
@@ -56,3 +60,18 @@ def _edges(explored: ExploredGraph, path: PartialPath, nodes: Sequence[Iri], ste
     ahead, back = (groups.get(step.relation, []) for groups in onward(explored, path, known + others))
     sides = [side for side in (ahead, back) if any(edge in step.edges for edge in side)] or [ahead or back]
     return tuple(dict.fromkeys(edge for side in sides for edge in side))
+
+
+def _dates_once(step: Step, edges: tuple[Edge, ...]) -> tuple[Edge, ...]:
+    """The edges without those beyond the step's own that state a date again: it was offered once, and is one answer."""
+    kept = set(dated_once(msgspec.structs.replace(step, edges=edges)).edges)
+    given = dict.fromkeys(step.edges)
+    return tuple(edge for edge in edges if edge in given or (edge in kept and not _restates(edge, step.edges)))
+
+
+def _restates(edge: Edge, given: Sequence[Edge]) -> bool:
+    """Whether the edge states a date that one of the given edges from the same node states."""
+    if not isinstance(edge.end, Literal):
+        return False
+    ends = [other.end for other in given if other.start == edge.start]
+    return len(repeated([*ends, edge.end])) > len(repeated(ends))

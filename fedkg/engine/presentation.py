@@ -6,7 +6,7 @@ anything, instructions for the model included: they are folded into one bounded 
 
 import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ import msgspec
 
 from fedkg.common.one_line import line
 from fedkg.core.choice import PromptCandidate
+from fedkg.core.nameless import NO_NAME, nameless
 from fedkg.core.path import QUALIFIERS, PartialPath, Step
 from fedkg.core.question import Match
 from fedkg.core.terms import DirectedRelation, Direction, Edge, Iri, Term, own_name, relation_name, relation_text
@@ -54,7 +55,8 @@ RelationKey = tuple[Iri, Iri | None]
 class ShownStep(NamedTuple):
     """A step as it is shown: its direction, the relation's name, the labels of its first tails, and how many it has.
 
-    `complete`: the graph has no others. `whole` is how the text names the relation.
+    `complete`: the graph has no others. `whole` is how the text names the relation. `shared` is what all tails have in
+    common, which stands once behind them.
     """
 
     direction: Direction
@@ -63,6 +65,7 @@ class ShownStep(NamedTuple):
     total: int
     complete: bool
     whole: str
+    shared: str = ""
 
 
 def step_candidates(
@@ -211,6 +214,11 @@ def _name(term: Term, names: Mapping[Term, str]) -> str:
     return safe(names.get(term, "")) or safe(own_name(term))  # a label may be empty, or nothing that is drawn
 
 
+def _end_name(term: Term, names: Mapping[Term, str]) -> str:
+    """The name of what a step leads to; an identifier is none, and no model is offered one as an answer."""
+    return NO_NAME if nameless(term, names) else _name(term, names)
+
+
 def _shown(
     path: PartialPath, names: Mapping[Term, str], tails: int, whole: Mapping[RelationKey, str] = MappingProxyType({})
 ) -> list[ShownStep]:
@@ -226,12 +234,16 @@ def _step(
     edges: dict[Term, list[Edge]] = {}
     for edge in step.edges:
         edges.setdefault(edge.end, []).append(edge)
-    labels = [
-        _name(tail, names) + _qualified(tail_edges, names) for tail, tail_edges in itertools.islice(edges.items(), most)
-    ]
+    tails = dict(itertools.islice(edges.items(), most))
+    qualified = [_qualified(tail_edges, tails, names) for tail_edges in tails.values()]
+    shared = qualified[0] if len(tails) == len(edges) > 1 and step.complete and len(set(qualified)) == 1 else ""
+    labels = [_end_name(tail, names) for tail in tails]
+    if not shared:
+        labels = [label + text for label, text in zip(labels, qualified, strict=True)]
     relation = safe(relation_name(step.relation, names))
     name = safe(whole.get((step.relation.relation, step.relation.via), "")) or relation
-    return ShownStep(step.relation.direction, relation, labels, len(edges), step.complete, name)
+    shared = shared and f", each{shared}"
+    return ShownStep(step.relation.direction, relation, labels, len(edges), step.complete, name, shared)
 
 
 def _line(start: str, steps: Sequence[ShownStep], tails: int) -> str:
@@ -247,7 +259,7 @@ def _parts(start: str, steps: Sequence[ShownStep], tails: int, *, numbered: bool
         arrow = ARROWS[step.direction]
         counted = numbered and step is steps[-1] and len(listed) > 1
         ends = _counted(listed) if counted else _listed(listed)
-        parts.append(f"{arrow} {step.whole} {arrow} {ends}{_more(step, len(listed))}")
+        parts.append(f"{arrow} {step.whole} {arrow} {ends}{_more(step, len(listed))}{step.shared}")
     return parts
 
 
@@ -269,11 +281,14 @@ def _counted(labels: Sequence[str]) -> str:
     return " ".join(f"{number}) {label}" for number, label in enumerate(labels, 1))
 
 
-def _qualified(edges: Sequence[Edge], names: Mapping[Term, str]) -> str:
+def _qualified(edges: Sequence[Edge], tails: Collection[Term], names: Mapping[Term, str]) -> str:
     """The qualifiers of the first edges, equal ones once."""
-    return "".join(dict.fromkeys(_qualifiers(edge, names) for edge in edges[:SHOWN_EDGES]))
+    return "".join(dict.fromkeys(_qualifiers(edge, tails, names) for edge in edges[:SHOWN_EDGES]))
 
 
-def _qualifiers(edge: Edge, names: Mapping[Term, str]) -> str:
-    texts = [f"{_name(leg.relation, names)}: {_name(leg.value, names)}" for leg in edge.qualifiers[:QUALIFIERS]]
+def _qualifiers(edge: Edge, tails: Collection[Term], names: Mapping[Term, str]) -> str:
+    """What an edge says beside its end, but for other ends of its mediator that the step shows anyway."""
+    role = edge.through and edge.through.relation
+    legs = [leg for leg in edge.qualifiers[:QUALIFIERS] if leg.relation != role or leg.value not in tails]
+    texts = [f"{_name(leg.relation, names)}: {_end_name(leg.value, names)}" for leg in legs]
     return f" ({'; '.join(texts)})" if texts else ""

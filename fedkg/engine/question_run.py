@@ -29,7 +29,7 @@ from fedkg.core.terms import Iri, Term, own_name
 from fedkg.core.usage import Gap, Usage
 from fedkg.embed.base import Similarity
 from fedkg.engine import linking
-from fedkg.engine.assembly import Ends, Selection, compose, doubtful, ends, remembered, terms
+from fedkg.engine.assembly import Ends, Selection, compose, doubtful, ends, remembered, terms, without_nameless
 from fedkg.engine.handlers.base import UNUSABLE
 from fedkg.engine.interpreter import Interpreter
 from fedkg.engine.presentation import path_text
@@ -104,6 +104,7 @@ class QuestionRun:
         self._caveats: list[Caveat] = []
         self._missed: dict[Gap, None] = {}
         self._unnamed: dict[Gap, None] = {}
+        self._labelled, self._nameless = True, 0
 
     @property
     def names(self) -> Mapping[Term, str]:
@@ -302,6 +303,7 @@ class QuestionRun:
         if self._spent and not proven.shown:
             proven = await self._proven([(path, ()) for path in self._record.last_paths if path.steps])
         names = await self._labels(terms(proven))
+        proven = self._answering(proven, names)
         answers, paths = compose(self._plan, proven, result.conclusion, names)
         answers += remembered(self._plan, result.from_memory)
         answers = answers if result.paths or result.from_memory or not self._spent else ()
@@ -390,7 +392,18 @@ class QuestionRun:
         try:
             return await self._in_grace(self.graph.labels(shown), self._unnamed)
         except TimeoutError:
+            self._labelled = False
             return {term: self.names.get(term) or own_name(term) for term in shown}
+
+    def _answering(self, proven: Ends, names: Mapping[Term, str]) -> Ends:
+        """The answering tails that have a name; all of them where labels are missing, and for a verdict or a count."""
+        if self._unnamed or not self._labelled or self._plan.kind in (*JUDGED, "count"):
+            return proven
+        named = without_nameless(proven, names)
+        if number := proven.total - named.total:
+            self._nameless = number
+            self._warn(f"{number:,} of the ends of its paths have no name in this graph and are no answers")
+        return named
 
     def _status(self, answers: Sequence[AnswerValue], result: SearchResult) -> Status:
         if answers:
@@ -410,7 +423,7 @@ class QuestionRun:
         # neither is a likeness that is too small a judgement that the graph has none
         judged = self._record.judged and not (self.reasoner.exhaustive and self._record.considered)
         linked = not any(caveat.kind in UNLINKED for caveat in (*self._caveats, *self._record.caveats))
-        seen = result.exhausted and judged and linked and not self.reasoner.left_out
+        seen = result.exhausted and not self._nameless and judged and linked and not self.reasoner.left_out
         return Status.NONE if seen and not self._spent else Status.NOT_FOUND
 
     def usage(self) -> Usage:

@@ -7,7 +7,7 @@ import pytest
 
 from fedkg.core.meter import Meter
 from fedkg.core.path import PartialPath, Step
-from fedkg.core.terms import DirectedRelation, Edge, Iri
+from fedkg.core.terms import DirectedRelation, Edge, Iri, Literal
 from fedkg.engine.completion import complete
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.explored import ExploredGraph
@@ -115,3 +115,16 @@ async def test_a_cut_neighbourhood_marks_the_beam(make_graph: Callable[..., Spar
     (whole,) = await complete(ExploredGraph(graph), [PartialPath(A).extend(step_of("a", "n1"))])
     assert not whole.complete
     assert len(whole.tails) == graph.profile.limits.relation
+
+
+async def test_a_date_that_was_offered_once_stays_one(make_graph: Callable[..., SparqlGraph]) -> None:
+    """The same date in words, or as a year filled up, is not added to the one that was offered."""
+    xsd = "<http://www.w3.org/2001/XMLSchema#date>"
+    graph = make_graph(f':a r:born "17 December 1994", "1994-12-17"^^{xsd}, "1999-02-03"^^{xsd} .')
+    born = DirectedRelation(Iri("http://x/r/born"), "out")
+    worded = Edge(A, born.relation, Literal("17 December 1994"), "out", "test")
+    (whole,) = await complete(ExploredGraph(graph), [PartialPath(A).extend(Step(0, born, (worded,)))])
+    values = [tail.value for tail in whole.tails if isinstance(tail, Literal)]
+    assert values == ["17 December 1994", "1999-02-03"]
+    (bare,) = await complete(ExploredGraph(graph), [PartialPath(A).extend(Step(0, born, ()))])
+    assert {tail.value for tail in bare.tails if isinstance(tail, Literal)} == {"1994-12-17", "1999-02-03"}

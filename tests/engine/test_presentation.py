@@ -77,6 +77,23 @@ def test_several_edges_to_one_tail_keep_their_qualifiers_apart() -> None:
     assert path_text(KONG.extend(group), NAMES) == f"King Kong → spouse → {text}"
 
 
+def test_qualifiers_of_all_tails_stand_once() -> None:
+    """What is the same of all tails is shown behind them; of tails that are not all shown it is not known."""
+    edges = tuple(step("kong", "cast", end, since="2005").edges[0] for end in ("walsh", "black"))
+    path = KONG.extend(Step(0, DirectedRelation(Iri("http://x/cast"), "out"), edges))
+    assert path_text(path, NAMES) == "King Kong → cast → Fran Walsh, black, each (since: 2005)"
+    assert path_text(path, NAMES, 1) == "King Kong → cast → Fran Walsh (since: 2005), (+1)"
+
+
+def test_an_identifier_is_not_offered_as_an_end() -> None:
+    """An end without a label, whose IRI says nothing, keeps its number and has no name."""
+    nobody = Iri("http://rdf.freebase.com/ns/m.08mbj5d")
+    edge = Edge(Iri("http://x/kong"), Iri("http://x/cast"), nobody, "out", "test")
+    path = KONG.extend(Step(0, DirectedRelation(Iri("http://x/cast"), "out"), (edge,)))
+    assert path_text(path, {**NAMES, nobody: nobody.local_name}) == "King Kong → cast → (no name)"
+    assert path_text(path, {**NAMES, nobody: "Jack Black"}) == "King Kong → cast → Jack Black"
+
+
 def test_more_tails_than_shown_are_counted() -> None:
     """A group of five shows two and says that there are three more."""
     edges = tuple(step("kong", "starring", f"actor{n}").edges[0] for n in range(5))

@@ -252,6 +252,27 @@ async def test_labels_that_cannot_be_had_are_a_gap(make_graph: Callable[..., Spa
     assert {(gap.endpoint, gap.reason) for gap in answer.gaps} == {("nameless", "no connection")}
 
 
+@pytest.mark.parametrize("model", ["played", "local"])
+@pytest.mark.parametrize(("director", "status"), [(":jackson, ", Status.ANSWERED), ("", Status.NOT_FOUND)])
+async def test_what_has_no_name_is_no_answer(
+    make_graph: Callable[..., SparqlGraph], model: str, director: str, status: Status
+) -> None:
+    """An end that has only an identifier is left out, with a warning; where nothing else is left nothing was found."""
+    nobody = "<http://rdf.freebase.com/ns/m.08mbj5d>"
+    films = FILMS.replace("r:directed_by :jackson ; r:starring", f"r:directed_by {director}{nobody} ; r:starring")
+    graph = make_graph(films, name="films")
+    if model == "local":
+        words = Bm25Similarity()
+        question = "Who directed King Kong, who was it directed by?"
+        run = QuestionRun(question, graph, LocalModel(words), words, Settings(), Usage, ["King Kong"])
+    else:
+        run = run_of(graph, Player("directed by"))
+    answer = await answer_of(run)
+    labels = [value.label for value in answer.answers]
+    assert (answer.status, labels) == (status, ["Peter Jackson"] if director else [])
+    assert any("have no name in this graph" in warning for warning in answer.warnings)
+
+
 class Down:
     """An endpoint that cannot be reached."""
 
