@@ -126,6 +126,7 @@ def test_the_questions_of_the_sets(data: Path) -> None:
     assert all(question.kind == "choice" and question.gold[0] in question.options for question in choices)
 
 
+@pytest.mark.exhaustive
 def test_our_own_gold_answers_are_what_the_graph_says(data: Path) -> None:
     """The query of each own question gives its gold answers."""
     listed = desk.read(ROOT / "eval" / "desk.toml")

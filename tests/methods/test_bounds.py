@@ -108,6 +108,7 @@ async def test_a_long_way_costs_a_few_requests_a_step(
     assert all(len(path.edges) <= steps for path in answer.paths)
 
 
+@pytest.mark.each_value
 @every_model
 @every_graph_method
 async def test_the_narrowest_search(ask: Any, make_graph: MakeGraph, method: str, says: Says | None) -> None:
@@ -118,6 +119,7 @@ async def test_the_narrowest_search(ask: Any, make_graph: MakeGraph, method: str
     assert bool(answer.answers) == _answers(method, says)
 
 
+@pytest.mark.each_value
 @every_model
 @every_graph_method
 async def test_more_is_wanted_than_there_is(ask: Any, make_graph: MakeGraph, method: str, says: Says | None) -> None:
@@ -130,6 +132,7 @@ async def test_more_is_wanted_than_there_is(ask: Any, make_graph: MakeGraph, met
         assert answer.measures["paths in the trie"] == 1 < gcr.PATHS
 
 
+@pytest.mark.each_value
 @every_model
 @every_graph_method
 async def test_a_topic_of_which_nothing_is_said(
@@ -140,6 +143,7 @@ async def test_a_topic_of_which_nothing_is_said(
     assert (answer.status, answer.paths) == (Status.NOT_FOUND if method in UNSURE else Status.NONE, ())
 
 
+@pytest.mark.each_value
 @every_model
 @every_graph_method
 async def test_a_topic_that_is_not_there(ask: Any, make_graph: MakeGraph, method: str, says: Says | None) -> None:
