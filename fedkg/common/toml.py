@@ -1,5 +1,6 @@
 """TOML files as typed records; what does not fit is an error that names file and key."""
 
+import io
 import tomllib
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,6 +12,9 @@ from fedkg.errors import InputError
 
 __all__ = ["convert", "parse", "read", "read_text"]
 
+LONGEST = 10_000_000
+"""Bytes of a file: tables of it take some ten times as much."""
+
 T = TypeVar("T")
 
 
@@ -20,9 +24,13 @@ def read(path: Path, kind: type[T], error: type[InputError], *, hint: str = "") 
 
 
 def read_text(path: Path, error: type[InputError]) -> str:
-    """The text of the file. Raises `error` for one that cannot be read, or is not UTF-8."""
+    """The text of the file. Raises `error` for one that cannot be read, is not UTF-8, or is longer than 10 MB."""
     try:
-        return path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            text = file.read(LONGEST + 1)
+        if len(text) > LONGEST:
+            raise error(f"{path}: more than {LONGEST:,} bytes", hint="is it the right file?")
+        return io.TextIOWrapper(io.BytesIO(text), encoding="utf-8").read()
     except OSError as failure:
         raise error(f"{path}: {failure.strerror}", hint="name a readable file") from failure
     except UnicodeDecodeError as failure:
@@ -33,7 +41,7 @@ def parse(text: str, source: str, kind: type[T], error: type[InputError], *, hin
     """What TOML text holds, as a `kind`; errors begin with `source`. Raises `error`."""
     try:
         table = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as failure:
+    except (ValueError, RecursionError) as failure:  # a number of very many digits is a ValueError of its own
         raise error(f"{source}: {failure}", hint=hint or "it must be TOML") from failure
     return convert(table, source, kind, error, hint=hint)
 

@@ -4,7 +4,6 @@ A profile says where an endpoint is and what its graph is like: engine, limits, 
 shape of a graph is data, so another endpoint is another file and no code. An error names file and key.
 """
 
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -222,13 +221,18 @@ def readable(user: str = "") -> tuple[list[Profile], list[ProfileError]]:
 
 def load(path: Path) -> Profile:
     """The profile in that file. Raises ProfileError."""
-    text = partial(toml.read_text, path, ProfileError)
-    return _shaped(*LOADED.get(path, [path], lambda: _parsed(text(), str(path), path.stem)))
+    return _shaped(*LOADED.get(path, [path], lambda: _parsed(_text(path), str(path), path.stem)))
 
 
 def parse(text: str, source: str, name: str) -> Profile:
     """The profile that TOML text describes; `source` stands in errors and in the profile. Raises ProfileError."""
     return _shaped(*_parsed(text, source, name))
+
+
+def _text(path: Path) -> str:
+    if path.is_fifo() or path.is_char_device():  # would be waited for without an end, and the other profiles with it
+        raise ProfileError(f"{path}: not a regular file", hint="name a readable file")
+    return toml.read_text(path, ProfileError)
 
 
 def _parsed(text: str, source: str, name: str) -> tuple[Profile, dict[str, Any]]:

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 import stamina
 
+from fedkg.core import deadline
 from fedkg.embed.base import Matrix, unit_rows
 from fedkg.embed.offline import OfflineEmbedder
 from fedkg.errors import (
@@ -33,6 +34,7 @@ LONGEST = 32_000_000
 LONGEST_VECTOR = 1_000_000
 """Bytes of one vector: it is made of objects that take many times as much while it is read."""
 LONGEST_WAIT = 60.0
+LEAST_SECONDS = 0.01
 PATIENT = stamina.RetryingCaller(attempts=4, timeout=3 * LONGEST_WAIT)
 
 
@@ -49,7 +51,8 @@ class OpenAIEmbedder:
     """An Embedder over one embedding model of OpenAI, or of a server of that kind at `base_url`.
 
     `key` is required by OpenAI itself only. `timeout` is in seconds for one batch of 256 texts; a batch is tried 4
-    times where the service is overloaded or unreachable, with the wait that it asks for (up to a minute).
+    times where the service is overloaded or unreachable, with the wait that it asks for (up to a minute), and never
+    after the deadline of the caller: a thread cannot be cancelled.
     """
 
     def __init__(
@@ -62,13 +65,13 @@ class OpenAIEmbedder:
             raise ModelNameError(f"{KEY} holds characters that no key has", asked=model, hint=HINT)
         self.name = _name(model, base_url)
         self._model = model
+        self._timeout = timeout
         self._key = key or "none"
         sdk, http = _openai(), _sdk_http()
         self._client = sdk.OpenAI(
             api_key=self._key,
             base_url=base_url or URL,
             max_retries=0,
-            timeout=timeout,
             http_client=http.sync_client(sdk, self.name, base_url, LONGEST),
         )
 
@@ -92,13 +95,18 @@ class OpenAIEmbedder:
         self._client.close()
 
     def _batch(self, texts: Sequence[str]) -> Matrix:
-        create = self._client.embeddings.with_raw_response.create
         with self._mapped():
-            raw = PATIENT(_worth_waiting, create, model=self._model, input=list(texts), encoding_format="float")
+            raw = PATIENT(_worth_waiting, self._create, list(texts))
             matrix = self._rows(msgspec.json.decode(raw.http_response.content, type=_Reply), len(texts))
         if matrix.ndim != 2 or not matrix.size or not np.isfinite(matrix).all():
             raise self._unfit("no finite vectors")
         return matrix
+
+    def _create(self, texts: list[str]) -> Any:
+        seconds = max(LEAST_SECONDS, min(self._timeout, deadline.left()))
+        create = self._client.embeddings.with_raw_response.create
+        with deadline.within(seconds):  # the client's own timeout starts anew with each byte
+            return create(model=self._model, input=texts, encoding_format="float", timeout=seconds)
 
     def _rows(self, reply: "_Reply", count: int) -> Matrix:
         """The vectors in the order of the texts; the reply tells by `index` which is which."""
@@ -163,7 +171,7 @@ def _worth_waiting(error: Exception) -> bool | float:
     """Whether the same request may work soon; the seconds to wait where the service said so."""
     openai = _openai()
     if isinstance(error, openai.APIConnectionError):
-        return _sdk_http().fatal(error) is None
+        return _sdk_http().fatal(error) is None and deadline.left() > 0
     if not isinstance(error, openai.APIStatusError) or error.code == "insufficient_quota":
         return False
     if error.status_code not in (408, 409, 429) and error.status_code < 500:
@@ -171,7 +179,7 @@ def _worth_waiting(error: Exception) -> bool | float:
     asked = error.response.headers.get("retry-after", "")
     if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?", asked):
         return True
-    return float(asked) if float(asked) <= LONGEST_WAIT else False
+    return float(asked) if float(asked) <= min(LONGEST_WAIT, deadline.left()) else False
 
 
 def _sdk_http() -> ModuleType:

@@ -14,6 +14,7 @@ from fedkg.common import certificates
 from fedkg.common.file_cache import FileCache
 from fedkg.common.one_line import line
 from fedkg.common.unpacking import ACCEPTED, PackedReplyError, Unpacker
+from fedkg.core import deadline
 from fedkg.errors import ModelError, ModelNameError, ModelReplyError, ModelUntrustedError
 from fedkg.transport import redirects
 
@@ -74,8 +75,10 @@ class CountedStream(httpx2.AsyncByteStream, httpx2.SyncByteStream):
         self._left = self._most = most
 
     def __iter__(self) -> Iterator[bytes]:
-        """The body in parts."""
+        """The body in parts, until the deadline. Raises ReadTimeout."""
         for part in self._body:
+            if not deadline.left():
+                raise httpx2.ReadTimeout("the reply took too long")
             yield from self._pieces(part)
         self._end()
 

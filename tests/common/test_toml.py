@@ -37,6 +37,7 @@ def test_a_file_becomes_a_record(tmp_path: Path) -> None:
         ('age = 1\nname = "Rex"', r"pet\.toml: Object contains unknown field `age`$", "keys"),
         ("name =", r"pet\.toml: Invalid value", "keys"),
         ("a = " + "[" * 10_000, r"pet\.toml: ", "keys"),
+        ("a = " + "9" * 5_000, r"pet\.toml: ", "keys"),
     ],
 )
 def test_errors_name_file_and_key(tmp_path: Path, text: str, message: str, hint: str) -> None:
@@ -56,3 +57,10 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(DatasetError, match=r"bytes\.toml: not UTF-8 text"):
         toml.read(tmp_path / "bytes.toml", Pet, DatasetError)
+
+
+def test_a_file_that_is_too_long_is_not_read_whole(tmp_path: Path) -> None:
+    """A file without an end, or of gigabytes, fills no memory."""
+    (tmp_path / "pet.toml").symlink_to("/dev/zero")
+    with pytest.raises(ProfileError, match=r"pet\.toml: more than 10,000,000 bytes"):
+        toml.read_text(tmp_path / "pet.toml", ProfileError)

@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import msgspec
@@ -129,10 +130,13 @@ def test_a_bundled_profile_cannot_be_like_itself() -> None:
 
 
 def test_unreadable_files(tmp_path: Path) -> None:
-    """A file that is missing or no text is a profile error."""
+    """A file that is missing, a pipe or no text is a profile error."""
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(ProfileError, match="not UTF-8"):
         find("bytes", str(tmp_path))
+    os.mkfifo(tmp_path / "pipe.toml")
+    with pytest.raises(ProfileError, match="not a regular file"):
+        find("pipe", str(tmp_path))
     with pytest.raises(ProfileError, match="No such file"):
         profiles.load(tmp_path / "none.toml")
 

@@ -1,11 +1,14 @@
 import inspect
 import json
 import sys
+import time
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
+from fedkg.core import deadline
 from fedkg.embed.openai import OpenAIEmbedder, connect
 from fedkg.errors import (
     FedkgError,
@@ -17,6 +20,7 @@ from fedkg.errors import (
 )
 from fedkg.testing import HashingEmbedder
 from tests.support.extras import needs
+from tests.support.raw_server import raw_server
 
 KEY = "sk-very-secret"
 pytestmark = needs("openai", "openai")
@@ -95,6 +99,19 @@ def test_status_errors(server: Any, quick_retries: None, trouble: Any, error: ty
     assert len(server.requests) == requests
     assert KEY not in f"{caught.value} {caught.value.hint} {caught.value.__cause__}"
     assert caught.value.__suppress_context__
+
+
+def test_a_slow_reply_ends_with_the_callers_time(quick_retries: None) -> None:
+    """One that goes on for ever keeps no thread: the program would wait for it at its end."""
+
+    def slowly() -> Iterator[bytes]:
+        yield b"HTTP/1.1 200 OK\r\n\r\n"
+        while True:
+            time.sleep(0.02)
+            yield b" "
+
+    with raw_server(lambda _: slowly()) as server, deadline.within(0.3), pytest.raises(ModelUnreachableError):
+        OpenAIEmbedder("small", KEY, f"{server.origin}/v1").embed(["a"])
 
 
 def row(values: object, index: object = 0) -> dict[str, Any]:
