@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from fedkg.core.choice import PromptCandidate
+from fedkg.core.choice import PromptCandidate, PromptTopics
 from fedkg.core.question import Kind, Mention, Plan
 
 __all__ = ["WalkSketch"]
@@ -49,6 +49,11 @@ class WalkSketch(msgspec.Struct, frozen=True):
     def start(self) -> PromptCandidate:
         """The topic, as a path without steps."""
         return PromptCandidate(1, self.topic)
+
+    @property
+    def topics(self) -> PromptTopics:
+        """What is shown of the topic: its label and how it was linked; few graphs have descriptions."""
+        return PromptTopics((f"{self.topic} (exact label)",))
 
     @property
     def before(self) -> list[PromptCandidate]:

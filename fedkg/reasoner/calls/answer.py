@@ -70,7 +70,7 @@ class AnswerCall(PlannedCall[Conclusion], frozen=True):
     @classmethod
     def typical(cls, sketch: WalkSketch) -> "AnswerCall":
         """The call as a walk like that makes it."""
-        return cls(sketch.question, sketch.plan, sketch.paths(sketch.judged, sketch.ends))
+        return cls(sketch.question, sketch.plan, sketch.paths(sketch.judged, sketch.ends), sketch.topics)
 
 
 class InductiveCall(PlannedCall[Conclusion], frozen=True):

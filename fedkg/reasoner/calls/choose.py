@@ -107,7 +107,8 @@ class ChooseCall(PlannedCall[Decision], frozen=True):
     @classmethod
     def typical(cls, sketch: WalkSketch) -> "ChooseCall":
         """The call as a walk like that makes it."""
-        return cls(sketch.question, sketch.plan, sketch.paths(sketch.offered), sketch.width, sketch.picked)
+        offers, topics = sketch.paths(sketch.offered), sketch.topics
+        return cls(sketch.question, sketch.plan, offers, sketch.width, sketch.picked, topics=topics)
 
 
 def _entry(item: object) -> object:
