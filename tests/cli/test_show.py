@@ -40,7 +40,7 @@ def test_a_text_is_what_is_printed() -> None:
 
 def test_a_long_text_is_cut_unless_asked_for() -> None:
     """As on a screen; how to have the rest is said in Python's words."""
-    values, paths = (AnswerValue("Grace", grounded=True),) * 60, (Path(0.5, (EDGE,)),) * 25
+    values, paths = (AnswerValue("Grace", grounded=True, paths=(0,)),) * 60, (Path(0.5, (EDGE,)),) * 25
     answer = Answer("q", "entities", Status.ANSWERED, values, paths)
     assert "… and 10 more answers; text(everything=True) shows all of them" in answer.text()
     whole = answer.text(everything=True)
@@ -126,7 +126,7 @@ def test_the_ledger_is_shown_on_request() -> None:
 
 def test_long_answers_are_cut_unless_asked_for() -> None:
     """Fifty answers and twenty proofs are enough for a screen; the rest is counted, or shown on request."""
-    values, paths = (AnswerValue("Grace", grounded=True),) * 60, (Path(0.5, (EDGE,)),) * 25
+    values, paths = (AnswerValue("Grace", grounded=True, paths=(0,)),) * 60, (Path(0.5, (EDGE,)),) * 25
     answer = Answer("q", "entities", Status.ANSWERED, values, paths)
     short, long = printed(answer), printed(answer, everything=True)
     assert "… and 10 more answers; -v shows all of them" in short
