@@ -2,7 +2,7 @@
 
 from fedkg.embed.hashing import HashingEmbedder
 from fedkg.llm.scripted import ScriptedModel
-from fedkg.reasoner.gold import GoldChain, GoldChat, GoldReasoner
+from fedkg.reasoner.gold import GoldChain, GoldChat, GoldCheck, GoldReasoner
 from fedkg.transport.fake import FakeTransport
 
-__all__ = ["FakeTransport", "GoldChain", "GoldChat", "GoldReasoner", "HashingEmbedder", "ScriptedModel"]
+__all__ = ["FakeTransport", "GoldChain", "GoldChat", "GoldCheck", "GoldReasoner", "HashingEmbedder", "ScriptedModel"]

@@ -7,7 +7,7 @@ therefore the most that retrieval and search let any model answer. It can be mad
 import json
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextvars import ContextVar
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
@@ -35,7 +35,7 @@ from fedkg.reasoner.calls.relation_paths import RelationPathsCall
 from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
 from fedkg.reasoner.prompted import PromptedModel
 
-__all__ = ["GoldChain", "GoldChat", "GoldReasoner", "prompt_tokens"]
+__all__ = ["GoldChain", "GoldChat", "GoldCheck", "GoldReasoner", "prompt_tokens"]
 
 Steps = tuple[tuple[str, Direction], ...]
 """The relations of a path by their names, each with its direction."""
@@ -46,16 +46,25 @@ REPLY: ContextVar[str] = ContextVar("reply")
 """What a GoldReasoner has written in reply to the call that it makes, in the task that makes it."""
 
 
+class GoldCheck(NamedTuple):
+    """A condition on the ends of a chain: the step from them, and the names of what those lead to that answer."""
+
+    step: tuple[str, Direction]
+    values: tuple[str, ...]
+
+
 class GoldChain(NamedTuple):
     """What is known of a question: the steps to its answers, relations by name with their directions, and their names.
 
-    `proven` is whether the question set shows a path of the graph with these steps. Errors are drawn by `id`.
+    `proven` is whether the question set shows a path of the graph with these steps. Errors are drawn by `id`. `checks`
+    are the conditions that tell the answers from the other ends of the steps.
     """
 
     steps: Steps
     answers: tuple[str, ...]
     proven: bool = True
     id: str = ""
+    checks: tuple[GoldCheck, ...] = ()
 
 
 class GoldChat:
@@ -177,8 +186,9 @@ class GoldReasoner:
 
     @REPLIES.replies_to(ChooseCall)
     async def _choose(self, call: ChooseCall) -> Decision:
-        """What has arrived, which decides; else what is on the way."""
-        return await self._replied(self._view(call.question, [*call.candidates, *call.kept]).decision(call.width), call)
+        """What has arrived, which decides once its checks were offered; else what is on the way."""
+        view = self._view(call.question, [*call.candidates, *call.kept])
+        return await self._replied(view.decision(call.width, {path.number for path in call.kept}), call)
 
     @REPLIES.replies_to(AdequacyCall)
     async def _enough(self, call: AdequacyCall) -> bool:
@@ -299,14 +309,27 @@ class _View:
         view = self._errors.view(self.states[number])
         return {"follows": view != WRONG, "deducible": view == ARRIVED}
 
-    def decision(self, most: int) -> dict[str, Any]:
-        """At most so many candidates that are on the way; those that have arrived alone, as all of the answer."""
+    def decision(self, most: int, kept_numbers: Collection[int] = ()) -> dict[str, Any]:
+        """At most so many candidates that are on the way; those that have arrived alone, as all of the answer.
+
+        Where the answers are told apart by checks, these decide; they are waited for until what has arrived was kept.
+        """
+        if checks := self._checks():
+            return {"picks": checks, "decides": True, "more": False}
         picked = self.choices(most)
         views = {number: self._errors.view(self.states[number]) for number in picked}
         arrived = [number for number, view in views.items() if view == ARRIVED]
         kept = arrived or [number for number, view in views.items() if view != WRONG]
         picks = [{"offer": number, "ends": []} for number in kept]
-        return {"picks": picks, "decides": bool(arrived), "more": False}
+        seen = not self._gold.checks or not set(arrived).isdisjoint(kept_numbers)
+        return {"picks": picks, "decides": bool(arrived) and seen, "more": False}
+
+    def _checks(self) -> list[dict[str, Any]]:
+        """The gold checks that are offered, each with those of its ends that meet the condition."""
+        chains = {(*self._gold.steps, check.step): check.values for check in self._gold.checks}
+        offered = [(candidate, chains.get(_steps(candidate), ())) for candidate in self._candidates]
+        named = [(candidate.number, _numbers(candidate, values)) for candidate, values in offered]
+        return [{"offer": number, "ends": ends, "check": True} for number, ends in named if ends]
 
     def scores(self, kind: str) -> list[dict[str, float]]:
         """1 for what leads on, 0 for the rest; `kind` is what they are called in the reply."""
@@ -334,6 +357,11 @@ def _told(gold: GoldChain) -> list[str]:
 
 def _steps(candidate: PromptCandidate) -> Steps:
     return tuple(zip(candidate.relations, candidate.directions, strict=True))
+
+
+def _numbers(candidate: PromptCandidate, names: Sequence[str]) -> list[int]:
+    """The numbers of the candidate's ends with these names."""
+    return [number for number, tail in enumerate(candidate.tails, 1) if tail in names]
 
 
 def _state(steps: Steps, chain: Steps) -> int:

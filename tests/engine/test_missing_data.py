@@ -177,3 +177,24 @@ async def test_ends_that_were_cut(tmp_path: Path) -> None:
             answer = await session.ask(PET, ["http://x/ann"])
     assert answer.status is Status.ANSWERED
     assert [caveat.kind for caveat in answer.caveats] == [CaveatKind.CUT]
+
+
+def play_check(messages: Sequence[Message], call: str) -> str:
+    """A model that picks the pets' homes, and is done."""
+    shown = messages[-1].content
+    check = re.search(r"(?m)^(\d+)\. .*→ lives in → (\d+)?", shown)
+    offer = check or re.search(r"(?m)^(\d+)\. .*→ pet →", shown)
+    picks = [{"offer": int(offer[1]) if offer else 1, "ends": [], "check": bool(check)}]
+    return json.dumps({"picks": picks, "decides": bool(check), "more": False, "unproven": ""})
+
+
+async def test_a_check_that_cannot_be_looked_up() -> None:
+    """The ends whose condition could not be checked do not answer, and that they might is admitted."""
+    homes = "".join(f"<http://x/{name}> <http://x/r/lives> <http://x/york> .\n" for name in ("rex", "bob"))
+    pets = "<http://x/ann> <http://x/r/pet> <http://x/bob> .\n"
+    model = ScriptedModel(play_check)
+    for broken, values in ((["bob"], ["Rex"]), ([], ["Bob", "Rex"])):
+        graph = Broken(NAMED + FACTS + pets + homes, *broken)
+        answer = await asked(graph, question="Which pet of Ann lives in York?", depth=2, chat=model, model=None)
+        assert sorted(value.value for value in answer.answers) == values
+        assert partial(answer) == [f"http://x/{name} (out), http://x/{name} (in)" for name in broken]

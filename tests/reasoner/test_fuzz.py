@@ -87,7 +87,8 @@ def decided(decision: Decision) -> bool:
     judged = decision.option in range(len(OPTIONS) + 1) and (
         bool(picks and decision.decides) or not (decision.verdict or decision.option or decision.ends)
     )
-    return known and ends and judged and type(decision.more) is bool
+    checks = set(decision.checks) <= set(picks) and decision.unproven == line(decision.unproven)
+    return known and ends and judged and checks and type(decision.more) is bool
 
 
 def verified(verdicts: tuple[Verdict, ...]) -> bool:
@@ -118,7 +119,8 @@ def concluded(conclusion: Conclusion) -> bool:
     judged = conclusion.option in range(len(OPTIONS) + 1) and (
         bool(conclusion.paths) or not (conclusion.verdict or conclusion.option)
     )
-    return ends and judged and set(conclusion.tails) <= set(conclusion.paths) <= NUMBERS
+    checks = set(conclusion.checks) <= set(conclusion.paths) and conclusion.unproven == line(conclusion.unproven)
+    return ends and judged and checks and set(conclusion.tails) <= set(conclusion.paths) <= NUMBERS
 
 
 def remembered(answer: ModelOnlyAnswer) -> bool:

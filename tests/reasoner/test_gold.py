@@ -25,7 +25,7 @@ from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
 from fedkg.reasoner.calls.relation_paths import RelationPathsCall
 from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
 from fedkg.reasoner.prompted import PromptedModel
-from fedkg.testing import GoldChain, GoldChat, GoldReasoner
+from fedkg.testing import GoldChain, GoldChat, GoldCheck, GoldReasoner
 
 Step = tuple[str, Direction]
 Reply = dict[str, Any]
@@ -242,3 +242,17 @@ async def test_an_unknown_question_is_an_error_that_names_it() -> None:
     with pytest.raises(QuestionError, match="no chain of the question 'Who was she"):
         await model.ask(PlanCall("Who was she?"))
     await model.close()
+
+
+async def test_it_takes_the_gold_check_where_that_is_offered() -> None:
+    """It waits one page for it, and takes the values that meet the condition; without it what has arrived decides."""
+    gold = GoldChain((FATHER,), ("Bob",), checks=(GoldCheck(JOB, ("miner",)),))
+    arrived, check = candidate(1, [FATHER], "Bob", "Tom"), candidate(2, [FATHER, JOB], "nurse", "miner")
+    other = candidate(3, [FATHER, CHILD], "Ann")
+
+    async def chosen(offers: Sequence[PromptCandidate], kept: Sequence[PromptCandidate] = ()) -> object:
+        return (await replied(lambda model: model.ask(ChooseCall(QUESTION, PLAN, offers, 4, kept)), gold))[0]
+
+    assert await chosen([arrived]) == Decision((1,), decides=False)
+    assert await chosen([other, check], [arrived]) == Decision((2,), decides=True, ends={2: (2,)}, checks=(2,))
+    assert await chosen([other], [arrived]) == Decision((1,), decides=True)

@@ -191,6 +191,16 @@ async def test_ends_that_were_not_offered_are_sent_back() -> None:
         await choose({"picks": [{"offer": 1, "ends": [5]}], "decides": True, "more": False})
 
 
+async def test_choose_names_checks_and_what_nothing_shows() -> None:
+    """A check needs ends before its last step; what is unproven is one safe line, and counts where the picks decide."""
+    pick = {"offer": 1, "ends": [], "check": True}
+    with pytest.raises(ModelReplyError, match="two steps or more"):
+        await choose({"picks": [pick], "decides": True, "more": False})
+    reply = {"picks": [{**pick, "check": "no"}], "decides": True, "more": False, "unproven": "in\n<1990>"}
+    assert await choose(reply) == Decision((1,), decides=True, unproven="in ‹1990›")
+    assert await choose({**reply, "decides": False}) == Decision((1,), decides=False)
+
+
 async def test_nothing_picked_decides_nothing() -> None:
     """An answer stands on a path."""
     assert await choose({"picks": [], "decides": True, "more": False}) == Decision(decides=False)
