@@ -94,7 +94,8 @@ def test_a_comparison_starts_from_several_entities(plan: str) -> None:
     for case, expected in beams.items():
         beam_calls = tuple(getattr(cost_estimate, case).by_call.get("beam", 0) for cost_estimate in (single, both))
         assert beam_calls == expected
-    assert both.typical.tokens_in > single.typical.tokens_in + (100 if plan == "paper" else 0)
+    if plan == "paper":  # the fused plan shows what was picked for every kind, and its wordings differ in length
+        assert both.typical.tokens_in > single.typical.tokens_in + 100
 
 
 def test_a_fallback_is_one_more_call_where_nothing_is_found() -> None:
