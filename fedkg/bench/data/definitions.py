@@ -47,10 +47,10 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A benchmark: its files in the data folder, how they are read, the graph's profile, the depth that it needs.
 
     graph: asked where no endpoint is given; "" for a benchmark that needs one. kind: of all its questions, where the
-    file does not say. topics: `gold` ones, or the method's `own` linking. only: which of its questions are asked, where
-    not all. conditions: those whose gold query the graph answers, so that all of their conditions stand in it. metric:
-    the one that its papers lead with. name: what its results are called, the file's where it says none. sha256: of each
-    of its files as the committed results were made from them.
+    file does not say. topics: `gold` ones, or the method's `own` linking; kinds: likewise of each question. only: which
+    of its questions are asked, where not all. conditions: those whose gold query the graph answers, so that all of
+    their conditions stand in it. metric: the one that its papers lead with. name: what its results are called, the
+    file's where it says none. sha256: of each of its files as the committed results were made from them.
     """
 
     title: str
@@ -61,6 +61,7 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     loader: str = "jsonl"
     kind: Kind | None = None
     topics: Literal["gold", "own"] = "gold"
+    kinds: Literal["gold", "own"] = "gold"
     only: Only | None = None
     conditions: Only | None = None
     metric: Metric = "hits_at_1"

@@ -1,6 +1,7 @@
 """The files of a benchmark: in a local folder, else fetched from the dataset's official location and cached.
 
-What is fetched is what the definition's checksum says, or is refused; nothing is fetched that has none.
+Questions of our own lie beside the bundled definitions. What is fetched is what the definition's checksum says, or is
+refused; nothing is fetched that has none.
 """
 
 import contextlib
@@ -17,6 +18,7 @@ from typing import IO
 
 from fedkg.bench.data.definitions import Definition
 from fedkg.cache.folders import claim
+from fedkg.config.resources import folder
 from fedkg.config.settings import Settings
 from fedkg.errors import DatasetError
 
@@ -47,6 +49,9 @@ def find(definition: Definition, name: str, data: Path | None, settings: Setting
 
 def present(definition: Definition, name: str, data: Path | None, settings: Settings | None = None) -> Path | None:
     """That file, by its whole path, where it is there already."""
+    bundled = folder("eval") / "benchmarks" / name
+    if bundled.suffix == ".jsonl" and bundled.is_file():
+        return bundled.absolute()
     local = (data or Path()) / name
     if local.is_file() and (data or local.is_absolute()):
         return local.absolute()

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from fedkg.bench.data.gold_facts import worded_facts
-from fedkg.bench.data.questions import BenchmarkQuestion, Gold
+from fedkg.bench.data.questions import BenchmarkQuestion, Gold, Missing
 from fedkg.bench.data.rows import Row, array, lines
 from fedkg.common.plugins import Registry
 from fedkg.core.question import Kind, check_options, check_question
@@ -57,7 +57,8 @@ class JsonLinesRow(msgspec.Struct, frozen=True):
     """A row of a JSON Lines file of ours, or of a user's: `question` and `answers` are needed, the rest is not.
 
     Answers and topics are texts, IRIs or entities; true and false are verdicts. `options` are texts, or texts by their
-    letters, one of which the answer may be. An id may be left out: it is the line's number then.
+    letters, one of which the answer may be. An id may be left out: it is the line's number then. There may be no answer
+    where `unanswerable` says what the graph lacks.
     """
 
     question: str
@@ -69,6 +70,7 @@ class JsonLinesRow(msgspec.Struct, frozen=True):
     options: tuple[str, ...] | dict[str, str] = ()
     hops: int | None = None
     gold_path: tuple[tuple[str, str, str], ...] = ()
+    unanswerable: Missing = ""
 
 
 def _plain(text: bytes, kind: Kind | None) -> BenchmarkQuestion:
@@ -87,6 +89,7 @@ def _plain(text: bytes, kind: Kind | None) -> BenchmarkQuestion:
         options=tuple(row.options.values() if isinstance(row.options, dict) else row.options),
         hops=row.hops or 0,
         gold_path=row.gold_path,
+        unanswerable=row.unanswerable,
     )
 
 
@@ -261,6 +264,7 @@ def checked_question(
     options: tuple[str, ...] = (),
     hops: int = 0,
     gold_path: tuple[tuple[str, str, str], ...] = (),
+    unanswerable: Missing = "",
 ) -> BenchmarkQuestion:
     """The question, if it can be asked and scored. Raises MisfitError."""
     topics = tuple(topics)
@@ -271,8 +275,11 @@ def checked_question(
             Iri.parse(named)
     except InputError as error:
         raise MisfitError(str(error)) from error
-    judged = tuple(dict.fromkeys(_judged(answers, kind, options)))
-    return BenchmarkQuestion(name, text, topics, judged, kind, options, hops or len(gold_path), gold_path)
+    if unanswerable and answers:
+        raise MisfitError("an unanswerable question has a gold answer", "answers")
+    judged = () if unanswerable else tuple(dict.fromkeys(_judged(answers, kind, options)))
+    depth = hops or len(gold_path)
+    return BenchmarkQuestion(name, text, topics, judged, kind, options, depth, gold_path, unanswerable=unanswerable)
 
 
 def _judged(answers: Sequence[Gold], kind: Kind | None, options: Sequence[str]) -> Sequence[Gold]:

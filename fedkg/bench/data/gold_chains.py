@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fedkg.bench.data import files
 from fedkg.bench.data.definitions import Definition
 from fedkg.bench.data.facts import Facts, Walked
 from fedkg.bench.data.questions import BenchmarkQuestion
@@ -60,7 +61,7 @@ class GoldChains:
     def _of_set(self, definition: Definition) -> Mapping[str, GoldChain]:
         """The chains that the question set names, by ids."""
         if definition.name not in self._listed:
-            file = self._data / definition.questions
+            file = files.find(definition, definition.questions, self._data)
             self._listed[definition.name] = listed(file) if definition.loader == "jsonl" else {}
         return self._listed[definition.name]
 

@@ -2,15 +2,18 @@
 
 import random
 from collections.abc import Sequence
+from typing import Literal
 
 import msgspec
 
 from fedkg.core.question import Kind
 
-__all__ = ["Bad", "BenchmarkQuestion", "Gold", "WordedFact", "drawn", "written"]
+__all__ = ["Bad", "BenchmarkQuestion", "Gold", "Missing", "WordedFact", "drawn", "written"]
 
 WordedFact = tuple[str, str, str]
 """Subject, relation and object as a set writes them: names and values, no IRIs."""
+Missing = Literal["", "fact", "entity", "relation"]
+"""What a graph lacks, so that a question has no answer there; "" where it has one."""
 
 
 class Gold(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -36,7 +39,7 @@ class BenchmarkQuestion(msgspec.Struct, frozen=True):
     `kind` is None where the set leaves it open. `gold_path` are (subject, relation, object), walked from the first
     topic; `hops` is its length, 0 where it is not known. `gold_facts` are those that the answer rests on, in no order
     and in words. `supported` says whether all conditions of the question stand in the graph, None where that is not
-    known.
+    known. `unanswerable` says what the graph lacks, where there is no gold answer on purpose.
     """
 
     id: str
@@ -49,6 +52,7 @@ class BenchmarkQuestion(msgspec.Struct, frozen=True):
     gold_path: tuple[tuple[str, str, str], ...] = ()
     gold_facts: tuple[WordedFact, ...] = ()
     supported: bool | None = None
+    unanswerable: Missing = ""
 
 
 class Bad(msgspec.Struct, frozen=True):

@@ -29,7 +29,7 @@ class AskingTask(msgspec.Struct, frozen=True):
 
 async def asked(session: Session, work: AskingTask, question: BenchmarkQuestion) -> QuestionRecord:
     """The record of one question; what it ended with is in it."""
-    kind = question.kind or work.definition.kind
+    kind = (question.kind or work.definition.kind) if work.definition.kinds == "gold" else None
     trace = GoldTrace(question, kind)
     try:
         answer = await session.ask(
@@ -145,6 +145,7 @@ def _record(
         gold_facts=len(table.facts),
         passed_facts=trace.facts(table),
         supported=question.supported,
+        unanswerable=question.unanswerable,
         edges=sum(len(path.edges) for path in answer.paths) if confirmed is None else len(confirmed),
         valid=None if confirmed is None else confirmed.count(True),
         gaps=len(answer.gaps),

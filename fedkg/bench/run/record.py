@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from fedkg.bench.data.definitions import Metric
-from fedkg.bench.data.questions import Bad, BenchmarkQuestion, Gold
+from fedkg.bench.data.questions import Bad, BenchmarkQuestion, Gold, Missing
 from fedkg.config.settings import masked
 from fedkg.core.answer import Answer, PathEdge
 from fedkg.core.caveat import CaveatKind
@@ -139,7 +139,7 @@ class QuestionRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     paths, `valid` of them the endpoint confirms; None where it was not asked. `paths` are a few of them, those of the
     answers first. `templates` are version and digest of the wording of each call that was made. `caveats` are the kinds
     of those that the answer has. `supported`: whether all conditions of the question stand in the graph; None where it
-    is not known.
+    is not known. `unanswerable`: what the graph lacks, where there is no gold answer on purpose.
     """
 
     id: str
@@ -156,6 +156,7 @@ class QuestionRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     gold_facts: int = 0
     passed_facts: dict[Stage, int] = {}
     supported: bool | None = None
+    unanswerable: Missing = ""
     edges: int = 0
     valid: int | None = None
     gaps: int = 0
@@ -242,6 +243,7 @@ def failed(question: BenchmarkQuestion, error: BaseException, kind: Kind | None 
         hops=question.hops or len(question.gold_path),
         gold_steps=len(question.gold_path),
         supported=question.supported,
+        unanswerable=question.unanswerable,
         usage=getattr(error, "usage", None) or Usage(),
         error=_message(error),
     )

@@ -2,6 +2,7 @@
 
 The rules are tried in this order, the first that fits decides:
 
+- `unfounded`: an answer without a caveat to a question that has none in the graph.
 - `overfull`: right answers, and others too. `incomplete`: right answers only, and not all of them.
 - `linking`: no topic was found, or none of those found is a gold one.
 - `error`: the question crashed, or an endpoint or the model failed.
@@ -42,6 +43,7 @@ Fault = Literal[
     "undecided",
     "incomplete",
     "overfull",
+    "unfounded",
 ]
 FAULTS: tuple[Fault, ...] = get_args(Fault)
 STAGES: tuple[Stage, ...] = get_args(Stage)
@@ -55,6 +57,8 @@ def fault(record: QuestionRecord, measures: Score | None = None) -> Fault | None
     measures = measures or score(record)
     if measures.exact:
         return None
+    if record.unanswerable and record.answers:
+        return "unfounded"
     if measures.hit:
         return "overfull" if measures.precision < 1 else "incomplete"
     return _ended(record) or (_judged if record.kind in JUDGED else _lost)(record)

@@ -18,14 +18,16 @@ import msgspec
 
 from fedkg.bench.run.record import GivenAnswer, QuestionRecord
 from fedkg.common.normalize import normalized_answer
+from fedkg.core.answer import Status
 from fedkg.core.caveat import CaveatKind
 from fedkg.core.question import JUDGED
 from fedkg.core.usage import Usage
 
-__all__ = ["CACHED", "COST", "LENIENT", "STRICT", "WALK", "Score", "covered", "mean", "score"]
+__all__ = ["CACHED", "COST", "KNOWING", "LENIENT", "STRICT", "WALK", "Score", "covered", "mean", "score"]
 
 STRICT = ("hits_at_1", "hit", "f1", "precision", "recall", "exact", "accuracy")
 LENIENT = ("lenient_hit", "contained_hit", "contained_f1")
+KNOWING = ("answerable", "refused", "unmarked")
 WALK = ("coverage", "path_validity", "faithful", "faithful_bridged", "grounded", "depth", "gold_depth")
 COST = ("calls", "tokens", "requests", "seconds", "price")
 CACHED = ("cache_hits", "replayed_calls", "replayed_tokens")
@@ -40,9 +42,12 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
     hits_at_1: the chance that an answer drawn from those ranked first is right. Answers of equal path score rank equal,
     so for one answer it is 0 or 1; of answers without paths the first ranks first. hit: any answer is right. f1,
     precision, recall, exact: of the answer set. accuracy: of a yes/no question, a claim or a choice whether the one
-    verdict is right, of others hits_at_1.
+    verdict is right, of others hits_at_1. An unanswerable question counts as right, in all of these, where there is no
+    answer, or one with a caveat.
 
-    What follows is None where it does not apply. coverage: share of the gold steps that were offered (FiDeLiS v4,
+    What follows is None where it does not apply. answerable: accuracy where there is a gold answer. refused: of an
+    unanswerable question whether it has no answer, or one with a caveat. unmarked: of an answer without a caveat
+    whether it is right. coverage: share of the gold steps that were offered (FiDeLiS v4,
     section 4.3, CR), or of the gold facts; where neither is known, whether a gold answer was. path_validity: share of
     the shown edges that the endpoint confirms (the same section, VR). faithful: share of the right answers that stand
     on confirmed paths (GCR, section 5.3: "the percentage of faithful reasoning in correctly predicted answers", where
@@ -66,6 +71,9 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
     lenient_hit: float = 0.0
     contained_hit: float = 0.0
     contained_f1: float = 0.0
+    answerable: float | None = None
+    refused: float | None = None
+    unmarked: float | None = None
     coverage: float | None = None
     path_validity: float | None = None
     faithful: float | None = None
@@ -85,11 +93,26 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
 
 def score(record: QuestionRecord) -> Score:
     """The scores of one question."""
+    if record.unanswerable:
+        return _unanswerable(record)
     gold = {item.iri or folded(item.label): folded(item.label) for item in record.gold if item.key}
     entities = {iri: folded(item.label) for item in record.gold for iri in item.entities}
     right = _right(record.answers, gold, entities)
     strict, lenient = _strict(record, gold, right), _lenient(record, gold, right)
-    return msgspec.structs.replace(strict, **lenient, **_walk(record, right), **_cost(record))
+    unmarked = strict.accuracy if record.answers and not record.caveats else None
+    knowing = {"answerable": strict.accuracy, "unmarked": unmarked}
+    return msgspec.structs.replace(strict, **lenient, **knowing, **_walk(record, right), **_cost(record))
+
+
+def _unanswerable(record: QuestionRecord) -> Score:
+    """Refused, or answered with a caveat, it is right; of errors only that no entity is called so is a refusal."""
+    unmarked = bool(record.answers) and not record.caveats
+    broken = record.status in {"error", Status.FAILED} and not record.error.startswith("TopicError:")
+    refused = float(not unmarked and not broken)
+    walk = _walk(record, [""] * len(record.answers)) | {"coverage": None}
+    right = dict.fromkeys((*STRICT, *LENIENT, "refused"), refused)
+    rest = {"unmarked": 0.0 if unmarked else None, **walk, **_cost(record)}
+    return msgspec.structs.replace(Score(), **right, **rest)
 
 
 def covered(record: QuestionRecord) -> dict[int, bool]:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from fedkg.bench.run.record import QuestionRecord
 from fedkg.bench.run.results import BenchmarkResult
 from fedkg.bench.scoring.error_classes import Fault, faults
-from fedkg.bench.scoring.scores import CACHED, COST, LENIENT, STRICT, WALK, Score, covered, score
+from fedkg.bench.scoring.scores import CACHED, COST, KNOWING, LENIENT, STRICT, WALK, Score, covered, score
 from fedkg.core.answer import Status
 
 __all__ = [
@@ -31,7 +31,7 @@ __all__ = [
     "summary",
 ]
 
-MEASURES = (*STRICT, *LENIENT, *WALK, *COST, *CACHED)
+MEASURES = (*STRICT, *LENIENT, *KNOWING, *WALK, *COST, *CACHED)
 RESAMPLES = 2_000
 BLOCK = 1_000_000
 """Draws that are held in memory at once."""
@@ -176,6 +176,8 @@ def _part(records: Sequence[QuestionRecord], scores: Sequence[Score], seed: int)
     values = rates(scores)
     if _unpriced(records):
         values[:, MEASURES.index("price")] = np.nan  # a mean of what is known would pass for that of all
+    if not any(record.unanswerable for record in records):
+        values[:, MEASURES.index("answerable")] = np.nan  # it is the accuracy
     estimates = zip(MEASURES, estimated(values, seed), strict=True)
     return Part(len(records), {name: estimate for name, estimate in estimates if estimate}, faults(records, scores))
 

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fedkg.bench.run import results
-from fedkg.bench.scoring.scores import CACHED, COST, STRICT, WALK
+from fedkg.bench.scoring.scores import CACHED, COST, KNOWING, STRICT, WALK
 from fedkg.bench.scoring.summary import Counts, MeanEstimate, Part, Summary, summary
 from fedkg.cli import options, show
 from fedkg.cli.eval.tables import add_row, cells, new_table, show_table
@@ -55,7 +55,7 @@ def show_summary(out: Console, scores: Summary) -> None:
         other = LENIENT_FOR.get(name, "")
         add_row(sides, name, *cells(measures.get(name)), *cells(measures.get(other), other))
     walk = new_table("", "mean", "95 % interval", "questions")
-    for name in (*WALK, *COST):
+    for name in (*KNOWING, *WALK, *COST):
         estimate = measures.get(name)
         add_row(walk, name, *cells(estimate), str(estimate.n) if estimate else "0")
     cached = new_table("from the cache, at no cost", "mean", "95 % interval", "questions")

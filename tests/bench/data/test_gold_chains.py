@@ -101,8 +101,9 @@ def test_where_rows_show_no_path_the_graph_is_asked(tmp_path: Path, monkeypatch:
 
 
 def test_the_known_sets_are_told_by_their_files(data: Path) -> None:
-    """MetaQA's rows name relations, WebQSP on FB15k-237 has a set; of QALD nothing is known."""
+    """MetaQA's rows name relations, WebQSP on FB15k-237 has a set; of QALD and of ours nothing is known."""
     chains = GoldChains(data)
     ways = {name: chains.known(definitions.find(name)) for name in tables.with_graph(data)}
     unknown = {"crlt-claims", "crlt-qa", "medqa-usmle", "qald10-codex"}
-    assert {name for name, known in ways.items() if not known} == unknown
+    natural = {name for name in ways if name.startswith("natural-")}
+    assert {name for name, known in ways.items() if not known} == unknown | natural

@@ -47,7 +47,7 @@ def test_the_questions_of_every_benchmark_can_be_read(name: str, data: Path) -> 
     questions, bad = loaders.read(definitions.find(name), data, skip_bad=True)
     assert len(bad) == LEFT_OUT.get(name, 0)
     assert len(questions) == READ.get(name, len(questions))
-    assert all(question.answers and question.id for question in questions)
+    assert all((question.answers or question.unanswerable) and question.id for question in questions)
     assert all(", line " in row.place and row.id and str(data) not in row.place for row in bad)
 
 
@@ -77,6 +77,7 @@ def test_topics_and_kinds_of_the_public_files(data: Path) -> None:
         ({"id": "x", "answers": ["b"]}, "missing required field `question`"),
         ({**ROW, "id": "x", "answers": 3}, "line 3 (x): "),
         ({**ROW, "id": "x", "answers": []}, "line 3 (x): there is no gold answer"),
+        ({**ROW, "id": "x", "unanswerable": "fact"}, "line 3 (x): an unanswerable question has a gold answer"),
         ({**ROW, "id": "x", "question": " "}, "line 3 (x): the question is empty"),
         ({**ROW, "id": "1"}, "line 3 (1): the id of line 1 again"),
         ({**ROW, "id": "2"}, "line 3 (2): the id of line 2 again"),

@@ -9,6 +9,7 @@ from fedkg.bench.data.questions import Gold
 from fedkg.bench.run.record import GivenAnswer, QuestionRecord, StageCount
 from fedkg.bench.scoring.error_classes import FAULTS, fault, faults
 from fedkg.bench.scoring.scores import score
+from fedkg.core.caveat import CaveatKind
 from fedkg.core.usage import Usage
 
 GOLD = (Gold("A", "http://x/a"), Gold("B", "http://x/b"))
@@ -132,6 +133,13 @@ def test_where_the_evidence_of_a_verdict_was_lost(
     given_answers = tuple(GivenAnswer(text) for text in answers)
     lost = record(kind="yesno", gold=(Gold("yes"),), gold_facts=2, passed_facts=facts, answers=given_answers)
     assert fault(msgspec.structs.replace(lost, passed=way("1 offered", "1 shown"))) == expected
+
+
+def test_an_answer_where_there_is_none_is_unfounded() -> None:
+    """Unless it has a caveat."""
+    answered = record(gold=(), answers=(GivenAnswer("x", "x"),), unanswerable="fact")
+    assert fault(answered) == "unfounded"
+    assert fault(msgspec.structs.replace(answered, caveats=(CaveatKind.GUESS,))) is None
 
 
 def test_faults_are_counted_in_one_order() -> None:

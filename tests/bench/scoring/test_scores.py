@@ -92,6 +92,34 @@ def test_hits_at_1_looks_at_the_best_ranked_only() -> None:
     assert leading(score(record(walked("x", "a", scores=(0.9, 0.1))))) == (0.0, 1.0, 0.5)
 
 
+@pytest.mark.parametrize(
+    ("answers", "more", "expected"),
+    [
+        ((), {}, (1.0, 1.0, None)),
+        (("a",), {}, (0.0, 0.0, 0.0)),
+        (("a",), {"caveats": (CaveatKind.GUESS,)}, (1.0, 1.0, None)),
+        ((), {"status": "error", "error": "TopicError: no entity is called so"}, (1.0, 1.0, None)),
+        ((), {"status": "error", "error": "TransportError: no reply"}, (0.0, 0.0, None)),
+    ],
+)
+def test_an_unanswerable_question_is_right_where_it_is_refused_or_marked(
+    answers: tuple[str, ...], more: dict[str, object], expected: tuple[float, float, float | None]
+) -> None:
+    """All strict and lenient scores say so; an outage is no refusal."""
+    asked = record(walked(*answers), gold=(), unanswerable="fact")
+    result = score(msgspec.structs.replace(asked, **more))
+    assert (result.accuracy, result.refused, result.unmarked) == expected
+    assert {getattr(result, name) for name in (*STRICT, *LENIENT)} == {expected[0]}
+    assert (result.answerable, result.coverage) == (None, None)
+
+
+def test_unmarked_answers_are_those_without_a_caveat() -> None:
+    """A marked answer is judged among the answerable ones alone."""
+    plain, marked = (score(record(walked("a"), caveats=caveats)) for caveats in ((), (CaveatKind.GUESS,)))
+    assert (plain.answerable, plain.unmarked, plain.refused) == (1.0, 1.0, None)
+    assert (marked.answerable, marked.unmarked, marked.refused) == (1.0, None, None)
+
+
 def test_an_error_is_wrong() -> None:
     """Questions that raised are in the denominator of all scores; their cost counts where it is on record."""
     result = score(record(status="error", usage=Usage()))
