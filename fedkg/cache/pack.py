@@ -29,7 +29,7 @@ from fedkg.errors import PackError
 __all__ = ["NAMESPACES", "SIZE_LIMIT", "Content", "Document", "Manifest", "documents", "export_pack", "import_pack"]
 
 FORMAT = 1
-NAMESPACES = frozenset({"neighbours", "labels", "twins", "searches", "known", "embeddings", "replies"})
+NAMESPACES = frozenset({"neighbours", "hidden", "labels", "twins", "searches", "known", "embeddings", "replies"})
 """What a pack may hold: replies of endpoints, embedders and models, and nothing of how they came."""
 LASTING = frozenset({"embeddings"})
 """What never gets stale. Nothing else in a pack may claim that: even a run with `refresh` would believe it."""
