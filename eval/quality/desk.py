@@ -24,7 +24,7 @@ from eval.support.report import Report, options, require
 from fedkg.cache.disk import DiskStore
 from fedkg.cache.journal import Journal
 from fedkg.cache.pack import export_pack, import_pack
-from fedkg.config.settings import Budget, SearchSettings, Settings
+from fedkg.config.settings import Budget, Settings
 from fedkg.core.answer import Answer
 from fedkg.core.question import Kind
 from fedkg.errors import FedkgError
@@ -127,7 +127,6 @@ class Where(NamedTuple):
             mode="offline" if offline else "live",
             replies=True,
             budget=Budget(),
-            search=SearchSettings(scoring="lookahead"),  # as when the pack was written
         )
 
     def chat(self) -> ChatModel:
