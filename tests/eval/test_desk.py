@@ -157,7 +157,6 @@ def test_a_day_is_a_day() -> None:
     assert desk.outcome(asked, answer).verdict == "right"
 
 
-@pytest.mark.skip(reason="the pack holds replies to the prompts of before the second walk; it is made anew at the desk")
 @pytest.mark.parametrize("pack", PACKS, ids=[pack.name for pack in PACKS])
 async def test_the_pack_replays(pack: Path, tmp_path: Path) -> None:
     """Each pack of the project gives the answers that its result file shows, offline and from nothing else."""
