@@ -1,8 +1,9 @@
 """Questions end to end over the OpenAI wire, with replies written by hand, and the pack from which they replay.
 
-`eval/desk.toml` names the questions. Their graphs are served on loopback at fixed ports, so that the pack needs no data
-set: what it holds is kept under these URLs. A run that was interrupted goes on where it stopped, since replies are
-kept. At the end all is asked once more in offline mode; what that touched is the pack.
+`eval/desk.toml` names the questions (`--list` another list, such as `eval/desk_conditions.toml`). Their graphs are
+served on loopback at fixed ports, so that the pack needs no data set: what it holds is kept under these URLs. A run
+that was interrupted goes on where it stopped, since replies are kept. At the end all is asked once more in offline
+mode; what that touched is the pack.
 
 What comes out says how good the prompts are, not how good any model is.
 """
@@ -10,6 +11,7 @@ What comes out says how good the prompts are, not how good any model is.
 import argparse
 import asyncio
 import contextlib
+import gzip
 import json
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -88,6 +90,7 @@ class Asked(msgspec.Struct, frozen=True):
     gold: tuple[str, ...]
     kind: Kind | None = None
     options: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -138,7 +141,7 @@ class Where(NamedTuple):
 def main() -> None:
     """Asks all questions, asks them again offline, writes the pack and the figures."""
     chosen = _arguments().parse_args()
-    desk = read(FOLDER / "desk.toml")
+    desk = read(chosen.list)
     require(
         chosen.data,
         *{question.file for question in desk.questions if question.file},
@@ -146,7 +149,7 @@ def main() -> None:
     )
     where = Where(desk.model, chosen.url, str(chosen.keep))
     asked = [question for question in questions(desk, chosen.data) if not chosen.only or question.id in chosen.only]
-    report = Report("desk", write=chosen.write)
+    report = Report(chosen.list.stem, write=chosen.write)
     with serving(desk, {question.endpoint for question in asked}, chosen.data):
         outcomes = asyncio.run(ask(asked, where, at_once=chosen.at_once))
     again = asyncio.run(ask(asked, where, offline=True))
@@ -166,6 +169,7 @@ def main() -> None:
 
 def _arguments() -> argparse.ArgumentParser:
     parser = options(__doc__ or "")
+    parser.add_argument("--list", type=Path, default=FOLDER / "desk.toml", help="the list of the questions")
     parser.add_argument("--url", default=URL, help="base URL of the OpenAI wire where the replies are written")
     keep = user_cache_path("fedkg") / "desk"
     parser.add_argument("--keep", type=Path, default=keep, help="folder where replies and facts are kept")
@@ -205,14 +209,18 @@ def _asked(entry: Entry, endpoint: str, row: Mapping[str, Any] | None) -> Asked:
             "choice",
             tuple(row["options"].values()),
         )
+    if "topic_entities" in row:
+        topics = tuple(topic["iri"] for topic in row["topic_entities"])
+        gold = tuple(answer["label"] for answer in row["answers"])
+        return Asked(entry.id, entry.set, endpoint, row["question"], gold, "entities", topics=topics)
     kind: Kind = "claim" if "claims" in entry.file else "yesno"
     return Asked(entry.id, entry.set, endpoint, row["query"], ("yes" if row["answer"] else "no",), kind)
 
 
 def _rows(file: Path) -> dict[str, Mapping[str, Any]]:
-    """The rows of a question set by their ids: a JSON array, or JSON Lines."""
-    text = file.read_text(encoding="utf-8")
-    rows = json.loads(text) if file.suffix == ".json" else map(json.loads, text.splitlines())
+    """The rows of a question set by their ids: a JSON array, or JSON Lines, compressed or not."""
+    content = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+    rows = json.loads(content) if file.suffix == ".json" else map(json.loads, content.splitlines())
     return {row["id"]: row for row in rows}
 
 
@@ -250,7 +258,7 @@ async def ask(asked: Sequence[Asked], where: Where, *, offline: bool = False, at
 async def _one(session: Session, asked: Asked, slots: asyncio.Semaphore) -> Outcome:
     async with slots:
         try:
-            answer = await session.ask(asked.question, kind=asked.kind, options=asked.options)
+            answer = await session.ask(asked.question, asked.topics, kind=asked.kind, options=asked.options)
         except FedkgError as error:
             return Outcome(asked, f"error: {type(error).__name__}: {error}")
     return outcome(asked, answer)

@@ -63,7 +63,7 @@ class Report:
             "cores": os.cpu_count(),
             "load_before": self._load,
             "versions": _versions(),
-            "command": f"python eval/{self._name}.py",
+            "command": f"python {_script(self._name)}",
             "seconds": round(time.monotonic() - self._started, 1),
             "figures": self.figures,
         }
@@ -79,6 +79,12 @@ def quantiles(values: Sequence[float], digits: int = 3) -> dict[str, float]:
     ordered = sorted(values)
     at = {"median": 0.5, "p99": 0.99, "max": 1.0}
     return {name: round(ordered[min(len(ordered) - 1, int(part * len(ordered)))], digits) for name, part in at.items()}
+
+
+def _script(name: str) -> str:
+    """The script that runs, from the project's folder; where another program runs it, the name of what it measures."""
+    script = Path(sys.argv[0]).resolve()
+    return str(script.relative_to(FOLDER.parent)) if script.is_relative_to(FOLDER) else f"eval/{name}.py"
 
 
 def _versions() -> dict[str, str]:

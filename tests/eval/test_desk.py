@@ -126,6 +126,15 @@ def test_the_questions_of_the_sets(data: Path) -> None:
     assert all(question.kind == "choice" and question.gold[0] in question.options for question in choices)
 
 
+def test_questions_with_topics(data: Path) -> None:
+    """The questions of CWQ and WebQSP start at the topics that their sets give, and ask for entities."""
+    listed = desk.read(ROOT / "eval" / "desk_conditions.toml")
+    asked = desk.questions(listed, data)
+    assert len({question.id for question in asked}) == len(asked) == 10
+    assert all(question.kind == "entities" and question.topics and question.gold for question in asked)
+    assert all(topic.startswith("http://rdf.freebase.com/ns/m.") for question in asked for topic in question.topics)
+
+
 @pytest.mark.exhaustive
 def test_our_own_gold_answers_are_what_the_graph_says(data: Path) -> None:
     """The query of each own question gives its gold answers."""
