@@ -1,5 +1,6 @@
 # make demo: installs what a user needs into .venv and answers three questions from the bundled sample.
-# make test: runs the tests, the large matrices with every pair of values (tests/support/pairwise.py).
+# make test: runs the tests, the large matrices with every pair of values (tests/support/pairwise.py), and none that
+# load PyTorch or cost seconds to go another case's way again.
 # make test-all: runs all cases of the large matrices too, and measures coverage; fails below the gate in pyproject.toml.
 # make cassettes: records tests/cassettes/ anew, from servers on loopback; needed where a request has changed.
 # make engines: installs Virtuoso and Redis from Debian's packages, and Comunica from npm's into .engines, where it can; tests that need them are skipped where they are absent.

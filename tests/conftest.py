@@ -87,11 +87,13 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Without `--all`, a test marked `pairwise` runs with a covering set of its cases (tests/support/pairwise.py).
 
-    What is marked `exhaustive` goes the way of another case with other values, at a price, and is left out.
+    What is marked `exhaustive` goes the way of another case with other values, at a price, and is left out; so is what
+    loads PyTorch, which takes longer than any test.
     """
     if not config.getoption("--all"):
-        kept, left_out = pairwise.thinned([item for item in items if not item.get_closest_marker("exhaustive")])
-        left_out += [item for item in items if item.get_closest_marker("exhaustive")]
+        costly = {item for item in items if item.get_closest_marker("exhaustive") or _loads_torch(item)}
+        kept, left_out = pairwise.thinned([item for item in items if item not in costly])
+        left_out += [item for item in items if item in costly]
         items[:] = kept
         config.hook.pytest_deselected(items=left_out)
     items[:] = _by_what_they_share(items)
@@ -102,12 +104,16 @@ def _by_what_they_share(items: Sequence[pytest.Item]) -> list[pytest.Item]:
 
     pytest-xdist deals half of the tests to each of two processes: so the one pays for torch, the other for Virtuoso.
     """
-    torch = [item for item in items if item.get_closest_marker("torch") or "tiny" in _fixtures(item)]
+    torch = [item for item in items if _loads_torch(item)]
     virtuoso = [item for item in items if "virtuoso" in _fixtures(item) or "virtuoso" in item.name]
     apart = {*torch, *virtuoso}
     rest = [item for item in items if item not in apart]
     middle = max(0, len(items) // 2 - len(torch))
     return [*torch, *rest[:middle], *virtuoso, *rest[middle:]]
+
+
+def _loads_torch(item: pytest.Item) -> bool:
+    return item.get_closest_marker("torch") is not None or "tiny" in _fixtures(item)
 
 
 def _fixtures(item: pytest.Item) -> Sequence[str]:

@@ -55,6 +55,7 @@ def test_meaning_is_near(model: Embedder) -> None:
 
 
 @needs("sentence-transformers", "sentence_transformers")
+@pytest.mark.torch
 def test_the_vectors_are_those_of_pytorch(model: Embedder) -> None:
     """Short and long texts, alone and beside others, in several languages: a cosine of at least 0.9999."""
     texts = ["capital", "a " * 400, "", "where was she born?", "Ort der Geburt", "出生地", "🙂", "CAPITAL of Ëurope"]

@@ -71,6 +71,7 @@ def folder(place: Path, *, pooling: str = "mean_tokens", prefix: str = "", **cha
 
 
 @needs("hf", "transformers")
+@pytest.mark.torch
 @pytest.mark.parametrize("pooling", ["mean_tokens", "cls_token"])
 def test_the_graph_computes_what_the_architecture_defines(pooling: str, tmp_path: Path) -> None:
     """Against transformers' own BERT with the same weights, texts of several lengths in one batch."""

@@ -14,6 +14,8 @@ EXACT = "http://www.w3.org/2004/02/skos/core#exactMatch"
 HYPERTENSION, SAME = f"{OBO}DOID_10763", f"{UMLS}C0020538"
 METFORMIN, DIABETES = f"{DRUG}DB00331", f"{UMLS}C0011860"
 
+pytestmark = pytest.mark.exhaustive  # the drugs are loaded into Virtuoso, which takes seconds
+
 
 @pytest.fixture(scope="module")
 def pair(oxigraph: ServeFiles, virtuoso: ServeFiles, request: pytest.FixtureRequest) -> Iterator[tuple[str, str]]:

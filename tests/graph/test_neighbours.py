@@ -654,6 +654,7 @@ async def test_collapsed_edges_are_the_two_step_relations(
             assert {fact for fact in relations if ".." not in fact[1]} <= {stated(edge) for edge in collapsed.edges}
 
 
+@pytest.mark.exhaustive
 async def test_hubs_of_wikidata(public: Callable[[str], EmbeddedTransport], wire: Wire, meter: Meter) -> None:
     """The United States have thousands of incoming edges: bounded, marked, alike in every batch, in few requests."""
     names = ["Q30", "Q937", "Q42", "Q145", "Q5"]

@@ -368,7 +368,7 @@ async def test_a_topic_without_edges_has_no_answer_in_the_graph(films: Path, met
 @pytest.mark.pairwise
 @pytest.mark.parametrize("says", [everything, first], ids=["everything", "first"])
 @pytest.mark.parametrize("form", ["groups", "pairs"])
-@pytest.mark.parametrize("beam", [1, 50])
+@pytest.mark.parametrize("beam", [1, 12, pytest.param(50, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("depth", [1, 50])
 @every_graph_method
 async def test_the_smallest_and_the_largest_search(

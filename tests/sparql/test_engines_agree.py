@@ -240,7 +240,9 @@ async def test_what_was_said_in_error_qualifies_nothing(over_http: Ask) -> None:
         assert {value for row in rows for name, value in row if name == "v"} == {'"1990"'}
 
 
-@pytest.mark.parametrize("name", ["freebase-fb15k237-cvt", "wikidata-codex-s"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("freebase-fb15k237-cvt", marks=pytest.mark.exhaustive), "wikidata-codex-s"]
+)
 async def test_engines_agree_on_public_graphs(
     name: str, data: Path, virtuoso: Callable[..., AbstractContextManager[str]], tmp_path: Path
 ) -> None:
