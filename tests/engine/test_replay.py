@@ -26,6 +26,7 @@ from fedkg.session import Session
 from fedkg.transport.offline import OfflineClient
 from fedkg.wiring.adapters import open_store
 from fedkg.wiring.endpoints import ConnectedEndpoint
+from tests.support.extras import needs
 
 ServeFiles = Callable[..., AbstractContextManager[str]]
 KING = "Who is the spouse of the director of King Kong?"
@@ -214,6 +215,7 @@ def played(prompt: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("served", [False, True])
+@needs("openai", "openai")
 async def test_a_run_with_a_model_replays_without_it(oxigraph: ServeFiles, tmp_path: Path, served: bool) -> None:
     """Model and engine are gone, there is no key: the same document, with the tokens that it cost at first."""
     sample, prompts, here = tmp_path / "sample.nt", list[str](), tmp_path / "here"
@@ -236,6 +238,7 @@ async def test_a_run_with_a_model_replays_without_it(oxigraph: ServeFiles, tmp_p
         await asked(endpoint, tmp_path / "there", "Who directed King Kong?", ["King Kong"], **options)
 
 
+@needs("openai", "openai")
 async def test_another_model_or_server_has_other_replies(tmp_path: Path) -> None:
     """A model of the same name at another URL is another one, also where the URL comes from the environment."""
     with model_server([]) as base:
@@ -245,6 +248,7 @@ async def test_another_model_or_server_has_other_replies(tmp_path: Path) -> None
             await asked("sample", tmp_path, KING, model=other, mode="offline")
 
 
+@needs("openai", "openai")
 async def test_replies_are_kept_where_that_is_wanted(tmp_path: Path) -> None:
     """Not by itself; where it is said, or in mode cached unless it is said otherwise; never on disk without a cache."""
     prompts: list[str] = []
@@ -264,6 +268,7 @@ async def test_replies_are_kept_where_that_is_wanted(tmp_path: Path) -> None:
         assert [await cost(replies=True, refresh=True), await cost(replies=True)] == [calls, 0]
 
 
+@needs("openai", "openai")
 async def test_a_run_without_its_replies_says_so(tmp_path: Path) -> None:
     """Its pack holds none, and offline the hint names what was left out."""
     with model_server([]) as base:
@@ -274,6 +279,7 @@ async def test_a_run_without_its_replies_says_so(tmp_path: Path) -> None:
     assert "only where it was asked with --replies" in caught.value.hint
 
 
+@needs("openai", "openai")
 def test_the_command_line_replays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`ask --replies`, export, import, `ask --mode offline`: the same document; the export says what it holds."""
     monkeypatch.setenv("OPENAI_API_KEY", "k3y-s3cret")

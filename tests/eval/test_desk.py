@@ -17,6 +17,7 @@ import pytest
 from eval.quality import desk
 from eval.quality.desk import Asked, Where
 from fedkg.core.answer import Answer, AnswerValue, Status
+from tests.support.extras import needs
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKS = sorted((ROOT / "cache").glob("*.fedkg"))
@@ -68,6 +69,7 @@ def by_hand() -> Iterator[tuple[str, list[Any]]]:
         thread.join()
 
 
+@needs("openai", "openai")
 async def test_a_run_and_its_pack(tmp_path: Path, oxigraph: Served, by_hand: tuple[str, list[Any]]) -> None:
     """What was answered once is answered alike from the pack, with neither endpoint nor model there."""
     url, replies = by_hand

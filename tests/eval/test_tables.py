@@ -20,6 +20,7 @@ from fedkg.core.usage import Usage
 from fedkg.methods.registry import METHODS
 from fedkg.reasoner.lexical import LocalModel
 from fedkg.testing import GoldChat
+from tests.support.extras import needs
 
 Command = Callable[..., None]
 X = "http://x/"
@@ -181,6 +182,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
+@needs("openai", "openai")
 def test_an_ablation_is_run_where_a_way_is_known(family: str, unknown: str, command: Command, tmp_path: Path) -> None:
     """What else is left out is said: another benchmark, and what the model cannot do.
 

@@ -23,6 +23,7 @@ from fedkg.reasoner.prompted import CONSTRAINT_LIMITS, PromptedModel, constraint
 from fedkg.session import Session
 from fedkg.testing import ScriptedModel
 from fedkg.training.examples import TrainingExample
+from tests.support.extras import needs
 
 QUESTION = "Who is the spouse of the director of King Kong?"
 PLAN = Plan(("spouse",), ("director", "spouse"), "The spouse is *placeholder*.", "entities", ("King Kong",))
@@ -265,6 +266,7 @@ def test_one_walk_of_a_path_of_many_ends() -> None:
         ({"path_model": "hf:/no/such/folder", "model": "local"}, SettingsError, "answers no questions"),
     ],
 )
+@needs("hf", "transformers")
 def test_models_that_cannot_be_had(options: Mapping[str, Any], error: type[FedkgError], message: str) -> None:
     """They are refused when the session is made, before anybody is asked anything."""
     with pytest.raises(error, match=message) as caught:

@@ -17,6 +17,7 @@ from fedkg.errors import EndpointError, InputError, ModelNameError, SettingsErro
 from fedkg.llm.openai import OpenAIModel
 from fedkg.session import Session
 from fedkg.testing import HashingEmbedder, ScriptedModel
+from tests.support.extras import needs
 from tests.support.pets import PETS, ask_about_pets, session_of
 
 
@@ -38,6 +39,7 @@ def test_a_model_without_name_or_key_is_said_at_once(model: str, says: str) -> N
     assert says in f"{caught.value} {caught.value.hint}"
 
 
+@needs("openai", "openai")
 def test_the_model_has_its_record_with_what_the_user_says_over_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -58,6 +60,7 @@ def test_the_model_has_its_record_with_what_the_user_says_over_it(
 
 
 @pytest.mark.parametrize(("clients", "slots"), [(1, 6), (2, 3), (100, 1)])
+@needs("openai", "openai")
 def test_the_requests_under_way_are_shared_by_processes(clients: int, slots: int) -> None:
     """`model_concurrency` holds for all `clients` together, with one request for each at least."""
     options: dict[str, Any] = {"model": "openai:m@http://127.0.0.1:1/v1", "model_concurrency": 6, "clients": clients}
@@ -70,6 +73,7 @@ def test_the_requests_under_way_are_shared_by_processes(clients: int, slots: int
 @pytest.mark.parametrize(
     ("name", "model"), [("m", "m"), ("@cf/meta/llama-3", "@cf/meta/llama-3"), ("m@20260101", "m@20260101")]
 )
+@needs("openai", "openai")
 def test_a_model_at_a_url_may_have_an_at_in_its_own_name(name: str, model: str) -> None:
     """What stands before the URL is the model."""
     with Session("sample", model=f"openai:{name}@http://127.0.0.1:1/v1") as session:
@@ -78,6 +82,7 @@ def test_a_model_at_a_url_may_have_an_at_in_its_own_name(name: str, model: str) 
     assert (chat.name, chat._model) == (f"openai:{model}@http://127.0.0.1:1/v1", model)
 
 
+@needs("openai", "openai")
 def test_a_context_that_no_prompt_fits_is_said() -> None:
     """Before anything is asked."""
     with pytest.raises(SettingsError, match="no prompt fits"):

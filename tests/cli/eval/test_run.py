@@ -434,6 +434,7 @@ def test_kept_replies_cost_the_run_nothing(cli: Cli, data: Path, graph: Path, sp
     assert [(usage["model_calls"], round(usage["price"], 9)) for usage in usages] == [(3, 0.03)] * 4
 
 
+@needs("openai", "openai")
 def test_what_a_failed_question_cost(cli: Cli, data: Path, graph: Path, dead: str) -> None:
     """A question that a model's failure ends has its calls in its record, and its cost in the means."""
     capitals(data, 1)
