@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 import click
+import msgspec
 from rich.text import Text
 
 from fedkg.cli import options, show
@@ -14,7 +15,7 @@ from fedkg.core.encoding import encode
 from fedkg.core.path import Neighbourhood
 from fedkg.core.question import Match
 from fedkg.core.rendering import edge_line, gap_line
-from fedkg.core.terms import Direction
+from fedkg.core.terms import Direction, Iri, own_name
 from fedkg.core.usage import Gap
 from fedkg.graph.hidden_edges import HiddenEdges
 
@@ -62,10 +63,27 @@ def _gap(neighbourhood: Neighbourhood) -> Gap:
 def _print(match: Match, edges: Sequence[PathEdge], limit: int, gaps: Sequence[Gap]) -> None:
     out = show.console()
     out.print(_heading(match))
-    show.lines(out, (edge_line(edge, "  ") for edge in edges[:limit]))
+    show.lines(out, (edge_line(edge, "  ") for edge in _told_apart(edges)[:limit]))
     if len(edges) > limit:
         out.print(Text(f"… and {len(edges) - limit} more edges; --limit shows more", "dim"))
     show.lines(out, map(gap_line, gaps))
+
+
+def _told_apart(edges: Sequence[PathEdge]) -> list[PathEdge]:
+    """The edges; relations that are called alike have their IRI beside the label."""
+    called: dict[str, set[Iri]] = {}
+    for edge in edges:
+        called.setdefault(_label(edge), set()).add(edge.relation)
+    return [_with_iri(edge) if len(called[_label(edge)]) > 1 else edge for edge in edges]
+
+
+def _label(edge: PathEdge) -> str:
+    return edge.labels.get(edge.relation.text) or own_name(edge.relation)
+
+
+def _with_iri(edge: PathEdge) -> PathEdge:
+    label = f"{_label(edge)} <{edge.relation.value}>"
+    return msgspec.structs.replace(edge, labels={**edge.labels, edge.relation.text: label})
 
 
 def _print_hidden(match: Match, counted: Sequence[HiddenEdges], *, nothing: bool) -> None:

@@ -85,3 +85,13 @@ def test_no_model_is_needed(cli: Cli, graph: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("FEDKG_MODEL", "anthropic:m")
     assert cli("search", "Strelsau", "-e", graph).exit_code == 0
     assert cli("neighbours", "Strelsau", "-e", graph).exit_code == 0
+
+
+def test_relations_that_are_called_alike_are_told_apart(cli: Cli, tmp_path: Path) -> None:
+    """Two predicates of one name have their IRIs beside it; one by itself has none."""
+    graph = tmp_path / "two.ttl"
+    graph.write_text('<http://x/a> <http://p/name> "Ann" ; <http://q/name> "Anna" ; <http://p/knows> <http://x/b> .')
+    lines = cli("neighbours", "http://x/a", "-e", graph).stdout.splitlines()
+    assert any("→ name <http://p/name> → Ann" in line for line in lines)
+    assert any("→ name <http://q/name> → Anna" in line for line in lines)
+    assert any("→ knows → b" in line for line in lines)
