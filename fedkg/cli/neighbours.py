@@ -15,7 +15,7 @@ from fedkg.core.encoding import encode
 from fedkg.core.path import Neighbourhood
 from fedkg.core.question import Match
 from fedkg.core.rendering import edge_line, gap_line
-from fedkg.core.terms import Direction, Iri, own_name
+from fedkg.core.terms import Direction, Iri
 from fedkg.core.usage import Gap
 from fedkg.graph.hidden_edges import HiddenEdges
 
@@ -73,16 +73,12 @@ def _told_apart(edges: Sequence[PathEdge]) -> list[PathEdge]:
     """The edges; relations that are called alike have their IRI beside the label."""
     called: dict[str, set[Iri]] = {}
     for edge in edges:
-        called.setdefault(_label(edge), set()).add(edge.relation)
-    return [_with_iri(edge) if len(called[_label(edge)]) > 1 else edge for edge in edges]
-
-
-def _label(edge: PathEdge) -> str:
-    return edge.labels.get(edge.relation.text) or own_name(edge.relation)
+        called.setdefault(edge.label(edge.relation), set()).add(edge.relation)
+    return [_with_iri(edge) if len(called[edge.label(edge.relation)]) > 1 else edge for edge in edges]
 
 
 def _with_iri(edge: PathEdge) -> PathEdge:
-    label = f"{_label(edge)} <{edge.relation.value}>"
+    label = f"{edge.label(edge.relation)} <{edge.relation.value}>"
     return msgspec.structs.replace(edge, labels={**edge.labels, edge.relation.text: label})
 
 
