@@ -19,6 +19,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
 from fedkg.common.one_line import Line, line
+from fedkg.reasoner.prompts.grouping import by_path
 
 __all__ = ["MOST_CHARACTERS", "MOST_STEPS", "rendered", "sandbox"]
 
@@ -165,7 +166,8 @@ def sandbox(shared: tuple[tuple[Path, str], ...]) -> ImmutableSandboxedEnvironme
         keep_trailing_newline=True,  # of what is included; the ends are stripped
     )
     allowed = {name: _counting(environment.filters[name]) for name in FILTERS.split()}
-    environment.filters = {**allowed, "join": joined, "line": line, "counted": counted, "measured": measured}
+    others: dict[str, Callable[..., Any]] = {"line": line, "counted": counted, "measured": measured, "join": joined}
+    environment.filters = {**allowed, "by_path": _counting(by_path), **others}
     environment.globals = {"dict": dict, "namespace": environment.globals["namespace"], "range": ranged}
     return environment
 
