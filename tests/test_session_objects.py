@@ -13,7 +13,7 @@ from fedkg.errors import InputError, MethodError
 from fedkg.methods import model_only, retrieve_once
 from fedkg.methods.base import Method, SearchResult, Task, Walk
 from fedkg.methods.registry import METHODS
-from fedkg.reasoner.lexical import LocalModel
+from fedkg.reasoner.local.model import LocalModel
 from fedkg.retrieval.base import Ranking, RankingRequest, RetrievalContext
 from fedkg.retrieval.model_scored import ModelScored
 from fedkg.retrieval.path_rag import PathRag

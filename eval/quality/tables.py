@@ -23,7 +23,7 @@ from fedkg.bench.run.runner import Job
 from fedkg.config.settings import Settings
 from fedkg.errors import MethodError
 from fedkg.methods.registry import METHODS, find
-from fedkg.reasoner.lexical import LocalModel
+from fedkg.reasoner.local.model import LocalModel
 from fedkg.testing import GoldChat
 
 QUESTIONS = 12

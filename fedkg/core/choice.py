@@ -7,6 +7,7 @@ import msgspec
 from fedkg.core.terms import Direction
 
 __all__ = [
+    "ChainEvidence",
     "Choice",
     "Conclusion",
     "Decision",
@@ -90,6 +91,33 @@ class Verdict(msgspec.Struct, frozen=True):
     finishes: bool
 
 
+class ChainEvidence(msgspec.Struct, frozen=True):
+    """What speaks for the chain of relations that `local` answers with, or came closest: features of a confidence.
+
+    `nearest` is the number of its path, 0 for none. `score` is its own, `second` that of the best chain of other
+    relations (0 where there is none), both as they were compared: a likeness, and what counts beside it. `unsaid` is
+    the share of the question's content words that none of its relations says, `unasked` that of its relations' content
+    words that the question does not say. `fitting` is how the ends agree with the kind of answer that is asked for: 1
+    where they do, -1 where they do not, 0 where either is unknown. `against` are the steps that go against what the
+    question says of their direction. `hops` is its length, `ends` how many it leads to.
+    """
+
+    nearest: int = 0
+    score: float = 0.0
+    second: float = 0.0
+    unsaid: float = 0.0
+    unasked: float = 0.0
+    fitting: int = 0
+    against: int = 0
+    hops: int = 0
+    ends: int = 0
+
+    @property
+    def margin(self) -> float:
+        """How far the best chain is ahead of the second."""
+        return self.score - self.second
+
+
 class Conclusion(msgspec.Struct, frozen=True):
     """What the answer call says: which offered paths answer the question.
 
@@ -98,7 +126,7 @@ class Conclusion(msgspec.Struct, frozen=True):
     is said with the answer, as a warning. `bridge` is the common knowledge that a verdict or an option rests on beside
     its paths, in the model's words: one safe line, empty for none. `checks` are the paths whose last step only tells
     which of the ends before it answer: those that lead to the path's tails. `unproven` are the question's words of a
-    condition that no path shows.
+    condition that no path shows. `evidence` is there where `local` concludes: also where it takes no path.
     """
 
     paths: tuple[int, ...] = ()
@@ -109,6 +137,7 @@ class Conclusion(msgspec.Struct, frozen=True):
     bridge: str = ""
     checks: tuple[int, ...] = ()
     unproven: str = ""
+    evidence: ChainEvidence | None = None
 
 
 class RelationPath(msgspec.Struct, frozen=True):

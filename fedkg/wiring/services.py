@@ -30,7 +30,7 @@ from fedkg.llm.ledger import Ledger
 from fedkg.methods import registry
 from fedkg.methods.base import Method
 from fedkg.reasoner.base import ReasoningModel
-from fedkg.reasoner.lexical import LocalModel
+from fedkg.reasoner.local.model import LocalModel
 from fedkg.reasoner.prompted import PromptedModel, constraint_levels
 from fedkg.reasoner.prompts import context_fit
 from fedkg.reasoner.prompts.library import PromptLibrary

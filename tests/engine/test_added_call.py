@@ -24,7 +24,7 @@ from fedkg.llm.ledger import Ledger
 from fedkg.methods.base import Expanding, Method, SearchResult, Task, Walk, ask
 from fedkg.methods.registry import METHODS
 from fedkg.reasoner.base import ReasoningModel
-from fedkg.reasoner.lexical import LocalModel
+from fedkg.reasoner.local.model import LocalModel
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.reasoner.prompts import library
 from fedkg.testing import ScriptedModel

@@ -16,7 +16,7 @@ from fedkg.errors import MethodError
 from fedkg.llm.base import Capability, Completion, Request
 from fedkg.llm.prices import Price
 from fedkg.methods.registry import METHODS
-from fedkg.reasoner.lexical import LocalModel
+from fedkg.reasoner.local.model import LocalModel
 from fedkg.reasoner.prompts.library import PromptLibrary
 from fedkg.session import Session
 from tests.support.habits import MOST_CALLS

@@ -41,7 +41,7 @@ from fedkg.methods.base import (
     Scoring,
 )
 from fedkg.reasoner.base import ReasoningModel
-from fedkg.reasoner.lexical import LocalModel
+from fedkg.reasoner.local.model import LocalModel
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.testing import GoldReasoner, ScriptedModel
 

@@ -38,7 +38,7 @@ from fedkg.errors import (
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.llm.base import Capability, Completion, Message, Request
 from fedkg.llm.ledger import Ledger
-from fedkg.reasoner.lexical import LocalModel
+from fedkg.reasoner.local.model import LocalModel
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.testing import HashingEmbedder, ScriptedModel
 from tests.support.shown_paths import chains

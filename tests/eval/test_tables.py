@@ -18,7 +18,7 @@ from fedkg.bench.run.results import BenchmarkResult
 from fedkg.bench.scoring.scores import score
 from fedkg.core.usage import Usage
 from fedkg.methods.registry import METHODS
-from fedkg.reasoner.lexical import LocalModel
+from fedkg.reasoner.local.model import LocalModel
 from fedkg.testing import GoldChat
 from tests.support.extras import needs
 

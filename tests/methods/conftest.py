@@ -13,7 +13,7 @@ from fedkg.core.usage import Usage
 from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.engine.question_run import QuestionRun
 from fedkg.graph.endpoint import SparqlGraph
-from fedkg.reasoner.lexical import LocalModel
+from fedkg.reasoner.local.model import LocalModel
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.testing import ScriptedModel
 

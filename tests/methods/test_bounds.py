@@ -19,7 +19,7 @@ from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.explored import IDLE
 from fedkg.methods import gcr
 from fedkg.methods.registry import METHODS
-from fedkg.reasoner.lexical import LocalModel
+from fedkg.reasoner.local.model import LocalModel
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.session import Session
 from tests.support.habits import HABITS, MOST_CALLS, Chat, Says

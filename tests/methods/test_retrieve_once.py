@@ -19,7 +19,7 @@ from fedkg.engine.question_run import QuestionRun
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.methods import retrieve_once
 from fedkg.methods.base import Answering, Completing, Expanding, Expansion, Need, SearchResult, Task, Walk
-from fedkg.reasoner.lexical import LocalModel
+from fedkg.reasoner.local.model import LocalModel
 
 TOPICS = (Iri("http://x/a"), Iri("http://x/b"))
 FILMS = """

@@ -20,7 +20,7 @@ from fedkg.embed.base import Similarity
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.llm.base import Completion, Request
 from fedkg.reasoner.base import ReasoningModel
-from fedkg.reasoner.lexical import LocalModel
+from fedkg.reasoner.local.model import LocalModel
 from fedkg.session import Session
 from fedkg.testing import GoldChain, GoldChat, GoldReasoner
 from fedkg.wiring.adapters import text_similarity

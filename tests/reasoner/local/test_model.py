@@ -23,7 +23,7 @@ from fedkg.reasoner.calls.plan import PlanCall
 from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
 from fedkg.reasoner.calls.relation_paths import RelationPathsCall
 from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
-from fedkg.reasoner.lexical import LEAST, PLANNED, LocalModel
+from fedkg.reasoner.local.model import LEAST, PLANNED, LocalModel
 
 QUESTION = "where was the wife of Peter Jackson born?"
 

@@ -1,6 +1,6 @@
 """A reasoning model without any language model: for use without a key, for tests, and as a baseline.
 
-It plans by content words, looks for the chain of relations that the question's words say best (`chain_reading`), stops
+It plans by content words, looks for the chain of relations that the question's words say best (`reading`), stops
 when no longer chain is said better, and answers with the tails of the best chain. What it cannot do, it abstains from.
 """
 
@@ -25,7 +25,10 @@ from fedkg.reasoner.calls.plan import PlanCall
 from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
 from fedkg.reasoner.calls.relation_paths import RelationPathsCall
 from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
-from fedkg.reasoner.chain_reading import Reading, RelationChain, chain_of, likeness
+from fedkg.reasoner.local.chains import RelationChain, chain_of
+from fedkg.reasoner.local.evidence import evidence
+from fedkg.reasoner.local.likeness import likeness
+from fedkg.reasoner.local.reading import Reading
 
 __all__ = ["LocalModel"]
 
@@ -169,13 +172,14 @@ class LocalModel:
         best = max(range(len(paths)), key=lambda index: score[index], default=None)
         if best is None:
             return Conclusion()
+        features = evidence(question, paths, chains, score, best)
         [fit] = await self._fits(question, [chains[best]], partly=True)
         if fit <= self._similarity.unrelated:
-            return Conclusion()
+            return Conclusion(evidence=features)
         share = _share(score[best])
         weak = share < self._similarity.weak
         note = f"this is a guess: its relations resemble the question by {share:.2f} only" if weak else ""
-        return Conclusion((paths[best].number,), note=note)
+        return Conclusion((paths[best].number,), note=note, evidence=features)
 
     async def _weighted(
         self, question: str, tried: Sequence[tuple[tuple[int, ...], RelationChain]], *, partly: bool = False

@@ -8,23 +8,16 @@ its span less like the relation, which also tells how long the chain has to be.
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fedkg.common.normalize import STOP_WORDS, content_words
-from fedkg.core.choice import PromptCandidate
-from fedkg.core.terms import Direction
+from fedkg.common.normalize import STOP_WORDS
 from fedkg.embed.base import Matrix
+from fedkg.reasoner.local.chains import RelationChain
 
-__all__ = ["CROSSED", "OVERLAP", "UNSAID", "Reading", "RelationChain", "chain_of", "likeness"]
+__all__ = ["UNSAID", "Reading", "asks_time"]
 
-OVERLAP = 0.23
-"""How much words in common count beside meaning, which small embedders miss for rare words."""
-CROSSED = 0.23
-"""Taken off a span for each "of" or "'s" that it goes beyond and its relation has not: that is a step of its own."""
 AGAINST = 0.08
 """Taken off for each step against its direction: of two walks with one name, the straight one is more often meant."""
 TURN, TURNED = 0.12, 0.2
@@ -40,64 +33,12 @@ UNSAID = -1.0
 MOST_UNITS = 16
 """A longer question is read by twos or threes of its words: spans grow with the square."""
 
-SHORTEST_STEM = 4
 TOKEN = re.compile(r"'s\b|[\w-]+")
-GENITIVE = re.compile(r"'s\b|\bof\b", re.IGNORECASE)
 APPOSITION = re.compile(r"\b(?:the|an?) [\w-]+ $", re.IGNORECASE)  # "the film X": what X is, not what is asked of it
 SAME = re.compile(r"\b(same|shares?|shared|also|both|together|co)\b", re.IGNORECASE)
 TIME = re.compile(r"\b(when|years?|dates?)\b", re.IGNORECASE)
-DATE = re.compile(r"(?:\d{1,2} )?(?:[^\W\d]{3,9} )?\d{3,4}(?: BCE?)?|\d{1,4}[-./]\d{1,2}(?:[-./]\d{1,4})?")
 FIRST = frozenset("'s a an are did do does is of the was were".split())
 """Words that say nothing where a span begins with them."""
-SYNONYMS = (
-    "child children daughter kid offspring son",
-    "genre category kind sort style type",
-    "parent dad father mom mother",
-    "spouse husband partner wife",
-    "tag describe describing keyword subject term theme topic word",
-)
-"""Everyday words for what graphs have one word for; as a thesaurus has them, and small embedders have not."""
-SENSES = {word: group.split()[0] for group in SYNONYMS for word in group.split()}
-
-
-class RelationChain(NamedTuple):
-    """A walk as it is compared: its topic as the question names it, relations, directions, whether it ends in dates.
-
-    `dated` is None where the ends are not known.
-    """
-
-    topic: str
-    relations: tuple[str, ...]
-    directions: tuple[Direction, ...] = ()
-    dated: bool | None = None
-
-    def before(self) -> "RelationChain":
-        """The chain without its last step; what it led to had edges, and dates have none."""
-        return RelationChain(self.topic, self.relations[:-1], self.directions[:-1], dated=False)
-
-    def then(self, step: "RelationChain") -> "RelationChain":
-        """The chain and one more step."""
-        return RelationChain(self.topic, self.relations + step.relations, self.directions + step.directions)
-
-    @property
-    def turns(self) -> int:
-        """How many steps go back by the relation just walked: to others that share something."""
-        return sum(self._turn(step) for step in range(1, len(self.relations)))
-
-    @property
-    def against(self) -> int:
-        """How many steps go against their relation's direction; a turn does so by its nature, one way or the other."""
-        return sum(way == "in" and not (step and self._turn(step)) for step, way in enumerate(self.directions))
-
-    def _turn(self, step: int) -> bool:
-        same = self.relations[step] == self.relations[step - 1]
-        return same and self.directions[step] != self.directions[step - 1]
-
-
-def chain_of(candidate: PromptCandidate) -> RelationChain:
-    """The chain that an offer shows, all of it, also where its text is the last step alone."""
-    dated = all(map(DATE.fullmatch, candidate.tails)) if candidate.tails else None
-    return RelationChain(candidate.topic, candidate.relations, candidate.directions, dated)
 
 
 class Reading:
@@ -114,7 +55,7 @@ class Reading:
     def bonus(self, chain: RelationChain) -> float:
         """What counts for or against a chain beside its words: turns, directions, length, and the kind of its ends."""
         turns = TURNED * bool(chain.turns) if SAME.search(self._rest) else -TURN * chain.turns
-        unlike = chain.dated is not None and chain.dated != bool(TIME.search(self._rest))
+        unlike = chain.dated is not None and chain.dated != asks_time(self._rest)
         longer = len(chain.relations) - 1
         return turns - AGAINST * chain.against - UNDATED * unlike - LONGER * longer
 
@@ -136,14 +77,9 @@ class Reading:
         return [fit[chain] for chain in chains]
 
 
-def likeness(spans: Sequence[str], relation: str, similarity: Matrix) -> Matrix:
-    """How well each span expresses a relation, shape (spans,).
-
-    Similarity in meaning, the words in common, and what the span goes beyond.
-    """
-    shared = np.array([_overlap(span, relation) for span in spans], dtype=np.float32)
-    crossed = np.array([max(0, _genitives(span) - _genitives(relation)) for span in spans], dtype=np.float32)
-    return np.asarray((1 - OVERLAP) * similarity + OVERLAP * shared - CROSSED * crossed, dtype=np.float32)
+def asks_time(question: str) -> bool:
+    """Whether the answer is a date."""
+    return TIME.search(question) is not None
 
 
 def _around(question: str, topic: str) -> tuple[str, str]:
@@ -222,32 +158,3 @@ def _summed(
         best = (before[:, np.newaxis] + tables[chain[-1]]).max(axis=0)
         sums[chain] = np.maximum.accumulate(np.maximum(best, before)) if partly else best
     return sums[chain]
-
-
-@lru_cache(maxsize=1 << 12)
-def _overlap(span: str, relation: str) -> float:
-    """The share of the relation's content words that the span says in some form."""
-    asked, stated = content_words(relation), content_words(span)
-    return sum(any(_akin(word, other) for other in stated) for word in asked) / max(1, len(asked))
-
-
-def _akin(first: str, second: str) -> bool:
-    """Whether two words are forms of one, "directed" and "co-director", "written" and "screenwriter", or synonyms."""
-    first, second = _sense(first), _sense(second)
-    if min(len(first), len(second)) < SHORTEST_STEM:
-        return first == second
-    return _stem(first) in second or _stem(second) in first
-
-
-def _sense(word: str) -> str:
-    return SENSES.get(word.removesuffix("s"), word)
-
-
-def _stem(word: str) -> str:
-    """The first three fifths of a word."""
-    return word[: max(SHORTEST_STEM, 3 * len(word) // 5)]
-
-
-@lru_cache(maxsize=1 << 12)
-def _genitives(text: str) -> int:
-    return len(GENITIVE.findall(text))

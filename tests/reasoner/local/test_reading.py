@@ -5,19 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedkg.core.choice import PromptCandidate
 from fedkg.core.terms import Direction
 from fedkg.embed.base import Matrix
-from fedkg.reasoner.chain_reading import (
-    CROSSED,
-    MOST_UNITS,
-    OVERLAP,
-    UNSAID,
-    Reading,
-    RelationChain,
-    chain_of,
-    likeness,
-)
+from fedkg.reasoner.local.chains import RelationChain
+from fedkg.reasoner.local.reading import MOST_UNITS, UNSAID, Reading
 
 OUTWARDS: tuple[Direction, ...] = ("out", "out")
 
@@ -77,57 +68,6 @@ def test_what_is_left_over_may_be_forgiven() -> None:
     assert reading.fits(similarities, [("wife",) * 3]) == [UNSAID]
 
 
-def test_a_span_goes_beyond_a_relation_by_its_genitives() -> None:
-    """An "of" in the relation's own name is no further step; words in common count in any form."""
-    spans = ["place of birth", "place of birth of the wife", "screenwriter"]
-    zeros = np.zeros(3, dtype=np.float32)
-    assert likeness(spans, "place of birth", zeros) == pytest.approx([OVERLAP, OVERLAP - CROSSED, 0])
-    assert likeness(spans, "written by", zeros) == pytest.approx([-CROSSED, -2 * CROSSED, OVERLAP])
-    assert likeness(spans, "by", zeros + 1)[2] == pytest.approx(1 - OVERLAP)
-
-
-def test_words_are_forms_of_one_only_where_their_stems_are() -> None:
-    """Short words have to be equal: a son is no person."""
-    zeros = np.zeros(3, dtype=np.float32)
-    assert likeness(["son", "directed", "sons"], "person", zeros) == pytest.approx([0, 0, 0])
-    assert likeness(["son", "directed", "co-director"], "director", zeros) == pytest.approx([0, OVERLAP, OVERLAP])
-
-
-@pytest.mark.parametrize(
-    ("span", "relation"),
-    [
-        ("what kinds", "genre"),
-        ("words that describe", "tags"),
-        ("mom", "parents"),
-        ("kids", "child"),
-        ("husband", "wife"),
-    ],
-)
-def test_everyday_words_mean_what_a_graph_has_one_word_for(span: str, relation: str) -> None:
-    """Synonyms count like forms of one word, in singular and plural; words of two groups do not."""
-    zeros = np.zeros(2, dtype=np.float32)
-    assert likeness([span, "country"], relation, zeros) == pytest.approx([OVERLAP, 0])
-    assert likeness([span, "type of parent"], "spouse", zeros)[1] < 0
-
-
-def test_the_chain_of_a_candidate_is_not_read_off_its_text() -> None:
-    """Relations and directions come as such: whatever stands in a label, or around the end, is no step."""
-    whole = PromptCandidate(1, "X → a → y ← b ← z [→ c → w]", ("a", "b"), ("z",), topic="X", directions=("out", "in"))
-    assert chain_of(whole) == RelationChain("X", ("a", "b"), ("out", "in"), dated=False)
-    alone = PromptCandidate(1, "← b ←", ("a", "b"), topic="X", directions=("in", "in"))
-    assert chain_of(alone) == RelationChain("X", ("a", "b"), ("in", "in"))
-
-
-@pytest.mark.parametrize("date", ["1999", "31 October 1961", "June 1961", "1961-10-31", "44 BC"])
-def test_a_chain_may_end_in_dates(date: str) -> None:
-    """As literals are shown; one end that is none is enough to say no."""
-    dated = [
-        chain_of(PromptCandidate(1, "X → a → y", ("a",), tails)).dated
-        for tails in [("1999", date), (date, "Paris"), ()]
-    ]
-    assert dated == [True, False, None] if date != "44 BC" else [False, False, None]
-
-
 def test_a_time_is_asked_for_or_not() -> None:
     """Dates where a place is asked for count as little as places where a time is."""
     born = [RelationChain("X", ("born",), ("out",), dated=dated) for dated in (True, False, None)]
@@ -150,13 +90,6 @@ def test_a_turn_back_is_meant_where_the_question_says_so() -> None:
     assert same.bonus(turn) > 0 > same.bonus(straight)
     assert plain.bonus(turn) < plain.bonus(straight)
     assert plain.bonus(RelationChain("X", ("a", "b"), ("out", "in"))) < 0
-
-
-def test_chains_grow_and_shrink_by_a_step() -> None:
-    """What a longer chain went on from had edges, so it was no date."""
-    chain = RelationChain("X", ("a",), ("out",)).then(RelationChain("", ("b",), ("in",)))
-    assert chain == RelationChain("X", ("a", "b"), ("out", "in"))
-    assert chain.before() == RelationChain("X", ("a",), ("out",), dated=False)
 
 
 @given(st.text(max_size=400), st.text(max_size=10))
