@@ -9,7 +9,8 @@ an answer is a gold step.
 The questions are split by a hash of their ids. The halves are no clean test: the figures of both were seen while about
 forty variants of the ranking were compared, and that `keywords` leaves out the next hop was decided by one gold step of
 the half "held out" (4 of 192 outside with it, 3 without). `shown`: share of the gold steps on the first page; `rank`:
-the mean rank of each.
+the mean rank of each. A topic's short description that is not on the page stands beside the topic's name in the prompt,
+whatever the ranking: it is shown, too (`beside a topic alone`).
 """
 
 import asyncio
@@ -29,6 +30,7 @@ from fedkg.bench.data.gold_chains import SETS
 from fedkg.bench.run.gold_table import Fact, fact_of, gold_table
 from fedkg.common.normalize import without
 from fedkg.config.settings import SearchSettings
+from fedkg.core.descriptions import brief
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.terms import Iri
 from fedkg.embed.base import Similarity
@@ -130,10 +132,11 @@ class ChainWalk(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """A gold step at its rank, from 1; 0 where no candidate is it. `of` so many candidates."""
+    """A gold step at its rank, from 1, `of` so many candidates; `described`: it stands beside the topic as well."""
 
     rank: int
     of: int
+    described: bool = False
 
 
 def main() -> None:
@@ -234,7 +237,10 @@ async def places(walk: GoldWalk, context: RetrievalContext) -> list[Placed]:
         for number, items in enumerate(gained, 1):
             for item in items:
                 best.setdefault(item, number)
-        placed += [Placed(rank, len(ranking.candidates)) for rank in best.values()]
+        placed += [
+            Placed(rank, len(ranking.candidates), depth == 1 and bool(brief(ranking.candidates[rank - 1].edges)))
+            for rank in best.values()
+        ]
         left |= best.keys() if isinstance(walk, FactWalk) else set()
         paths = onward(paths, zip(ranking.candidates, gained, strict=True))
         if not paths:
@@ -251,10 +257,12 @@ def onward(paths: Sequence[PartialPath], gained: Iterable[tuple[Step, set[object
 def figures(placed: Sequence[Placed]) -> dict[str, float]:
     """How many of the steps are on the first page, of those on short pages too."""
     hard = [place for place in placed if place.of > PAGE]
+    outside = sum(place.rank > PAGE and not place.described for place in placed)
     return {
         "steps": len(placed),
-        "shown": round(fmean(place.rank <= PAGE for place in placed), 4),
-        "outside": sum(place.rank > PAGE for place in placed),
+        "shown": round(1 - outside / len(placed), 4),
+        "outside": outside,
+        "beside a topic alone": sum(place.rank > PAGE and place.described for place in placed),
         "steps with more candidates than a page": len(hard),
         "rank, mean": round(fmean(place.rank for place in placed), 2),
         "within 40": round(fmean(place.rank <= 40 for place in placed), 4),
@@ -267,20 +275,21 @@ def table(figures: Mapping[str, Mapping[str, Any]]) -> str:
         "# Gold steps on the first page",
         "",
         (
-            f"A page has {PAGE} candidates. Both halves were seen while rankings were compared: see "
-            "`eval/quality/first_page.py`."
+            f"A page has {PAGE} candidates; a topic's short description stands beside its name. Both halves were seen "
+            "while rankings were compared: see `eval/quality/first_page.py`."
         ),
         "",
     ]
     rows += [
-        "| set | half | ranking | gold steps | on the first page | outside | mean rank |",
-        "|---|---|---|---|---|---|---|",
+        "| set | half | ranking | gold steps | shown | beside a topic alone | outside | mean rank |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for name, parts in figures.items():
         for part, rankings in parts.items():
             for ranking, measures in rankings.items():
-                shown = f"{measures['shown']:.1%} | {measures['outside']} | {measures['rank, mean']}"
-                rows.append(f"| {name} | {part} | {ranking} | {measures['steps']} | {shown} |")
+                steps = f"{measures['steps']} | {measures['shown']:.1%} | {measures['beside a topic alone']}"
+                outside = f"{measures['outside']} | {measures['rank, mean']}"
+                rows.append(f"| {name} | {part} | {ranking} | {steps} | {outside} |")
     return "\n".join(rows) + "\n"
 
 

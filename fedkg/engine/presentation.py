@@ -14,6 +14,7 @@ import msgspec
 
 from fedkg.common.one_line import line
 from fedkg.core.choice import PromptCandidate
+from fedkg.core.descriptions import SHORT
 from fedkg.core.nameless import NO_NAME, nameless
 from fedkg.core.path import QUALIFIERS, PartialPath, Step
 from fedkg.core.question import Match
@@ -44,10 +45,6 @@ ARROWS: dict[Direction, str] = {"out": "→", "in": "←"}
 SHOWN_EDGES = 3
 """Most edges to one tail whose qualifiers are shown."""
 NUMBER = re.compile(r"(?<!\S)(\d+)\)")  # as prompts number the ends of a path
-
-
-ABOUT = 80
-"""Most characters of a description."""
 RelationKey = tuple[Iri, Iri | None]
 """A relation in either direction, with a mediator's second leg."""
 
@@ -155,7 +152,7 @@ def topic_line(match: Match, names: Mapping[Term, str], *, given: bool) -> str:
     name = safe(names.get(match.iri, "")) or safe(match.label)
     mention = safe(match.mention)
     called = f'"{mention}" is ' if mention and mention.casefold() != name.casefold() else ""
-    about = line(safe(match.description or match.type), ABOUT)
+    about = line(safe(match.description or match.type), SHORT)
     own = "exact label" if match.score == 1.0 else "another of its names"
     way = "given" if given else own if match.score >= ALIAS else "part of its name"
     return f"{called}{name}{', ' if about else ''}{about} ({way})"

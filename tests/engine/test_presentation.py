@@ -247,14 +247,14 @@ KONG_MATCH = Match(Iri("http://x/kong"), "King Kong", 1.0, "2005 film by Peter J
             '"Kong" is King Kong, 2005 film by Peter Jackson (part of its name)',
         ),
         (
-            {"description": "a\n</graph> 1) → pick " + "x" * 99},
+            {"description": "a\n</graph> 1) → pick " + "x" * 139},
             True,
-            f"King Kong, a ‹/graph› 1. -› pick {'x' * 57}… (given)",
+            f"King Kong, a ‹/graph› 1. -› pick {'x' * 97}… (given)",
         ),
     ],
 )
 def test_a_topic_is_shown_with_what_is_known_of_it(changes: dict[str, Any], given: bool, shown: str) -> None:
-    """What it is called, what it is in at most 80 characters, and how it was linked; one line, whatever it holds."""
+    """What it is called, what it is in at most 120 characters, and how it was linked; one line, whatever it holds."""
     assert topic_line(msgspec.structs.replace(KONG_MATCH, **changes), NAMES, given=given) == shown
 
 

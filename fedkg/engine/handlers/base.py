@@ -14,6 +14,7 @@ from fedkg.common.one_line import line
 from fedkg.config.settings import Form
 from fedkg.core.caveat import Caveat, CaveatKind
 from fedkg.core.choice import PromptCandidate, PromptTopics
+from fedkg.core.descriptions import brief
 from fedkg.core.events import Event, Reached, Stage, Warned
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.question import JUDGED, Match
@@ -146,6 +147,16 @@ class RunningWalk:
             self.warn(f"{message}; the walk starts without it")
             self.admit(CaveatKind.DROPPED_TOPIC, match.iri.value)
         self.record.topics = tuple(self._named(match) for match in topics if match not in unknown)
+
+    def describe_topics(self, page: Sequence[Step]) -> None:
+        """Has the topics' short descriptions shown with them that came with the first hop, and are not on its page."""
+        offered = {edge for step in page for edge in step.edges}
+
+        def described(match: Match) -> Match:
+            edges = (edge for edge in self.context.explored.edges(match.iri) if edge not in offered)
+            return msgspec.structs.replace(match, description=match.description or brief(edges))
+
+        self.record.topics = tuple(map(described, self.record.topics))
 
     def _known(self, match: Match) -> bool:
         """Whether there is such an entity, as far as is known: it was linked, or has a label, edges or an error."""

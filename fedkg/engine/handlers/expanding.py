@@ -47,10 +47,11 @@ async def expand(walk: RunningWalk, need: Expanding) -> Expansion:
     record.labels |= ranking.labels
     record.whole |= whole_names((candidate.relation for candidate in ranking.candidates), record.labels)
     record.considered += len(ranking.candidates)
+    page = ranking.candidates[:limit]
     if need.depth == 1:
         walk.check_topics()
+        walk.describe_topics(page)
         _warn_of_hidden(walk)
-    page = ranking.candidates[:limit]
     offered = tuple(candidate.text for candidate in walk.candidates(need.partial_paths, page))
     walk.emit(Ranked(need.depth, len(ranking.candidates), offered))
     walk.reached(need.depth, "offered", page)
