@@ -4,16 +4,23 @@ import asyncio
 import contextvars
 import hashlib
 import itertools
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TypeVar, TypeVarTuple, Unpack
 
 import numpy as np
 
 from fedkg.cache.store import Store
 from fedkg.core.meter import count
 from fedkg.embed.base import Embedder, Matrix, unit_rows
+from fedkg.embed.cosine import HalfMatrix, cosines
 
 __all__ = ["NAMESPACE", "LazySimilarity"]
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 
 NAMESPACE = "embeddings"
 # a literal can be a whole article; the first words say what it is about, and models read no more than these
@@ -21,11 +28,11 @@ CLIP = 2_000
 
 
 class LazySimilarity:
-    """A Similarity by cosine over an Embedder, with a Store behind it.
+    """A Similarity by cosine over an Embedder, with a Store behind it; USearch compares.
 
     `embedded` counts the texts that the model had to read. Vectors are kept under the embedder's name and the SHA-256
-    of the text, as float16 (2 bytes a dimension; cosines move by less than 0.001), and are rounded before their first
-    use, so that a run from the store scores exactly like the run that filled it. `keep` bounds the vectors in memory.
+    of the text, as float16 (2 bytes a dimension; cosines move by less than 0.001), and are compared as they are kept,
+    so that a run from the store scores exactly like the run that filled it. `keep` bounds the vectors in memory.
 
     Embedder and store are used by one worker thread only: concurrent callers wait for each other and find what the
     others embedded.
@@ -42,7 +49,7 @@ class LazySimilarity:
         self._embedder = embedder
         self._store = store
         self._keep = keep
-        self._memory: dict[str, Matrix] = {}
+        self._memory: dict[str, bytes] = {}
         self._closed = False
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="fedkg-embed")
 
@@ -51,22 +58,24 @@ class LazySimilarity:
 
         Raises what the embedder raises.
         """
-        context = contextvars.copy_context()  # the worker counts for the question that asks
-        return await asyncio.get_running_loop().run_in_executor(self._worker, context.run, self._matrix, texts)
+        return unit_rows((await self.halves(texts)).astype(np.float32))
+
+    async def halves(self, texts: Sequence[str]) -> HalfMatrix:
+        """The vectors as they are kept: shape (len(texts), d), float16, (0, 0) for no texts.
+
+        Raises what the embedder raises.
+        """
+        return await self._at_work(self._matrix, texts)
 
     async def scores(self, query: str, texts: Sequence[str]) -> Matrix:
         """Shape (len(texts),), float32: the cosine of each text to the query, in -1..1."""
-        if not texts:
-            return np.zeros(0, dtype=np.float32)
-        matrix = await self.vectors([query, *texts])
-        return np.asarray(matrix[1:] @ matrix[0], dtype=np.float32)
+        return np.asarray((await self.table([query], texts))[0], dtype=np.float32)
 
     async def table(self, queries: Sequence[str], texts: Sequence[str]) -> Matrix:
         """Shape (len(queries), len(texts)), float32: the cosine of each text to each query; embedded in one batch."""
         if not queries or not texts:
             return np.zeros((len(queries), len(texts)), dtype=np.float32)
-        matrix = await self.vectors([*queries, *texts])
-        return np.asarray(matrix[: len(queries)] @ matrix[len(queries) :].T, dtype=np.float32)
+        return await self._at_work(self._table, queries, texts)
 
     def close(self) -> None:
         """Lets the worker thread end, without waiting for a batch that it is embedding.
@@ -76,15 +85,24 @@ class LazySimilarity:
         self._closed = True
         self._worker.shutdown(wait=False, cancel_futures=True)
 
-    def _matrix(self, texts: Sequence[str]) -> Matrix:
-        clean = [_clean(text) for text in texts]
-        places = {text: place for place, text in enumerate(dict.fromkeys(clean))}
-        if not places:
-            return np.zeros((0, 0), dtype=np.float32)
-        rows = self._rows(list(places))
-        return np.stack([rows[text] for text in places])[[places[text] for text in clean]]
+    async def _at_work(self, function: Callable[[Unpack[Ts]], T], *arguments: *Ts) -> T:
+        """What the function returns, called by the worker thread, which counts for the question that asks."""
+        call = partial(contextvars.copy_context().run, function, *arguments)
+        return await asyncio.get_running_loop().run_in_executor(self._worker, call)
 
-    def _rows(self, texts: Sequence[str]) -> Mapping[str, Matrix]:
+    def _table(self, queries: Sequence[str], texts: Sequence[str]) -> Matrix:
+        matrix = self._matrix([*queries, *texts])
+        return np.stack([cosines(query, matrix[len(queries) :]) for query in matrix[: len(queries)]])
+
+    def _matrix(self, texts: Sequence[str]) -> HalfMatrix:
+        clean = [_clean(text) for text in texts]
+        if not clean:
+            return np.zeros((0, 0), dtype=np.float16)
+        rows = self._rows(list(dict.fromkeys(clean)))
+        return _halves([rows[text] for text in clean])
+
+    def _rows(self, texts: Sequence[str]) -> Mapping[str, bytes]:
+        """The vector of each of the distinct texts, all of one length."""
         rows = {text: self._memory.pop(text) for text in texts if text in self._memory}
         try:
             rows |= self._stored([text for text in texts if text not in rows])
@@ -95,13 +113,12 @@ class LazySimilarity:
             self._remember(rows)
         return rows
 
-    def _stored(self, texts: Sequence[str]) -> dict[str, Matrix]:
+    def _stored(self, texts: Sequence[str]) -> dict[str, bytes]:
         keys = {self._key(text): text for text in texts}
         values = self._store.get_many(NAMESPACE, list(keys)) if keys else {}
-        rows = ((keys[key], _unpack(value)) for key, value in values.items())
-        return {text: row for text, row in rows if row is not None}
+        return {keys[key]: value for key, value in values.items() if _sound(value)}
 
-    def _fresh(self, texts: Sequence[str]) -> dict[str, Matrix]:
+    def _fresh(self, texts: Sequence[str]) -> dict[str, bytes]:
         if not texts:
             return {}
         packed = dict(zip(texts, map(_pack, self._embedder.embed(texts)), strict=True))
@@ -109,9 +126,9 @@ class LazySimilarity:
             self._store.put_many(NAMESPACE, {self._key(text): value for text, value in packed.items()})
         self.embedded += len(packed)
         count("labels_embedded", len(packed))
-        return {text: _rounded(value) for text, value in packed.items()}
+        return packed
 
-    def _remember(self, rows: Mapping[str, Matrix]) -> None:
+    def _remember(self, rows: Mapping[str, bytes]) -> None:
         """Puts the rows last; the first, those unused for longest, make room."""
         self._memory |= rows
         for text in list(itertools.islice(self._memory, max(0, len(self._memory) - self._keep))):
@@ -130,14 +147,16 @@ def _pack(row: Matrix) -> bytes:
     return row.astype("<f2").tobytes()
 
 
-def _rounded(value: bytes) -> Matrix:
-    row: Matrix = unit_rows(np.frombuffer(value, dtype="<f2").astype(np.float32)[np.newaxis])[0]
-    return row
+def _halves(values: Sequence[bytes]) -> HalfMatrix:
+    """Shape (len(values), d); d is the same for all."""
+    rows = np.frombuffer(b"".join(values), dtype="<f2")
+    return rows.reshape(len(values), -1).astype(np.float16, copy=False)
 
 
-def _unpack(value: bytes) -> Matrix | None:
-    """The stored row, or None where the bytes are none: neither of length 1 nor zero, as `unit_rows` makes them."""
+def _sound(value: bytes) -> bool:
+    """Whether the bytes are a vector as `unit_rows` makes them: of length 1 or zero."""
     if not value or len(value) % 2:
-        return None
-    norm = float(np.linalg.norm(np.frombuffer(value, dtype="<f2").astype(np.float32)))
-    return _rounded(value) if norm == 0 or abs(norm - 1) < 0.01 else None
+        return False
+    row = np.frombuffer(value, dtype="<f2").astype(np.float32)
+    norm = math.sqrt(float(row @ row))
+    return norm == 0 or abs(norm - 1) < 0.01

@@ -17,16 +17,13 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
-from usearch.index import MetricKind, search
 
 from fedkg.cache.folders import claim, read_bounded
+from fedkg.embed.base import Matrix
+from fedkg.embed.cosine import HalfMatrix, cosines
 from fedkg.errors import CacheError
 
 __all__ = ["VectorIndex"]
-
-Matrix = NDArray[np.float32]
-HalfMatrix = NDArray[np.float16]
 
 FORMAT = "fedkg label index 2"
 MOST_BYTES = 512 << 20
@@ -105,11 +102,9 @@ class VectorIndex:
             return []
         if vector.shape != rows.shape[1:]:
             raise ValueError(f"a vector of shape {vector.shape} in an index of {rows.shape[1]} dimensions")
-        matches = search(rows, vector.astype(np.float16), min(m, len(rows)), MetricKind.Cos, exact=True)
-        hits = [
-            (keys[int(number)], 1.0 - float(distance))
-            for number, distance in zip(matches.keys, matches.distances, strict=True)
-        ]
+        scores = cosines(vector.astype(np.float16), rows)
+        best = np.argpartition(-scores, min(m, len(rows)) - 1)[:m]
+        hits = [(keys[number], float(scores[number])) for number in best.tolist()]
         return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
 
     def save(self) -> None:

@@ -1,0 +1,57 @@
+"""Cosines of half-precision vectors, by USearch's exact search: the one place where vectors are compared.
+
+USearch sorts what it finds, which for a hub takes longer than the comparing. So the rows are the queries here, and what
+is searched is the one vector that they are compared with: each row finds it, at its distance. A cosine depends on its
+two vectors only, not on the rows beside them. It is within 0.000001 of numpy's in float32.
+"""
+
+import contextlib
+import ctypes
+import sys
+from functools import cache
+from types import ModuleType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedkg.embed.base import Matrix
+
+__all__ = ["HalfMatrix", "cosines"]
+
+HalfMatrix = NDArray[np.float16]
+
+
+def cosines(vector: HalfMatrix, rows: HalfMatrix) -> Matrix:
+    """Shape (n,), float32: the cosine of each of the `rows`, shape (n, d), to the `vector`, shape (d,).
+
+    0 beside a vector of zeros; NaN where a number is not finite. Raises ValueError where the shapes do not fit.
+    """
+    if vector.ndim != 1 or rows.ndim != 2 or rows.shape[1] != len(vector):
+        raise ValueError(f"a vector of shape {vector.shape} beside rows of shape {rows.shape}")
+    if not len(rows) or not vector.any():
+        return np.zeros(len(rows), dtype=np.float32)
+    usearch = _usearch()
+    _, distances, *_ = usearch.exact_search(
+        vector[np.newaxis],
+        rows,
+        1,
+        threads=1,
+        metric_kind=usearch.MetricKind.Cos,
+        metric_signature=usearch.MetricSignature.ArrayArraySize,
+    )
+    return np.asarray(1.0 - distances[:, 0], dtype=np.float32)
+
+
+@cache
+def _usearch() -> ModuleType:
+    """USearch's compiled module, without the front `usearch.index`, which loads bars of progress.
+
+    It brings a C++ runtime of its own, some of whose symbols are unique in a process: where it is loaded before the
+    system's runtime, libraries that use that one (onnxruntime) crash on loading. So the system's goes first, for all.
+    """
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            ctypes.CDLL("libstdc++.so.6", mode=ctypes.RTLD_GLOBAL)
+    import usearch.compiled  # noqa: PLC0415  # after the runtime
+
+    return usearch.compiled
