@@ -54,4 +54,5 @@ def _usearch() -> ModuleType:
             ctypes.CDLL("libstdc++.so.6", mode=ctypes.RTLD_GLOBAL)
     import usearch.compiled  # noqa: PLC0415  # after the runtime
 
-    return usearch.compiled
+    module: ModuleType = usearch.compiled
+    return module
