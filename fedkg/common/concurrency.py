@@ -25,6 +25,7 @@ async def concurrently(*awaitables: Awaitable[Any]) -> tuple[Any, ...]:
     try:
         return tuple(await asyncio.gather(*tasks))
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        if not all(task.done() for task in tasks):
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)

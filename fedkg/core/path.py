@@ -3,6 +3,9 @@
 All are frozen, and hold terms: text is made last, by `engine.presentation`.
 """
 
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
 import msgspec
 
 from fedkg.core.terms import DirectedRelation, Direction, Edge, Iri, Term
@@ -30,7 +33,7 @@ class Neighbourhood(msgspec.Struct, frozen=True):
     links: tuple[Edge, ...] = ()
 
 
-class Step(msgspec.Struct, frozen=True):
+class Step(msgspec.Struct, frozen=True, dict=True):
     """One possible next step of one partial path: a relation with tails (a group), or a single edge (a pair).
 
     `path_index` is the index of the path that it extends, `score` is S((r, e)) of FiDeLiS v4 Eq. 2, `complete` whether
@@ -43,10 +46,18 @@ class Step(msgspec.Struct, frozen=True):
     score: float = 0.0
     complete: bool = True
 
-    @property
+    @cached_property
+    def by_end(self) -> Mapping[Term, Sequence[Edge]]:
+        """The edges by the node that they lead to, in their order; sorted out once, since a walk looks often."""
+        edges: dict[Term, list[Edge]] = {}
+        for edge in self.edges:
+            edges.setdefault(edge.end, []).append(edge)
+        return edges
+
+    @cached_property
     def tails(self) -> tuple[Term, ...]:
         """The distinct nodes that the step leads to, in the order of the edges."""
-        return tuple(dict.fromkeys(edge.end for edge in self.edges))
+        return tuple(self.by_end)
 
 
 class PartialPath(msgspec.Struct, frozen=True):
@@ -106,9 +117,10 @@ class PartialPath(msgspec.Struct, frozen=True):
         edges: list[Edge] = []
         node = tail
         for step in reversed(self.steps):
-            edge = next((edge for edge in step.edges if edge.end == node), None)
-            if edge is None:
+            leading = step.by_end.get(node)
+            if leading is None:
                 return ()
+            edge = leading[0]
             edges.insert(0, edge)
             node = edge.start
         return tuple(edges) if node == self.topic else ()

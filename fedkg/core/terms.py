@@ -6,6 +6,7 @@ safely, such as an IRI with a quote in it, exists (endpoints do return them) but
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Literal as OneOf
 from typing import Self
 
@@ -42,6 +43,8 @@ SURROGATE = re.compile(r"[\ud800-\udfff]")
 LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
 ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
 UNESCAPED = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", re.DOTALL)
+IRIS = 10_000
+"""IRIs of which is remembered whether a query can carry them: each is asked several times."""
 TO_ESCAPE = re.compile(r'[\x00-\x1f\x7f"\\\x85\u2028\u2029\ud800-\udfff]')
 
 
@@ -97,13 +100,19 @@ class Iri(Term):
     @property
     def queryable(self) -> bool:
         """False for IRIs that no query can carry; endpoints do return such."""
-        return bool(ABSOLUTE_IRI.match(self.value)) and not ILLEGAL_IN_IRI.search(self.value)
+        return _can_be_queried(self.value)
 
     @property
     def local_name(self) -> str:
         """What follows the last `#`, `/` or `:`, as words: the label of last resort."""
-        tail = re.split(r"[#/:]", self.value.rstrip("#/"))[-1]
-        return re.sub(r"[._\s]+", " ", tail).strip() or self.value
+        value = self.value.rstrip("#/")
+        tail = value[max(map(value.rfind, "#/:")) + 1 :]
+        return " ".join(tail.replace(".", " ").replace("_", " ").split()) or self.value
+
+
+@lru_cache(IRIS)
+def _can_be_queried(iri: str) -> bool:
+    return bool(ABSOLUTE_IRI.match(iri)) and not ILLEGAL_IN_IRI.search(iri)
 
 
 class Literal(Term):

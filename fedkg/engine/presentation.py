@@ -7,6 +7,7 @@ anything, instructions for the model included: they are folded into one bounded 
 import itertools
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -42,6 +43,8 @@ __all__ = [
 SHOWN_ON_THE_WAY = 3
 SHOWN_TAILS = 40
 ARROWS: dict[Direction, str] = {"out": "→", "in": "←"}
+NAMES = 10_000
+"""Names that are remembered as they are shown: a walk shows the same ones again and again."""
 SHOWN_EDGES = 3
 """Most edges to one tail whose qualifiers are shown."""
 NUMBER = re.compile(r"(?<!\S)(\d+)\)")  # as prompts number the ends of a path
@@ -202,6 +205,7 @@ def shown_terms(path: PartialPath) -> list[Term]:
     return list(dict.fromkeys(terms))
 
 
+@lru_cache(NAMES)
 def safe(text: str) -> str:
     """A label as a line may hold it: at most 200 characters, no arrow, nothing like the number of an end."""
     return line(NUMBER.sub(r"\1.", line(text)).replace("→", "-›").replace("←", "‹-"))
@@ -228,9 +232,7 @@ def _step(
     step: Step, names: Mapping[Term, str], most: int, whole: Mapping[RelationKey, str] = MappingProxyType({})
 ) -> ShownStep:
     """Each tail with the qualifiers of the edges that lead to it: two terms of an office are told apart."""
-    edges: dict[Term, list[Edge]] = {}
-    for edge in step.edges:
-        edges.setdefault(edge.end, []).append(edge)
+    edges = step.by_end
     tails = dict(itertools.islice(edges.items(), most))
     qualified = [_qualified(tail_edges, tails, names) for tail_edges in tails.values()]
     shared = qualified[0] if len(tails) == len(edges) > 1 and step.complete and len(set(qualified)) == 1 else ""

@@ -5,7 +5,7 @@ Labels come in batches, those of relations by one catalogue where there is one; 
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 
 import msgspec
 
@@ -146,12 +146,18 @@ def best_label(row: Mapping[str, Term], languages: Sequence[str]) -> Ranked | No
 
     Language before predicate: a German user would rather read an alternative German name than an English one.
     """
-    tags = (*(tag.lower() for tag in languages), "mul", "")
+    tags = _tags(tuple(languages))
     for name, label in row.items():
         if name[:1] == "l" and name[1:].isdecimal() and isinstance(label, Literal) and label.value.strip():
             language = tags.index(label.language) if label.language in tags else len(tags)
             return language, int(name[1:]), label.value.strip()
     return None
+
+
+@cache
+def _tags(languages: tuple[str, ...]) -> tuple[str, ...]:
+    """The tags that labels have, the best first; a session has few sets of languages."""
+    return (*(tag.lower() for tag in languages), "mul", "")
 
 
 def _value(term: Term | None) -> str:

@@ -92,7 +92,8 @@ class Neighbours:
 
         if waiting:
             await size.load(small=any(map(_begins_small, self._engines())))
-            await concurrently(*(work() for _ in range(self._limits.concurrency)))
+            workers = 1 if len(waiting) <= size.now else self._limits.concurrency
+            await concurrently(*(work() for _ in range(workers)))
         return neighbourhoods
 
     async def _batch(self, batch: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:

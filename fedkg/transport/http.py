@@ -30,7 +30,7 @@ from fedkg.errors import (
     UntrustedError,
 )
 from fedkg.sparql.reply import EndpointReply
-from fedkg.transport import proxies, redirects
+from fedkg.transport import forms, proxies, redirects
 from fedkg.transport.reply_room import NO_ROOM, ReplyRoom, RoomShare
 
 __all__ = ["HttpTransport"]
@@ -96,10 +96,10 @@ class HttpTransport:
         `max_bytes`.
         """
         session = await anext(self._sessions.here())
-        started, url = time.monotonic(), str(self._url)
+        started, url, body = time.monotonic(), str(self._url), forms.encoded(self._form(query))
         with _mapped(self.name, self._timeout):
             for hops_left in range(redirects.MOST, -1, -1):
-                request = session.post(url, data=self._form(query), allow_redirects=False, proxy=self._proxy)
+                request = session.post(url, data=body, allow_redirects=False, proxy=self._proxy)
                 async with request as response:
                     location = response.headers.get("Location", "")
                     onward = redirects.onward(response.status, url, location, name=self.name, left=hops_left)
@@ -181,6 +181,7 @@ def _headers(url: yarl.URL, contact: str, further: Mapping[str, str]) -> dict[st
         # XML says the same, and some services have nothing else
         "Accept": "application/sparql-results+json, application/sparql-results+xml;q=0.5",
         "Accept-Encoding": ACCEPTED,
+        "Content-Type": forms.FORM,
         "User-Agent": f"fedkg/{_version()}" + (f" (+{contact})" if contact else ""),
     }
     if url.user is not None:
