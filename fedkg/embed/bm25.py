@@ -10,9 +10,10 @@ from functools import lru_cache
 import bm25s
 import numpy as np
 
+from fedkg.common.english import roots
 from fedkg.embed.base import Matrix
 
-__all__ = ["Bm25Similarity", "words"]
+__all__ = ["Bm25Similarity", "terms", "words"]
 
 K1 = 1.5
 B = 0.75
@@ -29,7 +30,8 @@ class Bm25Similarity:
     A score is BM25 (Lucene's variant, k1 = 1.5, b = 0.75) divided by the sum of the idf of all query words, the limit
     that no text exceeds however often it repeats every word. So scores lie in 0..1, keep BM25's order, and those of
     relations and of entities under one query can be added. Words that no text has count in the limit as the rarest: a
-    match of "of" alone stays small. Repeated texts count once in the corpus and score alike. Nothing is embedded.
+    match of "of" alone stays small. Words are compared by their English roots. Repeated texts count once in the corpus
+    and score alike. Nothing is embedded.
     """
 
     name = "bm25"
@@ -50,7 +52,7 @@ class Bm25Similarity:
 
 
 def _table(queries: Sequence[str], texts: Sequence[str]) -> Matrix:
-    corpus = {text: list(terms) for text in dict.fromkeys(texts) if (terms := words(text))}
+    corpus = {text: list(stems) for text in dict.fromkeys(texts) if (stems := terms(text))}
     index = bm25s.BM25(method="lucene", k1=K1, b=B)
     if corpus:
         index.index(list(corpus.values()), show_progress=False)
@@ -61,7 +63,7 @@ def _table(queries: Sequence[str], texts: Sequence[str]) -> Matrix:
 
 def _scored(query: str, index: bm25s.BM25, corpus: Mapping[str, list[str]]) -> dict[str, float]:
     """The score of each text of the corpus; nothing where none has a word of the query."""
-    asked = list(dict.fromkeys(words(query)))
+    asked = list(dict.fromkeys(terms(query)))
     known = set(asked).intersection(*[set().union(*corpus.values())])
     if not known:
         return {}
@@ -71,9 +73,15 @@ def _scored(query: str, index: bm25s.BM25, corpus: Mapping[str, list[str]]) -> d
 
 def _limit(asked: Sequence[str], corpus: Sequence[Sequence[str]]) -> float:
     """The sum of Lucene's idf over the query's words; its term-frequency factor tends to 1."""
-    sets = [set(terms) for terms in corpus]
-    counts = [sum(word in terms for terms in sets) for word in asked]
+    sets = [set(stems) for stems in corpus]
+    counts = [sum(word in stems for stems in sets) for word in asked]
     return sum(math.log1p((len(corpus) - count + 0.5) / (count + 0.5)) for count in counts)
+
+
+@lru_cache(maxsize=1 << 12)
+def terms(text: str) -> tuple[str, ...]:
+    """What of a label is compared: the roots of its words, so that "born" meets "birth", and "treat" "treats"."""
+    return roots(words(text))
 
 
 @lru_cache(maxsize=1 << 12)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedkg.embed.bm25 import K1, B, Bm25Similarity, words
+from fedkg.embed.bm25 import K1, B, Bm25Similarity, terms, words
 
 LABELS = ["place of birth", "date of birth", "country of citizenship", "place of death", "birth"]
 TEXTS = st.lists(st.text(st.characters(), max_size=12) | st.sampled_from(LABELS), max_size=8)
@@ -40,15 +40,24 @@ async def test_scores_are_bm25_over_the_sum_of_idf() -> None:
     assert third == pytest.approx(part("c", 2, 3) / sum(idf.values()), rel=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("query", "text"), [("born", "place of birth"), ("treat", "treats"), ("lions", "lion"), ("who wrote it", "writer")]
+)
+async def test_forms_of_one_word_meet(query: str, text: str) -> None:
+    """Inflected and derived forms count as the word itself."""
+    other, score = await scores(query, ["country", text])
+    assert score > other == 0
+
+
 @given(st.text(st.characters(), max_size=20) | st.sampled_from(LABELS), TEXTS)
 async def test_always_between_0_and_1(query: str, texts: list[str]) -> None:
     """Whatever the query and the texts, scores lie in 0..1, equal texts score alike, and only shared words count."""
     ranks = await scores(query, texts)
-    asked = set(words(query))
+    asked = set(terms(query))
     for text, score in zip(texts, ranks, strict=True):
         assert 0 <= score < 1
         assert score == ranks[texts.index(text)]
-        assert (score > 0) == bool(asked & set(words(text)))
+        assert (score > 0) == bool(asked & set(terms(text)))
 
 
 @given(st.lists(st.text(st.characters(), max_size=20) | st.sampled_from(LABELS), max_size=4), TEXTS)

@@ -1,0 +1,103 @@
+"""English words: their stems and roots, everyday wordings of relations, and kinds of answer; the lists are a data file.
+
+Stems are Snowball's (Porter2); words of one root that it leaves apart, "born" and "birth", have the root of their line
+in `english.toml`.
+"""
+
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from importlib.resources import files
+
+import msgspec
+
+__all__ = ["English", "Sense", "english", "root", "roots"]
+
+Phrase = tuple[str, ...]
+
+
+class Sense(msgspec.Struct, frozen=True):
+    """A relation as graphs name it and as people ask for it: phrases, each a tuple of roots."""
+
+    names: tuple[Phrase, ...]
+    words: tuple[Phrase, ...]
+
+
+class English(msgspec.Struct, frozen=True):
+    """The word lists, by roots: see the data file, whose parts are called alike.
+
+    `kinds` maps a root to the kinds of answer that it names, `asks` a question word to those that it asks for.
+    """
+
+    senses: tuple[Sense, ...]
+    agents: frozenset[str]
+    compounds: Mapping[str, tuple[str, ...]]
+    kinds: Mapping[str, frozenset[str]]
+    asks: Mapping[str, frozenset[str]]
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    families: tuple[str, ...]
+    agents: str
+    sense: tuple[dict[str, tuple[str, ...]], ...]
+    compounds: dict[str, tuple[str, ...]]
+    kinds: dict[str, str]
+    asks: dict[str, str]
+
+
+@lru_cache(maxsize=1)
+def _file() -> _File:
+    text = files("fedkg.common").joinpath("english.toml").read_text(encoding="utf-8")
+    return msgspec.convert(tomllib.loads(text), _File)
+
+
+@lru_cache(maxsize=1)
+def _families() -> dict[str, str]:
+    """Each stem of a family to that of its first word."""
+    lines = [line.split() for line in _file().families]
+    return {_stem(word): _stem(line[0]) for line in lines for word in line}
+
+
+@lru_cache(maxsize=1 << 14)
+def root(word: str) -> str:
+    """The stem of a word in small letters, or what all words of its family have: "directors" as "directed"."""
+    stem = _stem(word)
+    return _families().get(stem, stem)
+
+
+def roots(text: str | Iterable[str]) -> Phrase:
+    """The roots of some words, in their order."""
+    return tuple(root(word) for word in (text.split() if isinstance(text, str) else text))
+
+
+@lru_cache(maxsize=1)
+def english() -> English:
+    """The word lists."""
+    file = _file()
+    kinds: dict[str, set[str]] = {}
+    for kind, words in file.kinds.items():
+        for word in roots(words):
+            kinds.setdefault(word, set()).add(kind)
+    return English(
+        tuple(Sense(_phrases(sense["names"]), _phrases(sense["words"])) for sense in file.sense),
+        frozenset(roots(file.agents)),
+        dict(file.compounds),
+        {word: frozenset(named) for word, named in kinds.items()},
+        {word: frozenset(named.split()) for word, named in file.asks.items()},
+    )
+
+
+def _phrases(texts: Sequence[str]) -> tuple[Phrase, ...]:
+    return tuple(roots(text) for text in texts)
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> Callable[[str], str]:
+    import snowballstemmer  # noqa: PLC0415  # forty languages: not before a word is stemmed
+
+    stemmer: Callable[[str], str] = snowballstemmer.stemmer("english").stemWord
+    return stemmer
+
+
+def _stem(word: str) -> str:
+    return _stemmer()(word)
