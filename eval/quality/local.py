@@ -1,4 +1,4 @@
-"""How `local`, which has no language model, reads the shared sets: each half of a set, with and without the depth given.
+"""How `local`, which has no language model, reads the shared sets, with and without the depth given.
 
 The halves of a public set are those of its questions whose id has an even (tuning) or odd (test) SHA-256. What is tuned
 is tuned on the tuning halves alone. Topics are the gold ones of the public sets, by name; those of our own natural
@@ -26,7 +26,7 @@ from fedkg.bench.data.definitions import Definition
 from fedkg.bench.data.questions import BenchmarkQuestion
 from fedkg.bench.run import runner
 from fedkg.bench.run.executors import InProcess
-from fedkg.bench.run.record import QuestionRecord
+from fedkg.bench.run.record import QuestionRecord, WalkedEdge
 from fedkg.bench.run.runner import Job
 from fedkg.bench.scoring.scores import KNOWING, mean, score
 from fedkg.config.settings import SearchSettings, Settings
@@ -84,8 +84,13 @@ def _definition(name: str, chosen: argparse.Namespace) -> Definition:
 
 
 def _job(name: str, chosen: argparse.Namespace) -> Job:
-    cache = {"cache": bool(chosen.cache), "cache_dir": str(chosen.cache or "")}
-    settings = Settings(model=chosen.model, embedder=chosen.embedder, replies=False, **cache)
+    settings = Settings(
+        model=chosen.model,
+        embedder=chosen.embedder,
+        replies=False,
+        cache=bool(chosen.cache),
+        cache_dir=str(chosen.cache or ""),
+    )
     job = runner.prepared(settings, _definition(name, chosen), chosen.data, skip_bad=True, verify=False)
     questions = [question for question in job.questions if name in NATURAL or half_of(question.id) == chosen.half]
     return msgspec.structs.replace(job, questions=tuple(questions[: chosen.limit]))
@@ -94,10 +99,13 @@ def _job(name: str, chosen: argparse.Namespace) -> Job:
 def _shown(question: BenchmarkQuestion, record: QuestionRecord) -> str:
     gold = ", ".join(item.label or item.key for item in question.answers[:3])
     given = ", ".join(answer.label or answer.key for answer in record.answers[:3])
-    ways = [
-        " ".join(f"{'→' if edge.direction == 'out' else '←'} {edge.relation}" for edge in path) for path in record.paths
-    ]
-    return f"  {question.id} {question.question} | {gold} | {given or record.status} | {'; '.join(ways[:1])} {[str(caveat) for caveat in record.caveats]}"
+    way = " ".join(map(_step, record.paths[0])) if record.paths else ""
+    caveats = " ".join(map(str, record.caveats))
+    return f"  {question.id} {question.question} | {gold} | {given or record.status} | {way} {caveats}"
+
+
+def _step(edge: WalkedEdge) -> str:
+    return f"{'→' if edge.direction == 'out' else '←'} {edge.relation}"
 
 
 async def _records(name: str, chosen: argparse.Namespace) -> Sequence[QuestionRecord]:
