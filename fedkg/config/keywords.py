@@ -49,6 +49,8 @@ class SettingsKeywords(TypedDict, total=False):
     clients: int | None
     strict: bool | None
     fallback: Fallback | None
+    guess_below: float | None
+    refuse_below: float | None
     search: SearchSettings | None
     budget: Budget | None
     total_budget: Budget | None

@@ -65,6 +65,7 @@ Verifier = Literal["deductive", "adequacy", "log-probability", "none"]
 ConstraintLevel = Literal["token", "schema", "index"]
 """What holds a model to the paths of a trie: each token that it writes, its reply's schema, or checked choices."""
 Weight = Annotated[float, msgspec.Meta(ge=0, le=1_000)]
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 DAY = 86_400.0
 
 
@@ -165,7 +166,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     of these requests. budget: for one question; total_budget (the table `run` of a settings file): for all questions of
     a session together.
     strict: `fedkg ask` ends an answer with a caveat with exit code 5. fallback: `model` answers from memory what the
-    graph leaves open; such an answer has the caveat `recalled`.
+    graph leaves open; such an answer has the caveat `recalled`. guess_below: an answer with less confidence has the
+    caveat `guess`; refuse_below: one with less still is no answer, and only shown as what came closest.
     """
 
     endpoints: tuple[str, ...] = ()
@@ -190,6 +192,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     clients: Width = 1
     strict: bool = False
     fallback: Fallback = "off"
+    guess_below: Share = 0.8
+    refuse_below: Share = 0.2
     search: SearchSettings = SearchSettings()
     budget: Budget = Budget(seconds=300.0)
     total_budget: Budget = msgspec.field(default=Budget(), name="run")

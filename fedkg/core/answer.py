@@ -34,7 +34,8 @@ class Answer(msgspec.Struct, frozen=True):
     """The answer document: what `ask --json` prints and `verify` reads.
 
     `ledger` has the model's calls in their order; `options` are those that a choice was among. `caveats` are what the
-    answer admits, each with what it is about.
+    answer admits, each with what it is about. `confidence` is how likely the answers are right, in 0..1; None where the
+    model gives none. `closest` is what a search came to that had too little of it to be an answer: the graph states it.
     """
 
     question: str
@@ -51,6 +52,8 @@ class Answer(msgspec.Struct, frozen=True):
     method: str = "fidelis"
     measures: dict[str, float | str] = {}
     caveats: tuple[Caveat, ...] = ()
+    confidence: float | None = None
+    closest: tuple[AnswerValue, ...] = ()
     version: int = DOCUMENT_VERSION
 
     def unproven(self, identified: Callable[[Edge], bool] = _identifies_nothing) -> tuple[AnswerValue, ...]:
@@ -113,6 +116,8 @@ class Answer(msgspec.Struct, frozen=True):
     def _ending(self) -> Iterator[RenderedLine]:
         """How it ended, what is missing, and what it cost."""
         yield rendering.status_line(self.status)
+        if self.closest:
+            yield rendering.closest_line(self.closest)
         yield from map(rendering.caveat_line, () if self.answers else self.caveats)
         yield from map(rendering.gap_line, self.gaps)
         for warning, times in Counter(self.warnings).items():

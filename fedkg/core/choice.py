@@ -99,7 +99,10 @@ class ChainEvidence(msgspec.Struct, frozen=True):
     the share of the question's content words that none of its relations says, `unasked` that of its relations' content
     words that the question does not say. `fitting` is how the ends agree with the kind of answer that is asked for: 1
     where they do, -1 where they do not, 0 where either is unknown. `against` are the steps that go against what the
-    question says of their direction. `hops` is its length, `ends` how many it leads to.
+    question says of their direction. `hops` is its length, `ends` how many it leads to. `left` is how much better the
+    chain fits part of the question than all of it, `weakest` how much the relation that is said worst is like the words
+    that say it best. `names` is how many names the question has beside its topics, `renamed` whether the graph calls
+    the topic otherwise than the question does.
     """
 
     nearest: int = 0
@@ -111,6 +114,10 @@ class ChainEvidence(msgspec.Struct, frozen=True):
     against: int = 0
     hops: int = 0
     ends: int = 0
+    left: float = 0.0
+    weakest: float = 0.0
+    names: int = 0
+    renamed: bool = False
 
     @property
     def margin(self) -> float:
@@ -127,6 +134,7 @@ class Conclusion(msgspec.Struct, frozen=True):
     its paths, in the model's words: one safe line, empty for none. `checks` are the paths whose last step only tells
     which of the ends before it answer: those that lead to the path's tails. `unproven` are the question's words of a
     condition that no path shows. `evidence` is there where `local` concludes: also where it takes no path.
+    `confidence` is how likely the paths answer the question, in 0..1; None where the model gives none.
     """
 
     paths: tuple[int, ...] = ()
@@ -138,6 +146,7 @@ class Conclusion(msgspec.Struct, frozen=True):
     checks: tuple[int, ...] = ()
     unproven: str = ""
     evidence: ChainEvidence | None = None
+    confidence: float | None = None
 
 
 class RelationPath(msgspec.Struct, frozen=True):

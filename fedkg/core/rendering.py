@@ -19,6 +19,7 @@ __all__ = [
     "Role",
     "Span",
     "caveat_line",
+    "closest_line",
     "counted",
     "dollars",
     "edge_line",
@@ -38,6 +39,8 @@ Role = Literal["text", "answer", "status", "relation", "detail", "caution"]
 
 OPTION, REASON, WARNING = 500, 500, 1_000
 """Most characters of an option or IRI, of a gap's parts, and of a warning."""
+CLOSEST = 3
+"""Most entities and values that are named as what came closest."""
 SMALLEST = 0.0001
 """US dollars; less is not told in figures."""
 SENTENCES = {
@@ -138,6 +141,15 @@ def more_lines(count: int, most: int | None, noun: str, how: str) -> Iterator[Re
 def status_line(status: Status) -> RenderedLine:
     """How the question ended, as a sentence."""
     return (Span(SENTENCES[status], "status"),)
+
+
+def closest_line(values: Sequence[AnswerValue]) -> RenderedLine:
+    """What came closest and is no answer, the first few of it."""
+    names = [plain(value.value, OPTION) for value in values[:CLOSEST]]
+    names += [f"{len(values) - CLOSEST} more"] if len(values) > CLOSEST else []
+    listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    closest = f"The closest {'is' if len(names) == 1 else 'are'} {listed},"
+    return (Span(f"{closest} which the graph states, but it may not answer this.", "caution"),)
 
 
 def caveat_line(caveat: Caveat) -> RenderedLine:

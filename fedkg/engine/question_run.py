@@ -34,6 +34,7 @@ from fedkg.engine.handlers.base import UNUSABLE
 from fedkg.engine.interpreter import Interpreter
 from fedkg.engine.presentation import path_text
 from fedkg.engine.recall import OPEN, recalled
+from fedkg.engine.standing import missing, resting, standing
 from fedkg.engine.walk import WalkContext, WalkRecord, widened
 from fedkg.errors import BudgetError, TopicError
 from fedkg.graph.base import Graph
@@ -306,9 +307,10 @@ class QuestionRun:
         proven = self._answering(proven, names)
         answers, paths = compose(self._plan, proven, result.conclusion, names)
         answers += remembered(self._plan, result.from_memory)
-        answers = answers if result.paths or result.from_memory or not self._spent else ()
         self._warn_of_cuts(result, proven)
-        status = self._status(answers, result)
+        kept = answers if result.paths or result.from_memory or not self._spent else ()
+        answers, stands = standing(kept, result.conclusion.confidence, self.settings)
+        status = self._status(answers, result, refused=bool(stands.closest))
         if from_memory := await self._recalled(status):
             answers, status = from_memory, Status.ANSWERED
         return Answer(
@@ -325,7 +327,9 @@ class QuestionRun:
             options=self._plan.options,
             method=self.settings.method if self.method is None else registry.name_of(self.method),
             measures=result.measures,
-            caveats=self._admitted(result, answers),
+            caveats=(*self._admitted(result, answers), *stands.caveats),
+            confidence=stands.confidence,
+            closest=stands.closest,
         )
 
     async def _recalled(self, status: Status) -> tuple[AnswerValue, ...]:
@@ -345,14 +349,10 @@ class QuestionRun:
 
         Not what is missing elsewhere, nor the labels of what the document shows: without these it is the same answer.
         """
-        missing = (*self._explored.missing(), *self._missed)
-        partial = (Caveat(CaveatKind.PARTIAL, f"{gap.asked}, from {gap.endpoint}") for gap in missing)
-        bridge = result.conclusion.bridge if answers and self._plan.kind in JUDGED else ""
+        gaps = (*self._explored.missing(), *self._missed)
         before = (*self._caveats, *self._record.caveats, *result.caveats)
-        unproven = result.conclusion.unproven if answers else ""
-        rests = {CaveatKind.BRIDGE: bridge, CaveatKind.UNPROVEN: unproven}
-        admitted = (Caveat(kind, words) for kind, words in rests.items() if words)
-        return tuple(dict.fromkeys((*before, *admitted, *partial)))
+        rests = resting(result.conclusion, self._plan.kind) if answers else ()
+        return tuple(dict.fromkeys((*before, *rests, *missing(gaps))))
 
     def _warn_of_cuts(self, result: SearchResult, proven: Ends) -> None:
         """Warns of what was not fetched, not shown to the model, or has no room in the document."""
@@ -405,7 +405,7 @@ class QuestionRun:
             self._warn(f"{number:,} of the ends of its paths have no name in this graph and are no answers")
         return named
 
-    def _status(self, answers: Sequence[AnswerValue], result: SearchResult) -> Status:
+    def _status(self, answers: Sequence[AnswerValue], result: SearchResult, *, refused: bool = False) -> Status:
         if answers:
             return Status.ANSWERED
         if self._abstains:
@@ -423,7 +423,7 @@ class QuestionRun:
         # neither is a likeness that is too small a judgement that the graph has none
         judged = self._record.judged and not (self.reasoner.exhaustive and self._record.considered)
         linked = not any(caveat.kind in UNLINKED for caveat in (*self._caveats, *self._record.caveats))
-        seen = result.exhausted and not self._nameless and judged and linked and not self.reasoner.left_out
+        seen = result.exhausted and not (self._nameless or refused) and judged and linked and not self.reasoner.left_out
         return Status.NONE if seen and not self._spent else Status.NOT_FOUND
 
     def usage(self) -> Usage:

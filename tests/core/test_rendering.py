@@ -2,8 +2,8 @@ import re
 
 import pytest
 
-from fedkg.core.answer import PathEdge
-from fedkg.core.rendering import edge_line, html, text, usage_line
+from fedkg.core.answer import AnswerValue, PathEdge
+from fedkg.core.rendering import closest_line, edge_line, html, text, usage_line
 from fedkg.core.terms import Iri, Literal, Qualifier, Through
 from fedkg.core.usage import Usage
 
@@ -93,3 +93,17 @@ def test_html_is_escaped() -> None:
         "</pre",
     }
     assert "\x1b" not in page
+
+
+@pytest.mark.parametrize(
+    ("values", "listed"),
+    [
+        (["Rex"], "is Rex"),
+        (["Rex", "Tom\x1b"], "are Rex and Tom"),
+        (["a", "b", "c", "d", "e"], "are a, b, c and 2 more"),
+    ],
+)
+def test_what_came_closest_is_named(values: list[str], listed: str) -> None:
+    """The first few of it, made harmless for a terminal."""
+    shown = text([closest_line([AnswerValue(value) for value in values])])
+    assert shown == f"The closest {listed}, which the graph states, but it may not answer this."

@@ -155,6 +155,7 @@ def _record(
         templates={call.call: call.template for call in answer.ledger},
         warnings=answer.warnings,
         caveats=tuple(dict.fromkeys(caveat.kind for caveat in answer.caveats)),
+        confidence=answer.confidence,
     )
 
 

@@ -139,7 +139,8 @@ class QuestionRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     paths, `valid` of them the endpoint confirms; None where it was not asked. `paths` are a few of them, those of the
     answers first. `templates` are version and digest of the wording of each call that was made. `caveats` are the kinds
     of those that the answer has. `supported`: whether all conditions of the question stand in the graph; None where it
-    is not known. `unanswerable`: what the graph lacks, where there is no gold answer on purpose.
+    is not known. `unanswerable`: what the graph lacks, where there is no gold answer on purpose. `confidence` is that
+    of the answers, or of what came closest where it was too little.
     """
 
     id: str
@@ -166,6 +167,7 @@ class QuestionRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     templates: dict[str, str] = {}
     warnings: tuple[str, ...] = ()
     caveats: tuple[CaveatKind, ...] = ()
+    confidence: float | None = None
     error: str = ""
 
 

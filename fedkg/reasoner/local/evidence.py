@@ -1,8 +1,9 @@
 """What speaks for a chain: features from which the confidence of an answer is made."""
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Collection, Sequence
 
-from fedkg.common.normalize import content_words, without
+from fedkg.common.normalize import content_words, normalized_answer, without
 from fedkg.core.choice import ChainEvidence, PromptCandidate
 from fedkg.reasoner.local.chains import RelationChain
 from fedkg.reasoner.local.likeness import akin
@@ -29,7 +30,18 @@ def evidence(
         against=chain.against,
         hops=len(chain.relations),
         ends=len(path.tails) + path.more,
+        names=_names(question, {other.topic for other in chains}),
+        renamed=bool(path.start) and normalized_answer(path.topic) != normalized_answer(path.start),
     )
+
+
+def _names(question: str, topics: Collection[str]) -> int:
+    """How many words with a capital or figure the question has beside its topics; not the one that it begins with."""
+    text = question.replace("’", "'")
+    rest = functools.reduce(without, sorted(topics, key=len, reverse=True), text)
+    words = rest.split()
+    later = words[1:] if words[:1] == text.split()[:1] else words
+    return sum(word != word.lower() and bool(content_words(word)) for word in later)
 
 
 def _unmatched(words: Sequence[str], others: Sequence[str]) -> float:

@@ -7,6 +7,8 @@ when no longer chain is said better, and answers with the tails of the best chai
 from collections.abc import Sequence
 from typing import TypeVar
 
+import msgspec
+
 from fedkg.common.normalize import content_words
 from fedkg.config.settings import ConstraintLevel
 from fedkg.core.choice import Choice, Conclusion, Decision, ModelOnlyAnswer, PromptCandidate, RelationPath, Verdict
@@ -172,8 +174,11 @@ class LocalModel:
         best = max(range(len(paths)), key=lambda index: score[index], default=None)
         if best is None:
             return Conclusion()
-        features = evidence(question, paths, chains, score, best)
         [fit] = await self._fits(question, [chains[best]], partly=True)
+        [whole] = await self._fits(question, [chains[best]])
+        weakest = await self._weakest(question, chains[best])
+        features = evidence(question, paths, chains, score, best)
+        features = msgspec.structs.replace(features, left=fit - whole, weakest=weakest)
         if fit <= self._similarity.unrelated:
             return Conclusion(evidence=features)
         share = _share(score[best])
@@ -212,6 +217,11 @@ class LocalModel:
             for place, value in zip(places, fits, strict=True):
                 fit[place] = value
         return fit
+
+    async def _weakest(self, question: str, chain: RelationChain) -> float:
+        """How much the relation that the question says worst is like the words that say it best."""
+        said = await self._likeness(Reading(question, chain.topic).spans, [chain.relations])
+        return min((float(alike.max()) for alike in said.values()), default=0.0)
 
     async def _likeness(self, spans: Sequence[str], chains: Sequence[tuple[str, ...]]) -> dict[str, Matrix]:
         """For each relation how much each span says it."""

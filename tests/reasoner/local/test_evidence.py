@@ -24,3 +24,16 @@ def test_what_is_asked_for_may_not_be_what_the_ends_are() -> None:
     paths = [PromptCandidate(1, "", ("a", "b"), ("1999",), topic="X", directions=("in", "in"))]
     features = evidence("Who directed X?", paths, list(map(chain_of, paths)), [0.1], 0)
     assert features == ChainEvidence(1, 0.1, unsaid=1.0, unasked=1.0, fitting=-1, against=2, hops=2, ends=1)
+
+
+def test_names_beside_the_topics_and_what_the_graph_calls_a_topic() -> None:
+    """Neither the word that a question begins with is such a name, nor a topic, which may be another chain's."""
+    paths = [
+        PromptCandidate(1, "", ("spouse",), topic="Ann Lee", start="Ann Lee"),
+        PromptCandidate(2, "", ("spouse",), topic="Bo", start="Robert"),
+    ]
+    chains = list(map(chain_of, paths))
+    features = [
+        evidence("Was Ann Lee’s spouse Bo or Charlie Chaplin?", paths, chains, [0.5, 0.4], best) for best in (0, 1)
+    ]
+    assert [(one.names, one.renamed) for one in features] == [(2, False), (2, True)]

@@ -1,0 +1,81 @@
+"""How likely the best chain answers the question: a logistic regression over what speaks for and against it.
+
+The weights are data, fitted by `eval/quality/calibration.py` on questions with and without an answer in the graph: one
+table for each family of embedders, since cosines and shares of words are no common scale.
+"""
+
+import math
+from functools import lru_cache
+from pathlib import Path
+
+import msgspec
+
+from fedkg.common import toml
+from fedkg.config.resources import folder
+from fedkg.core.choice import ChainEvidence
+from fedkg.errors import SettingsError
+
+__all__ = ["FILE", "OTHER", "Calibration", "features", "of_embedder", "read"]
+
+FILE = "confidence.toml"
+OTHER = "other"
+"""The table for embedders of no family that has one."""
+FAMILIES = ("minilm", "bm25")
+MOST_ENDS, MOST_NAMES = 64, 2
+
+
+class Calibration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The weights of the features by name, what is added to their sum, and where they are from.
+
+    `fitted` is the date, `sets` are the question sets that they were fitted on.
+    """
+
+    intercept: float
+    weights: dict[str, float]
+    fitted: str = ""
+    sets: tuple[str, ...] = ()
+
+    def confidence(self, evidence: ChainEvidence) -> float:
+        """How likely the chain answers, in 0..1."""
+        known = features(evidence)
+        return _logistic(self.intercept + sum(weight * known.get(name, 0.0) for name, weight in self.weights.items()))
+
+
+def features(evidence: ChainEvidence) -> dict[str, float]:
+    """What the weights are about: the evidence as numbers of about one size."""
+    return {
+        "score": evidence.score,
+        "margin": max(0.0, min(evidence.margin, evidence.score)),
+        "unsaid": evidence.unsaid,
+        "unasked": evidence.unasked,
+        "fits": float(evidence.fitting > 0),
+        "misfits": float(evidence.fitting < 0),
+        "against": float(evidence.against),
+        "further": float(max(0, evidence.hops - 1)),
+        "left": evidence.left,
+        "weakest": evidence.weakest,
+        "names": float(min(MOST_NAMES, evidence.names)),
+        "renamed": float(evidence.renamed),
+        "ends": math.log2(min(MOST_ENDS, max(1, evidence.ends))),
+    }
+
+
+def of_embedder(name: str, path: Path | None = None) -> Calibration:
+    """The calibration for an embedder of that name, of the file or the bundled one. Raises SettingsError."""
+    tables = read(path or folder("models") / FILE)
+    family = next((family for family in FAMILIES if family in name.lower() and family in tables), OTHER)
+    return tables[family]
+
+
+@lru_cache(maxsize=16)
+def read(path: Path) -> dict[str, Calibration]:
+    """The calibrations by family. Raises SettingsError for a file that has none for other embedders."""
+    hint = "`python -m eval.quality.calibration` fits one"
+    tables = toml.read(path, dict[str, Calibration], SettingsError, hint=hint)
+    if OTHER not in tables:
+        raise SettingsError(f"{path}: no table [{OTHER}]")
+    return tables
+
+
+def _logistic(value: float) -> float:
+    return 1 / (1 + math.exp(-max(-700.0, min(700.0, value))))
