@@ -33,7 +33,7 @@ from fedkg.config.settings import Settings
 from fedkg.core.choice import ChainEvidence, Conclusion
 from fedkg.core.path import Neighbourhood
 from fedkg.core.question import Match
-from fedkg.core.terms import Direction, Edge, Iri, Term
+from fedkg.core.terms import Direction, Edge, Iri, Literal, Term
 from fedkg.embed.base import Similarity
 from fedkg.graph.base import Graph
 from fedkg.reasoner.base import Call
@@ -138,7 +138,7 @@ class Robbed:
 
 
 def _key(term: Term) -> str:
-    return term.value
+    return term.value if isinstance(term, Iri | Literal) else term.text
 
 
 class Asking(msgspec.Struct, frozen=True):

@@ -35,7 +35,7 @@ def test_json_is_one_document(cli: Cli, graph: Path) -> None:
     result = cli("ask", CAPITAL, "-e", graph, "--json", "-v")
     shown = json.loads(result.stdout)
     wanted = "version question kind status answers paths gaps usage warnings settings ledger options method "
-    wanted += "measures caveats"
+    wanted += "measures caveats confidence closest"
     assert set(wanted.split()) == set(shown)
     answer = decode_answer(result.stdout.encode())
     assert [value.value for value in answer.answers] == ["Strelsau"]
