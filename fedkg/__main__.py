@@ -1,12 +1,17 @@
 """The command `fedkg`, and `python -m fedkg`, as a process of its own."""
 
+import gc
 import signal
 
 __all__ = ["run"]
 
+ALLOCATIONS = 100_000
+"""Objects made between two looks for garbage; importing makes 80,000, which stay, and 117 looks are a tenth of it."""
+
 
 def run() -> None:
     """Runs the command; Ctrl-C ends the process in silence before the command begins and after it has ended."""
+    gc.set_threshold(ALLOCATIONS)
     ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if ours:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # while modules load nothing is under way
@@ -17,6 +22,7 @@ def run() -> None:
     finally:
         if ours:
             signal.signal(signal.SIGINT, signal.SIG_DFL)  # all is printed and closed
+        gc.freeze()  # the process ends: nothing is looked through once more
 
 
 if __name__ == "__main__":

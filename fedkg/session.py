@@ -39,7 +39,6 @@ from fedkg.reasoner.base import ReasonerFactory, ReasoningModel
 from fedkg.retrieval.base import Retriever
 from fedkg.transport.base import Transport
 from fedkg.transport.host_state import HostRegistry
-from fedkg.wiring.check.examination import EndpointCheck
 from fedkg.wiring.check.report import EndpointReport
 from fedkg.wiring.endpoints import parted
 from fedkg.wiring.own_parts import OwnParts, chosen_settings
@@ -295,6 +294,8 @@ class Session(Lifecycle):
     async def check(self) -> list[EndpointReport]:
         """What is found of each endpoint, one after the other; what is wrong with one stands in its report."""
         async with self._in_flight.one():
+            from fedkg.wiring.check.examination import EndpointCheck  # noqa: PLC0415  # no question needs it
+
             await self.graph()
             known, _ = profiles.readable(self.settings.profiles_dir)
             languages, contact = self.settings.languages, self.settings.contact

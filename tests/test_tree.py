@@ -36,6 +36,7 @@ WHOLE = {
     "test_bounds.py": "upper bounds of all numbers that files and options take",
     "test_cassettes.py": "what was recorded holds no secret",
     "test_extending.py": "docs/extending.md is executed",
+    "test_imports.py": "what a command imports",
     "test_levels.py": "the floors",
     "test_packaging.py": "wheel and sdist",
     "test_public.py": "what the package exports",

@@ -4,29 +4,10 @@ from typing import get_args
 
 import click
 
-from fedkg.cli import options, show
-from fedkg.cli.connect import opened
-from fedkg.cli.estimate import estimated
-from fedkg.cli.estimate import show as show_estimate
-from fedkg.cli.progress import watched
-from fedkg.core.answer import Answer, Status
-from fedkg.core.encoding import encode
+from fedkg.cli import options
 from fedkg.core.question import Kind
 
-__all__ = ["ask", "exit_code"]
-
-BUDGET_SPENT = 4
-DOUBTFUL = 5
-CODES = {Status.ANSWERED: 0, Status.FAILED: 3}
-
-
-def exit_code(answer: Answer, *, strict: bool = False) -> int:
-    """0 answered, 1 no answer, 3 an endpoint failed, 4 a budget ended the search, whatever was found until then.
-
-    `strict`: 5 instead of 0 or 1 where the answer has a caveat.
-    """
-    code = BUDGET_SPENT if answer.usage.spent else CODES.get(answer.status, 1)
-    return DOUBTFUL if strict and answer.caveats and code in {0, 1} else code
+__all__ = ["ask"]
 
 
 @click.command(cls=options.SectionedCommand)
@@ -94,17 +75,9 @@ def ask(  # noqa: PLR0917  # click gives all of them by name
     The model `local` scores all candidates itself: with it --beam, --candidates, --alpha and --verifier none have no
     effect.
     """
+    from fedkg.cli.answer import answered, priced  # noqa: PLC0415  # the help page needs nothing of it
+
     settings = options.settings(file, flags)
     if dry_run:
-        estimate = estimated(settings, question, topics, kind, choices)
-        click.echo(encode(estimate)) if as_json else show_estimate(show.console(), estimate)
-        return 0
-    with opened(settings, transcript) as session:
-        with watched(verbose=verbose) as on_event:
-            answer = session.run(session.ask(question, topics, on_event, kind=kind, options=choices))
-        # before the session closes: that waits for labels to be embedded and kept, and the question had a time limit
-        if as_json:
-            click.echo(answer.to_json())
-        else:
-            show.answer(show.console(), answer, everything=verbose)
-    return exit_code(answer, strict=settings.strict)
+        return priced(settings, question, topics, kind, choices, as_json=as_json)
+    return answered(settings, question, topics, kind, choices, transcript=transcript, as_json=as_json, verbose=verbose)

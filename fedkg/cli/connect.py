@@ -3,22 +3,27 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from fedkg.cli.contact import contacted
 from fedkg.cli.show import counted
 from fedkg.config.settings import Settings
 from fedkg.errors import EndpointError, OfflineError
-from fedkg.session import Session
+
+if TYPE_CHECKING:
+    from fedkg.session import Session
 
 __all__ = ["interruptible", "opened"]
 
 
 @contextmanager
-def opened(settings: Settings, transcript: str | None = None) -> Iterator[Session]:
+def opened(settings: Settings, transcript: str | None = None) -> Iterator["Session"]:
     """A session that is closed at the end; a missing contact is asked for first. `transcript` is the file of one.
 
     Raises InputError for settings that cannot be wired.
     """
+    from fedkg.session import Session  # noqa: PLC0415  # a help page opens none
+
     started = time.monotonic()
     with interruptible(settings), Session(settings=contacted(settings), transcript=transcript) as session:
         try:

@@ -10,10 +10,12 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from fedkg.errors import PluginError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 __all__ = ["Registry", "load", "names"]
 
@@ -88,8 +90,10 @@ def load(group: str, name: str) -> object:
 
 
 @cache
-def _installed(group: str) -> Mapping[str, EntryPoint]:
+def _installed(group: str) -> Mapping[str, "EntryPoint"]:
     """The entry points of the group by name; of two with one name that of the package that sorts first."""
+    from importlib.metadata import entry_points  # noqa: PLC0415  # only what fedkg has not itself is looked for
+
     installed: dict[str, EntryPoint] = {}
     for point in sorted(entry_points(group=group), key=_package):
         first = installed.setdefault(point.name, point)
@@ -112,10 +116,10 @@ def _whence(group: str, name: str) -> str:
     return _described(_installed(group)[name])
 
 
-def _described(point: EntryPoint) -> str:
+def _described(point: "EntryPoint") -> str:
     """An entry point as messages name it."""
     return f"{point.name!r} of the package {_package(point)} (entry point of {point.group}: {point.value})"
 
 
-def _package(point: EntryPoint) -> str:
+def _package(point: "EntryPoint") -> str:
     return point.dist.name if point.dist else ""

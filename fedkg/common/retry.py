@@ -7,11 +7,10 @@ imports fedkg. Its test mode (`stamina.set_testing`) is followed: there is no wa
 
 import asyncio
 import random
+import sys
 from collections.abc import Callable
 from types import TracebackType
 from typing import Self
-
-import stamina
 
 __all__ = ["LONGEST", "RetryAttempt", "Retrying", "retrying"]
 
@@ -66,7 +65,7 @@ class Retrying:
         if previous := self._attempt:
             if previous.wait is None:
                 raise StopAsyncIteration
-            await asyncio.sleep(0 if stamina.is_testing() else previous.wait)
+            await asyncio.sleep(0 if _testing() else previous.wait)
             number += previous.num
         self._attempt = RetryAttempt(number, self._on, last=number >= self._attempts)
         return self._attempt
@@ -78,6 +77,12 @@ def retrying(on: Worth, attempts: int) -> Retrying:
     `on` says of an exception whether to try again, or after how many seconds; otherwise it is raised.
     """
     return Retrying(on, attempts)
+
+
+def _testing() -> bool:
+    """Whether the program has switched stamina to its test mode."""
+    stamina = sys.modules.get("stamina")
+    return stamina is not None and stamina.is_testing()
 
 
 def _backoff(number: int) -> float:

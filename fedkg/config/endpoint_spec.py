@@ -2,10 +2,9 @@
 
 import errno
 import logging
-import urllib.request
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 import msgspec
@@ -15,6 +14,9 @@ from fedkg.config.graph_files import graph_suffix
 from fedkg.config.profiles import Profile
 from fedkg.config.settings import Settings, masked
 from fedkg.errors import ProfileError
+
+if TYPE_CHECKING:
+    from urllib.request import Request
 
 __all__ = ["CachedEndpoint", "Endpoint", "EndpointResolver", "EndpointSpec", "SparqlWrapper", "hosted", "wants_contact"]
 
@@ -71,7 +73,7 @@ class SparqlWrapper(Protocol):
         """Sets the format of the result."""
         ...
 
-    def _createRequest(self) -> urllib.request.Request:  # noqa: N802
+    def _createRequest(self) -> "Request":  # noqa: N802
         """The request, with the object's credentials, headers and parameters."""
         ...
 

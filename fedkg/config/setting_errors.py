@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import msgspec
 from msgspec import inspect
-from rapidfuzz.distance import OSA
 
 __all__ = ["Source", "sentence"]
 
@@ -56,6 +55,8 @@ def sentence(error: msgspec.ValidationError, kind: type[msgspec.Struct], source:
 
 def _unknown(key: str, kind: type[msgspec.Struct], source: Source) -> str:
     """That there is no such setting, and the one with the nearest name."""
+    from rapidfuzz.distance import OSA  # noqa: PLC0415  # only a slip needs it
+
     spellings: dict[str, str] = {}
     for known in _keys(kind):
         for spelling in (known, known.replace(".", "_"), source.names.get(known, known), known.rpartition(".")[2]):

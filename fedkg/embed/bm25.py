@@ -6,12 +6,15 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-import bm25s
 import numpy as np
 
 from fedkg.common.english import roots
 from fedkg.embed.base import Matrix
+
+if TYPE_CHECKING:
+    import bm25s
 
 __all__ = ["Bm25Similarity", "terms", "words"]
 
@@ -52,6 +55,8 @@ class Bm25Similarity:
 
 
 def _table(queries: Sequence[str], texts: Sequence[str]) -> Matrix:
+    import bm25s  # noqa: PLC0415  # imports scipy, which other embedders do without
+
     corpus = {text: list(stems) for text in dict.fromkeys(texts) if (stems := terms(text))}
     index = bm25s.BM25(method="lucene", k1=K1, b=B)
     if corpus:
@@ -61,7 +66,7 @@ def _table(queries: Sequence[str], texts: Sequence[str]) -> Matrix:
     return np.array(rows, dtype=np.float32).reshape(len(queries), len(texts))
 
 
-def _scored(query: str, index: bm25s.BM25, corpus: Mapping[str, list[str]]) -> dict[str, float]:
+def _scored(query: str, index: "bm25s.BM25", corpus: Mapping[str, list[str]]) -> dict[str, float]:
     """The score of each text of the corpus; nothing where none has a word of the query."""
     asked = list(dict.fromkeys(terms(query)))
     known = set(asked).intersection(*[set().union(*corpus.values())])

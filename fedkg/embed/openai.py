@@ -5,11 +5,10 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
-import stamina
 
 from fedkg.core import deadline
 from fedkg.embed.base import Matrix, unit_rows
@@ -23,6 +22,9 @@ from fedkg.errors import (
     ModelUnreachableError,
 )
 
+if TYPE_CHECKING:
+    import stamina
+
 __all__ = ["OpenAIEmbedder", "connect", "unasked"]
 
 KEY = "OPENAI_API_KEY"
@@ -35,7 +37,7 @@ LONGEST_VECTOR = 1_000_000
 """Bytes of one vector: it is made of objects that take many times as much while it is read."""
 LONGEST_WAIT = 60.0
 LEAST_SECONDS = 0.01
-PATIENT = stamina.RetryingCaller(attempts=4, timeout=3 * LONGEST_WAIT)
+ATTEMPTS = 4
 
 
 class _Embedding(msgspec.Struct):
@@ -96,7 +98,7 @@ class OpenAIEmbedder:
 
     def _batch(self, texts: Sequence[str]) -> Matrix:
         with self._mapped():
-            raw = PATIENT(_worth_waiting, self._create, list(texts))
+            raw = _patient()(_worth_waiting, self._create, list(texts))
             matrix = self._rows(msgspec.json.decode(raw.http_response.content, type=_Reply), len(texts))
         if matrix.ndim != 2 or not matrix.size or not np.isfinite(matrix).all():
             raise self._unfit("no finite vectors")
@@ -165,6 +167,12 @@ def _vector(raw: msgspec.Raw) -> Matrix:
     if len(bytes(raw)) > LONGEST_VECTOR:
         raise ValueError("a vector of very many numbers")
     return np.array(msgspec.json.decode(raw, type=list[float]), dtype=np.float32)
+
+
+def _patient() -> "stamina.RetryingCaller":
+    import stamina  # noqa: PLC0415  # other embedders do without
+
+    return stamina.RetryingCaller(attempts=ATTEMPTS, timeout=3 * LONGEST_WAIT)
 
 
 def _worth_waiting(error: Exception) -> bool | float:

@@ -14,6 +14,7 @@ import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -33,13 +34,14 @@ from fedkg.reasoner.calls import call_kinds
 from fedkg.reasoner.calls.link import LinkCall
 from fedkg.reasoner.calls.model_only import ModelOnlyCall
 from fedkg.reasoner.calls.plan import PlanCall
-from fedkg.reasoner.prompted import PromptedModel
-from fedkg.reasoner.prompts.library import PromptLibrary
 from fedkg.reasoner.sketch import WalkSketch
 from fedkg.retrieval import registry as retrievers
 from fedkg.retrieval.base import Retriever
 from fedkg.retrieval.candidates import DEFAULT_CANDIDATES
 from fedkg.retrieval.surroundings import MOST_RELATIONS
+
+if TYPE_CHECKING:
+    from fedkg.reasoner.prompts.library import PromptLibrary
 
 __all__ = ["Asked", "Cost", "Estimate", "estimate"]
 
@@ -170,7 +172,7 @@ async def estimate(
     asked: Asked,
     settings: Settings,
     chat: ChatModel | None,
-    prompts: PromptLibrary,
+    prompts: "PromptLibrary",
     prices: Sequence[Price] = (),
     *,
     endpoints: int = 1,
@@ -202,9 +204,11 @@ async def estimate(
 
 
 async def _counted(
-    asked: Asked, search: _Search, chat: ChatModel, prompts: PromptLibrary, way: SearchCourse
+    asked: Asked, search: _Search, chat: ChatModel, prompts: "PromptLibrary", way: SearchCourse
 ) -> Sequence[ModelCall]:
     """The calls of one way."""
+    from fedkg.reasoner.prompted import PromptedModel  # noqa: PLC0415  # imports Jinja
+
     counting = _Counting(masked(chat.name), chat.capability, lambda call: _reply(prompts, call, asked.kind))
     model, walk = PromptedModel(counting, prompts=prompts), _sketch(way, search.bounds, asked)
     for call in _calls(search, way, walk) if search.method.graph else _recalls(search.method, asked):
@@ -305,7 +309,7 @@ def _topics(way: SearchCourse, kind: Kind | None) -> int:
     return way.kept if way.name == "most" else 1
 
 
-def _reply(prompts: PromptLibrary, call: str, kind: Kind | None) -> int:
+def _reply(prompts: "PromptLibrary", call: str, kind: Kind | None) -> int:
     """Tokens of the longest reply that the template shows as an example."""
     return max((tokens(example.reply) for example in prompts.get(call, kind).examples), default=REPLY)
 

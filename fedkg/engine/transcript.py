@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -183,6 +182,8 @@ class Transcript:
             self.close()
 
     def _header(self, settings: Settings) -> TranscriptHeader:
+        from importlib.metadata import version  # noqa: PLC0415  # most sessions write none
+
         started = datetime.now(UTC).isoformat(timespec="seconds")
         note = LOCAL if settings.model == "local" else ""
         header = TranscriptHeader(SCHEMA, version("fedkg"), started, public(settings), note)

@@ -7,8 +7,6 @@ import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from rapidfuzz import fuzz, utils
-
 from fedkg.cache.off_loop import off_loop
 from fedkg.config.dialects import Dialect
 from fedkg.config.settings import DAY
@@ -88,6 +86,8 @@ class EntityLookup:
 
 def likeness(text: str, name: str) -> float:
     """How much two names are spelled alike, 0..1, whatever their case, marks and order of words."""
+    from rapidfuzz import fuzz, utils  # noqa: PLC0415  # only names that no label matches need it
+
     # of a name that is nothing but marks none may be left out: "!!!" is a band, "???" is another one
     clean = utils.default_process if utils.default_process(text) else None
     alike = max(fuzz.ratio(text, name, processor=clean), fuzz.token_sort_ratio(text, name, processor=clean))

@@ -7,7 +7,6 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 import msgspec
-from rapidfuzz import fuzz, process, utils
 
 from fedkg.cache.off_loop import off_loop
 from fedkg.common.bounded import BoundedDict
@@ -251,6 +250,8 @@ def _spelled_alike(text: str, labels: Mapping[Iri, str], limit: int) -> list[tup
 
     A weighted ratio finds names inside of texts, and thereby every short word: the plain one puts those behind.
     """
+    from rapidfuzz import fuzz, process, utils  # noqa: PLC0415  # only names that no label matches need it
+
     clean = utils.default_process
     candidates = process.extract(
         text, labels, scorer=fuzz.WRatio, processor=clean, limit=WIDE * limit, score_cutoff=NEAR

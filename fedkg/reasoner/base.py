@@ -5,7 +5,7 @@ checked the numbers: one that was not offered does not come back.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import ClassVar, Generic, Protocol, TypeVar, cast, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar, cast, runtime_checkable
 
 import msgspec
 
@@ -15,9 +15,11 @@ from fedkg.errors import ModelDeclinedError
 from fedkg.llm.base import Completion, Request
 from fedkg.llm.exchange import CallObserver
 from fedkg.llm.ledger import Ledger
-from fedkg.reasoner.prompts.template import PromptTemplate
 from fedkg.reasoner.reply_parsing import extract
 from fedkg.reasoner.sketch import WalkSketch
+
+if TYPE_CHECKING:
+    from fedkg.reasoner.prompts.template import PromptTemplate
 
 __all__ = ["Call", "CallTable", "PlannedCall", "ReasonerFactory", "ReasoningModel"]
 
@@ -55,7 +57,7 @@ class Call(msgspec.Struct, Generic[Reply_co], frozen=True):
         """The reply where there is nothing to ask about, without a call; None where a model has to be asked."""
         return None
 
-    def adapted(self, template: PromptTemplate) -> PromptTemplate:
+    def adapted(self, template: "PromptTemplate") -> "PromptTemplate":
         """The template as this call needs it."""
         return template
 

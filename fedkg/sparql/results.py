@@ -6,10 +6,9 @@ about it is right, and everything else is told apart by what the engine writes.
 """
 
 import datetime as dt
-import email.utils
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import NoReturn
 
@@ -25,7 +24,7 @@ from fedkg.errors import (
     TruncatedError,
     UnreachableError,
 )
-from fedkg.sparql import json_results, xml
+from fedkg.sparql import json_results
 from fedkg.sparql.detect import detect
 from fedkg.sparql.pieces import TimeIsUpError
 from fedkg.sparql.reply import EndpointReply, Rows
@@ -141,10 +140,19 @@ def _refuse_partial(reply: EndpointReply, endpoint: str) -> None:
         raise _error(TruncatedError, reply, endpoint, f"incomplete results ({'; '.join(marks) or 'status 206'})")
 
 
+def _reader(content_type: str) -> Callable[[bytes, Solutions], bool]:
+    """What reads such a body."""
+    if content_type in JSON_TYPES:
+        return json_results.read
+    from fedkg.sparql import xml  # noqa: PLC0415  # few endpoints send it
+
+    return xml.read
+
+
 def _rows(reply: EndpointReply, endpoint: str) -> list[Mapping[str, Term]]:
     if reply.content_type not in JSON_TYPES | XML_TYPES:
         _unusable(reply, endpoint, f"{_clean(reply.content_type)[:80] or 'no content type'} instead of SPARQL JSON")
-    solutions, read = Solutions(reply.most), xml.read if reply.content_type in XML_TYPES else json_results.read
+    solutions, read = Solutions(reply.most), _reader(reply.content_type)
     try:
         has_results = read(reply.body, solutions)
     except BrokenOffError:
@@ -269,6 +277,8 @@ def _seconds(text: str, now: dt.datetime) -> float:
 
 def _date(text: str) -> dt.datetime | None:
     """The instant that an HTTP date stands for; None where it is none."""
+    import email.utils  # noqa: PLC0415  # few endpoints send one
+
     try:
         return _in_utc(email.utils.parsedate_to_datetime(text))
     except (ValueError, TypeError, OverflowError):

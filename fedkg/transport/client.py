@@ -14,9 +14,9 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
+from typing import TYPE_CHECKING
 
 import msgspec
-from aiolimiter import AsyncLimiter
 
 from fedkg.common.one_line import line
 from fedkg.common.per_loop import PerLoop
@@ -39,6 +39,9 @@ from fedkg.sparql.reply import EndpointReply, Rows
 from fedkg.transport.base import Transport
 from fedkg.transport.host_state import Clock, HostRegistry
 from fedkg.transport.replica import Replica, RequestAttempt
+
+if TYPE_CHECKING:
+    from aiolimiter import AsyncLimiter
 
 __all__ = ["EndpointClient"]
 
@@ -261,10 +264,15 @@ def _free(error: BaseException | None) -> None:
         error = error.__context__
 
 
-def _gate(limits: Limits) -> tuple[asyncio.Semaphore, AsyncLimiter | None]:
+def _gate(limits: Limits) -> "tuple[asyncio.Semaphore, AsyncLimiter | None]":
     """Slots and pace, for one event loop."""
-    pace = AsyncLimiter(1, limits.interval) if limits.interval else None
-    return asyncio.Semaphore(limits.concurrency), pace
+    return asyncio.Semaphore(limits.concurrency), _pace(limits.interval) if limits.interval else None
+
+
+def _pace(interval: float) -> "AsyncLimiter":
+    from aiolimiter import AsyncLimiter  # noqa: PLC0415  # no file has a pace
+
+    return AsyncLimiter(1, interval)
 
 
 def _dialect(replica: Replica) -> Dialect:

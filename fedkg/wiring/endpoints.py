@@ -29,7 +29,6 @@ from fedkg.transport.base import Transport
 from fedkg.transport.client import EndpointClient
 from fedkg.transport.host_state import HostRegistry
 from fedkg.transport.offline import OfflineClient
-from fedkg.transport.sparqlwrapper import WrapperTransport
 
 __all__ = ["ConnectedEndpoint", "EndpointObject", "check_endpoint", "connect", "parted"]
 
@@ -159,6 +158,8 @@ class _EndpointWiring:
 
     def wrapped(self, wrapper: SparqlWrapper) -> ConnectedEndpoint:
         """A graph over a SPARQLWrapper object."""
+        from fedkg.transport.sparqlwrapper import WrapperTransport  # noqa: PLC0415  # imports urllib's clients
+
         transport = WrapperTransport(wrapper)
         # its name is cut short; objects that differ in their URL's query or their parameters show different graphs
         identity = f"{wrapper.endpoint} {sorted(getattr(wrapper, 'parameters', {}).items())}"

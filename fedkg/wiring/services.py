@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, ExitStack
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from fedkg.cache.fallback import FallbackStore
 from fedkg.cache.journal import ASKED, RecordingStore
@@ -31,14 +32,14 @@ from fedkg.methods import registry
 from fedkg.methods.base import Method
 from fedkg.reasoner.base import ReasoningModel
 from fedkg.reasoner.local.model import LocalModel
-from fedkg.reasoner.prompted import PromptedModel, constraint_levels
-from fedkg.reasoner.prompts import context_fit
-from fedkg.reasoner.prompts.library import PromptLibrary
 from fedkg.retrieval import registry as retrievers
 from fedkg.transport.host_state import HostRegistry
 from fedkg.wiring.adapters import chat_model, fallback_store, open_host_registry, path_model, text_similarity
 from fedkg.wiring.endpoints import ConnectedEndpoint, connect
 from fedkg.wiring.own_parts import OwnParts
+
+if TYPE_CHECKING:
+    from fedkg.reasoner.prompts.library import PromptLibrary
 
 __all__ = ["Cache", "Services"]
 
@@ -118,6 +119,8 @@ class Services:
         self.chat = self._chat_model() if parts.chat is None else parts.chat
         self._writer = self._path_model()
         if self.chat:
+            from fedkg.reasoner.prompts import context_fit  # noqa: PLC0415  # Jinja is for hosted models only
+
             context_fit.check(masked(self.chat.name), self.chat.capability)
         limits = (settings.budget, settings.total_budget)
         self.prices = prices.table(self.chat.name, limits, settings.models_dir) if self.chat else ()
@@ -186,8 +189,10 @@ class Services:
             return self._similarity
 
     @cached_property
-    def prompts(self) -> PromptLibrary:
+    def prompts(self) -> "PromptLibrary":
         """The prompts: the bundled ones and the user's own. Raises PromptError."""
+        from fedkg.reasoner.prompts.library import PromptLibrary  # noqa: PLC0415  # Jinja is for hosted models only
+
         vendor = self.chat.name.partition(":")[0] if self.chat else ""
         return PromptLibrary(self.settings.prompts_dir, vendor)
 
@@ -234,6 +239,8 @@ class Services:
         """The model that the settings name, or that has the caller's chat model."""
         if self.chat is None:
             return LocalModel(self.similarity)
+        from fedkg.reasoner.prompted import PromptedModel  # noqa: PLC0415  # Jinja is for hosted models only
+
         make = partial(PromptedModel, ledger=ledger, budget=self.settings.budget, prompts=self.prompts)
         make = partial(make, constraint_level=self.settings.search.door, observer=observer)
         if not self.settings.keeps_replies:
@@ -247,7 +254,11 @@ class Services:
         """How the model can be held to paths, the closest way first."""
         if whole := self.parts.whole_reasoner:
             return (whole.constraint_level,)
-        return constraint_levels(self.chat, self._writer) if self.chat else (LocalModel.constraint_level,)
+        if self.chat is None:
+            return (LocalModel.constraint_level,)
+        from fedkg.reasoner.prompted import constraint_levels  # noqa: PLC0415  # Jinja is for hosted models only
+
+        return constraint_levels(self.chat, self._writer)
 
     def _chat_model(self) -> ChatModel | None:
         """The chat model that the settings name; None where the caller or fedkg itself reasons."""

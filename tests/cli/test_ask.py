@@ -7,7 +7,7 @@ import click
 import pytest
 from click.testing import Result
 
-from fedkg.cli.ask import exit_code
+from fedkg.cli.answer import exit_code
 from fedkg.core.answer import Answer, Status, decode_answer
 from fedkg.core.caveat import Caveat, CaveatKind
 from fedkg.core.usage import Usage

@@ -13,7 +13,7 @@ from hypothesis import settings as settings_of_hypothesis
 from hypothesis import strategies as st
 
 from fedkg.cache.memory import MemoryStore
-from fedkg.cli.ask import exit_code
+from fedkg.cli.answer import exit_code
 from fedkg.config.dialects import Query
 from fedkg.config.settings import Budget, SearchSettings, Settings
 from fedkg.core.answer import Answer, Status, decode_answer

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 import stamina
 
-from fedkg.cli.ask import exit_code
+from fedkg.cli.answer import exit_code
 from fedkg.core.answer import Answer, Status, decode_answer
 from fedkg.core.answer import Path as Walked
 from fedkg.core.events import (

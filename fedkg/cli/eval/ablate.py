@@ -12,7 +12,7 @@ from fedkg.bench.run.ablation import GridCell
 from fedkg.bench.run.executors import InProcess
 from fedkg.bench.run.record import QuestionRecord
 from fedkg.cli import options
-from fedkg.cli.ask import BUDGET_SPENT
+from fedkg.cli.answer import BUDGET_SPENT
 from fedkg.cli.connect import interruptible
 from fedkg.cli.contact import contacted
 from fedkg.cli.eval.price import confirm

@@ -18,7 +18,7 @@ from fedkg.bench.run.runner import Job
 from fedkg.bench.scoring.scores import score
 from fedkg.bench.scoring.summary import Summary, summary
 from fedkg.cli import options
-from fedkg.cli.ask import BUDGET_SPENT
+from fedkg.cli.answer import BUDGET_SPENT
 from fedkg.cli.connect import interruptible
 from fedkg.cli.contact import contacted
 from fedkg.cli.eval.price import confirm

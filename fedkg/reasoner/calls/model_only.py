@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
@@ -10,9 +10,11 @@ from fedkg.core.choice import ModelOnlyAnswer
 from fedkg.core.question import Kind, Plan, Style, guessed
 from fedkg.errors import ModelReplyError
 from fedkg.reasoner.base import Call
-from fedkg.reasoner.prompts.template import PromptTemplate
 from fedkg.reasoner.reply_parsing import YES_NO, fit, option, texts, verdict
 from fedkg.reasoner.sketch import WalkSketch
+
+if TYPE_CHECKING:
+    from fedkg.reasoner.prompts.template import PromptTemplate
 
 __all__ = ["ModelOnlyCall"]
 
@@ -54,7 +56,7 @@ class ModelOnlyCall(Call[ModelOnlyAnswer], frozen=True):
         plan = Plan((), kind=self.kind, options=tuple(self.options))
         return {"question": self.question, "plan": plan, "style": self.style}
 
-    def adapted(self, template: PromptTemplate) -> PromptTemplate:
+    def adapted(self, template: "PromptTemplate") -> "PromptTemplate":
         """The template without its examples, unless these are what is wanted."""
         return template if self.style == "few-shot" else replace(template, examples=())
 

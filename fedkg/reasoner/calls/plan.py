@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
@@ -10,9 +10,11 @@ from fedkg.common.one_line import line
 from fedkg.core.question import FEWEST_OPTIONS, MOST_OPTIONS, Kind, Plan
 from fedkg.errors import ModelReplyError
 from fedkg.reasoner.base import Call
-from fedkg.reasoner.prompts.template import PromptTemplate
 from fedkg.reasoner.reply_parsing import YES_NO, fit, texts
 from fedkg.reasoner.sketch import WalkSketch
+
+if TYPE_CHECKING:
+    from fedkg.reasoner.prompts.template import PromptTemplate
 
 __all__ = ["PlanCall"]
 
@@ -55,7 +57,7 @@ class PlanCall(Call[Plan], frozen=True):
         """What the template is given."""
         return {"question": self.question, "kind": self.kind, "options": self.options}
 
-    def adapted(self, template: PromptTemplate) -> PromptTemplate:
+    def adapted(self, template: "PromptTemplate") -> "PromptTemplate":
         """The template that asks for what is not known."""
         return template.without(self.known) if self.known else template
 

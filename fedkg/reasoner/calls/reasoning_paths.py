@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from fedkg.core.choice import Choice, PromptCandidate
 from fedkg.llm.base import Constraint, Message, Request
 from fedkg.reasoner import path_format
 from fedkg.reasoner.base import PlannedCall
-from fedkg.reasoner.prompts.template import PromptTemplate
 from fedkg.reasoner.reply_parsing import chosen
 from fedkg.reasoner.sketch import WalkSketch
+
+if TYPE_CHECKING:
+    from fedkg.reasoner.prompts.template import PromptTemplate
 
 __all__ = ["ReasoningPathsCall"]
 
@@ -31,7 +33,7 @@ class ReasoningPathsCall(PlannedCall[tuple[Choice, ...]], frozen=True):
         """Nothing where there is no path."""
         return None if self.paths else ()
 
-    def adapted(self, template: PromptTemplate) -> PromptTemplate:
+    def adapted(self, template: "PromptTemplate") -> "PromptTemplate":
         """The template whose schema lists the numbers of the paths."""
         return replace(template, schema=_listing(template.schema, [path.number for path in self.paths]))
 

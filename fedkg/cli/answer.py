@@ -1,0 +1,71 @@
+"""The answer to one question, on the terminal: found, watched and shown; or what it would cost."""
+
+from collections.abc import Sequence
+
+import click
+
+from fedkg.cli import show
+from fedkg.cli.connect import opened
+from fedkg.cli.estimate import estimated
+from fedkg.cli.estimate import show as show_estimate
+from fedkg.cli.progress import watched
+from fedkg.config.settings import Settings
+from fedkg.core.answer import Answer, Status
+from fedkg.core.encoding import encode
+from fedkg.core.question import Kind
+
+__all__ = ["BUDGET_SPENT", "answered", "exit_code", "priced"]
+
+BUDGET_SPENT = 4
+DOUBTFUL = 5
+CODES = {Status.ANSWERED: 0, Status.FAILED: 3}
+
+
+def exit_code(answer: Answer, *, strict: bool = False) -> int:
+    """0 answered, 1 no answer, 3 an endpoint failed, 4 a budget ended the search, whatever was found until then.
+
+    `strict`: 5 instead of 0 or 1 where the answer has a caveat.
+    """
+    code = BUDGET_SPENT if answer.usage.spent else CODES.get(answer.status, 1)
+    return DOUBTFUL if strict and answer.caveats and code in {0, 1} else code
+
+
+def answered(
+    settings: Settings,
+    question: str,
+    topics: Sequence[str],
+    kind: Kind | None,
+    choices: Sequence[str],
+    *,
+    transcript: str | None,
+    as_json: bool,
+    verbose: bool,
+) -> int:
+    """Answers the question and prints that; returns the exit code."""
+    with opened(settings, transcript) as session:
+        with watched(verbose=verbose) as on_event:
+            answer = session.run(session.ask(question, topics, on_event, kind=kind, options=choices))
+        # before the session closes: that waits for labels to be embedded and kept, and the question had a time limit
+        if as_json:
+            click.echo(answer.to_json())
+        else:
+            show.answer(show.console(), answer, everything=verbose)
+    return exit_code(answer, strict=settings.strict)
+
+
+def priced(
+    settings: Settings,
+    question: str,
+    topics: Sequence[str],
+    kind: Kind | None,
+    choices: Sequence[str],
+    *,
+    as_json: bool,
+) -> int:
+    """Prints what the question would cost; nothing is sent. Returns the exit code."""
+    estimate = estimated(settings, question, topics, kind, choices)
+    if as_json:
+        click.echo(encode(estimate))
+    else:
+        show_estimate(show.console(), estimate)
+    return 0
