@@ -26,8 +26,8 @@ class PromptCandidate(msgspec.Struct, frozen=True):
     values at its end (a bounded number, best first), `more` how many further tails there are; `topic` is how the
     question names the entity where the path starts. `directions` go with `relations`, `start` is the label of the topic
     entity. A program that needs what the text tells reads these, and never the text. `stem` is the text of the path
-    before its last step, `step` that of the step; `beyond` is the number of the path that it extends, where that is
-    shown as well.
+    before its last step, `step` how the step is written below that, without arrows but for the one of a step backwards;
+    `beyond` is the number of the path that it extends, where that is shown as well.
     """
 
     number: int

@@ -90,17 +90,20 @@ def path_candidate(
     in_line: int | None = None,
     numbered: bool = False,
     whole: Mapping[RelationKey, str] = MappingProxyType({}),
+    described: set[Term] | None = None,
 ) -> PromptCandidate:
     """One line for a walked path; its tails are numbered in the order of `path.tails`.
 
     `tails` are listed, and `in_line` of them (None: all of these) stand in the text too, with their numbers where they
-    are `numbered` and several. The text names relations by their `whole` names, where these have them.
+    are `numbered` and several. The text names relations by their `whole` names, where these have them. Qualifiers of
+    mediators that are `described` are left out; those that the path describes are added.
     """
-    steps = _shown(path, names, tails, whole)
+    steps = _shown(path, names, tails, whole, described)
     labels, total = (steps[-1].tails, steps[-1].total) if steps else ([_name(path.topic, names)], 1)
     mention = next((match.mention or match.label for match in topics if match.iri == path.topic), "")
     start = _name(path.topic, names)
-    parts = _parts(start, steps, tails if in_line is None else in_line, numbered=numbered)
+    listed = tails if in_line is None else in_line
+    parts = _parts(start, steps, listed, numbered=numbered)
     return PromptCandidate(
         number,
         " ".join(parts),
@@ -112,7 +115,7 @@ def path_candidate(
         tuple(step.direction for step in steps),
         start,
         stem=" ".join(parts[:-1]),
-        step=parts[-1] if steps else "",
+        step=_below(steps[-1], listed, numbered=numbered) if steps else "",
     )
 
 
@@ -148,7 +151,7 @@ def onward_candidate(
 
 
 def topic_line(match: Match, names: Mapping[Term, str], *, given: bool) -> str:
-    """A topic with what it is and how it was linked: `King Kong, 2005 film (exact label)`.
+    """A topic with what it is: `King Kong, 2005 film`; how it was linked, where it is neither given nor so called.
 
     Where it is called otherwise, with what the question calls it before it: `"Kong" is King Kong (part of its name)`.
     """
@@ -156,9 +159,8 @@ def topic_line(match: Match, names: Mapping[Term, str], *, given: bool) -> str:
     mention = safe(match.mention)
     called = f'"{mention}" is ' if mention and mention.casefold() != name.casefold() else ""
     about = line(safe(match.description or match.type), SHORT)
-    own = "exact label" if match.score == 1.0 else "another of its names"
-    way = "given" if given else own if match.score >= ALIAS else "part of its name"
-    return f"{called}{name}{', ' if about else ''}{about} ({way})"
+    way = " (another of its names)" if match.score >= ALIAS else " (part of its name)"
+    return f"{called}{name}{', ' if about else ''}{about}{'' if given or match.score == 1.0 else way}"
 
 
 def whole_names(relations: Iterable[DirectedRelation], names: Mapping[Term, str]) -> dict[RelationKey, str]:
@@ -221,19 +223,27 @@ def _end_name(term: Term, names: Mapping[Term, str]) -> str:
 
 
 def _shown(
-    path: PartialPath, names: Mapping[Term, str], tails: int, whole: Mapping[RelationKey, str] = MappingProxyType({})
+    path: PartialPath,
+    names: Mapping[Term, str],
+    tails: int,
+    whole: Mapping[RelationKey, str] = MappingProxyType({}),
+    described: set[Term] | None = None,
 ) -> list[ShownStep]:
     """The steps of a path, the last one with so many tails."""
     most = [SHOWN_ON_THE_WAY] * (len(path.steps) - 1) + [tails]
-    return [_step(step, names, shown, whole) for step, shown in zip(path.steps, most, strict=False)]
+    return [_step(step, names, shown, whole, described) for step, shown in zip(path.steps, most, strict=False)]
 
 
 def _step(
-    step: Step, names: Mapping[Term, str], most: int, whole: Mapping[RelationKey, str] = MappingProxyType({})
+    step: Step,
+    names: Mapping[Term, str],
+    most: int,
+    whole: Mapping[RelationKey, str] = MappingProxyType({}),
+    described: set[Term] | None = None,
 ) -> ShownStep:
     """Each tail with the qualifiers of the edges that lead to it: two terms of an office are told apart."""
     edges = step.by_end
-    tails = dict(itertools.islice(edges.items(), most))
+    tails = {tail: _undescribed(tail_edges, described) for tail, tail_edges in itertools.islice(edges.items(), most)}
     qualified = [_qualified(tail_edges, tails, names) for tail_edges in tails.values()]
     shared = qualified[0] if len(tails) == len(edges) > 1 and step.complete and len(set(qualified)) == 1 else ""
     labels = [_end_name(tail, names) for tail in tails]
@@ -256,10 +266,21 @@ def _parts(start: str, steps: Sequence[ShownStep], tails: int, *, numbered: bool
     for step in steps:
         listed = step.tails[:tails] if step is steps[-1] else step.tails
         arrow = ARROWS[step.direction]
-        counted = numbered and step is steps[-1] and len(listed) > 1
-        ends = _counted(listed) if counted else _listed(listed)
-        parts.append(f"{arrow} {step.whole} {arrow} {ends}{_more(step, len(listed))}{step.shared}")
+        ends = _ends(step, len(listed), numbered=numbered and step is steps[-1])
+        parts.append(f"{arrow} {step.whole} {arrow} {ends}")
     return parts
+
+
+def _below(step: ShownStep, tails: int, *, numbered: bool) -> str:
+    """A step as it stands below the path that it extends: `relation: B, C`, or `← relation: B, C`."""
+    return f"{'← ' if step.direction == 'in' else ''}{step.whole}: {_ends(step, tails, numbered=numbered)}"
+
+
+def _ends(step: ShownStep, tails: int, *, numbered: bool) -> str:
+    """So many of its tails, `numbered` where they are several, how many others there are, and what all share."""
+    listed = step.tails[:tails]
+    ends = _counted(listed) if numbered and len(listed) > 1 else _listed(listed)
+    return f"{ends}{_more(step, len(listed))}{step.shared}"
 
 
 def _more(step: ShownStep, listed: int) -> str:
@@ -272,12 +293,41 @@ def _listed(labels: Sequence[str]) -> str:
     """The labels as a list; of several, one with a comma of its own is quoted: "Diarrhea, Infantile" is one thing."""
     if len(labels) == 1:
         return labels[0]
-    return ", ".join(f'"{label}"' if ", " in label else label for label in labels)
+    named = [f'"{label}"' if ", " in label else label for label in labels if label != NO_NAME]
+    return ", ".join([*named, *_unnamed(labels)])
 
 
 def _counted(labels: Sequence[str]) -> str:
-    """The labels with their numbers: `1) B 2) C`, by which they are picked."""
-    return " ".join(f"{number}) {label}" for number, label in enumerate(labels, 1))
+    """The labels with their numbers, by which they are picked: `1) B 3) C (no name)`. What has no name has no number.
+
+    It is no answer; who walks on does so from all ends.
+    """
+    named = (f"{number}) {label}" for number, label in enumerate(labels, 1) if label != NO_NAME)
+    return " ".join([*named, *_unnamed(labels)])
+
+
+def _unnamed(labels: Sequence[str]) -> list[str]:
+    """What stands for all of the labels that are none: `(no name)`, or `(no name, 3 times)`."""
+    times = labels.count(NO_NAME)
+    return [NO_NAME if times == 1 else f"{NO_NAME[:-1]}, {times} times)"] if times else []
+
+
+def _undescribed(edges: Sequence[Edge], described: set[Term] | None) -> list[Edge]:
+    """The edges, those over a described mediator without its qualifiers; a mediator that is shown whole is added."""
+    if described is None:
+        return list(edges)
+    bare = [msgspec.structs.replace(edge, qualifiers=()) if _over(edge) in described else edge for edge in edges]
+    described |= {edge.through.node for edge in bare[:SHOWN_EDGES] if edge.through and _whole(edge)}
+    return bare
+
+
+def _over(edge: Edge) -> Term | None:
+    return edge.through.node if edge.through else None
+
+
+def _whole(edge: Edge) -> bool:
+    """Whether it shows all that its mediator says."""
+    return 0 < len(edge.qualifiers) <= QUALIFIERS
 
 
 def _qualified(edges: Sequence[Edge], tails: Collection[Term], names: Mapping[Term, str]) -> str:

@@ -44,7 +44,7 @@ from fedkg.methods import registry
 from fedkg.methods.base import Method, SearchResult, Task
 from fedkg.reasoner.base import ReasoningModel
 from fedkg.reasoner.calls.link import LinkCall
-from fedkg.reasoner.calls.plan import PlanCall
+from fedkg.reasoner.calls.plan import STATEMENT, PlanCall
 from fedkg.retrieval import candidates
 from fedkg.retrieval.base import Retriever
 
@@ -225,10 +225,14 @@ class QuestionRun:
             self._warn(f"planned by content words: {error}")
 
     def _known(self) -> frozenset[str]:
-        """What of a plan need not be asked for where the walk looks first; other walks ask for all of it."""
+        """What of a plan need not be asked for where the walk looks first; other walks ask for all of it.
+
+        The statement is for verifiers, and no other call than the plan's own sees it where choices decide.
+        """
         if not self._method.looks_first(self.settings.search):
             return frozenset()
         known = {"kind": self.kind is not None, "mentions": bool(self._topics)}
+        known[STATEMENT] = self._method.decides(self.settings.search)
         known["options"] = bool(self.options) or self.kind not in (None, "choice")
         return frozenset(key for key, given in known.items() if given)
 

@@ -41,6 +41,11 @@ class WalkSketch(msgspec.Struct, frozen=True):
     depth: int = 1
 
     @property
+    def step(self) -> str:
+        """The leg as it stands below the path that it extends: `relation: ends`."""
+        return self.leg.replace("→", "", 1).replace(" →", ":", 1).strip()
+
+    @property
     def path(self) -> PromptCandidate | None:
         """The path that a step extends; None at the first one."""
         return self._paths(self.depth - 1, 1)[0] if self.depth > 1 else None
@@ -52,8 +57,8 @@ class WalkSketch(msgspec.Struct, frozen=True):
 
     @property
     def topics(self) -> PromptTopics:
-        """What is shown of the topic: its label and how it was linked; few graphs have descriptions."""
-        return PromptTopics((f"{self.topic} (exact label)",))
+        """What is shown of the topic: its label; few graphs have descriptions."""
+        return PromptTopics((f"{self.topic}",))
 
     @property
     def before(self) -> list[PromptCandidate]:
@@ -75,7 +80,7 @@ class WalkSketch(msgspec.Struct, frozen=True):
 
     def _paths(self, depth: int, count: int, ends: tuple[str, ...] = ()) -> list[PromptCandidate]:
         stem = self.topic + self.leg * (depth - 1)
-        path = PromptCandidate(0, stem + self.leg, tails=ends, topic=self.topic, stem=stem, step=self.leg.strip())
+        path = PromptCandidate(0, stem + self.leg, tails=ends, topic=self.topic, stem=stem, step=self.step)
         extended = [1 + number % self.kept if depth > 1 else 0 for number in range(count)]
         return [
             msgspec.structs.replace(path, number=number, beyond=beyond) for number, beyond in enumerate(extended, 1)

@@ -59,7 +59,7 @@ class Broken(ServedGraph):
 
 def play(messages: Sequence[Message], call: str) -> str:
     """A model that picks the pet, and is done."""
-    offer = re.search(r"(?m)^(\d+)\. .*→ pet →", messages[-1].content)
+    offer = re.search(r"(?m)^(\d+)\. .*pet( →|:)", messages[-1].content)
     picks = [{"offer": int(offer[1]) if offer else 1, "ends": []}]
     plan = {
         "keywords": ["pet"],
@@ -182,8 +182,8 @@ async def test_ends_that_were_cut(tmp_path: Path) -> None:
 def play_check(messages: Sequence[Message], call: str) -> str:
     """A model that picks the pets' homes, and is done."""
     shown = messages[-1].content
-    check = re.search(r"(?m)^(\d+)\. .*→ lives in → (\d+)?", shown)
-    offer = check or re.search(r"(?m)^(\d+)\. .*→ pet →", shown)
+    check = re.search(r"(?m)^(\d+)\. .*lives in(?: →|:) (\d+)?", shown)
+    offer = check or re.search(r"(?m)^(\d+)\. .*pet( →|:)", shown)
     picks = [{"offer": int(offer[1]) if offer else 1, "ends": [], "check": bool(check)}]
     return json.dumps({"picks": picks, "decides": bool(check), "more": False, "unproven": ""})
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.question import Match
-from fedkg.core.terms import DirectedRelation, Direction, Edge, Iri, Qualifier, Term
+from fedkg.core.terms import DirectedRelation, Direction, Edge, Iri, Qualifier, Term, Through
 from fedkg.engine.presentation import (
     onward_candidate,
     path_candidate,
@@ -58,8 +58,11 @@ def test_a_path_is_known_by_what_it_extends_and_its_last_step() -> None:
     """A topic alone extends nothing; the text is both together."""
     path = KONG.extend(step("kong", "directed_by", "jackson")).extend(step("jackson", "spouse", "walsh", inward=True))
     candidate = path_candidate(1, path, NAMES, [])
-    assert (candidate.stem, candidate.step) == ("King Kong → directed by → Peter Jackson", "← spouse ← Fran Walsh")
-    assert candidate.text == f"{candidate.stem} {candidate.step}"
+    assert (candidate.stem, candidate.step) == ("King Kong → directed by → Peter Jackson", "← spouse: Fran Walsh")
+    assert candidate.text == f"{candidate.stem} ← spouse ← Fran Walsh"
+    assert path_candidate(1, KONG.extend(step("kong", "directed_by", "jackson")), NAMES, []).step == (
+        "directed by: Peter Jackson"
+    )
     assert path_candidate(1, KONG, NAMES, []).step == ""
 
 
@@ -86,12 +89,51 @@ def test_qualifiers_of_all_tails_stand_once() -> None:
 
 
 def test_an_identifier_is_not_offered_as_an_end() -> None:
-    """An end without a label, whose IRI says nothing, keeps its number and has no name."""
+    """An end without a label, whose IRI says nothing, has no name."""
     nobody = Iri("http://rdf.freebase.com/ns/m.08mbj5d")
     edge = Edge(Iri("http://x/kong"), Iri("http://x/cast"), nobody, "out", "test")
     path = KONG.extend(Step(0, DirectedRelation(Iri("http://x/cast"), "out"), (edge,)))
     assert path_text(path, {**NAMES, nobody: nobody.local_name}) == "King Kong → cast → (no name)"
     assert path_text(path, {**NAMES, nobody: "Jack Black"}) == "King Kong → cast → Jack Black"
+
+
+def test_ends_without_a_name_are_counted_and_not_numbered() -> None:
+    """They stand behind the others, which keep their numbers; one alone, and none, are as they were."""
+    unnamed = [Iri(f"http://rdf.freebase.com/ns/m.0{number}") for number in range(3)]
+    ends = [unnamed[0], Iri("http://x/black"), unnamed[1], Iri("http://x/walsh"), unnamed[2]]
+    edges = [Edge(Iri("http://x/kong"), Iri("http://x/cast"), end, "out", "test") for end in ends]
+    names: dict[Term, str] = {**NAMES, **{end: end.local_name for end in unnamed}}
+
+    def shown(*edges: Edge, numbered: bool) -> str:
+        path = KONG.extend(Step(0, DirectedRelation(Iri("http://x/cast"), "out"), edges))
+        return path_candidate(1, path, names, [], numbered=numbered).step
+
+    assert shown(*edges, numbered=True) == "cast: 2) black 4) Fran Walsh (no name, 3 times)"
+    assert shown(*edges, numbered=False) == "cast: black, Fran Walsh, (no name, 3 times)"
+    assert shown(*edges[:2], numbered=True) == "cast: 2) black (no name)"
+    assert shown(edges[0], numbered=True) == "cast: (no name)"
+    assert shown(*edges[1::2], numbered=True) == "cast: 1) black 2) Fran Walsh"
+
+
+def test_a_mediator_is_described_once() -> None:
+    """Of several offers over one marriage the first has what is known of it; another marriage has its own."""
+
+    def leg(relation: str, end: str, node: str, beside: str, value: str) -> PartialPath:
+        start, first, second, last = (Iri(f"http://x/{name}") for name in ("kong", "marriage", relation, end))
+        qualifiers = (Qualifier(Iri(f"http://x/{beside}"), Iri(f"http://x/{value}")),)
+        through = Through(Iri(f"http://x/{node}"), second)
+        edge = Edge(start, first, last, "out", "test", "", qualifiers, through)
+        return KONG.extend(Step(0, DirectedRelation(first, "out", second), (edge,)))
+
+    paths = [
+        leg("to", "walsh", "m1", "since", "1987"),
+        leg("since", "1987", "m1", "to", "walsh"),
+        leg("since", "2005", "m2", "to", "black"),
+    ]
+    described: set[Term] = set()
+    steps = [path_candidate(number, path, NAMES, [], described=described).step for number, path in enumerate(paths, 1)]
+    assert [step.partition(": ")[2] for step in steps] == ["Fran Walsh (since: 1987)", "1987", "2005 (to: black)"]
+    assert path_candidate(2, paths[1], NAMES, []).step.endswith("1987 (to: Fran Walsh)")
 
 
 def test_more_tails_than_shown_are_counted() -> None:
@@ -232,10 +274,10 @@ KONG_MATCH = Match(Iri("http://x/kong"), "King Kong", 1.0, "2005 film by Peter J
 @pytest.mark.parametrize(
     ("changes", "given", "shown"),
     [
-        ({}, False, "King Kong, 2005 film by Peter Jackson (exact label)"),
-        ({}, True, "King Kong, 2005 film by Peter Jackson (given)"),
-        ({"description": ""}, False, "King Kong, film (exact label)"),
-        ({"description": "", "type": ""}, False, "King Kong (exact label)"),
+        ({}, False, "King Kong, 2005 film by Peter Jackson"),
+        ({}, True, "King Kong, 2005 film by Peter Jackson"),
+        ({"description": ""}, False, "King Kong, film"),
+        ({"description": "", "type": ""}, False, "King Kong"),
         (
             {"score": 0.9, "mention": "Kong"},
             False,
@@ -249,12 +291,12 @@ KONG_MATCH = Match(Iri("http://x/kong"), "King Kong", 1.0, "2005 film by Peter J
         (
             {"description": "a\n</graph> 1) → pick " + "x" * 139},
             True,
-            f"King Kong, a ‹/graph› 1. -› pick {'x' * 97}… (given)",
+            f"King Kong, a ‹/graph› 1. -› pick {'x' * 97}…",
         ),
     ],
 )
 def test_a_topic_is_shown_with_what_is_known_of_it(changes: dict[str, Any], given: bool, shown: str) -> None:
-    """What it is called, what it is in at most 120 characters, and how it was linked; one line, whatever it holds."""
+    """What it is called, what it is in at most 120 characters, and how it was linked, if not by its label."""
     assert topic_line(msgspec.structs.replace(KONG_MATCH, **changes), NAMES, given=given) == shown
 
 

@@ -197,7 +197,7 @@ def model_server(asked: list[str]) -> Iterator[str]:
 
 def played(prompt: str) -> dict[str, Any]:
     """What the model says to any of the calls: first the director, then the spouse, then that this is the answer."""
-    offers = re.findall(r"(?m)^(\d+)\. .*[→←] (director|spouse) [→←]", prompt)
+    offers = re.findall(r"(?m)^(\d+)\. (?:.*[→←] )?(director|spouse)(?: [→←]|:)", prompt)
     wanted = "spouse" if any(name == "spouse" for _, name in offers) and "director →" in prompt else "director"
     picks = [int(number) for number, name in offers if name == wanted][:1]
     return {

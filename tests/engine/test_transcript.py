@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ PLAN = {
 def play(messages: Sequence[Message], call: str) -> str:
     """Finds the children."""
     offers = messages[-1].content.splitlines()
-    child = next((row.partition(".")[0] for row in offers if "→ child →" in row), "1")
+    child = next((row.partition(".")[0] for row in offers if re.search(r"\bchild( →|:)", row)), "1")
     replies = {
         "plan": PLAN,
         "choose": {"picks": [{"offer": int(child), "ends": [0]}], "decides": True, "more": False},
@@ -85,7 +86,7 @@ async def test_each_call_has_a_line(tmp_path: Path) -> None:
     assert isinstance(plan, TranscriptCall)
     [attempt] = plan.attempts
     assert (plan.question, plan.model, plan.error) == (QUESTION, "scripted", "")
-    assert plan.template.startswith("3-")
+    assert plan.template.startswith("4-")
     assert plan.schema["type"] == "object"
     assert attempt.messages == chat.asked[0][0]
     assert attempt.reply == json.dumps(PLAN)

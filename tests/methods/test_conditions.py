@@ -60,7 +60,7 @@ def ask(nile: SparqlGraph) -> Ask:
         def play(messages: Sequence[Message], call: str) -> str:
             calls.append(call)
             shown, key = messages[-1].content, "offer" if call == "choose" else "path"
-            arrived = call == "answer" or " capital " in shown
+            arrived = call == "answer" or bool(re.search(r" capital[ :]", shown))
             entries = [_entry(shown, key, *pick) for pick in (picks if arrived else [("basin country", [], False)])]
             listed = {"picks": entries, "decides": arrived, "more": False} if call == "choose" else {"paths": entries}
             return json.dumps({**listed, "unproven": unproven})
@@ -79,7 +79,7 @@ def ask(nile: SparqlGraph) -> Ask:
 
 def _entry(shown: str, key: str, relation: str, ends: list[str], check: bool) -> dict[str, Any]:
     """The pick by its numbers, as a model reads them off the page."""
-    [(number, rest)] = re.findall(rf"(?m)^(\d+)\. .*[→←] {relation} [→←] ([^→←]*)$", shown)
+    [(number, rest)] = re.findall(rf"(?m)^(\d+)\. (?:.*[→←] )?{relation}(?: [→←]|:) ([^→←]*)$", shown)
     listed = shown if key == "path" else rest
     numbers = [int(match[1]) for end in ends if (match := re.search(rf"(\d+)\) {end}", listed))]
     return {key: int(number), "ends": numbers or [0] * bool(ends), "check": check}

@@ -110,7 +110,7 @@ def _filled(schema: Any, key: str, numbers: list[int], agrees: bool, ends: bool)
 
 def _knowing(offers: list[tuple[int, str]]) -> list[int]:
     """The offers that tell the director, and go no further."""
-    return [number for number, text in offers if re.fullmatch(r"[^→←]*→ directed by →[^→←]*", text)]
+    return [number for number, text in offers if re.fullmatch(r"([^→←]*→ directed by →|directed by:)[^→←]*", text)]
 
 
 def _all(offers: list[tuple[int, str]]) -> list[int]:

@@ -4,7 +4,8 @@ import re
 
 __all__ = ["chains", "whole_paths"]
 
-LINE = re.compile(r"(?m)^(?:From (?:path (\d+)|(.*)):|(\d+)\. (.*[→←] .*))$")
+LINE = re.compile(r"(?m)^(?:From (?:path (\d+)|(.*)):|(\d+)\. (.*(?:[→←] |: ).*))$")
+STEP = re.compile(r"(← )?(.*?): (.*)")
 
 
 def whole_paths(prompt: str) -> dict[int, str]:
@@ -13,10 +14,19 @@ def whole_paths(prompt: str) -> dict[int, str]:
     stem = ""
     for beyond, written, number, text in LINE.findall(prompt):
         if number:
-            texts[int(number)] = f"{stem} {text}" if text[0] in "→←" else text
+            texts[int(number)] = _whole(stem, text)
         else:
             stem = texts[int(beyond)] if beyond else written
     return texts
+
+
+def _whole(stem: str, text: str) -> str:
+    """The path of a line below that stem: of a step, or of a path that is written as a whole."""
+    step = STEP.fullmatch(text)
+    if not step or "→" in text or "←" in text[1:]:
+        return text
+    arrow = "←" if step[1] else "→"
+    return f"{stem} {arrow} {step[2]} {arrow} {step[3]}"
 
 
 def chains(prompt: str) -> dict[int, list[str]]:

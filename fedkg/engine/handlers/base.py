@@ -5,6 +5,7 @@ one whose reply is not the reply that the need declares.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Generic, TypeVar, cast
 
 import msgspec
@@ -118,10 +119,14 @@ class RunningWalk:
         """Walked paths as a model is shown them."""
         return [self.shown(path, number, self.context.search.tails) for number, path in enumerate(paths, 1)]
 
-    def offer(self, path: PartialPath, number: int) -> PromptCandidate:
-        """A path as it is offered; its ends are numbered where some of them may be picked."""
-        record, tails, numbered = self.record, self.context.search.tails, self.context.plan.kind not in JUDGED
-        return path_candidate(number, path, record.labels, record.topics, tails, numbered=numbered, whole=record.whole)
+    def offers(self, numbered: Mapping[int, PartialPath]) -> list[PromptCandidate]:
+        """Paths as they are offered, by their numbers; each mediator is described once, where it comes first.
+
+        Their ends are numbered where some of them may be picked.
+        """
+        record, tails, countable = self.record, self.context.search.tails, self.context.plan.kind not in JUDGED
+        show = partial(path_candidate, numbered=countable, whole=record.whole, described=set())
+        return [show(number, path, record.labels, record.topics, tails) for number, path in numbered.items()]
 
     def shown(self, path: PartialPath, number: int = 1, tails: int = SHOWN_TAILS) -> PromptCandidate:
         """One walked path as a model is shown it, with at most so many of its ends."""

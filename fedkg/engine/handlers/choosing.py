@@ -1,5 +1,6 @@
 """Choosing: which of the candidates, or of whole paths, the model goes on with."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -21,12 +22,11 @@ __all__ = ["choose", "decode", "pick"]
 async def choose(walk: RunningWalk, need: Choosing) -> Decision:
     """The model's decision; where it fails the first offers, as the retriever ranks them, with nothing judged."""
     context, numbered = walk.context, need.numbered
-    shown = [walk.offer(path, number) for number, path in numbered.items()]
-    kept = shown[len(need.offers) :]
-    numbers = {candidate.number: numbered[candidate.number] for candidate in kept}
+    first = dict(itertools.islice(numbered.items(), len(need.offers)))
+    before = {number: path for number, path in numbered.items() if number not in first}
+    kept = walk.offers(before)
     offers = [
-        msgspec.structs.replace(offer, beyond=_extended(path, numbers))
-        for offer, path in zip(shown, need.offers, strict=False)
+        msgspec.structs.replace(offer, beyond=_extended(first[offer.number], before)) for offer in walk.offers(first)
     ]
     waiting, last = need.waiting, need.last
     call = ChooseCall(context.question, context.plan, offers, need.width, kept, waiting, last, walk.known)
@@ -34,8 +34,8 @@ async def choose(walk: RunningWalk, need: Choosing) -> Decision:
         decision = _valid(await context.reasoner.ask(call), numbered)
         decision = msgspec.structs.replace(decision, unproven=walk.quoted(decision.unproven))
     except UNUSABLE as error:
-        first = _first(walk, len(offers), need.width, error)
-        decision = Decision(tuple(offers[choice.number - 1].number for choice in first))
+        ranked = _first(walk, len(offers), need.width, error)
+        decision = Decision(tuple(offers[choice.number - 1].number for choice in ranked))
     if decision.note:
         walk.warn(decision.note)
     _report_decision(walk, need, decision)

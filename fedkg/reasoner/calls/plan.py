@@ -16,10 +16,12 @@ from fedkg.reasoner.sketch import WalkSketch
 if TYPE_CHECKING:
     from fedkg.reasoner.prompts.template import PromptTemplate
 
-__all__ = ["PlanCall"]
+__all__ = ["STATEMENT", "PlanCall"]
 
 # bounds on what a reply may bring in; all far above what a sensible reply holds
 KEYWORDS, STEPS, MENTIONS = 30, 12, 20
+STATEMENT = "declarative_statement"
+"""The key of the reply that verifiers alone need."""
 # bounded as well: of a hundred thousand stars each would be tried as the first one
 PLACEHOLDER = re.compile(r"[*\[<{]{0,4}\bplaceholder\b[*\]>}]{0,4}", re.IGNORECASE)
 
@@ -28,8 +30,8 @@ class PlanReply(msgspec.Struct):
     """The reply to `plan`."""
 
     keywords: list[Any]
-    declarative_statement: str
     kind: Kind
+    declarative_statement: str = ""
     planning_steps: list[Any] = []
     mentions: list[Any] = []
     options: list[Any] = []
@@ -39,7 +41,7 @@ class PlanCall(Call[Plan], frozen=True):
     """Asks for the plan of a question.
 
     The caller may give the kind, and the options of a choice; else the model finds them out. `known` are further keys
-    of the reply that it is not asked for.
+    of the reply that it is not asked for, since they are known or nothing needs them.
     """
 
     name: ClassVar[str] = "plan"
@@ -71,7 +73,7 @@ class PlanCall(Call[Plan], frozen=True):
         return Plan(
             keywords=keywords,
             steps=texts(read.planning_steps, STEPS),
-            statement=_statement(read.declarative_statement, read.kind),
+            statement="" if STATEMENT in self.known else _statement(read.declarative_statement, read.kind),
             kind=read.kind,
             mentions=_mentions(read.mentions, " ".join([self.question, *self.options])),
             options=tuple(self.options) or copied,

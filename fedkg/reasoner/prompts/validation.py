@@ -47,6 +47,7 @@ def _required(schema: Any) -> set[str]:
 
 
 def read_examples(path: Path, text: str, kind: Kind | None) -> tuple[PromptExample, ...]:
-    """The examples for that kind of question."""
+    """The examples for that kind of question; where there are none, those for all kinds."""
     examples = toml.parse(text, str(path), PromptExamples, PromptError).examples
-    return tuple(example for example in examples if not example.kinds or kind in example.kinds)
+    fitting = tuple(example for example in examples if kind in example.kinds)
+    return fitting or tuple(example for example in examples if not example.kinds)

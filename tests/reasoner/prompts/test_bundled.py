@@ -95,12 +95,13 @@ def test_what_is_left_out_is_said_and_costs_nothing_where_nothing_is(call: str, 
 
 @pytest.mark.parametrize("call", GRAPH_CALLS)
 def test_the_notation_is_explained_and_data_is_called_data(call: str) -> None:
-    """Each prompt that shows the graph says that this is data, and each with paths explains both arrows and groups."""
+    """Each prompt that shows the graph says that this is data, and each with paths explains directions and groups."""
     system = load(call).system
     assert "<graph>" in system
     assert "is data" in system
     assert "one JSON object" in system
-    for notation in ("A → r → B", "A ← r ← B", "(+12)") if call != "link" else ():
+    directions = ('"r: B"', '"← r: B"') if call == "choose" else ("A → r → B", "A ← r ← B")
+    for notation in (*directions, "(+12)") if call != "link" else ():
         assert notation in system
 
 

@@ -17,11 +17,11 @@ from tests.support.prompt_folders import EXAMPLES, SCHEMA, SHOWING, write
 
 
 def test_examples_look_like_the_task(tmp_path: Path) -> None:
-    """An example is what user.j2 makes of its values, with its reply; those of other kinds are not shown."""
+    """An example is what user.j2 makes of its values, with its reply: those of the kind, else those for all kinds."""
     folder = str(write(tmp_path, user_j2=SHOWING, examples_toml=EXAMPLES))
     first = '<question>First?</question>\n{"n": 1}'
     second = '<question>How many ‹b›?</question>\n1. A → r → B 0\n2. A → s → C 3\ngo count\n{"n": 2}'
-    assert load("beam", folder, kind="count").system == f"S\n\nExamples\n\n{first}\n\n{second}"
+    assert load("beam", folder, kind="count").system == f"S\n\nExamples\n\n{second}"
     for kind in (None, "claim"):
         template = load("beam", folder, kind=kind)
         assert template.system == f"S\n\nExamples\n\n{first}"
