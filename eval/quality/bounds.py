@@ -20,6 +20,7 @@ from fedkg.bench.scoring.scores import mean, score
 from fedkg.session import Session
 
 TARGETS = {"pathquestion-2h": 0.99, "pathquestion-3h": 0.97, "metaqa-2hop": 0.97, "metaqa-3hop": 0.97}
+SETS = (*TARGETS, "webqsp-fb15k237", "cwq-fb15k237")
 ASKED = 300
 
 
@@ -27,11 +28,12 @@ def main() -> None:
     """Asks all sets."""
     parser = options(__doc__ or "")
     parser.add_argument("--limit", type=int, default=ASKED, help="questions of each set, 0 for all")
+    parser.add_argument("--sets", nargs="*", default=SETS, choices=SETS, help="sets to ask")
     chosen = parser.parse_args()
-    present(chosen.data, TARGETS)
+    present(chosen.data, chosen.sets)
     report = Report("bounds", write=chosen.write)
     with Session("none", cache=False, embedder="minilm") as session:
-        for name in TARGETS:
+        for name in chosen.sets:
             benchmark = GoldBenchmark.load(name, chosen.data, chosen.limit or None)
             report.add(name, figures(benchmark, asyncio.run(records(benchmark, session.similarity))))
     report.attach("md", markdown.records(rows(report.figures)))
@@ -48,6 +50,8 @@ def figures(benchmark: GoldBenchmark, walked: Sequence[QuestionRecord]) -> dict[
         "proven": round(len(proven) / len(walked), 4),
         "found of these": mean(score(record).hit for record in proven),
         "unknown topics": sum(record.error.startswith("TopicError") for record in walked),
+        "calls": mean(record.usage.model_calls for record in walked),
+        "tokens": round(mean(record.usage.tokens_in + record.usage.tokens_out for record in walked)),
         "missed": [record.id for record in proven if not score(record).hit],
     }
 

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import msgspec
 
 from eval.support.report import require
-from fedkg.bench.data import definitions, gold_chains, loaders
+from fedkg.bench.data import definitions, loaders
+from fedkg.bench.data.gold_chains import GoldChains
 from fedkg.bench.data.questions import BenchmarkQuestion, drawn
 from fedkg.bench.run import runner
 from fedkg.bench.run.asking import AskingTask, asked
@@ -42,8 +43,9 @@ class GoldBenchmark(NamedTuple):
         settings = Settings(method=method, search=search or SearchSettings(), cache=False)
         settings = runner.with_graph(settings, definition, data)
         questions, _ = loaders.read(definition, data)
-        chains = gold_chains.listed(data / definition.questions)
-        return cls(AskingTask(settings, definition, verify=False), drawn(questions, limit, 0), chains)
+        sample, known = drawn(questions, limit, 0), GoldChains(data)
+        chains = {question.id: known.of(definition, question) for question in sample}
+        return cls(AskingTask(settings, definition, verify=False), sample, chains)
 
 
 def present(data: Path, names: Iterable[str]) -> None:

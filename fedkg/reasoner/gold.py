@@ -314,7 +314,7 @@ class _View:
 
         Where the answers are told apart by checks, these decide; they are waited for until what has arrived was kept.
         """
-        if checks := self._checks():
+        if checks := self._checks() or self._meeting():
             return {"picks": checks, "decides": True, "more": False}
         picked = self.choices(most)
         views = {number: self._errors.view(self.states[number]) for number in picked}
@@ -330,6 +330,23 @@ class _View:
         offered = [(candidate, chains.get(_steps(candidate), ())) for candidate in self._candidates]
         named = [(candidate.number, _numbers(candidate, values)) for candidate, values in offered]
         return [{"offer": number, "ends": ends, "check": True} for number, ends in named if ends]
+
+    def _meeting(self) -> list[dict[str, Any]]:
+        """What has arrived, and for each gold check an offer that leads from the other entity to the same ends.
+
+        Nothing where an entity of a check is no topic, or its offer is not shown.
+        """
+        others = [self._led(check) for check in self._gold.checks]
+        arrived = [number for number, state in self.states.items() if state == ARRIVED]
+        meeting = dict.fromkeys([*arrived, *(number for numbers in others for number in numbers)])
+        complete = bool(arrived and others) and all(others)
+        return [{"offer": number, "ends": []} for number in meeting] if complete else []
+
+    def _led(self, check: GoldCheck) -> list[int]:
+        """The candidates that walk the check backwards, from what meets it."""
+        name, direction = check.step
+        back: Steps = ((name, "in" if direction == "out" else "out"),)
+        return [each.number for each in self._candidates if each.start in check.values and _steps(each) == back]
 
     def scores(self, kind: str) -> list[dict[str, float]]:
         """1 for what leads on, 0 for the rest; `kind` is what they are called in the reply."""

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+import msgspec
 import pytest
 
 from fedkg.core.choice import Choice, Conclusion, Decision, ModelOnlyAnswer, PromptCandidate, RelationPath, Verdict
@@ -256,3 +257,13 @@ async def test_it_takes_the_gold_check_where_that_is_offered() -> None:
     assert await chosen([arrived]) == Decision((1,), decides=False)
     assert await chosen([other, check], [arrived]) == Decision((2,), decides=True, ends={2: (2,)}, checks=(2,))
     assert await chosen([other], [arrived]) == Decision((1,), decides=True)
+
+
+async def test_a_check_is_met_where_the_paths_of_two_topics_meet() -> None:
+    """What leads from the check's own entity to the ends stands for the check: both decide at once."""
+    gold = GoldChain((FATHER,), ("Bob",), checks=(GoldCheck(JOB, ("miner",)),))
+    arrived, job = candidate(1, [FATHER], "Bob", "Tom"), candidate(2, [("job", "in")], "Bob", "Kim")
+    miner, nurse = (msgspec.structs.replace(job, start=name) for name in ("miner", "nurse"))
+    for other, decision in ((miner, Decision((1, 2), decides=True)), (nurse, Decision((1,), decides=False))):
+        call = ChooseCall(QUESTION, PLAN, [arrived, other], 4)
+        assert (await replied(lambda model, call=call: model.ask(call), gold))[0] == decision

@@ -28,6 +28,7 @@ class Facts:
     def __init__(self) -> None:
         self._neighbours: dict[Term, dict[DirectedRelation, set[Term]]] = {}
         self._named: dict[str, set[Iri]] = defaultdict(set)
+        self._names: dict[Iri, set[str]] = defaultdict(set)
 
     @classmethod
     def read(cls, file: Path, relations: str) -> "Facts":
@@ -56,6 +57,7 @@ class Facts:
     def name(self, entity: Iri, name: str) -> None:
         """One more name of an entity."""
         self._named[name].add(entity)
+        self._names[entity].add(name)
 
     def __contains__(self, entity: Term) -> bool:
         return entity in self._neighbours
@@ -64,6 +66,10 @@ class Facts:
         """The entities in facts that have this label or alias, in a spelling that a search tries too."""
         forms = dict.fromkeys(form for text in written(name) for form in spellings(text))
         return {entity for form in forms for entity in self._named.get(form, ()) if entity in self}
+
+    def names(self, entity: Iri) -> tuple[str, ...]:
+        """The labels and aliases of an entity."""
+        return tuple(sorted(self._names.get(entity, ())))
 
     def topic(self, iri: str) -> list[Iri]:
         """The entity, or the one that has this IRI as its identifier in Freebase; none where no fact is about it."""

@@ -1,20 +1,27 @@
-"""The gold chains of a benchmark's questions: those that its set names, or the shortest that lead to the answers."""
+"""The gold chains of a benchmark's questions: those that its set names, or the shortest that lead to the answers.
+
+Where a set publishes queries, what these demand of the answers tells them from the other ends of a chain, as far as the
+answers have it in the graph.
+"""
 
 import gzip
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from itertools import starmap
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fedkg.bench.data import files
 from fedkg.bench.data.definitions import Definition
 from fedkg.bench.data.facts import Facts, Walked
+from fedkg.bench.data.gold_conditions import GoldCondition, gold_conditions
 from fedkg.bench.data.questions import BenchmarkQuestion
-from fedkg.core.terms import Direction, Term
-from fedkg.testing import GoldChain
+from fedkg.core.terms import DirectedRelation, Direction, Iri, Term
+from fedkg.testing import GoldChain, GoldCheck
 
-__all__ = ["SETS", "GoldChains", "QuestionSet", "listed", "shortest"]
+__all__ = ["SETS", "GoldChains", "GoldWay", "QuestionSet", "listed", "shortest"]
 
 
 class QuestionSet(NamedTuple):
@@ -37,12 +44,20 @@ SETS = {
 """The sets whose facts are known to lead to the answers."""
 
 
+class GoldWay(NamedTuple):
+    """The relations that lead to the answers, and what tells these from other ends."""
+
+    chain: Walked = ()
+    conditions: tuple[GoldCondition, ...] = ()
+
+
 class GoldChains:
     """The chains of the benchmarks in a folder of data; its files are read at their first use, once."""
 
     def __init__(self, data: Path) -> None:
         self._data = data
         self._listed: dict[str, Mapping[str, GoldChain]] = {}
+        self._queries: dict[str, Mapping[str, str]] = {}
         self._facts: dict[QuestionSet, Facts] = {}
 
     def known(self, definition: Definition) -> bool:
@@ -53,10 +68,21 @@ class GoldChains:
         """The chain of one question; one without steps where nothing is known to lead to its answers."""
         if chain := self._of_set(definition).get(question.id):
             return chain
-        questions = _question_set(definition)
-        relations = shortest(question, self._graph(questions)) if questions else ()
-        steps = tuple((_name(relation.relation.value), relation.direction) for relation in relations)
-        return GoldChain(steps, tuple(answer.label for answer in question.answers), bool(steps), question.id)
+        answers = tuple(answer.label for answer in question.answers)
+        if not (questions := _question_set(definition)):
+            return GoldChain((), answers, proven=False, id=question.id)
+        facts = self._graph(questions)
+        conditions = gold_conditions(self._query(definition, question))
+        way = shortest(question, facts, conditions, definition.depth)
+        checks = tuple(GoldCheck(_step(check.step), facts.names(check.value)) for check in way.conditions)
+        return GoldChain(tuple(map(_step, way.chain)), answers, bool(way.chain), question.id, checks)
+
+    def _query(self, definition: Definition, question: BenchmarkQuestion) -> str:
+        """The query that the set publishes for the question, "" for none."""
+        if definition.name not in self._queries:
+            rows = _rows(files.find(definition, definition.questions, self._data))
+            self._queries[definition.name] = {row["id"]: row.get("sparql") or "" for row in rows}
+        return self._queries[definition.name].get(question.id, "")
 
     def _of_set(self, definition: Definition) -> Mapping[str, GoldChain]:
         """The chains that the question set names, by ids."""
@@ -77,23 +103,44 @@ def listed(file: Path) -> dict[str, GoldChain]:
     A row may name the relations (`gold_relations`, `^` before one that is walked backwards) or a path that consists of
     them.
     """
-    data = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
-    rows = [json.loads(line) for line in data.splitlines()]
+    rows = _rows(file)
     return {row["id"]: _chain(row) for row in rows} if all("gold_path" in row for row in rows) else {}
 
 
-def shortest(question: BenchmarkQuestion, facts: Facts) -> Walked:
+def shortest(
+    question: BenchmarkQuestion, facts: Facts, conditions: Sequence[GoldCondition] = (), depth: int = 2
+) -> GoldWay:
     """Of the shortest relations, one or two, from a topic to an answer those whose ends are most like the answers.
 
-    None where no such relations lead there.
+    The ends are those that meet the conditions which an answer meets; these are looked at one step beyond, if that is
+    within the `depth`. No relations where none lead there.
     """
     topics = [iri for topic in question.topic_entities for iri in facts.topic(topic.iri)]
     named = (facts.answers(answer.iri, answer.label) for answer in question.answers)
     answers = frozenset[Term](end for ends in named for end in ends) - set(topics)
     for lead in (facts.single_steps, facts.double_steps):
         if chains := [(topic, chain) for topic in topics for chain in lead(topic, answers)]:
-            return max((_f1(facts.walk([topic], chain), answers), chain) for topic, chain in chains)[1]
-    return ()
+            beyond = [conditions if len(chain) < depth else () for _, chain in chains]
+            return max(starmap(partial(_fit, facts, answers), zip(chains, beyond, strict=True)))[-1]
+    return GoldWay()
+
+
+def _fit(
+    facts: Facts, answers: frozenset[Term], led: tuple[Iri, Walked], conditions: Sequence[GoldCondition]
+) -> tuple[float, int, GoldWay]:
+    """How well the ends of a chain from a topic fit the answers, narrowed by those of the conditions that do so.
+
+    Of chains that fit alike the one with fewer ends to be narrowed is the more natural one.
+    """
+    topic, chain = led
+    ends = facts.walk([topic], chain)
+    before, checks = len(ends), []
+    for condition in conditions:
+        meeting = {end for end in ends if condition.value in facts.walk([end], [condition.step])}
+        if condition.value != topic and meeting & answers and meeting < ends:
+            ends = meeting
+            checks.append(condition)
+    return _f1(ends, answers), -before if checks else 0, GoldWay(chain, tuple(checks))
 
 
 def _f1(ends: set[Term], answers: frozenset[Term]) -> float:
@@ -109,6 +156,16 @@ def _question_set(definition: Definition) -> QuestionSet | None:
 def _chain(row: Mapping[str, Any]) -> GoldChain:
     answers = tuple(answer["label"] for answer in row["answers"])
     return GoldChain(tuple(_steps(row)), answers, bool(row["gold_path"]), row["id"])
+
+
+def _rows(file: Path) -> list[Mapping[str, Any]]:
+    """The rows of a file of questions."""
+    data = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+    return [json.loads(line) for line in data.splitlines()]
+
+
+def _step(relation: DirectedRelation) -> tuple[str, Direction]:
+    return _name(relation.relation.value), relation.direction
 
 
 def _steps(row: Mapping[str, Any]) -> Iterable[tuple[str, Direction]]:

@@ -12,10 +12,11 @@ from eval.quality import tables
 from fedkg.bench.data import definitions
 from fedkg.bench.data.definitions import Definition
 from fedkg.bench.data.facts import Facts
-from fedkg.bench.data.gold_chains import SETS, GoldChains, QuestionSet, listed, shortest
+from fedkg.bench.data.gold_chains import SETS, GoldChains, GoldWay, QuestionSet, listed, shortest
+from fedkg.bench.data.gold_conditions import GoldCondition
 from fedkg.bench.data.questions import BenchmarkQuestion
 from fedkg.bench.data.questions import Gold as Named
-from fedkg.core.terms import Iri
+from fedkg.core.terms import DirectedRelation, Iri
 from fedkg.testing import GoldChain
 
 X = "http://x/"
@@ -75,12 +76,25 @@ def test_the_shortest_chain_fits_the_answers_best(facts: Facts) -> None:
     ann, nurse, miner = (Named(name, X + name) for name in ("ann", "nurse", "miner"))
 
     def steps(*answers: Named) -> list[tuple[str, str]]:
-        chain = shortest(BenchmarkQuestion("1", "?", (ann,), answers), facts)
+        chain = shortest(BenchmarkQuestion("1", "?", (ann,), answers), facts).chain
         return [(relation.relation.value.removeprefix(X), relation.direction) for relation in chain]
 
     assert steps(nurse) == [("job", "out")]
     assert steps(miner) == [("father", "out"), ("job", "out")]
     assert steps(Named("eve", f"{X}eve")) == []
+
+
+def test_conditions_narrow_the_ends_as_far_as_answers_meet_them(facts: Facts) -> None:
+    """Those that change nothing, that no answer meets, or that need a step beyond the depth, are left out."""
+    job = DirectedRelation(Iri(f"{X}job"), "out")
+    nurse, miner, smith = (GoldCondition(job, Iri(X + name)) for name in ("nurse", "miner", "smith"))
+    for child in ("kim", "joe"):
+        facts.add(Iri(f"{X}tom"), Iri(f"{X}child"), Iri(X + child))
+    question = BenchmarkQuestion("1", "?", (Named("tom", f"{X}tom"),), (Named("joe", f"{X}joe"),))
+    child = (DirectedRelation(Iri(f"{X}child"), "out"),)
+    assert shortest(question, facts, [nurse, smith, miner]) == GoldWay(child, (miner,))
+    assert shortest(question, facts, [miner], depth=1) == GoldWay(child)
+    assert shortest(question, facts, [miner, miner]) == GoldWay(child, (miner,))
 
 
 def test_where_rows_show_no_path_the_graph_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
