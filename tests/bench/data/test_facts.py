@@ -19,7 +19,7 @@ def test_facts_are_edges_between_entities_and_names(films: QuestionSet, tmp_path
     assert facts.walk([Iri(f"{X}ann")], [STARRING.inverse]) == {Iri(f"{X}wave")}
     assert facts.walk([Iri(f"{X}storm")], [DirectedRelation(Iri(f"{X}r/born"), "out")]) == set()
     assert facts.named("lee") == {Iri(f"{X}lee")}
-    assert "lee" in facts.names(Iri(f"{X}lee"))
+    assert facts.names(Iri(f"{X}lee")) == ("Lee",)
     assert Literal("1990") not in facts
 
 

@@ -88,8 +88,8 @@ def test_conditions_narrow_the_ends_as_far_as_answers_meet_them(facts: Facts) ->
     """Those that change nothing, that no answer meets, or that need a step beyond the depth, are left out."""
     job = DirectedRelation(Iri(f"{X}job"), "out")
     nurse, miner, smith = (GoldCondition(job, Iri(X + name)) for name in ("nurse", "miner", "smith"))
-    for child in ("kim", "joe"):
-        facts.add(Iri(f"{X}tom"), Iri(f"{X}child"), Iri(X + child))
+    for name in ("kim", "joe"):
+        facts.add(Iri(f"{X}tom"), Iri(f"{X}child"), Iri(X + name))
     question = BenchmarkQuestion("1", "?", (Named("tom", f"{X}tom"),), (Named("joe", f"{X}joe"),))
     child = (DirectedRelation(Iri(f"{X}child"), "out"),)
     assert shortest(question, facts, [nurse, smith, miner]) == GoldWay(child, (miner,))
