@@ -16,6 +16,7 @@ from fedkg.common.concurrency import concurrently
 from fedkg.common.normalize import ARTICLES, STOP_WORDS, content_words, without
 from fedkg.core.question import JUDGED, Match, Mention, Plan, evident
 from fedkg.core.terms import Iri
+from fedkg.engine.mentions import best, called, inside_names, of_one_kind
 from fedkg.errors import TermError, TopicError
 from fedkg.graph.base import Graph
 
@@ -30,8 +31,6 @@ MOST_HINTS = 5
 LONGEST_PLAIN = 400
 """Characters of a question that names what it is about; longer ones are cases that mention much else."""
 CANDIDATES = 5
-ALIAS = 0.8
-"""Least score of an entity that is called so: by its label, another spelling, or an alias."""
 LINKS = 0.6
 """Least score of a candidate that a mention links to: three quarters alike (0.75 of the 0.8 that a look-up gives at
 most), which is a typing error or a missing article, not another name. Names that match exactly are far above it."""
@@ -75,7 +74,7 @@ async def from_question(
     `warn` is told of mentions that link to nothing while others do, `drop` of these mentions themselves, `ask` is asked
     for names that several equally good entities bear. Raises TopicError with the nearest labels where nothing matches.
     """
-    candidates = await _candidates(graph, plan.mentions)
+    candidates = await _candidates(graph, plan.mentions, plan.options)
     linked = choose(question, candidates)
     topics, spans = _distinct(linked.values()), ngrams(question)
     if not topics and spans:
@@ -96,17 +95,20 @@ async def from_question(
     return await _told_apart(question, topics, candidates, ask, warn, drop=drop) if ask else topics
 
 
-async def instead(graph: Graph, question: str, names: Sequence[str]) -> list[Match]:
+async def instead(graph: Graph, question: str, names: Sequence[str], others: Sequence[str] = ()) -> list[Match]:
     """The entities to start from in place of topics that the graph does not know: by their names, else the question's.
 
-    Exact labels and aliases alone; none where there is none.
+    Exact labels and aliases alone; none where there is none. Beside `others`, the labels of topics that it knows, a
+    word inside a longer name is none: one that stands beside a word of which nothing is known.
     """
     candidates = await _described(graph, await graph.search(names, CANDIDATES)) if names else {}
     if linked := choose(question, candidates):
         return _distinct(linked.values())
     spans = ngrams(question)
     candidates = await _described(graph, _longest(spans, await graph.search(spans, CANDIDATES)))
-    return _topics(question, choose(question, candidates))[:MOST_TOPICS]
+    topics = _topics(question, choose(question, candidates))
+    parts = inside_names(question, topics, others) if others else []
+    return [match for match in topics if match not in parts][:MOST_TOPICS]
 
 
 async def certain(graph: Graph, question: str, options: Sequence[str] = ()) -> list[Match]:
@@ -120,7 +122,7 @@ async def certain(graph: Graph, question: str, options: Sequence[str] = ()) -> l
         return []
     spans = [*ngrams(question), *options]
     exact = {span: _exact(matches) for span, matches in (await graph.search(spans, CANDIDATES)).items()}
-    candidates = await _described(graph, _longest(spans, exact))
+    candidates = await _described(graph, _longest(spans, exact), options)
     linked = choose(question, candidates)
     topics = _topics(" ".join((question, *options)), linked)
     if any(_undecided(question, match.mention, candidates[match.mention]) for match in topics):
@@ -136,9 +138,9 @@ def choose(question: str, candidates: Mapping[str, Sequence[Match]]) -> dict[str
     """
     linked = {}
     for mention, matches in candidates.items():
-        best = max(_best(matches), key=_shared(question, mention), default=None)
-        if best and best.score >= LINKS:
-            linked[mention] = msgspec.structs.replace(best, mention=mention)
+        likeliest = max(best(matches), key=_shared(question, mention), default=None)
+        if likeliest and likeliest.score >= LINKS:
+            linked[mention] = msgspec.structs.replace(likeliest, mention=mention)
     return linked
 
 
@@ -187,14 +189,14 @@ def _may_name(span: str, *, cased: bool) -> bool:
     return words[-1] not in STOP_WORDS and (words[0] not in STOP_WORDS or words[0] in ARTICLES)
 
 
-async def _candidates(graph: Graph, mentions: Sequence[str]) -> dict[str, Sequence[Match]]:
+async def _candidates(graph: Graph, mentions: Sequence[str], options: Sequence[str] = ()) -> dict[str, Sequence[Match]]:
     """What the mentions may link to, by their exact names or else by a look-up of their words."""
     if not mentions:
         return {}
     candidates = dict(await graph.search(mentions, CANDIDATES))
     if unknown := [mention for mention, matches in candidates.items() if not matches]:
         candidates |= await graph.lookup(unknown, CANDIDATES)
-    return await _described(graph, candidates)
+    return await _described(graph, candidates, options)
 
 
 async def _told_apart(
@@ -232,9 +234,9 @@ def _undecided(question: str, mention: str, matches: Sequence[Match]) -> list[Ma
     None where they do not, or where nothing is known of the candidates that could tell them apart.
     """
     shared = _shared(question, mention)
-    best = sorted(_best(matches), key=lambda match: -shared(match))
-    descriptions = {(match.label, match.type, match.description) for match in best}
-    return best if len(descriptions) > 1 and shared(best[0]) == shared(best[1]) else []
+    alike = sorted(best(matches), key=lambda match: -shared(match))
+    descriptions = {(match.label, match.type, match.description) for match in alike}
+    return alike if len(descriptions) > 1 and shared(alike[0]) == shared(alike[1]) else []
 
 
 def _meant(topic: Match, matches: Sequence[Match], number: int) -> Match:
@@ -242,17 +244,23 @@ def _meant(topic: Match, matches: Sequence[Match], number: int) -> Match:
     return msgspec.structs.replace(matches[number - 1], mention=topic.mention) if number else topic
 
 
-async def _described(graph: Graph, candidates: Mapping[str, Sequence[Match]]) -> dict[str, Sequence[Match]]:
-    """The candidates; where several are equally good with description and type, all in one request."""
-    equal = [match for matches in candidates.values() if len(best := _best(matches)) > 1 for match in best]
-    described = dict(zip(equal, await graph.describe(equal), strict=True)) if equal else {}
-    return {mention: [described.get(match, match) for match in matches] for mention, matches in candidates.items()}
+async def _described(
+    graph: Graph, candidates: Mapping[str, Sequence[Match]], options: Sequence[str] = ()
+) -> dict[str, Sequence[Match]]:
+    """The candidates; where several are equally good with description and type, all in one request.
 
-
-def _best(matches: Sequence[Match]) -> list[Match]:
-    """The matches with the best score."""
-    best = max((match.score for match in matches), default=0.0)
-    return [match for match in matches if match.score == best]
+    Where that is so of an option, with those of all options: they are of one kind.
+    """
+    equal = {mention: alike for mention, matches in candidates.items() if len(alike := best(matches)) > 1}
+    wanted = [match for matches in equal.values() for match in matches]
+    if equal.keys() & set(options):
+        wanted += [match for option in options for match in called(candidates.get(option, ()))]
+    wanted = list(dict.fromkeys(wanted))
+    described = dict(zip(wanted, await graph.describe(wanted), strict=True)) if wanted else {}
+    return of_one_kind(
+        {mention: [described.get(match, match) for match in matches] for mention, matches in candidates.items()},
+        options,
+    )
 
 
 def _shared(question: str, mention: str) -> Callable[[Match], int]:

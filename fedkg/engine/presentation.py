@@ -20,7 +20,7 @@ from fedkg.core.nameless import NO_NAME, nameless
 from fedkg.core.path import QUALIFIERS, PartialPath, Step
 from fedkg.core.question import Match
 from fedkg.core.terms import DirectedRelation, Direction, Edge, Iri, Term, own_name, relation_name, relation_text
-from fedkg.engine.linking import ALIAS
+from fedkg.engine.mentions import ALIAS
 
 __all__ = [
     "SHOWN_ON_THE_WAY",

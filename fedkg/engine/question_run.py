@@ -32,6 +32,7 @@ from fedkg.engine import linking
 from fedkg.engine.assembly import Ends, Selection, compose, doubtful, ends, remembered, terms, without_nameless
 from fedkg.engine.handlers.base import UNUSABLE
 from fedkg.engine.interpreter import Interpreter
+from fedkg.engine.mentions import ALIAS
 from fedkg.engine.presentation import path_text
 from fedkg.engine.recall import OPEN, recalled
 from fedkg.engine.standing import missing, resting, standing
@@ -147,7 +148,7 @@ class QuestionRun:
                 )
             )
             for match in self._topics:
-                if match.score < linking.ALIAS:
+                if match.score < ALIAS:
                     self._admit(CaveatKind.LOOSELY_LINKED, f"{match.mention!r} is taken for {match.label!r}")
         self._tell(Linked(self._topics))
 
@@ -169,7 +170,8 @@ class QuestionRun:
         if not unknown:
             return topics
         names = [own_name(match.iri).replace("_", " ") for match in unknown]
-        others = await linking.instead(self.graph, self.question, names)
+        labels = await self.graph.labels([match.iri for match in topics if match not in unknown])
+        others = await linking.instead(self.graph, self.question, names, tuple(labels.values()))
         others = [match for match in others if match.iri not in {topic.iri for topic in topics}]
         if not others:
             return topics

@@ -563,7 +563,7 @@ async def test_a_dropped_topic_rules_out_none(films: SparqlGraph) -> None:
     [
         ((), "Topic: King Kong, 2005 film\nNot in this graph: director\n"),
         (("King Kong",), "Topic: King Kong, 2005 film\n"),
-        (("http://x/kong", "http://x/none"), "Topic: King Kong\nNot in this graph: http://x/none\n"),
+        (("http://x/kong", "http://x/none"), "Topic: King Kong\nNot in this graph: none\n"),
     ],
 )
 async def test_the_model_is_told_what_is_known(

@@ -20,6 +20,7 @@ from fedkg.core.events import Event, Reached, Stage, Warned
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.question import JUDGED, Match
 from fedkg.core.terms import Term
+from fedkg.engine.mentions import spoken
 from fedkg.engine.presentation import SHOWN_TAILS, path_candidate, shown_terms, step_candidates, topic_line
 from fedkg.engine.walk import WalkContext, WalkRecord
 from fedkg.errors import (
@@ -72,7 +73,9 @@ class RunningWalk:
         context, record = self.context, self.record
         linked = (topic_line(match, record.labels, given=match.iri in context.given) for match in record.topics)
         dropped = (caveat.about for caveat in record.caveats if caveat.kind is CaveatKind.DROPPED_TOPIC)
-        return PromptTopics(tuple(linked), tuple(dict.fromkeys((*context.absent, *dropped))))
+        labels = [match.mention or match.label for match in record.topics]
+        absent = (spoken(name, context.question, labels) for name in (*context.absent, *dropped))
+        return PromptTopics(tuple(linked), tuple(dict.fromkeys(absent)))
 
     def emit(self, event: Event) -> None:
         """Passes on an event of the walk."""
