@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Unpack
 
@@ -9,13 +11,14 @@ import msgspec
 
 from fedkg.cache.store import Store
 from fedkg.common.lifecycle import Lifecycle
+from fedkg.common.per_loop import PerLoop
 from fedkg.config import profiles
 from fedkg.config.endpoint_spec import CachedEndpoint, Endpoint, hosted
 from fedkg.config.keywords import SettingsKeywords
 from fedkg.config.settings import Settings, masked
 from fedkg.core.answer import Answer
 from fedkg.core.events import Answered, Event
-from fedkg.core.meter import Meter
+from fedkg.core.meter import Meter, asker
 from fedkg.core.path import Neighbourhood
 from fedkg.core.question import Kind, Match, check_options, check_question
 from fedkg.core.terms import Direction, Iri, Term
@@ -46,6 +49,8 @@ from fedkg.wiring.services import Services
 
 __all__ = ["Session"]
 
+AT_ONCE = 64
+"""Questions of one event loop that are on their way at once: more only make each other, and the memory, wait."""
 CACHE_FAILED = "the cache failed: this was answered without it, and what was fetched may not be kept"
 
 
@@ -101,6 +106,7 @@ class Session(Lifecycle):
         )
         parts.check(specs)
         self._services = Services(chosen_settings(specs, settings, {**named, **options}), parts)
+        self._turns = PerLoop(partial(asyncio.Semaphore, AT_ONCE))
         self._account = account or Account(self.settings.total_budget)
         self._labels = LabelSearch(
             self.settings.cache_path / "labels" if self.settings.cache else None,
@@ -209,12 +215,14 @@ class Session(Lifecycle):
         """The answer to one question; `topics` are labels or IRIs (one, or several) of the entities where it starts.
 
         `kind` says what is asked for where the question leaves that open; `options` are those of a multiple choice.
+        Of very many questions at once 64 are on their way; the time of the others begins when their turn comes.
         """
         answer: Answer | None = None
-        async for event in self.events(question, topics, kind, options):
-            on_event(event)
-            if isinstance(event, Answered):
-                answer = event.answer
+        async with self._turn():
+            async for event in self.events(question, topics, kind, options):
+                on_event(event)
+                if isinstance(event, Answered):
+                    answer = event.answer
         assert answer is not None, "a run ends with its answer"
         return answer
 
@@ -309,6 +317,20 @@ class Session(Lifecycle):
             for url in urls:
                 await self.host_registry.forget(url)
             return [masked(url) for url in urls]
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        """The turn of a question; one that is asked on the way of another is part of it."""
+        if asker():
+            yield
+            return
+        turns = self._turns.here()
+        async with self._in_flight.one():
+            await turns.acquire()
+        try:
+            yield
+        finally:
+            turns.release()
 
     def _with_notice(self, event: Event) -> Event:
         """The event; an answer that was found without the cache, because that fails, says so."""

@@ -13,7 +13,7 @@ from typing import Literal
 
 from fedkg.core.usage import Usage
 
-__all__ = ["Meter", "count"]
+__all__ = ["Meter", "asker", "count"]
 
 _own: ContextVar["Meter | None"] = ContextVar("meter", default=None)
 
@@ -22,6 +22,11 @@ def count(figure: Literal["cache_hits", "labels_embedded"], number: int) -> None
     """Counts what was no request, for the question that is being answered; for none where there is none."""
     if meter := _own.get():
         meter.add(figure, number)
+
+
+def asker() -> "Meter | None":
+    """The meter of the question that is being answered, by which questions are told apart; None where there is none."""
+    return _own.get()
 
 
 class Meter:

@@ -1,30 +1,26 @@
 """Embeds each label once and keeps the vector: in memory for the session, on disk for the next one."""
 
 import asyncio
-import contextvars
 import hashlib
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from typing import TypeVar, TypeVarTuple, Unpack
+import threading
+from collections.abc import Sequence
 
 import numpy as np
 
 from fedkg.cache.store import Store
-from fedkg.core.meter import count
 from fedkg.embed.base import Embedder, Matrix, unit_rows
+from fedkg.embed.batches import EmbeddingBatches, Rows
 from fedkg.embed.cosine import HalfMatrix, cosines
 
 __all__ = ["NAMESPACE", "LazySimilarity"]
 
-T = TypeVar("T")
-Ts = TypeVarTuple("Ts")
-
 NAMESPACE = "embeddings"
 # a literal can be a whole article; the first words say what it is about, and models read no more than these
 CLIP = 2_000
+FEW = 4_096
+"""Comparisons that take no longer than the way to another thread and back."""
 
 
 class LazySimilarity:
@@ -34,8 +30,8 @@ class LazySimilarity:
     of the text, as float16 (2 bytes a dimension; cosines move by less than 0.001), and are compared as they are kept,
     so that a run from the store scores exactly like the run that filled it. `keep` bounds the vectors in memory.
 
-    Embedder and store are used by one worker thread only: concurrent callers wait for each other and find what the
-    others embedded.
+    Embedder and store are used by one worker thread only, which embeds what concurrent callers ask for in common
+    batches; what is in memory needs no thread.
     """
 
     # measured with all-MiniLM-L6-v2 on benchmark questions, half of them without the relation that answers them:
@@ -50,8 +46,9 @@ class LazySimilarity:
         self._store = store
         self._keep = keep
         self._memory: dict[str, bytes] = {}
+        self._lock = threading.Lock()
         self._closed = False
-        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="fedkg-embed")
+        self._batches = EmbeddingBatches(self._kept, self._fresh)
 
     async def vectors(self, texts: Sequence[str]) -> Matrix:
         """Shape (len(texts), d), float32, rows of length 1; shape (0, 0) for no texts.
@@ -65,7 +62,14 @@ class LazySimilarity:
 
         Raises what the embedder raises.
         """
-        return await self._at_work(self._matrix, texts)
+        clean = [_clean(text) for text in texts]
+        if not clean:
+            return np.zeros((0, 0), dtype=np.float16)
+        wanted = list(dict.fromkeys(clean))
+        rows = self._remembered(wanted)
+        if len(rows) < len(wanted) or len(set(map(len, rows.values()))) > 1:
+            rows = await self._batches.rows(wanted)
+        return _halves([rows[text] for text in clean])
 
     async def scores(self, query: str, texts: Sequence[str]) -> Matrix:
         """Shape (len(texts),), float32: the cosine of each text to the query, in -1..1."""
@@ -75,7 +79,10 @@ class LazySimilarity:
         """Shape (len(queries), len(texts)), float32: the cosine of each text to each query; embedded in one batch."""
         if not queries or not texts:
             return np.zeros((len(queries), len(texts)), dtype=np.float32)
-        return await self._at_work(self._table, queries, texts)
+        matrix = await self.halves([*queries, *texts])
+        few = len(queries) * len(texts) <= FEW
+        loop, worker = asyncio.get_running_loop(), self._batches.worker
+        return _table(matrix, len(queries)) if few else await loop.run_in_executor(worker, _table, matrix, len(queries))
 
     def close(self) -> None:
         """Lets the worker thread end, without waiting for a batch that it is embedding.
@@ -83,34 +90,20 @@ class LazySimilarity:
         What that gives is not stored.
         """
         self._closed = True
-        self._worker.shutdown(wait=False, cancel_futures=True)
+        self._batches.close()
 
-    async def _at_work(self, function: Callable[[Unpack[Ts]], T], *arguments: *Ts) -> T:
-        """What the function returns, called by the worker thread, which counts for the question that asks."""
-        call = partial(contextvars.copy_context().run, function, *arguments)
-        return await asyncio.get_running_loop().run_in_executor(self._worker, call)
+    def _kept(self, texts: Sequence[str]) -> Rows:
+        """The vectors that are in memory or in the store."""
+        rows = self._remembered(texts)
+        stored = self._stored([text for text in texts if text not in rows])
+        self._remember(stored)
+        return rows | stored
 
-    def _table(self, queries: Sequence[str], texts: Sequence[str]) -> Matrix:
-        matrix = self._matrix([*queries, *texts])
-        return np.stack([cosines(query, matrix[len(queries) :]) for query in matrix[: len(queries)]])
-
-    def _matrix(self, texts: Sequence[str]) -> HalfMatrix:
-        clean = [_clean(text) for text in texts]
-        if not clean:
-            return np.zeros((0, 0), dtype=np.float16)
-        rows = self._rows(list(dict.fromkeys(clean)))
-        return _halves([rows[text] for text in clean])
-
-    def _rows(self, texts: Sequence[str]) -> Mapping[str, bytes]:
-        """The vector of each of the distinct texts, all of one length."""
-        rows = {text: self._memory.pop(text) for text in texts if text in self._memory}
-        try:
-            rows |= self._stored([text for text in texts if text not in rows])
-            rows |= self._fresh([text for text in texts if text not in rows])
-            if len({len(row) for row in rows.values()}) > 1:  # the model behind this name has changed
-                rows = self._fresh(texts)
-        finally:
-            self._remember(rows)
+    def _remembered(self, texts: Sequence[str]) -> dict[str, bytes]:
+        """The vectors that are in memory; they stay there longest."""
+        with self._lock:
+            rows = {text: self._memory.pop(text) for text in texts if text in self._memory}
+            self._memory |= rows
         return rows
 
     def _stored(self, texts: Sequence[str]) -> dict[str, bytes]:
@@ -118,24 +111,29 @@ class LazySimilarity:
         values = self._store.get_many(NAMESPACE, list(keys)) if keys else {}
         return {keys[key]: value for key, value in values.items() if _sound(value)}
 
-    def _fresh(self, texts: Sequence[str]) -> dict[str, bytes]:
-        if not texts:
-            return {}
+    def _fresh(self, texts: Sequence[str]) -> Rows:
+        """The vectors that the embedder makes, kept."""
         packed = dict(zip(texts, map(_pack, self._embedder.embed(texts)), strict=True))
         if not self._closed:
             self._store.put_many(NAMESPACE, {self._key(text): value for text, value in packed.items()})
         self.embedded += len(packed)
-        count("labels_embedded", len(packed))
+        self._remember(packed)
         return packed
 
-    def _remember(self, rows: Mapping[str, bytes]) -> None:
+    def _remember(self, rows: Rows) -> None:
         """Puts the rows last; the first, those unused for longest, make room."""
-        self._memory |= rows
-        for text in list(itertools.islice(self._memory, max(0, len(self._memory) - self._keep))):
-            del self._memory[text]
+        with self._lock:
+            self._memory |= rows
+            for text in list(itertools.islice(self._memory, max(0, len(self._memory) - self._keep))):
+                del self._memory[text]
 
     def _key(self, text: str) -> str:
         return f"{self.name} {hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def _table(matrix: HalfMatrix, queries: int) -> Matrix:
+    """The cosines of the first `queries` rows, each to all rows after them."""
+    return np.stack([cosines(query, matrix[queries:]) for query in matrix[:queries]])
 
 
 def _clean(text: str) -> str:

@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from fedkg.common.fair_slots import FairSlots
 from fedkg.common.one_line import line
 from fedkg.common.per_loop import PerLoop
 from fedkg.common.retry import retrying
 from fedkg.config.dialects import GENERIC, PLAIN, Dialect, Query, find
 from fedkg.config.profiles import Limits
 from fedkg.core import deadline
-from fedkg.core.meter import Meter
+from fedkg.core.meter import Meter, asker
 from fedkg.errors import (
     Action,
     EndpointError,
@@ -125,7 +126,7 @@ class EndpointClient:
     async def _first(self, query: Query, kind: str, attempt: RequestAttempt) -> Rows:
         """The rows from the first replica that gives them; those that failed lately go last."""
         slots, _ = self._gates.here()
-        async with slots:
+        async with slots.taken(asker()):
             for replica in (waiting := sorted(self._replicas, key=lambda replica: replica.resting)):
                 try:
                     return await self._patiently(replica, query, kind, attempt)
@@ -264,9 +265,9 @@ def _free(error: BaseException | None) -> None:
         error = error.__context__
 
 
-def _gate(limits: Limits) -> "tuple[asyncio.Semaphore, AsyncLimiter | None]":
-    """Slots and pace, for one event loop."""
-    return asyncio.Semaphore(limits.concurrency), _pace(limits.interval) if limits.interval else None
+def _gate(limits: Limits) -> "tuple[FairSlots, AsyncLimiter | None]":
+    """Slots and pace, for one event loop; the questions that wait for them have them in turns."""
+    return FairSlots(limits.concurrency), _pace(limits.interval) if limits.interval else None
 
 
 def _pace(interval: float) -> "AsyncLimiter":

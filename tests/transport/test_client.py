@@ -340,6 +340,27 @@ async def test_no_more_at_once_than_allowed() -> None:
     assert crowd.closed
 
 
+async def test_a_short_question_does_not_wait_for_a_hub_s_requests() -> None:
+    """Questions have the slots in turns: the two requests of one are sent among the first of the other's twenty."""
+    sent: list[str] = []
+
+    class Distant(FakeTransport):
+        async def send(self, query: str) -> EndpointReply:
+            sent.append(query)
+            await turns()
+            return GOOD
+
+    gentle = polite(Distant(lambda _: GOOD), concurrency=2)
+
+    async def question(name: str, requests: int) -> None:
+        with Meter().own():
+            await asyncio.gather(*(gentle.select(name) for _ in range(requests)))
+
+    await asyncio.gather(question("hub", 20), question("short", 2))
+    assert len(sent) == 22
+    assert sent[:6].count("short") == 2
+
+
 @virtual_time
 async def test_requests_keep_their_distance() -> None:
     """Between two requests lie at least `interval` seconds, retries included."""
