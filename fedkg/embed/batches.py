@@ -105,7 +105,7 @@ class EmbeddingBatches:
             return
         try:
             rows = self._kept(list(dict.fromkeys(text for job in new for text in job.texts)))
-        except Exception as error:  # whatever it is, who waits has to hear of it
+        except Exception as error:  # noqa: BLE001  # whatever it is, who waits has to hear of it
             self._end(new, error)
             return
         for job in new:
@@ -122,7 +122,7 @@ class EmbeddingBatches:
                 owners.setdefault(text, job)
         try:
             rows = self._fresh(list(owners))
-        except Exception as error:  # see above
+        except Exception as error:  # noqa: BLE001  # see above
             self._failed(jobs, error)
             return
         for job in jobs:
@@ -144,7 +144,7 @@ class EmbeddingBatches:
         for job in done:
             try:
                 rows = self._of_one_length(job)
-            except Exception as error:  # see above
+            except Exception as error:  # noqa: BLE001  # see above
                 job.fail(error)
                 continue
             if job.result.set_running_or_notify_cancel():

@@ -82,17 +82,19 @@ def quick_retries() -> Iterator[None]:
 
 
 class CountingEmbedder(HashingEmbedder):
-    """A hashing embedder that keeps what it was asked for; `hold` makes it wait until released."""
+    """A hashing embedder that keeps what it was asked for; `begun` is set at the first, `hold` makes it wait until released."""
 
     def __init__(self, size: int = 64, name: str = "counting") -> None:
         super().__init__(size)
         self.name = name
         self.asked: list[list[str]] = []
+        self.begun = threading.Event()
         self.hold = threading.Event()
         self.hold.set()
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         self.asked.append(list(texts))
+        self.begun.set()
         assert self.hold.wait(10)
         return super().embed(texts)
 

@@ -28,8 +28,7 @@ def lazy(counting: Any) -> Iterator[LazySimilarity]:
 async def begun(lazy: LazySimilarity, counting: Any) -> "asyncio.Task[Matrix]":
     """A call whose batch the model is reading."""
     first = asyncio.create_task(lazy.vectors(["first"]))
-    while not counting.asked:
-        await asyncio.sleep(0.001)
+    assert await asyncio.to_thread(counting.begun.wait, 10)
     return first
 
 
