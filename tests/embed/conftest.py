@@ -82,7 +82,10 @@ def quick_retries() -> Iterator[None]:
 
 
 class CountingEmbedder(HashingEmbedder):
-    """A hashing embedder that keeps what it was asked for; `begun` is set at the first, `hold` makes it wait until released."""
+    """A hashing embedder that keeps what it was asked for.
+
+    `begun` is set at the first call; `hold` makes each wait until it is released.
+    """
 
     def __init__(self, size: int = 64, name: str = "counting") -> None:
         super().__init__(size)
