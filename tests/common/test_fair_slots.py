@@ -16,7 +16,7 @@ async def used(slots: FairSlots, owner: str, order: list[str]) -> None:
 
 async def test_owners_have_their_turns() -> None:
     """Who asks for one slot behind another's ten has it second, whoever came first; one's own turns are in order."""
-    slots, order = FairSlots(1), []
+    slots, order = FairSlots(1), list[str]()
     many = [used(slots, "hub", order) for _ in range(10)]
     await asyncio.gather(*many, used(slots, "short", order), used(slots, "late", order))
     assert order == ["hub", "hub", "short", "late", *["hub"] * 8]
@@ -44,7 +44,7 @@ async def test_no_more_than_there_are() -> None:
 @pytest.mark.parametrize("granted", [False, True])
 async def test_who_gives_up_leaves_the_slot(*, granted: bool) -> None:
     """A waiting owner that is cancelled, also in the moment of its turn, leaves the slot to the next one."""
-    slots, order = FairSlots(1), []
+    slots, order = FairSlots(1), list[str]()
     async with slots.taken("first"):
         waiting = asyncio.create_task(used(slots, "gone", order))
         after = asyncio.create_task(used(slots, "after", order))
