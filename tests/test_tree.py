@@ -42,6 +42,7 @@ WHOLE = {
     "test_public.py": "what the package exports",
     "test_readme.py": "README is executed",
     "test_session_closing.py": "what closing a session ends and frees",
+    "test_session_many.py": "very many questions of one session at once",
     "test_session_objects.py": "objects handed to a session",
     "test_side_effects.py": "what importing the package changes",
     "test_tree.py": "this file",
