@@ -21,32 +21,27 @@ from fedkg.config.settings import Settings, public
 from fedkg.core import deadline
 from fedkg.core.answer import Answer, AnswerValue, Status
 from fedkg.core.caveat import Caveat, CaveatKind
-from fedkg.core.events import Answered, Event, Linked, Planned, Warned
+from fedkg.core.events import Answered, Event, Warned
 from fedkg.core.gaps import noted
 from fedkg.core.path import PartialPath
-from fedkg.core.question import JUDGED, Kind, Match, Mention, Plan, check_options, check_question, evident, guessed
-from fedkg.core.terms import Iri, Term, own_name
+from fedkg.core.question import JUDGED, Kind, Plan, check_options, check_question, guessed
+from fedkg.core.terms import Term, own_name
 from fedkg.core.usage import Gap, Usage
 from fedkg.embed.base import Similarity
-from fedkg.engine import linking
 from fedkg.engine.assembly import Ends, Selection, compose, doubtful, ends, remembered, terms, without_nameless
-from fedkg.engine.handlers.base import UNUSABLE
 from fedkg.engine.interpreter import Interpreter
-from fedkg.engine.mentions import ALIAS
+from fedkg.engine.preparation import Preparation
 from fedkg.engine.presentation import path_text
 from fedkg.engine.recall import OPEN, recalled
 from fedkg.engine.standing import missing, resting, standing
 from fedkg.engine.walk import WalkContext, WalkRecord, widened
-from fedkg.errors import BudgetError, TopicError
+from fedkg.errors import BudgetError
 from fedkg.graph.base import Graph
 from fedkg.graph.explored import ExploredGraph
 from fedkg.llm.ledger import Ledger
 from fedkg.methods import registry
 from fedkg.methods.base import Method, SearchResult, Task
 from fedkg.reasoner.base import ReasoningModel
-from fedkg.reasoner.calls.link import LinkCall
-from fedkg.reasoner.calls.plan import STATEMENT, PlanCall
-from fedkg.retrieval import candidates
 from fedkg.retrieval.base import Retriever
 
 __all__ = ["QuestionRun"]
@@ -91,14 +86,22 @@ class QuestionRun:
         question_seconds, total = self.settings.budget.seconds or math.inf, self.ledger.account.left
         self._time, self._clock = min((question_seconds, "seconds"), (total, "run seconds"))
         self._method = self.method or registry.find(self.settings.method)
-        self._plan = Plan(
-            content_words(self.question), kind=self.kind or guessed(self.question), options=tuple(self.options)
-        )
-        self._topics: tuple[Match, ...] = ()
-        self._planned = False
-        self._named: frozenset[Iri] = frozenset()
-        self._absent: list[str] = []
+        plan = Plan(content_words(self.question), kind=self.kind or guessed(self.question), options=tuple(self.options))
         self._explored = ExploredGraph(self.graph)
+        self._prepared = Preparation(
+            self.question,
+            self.graph,
+            self._explored,
+            self.reasoner,
+            self.settings,
+            self._method,
+            self.topics,
+            self.kind,
+            self.options,
+            plan,
+            self._tell,
+            self._admit,
+        )
         self._record = WalkRecord()
         self._result, self._spent = SearchResult(), ""
         self._happened: list[Event] = []
@@ -117,10 +120,10 @@ class QuestionRun:
         """The walk as it happens; the last event holds the answer. Raises InputError, EndpointError and ModelError."""
         log.info("question %r: method %s, model %s", line(self.question), self.settings.method, self.reasoner.name)
         with contextlib.suppress(BudgetError):
-            await self._within(self._prepare())
+            await self._within(self._prepared.run())
             interpreter = Interpreter(self._context())
             self._record = interpreter.record
-            if not (self._abstains or self._optionless):
+            if not (self._prepared.abstains or self._prepared.optionless):
                 async for event in self._walk(interpreter):
                     yield event
         answer = await self._answer(self._result)
@@ -129,121 +132,12 @@ class QuestionRun:
         _log(answer)
         yield Answered(answer)
 
-    async def _prepare(self) -> None:
-        """Plan and link; topics that the caller named are looked up before the model is paid."""
-        if self._method.graph:
-            self._topics = await self._given()
-        else:
-            self._warn("nothing was looked up: the method asks the model alone, which answers from memory")
-        self._planned = self._method.plans and not await self._seen_whole()
-        if self._planned:
-            await self._make_plan()
-        self._tell(Planned(self._plan))
-        if self._optionless:
-            self._warn("the options of this choice are not known, so nothing was looked for; give each with --option")
-        elif not self._topics and self._method.graph and not self._abstains:
-            self._topics = tuple(
-                await linking.from_question(
-                    self.graph, self.question, self._plan, self._warn, self._tell_apart, drop=self._drop
-                )
-            )
-            for match in self._topics:
-                if match.score < ALIAS:
-                    self._admit(CaveatKind.LOOSELY_LINKED, f"{match.mention!r} is taken for {match.label!r}")
-        self._tell(Linked(self._topics))
-
-    async def _given(self) -> tuple[Match, ...]:
-        """The topics that the caller named; for those that the graph does not know what else the question names.
-
-        Raises TopicError where that is nothing.
-        """
-        try:
-            topics = tuple(await linking.given(self.graph, self.topics, self.question))
-            self._named = frozenset(match.iri for match in topics)
-        except TopicError:
-            others = await linking.instead(self.graph, self.question, ())
-            if not others:
-                raise
-            self._replaced(self.topics, others)
-            return tuple(others)
-        unknown = await self._unknown([match for match in topics if not match.mention])
-        if not unknown:
-            return topics
-        names = [own_name(match.iri).replace("_", " ") for match in unknown]
-        labels = await self.graph.labels([match.iri for match in topics if match not in unknown])
-        others = await linking.instead(self.graph, self.question, names, tuple(labels.values()))
-        others = [match for match in others if match.iri not in {topic.iri for topic in topics}]
-        if not others:
-            return topics
-        self._replaced([match.iri.value for match in unknown], others)
-        return (*(match for match in topics if match not in unknown), *others)
-
-    async def _unknown(self, topics: Sequence[Match]) -> list[Match]:
-        """Those of the topics that have neither edges nor a label; not those that an endpoint failed over."""
-        await self._explored.fetch((match.iri for match in topics), walked=True)
-        heard = {near.entity for near in self._explored.all() if near.edges or near.failed}
-        silent = [match for match in topics if match.iri not in heard]
-        labels = await self.graph.labels([match.iri for match in silent]) if silent else {}
-        return [match for match in silent if labels.get(match.iri, match.label) == match.label]
-
-    def _drop(self, mention: str) -> None:
-        """Admits that the walk starts without what the question calls so."""
-        self._absent.append(mention)
-        self._admit(CaveatKind.DROPPED_TOPIC, mention)
-
-    def _replaced(self, given: Sequence[str], others: Sequence[Match]) -> None:
-        """Says that the walk starts from other entities than those that were given."""
-        names = ", ".join(f"{match.label} <{match.iri.value}>" for match in others)
-        about = f"{', '.join(text[:200] for text in given)}: not known here; the walk starts from {names}"
-        self._warn(about)
-        self._absent += given
-        self._admit(CaveatKind.LOOSELY_LINKED, about)
-
-    async def _seen_whole(self) -> bool:
-        """Whether the topics are known and so little is around them that all of it can be shown, without a plan.
-
-        It is not found out for a model to which plans cost nothing.
-        """
-        kind = self.kind or evident(self.question)
-        if kind is None or self.reasoner.exhaustive or not self._method.looks_first(self.settings.search):
-            return False
-        options = self.options if kind == "choice" else ()
-        topics = self._topics or tuple(await linking.certain(self.graph, self.question, options))
-        if not topics or (kind == "choice" and not options):
-            return False
-        await self._explored.fetch((match.iri for match in topics), walked=True)
-        around = sum(len(candidates.around(self._explored, match.iri)) for match in topics)
-        if around > self.settings.search.whole:
-            return False
-        self._topics = topics
-        return True
-
-    async def _make_plan(self) -> None:
-        """The model's plan or, where it fails, the one of content words."""
-        try:
-            call = PlanCall(self.question, self.kind, self.options, self._known())
-            self._plan = self._shown(await self.reasoner.ask(call))
-        except UNUSABLE as error:
-            self._warn(f"planned by content words: {error}")
-
-    def _known(self) -> frozenset[str]:
-        """What of a plan need not be asked for where the walk looks first; other walks ask for all of it.
-
-        The statement is for verifiers, and no other call than the plan's own sees it where choices decide.
-        """
-        if not self._method.looks_first(self.settings.search):
-            return frozenset()
-        known = {"kind": self.kind is not None, "mentions": bool(self._topics)}
-        known[STATEMENT] = self._method.decides(self.settings.search)
-        known["options"] = bool(self.options) or self.kind not in (None, "choice")
-        return frozenset(key for key, given in known.items() if given)
-
     def _context(self) -> WalkContext:
         """What the walk works on, now that the question is planned and linked."""
         return WalkContext(
             self.question,
-            self._plan,
-            self._topics,
+            self._prepared.plan,
+            self._prepared.linked,
             widened(self.settings.search, self.reasoner),
             self._explored,
             self.reasoner,
@@ -251,41 +145,17 @@ class QuestionRun:
             self._tell,
             self.usage,
             self.retriever,
-            self._named,
-            tuple(dict.fromkeys(self._absent)),
+            self._prepared.named,
+            tuple(dict.fromkeys(self._prepared.absent)),
         )
-
-    def _shown(self, plan: Plan) -> Plan:
-        """The plan as the calls after it are shown it: without its steps where the settings say so."""
-        return plan if self.settings.search.planning else msgspec.structs.replace(plan, steps=())
-
-    async def _tell_apart(self, mentions: Sequence[Mention]) -> Mapping[str, int]:
-        """Which entities the model takes the mentions for; where it fails they stay as they were chosen without it."""
-        try:
-            return await self.reasoner.ask(LinkCall(self.question, mentions))
-        except UNUSABLE as error:
-            names = ", ".join(repr(mention.text[:100]) for mention in mentions)
-            self._warn(f"which entity is meant by {names} was chosen by names alone: {error}")
-            return {}
-
-    @property
-    def _abstains(self) -> bool:
-        """Whether the model answers no questions of this kind."""
-        return self._plan.kind in self.reasoner.abstains
-
-    @property
-    def _optionless(self) -> bool:
-        """Whether there is nothing to choose from: neither the caller nor the plan gives the options of a choice."""
-        plan = self._plan
-        return plan.kind == "choice" and not plan.options and not self._abstains
 
     async def _walk(self, interpreter: Interpreter) -> AsyncIterator[Event]:
         """Serves the method until it is done, with its result in `_result`. Raises BudgetError, if the method does."""
         for event in self._take():
             yield event
         search = interpreter.context.search
-        topics = tuple(match.iri for match in self._topics)
-        walk = self._method.walk(Task(topics, search, self._plan.kind in JUDGED, self._planned))
+        topics = tuple(match.iri for match in self._prepared.linked)
+        walk = self._method.walk(Task(topics, search, self._prepared.plan.kind in JUDGED, self._prepared.planned))
         go_on = partial(next, walk)
         while True:
             try:
@@ -311,8 +181,8 @@ class QuestionRun:
             proven = await self._proven([(path, ()) for path in self._record.last_paths if path.steps])
         names = await self._labels(terms(proven))
         proven = self._answering(proven, names)
-        answers, paths = compose(self._plan, proven, result.conclusion, names)
-        answers += remembered(self._plan, result.from_memory)
+        answers, paths = compose(self._prepared.plan, proven, result.conclusion, names)
+        answers += remembered(self._prepared.plan, result.from_memory)
         self._warn_of_cuts(result, proven)
         kept = answers if result.paths or result.from_memory or not self._spent else ()
         answers, stands = standing(kept, result.conclusion.confidence, self.settings)
@@ -321,7 +191,7 @@ class QuestionRun:
             answers, status = from_memory, Status.ANSWERED
         return Answer(
             question=self.question,
-            kind=self._plan.kind,
+            kind=self._prepared.plan.kind,
             status=status,
             answers=answers,
             paths=paths,
@@ -330,7 +200,7 @@ class QuestionRun:
             warnings=tuple(self._warnings),
             settings=public(self.settings),
             ledger=self.ledger.calls,
-            options=self._plan.options,
+            options=self._prepared.plan.options,
             method=self.settings.method if self.method is None else registry.name_of(self.method),
             measures=result.measures,
             caveats=(*self._admitted(result, answers), *stands.caveats),
@@ -344,7 +214,7 @@ class QuestionRun:
         if not wanted or status not in OPEN:
             return ()
         with contextlib.suppress(BudgetError):
-            answers = await self._within(recalled(self.reasoner, self.question, self._plan, self._warn))
+            answers = await self._within(recalled(self.reasoner, self.question, self._prepared.plan, self._warn))
             if answers:
                 self._admit(CaveatKind.RECALLED, OPEN[status])
             return answers
@@ -357,7 +227,7 @@ class QuestionRun:
         """
         gaps = (*self._explored.missing(), *self._missed)
         before = (*self._caveats, *self._record.caveats, *result.caveats)
-        rests = resting(result.conclusion, self._plan.kind) if answers else ()
+        rests = resting(result.conclusion, self._prepared.plan.kind) if answers else ()
         return tuple(dict.fromkeys((*before, *rests, *missing(gaps))))
 
     def _warn_of_cuts(self, result: SearchResult, proven: Ends) -> None:
@@ -380,7 +250,7 @@ class QuestionRun:
         last = self._record.last_paths
         walked = (*result.paths, *result.checks) or last
         starts = {edge.start for path in walked for step in path.steps for edge in step.edges}
-        topics = self._record.topics or self._topics
+        topics = self._record.topics or self._prepared.linked
         return starts | {tail for path in last for tail in path.tails} | {match.iri for match in topics}
 
     async def _proven(self, chosen: Selection, checks: Sequence[PartialPath] = ()) -> Ends:
@@ -403,7 +273,7 @@ class QuestionRun:
 
     def _answering(self, proven: Ends, names: Mapping[Term, str]) -> Ends:
         """The answering tails that have a name; all of them where labels are missing, and for a verdict or a count."""
-        if self._unnamed or not self._labelled or self._plan.kind in (*JUDGED, "count"):
+        if self._unnamed or not self._labelled or self._prepared.plan.kind in (*JUDGED, "count"):
             return proven
         named = without_nameless(proven, names)
         if number := proven.total - named.total:
@@ -414,15 +284,15 @@ class QuestionRun:
     def _status(self, answers: Sequence[AnswerValue], result: SearchResult, *, refused: bool = False) -> Status:
         if answers:
             return Status.ANSWERED
-        if self._abstains:
-            questions = f"questions of the kind {self._plan.kind}, which take a judgement"
+        if self._prepared.abstains:
+            questions = f"questions of the kind {self._prepared.plan.kind}, which take a judgement"
             self._warn(
                 f"the model {self.reasoner.name} does not answer {questions}; name a language model with --model"
             )
             return Status.ABSTAINED
         # a wrong base URL answers each call, with a web page: no call that gave a reply is no search
         unheard = bool(self.ledger.calls) and all(call.error for call in self.ledger.calls)
-        if not self._spent and (unheard or self._optionless):
+        if not self._spent and (unheard or self._prepared.optionless):
             return Status.FAILED
         if self._missed or self._unnamed or any(near.failed for near in self._explored.all()):
             return Status.FAILED
