@@ -39,7 +39,8 @@
     │   │   └── ModelFilteredError      a content filter stopped request or reply
     │   └── ModelReplyError         a reply that is malformed, cut, or does not fit its schema
     ├── CacheError                  the cache cannot be read or written (exit code 3)
-    └── BudgetError                 calls, tokens, money or seconds are spent (exit code 4)
+    ├── BudgetError                 calls, tokens, money or seconds are spent (exit code 4)
+    └── OverLimitError              a server has too much to do, or the client has had its share (exit code 4)
 
 Each error says what was being asked (`asked`), whether the same request may work later (`retryable`) and what a
 person can do (`hint`).
@@ -76,6 +77,7 @@ __all__ = [
     "ModelUntrustedError",
     "NotSparqlError",
     "OfflineError",
+    "OverLimitError",
     "PackError",
     "PluginError",
     "ProfileError",
@@ -396,3 +398,18 @@ class BudgetError(FedkgError):
     def __init__(self, message: str, *, budget: str = "", asked: str = "", hint: str = "") -> None:
         super().__init__(message, asked=asked, hint=hint)
         self.budget = budget
+
+
+class OverLimitError(FedkgError):
+    """Raised when a server has too many questions under way, or a client has spent its share.
+
+    `wait` is the seconds after which it may ask again.
+    """
+
+    exit_code = 4
+    retryable = True
+    default_hint = "ask again after the time that Retry-After says"
+
+    def __init__(self, message: str, *, wait: float = 0.0, asked: str = "", hint: str = "") -> None:
+        super().__init__(message, asked=asked, hint=hint)
+        self.wait = wait

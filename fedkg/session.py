@@ -1,7 +1,7 @@
 """Session: the endpoints, the model, the embedder and the cache of many questions, behind one door."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -128,7 +128,11 @@ class Session(Lifecycle):
     @property
     def method(self) -> Method:
         """How questions are answered. Raises MethodError where it is not known, or the model cannot serve it."""
-        return self._services.method
+        return self._services.method()
+
+    def find_method(self, name: str) -> Method:
+        """The method of that name, as a question may name it. Raises MethodError as `method` does."""
+        return self._services.method(name)
 
     @property
     def host_registry(self) -> HostRegistry:
@@ -170,13 +174,20 @@ class Session(Lifecycle):
     # ---- questions ----
 
     async def events(
-        self, question: str, topics: str | Sequence[str] = (), kind: Kind | None = None, options: Sequence[str] = ()
-    ) -> AsyncIterator[Event]:
+        self,
+        question: str,
+        topics: str | Sequence[str] = (),
+        kind: Kind | None = None,
+        options: Sequence[str] = (),
+        *,
+        method: str = "",
+        endpoints: Sequence[str] = (),
+    ) -> AsyncGenerator[Event, None]:
         """The walk of one question as it happens; the last event is Answered. The arguments are those of `ask`."""
         self._in_flight.check()
         services, observer = self._services, self.transcript.observer(question)
         self._account.begin()
-        graph = await self.graph() if self.method.graph else FederatedGraph(())
+        settings, graph = await self._chosen(method, endpoints)
         meter, ledger = Meter(), Ledger(services.prices, self._account)
         services.cache.note(question)
         run = QuestionRun(
@@ -184,13 +195,13 @@ class Session(Lifecycle):
             graph,
             services.reasoner(ledger, observer),
             services.similarity,
-            services.settings,
+            settings,
             lambda: usage_of(meter, ledger.total),
             [topics] if topics and isinstance(topics, str) else topics,
             kind,
             options,
             ledger,
-            method=services.parts.method,
+            method=None if method else services.parts.method,
             retriever=services.parts.retriever,
         )
         walk = run.events()
@@ -211,15 +222,19 @@ class Session(Lifecycle):
         *,
         kind: Kind | None = None,
         options: Sequence[str] = (),
+        method: str = "",
+        endpoints: Sequence[str] = (),
     ) -> Answer:
         """The answer to one question; `topics` are labels or IRIs (one, or several) of the entities where it starts.
 
         `kind` says what is asked for where the question leaves that open; `options` are those of a multiple choice.
-        Of very many questions at once 64 are on their way; the time of the others begins when their turn comes.
+        `method` stands for that of the session, `endpoints` for all of its endpoints: some of them, by the names that
+        proofs have. Raises MethodError and ProfileError where there is none called so. Of very many questions at once
+        64 are on their way; the time of the others begins when their turn comes.
         """
         answer: Answer | None = None
         async with self._turn():
-            async for event in self.events(question, topics, kind, options):
+            async for event in self.events(question, topics, kind, options, method=method, endpoints=endpoints):
                 on_event(event)
                 if isinstance(event, Answered):
                     answer = event.answer
@@ -318,6 +333,7 @@ class Session(Lifecycle):
                 await self.host_registry.forget(url)
             return [masked(url) for url in urls]
 
+<<<<<<< HEAD
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:
         """The turn of a question; one that is asked on the way of another is part of it."""
@@ -331,6 +347,17 @@ class Session(Lifecycle):
             yield
         finally:
             turns.release()
+=======
+    async def _chosen(self, method: str, endpoints: Sequence[str]) -> tuple[Settings, Graph]:
+        """The settings of one question and the graph that it is asked of; an empty one where the method asks none."""
+        services = self._services
+        settings = msgspec.structs.replace(services.settings, method=method) if method else services.settings
+        if not services.method(method).graph:
+            return settings, FederatedGraph(())
+        async with self._in_flight.one():
+            graph, specs = await services.part(endpoints)
+        return msgspec.structs.replace(settings, endpoints=specs), graph
+>>>>>>> 25d5f25 (fedkg serve: questions over HTTP, with events as a stream, tokens, daily bounds, kept answers, metrics; Session.ask takes a method and some of the endpoints)
 
     def _with_notice(self, event: Event) -> Event:
         """The event; an answer that was found without the cache, because that fails, says so."""

@@ -45,7 +45,7 @@ def test_every_class_is_exported_and_carries_its_fields(cls: type[errors.FedkgEr
 def test_exit_codes() -> None:
     """Codes follow the branch: 2 for input, 3 for endpoints, models and the cache, 4 for a budget, 1 for the rest."""
     failed = {errors.EndpointError: 3, errors.ModelError: 3, errors.CacheError: 3}
-    branches = {errors.InputError: 2, **failed, errors.BudgetError: 4}
+    branches = {errors.InputError: 2, **failed, errors.BudgetError: 4, errors.OverLimitError: 4}
     for cls in CLASSES:
         expected = next((code for branch, code in branches.items() if issubclass(cls, branch)), 1)
         assert cls.exit_code == expected, cls

@@ -26,6 +26,7 @@ COMMANDS = {
     "search": ("fedkg.cli.search:search", "Find entities by label or alias."),
     "neighbours": ("fedkg.cli.neighbours:neighbours", "Show the edges of an entity."),
     "verify": ("fedkg.cli.verify:verify", "Ask for every edge of a saved answer again."),
+    "serve": ("fedkg.cli.serve:serve", "Answer questions over HTTP."),
     "transcript": ("fedkg.cli.transcript:transcript", "Show what the model was asked and replied."),
     "endpoints": ("fedkg.cli.endpoints:endpoints", "List, show, check and forget endpoints; write profiles."),
     "cache": ("fedkg.cli.cache:cache", "Show, clear, export and import what is kept on disk."),

@@ -4,6 +4,7 @@ import click
 
 from fedkg.cli import options
 from fedkg.core.encoding import encode
+from fedkg.engine.documents import MethodDocument
 from fedkg.methods.base import Method
 from fedkg.methods.registry import usable
 
@@ -21,17 +22,12 @@ def every(as_json: bool) -> None:
     """List the methods, each with its paper and what it asks of."""
     known = usable()
     if as_json:
-        click.echo(encode([_record(name, method) for name, method in known.items()]))
+        click.echo(encode([MethodDocument.of(name, method) for name, method in known.items()]))
         return
     width = max(map(len, known))
     for name, method in known.items():
         click.echo(f"{name:{width}}  {method.title}")
         click.echo(f"{'':{width}}    {method.paper}; {_asks(method)}")
-
-
-def _record(name: str, method: Method) -> dict[str, str | bool]:
-    flags = {"graph": method.graph, "plans": method.plans, "prompts": method.prompts}
-    return {"name": name, "title": method.title, "paper": method.paper, **flags}
 
 
 def _asks(method: Method) -> str:

@@ -12,11 +12,10 @@ from fedkg.cli.connect import opened
 from fedkg.cli.show import plain
 from fedkg.core.answer import PathEdge
 from fedkg.core.encoding import encode
-from fedkg.core.path import Neighbourhood
 from fedkg.core.question import Match
 from fedkg.core.rendering import edge_line, gap_line
 from fedkg.core.terms import Direction, Iri
-from fedkg.core.usage import Gap
+from fedkg.engine.documents import NeighboursDocument
 from fedkg.graph.hidden_edges import HiddenEdges
 
 __all__ = ["neighbours"]
@@ -42,31 +41,22 @@ def neighbours(
         match, neighbourhoods, names = session.run(session.neighbours(entity, DIRECTIONS[direction]))
         gone = all(neighbourhood.failed for neighbourhood in neighbourhoods)
         counted = [] if gone else session.run(session.hidden(match.iri, DIRECTIONS[direction]))
-    steps = (step for neighbourhood in neighbourhoods for edge in neighbourhood.edges for step in edge.walk)
-    edges = [PathEdge.of(edge, names) for edge in dict.fromkeys(steps)]
-    gaps = [_gap(neighbourhood) for neighbourhood in neighbourhoods if neighbourhood.failed or neighbourhood.cut]
+    document = NeighboursDocument.of(match, neighbourhoods, names, counted, limit)
     if as_json:
-        more = max(0, len(edges) - limit)
-        document = {"entity": match, "edges": edges[:limit], "more": more, "gaps": gaps, "hidden": counted}
         click.echo(encode(document))
     else:
-        _print(match, edges, limit, gaps)
-        _print_hidden(match, counted, nothing=not edges and not gaps)
-    return 3 if gone else 0 if edges else 1
+        _print(document)
+        _print_hidden(match, counted, nothing=not document.edges and not document.gaps)
+    return 3 if gone else 0 if document.edges else 1
 
 
-def _gap(neighbourhood: Neighbourhood) -> Gap:
-    asked = f"{neighbourhood.entity.value} ({neighbourhood.direction})"
-    return Gap(neighbourhood.endpoint, asked, neighbourhood.failed or neighbourhood.cut)
-
-
-def _print(match: Match, edges: Sequence[PathEdge], limit: int, gaps: Sequence[Gap]) -> None:
+def _print(document: NeighboursDocument) -> None:
     out = show.console()
-    out.print(_heading(match))
-    show.lines(out, (edge_line(edge, "  ") for edge in _told_apart(edges)[:limit]))
-    if len(edges) > limit:
-        out.print(Text(f"… and {len(edges) - limit} more edges; --limit shows more", "dim"))
-    show.lines(out, map(gap_line, gaps))
+    out.print(_heading(document.entity))
+    show.lines(out, (edge_line(edge, "  ") for edge in _told_apart(document.edges)))
+    if document.more:
+        out.print(Text(f"… and {document.more} more edges; --limit shows more", "dim"))
+    show.lines(out, map(gap_line, document.gaps))
 
 
 def _told_apart(edges: Sequence[PathEdge]) -> list[PathEdge]:

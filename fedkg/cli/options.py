@@ -44,6 +44,7 @@ MEGABYTES = click.IntRange(1, 1 << 24)
 
 SECTIONS = (
     "Question",
+    "Server",
     "Benchmark",
     "Training files",
     "Options",

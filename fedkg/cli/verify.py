@@ -13,6 +13,7 @@ from fedkg.cli.connect import opened
 from fedkg.core.answer import Answer, decode_answer
 from fedkg.core.encoding import encode
 from fedkg.core.rendering import edge_line
+from fedkg.engine.documents import VerifyDocument
 from fedkg.engine.lookup import Checked
 from fedkg.errors import DocumentError, GraphFileError, ProfileError
 from fedkg.graph.federated import FederatedGraph
@@ -20,7 +21,6 @@ from fedkg.session import Session
 
 __all__ = ["print_checked", "verify"]
 
-COUNTS = {"holds": True, "gone": False, "unasked": None}
 MARKS = {True: ("holds  ", "green"), False: ("GONE   ", "bold red"), None: ("not asked  ", "bold red")}
 
 
@@ -40,15 +40,15 @@ def verify(document: str, file: str | None, as_json: bool, **flags: object) -> i
     flags |= {"model": "local", "endpoints": _endpoints(answer) if from_document else flags["endpoints"]}
     with opened(options.settings(file, flags)) as session:
         checked = session.run(_checked(session, answer, from_document=from_document))
-    counts = {name: sum(check.holds is value for check in checked) for name, value in COUNTS.items()}
     unproven = [value.value for value in answer.unproven(session.identity.allows)]
+    result = VerifyDocument.of(answer, checked, unproven)
     if as_json:
-        click.echo(encode({"question": answer.question, **counts, "unproven": unproven, "edges": checked}))
+        click.echo(encode(result))
     else:
         print_checked(answer, checked)
         for value in unproven:
             show.console().print(Text(f"No path of the document leads to its answer {show.plain(value)}.", "bold red"))
-    return 0 if counts["holds"] == len(checked) and not unproven else 1
+    return 0 if result.proven else 1
 
 
 def print_checked(answer: Answer, checked: Sequence[Checked]) -> None:

@@ -44,7 +44,7 @@ class Answer(msgspec.Struct, frozen=True):
     answers: tuple[AnswerValue, ...] = ()
     paths: tuple[Path, ...] = ()
     gaps: tuple[Gap, ...] = ()
-    usage: Usage = Usage()
+    usage: Usage = msgspec.field(default_factory=Usage)
     warnings: tuple[str, ...] = ()
     settings: dict[str, Any] = {}
     ledger: tuple[ModelCall, ...] = ()

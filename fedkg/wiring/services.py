@@ -11,6 +11,7 @@ from fedkg.cache.fallback import FallbackStore
 from fedkg.cache.journal import ASKED, RecordingStore
 from fedkg.cache.memory import MemoryStore
 from fedkg.cache.store import Store
+from fedkg.common.bounded import BoundedDict
 from fedkg.common.per_loop import PerLoop
 from fedkg.config.settings import ConstraintLevel, Settings, masked
 from fedkg.core.meter import Meter
@@ -18,7 +19,7 @@ from fedkg.embed.base import Similarity
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.engine import transcript as transcripts
 from fedkg.engine.transcript import Transcript
-from fedkg.errors import SessionClosedError, SettingsError
+from fedkg.errors import ProfileError, SessionClosedError, SettingsError
 from fedkg.graph.base import Graph
 from fedkg.graph.federated import FederatedGraph
 from fedkg.graph.identity import Identity
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
     from fedkg.reasoner.prompts.library import PromptLibrary
 
 __all__ = ["Cache", "Services"]
+
+MOST_PARTS = 100
+"""Choices among a session's endpoints whose graphs are remembered."""
 
 
 class Cache:
@@ -115,6 +119,7 @@ class Services:
         self._transcript: Transcript | None = None
         self._host_registry: HostRegistry | None = None
         self._graph = parts.graph
+        self._parts_of_graph: BoundedDict[tuple[str, ...], Graph] = BoundedDict(MOST_PARTS)
         self._connecting = PerLoop(asyncio.Lock)
         self.chat = self._chat_model() if parts.chat is None else parts.chat
         self._writer = self._path_model()
@@ -131,6 +136,30 @@ class Services:
         """The endpoints as one graph, or the caller's own; connected at first use. Raises InputError, EndpointError."""
         async with self._connecting.here():
             return await self._connect() if self._graph is None else self._graph
+
+    async def part(self, names: Sequence[str]) -> tuple[Graph, tuple[str, ...]]:
+        """The endpoints of these names as one graph, and what `-e` was given for them; all of them where none is named.
+
+        Raises ProfileError for a name that none of them has.
+        """
+        graph = await self.graph()
+        if not names:
+            return graph, self.settings.endpoints
+        by_name = {member.graph.name: member.graph for member in self.members}
+        if unknown := [name for name in names if name not in by_name]:
+            hint = f"it has: {', '.join(by_name)}"
+            raise ProfileError(f"the session has no endpoint called {unknown[0][:100]!r}", hint=hint)
+        specs = zip(dict.fromkeys(self.settings.endpoints), by_name, strict=False)  # objects follow, without any
+        chosen = tuple(name for name in by_name if name in names)
+        return self._federated(chosen), tuple(spec for spec, name in specs if name in chosen)
+
+    def _federated(self, names: tuple[str, ...]) -> Graph:
+        """The graph of some of the endpoints; what it remembers of copies is kept for the next question."""
+        if names not in self._parts_of_graph:
+            graphs = [member.graph for member in self.members if member.graph.name in names]
+            graph = graphs[0] if len(graphs) == 1 else FederatedGraph(graphs, self.identity)
+            self._parts_of_graph[names] = graph
+        return self._parts_of_graph[names]
 
     @property
     def graph_identity(self) -> str:
@@ -196,13 +225,16 @@ class Services:
         vendor = self.chat.name.partition(":")[0] if self.chat else ""
         return PromptLibrary(self.settings.prompts_dir, vendor)
 
-    @property
-    def method(self) -> Method:
-        """How questions are answered. Raises MethodError where it is not known, or the model cannot serve it."""
+    def method(self, name: str = "") -> Method:
+        """How questions are answered: the method of that name, else the one of the settings.
+
+        Raises MethodError where it is not known, or the model cannot serve it.
+        """
         settings, chat, model = self.settings, self.chat, masked(self.settings.model)
         prompted = chat is not None or self.parts.reasoner is not None
-        method = self.parts.method or registry.find(settings.method, prompted=prompted)
-        registry.check_prompted(method, settings.method, prompted=prompted)
+        named = registry.find(name, prompted=prompted) if name else self.parts.method
+        method = named or registry.find(settings.method, prompted=prompted)
+        registry.check_prompted(method, name or settings.method, prompted=prompted)
         if settings.fallback == "model" and not prompted:
             hint = "name a language model with --model, or leave out --fallback"
             raise SettingsError("the fallback model needs a language model, and the model local is none", hint=hint)

@@ -1,0 +1,89 @@
+"""`fedkg serve`: the session's questions over HTTP."""
+
+import os
+from pathlib import Path
+
+import click
+
+from fedkg.cli import options
+from fedkg.cli.contact import contacted
+from fedkg.errors import MissingExtraError, SettingsError
+from fedkg.serve.clients import Client, digest, read_clients
+from fedkg.session import Session
+
+__all__ = ["serve"]
+
+TOKEN = "FEDKG_SERVE_TOKEN"  # noqa: S105  # the name of the variable
+SHORTEST = 16
+"""Characters of a token: a shorter one could be found by trying."""
+
+
+@click.command(cls=options.SectionedCommand)
+@options.option("Server", "--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
+@options.option(
+    "Server",
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=8080,
+    show_default=True,
+    help="Port to listen at; 0 is any free one.",
+)
+@options.option("Server", "--offer", multiple=True, metavar="NAME", help="A further method to ask for; several times.")
+@options.option(
+    "Server", "--at-once", type=options.PARALLEL, default=16, show_default=True, help="Questions answered at a time."
+)
+@options.option(
+    "Server",
+    "--waiting",
+    type=click.IntRange(0, 10_000),
+    default=64,
+    show_default=True,
+    help="Questions that wait for their turn; more are told to come back (429).",
+)
+@options.option(
+    "Server", "--clients", type=click.Path(path_type=Path), metavar="FILE", help="Tokens and daily bounds (TOML)."
+)
+@options.option("Server", "--keep", type=click.Path(path_type=Path), metavar="DIR", help="Folder to keep answers in.")
+@options.connection
+@options.model
+@options.search
+@options.option("Search", "--depth", "search__depth", type=int, metavar="N", help="Most steps of a path.")
+@options.budget
+@options.run_budget
+def serve(  # noqa: PLR0917  # click gives all of them by name
+    host: str,
+    port: int,
+    offer: tuple[str, ...],
+    at_once: int,
+    waiting: int,
+    clients: Path | None,
+    keep: Path | None,
+    file: str | None,
+    **flags: object,
+) -> int:
+    """Answer questions over HTTP, from the endpoints, with the model and within the bounds that are given here.
+
+    POST /ask, GET /search, /neighbours, POST /verify, GET /methods, /health, /metrics; /schema/openapi.json describes
+    them. Without tokens it listens on this machine only. Tokens: one in the variable FEDKG_SERVE_TOKEN, or a file of
+    clients, each with the SHA-256 of its token and what it may spend in a day.
+
+    \b
+    fedkg serve -e sample --port 8080
+    """  # noqa: D301  # click's mark for lines that it leaves as they are
+    try:
+        from fedkg.serve import server  # noqa: PLC0415  # its packages are an extra, which is needed from here on
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(f"the server needs {error.name}", hint="pip install 'fedkg[serve]'") from error
+    limits = server.ServerSettings(host, port, offer, at_once, waiting, _clients(clients), keep)
+    session = Session(settings=contacted(options.settings(file, flags)))
+    server.serve(session, limits, lambda url: click.echo(f"listening at {url}"))
+    return 0
+
+
+def _clients(file: Path | None) -> dict[str, Client]:
+    """The clients of the file, and the one whose token is in the environment. Raises SettingsError."""
+    token = os.environ.get(TOKEN, "")
+    if token and len(token) < SHORTEST:
+        raise SettingsError(f"{TOKEN} has fewer than {SHORTEST} characters", hint="openssl rand -hex 24 makes a token")
+    clients = read_clients(file) if file else {}
+    return clients | ({"token": Client(digest(token))} if token else {})

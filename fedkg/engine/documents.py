@@ -1,0 +1,92 @@
+"""The documents beside an answer's, the same through every door: edges of an entity, an answer checked, a method."""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from fedkg.core.answer import Answer
+from fedkg.core.path import Neighbourhood
+from fedkg.core.proof import PathEdge
+from fedkg.core.question import Match
+from fedkg.core.terms import Term
+from fedkg.core.usage import Gap
+from fedkg.engine.lookup import Checked
+from fedkg.graph.hidden_edges import HiddenEdges
+from fedkg.methods.base import Method
+
+__all__ = ["MethodDocument", "NeighboursDocument", "VerifyDocument"]
+
+HOLDS = {"holds": True, "gone": False, "unasked": None}
+
+
+class NeighboursDocument(msgspec.Struct, frozen=True):
+    """The edges of an entity, at most as many as were asked for; `more` were left out.
+
+    `gaps` are the neighbourhoods that failed or were cut, `hidden` how many edges the endpoints' profiles hide.
+    """
+
+    entity: Match
+    edges: tuple[PathEdge, ...]
+    more: int = 0
+    gaps: tuple[Gap, ...] = ()
+    hidden: tuple[HiddenEdges, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        entity: Match,
+        neighbourhoods: Sequence[Neighbourhood],
+        names: Mapping[Term, str],
+        hidden: Sequence[HiddenEdges],
+        limit: int,
+    ) -> "NeighboursDocument":
+        """Each edge once, with the labels on it."""
+        steps = (step for near in neighbourhoods for edge in near.edges for step in edge.walk)
+        edges = tuple(PathEdge.of(edge, names) for edge in dict.fromkeys(steps))
+        gaps = tuple(_gap(near) for near in neighbourhoods if near.failed or near.cut)
+        return cls(entity, edges[:limit], max(0, len(edges) - limit), gaps, tuple(hidden))
+
+
+def _gap(near: Neighbourhood) -> Gap:
+    return Gap(near.endpoint, f"{near.entity.value} ({near.direction})", near.failed or near.cut)
+
+
+class VerifyDocument(msgspec.Struct, frozen=True):
+    """An answer whose edges were asked for again: how many hold, are gone, could not be asked for; and each of them.
+
+    `unproven` are the answers that no path of the document leads to.
+    """
+
+    question: str
+    holds: int
+    gone: int
+    unasked: int
+    unproven: tuple[str, ...]
+    edges: tuple[Checked, ...]
+
+    @classmethod
+    def of(cls, answer: Answer, checked: Sequence[Checked], unproven: Sequence[str]) -> "VerifyDocument":
+        """The counts over the edges that were asked for again."""
+        counts = {name: sum(check.holds is value for check in checked) for name, value in HOLDS.items()}
+        return cls(answer.question, **counts, unproven=tuple(unproven), edges=tuple(checked))
+
+    @property
+    def proven(self) -> bool:
+        """Whether every edge still holds and every answer has its proof."""
+        return self.holds == len(self.edges) and not self.unproven
+
+
+class MethodDocument(msgspec.Struct, frozen=True):
+    """A method of answering: the name that `--method` takes, its paper, and what it asks of."""
+
+    name: str
+    title: str
+    paper: str
+    graph: bool
+    plans: bool
+    prompts: bool
+
+    @classmethod
+    def of(cls, name: str, method: Method) -> "MethodDocument":
+        """What `fedkg methods list --json` says of it."""
+        return cls(name, method.title, method.paper, method.graph, method.plans, method.prompts)

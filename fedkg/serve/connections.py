@@ -1,0 +1,116 @@
+"""What becomes of a question whose client goes away or stops reading: it ends, so that it costs nothing more."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
+from typing import Any, TypeVar
+
+import msgspec
+from litestar.response.sse import ServerSentEventMessage
+
+from fedkg.core.encoding import encode
+from fedkg.errors import FedkgError
+from fedkg.serve.records import problem_of
+
+__all__ = ["ClientGoneError", "EventStream", "until_gone"]
+
+PING = 15.0
+"""Seconds of silence after which a `Ping` goes out."""
+STALLED = 30.0
+"""Seconds that an event waits for a client which does not read; then its question ends."""
+
+T = TypeVar("T")
+
+
+class Ping(msgspec.Struct, frozen=True):
+    """That the walk goes on: proxies close a connection over which nothing comes."""
+
+
+Receive = Callable[[], Awaitable[Any]]
+
+
+class ClientGoneError(Exception):
+    """Raised in the place of a result that has no reader any more."""
+
+
+async def until_gone(work: Coroutine[Any, Any, T], receive: Receive) -> T:
+    """What the work returns; it is cancelled where the client closes the connection. Raises ClientGoneError then."""
+    task, gone = asyncio.create_task(work), asyncio.create_task(_disconnected(receive))
+    try:
+        await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise ClientGoneError
+        return task.result()
+    finally:
+        await _ended(task)
+        await _ended(gone)
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _ended(task: "asyncio.Task[Any]") -> None:
+    task.cancel()
+    await asyncio.wait((task,))
+
+
+class EventStream:
+    """Records as server-sent events; what makes them goes on in a task of its own, which ends with the stream.
+
+    Each event is called by its record's class and holds it as JSON; an error in their midst is a `Problem`, the last.
+    """
+
+    def __init__(self, records: AsyncGenerator[msgspec.Struct, None]) -> None:
+        self._records = records
+        self._queue: asyncio.Queue[msgspec.Struct | FedkgError | None] = asyncio.Queue(1)
+        self._task = asyncio.create_task(self._fill())
+
+    async def begun(self) -> AsyncIterator[ServerSentEventMessage]:
+        """The messages, once the first is there; raises the error that comes in its place."""
+        try:
+            first = await self._queue.get()
+        except asyncio.CancelledError:
+            await _ended(self._task)
+            raise
+        if isinstance(first, FedkgError):
+            raise first
+        return self._messages(first)
+
+    async def _messages(self, first: msgspec.Struct | None) -> AsyncIterator[ServerSentEventMessage]:
+        try:
+            record: msgspec.Struct | FedkgError | None = first
+            while record is not None:
+                yield _message(record)
+                record = await self._next()
+        finally:
+            await _ended(self._task)
+
+    async def _next(self) -> msgspec.Struct | FedkgError | None:
+        """The next record; `Ping` where none comes for a while."""
+        try:
+            async with asyncio.timeout(PING):
+                return await self._queue.get()
+        except TimeoutError:
+            return Ping()
+
+    async def _fill(self) -> None:
+        """Puts all records into the queue; a client that does not take them ends what makes them."""
+        with contextlib.suppress(TimeoutError):
+            try:
+                async with contextlib.aclosing(self._records):
+                    async for record in self._records:
+                        await self._put(record)
+            except FedkgError as error:
+                await self._put(error)
+            await self._put(None)
+
+    async def _put(self, record: msgspec.Struct | FedkgError | None) -> None:
+        async with asyncio.timeout(STALLED):
+            await self._queue.put(record)
+
+
+def _message(record: msgspec.Struct | FedkgError) -> ServerSentEventMessage:
+    shown = problem_of(record) if isinstance(record, FedkgError) else record
+    return ServerSentEventMessage(encode(shown), event=type(shown).__name__)

@@ -1,0 +1,107 @@
+"""What goes over HTTP beside the documents: what may be asked, what the server has, and what went wrong."""
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from fedkg.core.question import LONGEST_OPTION, LONGEST_QUESTION, MOST_OPTIONS, Kind
+from fedkg.engine.documents import MethodDocument
+from fedkg.errors import FedkgError
+
+__all__ = [
+    "MOST_EDGES",
+    "MOST_MATCHES",
+    "AskRequest",
+    "Health",
+    "Kept",
+    "Offer",
+    "Problem",
+    "ServedEndpoint",
+    "problem_of",
+]
+
+MOST_NAMES = 20
+MOST_EDGES, MOST_MATCHES = 1_000, 100
+"""Edges of one entity and entities of one search that a reply has at most."""
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
+Option = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_OPTION)]
+
+
+class AskRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A question: `topics` are labels or IRIs where the walk starts, `options` those of a choice.
+
+    `endpoints` are some of those that the server has, by name (none: all of them); `method` one of its methods ("": its
+    own choice).
+    """
+
+    question: Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_QUESTION)]
+    topics: Annotated[tuple[Name, ...], msgspec.Meta(max_length=MOST_NAMES)] = ()
+    kind: Kind | None = None
+    options: Annotated[tuple[Option, ...], msgspec.Meta(max_length=MOST_OPTIONS)] = ()
+    method: Annotated[str, msgspec.Meta(max_length=100)] = ""
+    endpoints: Annotated[tuple[Name, ...], msgspec.Meta(max_length=MOST_NAMES)] = ()
+
+
+class ServedEndpoint(msgspec.Struct, frozen=True):
+    """An endpoint of the server: the name that proofs have, and what the endpoint's profile calls it."""
+
+    name: str
+    title: str
+
+
+class Offer(msgspec.Struct, frozen=True):
+    """What the server was started with: methods (the first is asked where none is named), endpoints, the model."""
+
+    methods: tuple[MethodDocument, ...]
+    endpoints: tuple[ServedEndpoint, ...]
+    model: str
+    version: str
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """Where the answer is kept on the server: the last event of a walk that the server keeps."""
+
+    address: str
+
+
+class Health(msgspec.Struct, frozen=True):
+    """That the server answers: `ok`, or `draining` while it ends; how many questions are under way and wait."""
+
+    status: Literal["ok", "draining"]
+    under_way: int
+    waiting: int
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """Why there is no answer: the HTTP status, the error's name, what is wrong, what was asked, and what helps.
+
+    `retryable`: the same request may work later.
+    """
+
+    status: int
+    error: str
+    message: str
+    asked: str = ""
+    hint: str = ""
+    retryable: bool = False
+
+
+STATUSES = {
+    "SessionClosedError": 503,
+    "OfflineError": 503,
+    "TopicError": 422,
+    "InputError": 400,
+    "EndpointTimeoutError": 504,
+    "EndpointError": 502,
+    "ModelError": 502,
+    "BudgetError": 429,
+    "OverLimitError": 429,
+}
+"""The HTTP status of an error, by the nearest of its classes that stands here; 500 for all others."""
+
+
+def problem_of(error: FedkgError) -> Problem:
+    """The error as a reply: the sentence, the hint, and the status that HTTP has for it."""
+    classes = (kind.__name__ for kind in type(error).__mro__)
+    status = next((STATUSES[name] for name in classes if name in STATUSES), 500)
+    return Problem(status, type(error).__name__, error.message, error.asked, error.hint, error.retryable)

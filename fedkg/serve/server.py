@@ -1,0 +1,123 @@
+"""The server as a process: where it listens, and how it ends.
+
+uvicorn serves: it is small, and drains on SIGTERM.
+"""
+
+import asyncio
+import ipaddress
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+
+import uvicorn
+
+from fedkg.errors import SettingsError
+from fedkg.serve.app import application
+from fedkg.serve.clients import Client, ClientBook
+from fedkg.serve.desk import Desk
+from fedkg.serve.gate import Gate
+from fedkg.serve.shelf import AnswerShelf
+from fedkg.session import Session
+
+__all__ = ["ServerSettings", "serve"]
+
+DRAINING = 30
+"""Seconds that questions which are under way have to end in."""
+IDLE = 30
+"""Seconds after which a connection over which nothing is asked is closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """How a session is served: address and port (0: any free one), further methods that may be named, and the limits.
+
+    `at_once` questions are answered at a time, `waiting` wait. `clients` have tokens; without any, only this machine
+    may ask. `keep` is the folder of kept answers; None: they are not kept.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8080
+    offered: Sequence[str] = ()
+    at_once: int = 16
+    waiting: int = 64
+    clients: Mapping[str, Client] = field(default_factory=dict)
+    keep: Path | None = None
+
+    def desk(self, session: Session) -> Desk:
+        """The desk of that session. Raises SettingsError where others than this machine could ask without a token."""
+        if not self.clients and not _is_loopback(self.host):
+            hint = "give clients tokens with --clients FILE or FEDKG_SERVE_TOKEN, or listen at 127.0.0.1"
+            raise SettingsError(f"at {self.host} anyone in reach could ask, and there are no tokens", hint=hint)
+        shelf = AnswerShelf(self.keep) if self.keep else None
+        return Desk(session, self.offered, Gate(self.at_once, self.waiting), ClientBook(self.clients), shelf)
+
+
+def serve(session: Session, settings: ServerSettings, ready: Callable[[str], None]) -> None:
+    """Serves the session until SIGINT or SIGTERM, drains then, and closes it. `ready` is called with the URL.
+
+    Raises SettingsError where the address cannot be had.
+    """
+    desk = settings.desk(session)
+    with _listening(settings.host, settings.port) as listener:
+        address, number = listener.getsockname()[:2]
+        url = f"http://{f'[{address}]' if ':' in address else address}:{number}"
+        server = DrainingServer(desk, url, ready)
+        asyncio.run(server.serve(sockets=[listener]))
+
+
+class DrainingServer(uvicorn.Server):
+    """uvicorn's server; once it is told to end, the desk takes no more questions."""
+
+    def __init__(self, desk: Desk, url: str, ready: Callable[[str], None]) -> None:
+        app = application(desk)
+        super().__init__(
+            uvicorn.Config(
+                app,
+                lifespan="on",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                timeout_keep_alive=IDLE,
+                timeout_graceful_shutdown=DRAINING,
+            )
+        )
+        self._desk = desk
+        self._url = url
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Opens the session, listens, and says so."""
+        await super().startup(sockets)
+        if self.started:
+            self._ready(self._url)
+
+    def drain(self) -> None:
+        """Takes no more questions, and ends once those that are under way are answered."""
+        self._desk.gate.closed = True
+        self.should_exit = True
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """SIGINT or SIGTERM: answers what is under way first; a second SIGINT ends at once."""
+        self._desk.gate.closed = True
+        super().handle_exit(sig, frame)
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listener = socket.create_server((host, port), family=family)
+    except OSError as error:
+        hint = "choose another --port, or --port 0 for any free one"
+        raise SettingsError(f"nothing can listen at {host}:{port}: {error.strerror or error}", hint=hint) from error
+    # connections inherit it; asyncio sets it only where the socket was made with the protocol's number
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,49 @@
+"""Errors as HTTP has them."""
+
+import inspect
+
+import pytest
+
+from fedkg import errors
+from fedkg.errors import (
+    EndpointTimeoutError,
+    FedkgError,
+    ModelRateError,
+    OfflineError,
+    OverLimitError,
+    TopicError,
+    TruncatedError,
+)
+from fedkg.serve.records import problem_of
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (TopicError("x"), 422),
+        (errors.QuestionError("x"), 400),
+        (OfflineError("x"), 503),
+        (EndpointTimeoutError("x"), 504),
+        (TruncatedError("x"), 502),
+        (ModelRateError("x"), 502),
+        (OverLimitError("x", wait=1.0), 429),
+        (FedkgError("x"), 500),
+    ],
+)
+def test_the_nearest_class_decides_the_status(error: FedkgError, status: int) -> None:
+    """A timeout is not any failure of an endpoint, and a topic that is not there no malformed request."""
+    assert problem_of(error).status == status
+
+
+def test_every_error_has_a_status() -> None:
+    """Only what is a fault of the machine's own, such as a full disk, is a 500."""
+    kinds = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, FedkgError)]
+    problems = {kind.__name__: problem_of(kind("x")) for kind in kinds}
+    assert {name for name, problem in problems.items() if problem.status == 500} == {"FedkgError", "CacheError"}
+
+
+def test_a_problem_says_what_helps() -> None:
+    """Message, what was asked, hint, and whether a retry helps."""
+    problem = problem_of(errors.UnreachableError("no connection", asked="labels", hint="look at the cable"))
+    assert (problem.error, problem.message) == ("UnreachableError", "no connection")
+    assert (problem.asked, problem.hint, problem.retryable) == ("labels", "look at the cable", True)
