@@ -333,7 +333,6 @@ class Session(Lifecycle):
                 await self.host_registry.forget(url)
             return [masked(url) for url in urls]
 
-<<<<<<< HEAD
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:
         """The turn of a question; one that is asked on the way of another is part of it."""
@@ -347,7 +346,7 @@ class Session(Lifecycle):
             yield
         finally:
             turns.release()
-=======
+
     async def _chosen(self, method: str, endpoints: Sequence[str]) -> tuple[Settings, Graph]:
         """The settings of one question and the graph that it is asked of; an empty one where the method asks none."""
         services = self._services
@@ -357,7 +356,6 @@ class Session(Lifecycle):
         async with self._in_flight.one():
             graph, specs = await services.part(endpoints)
         return msgspec.structs.replace(settings, endpoints=specs), graph
->>>>>>> 25d5f25 (fedkg serve: questions over HTTP, with events as a stream, tokens, daily bounds, kept answers, metrics; Session.ask takes a method and some of the endpoints)
 
     def _with_notice(self, event: Event) -> Event:
         """The event; an answer that was found without the cache, because that fails, says so."""
