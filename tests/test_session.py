@@ -173,6 +173,8 @@ async def test_events_end_with_the_answer() -> None:
         "method",
         "measures",
         "caveats",
+        "confidence",
+        "closest",
     } == set(document)
 
 

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def serving(*arguments: str | Path, **environment: str) -> Iterator[tuple[str, "
             process.kill()
 
 
-def post(url: str, body: dict[str, object], **headers: str) -> dict[str, object]:
+def post(url: str, body: Mapping[str, object], **headers: str) -> dict[str, object]:
     """The reply to JSON."""
     request = urllib.request.Request(  # loopback
         url, json.dumps(body).encode(), {"content-type": "application/json", **headers}

@@ -4,14 +4,14 @@ import asyncio
 import contextlib
 import json
 import re
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from fedkg.core.answer import Answer, Status, decode_answer
-from fedkg.core.events import Event, Planned
+from fedkg.core.events import Planned
 from fedkg.errors import SettingsError
 from fedkg.llm.base import Capability, Completion, Message, Request
 from fedkg.llm.prices import PRICES
@@ -234,7 +234,7 @@ async def test_whoever_stops_watching_ends_the_walk(graph: Path) -> None:
     """A closed iterator makes no further calls, and the session can be asked again."""
     chat = ScriptedModel(play)
     async with session_of(graph, chat) as session:
-        async with contextlib.aclosing(cast("AsyncGenerator[Event]", session.events(QUESTION))) as events:
+        async with contextlib.aclosing(session.events(QUESTION)) as events:
             assert isinstance(await anext(events), Planned)
         asked = len(chat.asked)
         assert asked == 1
