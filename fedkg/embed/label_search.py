@@ -9,7 +9,7 @@ from fedkg.embed.base import Similarity
 from fedkg.embed.label_index import LabelIndex
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.embed.shown_labels import ShownLabels, saved
-from fedkg.errors import FedkgError, InputError, OfflineError
+from fedkg.errors import CacheError, InputError, OfflineError
 
 __all__ = ["LabelSearch"]
 
@@ -37,12 +37,14 @@ class LabelSearch:
         if not isinstance(similarity, LazySimilarity):
             raise InputError(f"the embedder {similarity.name} has no vectors", hint="use --embedder minilm")
         folder = self._folder if graph else None
-        self._index = index = self._index or LabelIndex(folder, graph, similarity)
-        if folder:
-            await self._add_saved(index, folder, graph)
-        await index.add(self.shown.all())
-        if folder and not self._offline:
-            await self._keep(index)
+        index = self._index or LabelIndex(folder, graph, similarity, read_only=self._offline)
+        self._index = index
+        try:
+            await self._add(index, folder, graph)
+        except CacheError as error:
+            log.warning("the index of labels could not be kept: %s", error)
+            self._index = index = LabelIndex(folder, graph, similarity, read_only=True)
+            await self._add(index, folder, graph)
         return await index.nearest(text, limit)
 
     def save(self, graph: str, similarity: Similarity) -> None:
@@ -55,15 +57,14 @@ class LabelSearch:
             except OSError as error:
                 log.warning("the labels that were shown could not be kept: %s", error)
 
-    async def _add_saved(self, index: LabelIndex, folder: Path, graph: str) -> None:
-        """Embeds what earlier sessions have written down; offline only what was embedded before can be had."""
-        try:
-            await index.add(await asyncio.to_thread(saved, folder, graph))
-        except OfflineError as error:
-            log.info("labels of earlier sessions were not embedded: %s", error)
+    async def _add(self, index: LabelIndex, folder: Path | None, graph: str) -> None:
+        """Embeds what this session has shown, and what earlier ones have written down.
 
-    async def _keep(self, index: LabelIndex) -> None:
-        try:
-            await asyncio.to_thread(index.save)
-        except FedkgError as error:
-            log.warning("the index of labels could not be kept: %s", error)
+        Offline only what was embedded before can be had.
+        """
+        if folder:
+            try:
+                await index.add(await asyncio.to_thread(saved, folder, graph))
+            except OfflineError as error:
+                log.info("labels of earlier sessions were not embedded: %s", error)
+        await index.add(self.shown.all())

@@ -49,7 +49,6 @@ async def test_it_outlives_the_process_and_keeps_graphs_apart(tmp_path: Path) ->
     """A saved index is found again, by the same graph only."""
     recall = recall_in(tmp_path)
     await recall.add(LABELS)
-    recall.save()
     assert (await recall_in(tmp_path).nearest("spouse", 1))[0].iri == Iri("http://x/Q2")
     assert await recall_in(tmp_path, "other").nearest("spouse", 1) == []
 
@@ -58,11 +57,9 @@ async def test_vectors_of_another_length_start_anew(tmp_path: Path) -> None:
     """The model behind an embedder's name may change: what it embeds now is kept, and nothing is raised."""
     old = recall_in(tmp_path, size=64)
     await old.add(LABELS)
-    old.save()
     new = recall_in(tmp_path)
     assert await new.add(LABELS) == 3
     assert await new.add({**LABELS, Iri("http://x/Q3"): "studio"}) == 1
-    new.save()
     assert (await recall_in(tmp_path).nearest("spouse", 1))[0].iri == Iri("http://x/Q2")
 
 
@@ -70,7 +67,6 @@ async def test_a_search_with_vectors_of_another_length_finds_nothing(tmp_path: P
     """Lengths that differ do not compare; the next labels fill the index."""
     old = recall_in(tmp_path, size=64)
     await old.add(LABELS)
-    old.save()
     new = recall_in(tmp_path)
     assert await new.nearest("spouse", 1) == []
     assert await new.add(LABELS) == 3
@@ -80,6 +76,5 @@ async def test_without_a_folder_it_forgets(tmp_path: Path) -> None:
     """In memory it works alike, and writes nothing."""
     recall = recall_in(None)
     await recall.add(LABELS)
-    recall.save()
     assert (await recall.nearest("spouse", 1))[0].iri == Iri("http://x/Q2")
     assert list(tmp_path.iterdir()) == []

@@ -1,31 +1,22 @@
-import hashlib
-import json
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fedkg.embed import vector_index
-from fedkg.embed.base import Matrix, unit_rows
 from fedkg.embed.vector_index import VectorIndex
 from fedkg.errors import CacheError
 from fedkg.testing import HashingEmbedder
+from tests.support.vectors import keys, rows
 
+ROOT = Path(__file__).resolve().parents[2]
 LABELS = ["place of birth", "date of birth", "place of death", "capital", "member of party", "Zürich", "東京"]
-
-
-def rows(count: int, size: int = 32, seed: int = 0) -> Matrix:
-    """Random unit vectors."""
-    return unit_rows(np.random.default_rng(seed).normal(size=(count, size)).astype(np.float32))
-
-
-def keys(count: int, start: int = 0) -> list[str]:
-    """Keys that tell their place."""
-    return [f"k{number}" for number in range(start, start + count)]
 
 
 @pytest.fixture
@@ -49,7 +40,7 @@ def test_small_indexes_are_exact(count: int, m: int, seed: int) -> None:
     """Below the limit the m nearest are those that numpy finds, with cosines to float16's precision."""
     matrix = rows(count, seed=seed)
     query = rows(1, seed=seed + 1)[0]
-    index = VectorIndex(Path("never saved"))
+    index = VectorIndex(None)
     index.add(keys(count), matrix)
     hits = index.search(query, m)
     cosines = matrix @ query
@@ -73,7 +64,7 @@ def test_known_keys_are_skipped(file: Path) -> None:
     index = VectorIndex(file)
     assert index.add(["a", "b", "a"], matrix) == 2
     assert index.add(["b", "c"], rows(2, seed=9)) == 1
-    assert (len(index), "c" in index, "d" in index) == (3, True, False)
+    assert (len(index), index.missing(["c", "d"])) == (3, ["d"])
     assert [index.search(row, 1)[0][0] for row in matrix[:2]] == ["a", "b"]
 
 
@@ -107,92 +98,129 @@ def test_shapes_must_fit(file: Path) -> None:
     assert len(index) == 1
 
 
-def test_saved_index_comes_back_and_grows(file: Path) -> None:
+def test_an_index_comes_back_and_grows(file: Path) -> None:
     """The next process finds keys and vectors as they were, and may add to them."""
     first = VectorIndex(file, "minilm")
     first.add([*keys(20), "\ud800", "line\nbreak"], rows(22))
-    first.save()
     second = VectorIndex(file, "minilm")
     assert second.search(rows(22)[20], 3) == first.search(rows(22)[20], 3)
     assert second.add(keys(5, 18), rows(5, seed=2)) == 3
-    second.save()
-    assert len(VectorIndex(file, "minilm")) == 25
+    assert len(first) == len(VectorIndex(file, "minilm")) == 25
 
 
-def test_another_embedder_s_index_is_not_used(file: Path) -> None:
+def test_another_embedder_s_index_is_not_used(file: Path, few: int) -> None:
     """Vectors of different models do not compare, so the index starts empty."""
-    first = VectorIndex(file, "minilm")
-    first.add(keys(3), rows(3))
-    first.save()
-    assert len(VectorIndex(file, "st:other")) == 0
+    VectorIndex(file, "minilm").add(keys(3 * few), rows(3 * few))
+    other = VectorIndex(file, "st:other")
+    assert len(other) == 0
+    assert other.add(keys(2), rows(2)) == 2
+    assert len(VectorIndex(file, "st:other")) == 2
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> int:
+    """A log of ten rows is long."""
+    monkeypatch.setattr(vector_index, "LOG_ROWS", 10)
+    return 10
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 60), min_size=1, max_size=25), min_size=1, max_size=8),
+    st.integers(1, 70),
+)
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_is_added_is_found_by_all(
+    few: int, tmp_path_factory: pytest.TempPathFactory, batches: list[list[int]], m: int
+) -> None:
+    """The law: after each addition writer, reader and newcomer find the same as a list of all, each key once."""
+    file = tmp_path_factory.mktemp("labels") / "x"
+    writers, reader = [VectorIndex(file), VectorIndex(file)], VectorIndex(file, read_only=True)
+    matrix, vector = rows(61), rows(1, seed=9)[0]
+    there: dict[str, int] = {}
+    for number, batch in enumerate(batches):
+        before = len(there)
+        there |= {f"k{place}": place for place in batch}
+        added = writers[number % 2].add([f"k{place}" for place in batch], matrix[batch])
+        assert added == len(there) - before
+        for index in (*writers, reader, VectorIndex(file)):
+            hits = index.search(vector, m)
+            expected = sorted((matrix[list(there.values())] @ vector).tolist(), reverse=True)[:m]
+            assert [score for _, score in hits] == pytest.approx(expected, abs=2e-3)
+            assert len({key for key, _ in hits}) == len(hits)
+            assert index.missing(["new", *there, "new"]) == ["new"]
+
+
+def test_a_long_log_moves_into_the_grouped_file(file: Path, few: int) -> None:
+    """What is left is one file, one lock, and, once there is something new, one log."""
+    index = VectorIndex(file)
+    for start in range(0, 5 * few, few):
+        index.add(keys(few, start), rows(few, seed=start))
+    assert sorted(path.name for path in file.parent.iterdir()) == [file.name, f"{file.name}.lock"]
+    index.add(["one more"], rows(1))
+    assert len(list(file.parent.iterdir())) == 3
+    assert len(VectorIndex(file)) == 51
+
+
+def test_what_killed_processes_left_is_removed(file: Path, few: int) -> None:
+    """Half of a grouped file, and the log of one that is gone."""
+    index = VectorIndex(file)
+    index.add(["a"], rows(1))
+    for name in (f"{file.name}abc.new", f"{file.name}.0123.log"):
+        (file.parent / name).write_bytes(b"left")
+    index.add(keys(few), rows(few))
+    assert sorted(path.name for path in file.parent.iterdir()) == [file.name, f"{file.name}.lock"]
 
 
 @pytest.mark.parametrize("where", [0, 0.3, 0.6, 0.999])
-def test_damaged_files_give_an_empty_index(file: Path, where: float) -> None:
-    """One flipped byte or a cut anywhere, and the labels are embedded again instead of a crash."""
+def test_damaged_files_cost_what_they_held(file: Path, few: int, where: float) -> None:
+    """One flipped byte or a cut anywhere: no crash, no vector that was not added, and what is added next is there."""
     first = VectorIndex(file)
-    first.add(keys(50), rows(50))
-    first.save()
-    data = file.read_bytes()
-    place = int(len(data) * where)
-    for damaged in (data[:place], data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]):
-        file.write_bytes(damaged)
-        again = VectorIndex(file)
-        assert len(again) == 0
-        assert again.add(keys(1), rows(1)) == 1
+    first.add(keys(25), rows(25))
+    first.add(keys(5, 25), rows(5, seed=1))
+    whole = {path: path.read_bytes() for path in (file, *file.parent.glob("*.log"))}
+    assert len(whole) == 2
+    for path, data in whole.items():
+        place = int(len(data) * where)
+        for damaged in (data[:place], data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]):
+            for left in file.parent.glob("*.log"):
+                left.unlink()
+            for other, content in whole.items():
+                other.write_bytes(damaged if other == path else content)
+            again = VectorIndex(file)
+            assert {key for key, _ in again.search(rows(1)[0], 99)} <= set(keys(30))
+            again.add(["new"], rows(1, seed=2))
+            assert VectorIndex(file).search(rows(1, seed=2)[0], 1)[0][0] == "new"
 
 
 @pytest.mark.parametrize("data", [b"", b"[" * 100_000, b"{}\n", b"null\n[]\n", b"\xff\xfe\n\n"])
-def test_foreign_files_give_an_empty_index(file: Path, data: bytes) -> None:
-    """A file that fedkg did not write is as good as none."""
+def test_foreign_files_give_an_empty_index(file: Path, few: int, data: bytes) -> None:
+    """A file that fedkg did not write is as good as none, and is replaced when there is much to keep."""
     file.parent.mkdir()
     file.write_bytes(data)
-    assert len(VectorIndex(file)) == 0
+    index = VectorIndex(file)
+    assert len(index) == 0
+    index.add(keys(few), rows(few))
+    assert len(VectorIndex(file)) == few
 
 
-def forged(table: object, numbers: Matrix, **changes: object) -> bytes:
-    """A file whose first line vouches for what a stranger wrote."""
-    body = json.dumps(table).encode() + b"\n" + numbers.astype("<f2").tobytes()
-    head = {"format": vector_index.FORMAT, "embedder": "", "size": 4, "sha256": hashlib.sha256(body).hexdigest()}
-    return json.dumps(head | changes).encode() + b"\n" + body
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        forged(["a", "b"], rows(1, 4)),
-        forged(["a"], rows(2, 4)),
-        forged({"a": 1}, rows(1, 4)),
-        forged([1], rows(1, 4)),
-        forged([[]], rows(1, 4)),
-        forged(["a"], rows(1, 4) * np.inf),
-        forged(["a"], rows(1, 4) * np.nan),
-        forged(["a"], rows(1, 4), size=0),
-        forged(["a"], rows(1, 4), size=-4),
-        forged(["a"], rows(1, 4), size=2**62),
-        forged(["a"], rows(1, 4), size="4"),
-        forged(["a"], rows(1, 3)),
-    ],
-)
-def test_forged_files_give_an_empty_index(file: Path, data: bytes) -> None:
-    """A stranger can make the checksum fit; what it stands for has to fit as well, and runs no foreign code."""
-    file.parent.mkdir()
-    file.write_bytes(data)
-    again = VectorIndex(file)
-    assert (len(again), again.search(rows(1, 4)[0], 3)) == (0, [])
-    assert again.add(keys(1), rows(1, 4)) == 1
-    file.write_bytes(forged(["a"], rows(1, 4)))
-    assert len(VectorIndex(file)) == 1
-
-
-def test_links_and_pipes_are_not_read(file: Path, tmp_path: Path) -> None:
+def test_links_and_pipes_are_not_read_or_written(file: Path, tmp_path: Path) -> None:
     """Of a pipe or a device there may be no end, and a link leads out of the cache."""
+    VectorIndex(tmp_path / "elsewhere" / file.name).add(keys(3), rows(3))
+    [log, lock] = sorted((tmp_path / "elsewhere").iterdir())
+    before = log.read_bytes()
     file.parent.mkdir()
+    (file.parent / log.name).symlink_to(log)
+    index = VectorIndex(file)
+    assert len(index) == 0
+    with pytest.raises(CacheError):
+        index.add(["a"], rows(1))
+    (file.parent / log.name).unlink()
+    (file.parent / lock.name).unlink()
+    (file.parent / lock.name).symlink_to(lock)
+    with pytest.raises(CacheError):
+        index.add(["a"], rows(1))
+    assert log.read_bytes() == before
     os.mkfifo(file)
-    assert len(VectorIndex(file)) == 0
-    file.unlink()
-    (tmp_path / "elsewhere").write_bytes(forged(["a"], rows(1, 4)))
-    file.symlink_to(tmp_path / "elsewhere")
     assert len(VectorIndex(file)) == 0
 
 
@@ -200,90 +228,128 @@ def test_a_folder_that_is_a_link_is_not_written_to(file: Path, tmp_path: Path) -
     """The labels go nowhere outside the cache."""
     (tmp_path / "elsewhere").mkdir()
     file.parent.symlink_to(tmp_path / "elsewhere")
-    index = VectorIndex(file)
-    index.add(keys(1), rows(1))
-    with pytest.raises(CacheError, match="is a link"):
-        index.save()
+    with pytest.raises(CacheError):
+        VectorIndex(file).add(keys(1), rows(1))
     assert list((tmp_path / "elsewhere").iterdir()) == []
-
-
-def test_a_crash_while_saving_leaves_the_old_index(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keys and graph change together or not at all, and no half-written file stays behind."""
-    first = VectorIndex(file)
-    first.add(keys(3), rows(3))
-    first.save()
-    first.add(keys(3, 3), rows(3, seed=1))
-
-    def crash(descriptor: int) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(os, "fsync", crash)
-    with pytest.raises(KeyboardInterrupt):
-        first.save()
-    assert len(VectorIndex(file)) == 3
-    assert [path.name for path in file.parent.iterdir()] == [file.name]
 
 
 def test_a_folder_that_cannot_be_written_is_a_cache_error(tmp_path: Path) -> None:
     """The user is told which file, and where to set another folder."""
     (tmp_path / "labels").write_text("")
     index = VectorIndex(tmp_path / "labels" / "x.index")
-    index.add(["a"], rows(1))
     with pytest.raises(CacheError, match=r"x\.index") as caught:
-        index.save()
+        index.add(["a"], rows(1))
     assert "cache_dir" in caught.value.hint
 
 
-def test_nothing_new_is_not_written(file: Path) -> None:
-    """Saving twice writes once."""
+def test_vectors_that_are_none_are_left_out(file: Path) -> None:
+    """What a broken embedder makes is not kept; the rest of the batch is."""
+    matrix = rows(3)
+    matrix[1] = np.nan
     index = VectorIndex(file)
-    index.save()
-    assert not file.exists()
-    index.add(["a"], rows(1))
-    index.save()
-    file.unlink()
-    index.save()
-    assert not file.exists()
+    assert index.add(keys(3), matrix) == 2
+    assert [key for key, _ in VectorIndex(file).search(matrix[0], 3)] == [key for key, _ in index.search(matrix[0], 3)]
 
 
-def test_threads_may_add_and_search_at_once(file: Path) -> None:
+def test_a_reader_keeps_what_it_adds_to_itself(file: Path) -> None:
+    """Offline nothing is written; what others write is seen beside it."""
+    writer, reader = VectorIndex(file), VectorIndex(file, read_only=True)
+    assert reader.add(["own"], rows(1)) == 1
+    assert not file.parent.exists()
+    writer.add(["other"], rows(1, seed=1))
+    assert {key for key, _ in reader.search(rows(1)[0], 5)} == {"own", "other"}
+    assert reader.missing(["own", "other", "new"]) == ["new"]
+    assert len(writer) == 1
+
+
+def test_threads_may_add_and_search_at_once(file: Path, few: int) -> None:
     """Concurrent additions and searches lose nothing and mix up no keys."""
     index = VectorIndex(file)
-    matrix = rows(400)
+    matrix = rows(200)
 
     def work(start: int) -> None:
-        for place in range(start, start + 100):
+        for place in range(start, start + 50):
             index.add(keys(1, place), matrix[place : place + 1])
             index.search(matrix[place], 3)
 
-    threads = [threading.Thread(target=work, args=(start,)) for start in (0, 100, 200, 300)]
+    threads = [threading.Thread(target=work, args=(start,)) for start in (0, 50, 100, 150)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(index) == 400
-    assert all(index.search(matrix[place], 1)[0][0] == f"k{place}" for place in range(0, 400, 37))
+    assert len(index) == 200
+    assert all(index.search(matrix[place], 1)[0][0] == f"k{place}" for place in range(0, 200, 37))
 
 
-def test_an_index_may_be_cleared(file: Path) -> None:
-    """It then takes vectors of another size; the file keeps the old ones until the new are saved."""
+PROCESS = """
+import sys
+from pathlib import Path
+from fedkg.embed import vector_index
+from fedkg.embed.vector_index import VectorIndex
+from tests.support.vectors import keys, rows
+
+vector_index.LOG_ROWS = 20
+file, start = Path(sys.argv[1]), int(sys.argv[2])
+index = VectorIndex(file)
+for number in range(start, start + 30):
+    index.add(keys(1, number), rows(1, seed=number))
+    print(number, flush=True)
+"""
+
+
+def process(file: Path, start: int) -> subprocess.Popen[bytes]:
+    """A process that adds keys one by one, and tells of each."""
+    command = [sys.executable, "-c", PROCESS, str(file), str(start)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
+
+
+def test_two_processes_add_while_a_third_reads(file: Path) -> None:
+    """Nothing is lost, twice there, or seen in part; the log is regrouped while others have it open."""
+    reader = VectorIndex(file)
+    running = [process(file, 0), process(file, 15)]
+    counts = []
+    while any(one.poll() is None for one in running):
+        counts.append(len(reader.search(rows(1)[0], 1_000)))
+    for one in running:
+        one.communicate()
+    assert [one.returncode for one in running] == [0, 0]
+    assert counts == sorted(counts)
+    assert {key for key, _ in reader.search(rows(1)[0], 1_000)} == set(keys(45))
+    assert len(VectorIndex(file)) == len(reader) == 45
+
+
+def test_a_process_that_is_killed_leaves_what_it_had_added(file: Path) -> None:
+    """The lock is free again, and the next process adds the rest."""
+    running = process(file, 0)
+    assert running.stdout
+    told = [int(running.stdout.readline()) for _ in range(25)]
+    running.kill()
+    running.communicate()
     index = VectorIndex(file)
+    assert set(keys(len(told))) <= {key for key, _ in index.search(rows(1)[0], 1_000)}
+    index.add(keys(30), np.concatenate([rows(1, seed=number) for number in range(30)]))
+    assert len(VectorIndex(file)) == 30
+
+
+def test_an_index_may_be_cleared(file: Path, few: int) -> None:
+    """It then takes vectors of another size, and so do those who have it open; a reader's is empty on its own."""
+    index, other = VectorIndex(file), VectorIndex(file)
     assert index.size is None
-    index.add(keys(3), rows(3))
-    index.save()
+    index.add(keys(3 * few), rows(3 * few))
+    reader = VectorIndex(file, read_only=True)
+    reader.clear()
+    assert (len(reader), reader.add(["own"], rows(1, size=16)), len(index)) == (0, 1, 3 * few)
     index.clear()
-    assert (index.size, len(index), "k0" in index) == (None, 0, False)
+    assert (index.size, len(index), len(other), index.missing(["k0"])) == (None, 0, 0, ["k0"])
     assert index.search(rows(1)[0], 1) == []
-    index.save()
-    assert len(VectorIndex(file)) == 3
     assert index.add(keys(2), rows(2, size=16)) == 2
-    index.save()
-    assert (VectorIndex(file).size, len(VectorIndex(file))) == (16, 2)
+    assert (VectorIndex(file).size, len(other)) == (16, 2)
 
 
 def test_an_index_without_a_file_is_in_memory_only() -> None:
-    """Saving it does nothing."""
+    """It takes, finds and forgets as one with a file does."""
     index = VectorIndex(None)
     index.add(keys(2), rows(2))
-    index.save()
     assert index.search(rows(2)[1], 1)[0][0] == "k1"
+    index.clear()
+    assert len(index) == 0
