@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from eval.quality.coverage import LIMIT, Variant, WalkStep, context, led, queries, ranked
+from eval.quality.coverage import LIMIT, Cold, Variant, WalkStep, context, led, queries, ranked
 from eval.support.report import Report, options, require
 from fedkg.bench.data.facts import Facts
 from fedkg.bench.data.gold_cases import ANSWERABLE, GoldCase, gold_cases
@@ -203,7 +203,7 @@ async def compared(endpoint: str, cases: Sequence[GoldCase], facts: Facts, embed
 async def _ranked(
     variant: Variant, step: WalkStep, explored: ExploredGraph, similarity: Similarity, texts: Mapping[str, str]
 ) -> tuple[Step, ...]:
-    ranking = await ranked(variant, step, OFFERED, context(variant, explored, similarity, texts))
+    ranking = await ranked(variant, step, OFFERED, context(variant, explored, Cold(similarity), texts))
     return ranking.candidates
 
 
@@ -259,7 +259,7 @@ def by_usearch(rows: Sequence[bytes]) -> Matrix:
 def by_numpy_from_halves(rows: Sequence[bytes]) -> Matrix:
     """Vectors kept in half precision, and widened for numpy."""
     matrix = np.frombuffer(b"".join(rows), dtype=np.float16).reshape(len(rows), -1).astype(np.float32)
-    return unit_rows(matrix)[1:] @ matrix[0]
+    return np.asarray(unit_rows(matrix)[1:] @ matrix[0], dtype=np.float32)
 
 
 def by_numpy(rows: Sequence[Matrix]) -> Matrix:

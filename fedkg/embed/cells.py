@@ -5,7 +5,6 @@ comparison inside of its lists).
 """
 
 from collections.abc import Callable, Iterator
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,6 @@ from fedkg.embed.cosine import HalfMatrix
 __all__ = ["Numbers", "centres", "nearest_cells", "parted"]
 
 Numbers = NDArray[np.int64]
-Number = TypeVar("Number", np.float16, np.float32, np.int64)
 
 SAMPLE = 32
 """Vectors for each cell that its centre is learnt from."""
@@ -42,7 +40,8 @@ def centres(count: int, rows: Callable[[Numbers], HalfMatrix]) -> HalfMatrix:
 def nearest_cells(rows: HalfMatrix | Matrix, middle: HalfMatrix | Matrix) -> Numbers:
     """Shape (len(rows),): the cell of each row."""
     wide = middle.astype(np.float32).T
-    parts = [(part.astype(np.float32) @ wide).argmax(axis=1) for part in parted(rows)]
+    blocks = (rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK))
+    parts = [(block.astype(np.float32) @ wide).argmax(axis=1) for block in blocks]
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
 
 
@@ -55,7 +54,7 @@ def _moved(middle: Matrix, sample: Matrix, cells: Numbers) -> Matrix:
     return moved
 
 
-def parted(rows: NDArray[Number]) -> Iterator[NDArray[Number]]:
-    """The rows, some thousand at a time."""
-    for start in range(0, len(rows), BLOCK):
-        yield rows[start : start + BLOCK]
+def parted(numbers: Numbers) -> Iterator[Numbers]:
+    """The numbers, some thousand at a time."""
+    for start in range(0, len(numbers), BLOCK):
+        yield numbers[start : start + BLOCK]
