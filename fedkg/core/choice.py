@@ -61,26 +61,37 @@ class Choice(msgspec.Struct, frozen=True):
     number: int
 
 
-class Decision(msgspec.Struct, frozen=True):
-    """What the model makes of a page of offers, and of the paths that it picked before.
+class Judgement(msgspec.Struct, frozen=True, kw_only=True):
+    """What the model says beside the numbers of paths, and what rests on these.
 
-    `picks` are numbers of both, best first. `decides`: they answer the question as they are (FiDeLiS v4 section 3.2,
-    C_global); False where they do not do so yet, None where that was not judged. `ends` maps a pick's number to the
-    numbers of its ends that answer, from 1: without an entry all of them, with 0 some that are not shown. `more`:
-    further offers are to be shown. `verdict`, `option`, `bridge` and `note` are those of a Conclusion, which rests on
-    the picks; so are `checks`, numbers of picks, and `unproven`.
+    `verdict` is "yes" or "no" for yes/no questions and claims, `option` the number (from 1) of the right one for a
+    choice, 0 for none. `note` is said with the answer, as a warning. `bridge` is the common knowledge that a verdict or
+    an option rests on beside its paths, in the model's words: one safe line, empty for none. `checks` are the numbers
+    of paths whose last step only tells which of the ends before it answer: those that lead to the ends of the path.
+    `unproven` are the question's words of a condition that no path shows.
     """
 
-    picks: tuple[int, ...] = ()
-    decides: bool | None = None
-    ends: dict[int, tuple[int, ...]] = {}
-    more: bool = False
     verdict: Literal["yes", "no", ""] = ""
     option: int = 0
     note: str = ""
     bridge: str = ""
     checks: tuple[int, ...] = ()
     unproven: str = ""
+
+
+class Decision(Judgement, frozen=True):
+    """What the model makes of a page of offers, and of the paths that it picked before.
+
+    `picks` are numbers of both, best first. `decides`: they answer the question as they are (FiDeLiS v4 section 3.2,
+    C_global); False where they do not do so yet, None where that was not judged. `ends` maps a pick's number to the
+    numbers of its ends that answer, from 1: without an entry all of them, with 0 some that are not shown. `more`:
+    further offers are to be shown. Its judgement rests on the picks.
+    """
+
+    picks: tuple[int, ...] = ()
+    decides: bool | None = None
+    ends: dict[int, tuple[int, ...]] = {}
+    more: bool = False
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -125,26 +136,16 @@ class ChainEvidence(msgspec.Struct, frozen=True):
         return self.score - self.second
 
 
-class Conclusion(msgspec.Struct, frozen=True):
+class Conclusion(Judgement, frozen=True):
     """What the answer call says: which offered paths answer the question.
 
-    `tails` maps a path's number to the numbers of its tails that answer (empty: all of them). `verdict` is "yes" or
-    "no" for yes/no questions and claims, `option` the number (from 1) of the right one for a choice, 0 for none. `note`
-    is said with the answer, as a warning. `bridge` is the common knowledge that a verdict or an option rests on beside
-    its paths, in the model's words: one safe line, empty for none. `checks` are the paths whose last step only tells
-    which of the ends before it answer: those that lead to the path's tails. `unproven` are the question's words of a
-    condition that no path shows. `evidence` is there where `local` concludes: also where it takes no path.
-    `confidence` is how likely the paths answer the question, in 0..1; None where the model gives none.
+    `tails` maps a path's number to the numbers of its tails that answer (empty: all of them). `evidence` is there where
+    `local` concludes: also where it takes no path. `confidence` is how likely the paths answer the question, in 0..1;
+    None where the model gives none.
     """
 
     paths: tuple[int, ...] = ()
     tails: dict[int, tuple[int, ...]] = {}
-    verdict: Literal["yes", "no", ""] = ""
-    option: int = 0
-    note: str = ""
-    bridge: str = ""
-    checks: tuple[int, ...] = ()
-    unproven: str = ""
     evidence: ChainEvidence | None = None
     confidence: float | None = None
 

@@ -24,7 +24,7 @@ from fedkg.core.terms import Iri
 from fedkg.methods.base import Choosing, Expanding, SearchResult, Task, Walk, Walking, ask
 from fedkg.methods.conclude import all_ends, chains, completed, conclude, leaves
 from fedkg.methods.conditions import checked
-from fedkg.methods.intersections import groups, narrowed
+from fedkg.methods.intersections import groups, narrowed, shared
 from fedkg.methods.verifiers import verified
 
 __all__ = ["JUDGES", "search"]
@@ -208,11 +208,16 @@ def _decided(task: Task, pool: Pool, need: Choosing, decision: Decision) -> Walk
         result = checked(SearchResult((yield from completed(picks)), named, judgement), checks)
         if any(result.tails) or len({path.topic for path in result.paths}) < 2:
             return result
-        if met := groups(result.paths):
-            common = narrowed(result.paths, met[0])
+        if common := _in_common(result.paths):
             return msgspec.structs.replace(result, paths=common, tails=((),) * len(common))
     trail = (*pool.picked.values(), *picks)
     return (yield from conclude(picks, trail, together=False, exhausted=False))
+
+
+def _in_common(paths: Sequence[PartialPath]) -> tuple[PartialPath, ...]:
+    """The paths as far as they lead to what all topics share, else to what the most of them do; none for nothing."""
+    met = groups(paths)
+    return shared(paths) or (narrowed(paths, met[0]) if met else ())
 
 
 def _shown(path: PartialPath, named: tuple[int, ...], checking: bool, tails: int) -> bool:

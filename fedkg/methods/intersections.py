@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import msgspec
 
 from fedkg.core.path import PartialPath
-from fedkg.core.terms import Term
+from fedkg.core.terms import Iri, Term
 from fedkg.methods.base import Answering
 
-__all__ = ["groups", "joined", "led_to", "narrowed"]
+__all__ = ["groups", "joined", "led_to", "narrowed", "shared"]
 
 MOST = 10
 """Meetings that the answer call is shown."""
@@ -46,6 +46,15 @@ def narrowed(partial_paths: Sequence[PartialPath], group: Sequence[int]) -> tupl
     met = [partial_paths[number] for number in group]
     common = _common(met)
     return tuple(led_to(path, common) for path in met)
+
+
+def shared(partial_paths: Sequence[PartialPath]) -> tuple[PartialPath, ...]:
+    """The paths as far as they lead to what all topics lead to, each by any of its paths; none if that is nothing."""
+    ends: dict[Iri, set[Term]] = {}
+    for path in partial_paths:
+        ends.setdefault(path.topic, set()).update(path.tails)
+    common = set.intersection(*ends.values())
+    return tuple(led_to(path, common) for path in partial_paths if common.intersection(path.tails))
 
 
 def joined(partial_paths: Sequence[PartialPath]) -> Answering:

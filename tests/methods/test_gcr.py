@@ -250,7 +250,7 @@ def test_paths_that_decide_together_are_completed_before_the_verdict() -> None:
     """A comparison of two topics: both paths are whole when the model sees them, and all their ends count."""
     facts = [*FILMS, ("rings", "director", "jackson")]
     table = Table(facts, "director")
-    table.conclude = lambda _: Conclusion((1, 2), {1: (1,)}, "yes")
+    table.conclude = lambda _: Conclusion((1, 2), {1: (1,)}, verdict="yes")
     result, needs = drive(table, ["kong", "rings"], together=True)
     assert kinds(needs)[-2:] == ["Completing", "Inducing"]
     assert {beam.topic for beam in result.paths} == {node("kong"), node("rings")}

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.terms import Edge, Iri
-from fedkg.methods.intersections import MOST, groups, joined, narrowed
+from fedkg.methods.intersections import MOST, groups, joined, narrowed, shared
 
 
 def path(topic: str, *ends: str) -> PartialPath:
@@ -30,6 +30,17 @@ def test_paths_meet_in_the_ends_that_all_have() -> None:
     assert [len(group) for group in meetings] == [3, 3, 2, 2, 2, 2, 2]
     assert [names(beam) for beam in narrowed(beams, (0, 2))] == [["y", "z"], ["z", "y"]]
     assert [names(beam) for beam in narrowed(beams, (0, 2, 3))] == [["y"]] * 3
+
+
+def test_paths_of_one_topic_add_up() -> None:
+    """What all topics lead to, each by any of its paths; nothing where one of them leads elsewhere."""
+    beams = [path("a", "x", "v"), path("a", "y", "w"), path("a", "v"), path("b", "z", "y", "x")]
+    assert [(beam.topic.local_name, names(beam)) for beam in shared(beams)] == [
+        ("a", ["x"]),
+        ("a", ["y"]),
+        ("b", ["y", "x"]),
+    ]
+    assert shared([*beams, path("c", "w")]) == ()
 
 
 def test_every_path_is_shown_for_itself_after_where_they_meet() -> None:

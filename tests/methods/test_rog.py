@@ -121,7 +121,7 @@ def test_a_plan_counts_once_whatever_the_number_of_topics() -> None:
 def test_the_conclusion_names_paths_and_tails(together: bool) -> None:
     """A judgement on several paths counts with all their tails."""
     planned = [PlannedChain(TOPIC, relations(names)) for names in ("a", "b")]
-    conclusion = Conclusion((2,), {2: (1,)}, "yes" if together else "")
+    conclusion = Conclusion((2,), {2: (1,)}, verdict="yes" if together else "")
     result, _ = drive(planned, lambda _: conclusion, together=together)
     assert ([beam.chain for beam in result.paths], result.tails) == ([relations("b")], ((),) if together else ((1,),))
 

@@ -117,7 +117,7 @@ def _judgement(read: AnswerReply, plan: Plan, paths: Sequence[PromptCandidate]) 
     if not evidence:
         claim = f"option {choice}" if choice else repr(judged)
         return Conclusion(note=f"the model says {claim}, but names no path that this rests on: it is not taken")
-    return Conclusion(evidence, {}, judged, choice, bridge=clause(read.bridge))
+    return Conclusion(evidence, verdict=judged, option=choice, bridge=clause(read.bridge))
 
 
 def _ends(read: AnswerReply, paths: Sequence[PromptCandidate]) -> Conclusion:

@@ -217,7 +217,7 @@ def test_no_option_is_no_answer(option: Any) -> None:
 def test_an_option_needs_evidence() -> None:
     """The number of an option counts with the paths that it rests on, each once, and not without."""
     reply = {"option": 2, "paths": [3, 1, 9, 3]}
-    assert answered(reply, "choice", PATHS, OPTIONS) == Conclusion((3, 1), {}, "", 2)
+    assert answered(reply, "choice", PATHS, OPTIONS) == Conclusion((3, 1), option=2)
     unfounded = answered({"option": 2, "paths": []}, "choice", PATHS, OPTIONS)
     assert unfounded == Conclusion(note=unfounded.note)
     assert "says option 2, but names no path" in unfounded.note
@@ -239,7 +239,7 @@ def test_evidence_that_was_not_offered_is_malformed() -> None:
 def test_evidence_may_be_written_as_for_other_questions() -> None:
     """An entry with a path is that path: what else it says is not read."""
     reply = {"verdict": "no", "paths": [{"path": 2, "ends": [1]}]}
-    assert answered(reply, "claim", PATHS) == Conclusion((2,), {}, "no")
+    assert answered(reply, "claim", PATHS) == Conclusion((2,), verdict="no")
 
 
 def test_a_plan_of_another_kind_has_no_options() -> None:

@@ -105,6 +105,22 @@ def test_the_notation_is_explained_and_data_is_called_data(call: str) -> None:
         assert notation in system
 
 
+@pytest.mark.parametrize("call", ["choose", "answer", "inductive"])
+@pytest.mark.parametrize("kind", ["yesno", "claim", "choice"])
+def test_each_rule_of_a_verdict_is_told_once(call: str, kind: Kind) -> None:
+    """What "could" asks, what a complete list lacks, what nothing speaks of, and what needs no bridge."""
+    instructions = load(call, kind=kind).instructions
+    for rule in ('"Could" asks', "without (+12) lacks", "no path speaks of is open", '"bridge":', "comparing dates"):
+        assert instructions.count(rule) == 1 + (rule == '"bridge":' and call != "choose")
+
+
+@pytest.mark.parametrize("kind", ["entities", "count"])
+def test_how_several_picks_combine_is_told_once(kind: Kind) -> None:
+    """Picks of one entity together, those of several by what they share."""
+    told = "of picks from one entity all ends, from several those that they share"
+    assert load("choose", kind=kind).instructions.count(told) == 1
+
+
 @pytest.mark.parametrize(("call", "kind"), WORDINGS)
 def test_the_examples_fit_the_schema(call: str, kind: Kind | None) -> None:
     """Every example reply in a system text is JSON with just the keys that the schema requires."""
