@@ -53,12 +53,12 @@ DIRECTIONS: dict[str, tuple[Direction, ...]] = {"out": ("out",), "in": ("in",), 
 PROBLEMS = {
     status: ResponseSpec(Problem, generate_examples=False, description=text)
     for status, text in {
-        400: "The request cannot be used, or no method or endpoint is called so.",
+        400: "The request cannot be used.",
         401: "No token, or one that is not known.",
         403: "A page of another site asks, or another name than localhost is used, and there are no tokens.",
+        404: "No entity, method or endpoint is called so.",
         413: "The body is too long.",
         415: "The body is not called JSON.",
-        422: "No entity is called so.",
         429: "Too much at once, or more than the client may spend today.",
         500: "A fault of the server's own.",
         502: "An endpoint or the model did not answer as it should.",
@@ -66,7 +66,6 @@ PROBLEMS = {
         504: "The endpoints took too long.",
     }.items()
 }
-NOT_KEPT = ResponseSpec(Problem, generate_examples=False, description="No answer is kept there.")
 LOCATION = ResponseHeader(name="Location", description="Where the answer is kept.", documentation_only=True)
 Text = Annotated[str, QueryParameter(min_length=1, max_length=500)]
 
@@ -91,7 +90,7 @@ async def ask(data: JSONBody[AskRequest], request: Asking, desk: TheDesk) -> Res
 
 @get(
     "/answers/{name:str}",
-    responses=PROBLEMS | {404: NOT_KEPT},
+    responses=PROBLEMS,
 )
 async def kept_answer(name: FromPath[str], desk: TheDesk) -> Answer:
     """An answer that was kept, by the address that the reply to its question named."""

@@ -20,7 +20,11 @@ __all__ = ["answer_schema", "config", "is_term"]
 
 RECORDS = (AskRequest, Answer, Match, NeighboursDocument, VerifyDocument, Offer, Health, Problem)
 """All that goes over HTTP; the records within them follow by themselves."""
-TERM = {"type": "string", "description": "a term in N-Triples syntax"}
+TERM = {
+    "type": "string",
+    "description": "a term in N-Triples syntax",
+    "pattern": r'^(<[^<>]+>|_:.+|"([^"\\\n\r]|\\.)*"(@.+|\^\^<.+>)?)$',
+}
 
 
 def config() -> OpenAPIConfig:

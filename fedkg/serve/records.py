@@ -89,7 +89,9 @@ class Problem(msgspec.Struct, frozen=True):
 STATUSES = {
     "SessionClosedError": 503,
     "OfflineError": 503,
-    "TopicError": 422,
+    "TopicError": 404,
+    "MethodError": 404,
+    "ProfileError": 404,
     "InputError": 400,
     "EndpointTimeoutError": 504,
     "EndpointError": 502,

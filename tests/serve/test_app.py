@@ -46,7 +46,7 @@ async def test_a_walk_that_cannot_begin_is_an_error_and_no_stream(desk: MakeDesk
         reply = await client.post(
             "/ask", json={"question": "Which pet has Bob?", "topics": ["Bob"]}, headers={"accept": "text/event-stream"}
         )
-    assert (reply.status_code, reply.json()["error"]) == (422, "TopicError")
+    assert (reply.status_code, reply.json()["error"]) == (404, "TopicError")
 
 
 async def test_kept_answers_have_addresses(desk: MakeDesk) -> None:

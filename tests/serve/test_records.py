@@ -20,7 +20,7 @@ from fedkg.serve.records import problem_of
 @pytest.mark.parametrize(
     ("error", "status"),
     [
-        (TopicError("x"), 422),
+        (TopicError("x"), 404),
         (errors.QuestionError("x"), 400),
         (OfflineError("x"), 503),
         (EndpointTimeoutError("x"), 504),
