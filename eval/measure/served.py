@@ -35,8 +35,8 @@ async def main() -> None:
         own = await of_session(Path(folder))
         async with served(Path(folder), "--at-once", str(AT_ONCE), "--waiting", "10000") as (client, _):
             theirs = await of_server(client)
-        async with served(Path(folder), "--at-once", "8", "--waiting", "16") as (client, process):
-            report.add(f"{CROWD} clients at once, five times; 8 at a time, 16 wait", await crowd(client, process))
+        async with served(Path(folder), "--at-once", "8", "--waiting", "16") as (client, pid):
+            report.add(f"{CROWD} clients at once, five times; 8 at a time, 16 wait", await crowd(client, pid))
     ratio = theirs["questions a second"] / own["questions a second"]
     more = theirs["median ms"] - own["median ms"]
     report.add("Session", own)
@@ -98,14 +98,14 @@ async def first_event(client: aiohttp.ClientSession) -> float:
     return first
 
 
-async def crowd(client: aiohttp.ClientSession, process: "subprocess.Popen[str]") -> dict[str, object]:
+async def crowd(client: aiohttp.ClientSession, pid: int) -> dict[str, object]:
     """Statuses of very many clients at once, and the server's memory after the first and the last time."""
     statuses: Counter[int] = Counter()
     memory = []
     for _ in range(5):
         done, _ = await asyncio.wait([asyncio.create_task(answered(client)) for _ in range(CROWD)])
         statuses.update(task.result() for task in done)
-        memory.append(resident(process.pid))
+        memory.append(resident(pid))
     return {"statuses": dict(sorted(statuses.items())), "MB after the first and the last": (memory[0], memory[-1])}
 
 
@@ -116,18 +116,19 @@ def resident(pid: int) -> int:
 
 
 @asynccontextmanager
-async def served(cache: Path, *arguments: str) -> AsyncIterator[tuple[aiohttp.ClientSession, "subprocess.Popen[str]"]]:
+async def served(cache: Path, *arguments: str) -> AsyncIterator[tuple[aiohttp.ClientSession, int]]:
     """The server as a process, and a client with as many connections as it wants."""
     flags = ["--embedder", "bm25", "--cache-dir", str(cache), "--port", "0", *arguments]
     command = [sys.executable, "-m", "fedkg", "serve", "-e", "sample", *flags]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout
-        url = process.stdout.readline().split()[-1]
-        try:
-            async with aiohttp.ClientSession(url, connector=aiohttp.TCPConnector(limit=0)) as client:
-                yield client, process
-        finally:
-            process.terminate()
+    process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
+    assert process.stdout
+    url = (await process.stdout.readline()).decode().split()[-1]
+    try:
+        async with aiohttp.ClientSession(url, connector=aiohttp.TCPConnector(limit=0)) as client:
+            yield client, process.pid
+    finally:
+        process.terminate()
+        await process.wait()
 
 
 if __name__ == "__main__":
