@@ -5,6 +5,7 @@
 # make cassettes: records tests/cassettes/ anew, from servers on loopback; needed where a request has changed.
 # make engines: installs Virtuoso and Redis from Debian's packages, and Comunica from npm's into .engines, where it can; tests that need them are skipped where they are absent.
 # make bench: measures what README says under "Measured" (some minutes, needs the public data sets beside the project).
+# make figures: fills the figures of the result files in eval/results/ into README and docs.
 # make tables: runs all methods on all benchmarks with a graph, and all ablations (20 minutes on two cores);
 # goes on where it was interrupted. DATA is the folder of the data sets; BENCH=--write keeps results and reports in eval/results/.
 # make desk: asks questions whose replies somebody writes by hand, at the OpenAI wire that DESK="--url …" names.
@@ -22,7 +23,7 @@ ENGINES := virtuoso-opensource redis-server
 # Comunica 5 needs Node 22; 4 runs where Debian's nodejs does. Its server is started by eval/support/comunica.cjs
 COMUNICA := @comunica/query-sparql-file@4
 
-.PHONY: demo engines test test-all fuzz cassettes check format lint types bench tables desk comunica clean
+.PHONY: demo engines test test-all fuzz cassettes check format lint types bench figures tables desk comunica clean
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
@@ -79,6 +80,9 @@ check: lint types test
 # each shows how long it took; BENCH=--write keeps the figures in eval/results/
 bench: .venv/developed
 	for name in measure/latency measure/hubs measure/cache measure/session_memory measure/federation quality/faults measure/calls measure/overhead measure/trie quality/bounds quality/noise quality/methods; do $(BIN)/python eval/$$name.py $(BENCH) || exit 1; done
+
+figures: .venv/developed
+	$(BIN)/python eval/figures.py --write
 
 tables: .venv/developed
 	$(BIN)/python eval/quality/tables.py $(if $(DATA),--data $(DATA)) $(BENCH)

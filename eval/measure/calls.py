@@ -28,6 +28,7 @@ HOPS = 2
 PLAN_AND_ANSWER = 2
 TARGETS = {"calls, most": "depth + 2", "calls, mean": 4.0, "tokens, mean": 1_800}
 VARIANTS = {
+    "fused": SearchSettings(),
     "fused, 30 pairs": SearchSettings(form="pairs", candidates=30),
     "fused, 10 groups": SearchSettings(form="groups", candidates=10),
     "fused, 30 pairs, depth 2": SearchSettings(form="pairs", candidates=30, depth=HOPS),
