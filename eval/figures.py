@@ -29,7 +29,7 @@ class Figures(Mapping[str, Any]):
     def __init__(self, folder: Path = ROOT / "eval" / "results") -> None:
         self._files = {file.stem: file for file in sorted(folder.glob("*.json"))}
 
-    def __getitem__(self, name: str) -> Any:  # noqa: ANN401  # figures of any shape
+    def __getitem__(self, name: str) -> Any:  # figures of any shape
         return json.loads(self._files[name].read_text(encoding="utf-8"))["figures"]
 
     def __iter__(self) -> Iterator[str]:
