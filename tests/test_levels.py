@@ -20,6 +20,7 @@ HEAVY = set(
 )
 TWO_DOORS = {
     "openai": {"llm.openai", "embed.openai"},  # chat and embeddings are two wires of one package
+    "torch": {"llm.hf", "embed.torch_export"},  # language models, and embedding models that are exported
     "transformers": {"llm.hf", "common.hf_loading"},  # the second only keeps it quiet
     "jinja2": {
         "reasoner.prompts.library",

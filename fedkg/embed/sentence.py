@@ -17,7 +17,7 @@ from fedkg.common.one_line import line
 from fedkg.embed.base import Matrix, unit_rows
 from fedkg.errors import MissingExtraError, ModelNameError
 
-__all__ = ["SentenceEmbedder", "named"]
+__all__ = ["SentenceEmbedder", "named", "opened"]
 
 BATCH = 64
 SAFE: dict[str, Any] = {"trust_remote_code": False, "model_kwargs": {"use_safetensors": True}}
@@ -57,7 +57,7 @@ class SentenceEmbedder:
         source = self._find()
         _check_no_pickles(Path(source))
         try:
-            return _open(source, local=self._local)
+            return opened(source, local=self._local)
         except ImportError as error:
             raise _missing() from error
         except Exception as error:  # whatever is wrong with the files, the libraries raise it as anything
@@ -80,8 +80,11 @@ def named(model: str, *, offline: bool = False) -> SentenceEmbedder:
     return SentenceEmbedder(f"st:{model}", lambda: model, local=offline or Path(model).is_dir())
 
 
-def _open(source: str, *, local: bool) -> Any:
-    """The model from this machine where it is here, so that no hub is waited for, else from the hub."""
+def opened(source: str, *, local: bool) -> Any:
+    """The model from this machine where it is here, so that no hub is waited for, else from the hub.
+
+    Raises whatever the library raises where there is none.
+    """
     from sentence_transformers import SentenceTransformer  # noqa: PLC0415  # optional, and slow to import
 
     with hf_loading.quiet():

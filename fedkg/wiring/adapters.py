@@ -202,12 +202,13 @@ def kept_similarity(name: str, store: Store) -> Iterator[Similarity]:
 def _embedder(name: str, settings: Settings) -> Embedder:
     kind, _, model = name.partition(":")
     offline = settings.mode == "offline"
+    keep = settings.cache_path / "models" if settings.cache else None
     if name == "minilm":
-        return minilm.minilm()
+        return minilm.minilm(keep)
     if name == HashingEmbedder.name:
         return HashingEmbedder()
     if kind == "onnx" and model:
-        return onnx.named(model)
+        return onnx.named(model, keep=keep, offline=offline)
     if kind == "st" and model:
         return sentence.named(model, offline=offline)
     if kind == "openai":

@@ -11,6 +11,7 @@ import pytest
 
 from fedkg.embed import minilm as module
 from fedkg.embed.base import Embedder
+from fedkg.embed.export import digest
 from fedkg.embed.minilm import installed, minilm, packaged_weights
 from fedkg.embed.onnx import PACKAGES, OnnxEmbedder
 from fedkg.embed.sentence import SentenceEmbedder
@@ -91,10 +92,10 @@ def test_weights_are_hashed_once_per_state(tmp_path: Path, monkeypatch: pytest.M
     file = tmp_path / "model.safetensors"
     file.write_bytes(b"first")
     monkeypatch.setattr(module, "SHA256", "a7937b64b8caa58f03721bb6bacf5c78cb235febe0e70b1b84cd99541461a08e")
-    module._sha256.cache_clear()
+    digest.cache_clear()
     for _ in range(3):
         module._check(file)
-    assert module._sha256.cache_info().misses == 1
+    assert digest.cache_info().misses == 1
     file.write_bytes(b"other")
     os.utime(file, ns=(1, 1))
     with pytest.raises(ModelNameError):

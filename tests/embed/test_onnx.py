@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fedkg.embed import torch_export
 from fedkg.embed.onnx import named
 from fedkg.errors import MissingExtraError, ModelNameError
 from tests.support.extras import needs
+from tests.support.tensors import save
 
 pytestmark = needs("embeddings", "onnxruntime")
 
@@ -52,21 +54,25 @@ def weights() -> dict[str, Any]:
 
 def folder(place: Path, *, pooling: str = "mean_tokens", prefix: str = "", **changes: Any) -> Path:
     """A model as sentence-transformers saves it; `changes` replace what config.json has."""
-    from safetensors.numpy import save_file  # noqa: PLC0415  # only with fedkg[embeddings]
-    from tokenizers import BertWordPieceTokenizer  # noqa: PLC0415
+    from tokenizers import BertWordPieceTokenizer  # noqa: PLC0415  # only with fedkg[embeddings]
 
     (place / "1_Pooling").mkdir(parents=True)
-    save_file({prefix + name: values for name, values in weights().items()}, place / "model.safetensors")
+    save(place / "model.safetensors", {prefix + name: values for name, values in weights().items()})
     (place / "vocab.txt").write_text("\n".join(WORDS))
     tokenizer: Any = BertWordPieceTokenizer(str(place / "vocab.txt"))
     tokenizer.save(str(place / "tokenizer.json"))
     kinds = ("Transformer", "Pooling", "Normalize")
     paths = ("", "1_Pooling", "2_Normalize")
-    modules = [{"type": f"st.models.{kind}", "path": path} for kind, path in zip(kinds, paths, strict=True)]
+    modules = [
+        {"idx": number, "name": str(number), "type": f"sentence_transformers.models.{kind}", "path": path}
+        for number, (kind, path) in enumerate(zip(kinds, paths, strict=True))
+    ]
     (place / "modules.json").write_text(json.dumps(modules))
     (place / "config.json").write_text(json.dumps(CONFIG | changes))
     (place / "sentence_bert_config.json").write_text('{"max_seq_length": 12}')
-    (place / "1_Pooling" / "config.json").write_text(json.dumps({f"pooling_mode_{pooling}": True}))
+    modes = ("mean_tokens", "cls_token", "max_tokens")
+    switches = {"word_embedding_dimension": WIDTH} | {f"pooling_mode_{mode}": mode == pooling for mode in modes}
+    (place / "1_Pooling" / "config.json").write_text(json.dumps(switches))
     return place
 
 
@@ -108,8 +114,11 @@ def test_a_prefix_of_the_weights_is_left_out(tmp_path: Path) -> None:
         ({"num_hidden_layers": 3}, "encoder.layer.2"),
     ],
 )
-def test_models_of_another_kind_are_refused(changes: dict[str, Any], reason: str, tmp_path: Path) -> None:
-    """The message names what is other, and the hint what reads such models."""
+def test_models_of_another_kind_are_refused(
+    changes: dict[str, Any], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where PyTorch does not export it, the message names what is other, and the hint what reads such models."""
+    monkeypatch.setattr(torch_export, "installed", lambda: False)
     place = folder(tmp_path / "model", **changes)
     with pytest.raises(ModelNameError, match=reason) as error:
         named(str(place)).embed(["a"])
