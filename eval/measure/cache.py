@@ -20,9 +20,8 @@ from typing import Any
 
 from eval.support.graphs import ENTITY, edges
 from eval.support.report import Report, options, quantiles, require
-from fedkg.core.terms import Iri
+from fedkg.core.terms import BOTH, Iri
 from fedkg.graph.base import Graph
-from fedkg.graph.explored import BOTH
 from fedkg.session import Session
 
 GRAPH = "wikidata-codex-m.nt.gz"

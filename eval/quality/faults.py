@@ -23,10 +23,9 @@ from fedkg.bench.data import definitions, loaders
 from fedkg.bench.data.questions import BenchmarkQuestion
 from fedkg.core.answer import Answer, Status
 from fedkg.core.path import Neighbourhood
-from fedkg.core.terms import Iri, Term
+from fedkg.core.terms import BOTH, Iri, Term
 from fedkg.errors import EndpointError, FedkgError
 from fedkg.graph.base import chunks
-from fedkg.graph.explored import BOTH
 from fedkg.session import Session
 
 SETS = ("metaqa-1hop", "metaqa-2hop", "pathquestion-2h", "pathquestion-3h")

@@ -16,6 +16,7 @@ from fedkg.core.literals import readable
 from fedkg.errors import TermError
 
 __all__ = [
+    "BOTH",
     "UNKNOWN",
     "Blank",
     "DirectedRelation",
@@ -33,6 +34,8 @@ __all__ = [
 ]
 
 Direction = OneOf["out", "in"]
+BOTH: tuple[Direction, Direction] = ("out", "in")
+"""The directions in which an edge can be walked, along it first."""
 
 XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
 ILLEGAL_IN_IRI = re.compile(r"[\x00-\x20<>\"{}|^`\\\x7f-\x9f\ud800-\udfff\ufffe\uffff]")

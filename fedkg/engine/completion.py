@@ -8,8 +8,8 @@ import msgspec
 from fedkg.common.concurrency import concurrently
 from fedkg.core.dates import repeated
 from fedkg.core.path import PartialPath, Step
-from fedkg.core.terms import Direction, Edge, Iri, Literal, Term
-from fedkg.graph.explored import BOTH, ExploredGraph, onward
+from fedkg.core.terms import BOTH, Direction, Edge, Iri, Literal, Term
+from fedkg.graph.explored import ExploredGraph, onward
 from fedkg.retrieval.first_page import dated_once
 
 __all__ = ["MOST_TAILS", "complete"]

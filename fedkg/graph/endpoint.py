@@ -10,11 +10,11 @@ from fedkg.common.concurrency import concurrently
 from fedkg.config.profiles import Profile
 from fedkg.core.path import Neighbourhood
 from fedkg.core.question import Match
-from fedkg.core.terms import UNKNOWN, Blank, Direction, Edge, Iri, Literal, Term
+from fedkg.core.terms import BOTH, UNKNOWN, Blank, Direction, Edge, Iri, Literal, Term
 from fedkg.errors import EndpointError, OfflineError, QueryRejectedError
 from fedkg.graph.base import EndpointSource, chunks, in_halves
 from fedkg.graph.entity_search import EntitySearch
-from fedkg.graph.hidden_edges import BOTH, HiddenEdges, HiddenEdgesCount, hides
+from fedkg.graph.hidden_edges import HiddenEdges, HiddenEdgesCount, hides
 from fedkg.graph.identity import Identity
 from fedkg.graph.inverse_relations import InverseRelations
 from fedkg.graph.labels import LabelLookup

@@ -5,13 +5,12 @@ from collections.abc import Iterable, Sequence
 
 from fedkg.common.concurrency import concurrently
 from fedkg.core.path import Neighbourhood, PartialPath
-from fedkg.core.terms import DirectedRelation, Direction, Edge, Iri, Term
+from fedkg.core.terms import BOTH, DirectedRelation, Direction, Edge, Iri, Term
 from fedkg.core.usage import Gap
 from fedkg.graph.base import Graph
 
-__all__ = ["BOTH", "ExploredGraph", "closed", "frontier", "onward", "spread"]
+__all__ = ["ExploredGraph", "closed", "frontier", "onward", "spread"]
 
-BOTH: tuple[Direction, Direction] = ("out", "in")
 Groups = dict[DirectedRelation, list[Edge]]
 IDLE = 3
 """Steps of a path that may lead to nothing new: as many as the longest questions ask for (PQL-3h: versions of

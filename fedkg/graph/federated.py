@@ -22,11 +22,11 @@ from fedkg.common.single_flight import SingleFlight
 from fedkg.core.gaps import miss
 from fedkg.core.path import Neighbourhood
 from fedkg.core.question import Match
-from fedkg.core.terms import Direction, Edge, Iri, Term, own_name
+from fedkg.core.terms import BOTH, Direction, Edge, Iri, Term, own_name
 from fedkg.core.usage import Gap
 from fedkg.errors import EndpointError
 from fedkg.graph.endpoint import SparqlGraph
-from fedkg.graph.hidden_edges import BOTH, HiddenEdges
+from fedkg.graph.hidden_edges import HiddenEdges
 from fedkg.graph.identity import Identity
 from fedkg.graph.source_selection import FederationMember, MemberPresence
 

@@ -14,15 +14,14 @@ from fedkg.cache.off_loop import off_loop
 from fedkg.config.profiles import Shape
 from fedkg.config.settings import DAY
 from fedkg.core.encoding import decode, encode
-from fedkg.core.terms import Direction, Iri, Literal, Term
+from fedkg.core.terms import BOTH, Direction, Iri, Literal, Term
 from fedkg.graph.base import EndpointSource
 from fedkg.graph.cache_keys import digest, load
 from fedkg.sparql import probes
 
-__all__ = ["BOTH", "CountsHiddenEdges", "HiddenEdges", "HiddenEdgesCount", "hides", "tally"]
+__all__ = ["CountsHiddenEdges", "HiddenEdges", "HiddenEdgesCount", "hides", "tally"]
 
 NAMESPACE = "hidden"
-BOTH: tuple[Direction, Direction] = ("out", "in")
 RDFS, SKOS = "http://www.w3.org/2000/01/rdf-schema#", "http://www.w3.org/2004/02/skos/core#"
 OWL, SCHEMA = "http://www.w3.org/2002/07/owl#", "http://schema.org/"
 ANNOTATIONS = (

@@ -22,7 +22,7 @@ from fedkg.config.settings import DAY
 from fedkg.core.encoding import decode, encode
 from fedkg.core.meter import count
 from fedkg.core.path import Neighbourhood
-from fedkg.core.terms import Direction, Edge, Iri, Qualifier, Term, Through
+from fedkg.core.terms import BOTH, Direction, Edge, Iri, Qualifier, Term, Through
 from fedkg.errors import Action, EndpointError
 from fedkg.graph.base import EndpointSource, Patience, halves, now
 from fedkg.graph.batch_size import BatchSize
@@ -55,10 +55,9 @@ class Neighbours:
         what = (source.identity, build.DIALECT_VERSION, shape.edges, shape.mediators, shape.unknown, bounds)
         self._key = digest(what)
         most = min(limits.batch, build.room(shape))
-        ways: tuple[Direction, Direction] = ("out", "in")
-        self._sizes = {way: BatchSize(source.store, f"{self._key} {way}", most, limits.timeout / 2) for way in ways}
+        self._sizes = {way: BatchSize(source.store, f"{self._key} {way}", most, limits.timeout / 2) for way in BOTH}
         self._flights: dict[Direction, SingleFlight[Iri, Neighbourhood]] = {
-            way: SingleFlight(_has_failed) for way in ways
+            way: SingleFlight(_has_failed) for way in BOTH
         }
 
     async def get(self, entities: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:

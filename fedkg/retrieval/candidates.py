@@ -7,8 +7,8 @@ import msgspec
 
 from fedkg.config.settings import Form
 from fedkg.core.path import QUALIFIERS, PartialPath, Step
-from fedkg.core.terms import DirectedRelation, Edge, Iri, Term
-from fedkg.graph.explored import BOTH, ExploredGraph, closed, onward
+from fedkg.core.terms import BOTH, DirectedRelation, Edge, Iri, Term
+from fedkg.graph.explored import ExploredGraph, closed, onward
 from fedkg.retrieval.base import Ranking, RankingRequest, RetrievalContext
 
 __all__ = [

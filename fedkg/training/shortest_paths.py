@@ -12,8 +12,8 @@ from typing import Protocol
 import msgspec
 
 from fedkg.core.path import PartialPath, Step
-from fedkg.core.terms import Direction, Edge, Iri, Literal, Term, own_name
-from fedkg.graph.explored import BOTH, ExploredGraph
+from fedkg.core.terms import BOTH, Direction, Edge, Iri, Literal, Term, own_name
+from fedkg.graph.explored import ExploredGraph
 
 __all__ = ["MOST_PATHS", "Bounds", "Near", "Shortest", "ShortestPathSearch", "key", "shortest"]
 

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from fedkg.config.dialects import find
-from fedkg.core.terms import Direction, Iri, Literal
+from fedkg.core.terms import BOTH, Direction, Iri, Literal
 from fedkg.errors import EndpointError, RefusedError
 from fedkg.sparql import build, probes
 from fedkg.wiring.check.report import Finding, Grade, Proposal
@@ -17,7 +17,6 @@ PLAIN = "plain"
 """The dialect whose queries need least."""
 SLOWEST = 10.0
 """Seconds of one batch from which on smaller ones are better: a hop waits for it."""
-WAYS: tuple[Direction, Direction] = ("out", "in")
 
 Probe = Callable[[Subject, Iri], Awaitable[str]]
 """Tries one form of query on an entity: what is wrong with the reply, "" for nothing."""
@@ -53,7 +52,7 @@ async def batch(subject: Subject) -> Finding:
     if not entities:
         return Finding("batch", Grade.OK, "not tried: no entity with an IRI was seen")
     parts, fits, slow = [], len(entities), False
-    for way in WAYS:
+    for way in BOTH:
         size, seconds, rows = await _largest(subject, entities, way)
         fits, slow = min(fits, size), slow or seconds > _patience(subject)
         parts.append(f"{way} {rows:,} rows in {seconds:.2f} s" if size else f"{way} not even one")

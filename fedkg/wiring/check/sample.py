@@ -8,7 +8,7 @@ instances, is left out.
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from fedkg.core.terms import Iri, Literal, Term
+from fedkg.core.terms import BOTH, Iri, Literal, Term
 from fedkg.errors import EndpointError, RefusedError, UnreachableError
 from fedkg.graph.hidden_edges import HiddenEdges, tally
 from fedkg.sparql import build, probes
@@ -89,7 +89,7 @@ async def _used(subject: Subject, entities: Sequence[Iri]) -> set[Iri]:
 async def _counted(subject: Subject, entities: Sequence[Iri]) -> list[HiddenEdges] | None:
     """What the profile shows and hides of those that are no schema; None where the server cannot count."""
     try:
-        rows = (await subject.ask(probes.predicates(entities, ("out", "in")))).rows
+        rows = (await subject.ask(probes.predicates(entities, BOTH))).rows
     except GONE:
         raise
     except EndpointError:
