@@ -24,13 +24,16 @@ class Sense(msgspec.Struct, frozen=True):
 
 
 class English(msgspec.Struct, frozen=True):
-    """The word lists, by roots: see the data file, whose parts are called alike.
+    """The word lists, most of them by roots: see the data file, whose parts are called alike.
 
-    `kinds` maps a root to the kinds of answer that it names, `asks` a question word to those that it asks for.
+    `fillers`, `inverses` and `compounds` are as written. `kinds` maps a root to the kinds of answer that it names,
+    `asks` a question word to those that it asks for.
     """
 
     senses: tuple[Sense, ...]
+    fillers: frozenset[str]
     agents: frozenset[str]
+    inverses: Mapping[str, str]
     compounds: Mapping[str, tuple[str, ...]]
     kinds: Mapping[str, frozenset[str]]
     asks: Mapping[str, frozenset[str]]
@@ -38,8 +41,10 @@ class English(msgspec.Struct, frozen=True):
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     families: tuple[str, ...]
+    fillers: str
     agents: str
     sense: tuple[dict[str, tuple[str, ...]], ...]
+    inverses: dict[str, str]
     compounds: dict[str, tuple[str, ...]]
     kinds: dict[str, str]
     asks: dict[str, str]
@@ -80,8 +85,10 @@ def english() -> English:
             kinds.setdefault(word, set()).add(kind)
     return English(
         tuple(Sense(_phrases(sense["names"]), _phrases(sense["words"])) for sense in file.sense),
+        frozenset(file.fillers.split()),
         frozenset(roots(file.agents)),
-        dict(file.compounds),
+        file.inverses,
+        file.compounds,
         {word: frozenset(named) for word, named in kinds.items()},
         {word: frozenset(named.split()) for word, named in file.asks.items()},
     )

@@ -27,7 +27,8 @@ class PromptCandidate(msgspec.Struct, frozen=True):
     question names the entity where the path starts. `directions` go with `relations`, `start` is the label of the topic
     entity. A program that needs what the text tells reads these, and never the text. `stem` is the text of the path
     before its last step, `step` how the step is written below that, without arrows but for the one of a step backwards;
-    `beyond` is the number of the path that it extends, where that is shown as well.
+    `beyond` is the number of the path that it extends, where that is shown as well. `types` are the labels of what the
+    first tails are, where that is known; `also` are paths from other topics that lead to the same ends.
     """
 
     number: int
@@ -42,6 +43,8 @@ class PromptCandidate(msgspec.Struct, frozen=True):
     stem: str = ""
     step: str = ""
     beyond: int = 0
+    types: tuple[str, ...] = ()
+    also: tuple["PromptCandidate", ...] = ()
 
 
 class PromptTopics(msgspec.Struct, frozen=True):

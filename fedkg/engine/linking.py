@@ -17,6 +17,7 @@ from fedkg.common.normalize import ARTICLES, STOP_WORDS, content_words, without
 from fedkg.core.question import JUDGED, Match, Mention, Plan, evident
 from fedkg.core.terms import Iri
 from fedkg.engine.mentions import best, called, inside_names, of_one_kind
+from fedkg.engine.names import as_written, common, covered, names_in, singular
 from fedkg.errors import TermError, TopicError
 from fedkg.graph.base import Graph
 
@@ -31,6 +32,12 @@ MOST_HINTS = 5
 LONGEST_PLAIN = 400
 """Characters of a question that names what it is about; longer ones are cases that mention much else."""
 CANDIDATES = 5
+PART = 0.5
+"""The score of an entity that is called by a part of the question's name alone."""
+MISSPELLED, MOST_MISSPELLED = 0.7, 0.79
+"""Least score of a label that a name may be a misspelling of: about seven letters of eight; and what it counts at most:
+such a topic is linked loosely."""
+SHORTEST_NAME = 4
 LINKS = 0.6
 """Least score of a candidate that a mention links to: three quarters alike (0.75 of the 0.8 that a look-up gives at
 most), which is a typing error or a missing article, not another name. Names that match exactly are far above it."""
@@ -78,8 +85,9 @@ async def from_question(
     linked = choose(question, candidates)
     topics, spans = _distinct(linked.values()), ngrams(question)
     if not topics and spans:
-        candidates = await _described(graph, _longest(spans, await graph.search(spans, CANDIDATES)))
-        topics = _topics(question, choose(question, candidates))
+        candidates = await _described(graph, _longest(spans, await graph.search(_with_singulars(spans), CANDIDATES)))
+        topics = await _whole(graph, question, _topics(question, choose(question, candidates)))
+        candidates = {match.mention: candidates.get(match.mention, [match]) for match in topics}
     names = plan.mentions or _hinted(question, spans)
     if not topics and not plan.mentions:
         candidates = await _candidates(graph, names)
@@ -93,6 +101,42 @@ async def from_question(
             drop(mention)
     topics = topics[: MOST_COMPARED if plan.kind in JUDGED else MOST_TOPICS]
     return await _told_apart(question, topics, candidates, ask, warn, drop=drop) if ask else topics
+
+
+def _with_singulars(spans: Sequence[str]) -> list[str]:
+    """The spans, and the singular of those that are plurals: "lions" are no name, "lion" is one."""
+    return list(dict.fromkeys((*spans, *filter(None, map(singular, spans)))))
+
+
+async def _whole(graph: Graph, question: str, topics: Sequence[Match]) -> list[Match]:
+    """The topics with the names of the question in whole, as far as they are known.
+
+    A name of which only a part is known, or that is spelled otherwise, links loosely; where the question has proper
+    names and none is known, words like "film" are no topics in their place.
+    """
+    linked = [msgspec.structs.replace(match, mention=as_written(match.mention, question)) for match in topics]
+    written = names_in(question)
+    missing = [name for name in written if not covered(name, [match.mention for match in linked])][:MOST_TOPICS]
+    similar = await concurrently(*(_spelled(graph, name) for name in missing))
+    for name, match in zip(missing, similar, strict=True):
+        parts = [topic for topic in linked if covered(topic.mention, [name])]
+        linked = [topic for topic in linked if topic not in parts]
+        linked += [match] if match else [msgspec.structs.replace(topic, score=PART) for topic in parts]
+    proper = [name for name in written if _proper(name, question)]
+    if proper and not any(_proper(match.mention, question) for match in linked):
+        return []
+    return [match for match in linked if not common(match.mention)] or linked
+
+
+async def _spelled(graph: Graph, name: str) -> Match | None:
+    """The entity whose label is spelled almost like the name; None where there is none."""
+    if len(name) < SHORTEST_NAME:
+        return None
+    similar = (await graph.lookup([name], CANDIDATES)).get(name, [])
+    best = max((*similar, *await graph.nearest(name)), key=lambda match: match.score, default=None)
+    if best is None or best.score < MISSPELLED:
+        return None
+    return msgspec.structs.replace(best, mention=name, score=min(best.score, MOST_MISSPELLED))
 
 
 async def instead(graph: Graph, question: str, names: Sequence[str], others: Sequence[str] = ()) -> list[Match]:

@@ -183,7 +183,8 @@ def surrounded(candidate: PromptCandidate, near: Sequence[Step], names: Mapping[
 
 def with_others(candidate: PromptCandidate, others: Sequence[PromptCandidate]) -> PromptCandidate:
     """A path with those that lead to the same ends: `A → r → B; also C → r → B`."""
-    return msgspec.structs.replace(candidate, text="; also ".join([candidate.text, *(other.text for other in others)]))
+    text = "; also ".join([candidate.text, *(other.text for other in others)])
+    return msgspec.structs.replace(candidate, text=text, also=tuple(others))
 
 
 def weighted(candidate: PromptCandidate) -> PromptCandidate:

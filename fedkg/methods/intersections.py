@@ -13,7 +13,7 @@ from fedkg.methods.base import Answering
 
 __all__ = ["groups", "joined", "led_to", "narrowed", "shared"]
 
-MOST = 10
+MOST = 20
 """Meetings that the answer call is shown."""
 TRIED = 200
 """Sets of paths with an end in common that are looked at for larger ones: the paths that matter come first."""
@@ -22,7 +22,7 @@ TRIED = 200
 def groups(partial_paths: Sequence[PartialPath]) -> list[tuple[int, ...]]:
     """The sets of paths, by their indices, that start from different topics and have ends in common.
 
-    The largest first.
+    The largest first; of equal ones those with the shortest paths.
     """
     ends, topics = [set(path.tails) for path in partial_paths], [path.topic for path in partial_paths]
     leading: dict[Term, list[int]] = {}
@@ -38,7 +38,10 @@ def groups(partial_paths: Sequence[PartialPath]) -> list[tuple[int, ...]]:
         later = {other for end in common for other in leading[end] if other > group[-1]}
         more = [(*group, other) for other in sorted(later) if topics[other] not in here]
         sets += more[: most - len(sets)]
-    return sorted((group for group in sets if len(group) > 1), key=lambda group: -len(group))[:MOST]
+    met = [group for group in sets if len(group) > 1]
+    return sorted(met, key=lambda group: (-len(group), sum(len(partial_paths[number].steps) for number in group)))[
+        :MOST
+    ]
 
 
 def narrowed(partial_paths: Sequence[PartialPath], group: Sequence[int]) -> tuple[PartialPath, ...]:

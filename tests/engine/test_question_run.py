@@ -455,8 +455,8 @@ async def test_the_deadline_ends_the_run(films: SparqlGraph) -> None:
 async def test_the_local_model_abstains_before_anything_is_fetched(
     films: SparqlGraph, meter: Any, hashing: LazySimilarity
 ) -> None:
-    """A yes/no question costs no request where the model cannot answer it."""
-    run = QuestionRun("Is King Kong a film?", films, LocalModel(hashing), hashing, Settings(), Usage)
+    """A claim costs no request where the model cannot judge it."""
+    run = QuestionRun("King Kong is a film.", films, LocalModel(hashing), hashing, Settings(), Usage, kind="claim")
     answer = await answer_of(run)
     assert answer.status is Status.ABSTAINED
     assert meter.usage().requests == 0

@@ -1,12 +1,14 @@
 """Answering: which paths answer the question, or what the model answers from its memory."""
 
+import itertools
 from collections.abc import Sequence
 
 import msgspec
 
 from fedkg.core.choice import Conclusion, ModelOnlyAnswer, PromptCandidate
 from fedkg.core.path import PartialPath
-from fedkg.core.question import JUDGED
+from fedkg.core.question import JUDGED, Match
+from fedkg.core.terms import Iri
 from fedkg.engine.handlers.base import UNUSABLE, RunningWalk, handles
 from fedkg.engine.presentation import path_candidate, weighted, with_others
 from fedkg.methods.base import Answering, AskingModelOnly, Inducing
@@ -14,6 +16,9 @@ from fedkg.reasoner.calls.answer import HYPOTHESES, AnswerCall, InductiveCall
 from fedkg.reasoner.calls.model_only import ModelOnlyCall
 
 __all__ = ["answer", "answer_from_memory", "induce"]
+
+TYPED, MOST_TYPED = 2, 60
+"""Ends of a path, and of all, whose types a model is told to which candidates cost nothing."""
 
 
 @handles(Answering)
@@ -26,6 +31,8 @@ async def answer(walk: RunningWalk, need: Answering) -> Conclusion:
     if need.weighted:
         candidates = list(map(weighted, candidates))
     context = walk.context
+    if context.reasoner.exhaustive:
+        candidates = await _typed(walk, need.partial_paths, candidates)
     try:
         conclusion = await context.reasoner.ask(AnswerCall(context.question, context.plan, candidates, walk.known))
     except UNUSABLE as error:
@@ -77,6 +84,20 @@ def _candidate(walk: RunningWalk, path: PartialPath, number: int = 1) -> PromptC
     in_line = None if walk.context.plan.kind in JUDGED else 1
     labels, topics = walk.record.labels, walk.record.topics
     return path_candidate(number, path, labels, topics, in_line=in_line, whole=walk.record.whole)
+
+
+async def _typed(
+    walk: RunningWalk, paths: Sequence[PartialPath], candidates: Sequence[PromptCandidate]
+) -> list[PromptCandidate]:
+    """The candidates with the types of their first ends: one request for all, as far as these are not known."""
+    ends = [[tail for tail in path.tails if isinstance(tail, Iri)][:TYPED] for path in paths]
+    asked = list(dict.fromkeys(itertools.chain.from_iterable(ends)))[:MOST_TYPED]
+    matches = await walk.context.explored.graph.describe([Match(iri, "", 1.0) for iri in asked])
+    types = {match.iri: match.type for match in matches}
+    return [
+        msgspec.structs.replace(candidate, types=tuple(types.get(iri, "") for iri in iris))
+        for candidate, iris in zip(candidates, ends, strict=True)
+    ]
 
 
 def _undecided(walk: RunningWalk, error: Exception) -> Conclusion:

@@ -1,30 +1,37 @@
 """Chains of relations, as `local` compares them with the words of a question."""
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from fedkg.common.english import english
 from fedkg.core.choice import PromptCandidate
 from fedkg.core.terms import Direction
+from fedkg.reasoner.local.kinds import end_kinds, kinds_of
+from fedkg.reasoner.local.likeness import senses
 
-__all__ = ["RelationChain", "chain_of"]
+__all__ = ["THING", "RelationChain", "chain_of"]
 
 DATE = re.compile(r"(?:\d{1,2} )?(?:[^\W\d]{3,9} )?\d{3,4}(?: BCE?)?|\d{1,4}[-./]\d{1,2}(?:[-./]\d{1,4})?")
+NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?", re.IGNORECASE)
+THING = "thing"
+"""The kind of what is neither a date nor a number, whatever else it is."""
 
 
 class RelationChain(NamedTuple):
-    """A walk as it is compared: its topic as the question names it, relations, directions, whether it ends in dates.
+    """A walk as it is compared: its topic as the question names it, relations, directions, and the kinds of its ends.
 
-    `dated` is None where the ends are not known.
+    `kinds` is empty where the ends are not known.
     """
 
     topic: str
     relations: tuple[str, ...]
     directions: tuple[Direction, ...] = ()
-    dated: bool | None = None
+    kinds: frozenset[str] = frozenset()
 
     def before(self) -> "RelationChain":
-        """The chain without its last step; what it led to had edges, and dates have none."""
-        return RelationChain(self.topic, self.relations[:-1], self.directions[:-1], dated=False)
+        """The chain without its last step; what it led to had edges: no date and no number."""
+        return RelationChain(self.topic, self.relations[:-1], self.directions[:-1], frozenset({THING}))
 
     def then(self, step: "RelationChain") -> "RelationChain":
         """The chain and one more step."""
@@ -33,19 +40,53 @@ class RelationChain(NamedTuple):
     @property
     def turns(self) -> int:
         """How many steps go back by the relation just walked: to others that share something."""
-        return sum(self._turn(step) for step in range(1, len(self.relations)))
+        return sum(self.turn(step) for step in range(1, len(self.relations)))
 
     @property
     def against(self) -> int:
         """How many steps go against their relation's direction; a turn does so by its nature, one way or the other."""
-        return sum(way == "in" and not (step and self._turn(step)) for step, way in enumerate(self.directions))
+        return sum(way == "in" and not (step and self.turn(step)) for step, way in enumerate(self.directions))
 
-    def _turn(self, step: int) -> bool:
-        same = self.relations[step] == self.relations[step - 1]
-        return same and self.directions[step] != self.directions[step - 1]
+    @property
+    def shared(self) -> tuple[str, ...]:
+        """The relations, a turn as one: the films that share a director."""
+        return tuple(name for step, name in enumerate(self.relations) if not (step and self.turn(step)))
+
+    def turn(self, step: int) -> bool:
+        """Whether that step goes back by the relation of the one before."""
+        last, name = self.relations[step - 1 : step + 1]
+        alike = name == last or bool(senses(name) & senses(last))
+        return alike and self.directions[step : step + 1] != self.directions[step - 1 : step]
 
 
 def chain_of(candidate: PromptCandidate) -> RelationChain:
     """The chain that an offer shows, all of it, also where its text is the last step alone."""
-    dated = all(map(DATE.fullmatch, candidate.tails)) if candidate.tails else None
-    return RelationChain(candidate.topic, candidate.relations, candidate.directions, dated)
+    steps = list(map(_outwards, candidate.relations, candidate.directions))
+    names, ways = tuple(name for name, _ in steps), tuple(way for _, way in steps)
+    last = names[-1] if ways[-1:] == ("out",) else ""
+    return RelationChain(candidate.topic, names or candidate.relations, ways, _kinds(candidate, last))
+
+
+def _outwards(relation: str, direction: Direction) -> tuple[str, Direction]:
+    """The step by its other name, where it has one against its direction: the child that it is of is a parent."""
+    other = english().inverses.get(relation) if direction == "in" else None
+    return (other, "out") if other else (relation, direction)
+
+
+def _kinds(candidate: PromptCandidate, last: str) -> frozenset[str]:
+    """The kinds of its ends: those of values, those that their types name, else what the `last` relation leads to."""
+    if not candidate.tails:
+        return frozenset()
+    values = _values(candidate.tails)
+    if THING not in values:
+        return values
+    named = [kinds_of(name) for name in candidate.types if name]
+    if not named and last:
+        named = [end_kinds(last)]
+    return values.union(*named)
+
+
+def _values(tails: Sequence[str]) -> frozenset[str]:
+    """`date` or `number` where all ends are; both where they may be."""
+    kinds = {kind for kind, form in (("date", DATE), ("number", NUMBER)) if all(map(form.fullmatch, tails))}
+    return frozenset(kinds or {THING})

@@ -1,67 +1,125 @@
-"""How well a run of words expresses one relation: in meaning, by words in common, and by what it goes beyond."""
+"""How well runs of words express relations: in meaning, by words and wordings in common, and by what they go beyond."""
 
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
-from fedkg.common.normalize import content_words
+from fedkg.common.english import english, roots
 from fedkg.embed.base import Matrix
+from fedkg.embed.bm25 import words
+from fedkg.reasoner.local.wording import content, small
 
-__all__ = ["CROSSED", "OVERLAP", "akin", "likeness"]
+__all__ = ["CROSSED", "WORDED", "covered", "likeness", "senses", "worded"]
 
-OVERLAP = 0.23
-"""How much words in common count beside meaning, which small embedders miss for rare words."""
+WORDED = 0.5
+"""How much words in common count beside meaning (tuned)."""
 CROSSED = 0.23
 """Taken off a span for each "of" or "'s" that it goes beyond and its relation has not: that is a step of its own."""
-SHORTEST_STEM = 4
+SENSE = 0.9
+"""What a wording that means the same counts beside the same word (tuned)."""
+KIND = 0.3
+"""What a word counts that says what an end is ("films") and not how to get there (tuned)."""
+LONGEST_PHRASE = 6
 GENITIVE = re.compile(r"'s\b|\bof\b", re.IGNORECASE)
-SYNONYMS = (
-    "child children daughter kid offspring son",
-    "genre category kind sort style type",
-    "parent dad father mom mother",
-    "spouse husband partner wife",
-    "tag describe describing keyword subject term theme topic word",
-)
-"""Everyday words for what graphs have one word for; as a thesaurus has them, and small embedders have not."""
-SENSES = {word: group.split()[0] for group in SYNONYMS for word in group.split()}
+ARTICLE = frozenset({"a", "an", "the", "s"})
 
 
-def likeness(spans: Sequence[str], relation: str, similarity: Matrix) -> Matrix:
-    """How well each span expresses a relation, shape (spans,).
+class _Parts(NamedTuple):
+    """The roots of a text that carry meaning, with what each counts, and for each sense the roots that express it."""
 
-    Similarity in meaning, the words in common, and what the span goes beyond.
-    """
-    shared = np.array([_overlap(span, relation) for span in spans], dtype=np.float32)
-    crossed = np.array([max(0, _genitives(span) - _genitives(relation)) for span in spans], dtype=np.float32)
-    return np.asarray((1 - OVERLAP) * similarity + OVERLAP * shared - CROSSED * crossed, dtype=np.float32)
+    roots: dict[str, float]
+    senses: dict[int, frozenset[str]]
 
 
-@lru_cache(maxsize=1 << 12)
-def _overlap(span: str, relation: str) -> float:
-    """The share of the relation's content words that the span says in some form."""
-    asked, stated = content_words(relation), content_words(span)
-    return sum(any(akin(word, other) for other in stated) for word in asked) / max(1, len(asked))
+def likeness(spans: Sequence[str], relations: Sequence[str], similarity: Matrix) -> Matrix:
+    """How well each span expresses each relation, shape (spans, relations), as `similarity` in meaning."""
+    genitives = np.array([_genitives(span) for span in spans], dtype=np.float32)
+    crossed = np.maximum(0.0, genitives[:, None] - np.array([_genitives(name) for name in relations])[None, :])
+    shared = np.array([[worded(span, name) for name in relations] for span in spans], dtype=np.float32)
+    shared = shared.reshape(len(spans), len(relations))
+    return np.asarray((1 - WORDED) * similarity + WORDED * shared - CROSSED * crossed, dtype=np.float32)
 
 
-def akin(first: str, second: str) -> bool:
-    """Whether two words are forms of one, "directed" and "co-director", "written" and "screenwriter", or synonyms."""
-    first, second = _sense(first), _sense(second)
-    if min(len(first), len(second)) < SHORTEST_STEM:
-        return first == second
-    return _stem(first) in second or _stem(second) in first
+@lru_cache(maxsize=1 << 18)
+def worded(span: str, relation: str) -> float:
+    """The harmonic mean of the parts of a span and of a relation that are words or wordings of both, in 0..1."""
+    of_span, of_relation = covered(span, relation)
+    return 2 * of_span * of_relation / (of_span + of_relation) if of_span and of_relation else 0.0
 
 
-def _sense(word: str) -> str:
-    return SENSES.get(word.removesuffix("s"), word)
+def senses(relation: str) -> frozenset[int]:
+    """The senses that a relation's name expresses, by number."""
+    return frozenset(_named(relation).senses)
 
 
-def _stem(word: str) -> str:
-    """The first three fifths of a word."""
-    return word[: max(SHORTEST_STEM, 3 * len(word) // 5)]
+def covered(span: str, relation: str) -> tuple[float, float]:
+    """The part of the words of a span that a relation says, and of those of the relation that the span says."""
+    asked, named = _asked(span), _named(relation)
+    direct = asked.roots.keys() & named.roots.keys()
+    senses = asked.senses.keys() & named.senses.keys()
+    if not (direct or senses):
+        return 0.0, 0.0
+    of_span = _covered(asked.roots, direct, [asked.senses[sense] for sense in senses])
+    of_relation = _covered(named.roots, direct, [named.senses[sense] for sense in senses])
+    return of_span, of_relation
 
 
-@lru_cache(maxsize=1 << 12)
+def _covered(counts: dict[str, float], direct: set[str], senses: Sequence[frozenset[str]]) -> float:
+    """The share of the words that is common to both."""
+    meant = frozenset[str]().union(*senses)
+    total = sum(counts.values())
+    common = sum(count * (1.0 if word in direct else SENSE * (word in meant)) for word, count in counts.items())
+    # a wording of small words alone, as "is from", is all that there is
+    return common / total if total else SENSE * bool(senses)
+
+
+@lru_cache(maxsize=1 << 14)
+def _asked(span: str) -> _Parts:
+    """The parts of words of a question; all of its wordings count."""
+    kinds = english().kinds
+    listed = [word for word in words(span) if word not in ARTICLE]
+    every = roots(listed)
+    counts = {each: KIND if each in kinds else 1.0 for each in content(span)}
+    return _Parts(counts, _senses(every, named=False))
+
+
+@lru_cache(maxsize=1 << 14)
+def _named(relation: str) -> _Parts:
+    """The parts of a relation's name."""
+    listed = words(relation)
+    counts = dict.fromkeys(roots([word for word in listed if not small(word)]), 1.0)
+    return _Parts(counts or dict.fromkeys(roots(listed), 1.0), _senses(roots(listed), named=True))
+
+
+def _senses(every: tuple[str, ...], *, named: bool) -> dict[int, frozenset[str]]:
+    """The senses that the text has a phrase of, with the roots of these phrases."""
+    index = _phrases(named=named)
+    longest = range(min(len(every), LONGEST_PHRASE), 0, -1)
+    runs = [(start, start + size) for size in longest for start in range(len(every) - size + 1)]
+    known = [(start, end) for start, end in runs if every[start:end] in index]
+    senses: dict[int, set[str]] = {}
+    for number, (start, end) in enumerate(known):
+        # "die of" says another thing than "die"
+        if any(first <= start and end <= last for first, last in known[:number]):
+            continue
+        for sense in index[every[start:end]]:
+            senses.setdefault(sense, set()).update(every[start:end])
+    return {sense: frozenset(phrase) for sense, phrase in senses.items()}
+
+
+@lru_cache(maxsize=2)
+def _phrases(*, named: bool) -> dict[tuple[str, ...], tuple[int, ...]]:
+    """The senses by their phrases: those of relations, or those of questions, which use both."""
+    index: dict[tuple[str, ...], set[int]] = {}
+    for number, sense in enumerate(english().senses):
+        for phrase in sense.names if named else (*sense.names, *sense.words):
+            index.setdefault(phrase, set()).add(number)
+    return {phrase: tuple(numbers) for phrase, numbers in index.items()}
+
+
+@lru_cache(maxsize=1 << 14)
 def _genitives(text: str) -> int:
     return len(GENITIVE.findall(text))

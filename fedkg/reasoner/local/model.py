@@ -4,6 +4,7 @@ It plans by content words, looks for the chain of relations that the question's 
 when no longer chain is said better, and answers with the tails of the best chain. What it cannot do, it abstains from.
 """
 
+import re
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -12,6 +13,7 @@ import msgspec
 from fedkg.common.normalize import content_words
 from fedkg.config.settings import ConstraintLevel
 from fedkg.core.choice import Choice, Conclusion, Decision, ModelOnlyAnswer, PromptCandidate, RelationPath, Verdict
+from fedkg.core.nameless import NO_NAME
 from fedkg.core.question import Kind, Plan, guessed
 from fedkg.embed.base import Matrix, Similarity
 from fedkg.reasoner.base import Call, CallTable
@@ -30,16 +32,22 @@ from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
 from fedkg.reasoner.local.chains import RelationChain, chain_of
 from fedkg.reasoner.local.evidence import evidence
 from fedkg.reasoner.local.likeness import likeness
-from fedkg.reasoner.local.reading import Reading
+from fedkg.reasoner.local.reading import ChainJudgement, Reading, reading_of, together
+from fedkg.reasoner.local.verdict import verdict
 
 __all__ = ["LocalModel"]
 
 PLANNED = 12
 """Plans that are made longer, of each length: all chains of three of thirty relations would be 27,000."""
+NAMELESS = 0.15
+"""Taken off where no end has a name: one as good with names is meant."""
 LEFT = 0.05
 """A chain that fits so much better without some of the words does not say all of the question."""
 LEAST = 0.01
 """The score of what has something in common with the question, whatever speaks against it: 0 is dropped."""
+
+JOINED = re.compile(r"\b(?:both|and|as well as|share|together|common)\b", re.IGNORECASE)
+"""Words by which what is asked for has to do with all topics that are named."""
 
 Reply = TypeVar("Reply")
 REPLIES: CallTable["LocalModel"] = CallTable()
@@ -53,7 +61,7 @@ class LocalModel:
     left_out = 0
     constraint_level: ConstraintLevel = "index"
     constraint_limit = 0
-    abstains: frozenset[Kind] = frozenset({"yesno", "claim", "choice"})
+    abstains: frozenset[Kind] = frozenset({"claim", "choice"})
 
     def __init__(self, similarity: Similarity) -> None:
         self._similarity = similarity
@@ -137,19 +145,19 @@ class LocalModel:
     @REPLIES.replies_to(ReasoningPathsCall)
     async def _pick_paths(self, call: ReasoningPathsCall) -> tuple[Choice, ...]:
         """The paths with the best chains."""
-        score = await self._scores(call.question, [chain_of(path) for path in call.paths])
-        best = sorted(range(len(call.paths)), key=lambda index: -score[index])[: call.width]
+        judged = await self._judged(call.question, [chain_of(path) for path in call.paths])
+        best = sorted(range(len(call.paths)), key=lambda index: -judged[index].score)[: call.width]
         return tuple(Choice(call.paths[index].number) for index in best)
 
     @REPLIES.replies_to(AnswerCall)
     async def _answer(self, call: AnswerCall) -> Conclusion:
-        """All tails of the best chain."""
-        return await self._best_path(call.question, call.paths)
+        """All tails of the best chain, or the verdict of those that are as good."""
+        return await self._best_path(call.question, call.paths, decide=call.plan.kind == "yesno")
 
     @REPLIES.replies_to(InductiveCall)
     async def _induce(self, call: InductiveCall) -> Conclusion:
         """As the answer: a hypothesis says nothing that the path's relations do not."""
-        return await self._best_path(call.question, call.paths)
+        return await self._best_path(call.question, call.paths, decide=call.plan.kind == "yesno")
 
     @REPLIES.replies_to(ModelOnlyCall)
     async def _remember(self, call: ModelOnlyCall) -> ModelOnlyAnswer:
@@ -157,34 +165,54 @@ class LocalModel:
         return ModelOnlyAnswer()
 
     async def _best_steps(self, question: str, candidates: Sequence[PromptCandidate], width: int) -> tuple[Choice, ...]:
-        """The `width` best chains; none where none is better than the best chain that it extends."""
-        chains = [chain_of(candidate) for candidate in candidates]
-        walked = [chain.before() for chain in chains if len(chain.relations) > 1]
-        score = await self._scores(question, chains + walked)
-        new, old = score[: len(chains)], score[len(chains) :]
-        if not new or (old and max(new) <= max(old)):
-            return ()
-        best = sorted(range(len(new)), key=lambda index: -new[index])[:width]
-        return tuple(Choice(candidates[index].number) for index in best)
+        """The `width` chains that are said best, as they are or as beginnings of longer ones.
 
-    async def _best_path(self, question: str, paths: Sequence[PromptCandidate]) -> Conclusion:
-        """All tails of the best chain; nothing where even that does not resemble the question."""
-        chains = [chain_of(path) for path in paths]
-        score = await self._scores(question, chains)
-        best = max(range(len(paths)), key=lambda index: score[index], default=None)
+        None where none is better than the best chain that it extends, nor may become so.
+        """
+        chains = [chain_of(candidate) for candidate in candidates]
+        walked = list(dict.fromkeys(chain.before() for chain in chains if len(chain.relations) > 1))
+        judged = await self._judged(question, chains + walked)
+        new, old = judged[: len(chains)], judged[len(chains) :]
+        hopes = [max(one.score, one.promise) for one in new]
+        if not new or (old and max(hopes) <= max(one.score for one in old)):
+            return ()
+        best = sorted(range(len(new)), key=lambda index: -hopes[index])
+        return tuple(Choice(candidates[index].number) for index in _shared(best, chains, width))
+
+    async def _best_path(self, question: str, paths: Sequence[PromptCandidate], *, decide: bool = False) -> Conclusion:
+        """All tails of the best chain; nothing where even that does not resemble the question.
+
+        Where several topics are named it is one at which chains from all of them meet. With `decide` a verdict.
+        """
+        offered = list(paths)
+        if not decide and len({path.topic for path in paths}) > 1:
+            met = [path for path in offered if path.also]
+            offered = met or ([] if JOINED.search(question) else offered)
+        chains = [chain_of(path) for path in offered]
+        judged = await self._met(question, offered)
+        best = max(range(len(offered)), key=lambda index: judged[index].score, default=None)
         if best is None:
             return Conclusion()
+        features = evidence(question, offered, chains, judged, best)
         [fit] = await self._fits(question, [chains[best]], partly=True)
-        [whole] = await self._fits(question, [chains[best]])
         weakest = await self._weakest(question, chains[best])
-        features = evidence(question, paths, chains, score, best)
-        features = msgspec.structs.replace(features, left=fit - whole, weakest=weakest)
-        if fit <= self._similarity.unrelated:
+        features = msgspec.structs.replace(features, left=fit - judged[best].fit, weakest=weakest)
+        if decide:
+            return verdict(question, offered, judged, features)
+        if fit <= self._similarity.unrelated or (features.against and features.hops == 1):
             return Conclusion(evidence=features)
-        share = _share(score[best])
+        share = _share(judged[best].score)
         weak = share < self._similarity.weak
         note = f"this is a guess: its relations resemble the question by {share:.2f} only" if weak else ""
-        return Conclusion((paths[best].number,), note=note, evidence=features)
+        return Conclusion((offered[best].number,), note=note, evidence=features)
+
+    async def _met(self, question: str, paths: Sequence[PromptCandidate]) -> list[ChainJudgement]:
+        """How well the chain of each path is said; of one that stands for several the mean of all."""
+        every = [(path, *path.also) for path in paths]
+        chains = list(dict.fromkeys(chain_of(path) for group in every for path in group))
+        judged = dict(zip(chains, await self._judged(question, chains), strict=True))
+        means = [together([judged[chain_of(path)] for path in group]) for group in every]
+        return [_nameless(one) if set(path.tails) == {NO_NAME} else one for path, one in zip(paths, means, strict=True)]
 
     async def _weighted(
         self, question: str, tried: Sequence[tuple[tuple[int, ...], RelationChain]], *, partly: bool = False
@@ -196,38 +224,53 @@ class LocalModel:
     async def _shares(self, question: str, chains: Sequence[RelationChain], *, partly: bool = False) -> list[float]:
         """The scores in 0..1; above 0 for every chain that part of the question says."""
         fits = await self._fits(question, chains, partly=True)
-        score = await self._scores(question, chains, partly=partly)
+        judged = await self._judged(question, chains, partly=partly)
         least = [LEAST if fit > self._similarity.unrelated else 0.0 for fit in fits]
-        return [max(low, _share(value)) for low, value in zip(least, score, strict=True)]
-
-    async def _scores(self, question: str, chains: Sequence[RelationChain], *, partly: bool = False) -> list[float]:
-        """How well each chain is said, and what else speaks for or against it."""
-        fits = await self._fits(question, chains, partly=partly)
-        readings = {topic: Reading(question, topic) for topic in {chain.topic for chain in chains}}
-        return [fit + readings[chain.topic].bonus(chain) for fit, chain in zip(fits, chains, strict=True)]
+        return [max(low, _share(one.score)) for low, one in zip(least, judged, strict=True)]
 
     async def _fits(self, question: str, chains: Sequence[RelationChain], *, partly: bool = False) -> list[float]:
         """How well each chain is said by the question without its topic."""
-        fit = [0.0] * len(chains)
-        for topic in dict.fromkeys(chain.topic for chain in chains):
-            places = [place for place, chain in enumerate(chains) if chain.topic == topic]
-            reading = Reading(question, topic)
-            relations = [chains[place].relations for place in places]
-            fits = reading.fits(await self._likeness(reading.spans, relations), relations, partly=partly)
-            for place, value in zip(places, fits, strict=True):
-                fit[place] = value
-        return fit
+        return [one.fit for one in await self._judged(question, chains, partly=partly)]
 
     async def _weakest(self, question: str, chain: RelationChain) -> float:
         """How much the relation that the question says worst is like the words that say it best."""
-        said = await self._likeness(Reading(question, chain.topic).spans, [chain.relations])
-        return min((float(alike.max()) for alike in said.values()), default=0.0)
+        said = await self._likeness(reading_of(question, chain.topic, (chain.topic,)), [chain])
+        return min((float(said[name].max()) for name in chain.relations), default=0.0)
 
-    async def _likeness(self, spans: Sequence[str], chains: Sequence[tuple[str, ...]]) -> dict[str, Matrix]:
+    async def _judged(
+        self, question: str, chains: Sequence[RelationChain], *, partly: bool = False
+    ) -> list[ChainJudgement]:
+        """How well each chain is said, and what else speaks for or against it."""
+        topics = list(dict.fromkeys(chain.topic for chain in chains))
+        judged: dict[RelationChain, ChainJudgement] = {}
+        for topic in topics:
+            reading = reading_of(question, topic, tuple(topics))
+            alike = [chain for chain in dict.fromkeys(chains) if chain.topic == topic]
+            judged |= reading.judged(await self._likeness(reading, alike), alike, partly=partly)
+        return [judged[chain] for chain in chains]
+
+    async def _likeness(self, reading: Reading, chains: Sequence[RelationChain]) -> dict[str, Matrix]:
         """For each relation how much each span says it."""
-        names = list(dict.fromkeys(name for chain in chains for name in chain))
-        columns = (await self._similarity.table(spans, names)).T
-        return {name: likeness(spans, name, column) for name, column in zip(names, columns, strict=True)}
+        names = list(dict.fromkeys(name for chain in chains for name in chain.relations))
+        if missing := [name for name in names if name not in reading.likeness]:
+            table = likeness(reading.spans, missing, await self._similarity.table(reading.spans, missing))
+            reading.likeness |= zip(missing, table.T, strict=True)
+        return reading.likeness
+
+
+def _shared(best: Sequence[int], chains: Sequence[RelationChain], width: int) -> list[int]:
+    """The first of these places; each topic has its share of them."""
+    topics = {chains[place].topic for place in best}
+    share = max(1, width // max(1, len(topics)))
+    of_topic = {topic: [place for place in best if chains[place].topic == topic][:share] for topic in topics}
+    taken = {place for places in of_topic.values() for place in places}
+    more = [place for place in best if place not in taken][: max(0, width - len(taken))]
+    return [place for place in best if place in taken or place in more][:width]
+
+
+def _nameless(judged: ChainJudgement) -> ChainJudgement:
+    """The judgement of a chain whose ends have no name, and are no answers."""
+    return judged._replace(score=judged.score - NAMELESS)
 
 
 def _share(score: float) -> float:

@@ -1,128 +1,186 @@
 """How well a question expresses a chain of relations: which of its words express which relation, in their order.
 
-English names relations outwards from the entity, before it ("the A of the B of X") or after it ("X's B's A"). So the
-question without its topic is read in the order of a walk, cut into as many spans as the chain has relations, and each
-relation is compared with its own span; the best cut counts. Every word belongs to a span: what no relation says makes
-its span less like the relation, which also tells how long the chain has to be.
+The question without its topic is read in the orders of a walk, cut into as many spans as the chain has relations, and
+each relation is compared with its own span; the best cut counts. Every word belongs to a span: what no relation says
+makes its span less like the relation, which also tells how long the chain has to be.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fedkg.common.normalize import STOP_WORDS
 from fedkg.embed.base import Matrix
-from fedkg.reasoner.local.chains import RelationChain
+from fedkg.reasoner.local.chains import THING, RelationChain
+from fedkg.reasoner.local.directions import agrees, clash
+from fedkg.reasoner.local.kinds import asked, fitting
+from fedkg.reasoner.local.likeness import worded
+from fedkg.reasoner.local.wording import Unit, Wording, content, span_text
 
-__all__ = ["UNSAID", "Reading", "asks_time"]
+__all__ = ["UNSAID", "ChainJudgement", "Reading", "reading_of", "together"]
 
-AGAINST = 0.08
+AGAINST = 0.06
 """Taken off for each step against its direction: of two walks with one name, the straight one is more often meant."""
-TURN, TURNED = 0.12, 0.2
+CLASH = 0.25
+"""Taken off where the question tells another direction: "directed by X" are the works, not the directors (tuned)."""
+TURN, TURNED = 0.12, 0.1
 """Taken off for each turn back by the relation just walked; given for such a turn where the question says "the
 same"."""
-LONGER = 0.02
+LONGER = 0.05
 """Taken off for each step after the first: of two walks that fit alike, the shorter one is meant."""
-UNDATED = 0.12
-"""Taken off where the question asks for a time and the ends are none, or the other way round."""
+FITTING, UNLIKE = 0.06, 0.15
+"""Given where the ends are what is asked for; taken off where they are something else (tuned)."""
+PROMISE, BEGUN = 0.75, 0.3
+"""How well the words that are left may yet be said by a further step, where those before are said so well (tuned)."""
 UNREAD = np.float32(-np.inf)
 UNSAID = -1.0
 """The fit of a chain that has more relations than the question has words for."""
-MOST_UNITS = 16
-"""A longer question is read by twos or threes of its words: spans grow with the square."""
+SAME = re.compile(
+    r"\b(same|shares?|shared|also|both|(?<!get )(?<!got )together|co|else|another|other(?! half))\b", re.IGNORECASE
+)
 
-TOKEN = re.compile(r"'s\b|[\w-]+")
-APPOSITION = re.compile(r"\b(?:the|an?) [\w-]+ $", re.IGNORECASE)  # "the film X": what X is, not what is asked of it
-SAME = re.compile(r"\b(same|shares?|shared|also|both|together|co)\b", re.IGNORECASE)
-TIME = re.compile(r"\b(when|years?|dates?)\b", re.IGNORECASE)
-FIRST = frozenset("'s a an are did do does is of the was were".split())
-"""Words that say nothing where a span begins with them."""
+
+class ChainJudgement(NamedTuple):
+    """How well a chain is said: `fit` by words alone, `score` with all else that counts.
+
+    `promise` is what a longer chain may come to that begins so. `fitting` and `clashes`: see the methods of Reading.
+    """
+
+    fit: float
+    score: float
+    promise: float
+    fitting: int
+    clashes: int
 
 
 class Reading:
-    """A question about one topic: its words in the orders in which a walk from there may meet them."""
+    """A question about one topic; `others` are the names of further ones, which are no words of it."""
 
-    def __init__(self, question: str, topic: str) -> None:
-        before, after = _around(question.replace("’", "'"), topic)
-        self._rest = f"{before} {after}"
-        orders = [_spans(_grouped(order)) for order in _orders(before, after)] or [{(0, 1): question}]
+    def __init__(self, question: str, topic: str, others: Iterable[str] = ()) -> None:
+        self.wording = Wording(question, topic, others)
+        self.wanted = asked(question)
+        several = any(other != topic for other in others)
+        self._same = SAME.search(self.wording.rest) is not None and not several
+        orders = [_spans(order) for order in self.wording.orders] or [{(0, 1): question}]
         self.spans = tuple(dict.fromkeys(text for order in orders for text in order.values()))
         places = {text: place for place, text in enumerate(self.spans)}
         self._orders = [_places(order, places) for order in orders]
+        self.likeness: dict[str, Matrix] = {}
 
     def bonus(self, chain: RelationChain) -> float:
         """What counts for or against a chain beside its words: turns, directions, length, and the kind of its ends."""
-        turns = TURNED * bool(chain.turns) if SAME.search(self._rest) else -TURN * chain.turns
-        unlike = chain.dated is not None and chain.dated != asks_time(self._rest)
-        longer = len(chain.relations) - 1
-        return turns - AGAINST * chain.against - UNDATED * unlike - LONGER * longer
+        turns = TURNED * bool(chain.turns) if self._same else -TURN * chain.turns
+        fit = self.fitting(chain)
+        kinds = FITTING * (fit > 0) - UNLIKE * (fit < 0)
+        longer = LONGER * (len(chain.relations) - 1)
+        against = chain.against - self._meant_so(chain)
+        return turns + kinds - AGAINST * against - CLASH * self.clashes(chain) - longer - UNLIKE * self._begins(chain)
 
-    def fits(
-        self, likeness: Mapping[str, Matrix], chains: Sequence[tuple[str, ...]], *, partly: bool = False
-    ) -> list[float]:
+    def _meant_so(self, chain: RelationChain) -> bool:
+        """Whether the first step goes against its direction since the question says so."""
+        return chain.directions[:1] == ("in",) and agrees(self.wording.role, chain.relations[0], "in")
+
+    def _begins(self, chain: RelationChain) -> bool:
+        """Whether what is asked for is where the last relation leads to, and the walk comes to where it begins."""
+        return chain.directions[-1:] == ("in",) and bool(self.wanted.roots & set(content(chain.relations[-1])))
+
+    def fitting(self, chain: RelationChain) -> int:
+        """Whether the ends are what is asked for: 1, 0 for not known, -1."""
+        values = chain.kinds and THING not in chain.kinds
+        valued = self.wanted.kinds & {"date", "number"}
+        if values or valued:
+            return (1 if chain.kinds & valued else -1) if chain.kinds else 0
+        return fitting(self.wanted, chain.kinds - {THING})
+
+    def clashes(self, chain: RelationChain) -> int:
+        """Whether the step from the topic goes another way than the question says."""
+        if not chain.directions or not clash(self.wording.role, chain.relations[0], chain.directions[0]):
+            return 0
+        return int(worded(self.wording.rest, chain.relations[0]) > 0)
+
+    def judged(
+        self, likeness: Mapping[str, Matrix], chains: Sequence[RelationChain], *, partly: bool = False
+    ) -> dict[RelationChain, ChainJudgement]:
         """How well each chain is expressed: the mean similarity of its relations to their spans, for the best cut.
 
         `likeness` has for each relation that of all `spans`. With `partly` words may be left over anywhere, and
         relations unsaid.
         """
-        fit = dict.fromkeys(chains, UNSAID)
+        fits, promises = self._read(likeness, chains, partly=partly)
+        bonus = [self.bonus(chain) for chain in chains]
+        return {
+            chain: ChainJudgement(fit, fit + more, promise + more, self.fitting(chain), self.clashes(chain))
+            for chain, fit, promise, more in zip(chains, fits, promises, bonus, strict=True)
+        }
+
+    def _read(
+        self, likeness: Mapping[str, Matrix], chains: Sequence[RelationChain], *, partly: bool
+    ) -> tuple[list[float], list[float]]:
+        """The fits of the chains as they are, and as beginnings; a turn may be one step of the question."""
+        said = {chain.relations for chain in chains} | {chain.shared for chain in chains if self._same}
+        table = dict.fromkeys(said, (UNSAID, UNSAID))
+        for length in {len(each) for each in said if each}:
+            alike = [each for each in said if len(each) == length]
+            whole, begun = self._of_length(likeness, alike, partly=partly)
+            table |= zip(alike, zip(whole.tolist(), begun.tolist(), strict=True), strict=True)
+        pairs = [
+            max(table[chain.relations], table[chain.shared]) if self._same else table[chain.relations]
+            for chain in chains
+        ]
+        return [whole for whole, _ in pairs], [begun for _, begun in pairs]
+
+    def _of_length(
+        self, likeness: Mapping[str, Matrix], chains: Sequence[tuple[str, ...]], *, partly: bool
+    ) -> tuple[Matrix, Matrix]:
+        """Both for chains of one length, shape (chains,)."""
+        names = {name: place for place, name in enumerate(dict.fromkeys(name for chain in chains for name in chain))}
+        alike = np.stack([np.append(likeness[name], UNREAD) for name in names], axis=1)
+        steps = np.array([[names[name] for name in chain] for chain in chains])
+        whole = np.full(len(chains), UNSAID, dtype=np.float32)
+        begun = whole.copy()
         for order in self._orders:
-            tables = {relation: np.append(alike, UNREAD)[order] for relation, alike in likeness.items()}
-            sums: dict[tuple[str, ...], Matrix] = {(): _start(len(order) - 1, partly=partly)}
-            for chain in fit:
-                best = float(_summed(sums, tables, chain, partly=partly)[-1]) / max(1, len(chain))
-                fit[chain] = max(fit[chain], best)
-        return [fit[chain] for chain in chains]
+            sums = _summed(alike[order], steps, partly=partly)
+            whole = np.maximum(whole, sums[:, -1] / steps.shape[1])
+            begin = sums[:, :-1].max(axis=1)
+            hope = np.where(begin >= BEGUN * steps.shape[1], (begin + PROMISE) / (steps.shape[1] + 1), UNSAID)
+            begun = np.maximum(begun, hope)
+        return whole, begun
 
 
-def asks_time(question: str) -> bool:
-    """Whether the answer is a date."""
-    return TIME.search(question) is not None
+def together(judged: Sequence[ChainJudgement]) -> ChainJudgement:
+    """The judgement of chains from several topics that lead to the same ends: the mean; what clashes does so in any."""
+    if len(judged) == 1:
+        return judged[0]
+    fit, score, promise = (fmean(values) for values in zip(*(one[:3] for one in judged), strict=True))
+    return ChainJudgement(fit, score, promise, min(one.fitting for one in judged), sum(one.clashes for one in judged))
 
 
-def _around(question: str, topic: str) -> tuple[str, str]:
-    """The question before and after the mention of its topic; all of it is before where it is not mentioned."""
-    name = topic.replace("’", "'").strip()
-    mention = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question, re.IGNORECASE) if name else None
-    return (APPOSITION.sub("", question[: mention.start()]), question[mention.end() :]) if mention else (question, "")
+def reading_of(question: str, topic: str, topics: tuple[str, ...]) -> Reading:
+    """The reading of a question about one of its topics."""
+    return Reading(question, topic, topics)
 
 
-def _orders(before: str, after: str) -> list[list[tuple[int, str]]]:
-    """The units in walking order, each with its place in the text: what is nearest to the topic comes first.
+def _summed(table: Matrix, steps: NDArray[np.intp], *, partly: bool) -> Matrix:
+    """For each chain and number of units the most that its relations are like them, shape (chains, units + 1).
 
-    After a possessive the walk goes on to the right; else it may begin on either side.
+    `table` has the likeness of each relation to the span from unit i to before unit j, shape (units + 1, units + 1,
+    relations).
     """
-    left = list(enumerate(_units(before)))[::-1]
-    right = list(enumerate(_units(after), len(left)))
-    orders = [right + left] if after.startswith("'s") else [left + right, right + left]
-    return [list(order) for order in dict.fromkeys(map(tuple, orders)) if order]
+    sums = np.full((len(steps), len(table)), 0.0 if partly else -np.inf, dtype=np.float32)
+    sums[:, 0] = 0.0
+    for step in steps.T:
+        best = (sums[:, :, np.newaxis] + table[:, :, step].transpose(2, 0, 1)).max(axis=1)
+        sums = np.maximum.accumulate(np.maximum(best, sums), axis=1) if partly else best
+    return sums
 
 
-def _units(text: str) -> list[str]:
-    """The content words of a text, each with the small words before it; those at the end belong to the last one."""
-    units: list[str] = []
-    small: list[str] = []
-    for word in TOKEN.findall(text.lower()):
-        small.append(word)
-        if word not in STOP_WORDS and word != "'s":
-            units.append(" ".join(small))
-            small = []
-    return [*units[:-1], " ".join([*units[-1:], *small])] if units or small else []
-
-
-def _grouped(order: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
-    """The units, neighbours as one where there are too many."""
-    size = -(-len(order) // MOST_UNITS)
-    groups = [sorted(order[start : start + size]) for start in range(0, len(order), size)]
-    return [(group[0][0], " ".join(text for _, text in group)) for group in groups]
-
-
-def _spans(order: Sequence[tuple[int, str]]) -> dict[tuple[int, int], str]:
+def _spans(order: Sequence[Unit]) -> dict[tuple[int, int], str]:
     """The text from each unit of a walking order to before each later one, its words as they stand in the question."""
     ends = range(1, len(order) + 1)
-    return {(start, end): _text(order[start:end]) for end in ends for start in range(end)}
+    return {(start, end): span_text(order[start:end]) for end in ends for start in range(end)}
 
 
 def _places(spans: Mapping[tuple[int, int], str], places: Mapping[str, int]) -> NDArray[np.intp]:
@@ -135,26 +193,3 @@ def _places(spans: Mapping[tuple[int, int], str], places: Mapping[str, int]) -> 
     for cut, text in spans.items():
         table[cut] = places[text]
     return table
-
-
-def _text(units: Sequence[tuple[int, str]]) -> str:
-    words = " ".join(text for _, text in sorted(units)).split()
-    begin = next((place for place, word in enumerate(words) if word not in FIRST), 0)
-    # an "of" at the end leads to the topic: no step of its own
-    return " ".join(words[begin:]).replace(" 's", "'s").removesuffix(" of")
-
-
-def _start(units: int, *, partly: bool) -> Matrix:
-    """The sums before the first relation: no word is said yet."""
-    return np.array([0.0] + [0.0 if partly else -np.inf] * units, dtype=np.float32)
-
-
-def _summed(
-    sums: dict[tuple[str, ...], Matrix], tables: Mapping[str, Matrix], chain: tuple[str, ...], *, partly: bool
-) -> Matrix:
-    """For each number of units the most that the chain's relations are like spans of these; kept in `sums` by chain."""
-    if chain not in sums:
-        before = _summed(sums, tables, chain[:-1], partly=partly)
-        best = (before[:, np.newaxis] + tables[chain[-1]]).max(axis=0)
-        sums[chain] = np.maximum.accumulate(np.maximum(best, before)) if partly else best
-    return sums[chain]

@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 
 from fedkg.core.terms import Direction
 from fedkg.embed.base import Matrix
-from fedkg.reasoner.local.chains import RelationChain
-from fedkg.reasoner.local.reading import MOST_UNITS, UNSAID, Reading
+from fedkg.reasoner.local.chains import THING, RelationChain
+from fedkg.reasoner.local.kinds import kinds_of
+from fedkg.reasoner.local.reading import UNSAID, Reading, together
+from fedkg.reasoner.local.wording import MOST_UNITS
 
 OUTWARDS: tuple[Direction, ...] = ("out", "out")
 
@@ -18,13 +20,24 @@ def table(reading: Reading, **spans: str) -> dict[str, Matrix]:
     return {name: np.array([span == text for span in reading.spans], dtype=np.float32) for name, text in spans.items()}
 
 
+def fits(
+    reading: Reading, similarities: dict[str, Matrix], chains: list[tuple[str, ...]], *, partly: bool = False
+) -> list[float]:
+    """How well chains of these relations are said, each walked outwards."""
+    walked = [RelationChain("X", names, OUTWARDS[:1] * len(names)) for names in chains]
+    judged = reading.judged(similarities, walked, partly=partly)
+    return [judged[chain].fit for chain in walked]
+
+
 @pytest.mark.parametrize(
     ("question", "spans"),
     [
         ("who is the mother of the wife of X?", {"wife", "who is the mother", "who is the mother of the wife"}),
         ("X's wife's mother", {"wife", "mother", "wife's mother"}),
-        ("the mother of X’s wife", {"wife", "mother", "mother of's wife"}),
+        ("the mother of X’s wife", {"wife", "mother", "mother's wife"}),
         ("who directed the film X", {"who directed"}),
+        ("Who is X's wife?", {"who is's wife"}),
+        ("the granddaughter of X", {"child", "daughter", "daughter of child"}),
         ("X?", {"X?"}),
         ("", {""}),
     ],
@@ -32,7 +45,7 @@ def table(reading: Reading, **spans: str) -> dict[str, Matrix]:
 def test_the_spans_of_a_question_are_its_words_without_the_topic(question: str, spans: set[str]) -> None:
     """Neighbours of a walk, without small words before them; what the topic is, is not asked.
 
-    All of it if nothing is left.
+    Small words alone are no step; all of the question is one if nothing is left.
     """
     assert set(Reading(question, "X").spans) == spans
 
@@ -50,30 +63,90 @@ def test_relations_are_said_outwards_from_the_topic(question: str, wife: str, mo
     """Before it or after it: the same walk; a chain that says half of the words does not fit."""
     reading = Reading(question, "X")
     similarities = table(reading, wife=wife, mother=mother)
-    assert reading.fits(similarities, [("wife", "mother"), ("wife",)]) == [1.0, 0.0]
+    assert fits(reading, similarities, [("wife", "mother"), ("wife",)]) == [1.0, 0.0]
+
+
+def test_the_words_on_both_sides_may_be_met_within_each_other() -> None:
+    """What is next to the topic comes first, whichever side goes on."""
+    reading = Reading("when did the films directed by the X actors come", "X")
+    similarities = table(reading, actors="actors", directed="films directed by", date="come")
+    assert fits(reading, similarities, [("actors", "directed", "date")])[0] > 0.6
 
 
 def test_the_other_order_does_not_fit() -> None:
     """A possessive says which side comes first."""
     reading = Reading("X's wife's mother", "X")
-    assert reading.fits(table(reading, wife="wife", mother="mother"), [("mother", "wife")]) == [0.0]
+    assert fits(reading, table(reading, wife="wife", mother="mother"), [("mother", "wife")]) == [0.0]
 
 
 def test_what_is_left_over_may_be_forgiven() -> None:
     """Partly, a chain is as good as the words that say it; no words say more relations than there are."""
     reading = Reading("the mother of the wife of X", "X")
     similarities = table(reading, wife="wife", mother="mother")
-    assert reading.fits(similarities, [("wife",)]) == [0.0]
-    assert reading.fits(similarities, [("wife",), ("wife", "mother")], partly=True) == [1.0, 1.0]
-    assert reading.fits(similarities, [("wife",) * 3]) == [UNSAID]
+    assert fits(reading, similarities, [("wife",)]) == [0.0]
+    assert fits(reading, similarities, [("wife",), ("wife", "mother")], partly=True) == [1.0, 1.0]
+    assert fits(reading, similarities, [("wife",) * 3]) == [UNSAID]
+
+
+def test_a_chain_promises_what_is_left() -> None:
+    """The beginning of what a question says may become better than it is; nothing is left of a whole one."""
+    reading = Reading("the mother of the wife of X", "X")
+    similarities = table(reading, wife="wife", mother="mother")
+    begun, whole = RelationChain("X", ("wife",), ("out",)), RelationChain("X", ("wife", "mother"), OUTWARDS)
+    judged = reading.judged(similarities, [begun, whole])
+    assert judged[begun].promise > judged[begun].score
+    assert judged[whole].promise < judged[whole].score
+
+
+def test_other_topics_are_no_words_of_the_question() -> None:
+    """What both have in common is said once."""
+    assert set(Reading("Which drugs treat both X and Y?", "X", ("X", "Y")).spans) == {
+        "which drugs",
+        "treat both and it",
+        "which drugs treat both and it",
+    }
 
 
 def test_a_time_is_asked_for_or_not() -> None:
     """Dates where a place is asked for count as little as places where a time is."""
-    born = [RelationChain("X", ("born",), ("out",), dated=dated) for dated in (True, False, None)]
+    kinds = (frozenset({"date"}), frozenset({THING}), frozenset[str]())
+    born = [RelationChain("X", ("born",), ("out",), kind) for kind in kinds]
     when, where = Reading("when was X born", "X"), Reading("where was X born", "X")
-    assert [when.bonus(chain) < 0 for chain in born] == [False, True, False]
-    assert [where.bonus(chain) < 0 for chain in born] == [True, False, False]
+    assert [when.fitting(chain) for chain in born] == [1, -1, 0]
+    assert [where.fitting(chain) for chain in born] == [-1, 0, 0]
+
+
+def test_ends_of_the_kind_that_is_asked_for_count() -> None:
+    """A film where films are asked for, a place where nobody asked who."""
+    kinds = [kinds_of(name) | {THING} for name in ("feature film", "city")]
+    chains = [RelationChain("X", ("a",), ("out",), kind) for kind in kinds]
+    reading = Reading("which films did X direct", "X")
+    assert reading.bonus(chains[0]) > 0 > reading.bonus(chains[1])
+
+
+def test_what_is_asked_for_is_not_where_a_relation_begins() -> None:
+    """Labels that somebody founded are no artists who have a label."""
+    reading = Reading("what labels did X found", "X")
+    ends = [RelationChain("X", ("founded by", "record label"), ("in", way)) for way in ("in", "out")]
+    assert reading.bonus(ends[0]) < reading.bonus(ends[1]) - 0.05
+
+
+def test_the_way_that_is_meant_counts() -> None:
+    """Who directed a film is no film that it directed; then the other way is not against it."""
+    directed, by_it = (RelationChain("X", ("director",), (way,)) for way in ("out", "in"))
+    reading = Reading("which films did X direct", "X")
+    assert (reading.clashes(directed), reading.clashes(by_it)) == (1, 0)
+    assert reading.bonus(by_it) == 0 > reading.bonus(directed)
+
+
+def test_chains_from_several_topics_are_judged_together() -> None:
+    """By their mean; what clashes in one does so in all."""
+    reading = Reading("which films did X direct", "X")
+    chains = [RelationChain("X", ("director",), (way,)) for way in (*OUTWARDS[:1], "in")]
+    similarities = {"director": np.ones(len(reading.spans), dtype=np.float32)}
+    both = together(list(reading.judged(similarities, chains).values()))
+    assert both.clashes == 1
+    assert both.fit == pytest.approx(1.0)
 
 
 def test_of_two_walks_that_fit_alike_the_shorter_one_is_meant() -> None:
@@ -96,7 +169,7 @@ def test_a_turn_back_is_meant_where_the_question_says_so() -> None:
 def test_any_question_has_a_bounded_reading(question: str, topic: str) -> None:
     """However long it is and whatever it is made of; every chain has a fit."""
     reading = Reading(question, topic)
-    assert 1 <= len(reading.spans) <= MOST_UNITS * (MOST_UNITS + 1)
+    assert 1 <= len(reading.spans) <= 2 * MOST_UNITS * (MOST_UNITS + 1)
     similarities = {"a": np.ones(len(reading.spans), dtype=np.float32)}
-    assert reading.fits(similarities, [("a",), ("a", "a")], partly=True)[0] == pytest.approx(1.0)
-    assert all(UNSAID <= fit <= 1 for fit in reading.fits(similarities, [("a",), ("a",) * 20]))
+    assert fits(reading, similarities, [("a",), ("a", "a")], partly=True)[0] == pytest.approx(1.0)
+    assert all(UNSAID <= fit <= 1 for fit in fits(reading, similarities, [("a",), ("a",) * 20]))

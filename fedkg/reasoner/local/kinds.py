@@ -1,0 +1,99 @@
+"""What kind of answer a question asks for, and of what kind the ends of a chain are."""
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+from fedkg.common.english import english, root
+from fedkg.embed.bm25 import words
+from fedkg.reasoner.local.wording import small
+
+__all__ = ["Asked", "asked", "end_kinds", "fitting", "kinds_of"]
+
+NAMED = re.compile(
+    r"\b(?:which|what|list|name|find|show me|give me|tell me)\b((?: (?:all|every|the|of|other|kinds? of|types? of))*)"
+    r" ((?:[\w-]+ ?){1,3})",
+    re.IGNORECASE,
+)
+NUMBER = re.compile(r"\bhow (?:many|much|tall|high|long|old|big|large|far|heavy|wide|deep|fast)\b", re.IGNORECASE)
+QUESTION_WORD = re.compile(r"\b(who|whom|whose|where|when)\b", re.IGNORECASE)
+AUXILIARY = frozenset("is are was were did do does has have had can could will would".split())
+BY = re.compile(r"\bby$")
+
+
+class Asked(NamedTuple):
+    """The kinds of answer that a question asks for, and the roots of the words that say so; empty where none do."""
+
+    kinds: frozenset[str] = frozenset()
+    roots: frozenset[str] = frozenset()
+
+
+@lru_cache(maxsize=1 << 12)
+def asked(question: str) -> Asked:
+    """What it asks for: a number or a date, what a noun after "which" names, or what "who", "where" and "when" mean."""
+    if NUMBER.search(question):
+        return Asked(frozenset({"number"}))
+    for match in NAMED.finditer(question):
+        if noun := _noun(match.group(2)):
+            return Asked(_of_noun(noun), frozenset({noun}))
+    word = QUESTION_WORD.search(question)
+    return Asked(english().asks.get(word.group().lower(), frozenset())) if word else Asked()
+
+
+def _of_noun(noun: str) -> frozenset[str]:
+    """The kinds that a noun names; who does something is a person."""
+    lists = english()
+    return lists.kinds.get(noun) or (frozenset({"person"}) if noun in lists.agents else frozenset())
+
+
+def _noun(text: str) -> str:
+    """The root of the noun that heads the text: the last one that names a kind before a verb, else its first word."""
+    heads: list[str] = []
+    for word in text.lower().split():
+        if word in AUXILIARY or (small(word) and heads):
+            break
+        heads.append(root(word))
+    known = [head for head in heads if _of_noun(head)]
+    return (known or heads or [""])[0 if not known else -1]
+
+
+@lru_cache(maxsize=1 << 14)
+def kinds_of(name: str) -> frozenset[str]:
+    """The kinds that the name of a type belongs to, by any of its words, and their roots."""
+    named = [root(word) for word in words(name) if not small(word)]
+    return frozenset(named).union(*map(_of_noun, named))
+
+
+@lru_cache(maxsize=1 << 14)
+def end_kinds(relation: str) -> frozenset[str]:
+    """The kinds of what a relation leads to, as far as its name says: "place of birth", "directed by"."""
+    listed = words(relation)
+    if not listed or listed[-1] == "of":
+        return frozenset()
+    if "by" in listed:
+        return frozenset({"person", "organisation"})
+    head = listed[: listed.index("of")] if "of" in listed[1:] else listed
+    kinds, last = english().kinds, root(head[-1])
+    if last in kinds:
+        return kinds[last]
+    return frozenset({"person", "organisation"}) if last in english().agents else frozenset()
+
+
+@lru_cache(maxsize=1)
+def _all_kinds() -> frozenset[str]:
+    return frozenset[str]().union(*english().kinds.values())
+
+
+def fitting(wanted: Asked, kinds: Iterable[str]) -> int:
+    """1 where ends of these kinds are what is wanted, -1 where they are something else, 0 where that is not known.
+
+    A country is a place, but not what "which city" asks for: that is not known to be wrong, either.
+    """
+    have = frozenset(kinds)
+    if not have or not (wanted.kinds or wanted.roots):
+        return 0
+    if have & (wanted.roots or wanted.kinds):
+        return 1
+    known = have & _all_kinds()
+    return -1 if wanted.kinds and known and not have & wanted.kinds else 0

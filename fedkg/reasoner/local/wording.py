@@ -1,0 +1,186 @@
+"""A question in the orders in which a walk from its topic may meet its words, and what it says of the first step.
+
+English names relations outwards from the entity, before it ("the A of the B of X"), after it ("X's B's A") or on both
+sides ("the A that X B"). So what stands before the topic is read backwards and what stands after it forwards, and
+either may come first, or be met within the other.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Literal
+
+from fedkg.common.english import english, root
+from fedkg.common.normalize import STOP_WORDS
+
+__all__ = ["MOST_UNITS", "Role", "Unit", "Wording", "content", "small", "span_text"]
+
+MOST_UNITS = 16
+"""A longer question is read by twos or threes of its words: spans grow with the square."""
+MOST_MIXED = 8
+"""Units of a question whose sides may be met within each other."""
+TOKEN = re.compile(r"'s\b|[\w-]+")
+WORD = re.compile(r"[^\W_]+")
+APPOSITION = re.compile(r"\b(?:the|an?) [\w-]+ $", re.IGNORECASE)  # "the film X": what X is, not what is asked of it
+FIRST = frozenset("'s a an are did do does is of the was were".split())
+"""Words that say nothing where a span begins with them."""
+MASK = "it"
+"""What another topic becomes: a small word."""
+
+Unit = tuple[int, str]
+"""A content word with the small words before it, and its place in the question."""
+Role = Literal["agent", "patient", "owner", "subject", ""]
+"""What a word does with the step's relation: "X directed", "directed X", "X's director", "X was directed"."""
+
+DOES = r"\b(?:did|does|do|has|have|had|can|could|will|would)"
+OWNED = re.compile(r"\bof(?: the| an?)?\s*$", re.IGNORECASE)
+BY = re.compile(r"\bby(?: the| an?)?\s*$", re.IGNORECASE)
+ACTING = re.compile(rf"{DOES}(?: the| an?)?\s*$", re.IGNORECASE)
+BEING = re.compile(r"\b(?:is|are|was|were|been|be)(?: the| an?)?\s*$", re.IGNORECASE)
+RELATIVE = re.compile(r"\b(?:that|which|who|whom|where|what)(?: the| an?)?\s*$", re.IGNORECASE)
+PREPOSITION = re.compile(
+    r"\b(?:in|at|for|from|to|with|on|against|under|into|after|about|through)(?: the| an?)?\s*$", re.IGNORECASE
+)
+WITH = re.compile(r"\bwith(?: the| an?)?\s*$", re.IGNORECASE)
+NOUN_NEXT = re.compile(r"^\s*(?:an?|the)\b", re.IGNORECASE)
+ROLES: tuple[tuple[re.Pattern[str], Role], ...] = ((OWNED, "owner"), (BY, "agent"), (ACTING, "agent"))
+FEATURING = frozenset(map(root, ("star", "feature")))
+"""Verbs whose object is who does it."""
+VERB_NEXT = re.compile(r"^\s*(?:[\w-]+(?:ed|es|s)|[\w-]+ (?:in|for|at|from|by))\b", re.IGNORECASE)
+
+
+class Wording:
+    """What a question says around one topic; `others` are the names of other topics."""
+
+    def __init__(self, question: str, topic: str, others: Iterable[str] = ()) -> None:
+        before, after = _around(_masked(question.replace("’", "'"), others, topic), topic)
+        self.rest = f"{before} {after}"
+        self.role = _role(before, after)
+        self.orders = _orders(_compounded(before, "of"), _compounded(after, "'s"))
+        self.whole = question
+
+
+def span_text(units: Sequence[Unit]) -> str:
+    """The words of some units as they stand in the question."""
+    words = " ".join(text for _, text in sorted(units)).split()
+    begin = next((place for place, word in enumerate(words) if word not in FIRST), 0)
+    return " ".join(words[begin:]).replace(" 's", "'s")
+
+
+@lru_cache(maxsize=1 << 14)
+def content(text: str) -> tuple[str, ...]:
+    """The roots of the words that carry meaning, in their order."""
+    return tuple(root(word) for word in WORD.findall(text.lower()) if not small(word))
+
+
+def small(word: str) -> bool:
+    """Whether a word, in small letters, names no relation."""
+    return word in STOP_WORDS or word == "s" or word in english().fillers
+
+
+def _masked(question: str, others: Iterable[str], topic: str) -> str:
+    for name in others:
+        if name.strip() and name != topic:
+            question = re.sub(rf"(?<!\w){re.escape(name.strip())}(?!\w)", MASK, question, flags=re.IGNORECASE)
+    return question
+
+
+def _around(question: str, topic: str) -> tuple[str, str]:
+    """The question before and after the mention of its topic; all of it is before where it is not mentioned."""
+    name = topic.replace("’", "'").strip()
+    mention = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question, re.IGNORECASE) if name else None
+    return (APPOSITION.sub("", question[: mention.start()]), question[mention.end() :]) if mention else (question, "")
+
+
+def _role(before: str, after: str) -> Role:
+    """What the topic does, as far as the words beside it tell."""
+    if after.startswith("'s"):
+        return "owner"
+    beside = _of_compound(after) or next((role for pattern, role in ROLES if pattern.search(before)), "")
+    return beside or _of_verb(before, after)
+
+
+def _of_compound(after: str) -> Role:
+    """That of "the Titanic director", or of "Ridley Scott directed films"."""
+    first, second = (*WORD.findall(after.lower())[:2], "", "")[:2]
+    if not after.startswith(" ") or not first:
+        return ""
+    if _agent_noun(first):
+        return "owner"
+    return "agent" if _participle(first) and root(second) in english().kinds else ""
+
+
+def _of_verb(before: str, after: str) -> Role:
+    """That of the topic beside a verb."""
+    if BEING.search(before):
+        return "agent" if NOUN_NEXT.match(after) else "subject"
+    if RELATIVE.search(before) or not before.strip():
+        return "agent" if VERB_NEXT.match(after) else ""
+    last = ["", *WORD.findall(before.lower())][-1]
+    if WITH.search(before) or root(last) in FEATURING:
+        return ""
+    return "patient" if PREPOSITION.search(before) or (last and not small(last)) else ""
+
+
+def _agent_noun(word: str) -> bool:
+    """Whether the word is a noun for who does something: "directors", not "directed"."""
+    return root(word) in english().agents and not _participle(word) and word.rstrip("s").endswith(("r", "st", "s"))
+
+
+def _participle(word: str) -> bool:
+    return word.endswith(("ed", "en"))
+
+
+def _compounded(text: str, joint: str) -> str:
+    """The text with words of two steps of kinship as two steps, in the order of their side."""
+
+    def steps(match: re.Match[str]) -> str:
+        both = english().compounds.get(match.group().lower(), ())
+        return (f"{both[1]} of {both[0]}" if joint == "of" else f"{both[0]}'s {both[1]}") if both else match.group()
+
+    return WORD.sub(steps, text)
+
+
+def _orders(before: str, after: str) -> list[list[Unit]]:
+    """The units in walking order, each with its place in the text: what is nearest to the topic comes first.
+
+    After a possessive the walk goes on to the right; else it may begin on either side, or turn to one within the other.
+    """
+    places, texts = _sides(before, after)
+    left, right = list(zip(places[0], texts[0], strict=True))[::-1], list(zip(places[1], texts[1], strict=True))
+    orders = [right + left] if after.startswith("'s") else [left + right, right + left]
+    if not after.startswith("'s") and len(left) + len(right) <= MOST_MIXED:
+        orders += [right[:cut] + left + right[cut:] for cut in range(1, len(right))]
+        orders += [left[:cut] + right + left[cut:] for cut in range(1, len(left))]
+    return [_grouped(order) for order in map(list, dict.fromkeys(map(tuple, orders))) if order]
+
+
+def _sides(before: str, after: str) -> tuple[tuple[range, range], tuple[list[str], list[str]]]:
+    """The places and texts of the units on both sides; small words alone belong to the other side."""
+    left, right = _units(OWNED.sub("", before)), _units(after)  # this "of" leads to the topic: no step of its own
+    if left and right and not (content(before) and content(after)):
+        rest = " ".join(left) if not content(before) else " ".join(right)
+        if not content(before):
+            left, right = [], [f"{rest} {right[0]}", *right[1:]]
+        else:
+            left, right = [*left[:-1], f"{left[-1]} {rest}"], []
+    return (range(len(left)), range(len(left), len(left) + len(right))), (left, right)
+
+
+def _units(text: str) -> list[str]:
+    """The content words of a text, each with the small words before it; those at the end belong to the last one."""
+    units: list[str] = []
+    words: list[str] = []
+    for word in TOKEN.findall(text.lower()):
+        words.append(word)
+        if word != "'s" and not small(word):
+            units.append(" ".join(words))
+            words = []
+    return [*units[:-1], " ".join([*units[-1:], *words])] if units or words else []
+
+
+def _grouped(order: Sequence[Unit]) -> list[Unit]:
+    """The units, neighbours as one where there are too many."""
+    size = -(-len(order) // MOST_UNITS)
+    groups = [sorted(order[start : start + size]) for start in range(0, len(order), size)]
+    return [(group[0][0], " ".join(text for _, text in group)) for group in groups]

@@ -1,0 +1,70 @@
+"""What kind of answer is asked for, and of what kind ends are."""
+
+import pytest
+
+from fedkg.reasoner.local.kinds import Asked, asked, end_kinds, fitting, kinds_of
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("Who wrote it?", "person"),
+        ("Where was X born?", "place"),
+        ("When did X die?", "date"),
+        ("What year was X founded?", "date"),
+        ("How tall is X?", "number"),
+        ("Which films did X direct?", "film"),
+        ("In which cities did X live?", "place"),
+        ("List all films by X.", "film"),
+        ("the movies starred by X were written by who", "person"),
+        ("Which actors appear in X?", "person"),
+    ],
+)
+def test_a_question_asks_for_a_kind(question: str, kind: str) -> None:
+    """By its question word, or by the noun that follows it."""
+    assert kind in asked(question).kinds
+
+
+def test_some_questions_ask_for_nothing_in_particular() -> None:
+    """What something is may be anything."""
+    assert asked("What does X treat?").kinds == frozenset()
+    assert asked("X") == Asked()
+
+
+def test_a_noun_of_no_list_is_what_it_says() -> None:
+    """Its root is compared with those of types."""
+    assert fitting(asked("Which zebras did X see?"), kinds_of("plains zebra")) == 1
+    assert fitting(asked("Which zebras did X see?"), kinds_of("film")) == 0
+
+
+@pytest.mark.parametrize(
+    ("relation", "kind"),
+    [
+        ("place of birth", "place"),
+        ("directed by", "person"),
+        ("director", "person"),
+        ("date of birth", "date"),
+        ("has genre", "genre"),
+        ("member of", ""),
+        ("blurb", ""),
+        ("", ""),
+    ],
+)
+def test_the_name_of_a_relation_may_tell_what_it_leads_to(relation: str, kind: str) -> None:
+    """By its head; where it ends in "of" nothing is told."""
+    assert (kind in end_kinds(relation)) == bool(kind)
+    assert bool(end_kinds(relation)) == bool(kind)
+
+
+def test_ends_fit_or_not() -> None:
+    """Where types say nothing that is known, neither."""
+    who = asked("Who wrote it?")
+    assert fitting(who, kinds_of("human")) == 1
+    assert fitting(who, kinds_of("city of the United States")) == -1
+    assert fitting(who, kinds_of("blurb")) == fitting(who, ()) == fitting(Asked(), kinds_of("city")) == 0
+
+
+def test_a_country_is_a_place_but_no_city() -> None:
+    """It is not known to be wrong, and not what was asked for."""
+    city = asked("Which city is X from?")
+    assert [fitting(city, kinds_of(name)) for name in ("big city", "country", "human")] == [1, 0, -1]
