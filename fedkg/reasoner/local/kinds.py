@@ -9,7 +9,7 @@ from fedkg.common.english import english, root
 from fedkg.embed.bm25 import words
 from fedkg.reasoner.local.wording import small
 
-__all__ = ["Asked", "asked", "end_kinds", "fitting", "kinds_of"]
+__all__ = ["WantedKinds", "asked", "end_kinds", "fitting", "kinds_of"]
 
 NAMED = re.compile(
     r"\b(?:which|what|list|name|find|show me|give me|tell me)\b((?: (?:all|every|the|of|other|kinds? of|types? of))*)"
@@ -22,7 +22,7 @@ AUXILIARY = frozenset("is are was were did do does has have had can could will w
 BY = re.compile(r"\bby$")
 
 
-class Asked(NamedTuple):
+class WantedKinds(NamedTuple):
     """The kinds of answer that a question asks for, and the roots of the words that say so; empty where none do."""
 
     kinds: frozenset[str] = frozenset()
@@ -30,15 +30,15 @@ class Asked(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 12)
-def asked(question: str) -> Asked:
+def asked(question: str) -> WantedKinds:
     """What it asks for: a number or a date, what a noun after "which" names, or what "who", "where" and "when" mean."""
     if NUMBER.search(question):
-        return Asked(frozenset({"number"}))
+        return WantedKinds(frozenset({"number"}))
     for match in NAMED.finditer(question):
         if noun := _noun(match.group(2)):
-            return Asked(_of_noun(noun), frozenset({noun}))
+            return WantedKinds(_of_noun(noun), frozenset({noun}))
     word = QUESTION_WORD.search(question)
-    return Asked(english().asks.get(word.group().lower(), frozenset())) if word else Asked()
+    return WantedKinds(english().asks.get(word.group().lower(), frozenset())) if word else WantedKinds()
 
 
 def _of_noun(noun: str) -> frozenset[str]:
@@ -85,7 +85,7 @@ def _all_kinds() -> frozenset[str]:
     return frozenset[str]().union(*english().kinds.values())
 
 
-def fitting(wanted: Asked, kinds: Iterable[str]) -> int:
+def fitting(wanted: WantedKinds, kinds: Iterable[str]) -> int:
     """1 where ends of these kinds are what is wanted, -1 where they are something else, 0 where that is not known.
 
     A country is a place, but not what "which city" asks for: that is not known to be wrong, either.

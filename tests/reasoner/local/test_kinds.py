@@ -2,7 +2,7 @@
 
 import pytest
 
-from fedkg.reasoner.local.kinds import Asked, asked, end_kinds, fitting, kinds_of
+from fedkg.reasoner.local.kinds import WantedKinds, asked, end_kinds, fitting, kinds_of
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_a_question_asks_for_a_kind(question: str, kind: str) -> None:
 def test_some_questions_ask_for_nothing_in_particular() -> None:
     """What something is may be anything."""
     assert asked("What does X treat?").kinds == frozenset()
-    assert asked("X") == Asked()
+    assert asked("X") == WantedKinds()
 
 
 def test_a_noun_of_no_list_is_what_it_says() -> None:
@@ -61,7 +61,7 @@ def test_ends_fit_or_not() -> None:
     who = asked("Who wrote it?")
     assert fitting(who, kinds_of("human")) == 1
     assert fitting(who, kinds_of("city of the United States")) == -1
-    assert fitting(who, kinds_of("blurb")) == fitting(who, ()) == fitting(Asked(), kinds_of("city")) == 0
+    assert fitting(who, kinds_of("blurb")) == fitting(who, ()) == fitting(WantedKinds(), kinds_of("city")) == 0
 
 
 def test_a_country_is_a_place_but_no_city() -> None:
