@@ -79,7 +79,7 @@ check: lint types test
 
 # each shows how long it took; BENCH=--write keeps the figures in eval/results/
 bench: .venv/developed
-	for name in measure/latency measure/hubs measure/cache measure/session_memory measure/federation quality/faults measure/calls measure/overhead measure/trie quality/bounds quality/noise quality/methods; do $(BIN)/python eval/$$name.py $(BENCH) || exit 1; done
+	for name in measure/latency measure/hubs measure/cache measure/session_memory measure/federation measure/many measure/rivals quality/faults measure/calls measure/overhead measure/trie quality/bounds quality/noise quality/methods measure/page; do $(BIN)/python eval/$$name.py $(BENCH) || exit 1; done
 
 figures: .venv/developed
 	$(BIN)/python eval/figures.py --write

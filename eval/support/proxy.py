@@ -12,6 +12,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.sharedctypes import Synchronized
 
 import aiohttp
+import yarl
 from aiohttp import web
 
 __all__ = ["Distance", "connected", "distant", "forwarded", "loopback"]
@@ -55,9 +56,9 @@ def distant(url: str, seconds: float) -> Iterator[Distance]:
 
 @contextlib.asynccontextmanager
 async def loopback(answer: Handler) -> AsyncIterator[str]:
-    """The URL of a server on loopback that gives every POST to `answer`."""
+    """The URL of a server on loopback that gives every request to `answer`."""
     app = web.Application(client_max_size=LARGEST)
-    app.router.add_post("/sparql", answer)
+    app.router.add_route("*", "/sparql", answer)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     try:
@@ -76,7 +77,8 @@ def connected() -> aiohttp.ClientSession:
 async def forwarded(session: aiohttp.ClientSession, url: str, request: web.Request) -> web.Response:
     """What the endpoint at `url` answers to the same request."""
     headers = {name: request.headers[name] for name in PASSED_ON if name in request.headers}
-    async with session.post(url, data=await request.read(), headers=headers) as reply:
+    place = yarl.URL("?".join(filter(None, (url, request.rel_url.raw_query_string))), encoded=True)
+    async with session.request(request.method, place, data=await request.read(), headers=headers) as reply:
         kept = {name: value for name, value in reply.headers.items() if name.lower() not in NOT_PASSED_BACK}
         return web.Response(status=reply.status, body=await reply.read(), headers=kept)
 

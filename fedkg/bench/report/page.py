@@ -26,6 +26,10 @@ thead th { border-bottom: 2px solid #888; }
 details { margin: .3rem 0 .3rem .8rem; }
 summary { cursor: pointer; }
 img { max-width: 100%; height: auto; }
+.bars { display: table; width: 100%; }
+.bars th { width: 22rem; font-weight: 400; border: 0; } .bars td { border: 0; white-space: nowrap; }
+.bars .track { width: 60%; }
+.bar { background: #b9b9b9; height: .9em; margin-top: .3em; } .ours { background: #2f6f9f; }
 .right { color: #14682a; } .wrong { color: #94240f; }
 """
 TEXT = 500
