@@ -155,7 +155,7 @@ async def _fairness(place: Place, asked: Sequence[BenchmarkQuestion]) -> dict[st
         await model.similarity.scores("a model that is loaded", ["is no question's work"])
         alone = [await _beside(place, model.similarity, question, ()) for question in parts[0]]
         beside = [await _beside(place, model.similarity, question, crowd) for question in parts[1]]
-        with mock.patch("fedkg.transport.client.asker", lambda: None):  # as if all requests were one question's
+        with mock.patch("fedkg.transport.client.asker", return_value=None):  # as if all requests were one question's
             behind = [await _beside(place, model.similarity, question, crowd) for question in parts[2]]
     return {
         "alone, median s": round(statistics.median(alone), 3),

@@ -32,8 +32,8 @@ def rivals(figures: Figures) -> Charts:
         yield chart(f"{name}: seconds for {number} questions, cold", "s", rows, "seconds for all", note)
         yield chart(f"{name}: the same questions again", "s", rows, "seconds for all, again")
         yield chart(f"{name}: requests", "requests", rows, "requests")
-        yield chart(f"{name}: from the start to the first answer", "s", rows, "seconds to the first answer")
-        yield chart(f"{name}: memory", "MB", rows, "memory, MB")
+    yield chart("From the start of the program to its first answer", "s", rows, "seconds to the first answer")
+    yield chart("Memory", "MB", rows, "memory, MB")
     sides = figures["two endpoints"]
     rows = {side: row for side, row in sides.items() if isinstance(row, Mapping)}
     yield chart(f"Two endpoints: seconds for {sides['questions']} questions", "s", rows, "seconds for all")
@@ -65,9 +65,7 @@ def many(figures: Figures) -> Charts:
     for state in ("cold", "warm"):
         rates = {name: row[state] for name, row in runs.items()}
         yield chart(f"Questions a second, {state} (longer is better)", "a second", rates, "questions a second")
-        yield chart(f"Half of the questions take at most, {state}", "s", rates, "p50, s")
-        yield chart(f"99 of 100 take at most, {state}", "s", rates, "p99, s")
-    yield chart("Memory of the process after all of them", "MB", runs, "memory, MB")
+        yield chart(f"99 of 100 questions take at most, {state}", "s", rates, "p99, s")
     fair = {name.removesuffix(", median s"): {"s": value} for name, value in figures["fairness"].items()}
     note = "Beside: another question wants a hundred requests at once. Waiting questions have their turns."
     yield chart("A question beside a large one", "s", fair, "s", note)
