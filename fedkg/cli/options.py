@@ -216,7 +216,10 @@ model = _all(
         help="Keep the model's replies and use them again; `eval` does, `ask` only where it is told to.",
     ),
     option(
-        "Model", "--embedder", metavar="NAME", help="auto, minilm, bm25, hashing, onnx:FOLDER, openai:MODEL, st:NAME."
+        "Model",
+        "--embedder",
+        metavar="NAME",
+        help="auto, minilm, bm25, hashing, onnx:NAME, openai:MODEL, openai:MODEL@URL, st:NAME.",
     ),
     prompts_dir,
 )

@@ -153,8 +153,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     endpoints: profile names, URLs, RDF files or PROFILE@URL. model: `local`, `anthropic:M`, `openai:M[@URL]`,
     `hf:FOLDER`. path_model: `hf:FOLDER` of a model that writes the paths of GCR, where `model` shall not. method: how
-    the answer is searched for (`fedkg methods list`). embedder: `auto`, `minilm`, `bm25`, `hashing`, `openai:M`, or
-    `st:NAME_OR_FOLDER`. languages: label languages in order of preference. cache_url: a Redis or Valkey server
+    the answer is searched for (`fedkg methods list`). embedder: `auto`, `minilm`, `bm25`, `hashing`,
+    `openai:M[@URL]`, `onnx:NAME_OR_FOLDER` or `st:NAME_OR_FOLDER`. languages: label languages in order of preference. cache_url: a Redis or Valkey server
     (redis://, rediss:// or unix://) that keeps them instead, for several machines. contact: mail address or URL that
     goes into the User-Agent. cache_dir: where replies and embeddings are kept; cache=False keeps them in memory only;
     cache_size: megabytes beyond which the oldest go. mode: `live` asks for what is missing or stale, `cached` for

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["OpenAIEmbedder", "connect", "unasked"]
 
 KEY = "OPENAI_API_KEY"
+SERVER_KEY = "FEDKG_MODEL_KEY"
+"""The key for a server that is named by its URL: OpenAI's is for OpenAI."""
 HINT = f"set {KEY}, or choose another embedder, such as minilm or bm25"
 URL = "https://api.openai.com/v1"
 BATCH = 256
@@ -143,17 +145,20 @@ class OpenAIEmbedder:
         return kind(message, asked=self.name)
 
 
-def unasked(model: str, environ: Mapping[str, str] = os.environ) -> OfflineEmbedder:
+def unasked(model: str, base_url: str = "", environ: Mapping[str, str] = os.environ) -> OfflineEmbedder:
     """What stands for the embedder that `connect` makes where nothing may be sent; it needs no key."""
-    return OfflineEmbedder(_name(model, environ.get("OPENAI_BASE_URL", "")))
+    return OfflineEmbedder(_name(model, base_url or environ.get("OPENAI_BASE_URL", "")))
 
 
 def connect(model: str, base_url: str = "", environ: Mapping[str, str] = os.environ) -> OpenAIEmbedder:
-    """The embedder of that model with the key from OPENAI_API_KEY; `base_url` or else OPENAI_BASE_URL leads elsewhere.
+    """The embedder of that model, of OpenAI's or of the server at `base_url`.
 
+    With `base_url` the key is FEDKG_MODEL_KEY, if any; without, OPENAI_API_KEY and OPENAI_BASE_URL tell key and URL.
     Raises ModelNameError where the key is not set, MissingExtraError where the package is not installed.
     """
-    return OpenAIEmbedder(model, environ.get(KEY, ""), base_url or environ.get("OPENAI_BASE_URL", ""))
+    if base_url:
+        return OpenAIEmbedder(model, environ.get(SERVER_KEY, ""), base_url)
+    return OpenAIEmbedder(model, environ.get(KEY, ""), environ.get("OPENAI_BASE_URL", ""))
 
 
 def _name(model: str, base_url: str) -> str:

@@ -50,7 +50,16 @@ __all__ = [
 ]
 
 CHAT_MODELS: Mapping[str, type[WireModel]] = {"anthropic": AnthropicModel, "openai": OpenAIModel}
-EMBEDDERS = ("auto", "minilm", "bm25", "hashing", "onnx:FOLDER", "openai:MODEL", "st:NAME_OR_FOLDER")
+EMBEDDERS = (
+    "auto",
+    "minilm",
+    "bm25",
+    "hashing",
+    "onnx:NAME_OR_FOLDER",
+    "openai:MODEL",
+    "openai:MODEL@URL",
+    "st:NAME_OR_FOLDER",
+)
 """The names of the bundled embedders, as the settings take them."""
 ModelFactory = Callable[[str, Settings], ChatModel]
 """Makes the chat model of a vendor; its `name` is VENDOR:MODEL. Raises ModelNameError, MissingExtraError."""
@@ -212,18 +221,16 @@ def _embedder(name: str, settings: Settings) -> Embedder:
     if kind == "st" and model:
         return sentence.named(model, offline=offline)
     if kind == "openai":
-        model = model or "text-embedding-3-small"
-        return openai_embeddings.unasked(model) if offline else openai_embeddings.connect(model)
+        return _openai_embedder(model or "text-embedding-3-small", offline=offline)
     if kind not in {"onnx", "st", "bm25", "auto"} and (factory := _EMBEDDERS.get(kind)):
         return factory(model, settings)
-    known = [
-        "auto",
-        "minilm",
-        "bm25",
-        "hashing",
-        "onnx:FOLDER",
-        "openai:MODEL",
-        "st:NAME_OR_FOLDER",
-        *_EMBEDDERS.names(),
-    ]
-    raise ModelNameError(f"no embedder is called {name[:100]!r}", hint=f"embedders: {', '.join(known)}")
+    known = ", ".join([*EMBEDDERS, *_EMBEDDERS.names()])
+    raise ModelNameError(f"no embedder is called {masked(name)[:100]!r}", hint=f"embedders: {known}")
+
+
+def _openai_embedder(name: str, *, offline: bool) -> Embedder:
+    """The embedder of MODEL or MODEL@URL."""
+    model, at, url = _served(name)
+    if not model or (at and not url.startswith(("http://", "https://"))):
+        raise ModelNameError(f"'openai:{masked(name)[:100]}' names no model, or no URL behind the @")
+    return openai_embeddings.unasked(model, url) if offline else openai_embeddings.connect(model, url)

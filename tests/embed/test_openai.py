@@ -231,3 +231,10 @@ def test_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setitem(sys.modules, "openai", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'fedkg\[openai\]'"):
         OpenAIEmbedder("m", KEY)
+
+
+def test_a_server_by_its_url_has_a_key_of_its_own(server: Any) -> None:
+    """OpenAI's key is not sent to a server that a URL names; that may have FEDKG_MODEL_KEY, or none."""
+    for environ, sent in (({}, "none"), ({"FEDKG_MODEL_KEY": "sk-own"}, "sk-own")):
+        connect("small", server.url, {"OPENAI_API_KEY": KEY} | environ).embed(["a"])
+        assert server.requests[-1][0]["authorization"] == f"Bearer {sent}"

@@ -1,0 +1,35 @@
+"""Embedders by the names that settings give them."""
+
+import pytest
+
+from fedkg.cache.memory import MemoryStore
+from fedkg.config.settings import Settings
+from fedkg.errors import ModelNameError
+from fedkg.wiring.adapters import EMBEDDERS, text_similarity
+from tests.support.extras import needs
+
+SERVER = "http://127.0.0.1:1/v1"
+
+
+@needs("openai", "openai")
+@pytest.mark.parametrize("mode", ["live", "offline"])
+@pytest.mark.parametrize("model", ["nomic", "org/e5@small"])
+def test_an_embedder_of_a_server_by_its_url(mode: str, model: str) -> None:
+    """openai:MODEL@URL is the model of that server, whose name may have an @; no key is needed."""
+    similarity = text_similarity(Settings(embedder=f"openai:{model}@{SERVER}", mode=mode), MemoryStore())  # type: ignore[arg-type]
+    assert similarity.name == f"openai:{model}@{SERVER}"
+
+
+@pytest.mark.parametrize("name", ["openai:m@", "openai:m@host", f"openai:@{SERVER}", "openai:m@ftp://host"])
+def test_what_is_no_url_is_told(name: str) -> None:
+    """A model's name with nothing of use behind the @ is no name, and asks nobody."""
+    with pytest.raises(ModelNameError, match="no URL behind the @"):
+        text_similarity(Settings(embedder=name), MemoryStore())
+
+
+def test_an_unknown_embedder_is_told_which_there_are() -> None:
+    """A password in what was given is not shown."""
+    with pytest.raises(ModelNameError) as caught:
+        text_similarity(Settings(embedder="word2vec@http://user:secret@host"), MemoryStore())
+    assert "secret" not in str(caught.value)
+    assert all(name in (caught.value.hint or "") for name in EMBEDDERS)
