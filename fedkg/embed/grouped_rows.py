@@ -9,6 +9,7 @@ touched are given back when they add up, since the system counts them as the pro
 """
 
 import hashlib
+import itertools
 import mmap
 import os
 import secrets
@@ -26,7 +27,7 @@ from fedkg.cache.folders import claim, is_plain
 from fedkg.embed.cells import Numbers, centres, nearest_cells, parted
 from fedkg.embed.cosine import HalfMatrix, cosines
 
-__all__ = ["LONGEST_KEY", "Digests", "GroupedRows", "Hit", "digests", "group"]
+__all__ = ["LONGEST_KEY", "Digests", "GroupedRows", "Hit", "best", "digests", "group"]
 
 Hit = tuple[str, float]
 """A key with its cosine."""
@@ -38,6 +39,8 @@ MOST_ROWS, MOST_SIZE = 1 << 23, 1 << 14
 """Rows and dimensions of a file that is read."""
 LOOKED_AT = 16_384
 """Vectors that a search compares with: the nearest cells that have so many."""
+SPARE = 16
+"""Rows beyond those wanted that are looked up, since some may be damaged."""
 TOUCHED = 128 << 20
 """Bytes of the mapping that are kept in memory."""
 RELEARNT = 4
@@ -118,12 +121,12 @@ class GroupedRows:
         """At most m keys near to `vector` (shape (d,)) with their cosines, the nearest first."""
         numbers, scores = self._near(vector, max(LOOKED_AT, 4 * m))
         hits: list[Hit] = []
-        for place in np.argsort(-scores, kind="stable").tolist():
+        for wanted in dict.fromkeys((m + SPARE, len(scores))):
+            places = best(scores, wanted)
+            keys = ((self._key(int(numbers[place])), float(scores[place])) for place in places)
+            hits = list(itertools.islice(((key, score) for key, score in keys if key is not None), m))
             if len(hits) == m:
                 break
-            key = self._key(int(numbers[place]))
-            if key is not None:
-                hits.append((key, float(scores[place])))
         self._give_back(2 * self.size * len(numbers))
         return hits
 
@@ -199,6 +202,13 @@ def group(file: Path, embedder: str, before: GroupedRows | None, keys: Sequence[
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def best(scores: NDArray[np.float32], m: int) -> list[int]:
+    """The places of the m highest scores, the highest first; equal ones in their order."""
+    places = np.argpartition(-scores, m - 1)[:m] if m < len(scores) else np.arange(len(scores))
+    order: list[int] = places[np.lexsort((places, -scores[places]))].tolist()
+    return order
 
 
 def digests(keys: Sequence[bytes]) -> Digests:

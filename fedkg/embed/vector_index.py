@@ -25,7 +25,7 @@ import numpy as np
 from fedkg.cache.folders import claim
 from fedkg.embed.base import Matrix
 from fedkg.embed.cosine import HalfMatrix, cosines
-from fedkg.embed.grouped_rows import LONGEST_KEY, Digests, GroupedRows, Hit, digests, group
+from fedkg.embed.grouped_rows import LONGEST_KEY, Digests, GroupedRows, Hit, best, digests, group
 from fedkg.embed.row_log import RowLog
 from fedkg.errors import CacheError
 
@@ -35,8 +35,6 @@ log = logging.getLogger(__name__)
 
 LOG_ROWS = 16_384
 """Rows of a log that is regrouped: comparing with so many takes a millisecond or two."""
-LONG_LOG_ROWS = 32_768
-"""The same where half a million are grouped already, which takes a second to write."""
 
 
 class VectorIndex:
@@ -172,8 +170,7 @@ class VectorIndex:
             self._memory.append(keys, rows)
             return
         self._log.append(keys, rows)
-        grouped = len(self._grouped) if self._grouped else 0
-        if len(self._log.keys) >= (LONG_LOG_ROWS if grouped >= 16 * LONG_LOG_ROWS else LOG_ROWS):
+        if len(self._log.keys) >= LOG_ROWS:
             self._regroup(self._file)
 
     def _regroup(self, file: Path) -> None:
@@ -223,8 +220,7 @@ class VectorIndex:
 def _nearest(vector: HalfMatrix, keys: Sequence[str], rows: HalfMatrix, m: int) -> list[Hit]:
     """The m nearest of a log."""
     scores = cosines(vector, rows)
-    best = np.argpartition(-scores, min(m, len(rows)) - 1)[:m]
-    return [(keys[number], float(scores[number])) for number in best.tolist()]
+    return [(keys[place], float(scores[place])) for place in best(scores, m)]
 
 
 def _state(file: Path) -> tuple[int, ...]:
