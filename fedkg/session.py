@@ -203,6 +203,7 @@ class Session(Lifecycle):
             ledger,
             method=None if method else services.parts.method,
             retriever=services.parts.retriever,
+            similar=self._alike,
         )
         walk = run.events()
         try:
@@ -356,6 +357,10 @@ class Session(Lifecycle):
         async with self._in_flight.one():
             graph, specs = await services.part(endpoints)
         return msgspec.structs.replace(settings, endpoints=specs), graph
+
+    async def _alike(self, names: Sequence[str]) -> Mapping[str, list[Match]]:
+        """The labels near to the names in meaning, among those that a search by meaning has embedded."""
+        return await self._labels.named(names, self._services.graph_identity, self.similarity)
 
     def _with_notice(self, event: Event) -> Event:
         """The event; an answer that was found without the cache, because that fails, says so."""

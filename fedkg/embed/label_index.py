@@ -34,6 +34,9 @@ class LabelIndex:
         file = folder / f"{name}.labels" if folder else None
         self._index = VectorIndex(file, similarity.name, read_only=read_only)
 
+    def __len__(self) -> int:
+        return len(self._index)
+
     async def add(self, labels: Mapping[Term, str]) -> int:
         """Adds the labels of entities and relations; returns how many are new. Each text is embedded once, ever.
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 
 from fedkg.core.question import Match
@@ -9,11 +10,14 @@ from fedkg.embed.base import Similarity
 from fedkg.embed.label_index import LabelIndex
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.embed.shown_labels import ShownLabels, saved
-from fedkg.errors import CacheError, InputError, OfflineError
+from fedkg.errors import CacheError, FedkgError, InputError, OfflineError
 
 __all__ = ["LabelSearch"]
 
 log = logging.getLogger(__name__)
+
+NEAR = 10
+"""Labels that a name may be taken for."""
 
 
 class LabelSearch:
@@ -46,6 +50,24 @@ class LabelSearch:
             self._index = index = LabelIndex(folder, graph, similarity, read_only=True)
             await self._add(index, folder, graph)
         return await index.nearest(text, limit)
+
+    async def named(self, names: Sequence[str], graph: str, similarity: Similarity) -> dict[str, list[Match]]:
+        """For each name what is near to it in meaning, among the labels that were embedded before; the nearest first.
+
+        Labels that were only written down are not embedded for it. Nothing offline, so that a replay depends on no
+        index, and nothing where the embedder fails.
+        """
+        if self._offline or not self._folder or not graph or not isinstance(similarity, LazySimilarity):
+            return {}
+        index = self._index or await asyncio.to_thread(LabelIndex, self._folder, graph, similarity)
+        self._index = index
+        if not len(index):
+            return {}
+        try:
+            return {name: await index.nearest(name, NEAR) for name in names}
+        except FedkgError as error:
+            log.info("no name was looked for by its meaning: %s", error)
+            return {}
 
     def save(self, graph: str, similarity: Similarity) -> None:
         """Writes down what was shown, where that similarity can search it later; loads and embeds nothing."""

@@ -18,6 +18,7 @@ from fedkg.core.question import JUDGED, Match, Mention, Plan, evident
 from fedkg.core.terms import Iri
 from fedkg.engine.mentions import best, called, inside_names, of_one_kind
 from fedkg.engine.names import as_written, common, covered, names_in, singular
+from fedkg.engine.similar_names import Similar, alike
 from fedkg.errors import TermError, TopicError
 from fedkg.graph.base import Graph
 
@@ -73,15 +74,17 @@ async def from_question(
     ask: Ask | None = None,
     *,
     drop: Callable[[str], None] = lambda _: None,
+    similar: Similar | None = None,
 ) -> list[Match]:
     """The entities that the plan's mentions, or else the question's longest n-grams, are names of.
 
     At most three; eight where several paths decide: a comparison has two sides, and options are entities too.
 
     `warn` is told of mentions that link to nothing while others do, `drop` of these mentions themselves, `ask` is asked
-    for names that several equally good entities bear. Raises TopicError with the nearest labels where nothing matches.
+    for names that several equally good entities bear, `similar` for what is alike in meaning to a name that nothing
+    else is. Raises TopicError with the nearest labels where nothing matches.
     """
-    candidates = await _candidates(graph, plan.mentions, plan.options)
+    candidates = await _candidates(graph, plan.mentions, plan.options, similar)
     linked = choose(question, candidates)
     topics, spans = _distinct(linked.values()), ngrams(question)
     if not topics and spans:
@@ -90,7 +93,7 @@ async def from_question(
         candidates = {match.mention: candidates.get(match.mention, [match]) for match in topics}
     names = plan.mentions or _hinted(question, spans)
     if not topics and not plan.mentions:
-        candidates = await _candidates(graph, names)
+        candidates = await _candidates(graph, names, similar=similar)
         topics = _distinct(choose(question, candidates).values())
     if not topics:
         asked = " or ".join(repr(mention) for mention in plan.mentions) or repr(question[:80])
@@ -233,13 +236,18 @@ def _may_name(span: str, *, cased: bool) -> bool:
     return words[-1] not in STOP_WORDS and (words[0] not in STOP_WORDS or words[0] in ARTICLES)
 
 
-async def _candidates(graph: Graph, mentions: Sequence[str], options: Sequence[str] = ()) -> dict[str, Sequence[Match]]:
-    """What the mentions may link to, by their exact names or else by a look-up of their words."""
+async def _candidates(
+    graph: Graph, mentions: Sequence[str], options: Sequence[str] = (), similar: Similar | None = None
+) -> dict[str, Sequence[Match]]:
+    """What the mentions may link to, by their exact names, else by a look-up of their words, else by meaning."""
     if not mentions:
         return {}
     candidates = dict(await graph.search(mentions, CANDIDATES))
     if unknown := [mention for mention, matches in candidates.items() if not matches]:
         candidates |= await graph.lookup(unknown, CANDIDATES)
+    left = [mention for mention, matches in candidates.items() if all(match.score < LINKS for match in matches)]
+    if similar and left:
+        candidates |= await alike(graph, left, similar, CANDIDATES)
     return await _described(graph, candidates, options)
 
 

@@ -13,6 +13,7 @@ from fedkg.core.terms import Iri, own_name
 from fedkg.engine import linking
 from fedkg.engine.handlers.base import UNUSABLE
 from fedkg.engine.mentions import ALIAS
+from fedkg.engine.similar_names import Similar
 from fedkg.errors import TopicError
 from fedkg.graph.base import Graph
 from fedkg.graph.explored import ExploredGraph
@@ -31,7 +32,8 @@ class Preparation:
 
     `topics`, `kind` and `options` are the caller's. `plan` is that of content words until there is a model's, which
     `planned` tells; `linked` are the entities to start from, `named` those of them that the caller named, `absent` the
-    names that the graph does not know. `tell` takes the events, `admit` the caveats of the answer.
+    names that the graph does not know. `tell` takes the events, `admit` the caveats of the answer, `similar` returns
+    what is alike in meaning to names that nothing is called.
     """
 
     question: str
@@ -50,6 +52,7 @@ class Preparation:
     planned: bool = False
     named: frozenset[Iri] = frozenset()
     absent: list[str] = field(default_factory=list)
+    similar: Similar | None = None
 
     async def run(self) -> None:
         """Plan and link; topics that the caller named are looked up before the model is paid."""
@@ -66,7 +69,13 @@ class Preparation:
         elif not self.linked and self.method.graph and not self.abstains:
             self.linked = tuple(
                 await linking.from_question(
-                    self.graph, self.question, self.plan, self._warn, self._tell_apart, drop=self._drop
+                    self.graph,
+                    self.question,
+                    self.plan,
+                    self._warn,
+                    self._tell_apart,
+                    drop=self._drop,
+                    similar=self.similar,
                 )
             )
             for match in self.linked:

@@ -33,6 +33,7 @@ from fedkg.engine.interpreter import Interpreter
 from fedkg.engine.preparation import Preparation
 from fedkg.engine.presentation import path_text
 from fedkg.engine.recall import OPEN, recalled
+from fedkg.engine.similar_names import Similar
 from fedkg.engine.standing import missing, resting, standing
 from fedkg.engine.walk import WalkContext, WalkRecord, widened
 from fedkg.errors import BudgetError
@@ -62,7 +63,7 @@ class QuestionRun:
     """One question on its way to an answer. `cost` returns the session's usage so far; the run reports the difference.
 
     `ledger` is the one that the model's calls go into; the time of its account bounds that of the question. `method`
-    and `retriever` stand for those that the settings name.
+    and `retriever` stand for those that the settings name. `similar` returns the labels near to names in meaning.
     """
 
     question: str
@@ -77,6 +78,7 @@ class QuestionRun:
     ledger: Ledger = field(default_factory=Ledger)
     method: Method | None = field(default=None, kw_only=True)
     retriever: Retriever | None = field(default=None, kw_only=True)
+    similar: Similar | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         """Sets up what the walk remembers. Raises QuestionError."""
@@ -101,6 +103,7 @@ class QuestionRun:
             plan,
             self._tell,
             self._admit,
+            similar=self.similar,
         )
         self._record = WalkRecord()
         self._result, self._spent = SearchResult(), ""
