@@ -41,7 +41,7 @@ def shown(score: float, *names: str) -> Similar:
     matches = [Match(Iri(f"http://x/{name}"), LABELS.get(name, name), score) for name in names]
 
     async def similar(asked: Sequence[str]) -> Mapping[str, list[Match]]:
-        return {name: matches for name in asked}
+        return dict.fromkeys(asked, matches)
 
     return similar
 
