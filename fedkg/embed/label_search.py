@@ -59,8 +59,9 @@ class LabelSearch:
         """
         if self._offline or not self._folder or not graph or not isinstance(similarity, LazySimilarity):
             return {}
-        index = self._index or await asyncio.to_thread(LabelIndex, self._folder, graph, similarity)
-        self._index = index
+        if self._index is None:
+            self._index = await asyncio.to_thread(LabelIndex, self._folder, graph, similarity)
+        index = self._index
         if not len(index):
             return {}
         try:
