@@ -1,7 +1,6 @@
 """The search is a state machine: these tests play its driver with lists of replies."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -28,72 +27,7 @@ from fedkg.methods.base import (
     SearchResult,
     Task,
 )
-
-TOPIC = Iri("http://x/topic")
-
-
-def step(name: str, start: str = "topic", beam: int = 0, score: float = 1.0) -> Step:
-    """A candidate with one edge from `start` over the relation `name` to a node of the same name."""
-    relation = Iri(f"http://x/r/{name}")
-    edge = Edge(Iri(f"http://x/{start}"), relation, Iri(f"http://x/{name}"), "out", "e")
-    return Step(beam, DirectedRelation(relation, "out"), (edge,), score)
-
-
-def drive(
-    settings: SearchSettings,
-    answer: Callable[[Need[object]], Any],
-    *,
-    together: bool = False,
-    topics: Sequence[Iri] = (TOPIC,),
-) -> tuple[SearchResult, list[Need[object]]]:
-    """Runs a search; `answer` is the driver."""
-    walk = fidelis.search(Task(tuple(topics), settings, together))
-    needs: list[Need[object]] = [next(walk)]
-    try:
-        while True:
-            needs.append(walk.send(answer(needs[-1])))
-    except StopIteration as end:
-        return end.value, needs
-
-
-def kinds(needs: list[Need[object]]) -> list[str]:
-    """The names of the needs, in order."""
-    return [type(need).__name__ for need in needs]
-
-
-class Driver:
-    """A driver that offers two steps at each depth and finishes at `finish_at` (0: never)."""
-
-    def __init__(self, finish_at: int = 0, picks: int = 2, conclude: Conclusion | None = None) -> None:
-        self.finish_at = finish_at
-        self.picks = picks
-        self.conclude = conclude
-        self.depth = 0
-
-    def __call__(self, need: Need[object]) -> Any:
-        """The reply to a need."""
-        match need:
-            case Expanding():
-                self.depth = need.depth
-                steps = [
-                    step(f"d{need.depth}b{n}{k}", f"n{n}", n) for n in range(len(need.partial_paths)) for k in "ab"
-                ]
-                return Expansion(tuple(steps), complete=True)
-            case Choosing():
-                offered = list(need.numbered)[: len(need.offers)]
-                return Decision(
-                    tuple(offered[: min(self.picks, need.width)]),
-                    decides=need.depth == self.finish_at and self.picks > 0,
-                )
-            case Picking():
-                return (Choice(1), Choice(2))[: need.width]
-            case Deducing():
-                finishes = need.depth == self.finish_at
-                return tuple(Verdict(n, True, finishes) for n in range(1, len(need.partial_paths) + 1))
-            case Completing():
-                return need.partial_paths
-            case Answering():
-                return self.conclude or Conclusion(tuple(range(1, len(need.partial_paths) + 1)))
+from tests.support.searches import OTHER, TOPIC, Driver, drive, kinds, step
 
 
 def _paged(driver: Driver, need: Need[object]) -> Any:
@@ -115,13 +49,6 @@ def test_fused_costs_one_choice_per_depth() -> None:
     assert kinds(needs).count("Choosing") == 3
     assert not {"Deducing", "Answering"} & set(kinds(needs))
     assert (result.paths, result.exhausted) == ((), False)
-
-
-def test_a_decision_ends_the_walk_without_an_answer_call() -> None:
-    """The picks are completed, and their ends are the answer."""
-    result, needs = drive(SearchSettings(depth=3), Driver(finish_at=2, picks=1))
-    assert kinds(needs) == ["Expanding", "Choosing", "Expanding", "Choosing", "Completing"]
-    assert result.tails == ((),)
 
 
 def test_paper_costs_one_call_per_beam_and_one_verification_per_depth() -> None:
@@ -164,28 +91,6 @@ def test_a_step_that_does_not_follow_is_pruned() -> None:
 
     result, _ = drive(SearchSettings(depth=1, call_plan="paper"), answer)
     assert [beam.steps[-1].relation.relation.local_name for beam in result.paths] == ["d1b0b"]
-
-
-def test_nothing_chosen_opens_what_was_passed_over() -> None:
-    """It is the graph that has none only where each depth was open; no answer call is paid for."""
-    result, needs = drive(SearchSettings(depth=2), Driver(picks=0))
-    assert result == SearchResult(exhausted=True)
-    assert kinds(needs) == ["Expanding", "Choosing"] * 2
-    assert [len(need.partial_paths) for need in needs if isinstance(need, Expanding)] == [1, 2]
-
-
-def test_a_model_that_does_not_judge_ends_where_it_picks_nothing() -> None:
-    """Nothing was called insufficient: what was picked before is judged by the answer call."""
-
-    def answer(need: Need[object]) -> Any:
-        match need:
-            case Choosing():
-                return Decision(tuple(need.numbered)[:1] if need.depth == 1 else ())
-        return Driver()(need)
-
-    result, needs = drive(SearchSettings(depth=3), answer)
-    assert kinds(needs) == ["Expanding", "Choosing", "Expanding", "Choosing", "Answering", "Completing"]
-    assert len(result.paths) == 1
 
 
 def test_no_candidates_cost_no_call() -> None:
@@ -301,23 +206,6 @@ def test_only_a_judgement_of_the_paper_counts_what_was_kept_before(together: boo
     """Where one path answers the others are not shown again, and the answer call sees the finished ones only."""
     _, needs = drive(SearchSettings(depth=2, beam=1, call_plan="paper"), Driver(finish_at=2), together=together)
     assert [len(need.kept) for need in needs if isinstance(need, Deducing)] == [0, 1 if together else 0]
-
-
-def test_what_was_picked_stays_in_sight() -> None:
-    """Under its number, by which it can decide later: a verdict rests on it, and on nothing else."""
-
-    def answer(need: Need[object]) -> Any:
-        match need:
-            case Choosing(depth=2):
-                return Decision((1, 3), decides=True, verdict="no")
-        return Driver(picks=1)(need)
-
-    result, needs = drive(SearchSettings(depth=2), answer, together=True)
-    first, second = [need for need in needs if isinstance(need, Choosing)]
-    assert (first.numbers, first.kept) == ((1, 2), ())
-    assert (second.numbers, second.kept) == ((3, 4, 1), first.offers[:1])
-    assert result.paths == (first.offers[0], second.offers[0])
-    assert (result.conclusion.verdict, kinds(needs)[-1]) == ("no", "Completing")
 
 
 def test_evidence_that_never_finished_is_judged_too() -> None:
@@ -474,9 +362,6 @@ def test_the_retriever_of_the_settings_ranks() -> None:
     assert {need.retriever for need in needs if isinstance(need, Expanding)} == {"tog"}
 
 
-OTHER = Iri("http://x/other")
-
-
 class Two:
     """A driver for two topics that share an end; `finished` are the relations whose paths are enough."""
 
@@ -568,103 +453,3 @@ def test_picks_of_several_topics_answer_with_what_they_share() -> None:
     result, needs = joint(Two("genre", "kind"), depth=4)
     assert kinds(needs) == ["Expanding", "Choosing", "Expanding", "Choosing", "Completing"]
     assert ends_of(result) == {("topic", "<http://x/crime>"), ("other", "<http://x/crime>")}
-
-
-def group(count: int) -> Step:
-    """A group of so many ends."""
-    relation = Iri("http://x/r/part")
-    edges = tuple(Edge(TOPIC, relation, Iri(f"http://x/e{number}"), "out", "e") for number in range(count))
-    return Step(0, DirectedRelation(relation, "out"), edges, 1.0)
-
-
-@pytest.mark.parametrize(
-    ("ends", "count", "asked"), [((), 20, False), ((2,), 8, False), ((2,), 20, True), ((0,), 20, True)]
-)
-def test_ends_that_are_not_shown_are_told_apart_by_the_answer_call(
-    ends: tuple[int, ...], count: int, asked: bool
-) -> None:
-    """Where all answer, or those that do were shown, there is nothing left to ask."""
-
-    def answer(need: Need[object]) -> Any:
-        match need:
-            case Expanding():
-                return Expansion((group(count), step("other")), complete=True)
-            case Choosing():
-                return Decision((1,), decides=True, ends={1: ends} if ends else {})
-            case Answering():
-                return Conclusion((1,), {1: (7,)})
-        return Driver()(need)
-
-    result, needs = drive(SearchSettings(), answer)
-    assert ("Answering" in kinds(needs)) == asked
-    assert result.tails == (((7,),) if asked else (ends,))
-
-
-def test_a_single_offer_costs_no_choice() -> None:
-    """It is walked on, and judged with what comes after it."""
-
-    def answer(need: Need[object]) -> Any:
-        match need:
-            case Expanding(depth=1):
-                return Expansion((step("only"),), complete=True)
-            case Expanding():
-                return Expansion((step("a", "only"), step("b", "only")), complete=True)
-            case Choosing():
-                assert (need.numbers, need.depth) == ((2, 3, 1), 2)
-                return Decision((1,), decides=True)
-        return Driver()(need)
-
-    result, needs = drive(SearchSettings(), answer)
-    assert kinds(needs) == ["Expanding", "Expanding", "Choosing", "Completing"]
-    assert [path.chain[-1].relation.local_name for path in result.paths] == ["only"]
-
-
-def test_topics_without_a_pick_stay_open() -> None:
-    """Their further offers share the next page with what the picks of the others lead to."""
-    pages: list[list[str]] = []
-
-    def answer(need: Need[object]) -> Any:
-        match need:
-            case Expanding(depth=1):
-                steps = [step(f"a{n}", "topic") for n in range(4)] + [step(f"b{n}", "other", 1) for n in range(4)]
-                return Expansion((steps[0], *steps[4:6], *steps[1:4], *steps[6:]), complete=True, page=4)
-            case Expanding():
-                return Expansion(tuple(step(f"c{n}", "a0") for n in range(4)), complete=True, page=4)
-            case Choosing():
-                pages.append([path.chain[-1].relation.local_name for path in need.offers])
-                return Decision(need.numbers[:1], decides=len(pages) == 2)
-        return Driver()(need)
-
-    drive(SearchSettings(), answer, topics=(TOPIC, OTHER))
-    assert pages == [["a0", "b0", "b1", "a1"], ["c0", "c1", "b2", "b3"]]
-
-
-def test_more_shows_further_offers_beside_what_was_picked() -> None:
-    """Of the same topic, too; without it they wait until there is nothing else."""
-    pages: list[list[str]] = []
-
-    def answer(need: Need[object], more: bool) -> Any:
-        match need:
-            case Expanding():
-                names = [f"d{need.depth}{n}" for n in range(4)]
-                return Expansion(tuple(step(name) for name in names), complete=True, page=2)
-            case Choosing():
-                pages.append([path.chain[-1].relation.local_name for path in need.offers])
-                return Decision(need.numbers[:1], decides=False, more=more)
-        return Driver()(need)
-
-    drive(SearchSettings(depth=2), lambda need: answer(need, more=True))
-    drive(SearchSettings(depth=2), lambda need: answer(need, more=False))
-    assert pages == [["d10", "d11"], ["d20", "d12"], ["d10", "d11"], ["d20", "d21"]]
-
-
-def test_without_a_plan_all_is_shown_at_once() -> None:
-    """The first page is as long as the settings say of that, later ones half as long: no keywords rank for them."""
-    walk = fidelis.search(Task((TOPIC,), SearchSettings(show_all=25), planned=False))
-    first = next(walk)
-    assert isinstance(first, Expanding)
-    assert first.page == 25
-    walk.send(Driver()(first))
-    second = walk.send(Decision((1,), decides=False))
-    assert isinstance(second, Expanding)
-    assert second.page == 12

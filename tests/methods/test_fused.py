@@ -1,0 +1,167 @@
+"""The fused call plan: pages of offers, what waits, and what decides."""
+
+from typing import Any
+
+import pytest
+
+from fedkg.config.settings import SearchSettings
+from fedkg.core.choice import Conclusion, Decision
+from fedkg.core.path import Step
+from fedkg.core.terms import DirectedRelation, Edge, Iri
+from fedkg.methods import fidelis
+from fedkg.methods.base import (
+    Answering,
+    Choosing,
+    Expanding,
+    Expansion,
+    Need,
+    SearchResult,
+    Task,
+)
+from tests.support.searches import OTHER, TOPIC, Driver, drive, kinds, step
+
+
+def test_a_decision_ends_the_walk_without_an_answer_call() -> None:
+    """The picks are completed, and their ends are the answer."""
+    result, needs = drive(SearchSettings(depth=3), Driver(finish_at=2, picks=1))
+    assert kinds(needs) == ["Expanding", "Choosing", "Expanding", "Choosing", "Completing"]
+    assert result.tails == ((),)
+
+
+def test_nothing_chosen_opens_what_was_passed_over() -> None:
+    """It is the graph that has none only where each depth was open; no answer call is paid for."""
+    result, needs = drive(SearchSettings(depth=2), Driver(picks=0))
+    assert result == SearchResult(exhausted=True)
+    assert kinds(needs) == ["Expanding", "Choosing"] * 2
+    assert [len(need.partial_paths) for need in needs if isinstance(need, Expanding)] == [1, 2]
+
+
+def test_a_model_that_does_not_judge_ends_where_it_picks_nothing() -> None:
+    """Nothing was called insufficient: what was picked before is judged by the answer call."""
+
+    def answer(need: Need[object]) -> Any:
+        match need:
+            case Choosing():
+                return Decision(tuple(need.numbered)[:1] if need.depth == 1 else ())
+        return Driver()(need)
+
+    result, needs = drive(SearchSettings(depth=3), answer)
+    assert kinds(needs) == ["Expanding", "Choosing", "Expanding", "Choosing", "Answering", "Completing"]
+    assert len(result.paths) == 1
+
+
+def test_what_was_picked_stays_in_sight() -> None:
+    """Under its number, by which it can decide later: a verdict rests on it, and on nothing else."""
+
+    def answer(need: Need[object]) -> Any:
+        match need:
+            case Choosing(depth=2):
+                return Decision((1, 3), decides=True, verdict="no")
+        return Driver(picks=1)(need)
+
+    result, needs = drive(SearchSettings(depth=2), answer, together=True)
+    first, second = [need for need in needs if isinstance(need, Choosing)]
+    assert (first.numbers, first.kept) == ((1, 2), ())
+    assert (second.numbers, second.kept) == ((3, 4, 1), first.offers[:1])
+    assert result.paths == (first.offers[0], second.offers[0])
+    assert (result.conclusion.verdict, kinds(needs)[-1]) == ("no", "Completing")
+
+
+def group(count: int) -> Step:
+    """A group of so many ends."""
+    relation = Iri("http://x/r/part")
+    edges = tuple(Edge(TOPIC, relation, Iri(f"http://x/e{number}"), "out", "e") for number in range(count))
+    return Step(0, DirectedRelation(relation, "out"), edges, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("ends", "count", "asked"), [((), 20, False), ((2,), 8, False), ((2,), 20, True), ((0,), 20, True)]
+)
+def test_ends_that_are_not_shown_are_told_apart_by_the_answer_call(
+    ends: tuple[int, ...], count: int, asked: bool
+) -> None:
+    """Where all answer, or those that do were shown, there is nothing left to ask."""
+
+    def answer(need: Need[object]) -> Any:
+        match need:
+            case Expanding():
+                return Expansion((group(count), step("other")), complete=True)
+            case Choosing():
+                return Decision((1,), decides=True, ends={1: ends} if ends else {})
+            case Answering():
+                return Conclusion((1,), {1: (7,)})
+        return Driver()(need)
+
+    result, needs = drive(SearchSettings(), answer)
+    assert ("Answering" in kinds(needs)) == asked
+    assert result.tails == (((7,),) if asked else (ends,))
+
+
+def test_a_single_offer_costs_no_choice() -> None:
+    """It is walked on, and judged with what comes after it."""
+
+    def answer(need: Need[object]) -> Any:
+        match need:
+            case Expanding(depth=1):
+                return Expansion((step("only"),), complete=True)
+            case Expanding():
+                return Expansion((step("a", "only"), step("b", "only")), complete=True)
+            case Choosing():
+                assert (need.numbers, need.depth) == ((2, 3, 1), 2)
+                return Decision((1,), decides=True)
+        return Driver()(need)
+
+    result, needs = drive(SearchSettings(), answer)
+    assert kinds(needs) == ["Expanding", "Expanding", "Choosing", "Completing"]
+    assert [path.chain[-1].relation.local_name for path in result.paths] == ["only"]
+
+
+def test_topics_without_a_pick_stay_open() -> None:
+    """Their further offers share the next page with what the picks of the others lead to."""
+    pages: list[list[str]] = []
+
+    def answer(need: Need[object]) -> Any:
+        match need:
+            case Expanding(depth=1):
+                steps = [step(f"a{n}", "topic") for n in range(4)] + [step(f"b{n}", "other", 1) for n in range(4)]
+                return Expansion((steps[0], *steps[4:6], *steps[1:4], *steps[6:]), complete=True, page=4)
+            case Expanding():
+                return Expansion(tuple(step(f"c{n}", "a0") for n in range(4)), complete=True, page=4)
+            case Choosing():
+                pages.append([path.chain[-1].relation.local_name for path in need.offers])
+                return Decision(need.numbers[:1], decides=len(pages) == 2)
+        return Driver()(need)
+
+    drive(SearchSettings(), answer, topics=(TOPIC, OTHER))
+    assert pages == [["a0", "b0", "b1", "a1"], ["c0", "c1", "b2", "b3"]]
+
+
+def test_more_shows_further_offers_beside_what_was_picked() -> None:
+    """Of the same topic, too; without it they wait until there is nothing else."""
+    pages: list[list[str]] = []
+
+    def answer(need: Need[object], more: bool) -> Any:
+        match need:
+            case Expanding():
+                names = [f"d{need.depth}{n}" for n in range(4)]
+                return Expansion(tuple(step(name) for name in names), complete=True, page=2)
+            case Choosing():
+                pages.append([path.chain[-1].relation.local_name for path in need.offers])
+                return Decision(need.numbers[:1], decides=False, more=more)
+        return Driver()(need)
+
+    drive(SearchSettings(depth=2), lambda need: answer(need, more=True))
+    drive(SearchSettings(depth=2), lambda need: answer(need, more=False))
+    assert pages == [["d10", "d11"], ["d20", "d12"], ["d10", "d11"], ["d20", "d21"]]
+
+
+def test_without_a_plan_all_is_shown_at_once() -> None:
+    """The first page is as long as the settings say of that, later ones half as long: no keywords rank for them."""
+    walk = fidelis.search(Task((TOPIC,), SearchSettings(show_all=25), planned=False))
+    first = next(walk)
+    assert isinstance(first, Expanding)
+    assert first.page == 25
+    walk.send(Driver()(first))
+    second = walk.send(Decision((1,), decides=False))
+    assert isinstance(second, Expanding)
+    assert second.page == 12
