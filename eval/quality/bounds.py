@@ -2,8 +2,8 @@
 
 FiDeLiS with default settings is asked a sample of each set (seed 0; `--limit 0` asks all). The graph is in process and
 MiniLM ranks. CWQ's conditions are its checks where the graph has them; the questions whose conditions it has all are
-asked by themselves, too. `found` is the share of questions of which an answer is found. `eval/quality/methods.py` has Hits@1 of the
-other methods.
+asked by themselves, too. `found` is the share of questions of which an answer is found. `eval/quality/methods.py` has
+Hits@1 of the other methods.
 
 A set may ask for facts that its graph lacks: of MetaQA's questions those without a gold path (`proven` is the share of
 the others, `found of these` is what is found of them). Some of their topics stand in no fact at all (`unknown topics`).
