@@ -1,239 +1,275 @@
-"""How likely an answer of `local` is right: collects evidence, fits the weights of `models/confidence.toml`, measures.
+"""How likely an answer of `local` is right: fits the weights of `models/confidence.toml`, and measures them.
 
-Asked are the tuning halves of our natural questions and of public sets, with no depth told; a third of the public
-ones are robbed of their answers: no edge that leads to one is returned, so that any answer is wrong. The halves of a
-set share no topic (by a hash of its IRI). Reported is what was not fitted on: the other halves, and each graph with
-weights that were fitted on the other graphs.
+Fitted on the tuning halves of what `eval/quality/evidence.py` has kept. Reported is what was not fitted on: the other
+halves, and each graph with weights that were fitted on the other graphs.
 
-    python -m eval.quality.calibration --ask 150 -e minilm   # asks, keeps the evidence in eval/results/calibration/
-    python -m eval.quality.calibration                       # fits and measures, prints
-    python -m eval.quality.calibration --write               # and keeps weights, figures and diagram
+    python -m eval.quality.calibration            # fits, measures, prints
+    python -m eval.quality.calibration --write    # and keeps weights, figures, tables and diagram
 """
 
 import argparse
-import asyncio
-import gzip
-import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+import datetime as dt
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
-from eval.support.report import FOLDER, options
-from fedkg.bench.data import definitions, loaders
-from fedkg.bench.data.definitions import Definition
-from fedkg.bench.data.questions import BenchmarkQuestion, drawn
-from fedkg.bench.run import runner
-from fedkg.bench.run.asking import AskingTask, asked
-from fedkg.bench.run.gold_table import gold_table
-from fedkg.bench.scoring.scores import score
-from fedkg.cache.memory import MemoryStore
+from eval.quality.evidence import EMBEDDERS, KEPT, OURS, Sample, samples_of
+from eval.support.report import Report, options
+from fedkg.bench.report.plots import curves
+from fedkg.config.resources import folder
 from fedkg.config.settings import Settings
-from fedkg.core.choice import ChainEvidence, Conclusion
-from fedkg.core.path import Neighbourhood
-from fedkg.core.question import Match
-from fedkg.core.terms import Direction, Edge, Iri, Literal, Term
-from fedkg.embed.base import Similarity
-from fedkg.graph.base import Graph
-from fedkg.reasoner.base import Call
-from fedkg.reasoner.local.model import LocalModel
-from fedkg.session import Session
-from fedkg.wiring.adapters import text_similarity
+from fedkg.reasoner.local.confidence import FILE, OTHER, Calibration, features
 
-HALVES = ("tuning", "test")
-OURS = ("natural-codex-m", "natural-biomed")
-PUBLIC = ("metaqa-1hop", "metaqa-2hop", "metaqa-3hop", "pathquestion-2h", "pathquestion-3h", "webqsp-fb15k237")
-EMBEDDERS = ("minilm", "bm25", "hashing")
-KEPT = FOLDER / "results" / "calibration"
-ROBBED = 3
-"""One of so many public questions is robbed of its answers."""
+Vector = NDArray[np.float64]
+THRESHOLDS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
+DIAGONAL = {"as it says": ((0.0, 0.0), (1.0, 1.0))}
+HEAD = """# How likely an answer of the model `local` is right: logistic regressions over the features that
+# fedkg/reasoner/local/confidence.py computes, a table for each family of embedders.
+# Written by `python -m eval.quality.calibration --write`; figures in eval/results/calibration.md.
+
+"""
 
 
-class Sample(msgspec.Struct, frozen=True, kw_only=True):
-    """One question that was asked: the evidence for its answer, and how right that is, in 0..1.
+SIGNS = {
+    "score": 1,
+    "margin": 1,
+    "unsaid": -1,
+    "unasked": -1,
+    "fits": 1,
+    "misfits": -1,
+    "against": -1,
+    "further": -1,
+    "left": -1,
+    "weakest": 1,
+    "said": 1,
+    "elsewhere": -1,
+    "names": -1,
+    "renamed": -1,
+    "ends": -1,
+}
+"""What each feature can only say: for the chain or against it. It has no weight where it would say the contrary."""
+RIDGE = 1.0
+"""Weight of the squared weights, of features scaled to a deviation of one."""
+ROUNDS = 5_000
+LEAST = 1e-9
 
-    `lacking` is what the graph lacks, `answered` whether there was an answer, `marked` whether it had a caveat already.
+
+def usable(samples: Iterable[Sample]) -> list[Sample]:
+    """The samples with an answer whose confidence there is to tell."""
+    return [one for one in samples if one.answered and one.evidence]
+
+
+def weighted(samples: Sequence[Sample]) -> Vector:
+    """The weight of each sample: sets count alike, ours as much as all public ones, and all together their number."""
+    counts = Counter(one.set for one in samples)
+    public = sum(name not in OURS for name in counts) or 1
+    share = [1 / counts[one.set] / (public if one.set not in OURS else max(1, len(counts) - public)) for one in samples]
+    return np.array(share) * len(samples) / sum(share)
+
+
+def fitted(samples: Sequence[Sample]) -> Calibration:
+    """The weights that make these samples likeliest, none of which counts the wrong way.
+
+    Logistic regression with an L2 penalty on the weights of scaled features, by projected gradients: convex, so that
+    the same samples always give the same weights.
     """
-
-    set: str
-    half: str
-    id: str
-    lacking: str = ""
-    answered: bool = True
-    marked: bool = False
-    right: float = 0.0
-    evidence: ChainEvidence | None = None
-
-
-class Part(msgspec.Struct, frozen=True):
-    """A half of a set."""
-
-    set: str
-    half: str
-
-
-# ---- asking ----
+    names, signs = list(SIGNS), np.array(list(SIGNS.values()))
+    table_ = np.array([[features(one.evidence)[name] for name in names] for one in samples if one.evidence])
+    right, counts = np.array([one.right for one in samples]), weighted(samples)
+    middle, spread = table_.mean(axis=0), table_.std(axis=0) + LEAST
+    scaled = np.column_stack([np.ones(len(table_)), signs * (table_ - middle) / spread])
+    penalty = np.array([0.0] + [RIDGE] * len(names))
+    length = 1 / (np.linalg.eigvalsh((scaled * counts[:, np.newaxis]).T @ scaled)[-1] / 4 + RIDGE)
+    weights = np.zeros(len(names) + 1)
+    for _ in range(ROUNDS):
+        sure = 1 / (1 + np.exp(-scaled @ weights))
+        weights += length * (scaled.T @ (counts * (right - sure)) - penalty * weights)
+        weights[1:] = np.maximum(weights[1:], 0.0)
+    raw = signs * weights[1:] / spread
+    kept = {name: float(weight) for name, weight in zip(names, raw, strict=True) if weight}
+    return Calibration(float(weights[0] - raw @ middle), kept)
 
 
-class Noting(LocalModel):
-    """The model `local`, which keeps its latest conclusion."""
-
-    latest: Conclusion = Conclusion()
-
-    async def ask(self, call: Call[Any]) -> Any:
-        """The reply of `local`."""
-        reply = await super().ask(call)
-        if isinstance(reply, Conclusion):
-            self.latest = reply
-        return reply
+# ---- measuring ----
 
 
-class Robbed:
-    """A graph that returns no edge to the entities that are `gone`."""
+class Judged(NamedTuple):
+    """A sample with the confidence in it."""
 
-    def __init__(self, graph: Graph) -> None:
-        self.name = graph.name
-        self.gone: Collection[str] = ()
-        self._graph = graph
-
-    async def neighbours(self, entities: Sequence[Iri], direction: Direction) -> list[Neighbourhood]:
-        """The neighbourhoods without those edges."""
-        return [self._robbed(near) for near in await self._graph.neighbours(entities, direction)]
-
-    def _robbed(self, near: Neighbourhood) -> Neighbourhood:
-        kept = tuple(edge for edge in near.edges if _key(edge.end) not in self.gone)
-        return near if len(kept) == len(near.edges) else msgspec.structs.replace(near, edges=kept)
-
-    async def labels(self, terms: Iterable[Term]) -> dict[Term, str]:
-        """The graph's."""
-        return await self._graph.labels(terms)
-
-    async def search(self, texts: Sequence[str], limit: int = 10) -> Mapping[str, list[Match]]:
-        """The graph's."""
-        return await self._graph.search(texts, limit)
-
-    async def lookup(self, texts: Sequence[str], limit: int = 10) -> Mapping[str, list[Match]]:
-        """The graph's."""
-        return await self._graph.lookup(texts, limit)
-
-    async def describe(self, matches: Sequence[Match]) -> list[Match]:
-        """The graph's."""
-        return await self._graph.describe(matches)
-
-    async def nearest(self, text: str, limit: int = 5) -> list[Match]:
-        """The graph's."""
-        return await self._graph.nearest(text, limit)
-
-    async def links(self, entities: Sequence[Iri]) -> list[Edge]:
-        """The graph's."""
-        return await self._graph.links(entities)
-
-    async def holds(self, edges: Sequence[Edge]) -> list[bool | None]:
-        """The graph's."""
-        return await self._graph.holds(edges)
-
-    async def close(self) -> None:
-        """Left to the session that opened the graph."""
+    sample: Sample
+    confidence: float
 
 
-def _key(term: Term) -> str:
-    return term.value if isinstance(term, Iri | Literal) else term.text
+def judged(samples: Sequence[Sample], calibration: Calibration) -> list[Judged]:
+    """All samples; what has no answer has no confidence."""
+    return [Judged(one, calibration.confidence(one.evidence) if one.evidence else 0.0) for one in samples]
 
 
-class Asking(msgspec.Struct, frozen=True):
-    """What questions of one set are asked with."""
-
-    session: Session
-    graph: Robbed
-    model: Noting
-
-    async def sample(self, question: BenchmarkQuestion, definition: Definition, part: Part) -> Sample:
-        """What came of one question; one that is to be robbed is."""
-        taken = part.set not in OURS and number(question.id) % ROBBED == 0
-        self.graph.gone, self.model.latest = (), Conclusion()
-        if taken:
-            self.graph.gone = await self._answers(question)
-        record = await asked(self.session, AskingTask(self.session.settings, definition, verify=False), question)
-        if record.error and not record.error.startswith("TopicError"):
-            print(record.id, record.error)
-        lacking = "answer" if taken else question.unanswerable
-        return Sample(
-            set=part.set,
-            half=part.half,
-            id=question.id,
-            lacking=lacking,
-            answered=bool(record.answers),
-            marked=bool(record.caveats),
-            right=0.0 if lacking else score(record).accuracy,
-            evidence=self.model.latest.evidence,
+def held_out(samples: Sequence[Sample]) -> list[Judged]:
+    """The tuning samples of each graph with weights that were fitted on those of the other graphs."""
+    tuning = [one for one in samples if one.half == "tuning"]
+    graphs = sorted({graph(one) for one in tuning})
+    return [
+        each
+        for name in graphs
+        for each in judged(
+            [one for one in tuning if graph(one) == name], fitted(usable(one for one in tuning if graph(one) != name))
         )
-
-    async def _answers(self, question: BenchmarkQuestion) -> frozenset[str]:
-        """What its answers are in the graph: IRIs and values."""
-        golds = (await gold_table(question, await self.session.graph())).answers
-        return frozenset({gold.key for gold in golds} | {iri for gold in golds for iri in gold.entities})
+    ]
 
 
-def parts(name: str, data: Path, most: int) -> Iterator[tuple[Part, Definition, list[BenchmarkQuestion]]]:
-    """At most `most` questions of each half of a set; a public one is halved by the questions' first topics."""
-    for place, half in enumerate(HALVES):
-        part = Part(name, half)
-        definition = definitions.find(f"{name}-{half}" if name in OURS else name)
-        read = loaders.read(definition, data, skip_bad=True)[0]
-        mine = read if name in OURS else [one for one in read if number(_topic(one)) % len(HALVES) == place]
-        yield part, definition, drawn(mine, most, 0)
+def graph(sample: Sample) -> str:
+    """The graph that a sample's set is asked of."""
+    return sample.set if sample.set in OURS else sample.set.rpartition("-")[0]
 
 
-def _topic(question: BenchmarkQuestion) -> str:
-    return question.topic_entities[0].key.casefold() if question.topic_entities else question.id
+def standings(all_: Sequence[Judged], guess: float, refuse: float) -> dict[str, float]:
+    """The figures with these thresholds; of no answers of a kind none."""
+    answers = [one for one in all_ if one.sample.answered and one.confidence >= refuse]
+    unmarked = [one for one in answers if one.confidence >= guess and not one.sample.marked]
+    there = [one for one in all_ if not one.sample.lacking]
+    lacking = [one for one in all_ if one.sample.lacking]
+    sure = {id(one) for one in unmarked}
+    shares = {
+        "unmarked": [one.sample.right for one in unmarked],
+        "refused": [id(one) not in sure for one in lacking],
+        "answerable": [one.sample.right if one in answers else 0.0 for one in there],
+        "answerable without refusing": [one.sample.right for one in there],
+        "answerable unmarked": [one.sample.right * (id(one) in sure) for one in there],
+    }
+    means = {name: round(fmean(values), 3) for name, values in shares.items() if values}
+    return {"questions": len(all_), "unmarked answers": len(unmarked)} | means
 
 
-def number(text: str) -> int:
-    """A number that a text always has."""
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4])
+BINS = 10
+FEWEST = 8
+"""Answers of a bin; one with fewer is not drawn."""
 
 
-async def collected(name: str, data: Path, most: int, similarity: Similarity) -> list[Sample]:
-    """The samples of both halves of a set, all asked with the default depth and without thresholds."""
-    asking = list(parts(name, data, most))
-    plain = Settings(cache=False, replies=False, refuse_below=0.0, guess_below=0.0)
-    settings = runner.with_graph(plain, asking[0][1], data)
-    async with Session(settings=settings, similarity=similarity) as source:
-        graph, model = Robbed(await source.graph()), Noting(similarity)
-        async with Session(settings=plain, graph=graph, similarity=similarity, reasoner=model) as session:
-            task = Asking(session, graph, model)
-            return [await task.sample(one, definition, part) for part, definition, all_ in asking for one in all_]
+def bins(all_: Sequence[Judged]) -> list[tuple[float, float, int]]:
+    """Mean confidence, share of right ones, and number of the answers in each tenth."""
+    answers = [one for one in all_ if one.sample.answered]
+    tenths = [[one for one in answers if min(BINS - 1, int(one.confidence * BINS)) == place] for place in range(BINS)]
+    return [
+        (fmean(one.confidence for one in group), fmean(one.sample.right for one in group), len(group))
+        for group in tenths
+        if group
+    ]
 
 
-def ask(chosen: argparse.Namespace) -> None:
-    """Keeps the samples of each set, which replace older ones of that set."""
-    similarity = text_similarity(Settings(embedder=chosen.embedder), MemoryStore())
-    file = KEPT / f"{chosen.embedder}.jsonl.gz"
-    for name in chosen.sets:
-        samples = [one for one in samples_of(file) if one.set != name]
-        samples += asyncio.run(collected(name, chosen.data, chosen.ask, similarity))
-        KEPT.mkdir(parents=True, exist_ok=True)
-        lines = b"".join(msgspec.json.encode(one) + b"\n" for one in samples)
-        file.write_bytes(gzip.compress(lines, mtime=0))
-        print(name, len(samples), flush=True)
+def error(all_: Sequence[Judged]) -> float:
+    """The expected calibration error: how far confidence and share of right ones are apart, in the mean."""
+    drawn_ = bins(all_)
+    return round(sum(abs(sure - right) * n for sure, right, n in drawn_) / sum(n for *_, n in drawn_), 3)
 
 
-def samples_of(file: Path) -> list[Sample]:
-    """The kept samples; none where there is no such file."""
-    lines = gzip.decompress(file.read_bytes()).splitlines() if file.is_file() else []
-    return [msgspec.json.decode(line, type=Sample) for line in lines]
+def measured(samples: Sequence[Sample], settings: Settings) -> dict[str, Any]:
+    """What is reported of one embedder: figures of what was not fitted on, by graph, and by threshold."""
+    calibration = fitted(usable(one for one in samples if one.half == "tuning"))
+    other = {
+        "other halves": judged([one for one in samples if one.half == "test"], calibration),
+        "other graphs": held_out(samples),
+    }
+    figures: dict[str, Any] = {"weights": msgspec.to_builtins(calibration)}
+    for name, all_ in other.items():
+        figures[name] = {
+            "all": standings(all_, settings.guess_below, settings.refuse_below),
+            "error": error(all_),
+            "bins": [tuple(round(value, 3) for value in one) for one in bins(all_)],
+            "graphs": {
+                which: standings(
+                    [one for one in all_ if graph(one.sample) == which], settings.guess_below, settings.refuse_below
+                )
+                for which in sorted({graph(one.sample) for one in all_})
+            },
+            "thresholds": {str(at): standings(all_, at, settings.refuse_below) for at in THRESHOLDS},
+        }
+    return figures
+
+
+def fit(chosen: argparse.Namespace) -> None:
+    """Fits and measures; with `--write` keeps weights, figures, tables and diagram."""
+    report, lines = Report("calibration", write=chosen.write), {}
+    kept = {embedder: samples_of(KEPT / f"{embedder}.jsonl.gz") for embedder in EMBEDDERS}
+    tables = []
+    for embedder, samples in kept.items():
+        if samples:
+            report.add(embedder, figures := measured(samples, Settings()))
+            tables.append(table(embedder, samples))
+            for part in ("other halves", "other graphs"):
+                points = [(sure, right) for sure, right, n in figures[part]["bins"] if n >= FEWEST]
+                lines[f"{embedder}, {part}"] = points
+    tables.append(table(OTHER, [one for samples in kept.values() for one in samples]))
+    report.attach("md", written(report.figures))
+    report.attach("svg", curves("Reliability", "confidence", "share of right answers", lines | DIAGONAL))
+    if chosen.write:
+        (folder("models") / FILE).write_text(HEAD + "\n".join(tables), encoding="utf-8")
+    report.close()
+
+
+def table(name: str, samples: Sequence[Sample]) -> str:
+    """The weights as they stand in the file."""
+    tuning = [one for one in samples if one.half == "tuning"]
+    calibration = fitted(usable(tuning))
+    sets = ", ".join(f'"{name}"' for name in sorted({one.set for one in tuning}))
+    weights = "\n".join(f"{name} = {weight:.4f}" for name, weight in calibration.weights.items())
+    about = f'fitted = "{dt.datetime.now(dt.UTC).date().isoformat()}"\nsets = [{sets}]'
+    return f"[{name}]\n{about}\nintercept = {calibration.intercept:.4f}\n\n[{name}.weights]\n{weights}\n"
+
+
+def written(figures: Mapping[str, Any]) -> str:
+    """The figures as a page of tables."""
+    settings = Settings()
+    columns = list(COLUMNS)
+    page = [
+        "# Confidence of `local` on what it was not fitted on",
+        "",
+        f"Marked as a guess below {settings.guess_below}, refused below {settings.refuse_below}. Shares in 0..1.",
+        "A third of the questions have no answer in the graph. Made by `python -m eval.quality.calibration --write`.",
+        "",
+        f"| embedder | not fitted on | graph | {' | '.join(columns)} |",
+        f"|{'---|' * (3 + len(columns))}",
+    ]
+    for embedder, parts in figures.items():
+        for part in ("other halves", "other graphs"):
+            groups = {"all": parts[part]["all"]} | parts[part]["graphs"]
+            page += [_row(embedder, part, name, one) for name, one in groups.items()]
+    page += [
+        "",
+        f"| embedder | not fitted on | guess below | {' | '.join(columns)} |",
+        f"|{'---|' * (3 + len(columns))}",
+    ]
+    for embedder, parts in figures.items():
+        for part in ("other halves", "other graphs"):
+            page += [_row(embedder, part, name, one) for name, one in parts[part]["thresholds"].items()]
+    return "\n".join(page) + "\n"
+
+
+COLUMNS = {
+    "questions": "questions",
+    "unmarked answers": "unmarked answers",
+    "right of the unmarked": "unmarked",
+    "unanswerable refused or marked": "refused",
+    "right of the answerable": "answerable",
+    "without refusing": "answerable without refusing",
+    "right and unmarked of the answerable": "answerable unmarked",
+}
+
+
+def _row(*cells: Any) -> str:
+    *names, figures = cells
+    shown = [figures.get(key, "") for key in COLUMNS.values()]
+    return f"| {' | '.join(str(cell) for cell in (*names, *shown))} |"
 
 
 def main() -> None:
-    """Asks, or fits and measures."""
-    parser = options(__doc__ or "")
-    parser.add_argument("--ask", type=int, metavar="N", help="ask N questions of each half")
-    parser.add_argument("-e", "--embedder", choices=EMBEDDERS, default="minilm")
-    parser.add_argument("--sets", nargs="*", default=[*OURS, *PUBLIC])
-    chosen = parser.parse_args()
-    if chosen.ask:
-        ask(chosen)
+    """Fits and measures."""
+    fit(options(__doc__ or "").parse_args())
 
 
 if __name__ == "__main__":

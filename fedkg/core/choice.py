@@ -115,8 +115,9 @@ class ChainEvidence(msgspec.Struct, frozen=True):
     where they do, -1 where they do not, 0 where either is unknown. `against` are the steps that go against what the
     question says of their direction. `hops` is its length, `ends` how many it leads to. `left` is how much better the
     chain fits part of the question than all of it, `weakest` how much the relation that is said worst is like the words
-    that say it best. `names` is how many names the question has beside its topics, `renamed` whether the graph calls
-    the topic otherwise than the question does.
+    that say it best. `said` is how well its relations say each word of the question, on average, and `elsewhere` how
+    much better a relation beside the chain says one of them than its own do. `names` is how many names the question has
+    beside its topics, `renamed` whether the graph calls the topic otherwise than the question does.
     """
 
     nearest: int = 0
@@ -130,6 +131,8 @@ class ChainEvidence(msgspec.Struct, frozen=True):
     ends: int = 0
     left: float = 0.0
     weakest: float = 0.0
+    said: float = 0.0
+    elsewhere: float = 0.0
     names: int = 0
     renamed: bool = False
 

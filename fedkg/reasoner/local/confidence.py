@@ -54,6 +54,8 @@ def features(evidence: ChainEvidence) -> dict[str, float]:
         "further": float(max(0, evidence.hops - 1)),
         "left": evidence.left,
         "weakest": evidence.weakest,
+        "said": evidence.said,
+        "elsewhere": evidence.elsewhere,
         "names": float(min(MOST_NAMES, evidence.names)),
         "renamed": float(evidence.renamed),
         "ends": math.log2(min(MOST_ENDS, max(1, evidence.ends))),

@@ -3,13 +3,16 @@
 import functools
 from collections.abc import Collection, Sequence
 
+import numpy as np
+
 from fedkg.common.normalize import content_words, normalized_answer, without
 from fedkg.core.choice import ChainEvidence, PromptCandidate
+from fedkg.embed.base import Matrix
 from fedkg.reasoner.local.chains import RelationChain
 from fedkg.reasoner.local.likeness import covered
 from fedkg.reasoner.local.reading import ChainJudgement
 
-__all__ = ["evidence"]
+__all__ = ["evidence", "question_words", "shared"]
 
 
 def evidence(
@@ -46,3 +49,20 @@ def _names(question: str, topics: Collection[str]) -> int:
     words = rest.split()
     later = words[1:] if words[:1] == text.split()[:1] else words
     return sum(word != word.lower() and bool(content_words(word)) for word in later)
+
+
+def question_words(question: str, paths: Sequence[PromptCandidate]) -> tuple[str, ...]:
+    """The content words of the question without the topics of all paths."""
+    topics = {other.topic for path in paths for other in (path, *path.also)}
+    return content_words(functools.reduce(without, sorted(topics, key=len, reverse=True), question))
+
+
+def shared(likeness: Matrix, relations: Sequence[str], chain: Collection[str]) -> tuple[float, float]:
+    """How well the chain's relations say each word on average, and how much better another one says one of them.
+
+    `likeness` is that of words and relations, shape (words, relations).
+    """
+    own = np.array([name in chain for name in relations])
+    said = likeness[:, own].max(axis=1, initial=0.0)
+    others = likeness[:, ~own].max(axis=1, initial=0.0)
+    return float(said.mean()) if len(said) else 0.0, float((others - said).max(initial=0.0))

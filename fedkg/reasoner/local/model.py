@@ -12,7 +12,16 @@ import msgspec
 
 from fedkg.common.normalize import content_words
 from fedkg.config.settings import ConstraintLevel
-from fedkg.core.choice import Choice, Conclusion, Decision, ModelOnlyAnswer, PromptCandidate, RelationPath, Verdict
+from fedkg.core.choice import (
+    ChainEvidence,
+    Choice,
+    Conclusion,
+    Decision,
+    ModelOnlyAnswer,
+    PromptCandidate,
+    RelationPath,
+    Verdict,
+)
 from fedkg.core.nameless import NO_NAME
 from fedkg.core.question import Kind, Plan, guessed
 from fedkg.embed.base import Matrix, Similarity
@@ -30,7 +39,8 @@ from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
 from fedkg.reasoner.calls.relation_paths import RelationPathsCall
 from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
 from fedkg.reasoner.local.chains import RelationChain, chain_of
-from fedkg.reasoner.local.evidence import evidence
+from fedkg.reasoner.local.confidence import Calibration, of_embedder
+from fedkg.reasoner.local.evidence import evidence, question_words, shared
 from fedkg.reasoner.local.likeness import likeness
 from fedkg.reasoner.local.reading import ChainJudgement, Reading, reading_of, together
 from fedkg.reasoner.local.verdict import verdict
@@ -54,7 +64,10 @@ REPLIES: CallTable["LocalModel"] = CallTable()
 
 
 class LocalModel:
-    """Chooses by how well the question without its topic says the relations of a chain."""
+    """Chooses by how well the question without its topic says the relations of a chain.
+
+    `calibration` tells how likely that is right; without one it is the bundled one for that similarity.
+    """
 
     name = "local"
     exhaustive = True
@@ -63,8 +76,9 @@ class LocalModel:
     constraint_limit = 0
     abstains: frozenset[Kind] = frozenset({"claim", "choice"})
 
-    def __init__(self, similarity: Similarity) -> None:
+    def __init__(self, similarity: Similarity, calibration: Calibration | None = None) -> None:
         self._similarity = similarity
+        self._calibration = calibration or of_embedder(similarity.name)
 
     async def ask(self, call: Call[Reply]) -> Reply:
         """The reply to the call. Raises ModelDeclinedError for a kind of call that it has no reply to."""
@@ -109,12 +123,10 @@ class LocalModel:
     async def _enough(self, call: AdequacyCall) -> bool:
         """Whether the best chain covers all of the question: without some of the words it would fit no better."""
         conclusion = await self._best_path(call.question, call.paths)
-        if not conclusion.paths or conclusion.note:
+        known = conclusion.evidence
+        if not conclusion.paths or known is None or known.score < self._similarity.weak:
             return False
-        best = [chain_of(call.paths[conclusion.paths[0] - 1])]
-        [whole] = await self._fits(call.question, best)
-        [part] = await self._fits(call.question, best, partly=True)
-        return part - whole <= LEFT
+        return known.left <= LEFT
 
     @REPLIES.replies_to(ScoreRelationsCall)
     async def _score_relations(self, call: ScoreRelationsCall) -> tuple[float, ...]:
@@ -195,16 +207,34 @@ class LocalModel:
             return Conclusion()
         features = evidence(question, offered, chains, judged, best)
         [fit] = await self._fits(question, [chains[best]], partly=True)
-        weakest = await self._weakest(question, chains[best])
-        features = msgspec.structs.replace(features, left=fit - judged[best].fit, weakest=weakest)
+        features = await self._weighed(question, offered, best, features, fit - judged[best].fit)
         if decide:
-            return verdict(question, offered, judged, features)
-        if fit <= self._similarity.unrelated or (features.against and features.hops == 1):
+            return self._sure(verdict(question, offered, judged, features))
+        if fit <= self._similarity.unrelated:
             return Conclusion(evidence=features)
-        share = _share(judged[best].score)
-        weak = share < self._similarity.weak
-        note = f"this is a guess: its relations resemble the question by {share:.2f} only" if weak else ""
-        return Conclusion((offered[best].number,), note=note, evidence=features)
+        if features.against and features.hops == 1:  # "Who did Pulp Fiction direct?": the other way round it is stated
+            return Conclusion((offered[best].number,), evidence=features, confidence=0.0)
+        return self._sure(Conclusion((offered[best].number,), evidence=features))
+
+    def _sure(self, conclusion: Conclusion) -> Conclusion:
+        """The conclusion with its confidence, where it has taken paths."""
+        if not conclusion.paths or conclusion.evidence is None:
+            return conclusion
+        return msgspec.structs.replace(conclusion, confidence=self._calibration.confidence(conclusion.evidence))
+
+    async def _weighed(
+        self, question: str, paths: Sequence[PromptCandidate], best: int, known: ChainEvidence, left: float
+    ) -> ChainEvidence:
+        """The evidence for the path at the place `best` with what takes likenesses."""
+        chain = chain_of(paths[best])
+        spans = await self._likeness(reading_of(question, chain.topic, (chain.topic,)), [chain])
+        weakest = min((float(spans[name].max()) for name in chain.relations), default=0.0)
+        words = question_words(question, paths)
+        names = list(dict.fromkeys(name for path in paths for name in path.relations))
+        said, elsewhere = shared(
+            likeness(words, names, await self._similarity.table(words, names)), names, chain.relations
+        )
+        return msgspec.structs.replace(known, left=left, weakest=weakest, said=said, elsewhere=elsewhere)
 
     async def _met(self, question: str, paths: Sequence[PromptCandidate]) -> list[ChainJudgement]:
         """How well the chain of each path is said; of one that stands for several the mean of all."""
@@ -231,11 +261,6 @@ class LocalModel:
     async def _fits(self, question: str, chains: Sequence[RelationChain], *, partly: bool = False) -> list[float]:
         """How well each chain is said by the question without its topic."""
         return [one.fit for one in await self._judged(question, chains, partly=partly)]
-
-    async def _weakest(self, question: str, chain: RelationChain) -> float:
-        """How much the relation that the question says worst is like the words that say it best."""
-        said = await self._likeness(reading_of(question, chain.topic, (chain.topic,)), [chain])
-        return min((float(said[name].max()) for name in chain.relations), default=0.0)
 
     async def _judged(
         self, question: str, chains: Sequence[RelationChain], *, partly: bool = False

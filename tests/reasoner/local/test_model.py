@@ -23,6 +23,7 @@ from fedkg.reasoner.calls.plan import PlanCall
 from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
 from fedkg.reasoner.calls.relation_paths import RelationPathsCall
 from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
+from fedkg.reasoner.local.confidence import Calibration
 from fedkg.reasoner.local.model import LEAST, PLANNED, LocalModel
 
 QUESTION = "where was the wife of Peter Jackson born?"
@@ -160,14 +161,21 @@ async def test_several_topics_are_compared_without_their_mentions() -> None:
     assert not any("peter" in query or "fran" in query for query in similarity.queries)
 
 
-async def test_what_resembles_nothing_is_no_answer_and_little_is_a_guess() -> None:
-    """A chain that shares nothing with the question is not offered as its answer; a weak one says that it is weak."""
+async def test_what_resembles_nothing_is_no_answer_and_little_is_no_confidence() -> None:
+    """A chain that shares nothing with the question is not offered as its answer; a weak one has less confidence."""
     assert (await LocalModel(Told()).ask(AnswerCall(QUESTION, Plan(()), [offer(1, "film")]))).paths == ()
     weak = await LocalModel(Told(spouse="wife")).ask(
         AnswerCall("Peter Jackson's wife's uncle's dog", Plan(()), [offer(1, "spouse", "film", "award")])
     )
-    assert (weak.paths, "guess" in weak.note) == ((1,), True)
-    assert (await LocalModel(told()).ask(AnswerCall(QUESTION, Plan(()), [offer(1, "spouse")]))).note == ""
+    strong = await LocalModel(told()).ask(AnswerCall(QUESTION, Plan(()), [offer(1, "spouse")]))
+    assert (weak.paths, weak.confidence is not None, strong.confidence is not None) == ((1,), True, True)
+    assert (weak.confidence or 0) < (strong.confidence or 0)
+
+
+async def test_a_calibration_of_ones_own() -> None:
+    """It stands for the bundled one."""
+    model = LocalModel(told(), Calibration(0.0, {}))
+    assert (await model.ask(AnswerCall(QUESTION, Plan(()), [offer(1, "spouse")]))).confidence == 0.5
 
 
 async def test_words_in_common_are_enough_on_a_tiny_graph() -> None:

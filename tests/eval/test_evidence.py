@@ -1,0 +1,31 @@
+"""Asking for the evidence of a confidence."""
+
+from pathlib import Path
+
+from eval.quality.evidence import Noting, Robbed
+from fedkg.core.choice import ChainEvidence
+from fedkg.core.terms import Iri
+from fedkg.embed.bm25 import Bm25Similarity
+from tests.support.pets import session_of
+
+
+async def test_a_robbed_graph_returns_no_edge_to_what_is_gone(pets: Path) -> None:
+    """All other edges stay, and what was asked before is not remembered."""
+    async with session_of(pets) as owner:
+        graph = Robbed(await owner.graph())
+        [ann] = (await graph.search(["Ann"]))["Ann"]
+        [before] = await graph.neighbours([ann.iri], "out")
+        graph.gone = {edge.end.value for edge in before.edges[:1] if isinstance(edge.end, Iri)}
+        [after] = await graph.neighbours([ann.iri], "out")
+    assert graph.gone
+    assert set(before.edges) - set(after.edges) == set(before.edges[:1])
+
+
+async def test_the_evidence_of_an_answer_is_noted(pets: Path) -> None:
+    """The latest conclusion of the model is that of the question asked last."""
+    model = Noting(Bm25Similarity())
+    async with session_of(pets, reasoner=model, refuse_below=0.0) as session:
+        answer = await session.ask("Which pet has Ann?", ["Ann"])
+    assert answer.answers
+    assert isinstance(model.latest.evidence, ChainEvidence)
+    assert answer.confidence == round(model.latest.confidence or -1, 3)
