@@ -172,6 +172,8 @@ async def test_events_end_with_the_answer() -> None:
         "options",
         "method",
         "measures",
+        "confidence",
+        "closest",
         "caveats",
         "confidence",
         "closest",

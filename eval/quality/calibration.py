@@ -37,7 +37,7 @@ HEAD = """# How likely an answer of the model `local` is right: logistic regress
 
 SIGNS = {
     "score": 1,
-    "margin": 1,
+    "rivalry": -1,
     "unsaid": -1,
     "unasked": -1,
     "fits": 1,
@@ -46,10 +46,12 @@ SIGNS = {
     "further": -1,
     "left": -1,
     "weakest": 1,
+    "weak": 1,
     "said": 1,
     "elsewhere": -1,
     "names": -1,
     "renamed": -1,
+    "several": -1,
     "ends": -1,
 }
 """What each feature can only say: for the chain or against it. It has no weight where it would say the contrary."""

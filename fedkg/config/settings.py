@@ -193,7 +193,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     strict: bool = False
     fallback: Fallback = "off"
     guess_below: Share = 0.8
-    refuse_below: Share = 0.2
+    refuse_below: Share = 0.1
     search: SearchSettings = SearchSettings()
     budget: Budget = Budget(seconds=300.0)
     total_budget: Budget = msgspec.field(default=Budget(), name="run")

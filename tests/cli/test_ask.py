@@ -20,7 +20,8 @@ CAPITAL = "What is the capital of Ruritania?"
 
 def test_answer_then_proof_then_usage(cli: Cli, graph: Path) -> None:
     """A person reads the answer first, then each edge of the proof, then how it ended and what it cost."""
-    result = cli("ask", CAPITAL, "-e", "kingdom.ttl")
+    graph.with_name("all.toml").write_text("guess_below = 0.0\nrefuse_below = 0.0\n")
+    result = cli("ask", CAPITAL, "-e", "kingdom.ttl", "--settings", graph.with_name("all.toml"))
     lines = result.stdout.splitlines()
     assert (result.exit_code, result.stderr) == (0, "")
     assert lines[0] == "Strelsau  <http://ex.org/strelsau>"
@@ -28,6 +29,25 @@ def test_answer_then_proof_then_usage(cli: Cli, graph: Path) -> None:
     assert lines[3] == "  Ruritania → capital → Strelsau  [kingdom.ttl]"
     assert lines[5] == "Answered."
     assert lines[6].endswith(" s")
+
+
+@pytest.mark.parametrize("strict", [(), ("--strict",)])
+def test_a_guess_is_marked_and_less_is_refused(cli: Cli, graph: Path, strict: tuple[str, ...]) -> None:
+    """Below the first threshold the answer has a caveat, below the second it is what came closest, with its paths."""
+    file = graph.with_name("sure.toml")
+    file.write_text("guess_below = 1.0\nrefuse_below = 0.0\n")
+    guess = cli("ask", CAPITAL, "-e", graph, "--settings", file, *strict)
+    assert guess.exit_code == (5 if strict else 0)
+    assert guess.stdout.splitlines()[1].startswith("caveat: the answer is a guess: its confidence is 0.")
+    file.write_text("guess_below = 1.0\nrefuse_below = 1.0\n")
+    refused = cli("ask", CAPITAL, "-e", graph, "--settings", file, *strict)
+    assert refused.exit_code == 1
+    assert "  Ruritania → capital → Strelsau  [kingdom.ttl]\n" in refused.stdout
+    assert "The closest is Strelsau, which the graph states, but it may not answer this." in refused.stdout
+    document = decode_answer(cli("ask", CAPITAL, "-e", graph, "--settings", file, "--json").stdout.encode())
+    assert (document.status, document.answers, document.caveats) == (Status.NOT_FOUND, (), ())
+    assert [value.value for value in document.closest] == ["Strelsau"]
+    assert 0 < (document.confidence or 0) < 1
 
 
 def test_json_is_one_document(cli: Cli, graph: Path) -> None:

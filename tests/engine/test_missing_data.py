@@ -36,7 +36,13 @@ FACTS = """\
 <http://x/kim> <http://x/r/lives> <http://x/york> .
 <http://x/kim> <http://x/r/pet> <http://x/bob> .
 """
-OPTIONS: dict[str, Any] = {"model": "local", "embedder": "bm25", "cache": False}
+OPTIONS: dict[str, Any] = {
+    "model": "local",
+    "embedder": "bm25",
+    "cache": False,
+    "guess_below": 0.0,
+    "refuse_below": 0.0,
+}
 
 
 class Broken(ServedGraph):

@@ -22,6 +22,7 @@ OTHER = "other"
 """The table for embedders of no family that has one."""
 FAMILIES = ("minilm", "bm25")
 MOST_ENDS, MOST_NAMES = 64, 2
+LEAST, WEAK = 0.05, 0.4
 
 
 class Calibration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -45,7 +46,7 @@ def features(evidence: ChainEvidence) -> dict[str, float]:
     """What the weights are about: the evidence as numbers of about one size."""
     return {
         "score": evidence.score,
-        "margin": max(0.0, min(evidence.margin, evidence.score)),
+        "rivalry": max(0.0, evidence.second) / max(LEAST, evidence.score),
         "unsaid": evidence.unsaid,
         "unasked": evidence.unasked,
         "fits": float(evidence.fitting > 0),
@@ -54,10 +55,12 @@ def features(evidence: ChainEvidence) -> dict[str, float]:
         "further": float(max(0, evidence.hops - 1)),
         "left": evidence.left,
         "weakest": evidence.weakest,
+        "weak": min(WEAK, evidence.weakest),
         "said": evidence.said,
         "elsewhere": evidence.elsewhere,
         "names": float(min(MOST_NAMES, evidence.names)),
         "renamed": float(evidence.renamed),
+        "several": float(evidence.ends > 1),
         "ends": math.log2(min(MOST_ENDS, max(1, evidence.ends))),
     }
 
