@@ -175,8 +175,6 @@ async def test_events_end_with_the_answer() -> None:
         "confidence",
         "closest",
         "caveats",
-        "confidence",
-        "closest",
     } == set(document)
 
 

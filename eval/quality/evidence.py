@@ -52,7 +52,8 @@ ROBBED = 3
 class Sample(msgspec.Struct, frozen=True, kw_only=True):
     """One question that was asked: the evidence for its answer, and how right that is, in 0..1.
 
-    `lacking` is what the graph lacks, `answered` whether there was an answer, `marked` whether it had a caveat already.
+    `lacking` is what the graph lacks, `answered` whether there was an answer that was not refused whatever the weights,
+    `marked` whether it had a caveat already.
     """
 
     set: str
@@ -159,7 +160,7 @@ class Asking(msgspec.Struct, frozen=True):
             half=part.half,
             id=question.id,
             lacking=lacking,
-            answered=bool(record.answers),
+            answered=bool(record.answers) and self.model.latest.confidence != 0.0,
             marked=bool(record.caveats),
             right=0.0 if lacking else score(record).accuracy,
             evidence=self.model.latest.evidence,

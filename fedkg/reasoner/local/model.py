@@ -124,7 +124,7 @@ class LocalModel:
         """Whether the best chain covers all of the question: without some of the words it would fit no better."""
         conclusion = await self._best_path(call.question, call.paths)
         known = conclusion.evidence
-        if not conclusion.paths or known is None or known.score < self._similarity.weak:
+        if not conclusion.confidence or known is None or known.score < self._similarity.weak:
             return False
         return known.left <= LEFT
 
