@@ -27,7 +27,7 @@ from fedkg.reasoner.local.confidence import FILE, OTHER, Calibration, features
 
 Vector = NDArray[np.float64]
 THRESHOLDS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
-DIAGONAL = {"as it says": ((0.0, 0.0), (1.0, 1.0))}
+DIAGONAL: dict[str, Sequence[tuple[float, float]]] = {"as it says": ((0.0, 0.0), (1.0, 1.0))}
 HEAD = """# How likely an answer of the model `local` is right: logistic regressions over the features that
 # fedkg/reasoner/local/confidence.py computes, a table for each family of embedders.
 # Written by `python -m eval.quality.calibration --write`; figures in eval/results/calibration.md.
@@ -137,9 +137,9 @@ def standings(all_: Sequence[Judged], guess: float, refuse: float) -> dict[str, 
     there = [one for one in all_ if not one.sample.lacking]
     lacking = [one for one in all_ if one.sample.lacking]
     sure = {id(one) for one in unmarked}
-    shares = {
+    shares: dict[str, list[float]] = {
         "unmarked": [one.sample.right for one in unmarked],
-        "refused": [id(one) not in sure for one in lacking],
+        "refused": [float(id(one) not in sure) for one in lacking],
         "answerable": [one.sample.right if one in answers else 0.0 for one in there],
         "answerable without refusing": [one.sample.right for one in there],
         "answerable unmarked": [one.sample.right * (id(one) in sure) for one in there],
@@ -196,7 +196,8 @@ def measured(samples: Sequence[Sample], settings: Settings) -> dict[str, Any]:
 
 def fit(chosen: argparse.Namespace) -> None:
     """Fits and measures; with `--write` keeps weights, figures, tables and diagram."""
-    report, lines = Report("calibration", write=chosen.write), {}
+    report = Report("calibration", write=chosen.write)
+    lines: dict[str, Sequence[tuple[float, float]]] = {}
     kept = {embedder: samples_of(KEPT / f"{embedder}.jsonl.gz") for embedder in EMBEDDERS}
     tables = []
     for embedder, samples in kept.items():
