@@ -46,7 +46,7 @@ def stats(file: str | None, as_json: bool, **flags: object) -> None:
         entries, size, place = store.count(), store.size(), store.name
         limit, evicted = (store.size_limit, store.evicted()) if isinstance(store, DiskStore) else (None, {})
     for name, files in _label_files(settings).items():
-        entries[name] = len(files)
+        entries[name] = _graphs(files)
         size += sum(path.stat().st_size for path in files)
     if as_json:
         kind = "server" if settings.cache_url else "folder"
@@ -74,9 +74,9 @@ def clear(file: str | None, yes: bool, **flags: object) -> None:
             click.confirm(f"Delete all that is kept in {store.name}{shared}?", abort=True, err=True)
         count = store.clear()
     for files in _label_files(settings).values():
+        count += _graphs(files)
         for path in files:
-            path.unlink()
-            count += 1
+            path.unlink(missing_ok=True)
     click.echo(f"{count} entries deleted.")
 
 
@@ -143,6 +143,11 @@ def _touched(runs: Journal, names: Sequence[str]) -> dict[str, set[str]]:
 def _list(entries: Mapping[str, int]) -> None:
     for namespace, count in entries.items():
         click.echo(f"  {plain(namespace):14} {count}")
+
+
+def _graphs(files: Sequence[Path]) -> int:
+    """Of how many graphs these are; an index has a file, a log and a lock."""
+    return len({path.name.split(".")[0] for path in files})
 
 
 def _label_files(settings: Settings) -> dict[str, list[Path]]:

@@ -22,7 +22,7 @@ SHORT, LONG, IRI = 50, 80, 500
 @click.command(cls=options.SectionedCommand)
 @click.argument("text")
 @click.option("--limit", default=10, type=options.COUNT, show_default=True, help="Most entities.")
-@click.option("--meaning", is_flag=True, help="By meaning, among all labels that earlier walks have shown.")
+@click.option("--meaning", is_flag=True, help="By meaning, among all labels that walks have shown.")
 @options.connection
 @options.as_json
 def search(text: str, limit: int, meaning: bool, file: str | None, as_json: bool, **flags: object) -> int:
@@ -30,7 +30,8 @@ def search(text: str, limit: int, meaning: bool, file: str | None, as_json: bool
 
     Each with its label, type, description, IRI and a score: 1 for exactly that label, less than 0.8 for a similar
     one. With --meaning: entities and relations whose label means something similar, as far as walks over these
-    endpoints have shown them.
+    endpoints have shown them. They are embedded at the first such search; names in questions that nothing is called
+    are then looked for among them, too.
     """
     if not text.strip():
         raise QuestionError("there is no text to search for", hint="give a label, such as 'Marie Curie'")

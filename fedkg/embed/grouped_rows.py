@@ -4,7 +4,7 @@ The file holds numbers and texts, and no structure that would have to be trusted
 at is bounded by them, and each row that a search returns has to have the checksum, and each key the digest, that were
 written beside it. So a damaged or forged file finds less, or what it was made to find, and does no harm.
 
-Of a million vectors of 384 dimensions a search looks at about 16,000, two in a hundred. Pages of the file that were
+Of a million vectors a search looks at about 16,000, two in a hundred. Pages of the file that were
 touched are given back when they add up, since the system counts them as the process's memory.
 """
 

@@ -208,10 +208,7 @@ class VectorIndex:
             return
         try:
             claim(self._file.parent)
-            flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-            descriptor = os.open(self._file.with_name(f"{self._file.name}.lock"), flags, 0o600)
-            with os.fdopen(descriptor, "r+b") as stream:
-                _lock(stream)
+            with _locked(self._file.with_name(f"{self._file.name}.lock")):
                 yield
         except OSError as error:
             raise CacheError(f"cannot write {self._file}: {error.strerror}", hint="set cache_dir") from error
@@ -232,8 +229,19 @@ def _state(file: Path) -> tuple[int, ...]:
     return state.st_ino, state.st_size, state.st_mtime_ns
 
 
+def _locked(file: Path) -> BinaryIO:
+    """The lock file, once no other process holds it; it is given back when it is closed, or the process killed."""
+    while True:
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+        stream = os.fdopen(os.open(file, flags, 0o600), "r+b")
+        _lock(stream)
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(file.lstat(), os.fstat(stream.fileno())):
+                return stream
+        stream.close()  # who held it has removed it, as `cache clear` does
+
+
 def _lock(stream: BinaryIO) -> None:
-    """Waits for the lock; it is given back when the file is closed, or the process killed."""
     try:
         import fcntl  # noqa: PLC0415  # Windows has none
     except ImportError:

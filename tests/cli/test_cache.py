@@ -185,7 +185,7 @@ def test_label_files_count_and_go_too(cli: Cli, home: Path, monkeypatch: pytest.
     assert (asked["entries"]["shown labels"], "label indexes" in asked["entries"]) == (1, False)
     assert asked["bytes"] >= before["bytes"] + shown.stat().st_size
     assert cli("search", "town", "--meaning", "-e", "sample").exit_code == 0
-    [index] = (home / "cache" / "labels").glob("*.labels")
+    [index] = (home / "cache" / "labels").glob("*.labels.*.log")
     after = json.loads(cli("cache", "stats", "--json").stdout)
     assert (after["entries"]["label indexes"], after["entries"]["shown labels"]) == (1, 1)
     assert after["bytes"] >= asked["bytes"] + index.stat().st_size
