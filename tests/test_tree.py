@@ -19,6 +19,7 @@ WHOLE = {
     "graph/test_federation_session.py": "a federation as a session wires it",
     "graph/test_federation_shortest_paths.py": "shortest paths across endpoints",
     "graph/test_federation_split.py": "the law of federation",
+    "graph/test_mediated_edges.py": "edges over mediators, from the endpoint's triples on",
     "llm/test_cassettes.py": "recorded exchanges of models",
     "llm/test_wires.py": "what both vendors' adapters do alike",
     "methods/test_added.py": "what a further method takes",
@@ -49,6 +50,7 @@ WHOLE = {
     "transport/test_cassettes.py": "recorded exchanges of endpoints",
     "transport/test_hostile_headers.py": "replies whose headers are attacks",
     "transport/test_shapes.py": "every known misbehaviour of endpoints",
+    "transport/test_waiting.py": "how long a client waits",
 }
 """Tests of the whole, or of a law that several modules keep together, and what they are about."""
 ELSEWHERE = ("docs", "eval", "support")

@@ -14,11 +14,14 @@ from fedkg.config.profiles import Limits, Profile
 from fedkg.core.meter import Meter
 from fedkg.core.path import Neighbourhood
 from fedkg.core.terms import Iri, Literal
+from fedkg.graph import hubs as module
 from fedkg.graph.base import EndpointSource
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.sparql.results import accept
 from fedkg.transport.client import EndpointClient
+from fedkg.transport.embedded import EmbeddedTransport
 from fedkg.transport.http import HttpTransport
+from tests.support.neighbourhoods import timeless
 
 EDGES = 50_000
 RARE = 12
@@ -27,6 +30,7 @@ HUB = Iri(f"{X}hub")
 SMALL = [Iri(f"{X}e{number}") for number in range(49)]
 LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
 
+Wire = Callable[..., SparqlGraph]
 ServeFiles = Callable[..., AbstractContextManager[str]]
 Connect = Callable[..., SparqlGraph]
 
@@ -117,3 +121,23 @@ async def test_a_small_share_of_rows_is_enough(connect: Connect) -> None:
     """An endpoint that gives 100 rows at most, as some do, still shows every relation."""
     near = (await connect(limits=Limits(rows=100)).neighbours([HUB], "in"))[0]
     assert (len(relations(near)), near.failed, near.complete) == (13, "", False)
+
+
+@pytest.mark.exhaustive
+async def test_hubs_of_wikidata(public: Callable[[str], EmbeddedTransport], wire: Wire, meter: Meter) -> None:
+    """The United States have thousands of incoming edges: bounded, marked, alike in every batch, in few requests."""
+    names = ["Q30", "Q937", "Q42", "Q145", "Q5"]
+    wanted = [Iri(f"http://www.wikidata.org/entity/{name}") for name in names]
+    limits = Limits(rows=2_000, entity=500, relation=50)
+    real = public("wikidata-codex-m")
+    together = await wire(real, profile="wikidata", limits=limits).neighbours(wanted, "in")
+    used = meter.usage().by_kind["neighbours"]
+    alone = [(await wire(real, profile="wikidata", limits=limits).neighbours([entity], "in"))[0] for entity in wanted]
+    assert list(map(timeless, together)) == list(map(timeless, alone))
+    assert (together[0].complete, 0 < len(together[0].edges) <= 500) == (False, True)
+    assert used <= 12
+
+
+def test_the_hub_bounds_are_sane() -> None:
+    """The largest request for tails stays below forty branches, as Virtuoso needs it."""
+    assert module.HUB_BRANCHES <= 40

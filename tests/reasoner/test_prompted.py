@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from fedkg.common.tokens import estimate
 from fedkg.config.settings import Budget
@@ -24,7 +22,6 @@ from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall
 from fedkg.reasoner.calls.beam import BeamCall
 from fedkg.reasoner.calls.choose import ChooseCall
 from fedkg.reasoner.calls.deductive import DeductiveCall
-from fedkg.reasoner.calls.plan import PlanCall
 from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
 from fedkg.reasoner.calls.relation_paths import RelationPathsCall
 from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
@@ -32,54 +29,15 @@ from fedkg.reasoner.prompted import PromptedModel
 from fedkg.reasoner.prompts.context_fit import REPAIR
 from fedkg.reasoner.prompts.library import PromptLibrary, load, names
 from fedkg.testing import ScriptedModel
-
-OFFERS = tuple(
-    PromptCandidate(n, f"A → r{n} → B{n}", (f"r{n}",), tuple(f"B{i}" for i in range(n))) for n in range(1, 5)
+from tests.support.prompted_calls import (
+    OFFERS,
+    PLAN,
+    beam,
+    choose,
+    conclude,
+    judged,
+    scripted,
 )
-KEPT = (PromptCandidate(9, "A → r9 → B9", ("r9",), ("B9",)),)
-PLAN = Plan(("k",), ("step",), "A r *placeholder*.", "entities", ("A",))
-GOOD_PLAN = {
-    "keywords": ["author", "place of death"],
-    "planning_steps": ["from Momo by author to a person"],
-    "declarative_statement": "The author of Momo died in *placeholder*.",
-    "kind": "entities",
-    "mentions": ["Momo"],
-}
-
-
-def scripted(*replies: Any) -> tuple[PromptedModel, ScriptedModel]:
-    """A PromptedModel whose chat model gives these replies, as text or as JSON."""
-    chat = ScriptedModel([reply if isinstance(reply, str) else json.dumps(reply) for reply in replies])
-    return PromptedModel(chat), chat
-
-
-def judged(*entries: tuple[Any, Any, Any], key: str = "offer") -> list[dict[str, Any]]:
-    """Entries with two verdicts."""
-    return [{key: number, "follows": follows, "deducible": deducible} for number, follows, deducible in entries]
-
-
-async def choose(reply: dict[str, Any], kind: Any = "entities", width: int = 4) -> Decision:
-    """What `choose` makes of a reply."""
-    plan = Plan(("k",), kind=kind, options=("one", "two") if kind == "choice" else ())
-    return await scripted(reply, reply)[0].ask(ChooseCall("Q?", plan, OFFERS, width, KEPT))
-
-
-async def beam(picks: list[Any], width: int = 4) -> tuple[int, ...]:
-    """The numbers that `beam` makes of a reply with these picks."""
-    model = scripted({"picks": picks}, {"picks": picks})[0]
-    return tuple(pick.number for pick in await model.ask(BeamCall("Q?", PLAN, None, OFFERS, width)))
-
-
-async def conclude(reply: dict[str, Any], kind: Any = "entities") -> Conclusion:
-    """What `answer` makes of a reply."""
-    plan = Plan(("k",), kind=kind, options=("one", "two") if kind == "choice" else ())
-    return await scripted(reply, reply)[0].ask(AnswerCall("Q?", plan, OFFERS))
-
-
-async def planned(question: str, **changes: Any) -> Plan:
-    """What `plan` makes of the good reply with changes."""
-    reply = {**GOOD_PLAN, **changes}
-    return await scripted(reply, reply)[0].ask(PlanCall(question))
 
 
 def test_it_is_a_reasoning_model_for_which_offers_cost() -> None:
@@ -88,162 +46,6 @@ def test_it_is_a_reasoning_model_for_which_offers_cost() -> None:
     assert model.name == "scripted"
     assert model.exhaustive is False
     assert model.abstains == frozenset()
-
-
-async def test_plan_reads_all_parts(question: str) -> None:
-    """A good reply becomes a Plan with all its parts."""
-    plan = await planned(question)
-    assert plan == Plan(
-        ("author", "place of death"),
-        ("from Momo by author to a person",),
-        "The author of Momo died in *placeholder*.",
-        "entities",
-        ("Momo",),
-    )
-
-
-async def test_mentions_come_from_the_question_only(question: str) -> None:
-    """A mention that the question does not contain, such as a guessed answer, is dropped; case does not matter."""
-    plan = await planned(question, mentions=["Filderstadt", "momo", "Michael Ende", "momo", 3, ""])
-    assert plan.mentions == ("momo",)
-
-
-async def test_mentions_that_are_all_invented_leave_the_rest_of_the_plan(question: str) -> None:
-    """If none of the listed mentions is in the question, names are looked for without them; keywords and kind stay."""
-    plan = await planned(question, mentions=["Filderstadt"])
-    assert (plan.mentions, plan.keywords) == ((), ("author", "place of death"))
-
-
-@pytest.mark.parametrize("written", ["*placeholder*", "*Placeholder*", "[placeholder]", "<PLACEHOLDER>", "placeholder"])
-async def test_the_placeholder_is_recognised_however_it_is_written(question: str, written: str) -> None:
-    """The statement keeps the literal text *placeholder*."""
-    plan = await planned(question, declarative_statement=f"He died in {written}.")
-    assert plan.statement == "He died in *placeholder*."
-
-
-@pytest.mark.parametrize("stars", ["*" * 150_000, "[<{" * 50_000, "placeholder*" * 12_000])
-async def test_a_statement_of_stars_is_read_in_no_time(question: str, stars: str) -> None:
-    """A hundred thousand marks are looked at once each; tried from each of them on, they would take hours."""
-    plan = await planned(question, declarative_statement=f"{stars} and *placeholder*")
-    assert "*placeholder*" in plan.statement or len(plan.statement) == 4_000
-
-
-async def test_a_statement_without_placeholder_is_refused(question: str) -> None:
-    """A statement that holds the model's own answer cannot be verified.
-
-    Yes/no questions and claims have no placeholder.
-    """
-    with pytest.raises(ModelReplyError, match="placeholder"):
-        await planned(question, declarative_statement="The author of Momo died in Filderstadt.")
-    for kind in ("yesno", "claim"):
-        assert (await planned(question, declarative_statement="Momo is a book.", kind=kind)).statement
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"keywords": []},
-        {"keywords": [{"a": 1}]},
-        {"keywords": "author"},
-        {"kind": "poem"},
-        {"declarative_statement": 3},
-    ],
-)
-async def test_an_unusable_plan_is_refused(question: str, changes: dict[str, Any]) -> None:
-    """A plan needs keywords, a statement and a known kind."""
-    with pytest.raises(ModelReplyError):
-        await planned(question, **changes)
-
-
-async def test_the_plan_is_bounded_text(question: str) -> None:
-    """Keywords and steps are single lines, distinct, and not more than a plan can sensibly have."""
-    keywords = ["a\nb", "a b", {"step": 1}, "x" * 10_000, *map(str, range(100))]
-    plan = await planned(question, keywords=keywords, planning_steps=["s"] * 50)
-    assert plan.keywords[0] == "a b"
-    assert len(plan.keywords) == 30
-    assert max(map(len, plan.keywords)) == 200
-    assert plan.steps == ("s",)
-
-
-async def test_choose_keeps_order_and_width() -> None:
-    """Picks come back best first, at most `width` where they do not decide; kept paths can be picked by their numbers.
-
-    An entry may be a number alone.
-    """
-    picks = [{"offer": 3, "ends": [1]}, {"offer": 9, "ends": []}, 1, {"offer": 2, "ends": []}]
-    assert await choose({"picks": picks, "decides": False, "more": True}, width=3) == Decision(
-        (3, 9, 1), decides=False, more=True
-    )
-    decided = await choose({"picks": picks, "decides": True, "more": True}, width=3)
-    assert decided == Decision((3, 9, 1, 2), decides=True, ends={3: (1,)})
-
-
-@pytest.mark.parametrize(("ends", "named"), [([], {}), ([2, 2, 7], {4: (2,)}), ([0], {4: (0,)}), ([0, 1], {4: (0, 1)})])
-async def test_choose_names_ends(ends: list[int], named: dict[int, tuple[int, ...]]) -> None:
-    """Those that answer, all without any, and 0 for some that are not shown."""
-    reply = {"picks": [{"offer": 4, "ends": ends}], "decides": True, "more": False}
-    assert (await choose(reply)).ends == named
-
-
-async def test_ends_that_were_not_offered_are_sent_back() -> None:
-    """A pick whose named ends all do not exist would else stand for all of them."""
-    with pytest.raises(ModelReplyError, match="none of the ends"):
-        await choose({"picks": [{"offer": 1, "ends": [5]}], "decides": True, "more": False})
-
-
-async def test_choose_names_checks_and_what_nothing_shows() -> None:
-    """A check needs ends before its last step; what is unproven is one safe line, and counts where the picks decide."""
-    pick = {"offer": 1, "ends": [], "check": True}
-    with pytest.raises(ModelReplyError, match="two steps or more"):
-        await choose({"picks": [pick], "decides": True, "more": False})
-    reply = {"picks": [{**pick, "check": "no"}], "decides": True, "more": False, "unproven": "in\n<1990>"}
-    assert await choose(reply) == Decision((1,), decides=True, unproven="in ‹1990›")
-    assert await choose({**reply, "decides": False}) == Decision((1,), decides=False)
-
-
-async def test_nothing_picked_decides_nothing() -> None:
-    """An answer stands on a path."""
-    assert await choose({"picks": [], "decides": True, "more": False}) == Decision(decides=False)
-
-
-@pytest.mark.parametrize(
-    ("bridge", "read"),
-    [
-        ("a nurse cares\nfor <the> sick", "a nurse cares for ‹the› sick"),
-        ("x" * 10_000, "x" * 199 + "…"),
-        ("None.", ""),
-        (" ", ""),
-        (None, ""),
-        ({"a": 1}, ""),
-    ],
-)
-async def test_common_knowledge_is_one_harmless_bounded_line(bridge: Any, read: str) -> None:
-    """It stands with a verdict or an option of either call, and with nothing that decides nothing."""
-    verdict = {"picks": [1], "paths": [1], "verdict": "yes", "bridge": bridge, "more": False}
-    option = {"picks": [1], "paths": [1], "option": 2, "bridge": bridge, "more": False}
-    assert (await choose(verdict, "claim")).bridge == (await conclude(verdict, "claim")).bridge == read
-    assert (await choose(option, "choice")).bridge == (await conclude(option, "choice")).bridge == read
-    assert (await choose({**verdict, "verdict": ""}, "claim")).bridge == ""
-    assert (await conclude({**option, "option": 0}, "choice")).bridge == ""
-
-
-@pytest.mark.parametrize("kind", ["yesno", "claim"])
-async def test_a_verdict_decides_with_what_it_rests_on(kind: Any) -> None:
-    """All of its evidence counts, whatever the width; without any it is not taken, which is said."""
-    reply = {"picks": [1, 9, 2], "verdict": "no", "more": False}
-    assert await choose(reply, kind, width=1) == Decision((1, 9, 2), decides=True, verdict="no")
-    assert await choose({**reply, "verdict": ""}, kind, width=1) == Decision((1,), decides=False)
-    unfounded = await choose({**reply, "picks": []}, kind)
-    assert unfounded == Decision(decides=False, note=unfounded.note)
-    assert "names no path" in unfounded.note
-
-
-async def test_an_option_decides_with_what_it_rests_on() -> None:
-    """By its number; 0 leaves it open, and one that was not given is sent back."""
-    assert await choose({"picks": [2], "option": 2, "more": False}, "choice") == Decision((2,), decides=True, option=2)
-    assert await choose({"picks": [2], "option": 0, "more": True}, "choice") == Decision((2,), decides=False, more=True)
-    with pytest.raises(ModelReplyError):
-        await choose({"picks": [2], "option": 3, "more": False}, "choice")
 
 
 async def verify(verdicts: list[Any]) -> list[tuple[bool, bool]]:
@@ -503,22 +305,6 @@ async def test_closing_closes_the_chat_model() -> None:
     assert closed == [True]
 
 
-async def settled(call: Any) -> Any:
-    """What a call returns, or () where it raises ModelReplyError."""
-    try:
-        return await call
-    except ModelReplyError:
-        return ()
-
-
-@given(st.text(min_size=1), st.lists(st.text(), max_size=4))
-async def test_no_plan_mentions_what_the_question_does_not(question: str, mentions: list[str]) -> None:
-    """Every mention is part of the question, whatever the model lists."""
-    plan = await settled(planned(question, mentions=mentions))
-    for mention in plan.mentions if plan else ():
-        assert mention.casefold() in " ".join(question.split()).casefold()
-
-
 def test_every_call_has_a_template() -> None:
     """The calls and the folders of prompts are the same; each stands in a file of its own or with its sister."""
     modules = {name: kind.__module__ for name, kind in call_kinds().items() if kind.__module__.startswith("fedkg.")}
@@ -617,23 +403,3 @@ async def test_nothing_holds_a_model_without_structured_replies() -> None:
     assert model.constraint_limit == 0
     assert await model.ask(ReasoningPathsCall("Q?", PLAN, OFFERS, 2)) == (Choice(2),)
     assert (await model.ask(ReasoningPathsCall("Q?", PLAN, (), 2)), len(chat.asked)) == ((), 2)
-
-
-async def test_a_plan_is_not_asked_for_what_is_known() -> None:
-    """Neither its schema nor its instructions and examples have these keys; the kind that was given counts."""
-    reply = {key: value for key, value in GOOD_PLAN.items() if key not in {"kind", "mentions"}}
-    model, chat = scripted(reply)
-    known = frozenset({"kind", "options", "mentions"})
-    assert (await model.ask(PlanCall("Where did he die?", "literal", known=known))).kind == "literal"
-    [(messages, _)] = chat.asked
-    assert not any(f'"{key}"' in messages[0].content for key in known)
-    schema = load("plan", kind="literal").without(known).schema
-    assert (
-        schema["required"]
-        == list(schema["properties"])
-        == [
-            "keywords",
-            "planning_steps",
-            "declarative_statement",
-        ]
-    )
