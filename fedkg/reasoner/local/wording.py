@@ -7,7 +7,7 @@ either may come first, or be met within the other.
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal
 
 from fedkg.common.english import english, root
@@ -44,9 +44,14 @@ PREPOSITION = re.compile(
 WITH = re.compile(r"\bwith(?: the| an?)?\s*$", re.IGNORECASE)
 NOUN_NEXT = re.compile(r"^\s*(?:an?|the)\b", re.IGNORECASE)
 ROLES: tuple[tuple[re.Pattern[str], Role], ...] = ((OWNED, "owner"), (BY, "agent"), (ACTING, "agent"))
-FEATURING = frozenset(map(root, ("star", "feature")))
+FEATURING = ("star", "feature")
 """Verbs whose object is who does it."""
 VERB_NEXT = re.compile(r"^\s*(?:[\w-]+(?:ed|es|s)|[\w-]+ (?:in|for|at|from|by))\b", re.IGNORECASE)
+
+
+@cache
+def _featuring() -> frozenset[str]:
+    return frozenset(map(root, FEATURING))
 
 
 class Wording:
@@ -117,7 +122,7 @@ def _of_verb(before: str, after: str) -> Role:
     if RELATIVE.search(before) or not before.strip():
         return "agent" if VERB_NEXT.match(after) else ""
     last = ["", *WORD.findall(before.lower())][-1]
-    if WITH.search(before) or root(last) in FEATURING:
+    if WITH.search(before) or root(last) in _featuring():
         return ""
     return "patient" if PREPOSITION.search(before) or (last and not small(last)) else ""
 
