@@ -91,10 +91,9 @@ def sections() -> Iterator[tuple[str, str, list[BarChart]]]:
         file = RESULTS / f"{name}.json"
         if file.is_file():
             document = json.loads(file.read_text(encoding="utf-8"))
-            how = (
-                f"{document['command']}, {document['date']}, {document['cores']} cores, load {document['load_before']}."
-            )
-            yield title, f"{how}, load {document['load_before']} before.", list(drawn(document["figures"]))
+            machine = f"{document['cores']} cores, load {document['load_before']} before"
+            how = f"{document['command']}, {document['date']}, {machine}."
+            yield title, how, list(drawn(document["figures"]))
 
 
 def as_html() -> str:
