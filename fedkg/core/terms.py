@@ -89,7 +89,7 @@ class Iri(Term):
     __slots__ = ("value",)
 
     def __init__(self, value: str) -> None:
-        super().__init__(f"<{value}>")
+        self.text = f"<{value}>"
         self.value = value
 
     @classmethod

@@ -45,10 +45,16 @@ def from_rows(rows: Sequence[Row], origin: ReplyOrigin, shape: Shape) -> dict[Ir
         raise NotSparqlError(f"{origin[1]} sent rows without the variable {error}", endpoint=origin[1]) from error
 
 
-def sort_key(edge: Edge) -> tuple[str, str, int, str, str, list[tuple[str, str]]]:
-    """By relation, then by tail: the shorter IRI first, which on Wikidata is the older and better known item."""
+SortKey = tuple[str, str, int, str, str, tuple[tuple[str, str], ...]]
+
+
+def sort_key(edge: Edge) -> SortKey:
+    """By relation, then by tail: the shorter IRI first, which on Wikidata is the older and better known item.
+
+    Edges of one entity, direction and reply that have the same key are equal.
+    """
     via, node = (edge.through.relation.value, edge.through.node.text) if edge.through else ("", "")
-    qualifiers = [_leg_key(leg) for leg in edge.qualifiers]
+    qualifiers = tuple(_leg_key(leg) for leg in edge.qualifiers)
     return edge.relation.value, via, len(edge.end.text), edge.end.text, node, qualifiers
 
 
@@ -63,19 +69,19 @@ def _edges(rows: Sequence[Row], origin: ReplyOrigin, shape: Shape) -> list[Edge]
     plain = (
         Edge(row["s"], _iri(row["p"]), row["o"], *origin, qualifiers)
         for row in rows
-        if "m" not in row and (row[near], row[far]) not in over
-        for qualifiers in statements.get((row["s"], row["p"], row["o"]), NO_STATEMENT)
+        if "m" not in row and not (over and (row[near], row[far]) in over)
+        for qualifiers in (statements.get((row["s"], row["p"], row["o"]), NO_STATEMENT) if statements else NO_STATEMENT)
     )
     return [*filter(_usable, plain), *collapsed]
 
 
 def _by_start(edges: Iterable[Edge]) -> dict[Iri, list[Edge]]:
     """The edges by the entity that they start from, each once."""
-    grouped: dict[Iri, dict[Edge, None]] = defaultdict(dict)
+    grouped: dict[Iri, dict[SortKey, Edge]] = defaultdict(dict)
     for edge in edges:
-        if isinstance(edge.start, Iri):
-            grouped[edge.start][edge] = None
-    return {entity: sorted(kept, key=sort_key) for entity, kept in grouped.items()}
+        if isinstance(start := edge.start, Iri):
+            grouped[start].setdefault(sort_key(edge), edge)
+    return {entity: [kept[key] for key in sorted(kept)] for entity, kept in grouped.items()}
 
 
 def _usable(edge: Edge) -> bool:

@@ -90,14 +90,15 @@ class Solutions:
     def add(self, bindings: Mapping[str, Binding]) -> None:
         """One more row, after `expect`."""
         row: dict[str, Term] = {}
-        size = ROW + ENTRY * len(bindings)
+        size, names, iris = ROW + ENTRY * len(bindings), self._names, self._iris
         for name, binding in bindings.items():
-            if name not in self._names:
+            if name not in names:
                 self._check(name)
-            if binding.type == "uri" and (known := self._iris.get(binding.value)):
+            is_iri = binding.type == "uri"
+            if is_iri and (known := iris.get(binding.value)) is not None:
                 row[name] = known
                 continue
-            row[name] = term = self._iri(binding.value) if binding.type == "uri" else _term(binding)
+            row[name] = term = self._iri(binding.value) if is_iri else _term(binding)
             text = term.text
             size += TERM + len(text) * (2 if text.isascii() else 8)
         self.rows.append(row)
