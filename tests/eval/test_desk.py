@@ -168,7 +168,6 @@ def test_a_day_is_a_day() -> None:
     assert desk.outcome(asked, answer).verdict == "right"
 
 
-@pytest.mark.skip(reason="prompts have changed since the packs were made: `make desk BENCH=--write` makes them anew")
 @pytest.mark.parametrize("pack", PACKS, ids=[pack.name for pack in PACKS])
 async def test_the_pack_replays(pack: Path, tmp_path: Path) -> None:
     """Each pack of the project gives the answers that its result file shows, offline and from nothing else."""
