@@ -10,6 +10,7 @@ from typing import Unpack
 import msgspec
 
 from fedkg.cache.store import Store
+from fedkg.common.concurrency import concurrently
 from fedkg.common.lifecycle import Lifecycle
 from fedkg.common.per_loop import PerLoop
 from fedkg.config import profiles
@@ -30,7 +31,7 @@ from fedkg.engine.estimate import Asked, Estimate, estimate
 from fedkg.engine.lookup import Checked
 from fedkg.engine.question_run import QuestionRun
 from fedkg.engine.transcript import Transcript, TranscriptSink
-from fedkg.errors import FedkgError
+from fedkg.errors import FedkgError, InputError
 from fedkg.graph.base import Graph
 from fedkg.graph.federated import FederatedGraph
 from fedkg.graph.hidden_edges import HiddenEdges
@@ -304,6 +305,19 @@ class Session(Lifecycle):
             graph = await self.graph()
             self._services.cache.note(f"neighbours {entity}")
             return await lookup.surroundings(graph, entity, directions)
+
+    async def entities(self, limit: int = 1_000) -> list[Iri]:
+        """Some entities that have a label, of each endpoint at most so many, in no order that means anything.
+
+        Raises EndpointError, and InputError where the session has a graph of the caller's instead of endpoints.
+        """
+        async with self._in_flight.one():
+            await self.graph()
+            members = self._services.members
+            if not members:
+                raise InputError("entities can be listed of endpoints, and not of a graph of your own")
+            lists = await concurrently(*(member.graph.labelled(limit) for member in members))
+            return list(dict.fromkeys(entity for some in lists for entity in some))
 
     async def hidden(self, entity: Iri, directions: Sequence[Direction] = ("out", "in")) -> list[HiddenEdges]:
         """How many edges of the entity each endpoint's profile hides; of no endpoint where that cannot be told."""

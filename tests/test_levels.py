@@ -20,15 +20,16 @@ HEAVY = set(
 )
 TWO_DOORS = {
     "openai": {"llm.openai", "embed.openai"},  # chat and embeddings are two wires of one package
-    "torch": {"llm.hf", "embed.torch_export"},  # language models, and embedding models that are exported
-    "transformers": {"llm.hf", "common.hf_loading"},  # the second only keeps it quiet
+    "torch": {"llm.hf", "embed.torch_export", "training"},  # language models, models that are exported, and trained
+    "transformers": {"llm.hf", "common.hf_loading", "training"},  # the second only keeps it quiet
+    "sentence_transformers": {"embed.sentence", "training"},
     "jinja2": {
         "reasoner.prompts.library",
         "reasoner.prompts.sandbox",
         "reasoner.prompts.template",
     },  # which templates include which, where they run, and how they are rendered
 }
-DOORS = {"cli", "bench", "serve"}
+DOORS = {"cli", "bench", "serve", "training"}
 """Folders that count as one user of a package."""
 
 

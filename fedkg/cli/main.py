@@ -34,6 +34,7 @@ COMMANDS = {
     "methods": ("fedkg.cli.methods:methods", "List the methods of answering."),
     "eval": ("fedkg.cli.eval.group:evaluation", "Run benchmarks."),
     "paths": ("fedkg.cli.paths:paths", "Write files to fine-tune a model with."),
+    "train": ("fedkg.cli.train:train", "Train a scorer for the model local."),
 }
 """Command name to (module:attribute, short help): the help page imports none of the modules."""
 

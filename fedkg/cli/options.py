@@ -13,6 +13,7 @@ from fedkg.errors import SettingsError
 
 __all__ = [
     "COUNT",
+    "DATA_FOLDER",
     "MEGABYTES",
     "PARALLEL",
     "SectionedCommand",
@@ -47,6 +48,7 @@ SECTIONS = (
     "Server",
     "Benchmark",
     "Training files",
+    "Training",
     "Options",
     "Endpoints",
     "Model",
@@ -192,7 +194,10 @@ model = _all(
         "Search", "--method", metavar="NAME", help="How the answer is searched for; `fedkg methods list` shows them."
     ),
     option(
-        "Model", "--model", metavar="NAME", help="local, anthropic:MODEL, openai:MODEL, openai:MODEL@URL or hf:FOLDER."
+        "Model",
+        "--model",
+        metavar="NAME",
+        help="local, local:FOLDER (trained), anthropic:MODEL, openai:MODEL, openai:MODEL@URL or hf:FOLDER.",
     ),
     option(
         "Model",

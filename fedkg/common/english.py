@@ -11,7 +11,7 @@ from importlib.resources import files
 
 import msgspec
 
-__all__ = ["English", "Sense", "english", "root", "roots"]
+__all__ = ["English", "Sense", "english", "root", "roots", "wordings"]
 
 Phrase = tuple[str, ...]
 
@@ -92,6 +92,14 @@ def english() -> English:
         {word: frozenset(named) for word, named in kinds.items()},
         {word: frozenset(named.split()) for word, named in file.asks.items()},
     )
+
+
+@lru_cache(maxsize=1 << 12)
+def wordings(relation: str) -> tuple[str, ...]:
+    """How people ask for a relation of that name, and what else it is called, as it stands in the lists."""
+    wanted = roots(relation.lower())
+    lists = (sense for sense in _file().sense if wanted in _phrases(sense["names"]))
+    return tuple(dict.fromkeys(text for sense in lists for text in (*sense["names"], *sense["words"])))
 
 
 def _phrases(texts: Sequence[str]) -> tuple[Phrase, ...]:

@@ -67,6 +67,8 @@ ConstraintLevel = Literal["token", "schema", "index"]
 Weight = Annotated[float, msgspec.Meta(ge=0, le=1_000)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 DAY = 86_400.0
+LOCAL = "local"
+"""The model that is no language model."""
 
 
 class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -151,27 +153,27 @@ class Ttl(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Everything that a session is built from.
 
-    endpoints: profile names, URLs, RDF files or PROFILE@URL. model: `local`, `anthropic:M`, `openai:M[@URL]`,
-    `hf:FOLDER`. path_model: `hf:FOLDER` of a model that writes the paths of GCR, where `model` shall not. method: how
-    the answer is searched for (`fedkg methods list`). embedder: `auto`, `minilm`, `bm25`, `hashing`, `openai:M[@URL]`,
-    `onnx:NAME_OR_FOLDER` or `st:NAME_OR_FOLDER`. languages: label languages in order of preference. cache_url: a Redis
-    or Valkey server (redis://, rediss:// or unix://) that keeps them instead, for several machines. contact: mail
-    address or URL that goes into the User-Agent. cache_dir: where replies and embeddings are kept; cache=False keeps
-    them in memory only; cache_size: megabytes beyond which the oldest go. mode: `live` asks for what is missing or
-    stale, `cached` for what is missing, `offline` for nothing. refresh: what was kept before is asked for again.
-    replies: whether model replies are kept and used again (None: in `eval` and mode `cached`; offline they always are).
-    models_dir: folder of the user's own `capabilities.toml` and `prices.toml`. context: tokens that the model takes,
-    where its record is wrong. model_concurrency: requests to a vendor's model that are under way at once, those of all
-    questions of a session together. clients: how many processes ask at the same time; each takes its share of an
-    endpoint's pace, and of these requests. budget: for one question; total_budget (the table `run` of a settings file):
-    for all questions of a session together. strict: `fedkg ask` ends an answer with a caveat with exit code 5.
-    fallback: `model` answers from memory what the graph leaves open; such an answer has the caveat `recalled`.
-    guess_below: an answer with less confidence has the caveat `guess`; refuse_below: one with less still is no answer,
-    and only shown as what came closest.
+    endpoints: profile names, URLs, RDF files or PROFILE@URL. model: `local`, `local:FOLDER` (a trained scorer),
+    `anthropic:M`, `openai:M[@URL]`, `hf:FOLDER`. path_model: `hf:FOLDER` of a model that writes the paths of GCR, where
+    `model` shall not. method: how the answer is searched for (`fedkg methods list`). embedder: `auto`, `minilm`,
+    `bm25`, `hashing`, `openai:M[@URL]`, `onnx:NAME_OR_FOLDER` or `st:NAME_OR_FOLDER`. languages: label languages in
+    order of preference. cache_url: a Redis or Valkey server (redis://, rediss:// or unix://) that keeps them instead,
+    for several machines. contact: mail address or URL that goes into the User-Agent. cache_dir: where replies and
+    embeddings are kept; cache=False keeps them in memory only; cache_size: megabytes beyond which the oldest go. mode:
+    `live` asks for what is missing or stale, `cached` for what is missing, `offline` for nothing. refresh: what was
+    kept before is asked for again. replies: whether model replies are kept and used again (None: in `eval` and mode
+    `cached`; offline they always are). models_dir: folder of the user's own `capabilities.toml` and `prices.toml`.
+    context: tokens that the model takes, where its record is wrong. model_concurrency: requests to a vendor's model
+    that are under way at once, those of all questions of a session together. clients: how many processes ask at the
+    same time; each takes its share of an endpoint's pace, and of these requests. budget: for one question; total_budget
+    (the table `run` of a settings file): for all questions of a session together. strict: `fedkg ask` ends an answer
+    with a caveat with exit code 5. fallback: `model` answers from memory what the graph leaves open; such an answer has
+    the caveat `recalled`. guess_below: an answer with less confidence has the caveat `guess`; refuse_below: one with
+    less still is no answer, and only shown as what came closest.
     """
 
     endpoints: tuple[str, ...] = ()
-    model: str = "local"
+    model: str = LOCAL
     path_model: str = ""
     method: str = "fidelis"
     embedder: str = "auto"
@@ -198,6 +200,16 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     budget: Budget = Budget(seconds=300.0)
     total_budget: Budget = msgspec.field(default=Budget(), name="run")
     ttl: Ttl = Ttl()
+
+    @property
+    def local(self) -> bool:
+        """Whether no language model is asked: `local`, with or without a trained scorer."""
+        return self.model == LOCAL or bool(self.scorer)
+
+    @property
+    def scorer(self) -> str:
+        """The folder of the trained scorer of `local:FOLDER`; "" where there is none."""
+        return self.model.removeprefix(f"{LOCAL}:") if self.model.startswith(f"{LOCAL}:") else ""
 
     @property
     def cache_path(self) -> Path:

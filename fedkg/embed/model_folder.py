@@ -61,6 +61,8 @@ def padding(folder: Path) -> str:
 
 
 def _pooling(switches: Mapping[str, object]) -> "Pooling":
+    if (mode := switches.get("pooling_mode")) in {"mean", "cls"}:  # as version 6 of sentence-transformers writes it
+        return "mean" if mode == "mean" else "cls"
     chosen = {name for name, on in switches.items() if name.startswith("pooling_mode_") and on is True}
     if chosen == {"pooling_mode_mean_tokens"}:
         return "mean"

@@ -185,7 +185,7 @@ class Transcript:
         from importlib.metadata import version  # noqa: PLC0415  # most sessions write none
 
         started = datetime.now(UTC).isoformat(timespec="seconds")
-        note = LOCAL if settings.model == "local" else ""
+        note = LOCAL if settings.local else ""
         header = TranscriptHeader(SCHEMA, version("fedkg"), started, public(settings), note)
         return self._redacted(header, TranscriptHeader)
 

@@ -112,6 +112,11 @@ class SparqlGraph:
         except (EndpointError, OfflineError):
             return []
 
+    async def labelled(self, limit: int) -> list[Iri]:
+        """At most `limit` entities for each label predicate, in the endpoint's order. Raises EndpointError."""
+        rows = (await self._select.select(build.scan_labels(self.profile.shape.labels, limit), "labels")).rows
+        return list(dict.fromkeys(term for row in rows if isinstance(term := row.get("e"), Iri) and term.queryable))
+
     async def holds(self, edges: Sequence[Edge]) -> list[bool | None]:
         """Whether the endpoint still holds each edge; None for one that could not be asked for.
 

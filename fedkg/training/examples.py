@@ -12,7 +12,6 @@ with.
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Self
 
 import msgspec
 
@@ -21,30 +20,31 @@ from fedkg.bench.data.questions import Bad, BenchmarkQuestion, Gold, drawn
 from fedkg.bench.run.runner import with_graph
 from fedkg.config.settings import Settings
 from fedkg.core import deadline
-from fedkg.core.encoding import encode
 from fedkg.core.path import PartialPath
 from fedkg.core.terms import DirectedRelation, Iri, Literal, Term
 from fedkg.core.usage import Usage
 from fedkg.engine.completion import complete
 from fedkg.engine.presentation import path_text, relation_candidate, safe, shown_terms
-from fedkg.errors import DatasetError, FedkgError, InputError
+from fedkg.errors import FedkgError, InputError
 from fedkg.graph.base import Graph
 from fedkg.graph.explored import ExploredGraph
 from fedkg.reasoner import path_format
 from fedkg.reasoner.path_format import Format
 from fedkg.session import Session
+from fedkg.training.record_file import RecordFile
 from fedkg.training.shortest_paths import Bounds, key, shortest
 
 __all__ = [
     "Built",
-    "ExamplesFile",
     "ExamplesRecord",
     "Recipe",
     "Route",
     "TrainingExample",
+    "answer_term",
     "build",
     "precision",
     "property_path",
+    "topic_iris",
 ]
 
 
@@ -109,56 +109,6 @@ class Built(msgspec.Struct, frozen=True):
     left_out: tuple[Bad, ...] = ()
 
 
-class ExamplesFile:
-    """The file: `done` are the questions in it that need not be asked again."""
-
-    def __init__(self, file: Path, recipe: Recipe) -> None:
-        self._file, self._recipe = file, recipe
-        self.done: set[str] = set()
-
-    def open(self) -> Self:
-        """Reads the file, and drops a last line that was not written to its end.
-
-        Raises DatasetError where the file cannot be read or written, or is of another kind.
-        """
-        try:
-            with self._file.open("a+b") as lines:
-                lines.seek(0)
-                lines.truncate(self._read(lines))
-        except OSError as error:
-            raise DatasetError(
-                f"{self._file}: {error.strerror}", hint="--out takes a file that can be written"
-            ) from error
-        return self
-
-    def add(self, record: ExamplesRecord) -> None:
-        """Writes the record at the end. Raises DatasetError where that fails."""
-        try:
-            with self._file.open("ab") as lines:
-                lines.write(encode(record) + b"\n")
-        except OSError as error:
-            raise DatasetError(f"{self._file}: {error.strerror}") from error
-
-    def _read(self, lines: Iterable[bytes]) -> int:
-        """Where the last whole line ends."""
-        end = 0
-        for number, line in enumerate(lines, 1):
-            if not line.endswith(b"\n"):
-                break
-            self._note(line, f"{self._file}, line {number}")
-            end += len(line)
-        return end
-
-    def _note(self, line: bytes, place: str) -> None:
-        try:
-            record = msgspec.json.decode(line, type=ExamplesRecord)
-        except msgspec.MsgspecError as error:
-            raise DatasetError(f"{place}: {error}", hint="--out takes a new file, or one of an earlier run") from error
-        if record.recipe != self._recipe:
-            raise DatasetError(f"{place}: made with {record.recipe}", hint="use the same options, or another --out")
-        (self.done.discard if record.error else self.done.add)(record.id)
-
-
 async def build(
     settings: Settings,
     recipe: Recipe,
@@ -179,7 +129,7 @@ async def build(
     readable, left_out = loaders.read(definition, data, settings, skip_bad=skip_bad)
     questions = drawn(readable, limit, seed)
     settings = with_graph(settings, definition, data)
-    log = ExamplesFile(out, recipe).open()
+    log = RecordFile(out, ExamplesRecord, recipe).open()
     asked = [question for question in questions if question.id not in log.done]
     records: list[ExamplesRecord] = []
     started = time.monotonic()
@@ -204,7 +154,7 @@ async def _record(graph: Graph, question: BenchmarkQuestion, recipe: Recipe, sec
 
 async def _filled(record: ExamplesRecord, explored: ExploredGraph, question: BenchmarkQuestion) -> ExamplesRecord:
     """The record with what was found. Raises InputError and EndpointError."""
-    topics, answers = _topics(question), [_answer(gold) for gold in question.answers]
+    topics, answers = topic_iris(question), [answer_term(gold) for gold in question.answers]
     recipe = record.recipe
     connections = await shortest(explored, topics, answers, Bounds(recipe.hops, recipe.frontier))
     plans = await _plans(explored, connections.paths) if recipe.format == "eperm" else ()
@@ -219,15 +169,16 @@ async def _filled(record: ExamplesRecord, explored: ExploredGraph, question: Ben
     return msgspec.structs.replace(record, examples=examples, routes=routes, cut=connections.cut)
 
 
-def _topics(question: BenchmarkQuestion) -> list[Iri]:
-    """Raises InputError where no topic entity is known by its IRI."""
+def topic_iris(question: BenchmarkQuestion) -> list[Iri]:
+    """The topic entities of the question. Raises InputError where none is known by its IRI."""
     topics = [Iri.parse(topic.iri) for topic in question.topic_entities if topic.iri]
     if not topics:
         raise InputError("no topic entity of the question has an IRI")
     return list(dict.fromkeys(topics))
 
 
-def _answer(gold: Gold) -> Term:
+def answer_term(gold: Gold) -> Term:
+    """The gold answer as it stands in the graph: an entity, or a literal of any datatype."""
     return Iri.parse(gold.iri) if gold.iri else Literal(gold.label)
 
 

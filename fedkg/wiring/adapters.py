@@ -19,7 +19,7 @@ from fedkg.cache.memory import MemoryStore
 from fedkg.cache.store import LastingStore, Store
 from fedkg.common.plugins import Registry
 from fedkg.config.settings import Settings, masked
-from fedkg.embed import minilm, onnx, sentence
+from fedkg.embed import minilm, onnx, scorer, sentence
 from fedkg.embed import openai as openai_embeddings
 from fedkg.embed.base import Embedder, Similarity
 from fedkg.embed.bm25 import Bm25Similarity
@@ -40,12 +40,14 @@ __all__ = [
     "EmbedderFactory",
     "ModelFactory",
     "chat_model",
+    "check_scorer",
     "fallback_store",
     "kept_similarity",
     "lasting_store",
     "open_host_registry",
     "open_store",
     "path_model",
+    "scorer_similarity",
     "text_similarity",
 ]
 
@@ -193,6 +195,21 @@ def text_similarity(settings: Settings, store: Store) -> Similarity:
     if name == "bm25":
         return Bm25Similarity()
     return LazySimilarity(_embedder(name, settings), store)
+
+
+def check_scorer(settings: Settings) -> None:
+    """Raises ModelNameError where the folder of `local:FOLDER` has no scorer, MissingExtraError where none can run."""
+    if settings.scorer:
+        scorer.named(Path(settings.scorer))
+
+
+def scorer_similarity(settings: Settings, store: Store) -> LazySimilarity:
+    """The similarity by the trained scorer of `local:FOLDER`; its vectors are kept, too.
+
+    Raises ModelNameError where there is no scorer, and MissingExtraError.
+    """
+    keep = settings.cache_path / "models" if settings.cache else None
+    return LazySimilarity(scorer.named(Path(settings.scorer), keep), store)
 
 
 @contextmanager

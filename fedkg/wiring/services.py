@@ -33,9 +33,18 @@ from fedkg.methods import registry
 from fedkg.methods.base import Method
 from fedkg.reasoner.base import ReasoningModel
 from fedkg.reasoner.local.model import LocalModel
+from fedkg.reasoner.local.trained import TrainedLocalModel
 from fedkg.retrieval import registry as retrievers
 from fedkg.transport.host_state import HostRegistry
-from fedkg.wiring.adapters import chat_model, fallback_store, open_host_registry, path_model, text_similarity
+from fedkg.wiring.adapters import (
+    chat_model,
+    check_scorer,
+    fallback_store,
+    open_host_registry,
+    path_model,
+    scorer_similarity,
+    text_similarity,
+)
 from fedkg.wiring.endpoints import ConnectedEndpoint, connect
 from fedkg.wiring.own_parts import OwnParts
 
@@ -218,6 +227,14 @@ class Services:
             return self._similarity
 
     @cached_property
+    def _scorer(self) -> LazySimilarity:
+        """The trained scorer of `local:FOLDER`, closed with the session."""
+        self._check_open()
+        similarity = scorer_similarity(self.settings, self.cache.store())
+        self._files.callback(similarity.close)
+        return similarity
+
+    @cached_property
     def prompts(self) -> "PromptLibrary":
         """The prompts: the bundled ones and the user's own. Raises PromptError."""
         from fedkg.reasoner.prompts.library import PromptLibrary  # noqa: PLC0415  # Jinja is for hosted models only
@@ -270,7 +287,7 @@ class Services:
     def _reasoner(self, ledger: Ledger, observer: CallObserver) -> ReasoningModel:
         """The model that the settings name, or that has the caller's chat model."""
         if self.chat is None:
-            return LocalModel(self.similarity)
+            return TrainedLocalModel(self._scorer) if self.settings.scorer else LocalModel(self.similarity)
         from fedkg.reasoner.prompted import PromptedModel  # noqa: PLC0415  # Jinja is for hosted models only
 
         make = partial(PromptedModel, ledger=ledger, budget=self.settings.budget, prompts=self.prompts)
@@ -294,7 +311,8 @@ class Services:
 
     def _chat_model(self) -> ChatModel | None:
         """The chat model that the settings name; None where the caller or fedkg itself reasons."""
-        if self.parts.whole_reasoner is not None or self.settings.model == "local":
+        if self.parts.whole_reasoner is not None or self.settings.local:
+            check_scorer(self.settings)
             return None
         chat = chat_model(self.settings, self.cache.store)
         self._connections.push_async_callback(chat.close)

@@ -14,7 +14,8 @@ from fedkg.bench.data import definitions
 from fedkg.config.settings import Settings, load
 from fedkg.core.terms import DirectedRelation, Iri, Literal
 from fedkg.errors import DatasetError
-from fedkg.training.examples import Built, ExamplesFile, ExamplesRecord, Recipe, build, precision, property_path
+from fedkg.training.examples import Built, ExamplesRecord, Recipe, build, precision, property_path
+from fedkg.training.record_file import RecordFile
 
 GCR = Recipe("metaqa-2hop", "gcr", 2, 50, 0.5)
 EPERM = msgspec.structs.replace(GCR, format="eperm")
@@ -167,7 +168,7 @@ def test_only_an_unfinished_end_is_ever_dropped(
     file = tmp_path_factory.mktemp("log") / "out.jsonl"
     whole = b"".join(msgspec.json.encode(ExamplesRecord(name.hex(), "?", GCR)) + b"\n" for name in ids)
     file.write_bytes(whole + end.replace(b"\n", b""))
-    assert ExamplesFile(file, GCR).open().done == {name.hex() for name in ids}
+    assert set(RecordFile(file, ExamplesRecord, GCR).open().done) == {name.hex() for name in ids}
     assert file.read_bytes() == whole
 
 

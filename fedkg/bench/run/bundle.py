@@ -145,9 +145,10 @@ def _endpoints(header: Header, definition: Definition) -> tuple[str, ...]:
 
 
 def _model(settings: Settings, name: str) -> Model | None:
-    if name == "local":
+    named = msgspec.structs.replace(settings, model=name)
+    if named.local:
         return None
-    model = chat_model(msgspec.structs.replace(settings, model=name), MemoryStore)  # offline, so that it is only a name
+    model = chat_model(named, MemoryStore)  # offline, so that it is only a name
     return Model(model.name, model.capability)
 
 

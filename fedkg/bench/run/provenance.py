@@ -89,7 +89,7 @@ def _digest(definition: Definition) -> str:
 
 def _templates(settings: Settings) -> dict[str, str]:
     """Version and digest of each call's wording, by call and kind; none where no model is asked."""
-    if settings.model == "local":
+    if settings.local:
         return {}
     prompts = library.PromptLibrary(settings.prompts_dir, settings.model.partition(":")[0])
     return {

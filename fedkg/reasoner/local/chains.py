@@ -10,7 +10,7 @@ from fedkg.core.terms import Direction
 from fedkg.reasoner.local.kinds import end_kinds, kinds_of
 from fedkg.reasoner.local.likeness import senses
 
-__all__ = ["THING", "RelationChain", "chain_of"]
+__all__ = ["THING", "RelationChain", "chain_of", "outwards"]
 
 DATE = re.compile(r"(?:\d{1,2} )?(?:[^\W\d]{3,9} )?\d{3,4}(?: BCE?)?|\d{1,4}[-./]\d{1,2}(?:[-./]\d{1,4})?")
 NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?", re.IGNORECASE)
@@ -61,13 +61,13 @@ class RelationChain(NamedTuple):
 
 def chain_of(candidate: PromptCandidate) -> RelationChain:
     """The chain that an offer shows, all of it, also where its text is the last step alone."""
-    steps = list(map(_outwards, candidate.relations, candidate.directions))
+    steps = list(map(outwards, candidate.relations, candidate.directions))
     names, ways = tuple(name for name, _ in steps), tuple(way for _, way in steps)
     last = names[-1] if ways[-1:] == ("out",) else ""
     return RelationChain(candidate.topic, names or candidate.relations, ways, _kinds(candidate, last))
 
 
-def _outwards(relation: str, direction: Direction) -> tuple[str, Direction]:
+def outwards(relation: str, direction: Direction) -> tuple[str, Direction]:
     """The step by its other name, where it has one against its direction: the child that it is of is a parent."""
     other = english().inverses.get(relation) if direction == "in" else None
     return (other, "out") if other else (relation, direction)

@@ -1,0 +1,179 @@
+"""A scorer of relation chains, from question sets or an endpoint's relations to a folder that `local:FOLDER` takes.
+
+The folder is one of sentence-transformers, with the records that were trained on (`records/`), a card for programs
+(`scorer.json`) and one for people (`README.md`). While it is made it also has what a run is gone on with.
+"""
+
+import asyncio
+import hashlib
+import os
+import random
+import shutil
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from fedkg.config.settings import Settings
+from fedkg.core.encoding import encode
+from fedkg.embed import minilm, sentence
+from fedkg.embed.base import Embedder
+from fedkg.embed.scorer import CARD, HeldOutFigures, ScorerCard
+from fedkg.errors import DatasetError
+from fedkg.reasoner.local.chain_texts import chain_text, masked
+from fedkg.training.chain_records import ChainRecord
+from fedkg.training.scorer_data import DataChoice, Progress, QuestionData, collected
+from fedkg.training.scorer_pairs import ScorerPair, pairs, rivals
+from fedkg.training.scorer_readme import readme
+from fedkg.training.scorer_training import CHECKPOINTS, Schedule, TrainingRun, check_extra, train
+
+__all__ = ["ScorerRun", "batches_of", "best_share", "train_scorer"]
+
+RUN = "run.json"
+RECORDS = "records"
+BASE = "all-MiniLM-L6-v2"
+
+
+class ScorerRun(msgspec.Struct, frozen=True):
+    """What a run was asked for, so that it is only gone on with in the same way."""
+
+    data: dict[str, object]
+    schedule: Schedule
+    base: str
+
+
+def train_scorer(
+    settings: Settings,
+    choice: DataChoice,
+    schedule: Schedule,
+    out: Path,
+    *,
+    base: Path | None = None,
+    on_progress: Progress = lambda _what, _done, _all: None,
+) -> ScorerCard:
+    """Trains a scorer, or goes on with a run that was interrupted, and returns its card.
+
+    Training begins with the model of the folder `base`, or with all-MiniLM-L6-v2.
+
+    Raises InputError where sets, files, settings or the folder do not fit, MissingExtraError, and EndpointError.
+    """
+    check_extra()
+    name, base = (base.name, base) if base else (BASE, minilm.packaged_weights())
+    _claim(out, ScorerRun(_plain(choice), schedule, name))
+    data = asyncio.run(collected(settings, choice, out / RECORDS, on_progress))
+    if not any(part.trained for part in data):
+        raise DatasetError("there is no question to train on: of none a chain of relations leads to its answers")
+    run = train(
+        batches_of(data, schedule), base, out, schedule, lambda step, steps, _loss: on_progress("steps", step, steps)
+    )
+    card = msgspec.structs.replace(_card(data, schedule, run, out), base=name, figures=_figures(data, base, out))
+    _finish(out, card)
+    return card
+
+
+def batches_of(data: Sequence[QuestionData], schedule: Schedule) -> dict[str, list[ScorerPair]]:
+    """The pairs by graph; each pass over the questions draws other negatives."""
+    draw = random.Random(schedule.seed)  # noqa: S311  # reproducible, not a secret
+    of_graph: dict[str, list[ScorerPair]] = {}
+    for part in data:
+        records = [record for _ in range(schedule.passes) for record in part.trained]
+        of_graph.setdefault(part.graph, []).extend(pair for record in records for pair in pairs(record, draw))
+    return {graph: made for graph, made in of_graph.items() if made}
+
+
+def best_share(records: Sequence[ChainRecord], embedder: Embedder) -> float:
+    """Of how many questions the gold chain is the most like them, of all chains that a walk is offered on the way."""
+    asked = [_candidates(record) for record in records]
+    texts = list(dict.fromkeys(text for texts in asked for text in texts))
+    vectors = dict(zip(texts, embedder.embed(texts), strict=True))
+    first = [
+        int(np.argmax(np.stack([vectors[text] for text in chains]) @ vectors[anchor])) == 0 for anchor, *chains in asked
+    ]
+    return sum(first) / len(first)
+
+
+def _candidates(record: ChainRecord) -> list[str]:
+    """The question without its topic, its chain, and the others."""
+    *others, _open = rivals(record)
+    chains = [chain_text(record.chain), *(text for kind in others for text in kind)]
+    return [masked(record.question, record.topic), *chains]
+
+
+def _card(data: Sequence[QuestionData], schedule: Schedule, run: TrainingRun, out: Path) -> ScorerCard:
+    return ScorerCard(
+        fedkg=version("fedkg"),
+        base="",
+        weights=_digest(out / "model.safetensors"),
+        data=tuple(part.about for part in data),
+        seed=schedule.seed,
+        batch=schedule.batch,
+        rate=schedule.rate,
+        untrained=schedule.untrained,
+        steps=run.steps,
+        loss=round(run.loss, 3),
+        seconds=round(run.seconds, 1),
+        cores=os.cpu_count() or 1,
+        made_at=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+
+
+def _figures(data: Sequence[QuestionData], base: Path, out: Path) -> dict[str, HeldOutFigures]:
+    """Of each set, before and after."""
+    untrained, trained = map(_embedder, (base, out))
+    return {
+        part.about.questions or "made": HeldOutFigures(
+            len(part.held_out),
+            round(best_share(part.held_out, untrained), 3),
+            round(best_share(part.held_out, trained), 3),
+        )
+        for part in data
+        if part.held_out
+    }
+
+
+def _claim(out: Path, run: ScorerRun) -> None:
+    """Makes the folder, or takes that of an interrupted run. Raises DatasetError for any other."""
+    asked = msgspec.json.format(encode(run))
+    try:
+        if (out / CARD).exists():
+            raise DatasetError(f"{out} has a trained scorer already", hint="--out takes another folder")
+        if (out / RUN).exists():
+            if (out / RUN).read_bytes() != asked:
+                hint = "use the same options, or another --out"
+                raise DatasetError(f"{out} has a run with other options that is not at its end", hint=hint)
+            return
+        out.mkdir(parents=True, exist_ok=True)
+        if any(out.iterdir()):
+            raise DatasetError(f"{out} is not empty", hint="--out takes a new folder, or that of an interrupted run")
+        (out / RECORDS).mkdir()
+        (out / RUN).write_bytes(asked)
+    except OSError as error:
+        raise DatasetError(f"{out}: {error.strerror}", hint="--out takes a folder that can be written") from error
+
+
+def _finish(out: Path, card: ScorerCard) -> None:
+    """Writes the cards and removes what only an interrupted run needs; the card comes last."""
+    (out / "README.md").write_text(readme(card), encoding="utf-8")
+    shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
+    (out / CARD).write_bytes(msgspec.json.format(encode(card), indent=2) + b"\n")
+    (out / RUN).unlink()
+
+
+def _embedder(folder: Path) -> Embedder:
+    """The model of a folder, which may have no card yet."""
+    return sentence.SentenceEmbedder(f"st:{folder}", lambda: str(folder), local=True)
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _plain(choice: DataChoice) -> dict[str, object]:
+    """The choice as it is written down: without where files lie."""
+    plain = choice._asdict() | {"sets": list(choice.sets)}
+    del plain["data"]
+    return plain

@@ -1,0 +1,71 @@
+"""`local` with a trained scorer: whole questions against whole chains, beside the spans."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+
+from fedkg.core.choice import PromptCandidate
+from fedkg.core.question import Plan
+from fedkg.core.terms import Direction
+from fedkg.embed.base import Matrix
+from fedkg.reasoner.calls.answer import AnswerCall
+from fedkg.reasoner.calls.beam import BeamCall
+from fedkg.reasoner.local.trained import TrainedLocalModel
+
+QUESTION = "who made the films that share actors with Jaws"
+MASKED = "who made the films that share actors with X"
+
+
+class Scorer:
+    """A similarity that knows some chains of the masked question, and nothing else."""
+
+    name = "scorer:test"
+    embedded = 0
+    unrelated = 0.05
+    weak = 0.3
+
+    def __init__(self, likeness: Mapping[str, float]) -> None:
+        self._likeness = likeness
+
+    async def scores(self, query: str, texts: Sequence[str]) -> Matrix:
+        scores: Matrix = (await self.table([query], texts))[0]
+        return scores
+
+    async def table(self, queries: Sequence[str], texts: Sequence[str]) -> Matrix:
+        rows = [[self._likeness.get(text, 0.1) if query == MASKED else 0.1 for text in texts] for query in queries]
+        return np.array(rows, dtype=np.float32)
+
+
+def candidate(number: int, *steps: tuple[str, Direction]) -> PromptCandidate:
+    """A chain from Jaws."""
+    names, ways = zip(*steps, strict=True)
+    return PromptCandidate(number, "", names, ("x",), topic="Jaws", directions=ways, start="Jaws")
+
+
+ACTORS: tuple[str, Direction] = ("starred actors", "out")
+BACK: tuple[str, Direction] = ("starred actors", "in")
+
+
+async def test_directions_tell_chains_apart() -> None:
+    """Chains with the same names are different texts."""
+    model = TrainedLocalModel(Scorer({"starred actors, ← starred actors": 0.9}), whole=1.0)
+    paths = [candidate(1, ACTORS, ACTORS), candidate(2, ACTORS, BACK), candidate(3, ACTORS)]
+    conclusion = await model.ask(AnswerCall(QUESTION, Plan(("films",)), paths))
+    assert conclusion.paths == (2,)
+
+
+@pytest.mark.parametrize(("known", "chosen"), [({"starred actors …": 0.9}, [1]), ({"genre …": 0.8}, [2])])
+async def test_a_beginning_is_chosen_by_the_chain_that_goes_on(known: dict[str, float], chosen: list[int]) -> None:
+    """As a whole it would be no answer."""
+    model = TrainedLocalModel(Scorer(known), whole=1.0)
+    candidates = [candidate(1, ACTORS), candidate(2, ("genre", "out"))]
+    choices = await model.ask(BeamCall(QUESTION, Plan(("films",)), None, candidates, 1))
+    assert [choice.number for choice in choices] == chosen
+
+
+async def test_a_walk_ends_where_the_chain_is_better_as_it_is() -> None:
+    """None of the longer chains is better than the one that they extend, as they are or to be gone on with."""
+    model = TrainedLocalModel(Scorer({"starred actors": 0.9, "starred actors, genre": 0.7}), whole=1.0)
+    call = BeamCall(QUESTION, Plan(("films",)), None, [candidate(1, ACTORS, ("genre", "out"))], 2)
+    assert await model.ask(call) == ()
