@@ -1,5 +1,6 @@
 """What kind of answer a question asks for, and of what kind the ends of a chain are."""
 
+import itertools
 import re
 from collections.abc import Iterable
 from functools import lru_cache
@@ -16,6 +17,7 @@ NAMED = re.compile(
     r" ((?:[\w-]+ ?){1,3})",
     re.IGNORECASE,
 )
+BEING = re.compile(r"\bwhat (?:is|are|was|were) (?:the |all |some )*((?:[\w-]+ ?){1,3})", re.IGNORECASE)
 NUMBER = re.compile(r"\bhow (?:many|much|tall|high|long|old|big|large|far|heavy|wide|deep|fast)\b", re.IGNORECASE)
 QUESTION_WORD = re.compile(r"\b(who|whom|whose|where|when)\b", re.IGNORECASE)
 AUXILIARY = frozenset("is are was were did do does has have had can could will would".split())
@@ -36,9 +38,19 @@ def asked(question: str) -> WantedKinds:
         return WantedKinds(frozenset({"number"}))
     for match in NAMED.finditer(question):
         if noun := _noun(match.group(2)):
-            return WantedKinds(_of_noun(noun), frozenset({noun}))
+            return _wanted(noun)
+    being = BEING.search(question)
+    if being and (heads := _heads(being.group(1))):
+        owned = "of" in being.group(1).lower().split()  # "the drug class of" asks for a class
+        return _wanted(heads[-1] if owned else _noun(being.group(1)))
     word = QUESTION_WORD.search(question)
     return WantedKinds(english().asks.get(word.group().lower(), frozenset())) if word else WantedKinds()
+
+
+def _wanted(noun: str) -> WantedKinds:
+    """What a noun asks for; who does something is any person."""
+    person = noun in english().agents
+    return WantedKinds(_of_noun(noun), frozenset() if person else frozenset({noun}))
 
 
 def _of_noun(noun: str) -> frozenset[str]:
@@ -48,14 +60,23 @@ def _of_noun(noun: str) -> frozenset[str]:
 
 
 def _noun(text: str) -> str:
-    """The root of the noun that heads the text: the last one that names a kind before a verb, else its first word."""
+    """The root of the noun that heads the text: the last of the first words that name kinds, else its first word."""
+    heads = _heads(text)
+    first = next((place for place, head in enumerate(heads) if _of_noun(head)), len(heads))
+    known = list(itertools.takewhile(_of_noun, heads[first:]))
+    return (known[-1:] or heads[:1] or [""])[0]
+
+
+def _heads(text: str) -> list[str]:
+    """The roots of the words up to a verb or a small word."""
     heads: list[str] = []
     for word in text.lower().split():
-        if word in AUXILIARY or (small(word) and heads):
+        stem = root(word)
+        if word in AUXILIARY or (heads and small(word) and not _of_noun(stem)):
             break
-        heads.append(root(word))
-    known = [head for head in heads if _of_noun(head)]
-    return (known or heads or [""])[0 if not known else -1]
+        if not small(word) or _of_noun(stem):
+            heads.append(stem)
+    return heads
 
 
 @lru_cache(maxsize=1 << 14)

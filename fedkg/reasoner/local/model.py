@@ -49,6 +49,8 @@ __all__ = ["LocalModel"]
 
 PLANNED = 12
 """Plans that are made longer, of each length: all chains of three of thirty relations would be 27,000."""
+HOPELESS = 0.35
+"""How much worse than the best a chain may be to be walked on: fewer chains are looked at more closely (tuned)."""
 NAMELESS = 0.15
 """Taken off where no end has a name: one as good with names is meant."""
 LEFT = 0.05
@@ -188,7 +190,8 @@ class LocalModel:
         hopes = [max(one.score, one.promise) for one in new]
         if not new or (old and max(hopes) <= max(one.score for one in old)):
             return ()
-        best = sorted(range(len(new)), key=lambda index: -hopes[index])
+        likely = [index for index, hope in enumerate(hopes) if hope > max(hopes) - HOPELESS]
+        best = sorted(likely, key=lambda index: -hopes[index])
         return tuple(Choice(candidates[index].number) for index in _shared(best, chains, width))
 
     async def _best_path(self, question: str, paths: Sequence[PromptCandidate], *, decide: bool = False) -> Conclusion:

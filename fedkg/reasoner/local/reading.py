@@ -26,10 +26,10 @@ AGAINST = 0.06
 """Taken off for each step against its direction: of two walks with one name, the straight one is more often meant."""
 CLASH = 0.25
 """Taken off where the question tells another direction: "directed by X" are the works, not the directors (tuned)."""
-TURN, TURNED = 0.12, 0.1
-"""Taken off for each turn back by the relation just walked; given for such a turn where the question says "the
-same"."""
-LONGER = 0.05
+TURN, PASSED, TURNED = 0.12, 0.04, 0.1
+"""Taken off for a turn back by the relation just walked, which leads to the topic again: at the end, and on the way;
+given for a turn where the question says "the same" (tuned)."""
+LONGER = 0.04
 """Taken off for each step after the first: of two walks that fit alike, the shorter one is meant."""
 FITTING, UNLIKE = 0.06, 0.15
 """Given where the ends are what is asked for; taken off where they are something else (tuned)."""
@@ -72,12 +72,17 @@ class Reading:
 
     def bonus(self, chain: RelationChain) -> float:
         """What counts for or against a chain beside its words: turns, directions, length, and the kind of its ends."""
-        turns = TURNED * bool(chain.turns) if self._same else -TURN * chain.turns
+        turns = TURNED * bool(chain.turns) if self._same else -self._turned(chain)
         fit = self.fitting(chain)
         kinds = FITTING * (fit > 0) - UNLIKE * (fit < 0)
         longer = LONGER * (len(chain.relations) - 1)
         against = chain.against - self._meant_so(chain)
         return turns + kinds - AGAINST * against - CLASH * self.clashes(chain) - longer - UNLIKE * self._begins(chain)
+
+    def _turned(self, chain: RelationChain) -> float:
+        """What turns take off that the question does not speak of."""
+        last = len(chain.relations) > 1 and chain.turn(len(chain.relations) - 1)
+        return PASSED * chain.turns + (TURN - PASSED) * last
 
     def _meant_so(self, chain: RelationChain) -> bool:
         """Whether the first step goes against its direction since the question says so."""
