@@ -4,6 +4,7 @@ It plans by content words, looks for the chain of relations that the question's 
 when no longer chain is said better, and answers with the tails of the best chain. What it cannot do, it abstains from.
 """
 
+import math
 import re
 from collections.abc import Sequence
 from typing import TypeVar
@@ -190,7 +191,10 @@ class LocalModel:
         hopes = [max(one.score, one.promise) for one in new]
         if not new or (old and max(hopes) <= max(one.score for one in old)):
             return ()
-        likely = [index for index, hope in enumerate(hopes) if hope > max(hopes) - HOPELESS]
+        most = {chain.topic: -math.inf for chain in chains}
+        for chain, hope in zip(chains, hopes, strict=True):
+            most[chain.topic] = max(most[chain.topic], hope)
+        likely = [index for index, hope in enumerate(hopes) if hope > most[chains[index].topic] - HOPELESS]
         best = sorted(likely, key=lambda index: -hopes[index])
         return tuple(Choice(candidates[index].number) for index in _shared(best, chains, width))
 

@@ -35,6 +35,7 @@ FITTING, UNLIKE = 0.06, 0.15
 """Given where the ends are what is asked for; taken off where they are something else (tuned)."""
 PROMISE, BEGUN = 0.75, 0.3
 """How well the words that are left may yet be said by a further step, where those before are said so well (tuned)."""
+TYPES = frozenset({"type", "instance of"})
 UNREAD = np.float32(-np.inf)
 UNSAID = -1.0
 """The fit of a chain that has more relations than the question has words for."""
@@ -74,10 +75,26 @@ class Reading:
         """What counts for or against a chain beside its words: turns, directions, length, and the kind of its ends."""
         turns = TURNED * bool(chain.turns) if self._same else -self._turned(chain)
         fit = self.fitting(chain)
-        kinds = FITTING * (fit > 0) - UNLIKE * (fit < 0)
-        longer = LONGER * (len(chain.relations) - 1)
+        kinds = FITTING * (fit > 0) - UNLIKE * (fit < 0) - UNLIKE * (self._begins(chain) or self._typed(chain))
+        return turns + kinds - self._astray(chain) - LONGER * (len(chain.relations) - 1)
+
+    def _begun(self, chain: RelationChain) -> float:
+        """What counts for or against a chain as the beginning of a longer one, whose ends are others."""
+        turns = TURNED * bool(chain.turns) if self._same else -PASSED * chain.turns
+        return turns - self._astray(chain) - LONGER * len(chain.relations)
+
+    def _astray(self, chain: RelationChain) -> float:
+        """What its directions take off."""
         against = chain.against - self._meant_so(chain)
-        return turns + kinds - AGAINST * against - CLASH * self.clashes(chain) - longer - UNLIKE * self._begins(chain)
+        return AGAINST * against + CLASH * self.clashes(chain)
+
+    def _typed(self, chain: RelationChain) -> bool:
+        """Whether it leads to what something is, and nobody asked for that."""
+        return (
+            chain.relations[-1:] != ()
+            and chain.relations[-1] in TYPES
+            and not worded(self.wording.rest, chain.relations[-1])
+        )
 
     def _turned(self, chain: RelationChain) -> float:
         """What turns take off that the question does not speak of."""
@@ -115,10 +132,11 @@ class Reading:
         relations unsaid.
         """
         fits, promises = self._read(likeness, chains, partly=partly)
-        bonus = [self.bonus(chain) for chain in chains]
         return {
-            chain: ChainJudgement(fit, fit + more, promise + more, self.fitting(chain), self.clashes(chain))
-            for chain, fit, promise, more in zip(chains, fits, promises, bonus, strict=True)
+            chain: ChainJudgement(
+                fit, fit + self.bonus(chain), hope + self._begun(chain), self.fitting(chain), self.clashes(chain)
+            )
+            for chain, fit, hope in zip(chains, fits, promises, strict=True)
         }
 
     def _read(
