@@ -41,12 +41,14 @@ LOOKED_AT = 16_384
 """Vectors that a search compares with: the nearest cells that have so many."""
 SPARE = 16
 """Rows beyond those wanted that are looked up, since some may be damaged."""
-TOUCHED = 128 << 20
+TOUCHED = 64 << 20
 """Bytes of the mapping that are kept in memory."""
 RELEARNT = 4
 """How often more vectors than the centres were learnt from there may be, before they are learnt anew."""
-AT_RANDOM = 1_024
-"""Rows here and there that are read at once: the system maps 64 kB around each."""
+AROUND = 64 << 10
+"""Bytes that the system maps around one that is read."""
+AT_RANDOM = TOUCHED // AROUND
+"""Rows here and there that are read at once."""
 LONGEST_KEY = 1 << 16
 """Bytes of a key: an IRI and a label."""
 
@@ -127,7 +129,7 @@ class GroupedRows:
             hits = list(itertools.islice(((key, score) for key, score in keys if key is not None), m))
             if len(hits) == m:
                 break
-        self._give_back(2 * self.size * len(numbers))
+        self._give_back(2 * self.size * len(numbers) + 4 * AROUND * m)
         return hits
 
     def rows_of(self, numbers: Numbers) -> HalfMatrix:

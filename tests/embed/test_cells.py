@@ -23,7 +23,7 @@ def test_centres_are_where_the_vectors_are() -> None:
     heaps = halves(4, seed=2)
     rows = (np.repeat(heaps, 100, axis=0) + halves(400, seed=3) * np.float16(0.1)).astype(np.float16)
     middle = cells.centres(400, lambda numbers: rows[numbers])
-    assert middle.shape == (40, 32)
+    assert middle.shape == (80, 32)
     assert np.isfinite(middle).all()
     near = cells.nearest_cells(rows, middle)
     assert len(set(near[:100]) & set(near[100:])) == 0
