@@ -1,4 +1,4 @@
-"""What an installation takes: fedkg alone, with each extra, and `make demo`: seconds, processor time, megabytes on disk.
+"""What an installation takes: fedkg alone, with each extra, and `make demo`: seconds, processor time, megabytes.
 
 Everything happens in folders that are removed afterwards; packages come from the index that pip is set to. An extra is
 installed beside fedkg, and what it adds is shown. `make demo` runs in a copy of the files that git knows.
@@ -80,7 +80,8 @@ def built(folder: Path) -> list[Path]:
 
 def demo(folder: Path) -> Taken:
     """`make demo` in a copy of the checkout."""
-    names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    git = shutil.which("git") or "git"
+    names = subprocess.run([git, "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in names.splitlines():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)

