@@ -26,7 +26,7 @@ from fedkg.config.settings import Settings
 from fedkg.reasoner.local.confidence import FILE, OTHER, Calibration, features
 
 Vector = NDArray[np.float64]
-THRESHOLDS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
+THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.85, 0.875, 0.9, 0.925, 0.95)
 DIAGONAL: dict[str, Sequence[tuple[float, float]]] = {"as it says": ((0.0, 0.0), (1.0, 1.0))}
 HEAD = """# How likely an answer of the model `local` is right: logistic regressions over the features that
 # fedkg/reasoner/local/confidence.py computes, a table for each family of embedders.
