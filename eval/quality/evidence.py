@@ -206,11 +206,11 @@ async def collected(name: str, data: Path, most: int, similarity: Similarity) ->
 def ask(chosen: argparse.Namespace) -> None:
     """Keeps the samples of each set, which replace older ones of that set."""
     similarity = text_similarity(Settings(embedder=chosen.embedder), DiskStore(VECTORS))
-    file = KEPT / f"{chosen.embedder}.jsonl.gz"
+    file = chosen.kept / f"{chosen.embedder}.jsonl.gz"
     for name in chosen.sets:
         samples = [one for one in samples_of(file) if one.set != name]
         samples += asyncio.run(collected(name, chosen.data, chosen.ask, similarity))
-        KEPT.mkdir(parents=True, exist_ok=True)
+        chosen.kept.mkdir(parents=True, exist_ok=True)
         lines = b"".join(msgspec.json.encode(one) + b"\n" for one in samples)
         file.write_bytes(gzip.compress(lines, mtime=0))
         print(name, len(samples), flush=True)
@@ -228,6 +228,7 @@ def main() -> None:
     parser.add_argument("--ask", type=int, default=40, metavar="N", help="questions of each half of a set")
     parser.add_argument("-e", "--embedder", choices=EMBEDDERS, default="minilm")
     parser.add_argument("--sets", nargs="*", default=[*OURS, *PUBLIC])
+    parser.add_argument("--kept", type=Path, default=KEPT, help="folder of the samples")
     ask(parser.parse_args())
 
 
