@@ -1,18 +1,19 @@
 """A question on its way to a walk: its plan, and the entities to start from."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 
 from fedkg.config.settings import Settings
 from fedkg.core.caveat import CaveatKind
-from fedkg.core.events import Event, Linked, Planned, Warned
+from fedkg.core.events import Linked, Planned
 from fedkg.core.question import Kind, Match, Mention, Plan, evident
 from fedkg.core.terms import Iri, own_name
 from fedkg.engine import linking
 from fedkg.engine.handlers.base import UNUSABLE
 from fedkg.engine.mentions import ALIAS
+from fedkg.engine.run_notes import RunNotes
 from fedkg.engine.similar_names import Similar
 from fedkg.errors import TopicError
 from fedkg.graph.base import Graph
@@ -25,6 +26,8 @@ from fedkg.retrieval import candidates
 
 __all__ = ["Preparation"]
 
+OPTIONLESS = "the options of this choice are not known, so nothing was looked for; give each with --option"
+
 
 @dataclass
 class Preparation:
@@ -32,7 +35,7 @@ class Preparation:
 
     `topics`, `kind` and `options` are the caller's. `plan` is that of content words until there is a model's, which
     `planned` tells; `linked` are the entities to start from, `named` those of them that the caller named, `absent` the
-    names that the graph does not know. `tell` takes the events, `admit` the caveats of the answer, `similar` returns
+    names that the graph does not know. `notes` take the events and the caveats of the answer, `similar` returns
     what is alike in meaning to names that nothing is called.
     """
 
@@ -46,8 +49,7 @@ class Preparation:
     kind: Kind | None
     options: Sequence[str]
     plan: Plan
-    tell: Callable[[Event], None]
-    admit: Callable[[CaveatKind, str], None]
+    notes: RunNotes
     linked: tuple[Match, ...] = ()
     planned: bool = False
     named: frozenset[Iri] = frozenset()
@@ -59,20 +61,22 @@ class Preparation:
         if self.method.graph:
             self.linked = await self._given()
         else:
-            self._warn("nothing was looked up: the method asks the model alone, which answers from memory")
+            self.notes.warn("nothing was looked up: the method asks the model alone, which answers from memory")
         self.planned = self.method.plans and not await self._seen_whole()
         if self.planned:
             await self._make_plan()
-        self.tell(Planned(self.plan))
+        self.notes.tell(Planned(self.plan))
         if self.optionless:
-            self._warn("the options of this choice are not known, so nothing was looked for; give each with --option")
+            self.notes.warn(
+                "the options of this choice are not known, so nothing was looked for; give each with --option"
+            )
         elif not self.linked and self.method.graph and not self.abstains:
             self.linked = tuple(
                 await linking.from_question(
                     self.graph,
                     self.question,
                     self.plan,
-                    self._warn,
+                    self.notes.warn,
                     self._tell_apart,
                     drop=self._drop,
                     similar=self.similar,
@@ -80,8 +84,8 @@ class Preparation:
             )
             for match in self.linked:
                 if match.score < ALIAS:
-                    self.admit(CaveatKind.LOOSELY_LINKED, f"{match.mention!r} is taken for {match.label!r}")
-        self.tell(Linked(self.linked))
+                    self.notes.admit(CaveatKind.LOOSELY_LINKED, f"{match.mention!r} is taken for {match.label!r}")
+        self.notes.tell(Linked(self.linked))
 
     async def _given(self) -> tuple[Match, ...]:
         """The topics that the caller named; for those that the graph does not know what else the question names.
@@ -120,15 +124,15 @@ class Preparation:
     def _drop(self, mention: str) -> None:
         """Admits that the walk starts without what the question calls so."""
         self.absent.append(mention)
-        self.admit(CaveatKind.DROPPED_TOPIC, mention)
+        self.notes.admit(CaveatKind.DROPPED_TOPIC, mention)
 
     def _replaced(self, given: Sequence[str], others: Sequence[Match]) -> None:
         """Says that the walk starts from other entities than those that were given."""
         names = ", ".join(f"{match.label} <{match.iri.value}>" for match in others)
         about = f"{', '.join(text[:200] for text in given)}: not known here; the walk starts from {names}"
-        self._warn(about)
+        self.notes.warn(about)
         self.absent += given
-        self.admit(CaveatKind.LOOSELY_LINKED, about)
+        self.notes.admit(CaveatKind.LOOSELY_LINKED, about)
 
     async def _seen_whole(self) -> bool:
         """Whether the topics are known and so little is around them that all of it can be shown, without a plan.
@@ -155,7 +159,7 @@ class Preparation:
             call = PlanCall(self.question, self.kind, self.options, self._known())
             self.plan = self._shown(await self.reasoner.ask(call))
         except UNUSABLE as error:
-            self._warn(f"planned by content words: {error}")
+            self.notes.warn(f"planned by content words: {error}")
 
     def _known(self) -> frozenset[str]:
         """What of a plan need not be asked for where the walk looks first; other walks ask for all of it.
@@ -179,7 +183,7 @@ class Preparation:
             return await self.reasoner.ask(LinkCall(self.question, mentions))
         except UNUSABLE as error:
             names = ", ".join(repr(mention.text[:100]) for mention in mentions)
-            self._warn(f"which entity is meant by {names} was chosen by names alone: {error}")
+            self.notes.warn(f"which entity is meant by {names} was chosen by names alone: {error}")
             return {}
 
     @property
@@ -192,6 +196,3 @@ class Preparation:
         """Whether there is nothing to choose from: neither the caller nor the plan gives the options of a choice."""
         plan = self.plan
         return plan.kind == "choice" and not plan.options and not self.abstains
-
-    def _warn(self, message: str) -> None:
-        self.tell(Warned(message))

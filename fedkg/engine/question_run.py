@@ -21,7 +21,7 @@ from fedkg.config.settings import Settings, public
 from fedkg.core import deadline
 from fedkg.core.answer import Answer, AnswerValue, Status
 from fedkg.core.caveat import Caveat, CaveatKind
-from fedkg.core.events import Answered, Event, Warned
+from fedkg.core.events import Answered, Event
 from fedkg.core.gaps import noted
 from fedkg.core.path import PartialPath
 from fedkg.core.question import JUDGED, Kind, Plan, check_options, check_question, guessed
@@ -33,6 +33,7 @@ from fedkg.engine.interpreter import Interpreter
 from fedkg.engine.preparation import Preparation
 from fedkg.engine.presentation import path_text
 from fedkg.engine.recall import OPEN, recalled
+from fedkg.engine.run_notes import RunNotes
 from fedkg.engine.similar_names import Similar
 from fedkg.engine.standing import missing, resting, standing
 from fedkg.engine.walk import WalkContext, WalkRecord, widened
@@ -89,7 +90,7 @@ class QuestionRun:
         self._time, self._clock = min((question_seconds, "seconds"), (total, "run seconds"))
         self._method = self.method or registry.find(self.settings.method)
         plan = Plan(content_words(self.question), kind=self.kind or guessed(self.question), options=tuple(self.options))
-        self._explored = ExploredGraph(self.graph)
+        self._explored, self._notes = ExploredGraph(self.graph), RunNotes()
         self._prepared = Preparation(
             self.question,
             self.graph,
@@ -101,15 +102,11 @@ class QuestionRun:
             self.kind,
             self.options,
             plan,
-            self._tell,
-            self._admit,
+            self._notes,
             similar=self.similar,
         )
         self._record = WalkRecord()
         self._result, self._spent = SearchResult(), ""
-        self._happened: list[Event] = []
-        self._warnings: list[str] = []
-        self._caveats: list[Caveat] = []
         self._missed: dict[Gap, None] = {}
         self._unnamed: dict[Gap, None] = {}
         self._labelled, self._nameless = True, 0
@@ -130,7 +127,7 @@ class QuestionRun:
                 async for event in self._walk(interpreter):
                     yield event
         answer = await self._answer(self._result)
-        for event in self._take():
+        for event in self._notes.take():
             yield event
         _log(answer)
         yield Answered(answer)
@@ -145,7 +142,7 @@ class QuestionRun:
             self._explored,
             self.reasoner,
             self.similarity,
-            self._tell,
+            self._notes.tell,
             self.usage,
             self.retriever,
             self._prepared.named,
@@ -154,7 +151,7 @@ class QuestionRun:
 
     async def _walk(self, interpreter: Interpreter) -> AsyncIterator[Event]:
         """Serves the method until it is done, with its result in `_result`. Raises BudgetError, if the method does."""
-        for event in self._take():
+        for event in self._notes.take():
             yield event
         search = interpreter.context.search
         topics = tuple(match.iri for match in self._prepared.linked)
@@ -166,15 +163,15 @@ class QuestionRun:
             except StopIteration as end:
                 self._result = end.value
                 if self._result.note:
-                    self._warn(self._result.note)
-                    for event in self._take():
+                    self._notes.warn(self._result.note)
+                    for event in self._notes.take():
                         yield event
                 return
             try:
                 go_on = partial(walk.send, await self._within(interpreter.serve(need)))
             except BudgetError as error:
                 go_on = partial(walk.throw, error)
-            for event in self._take():
+            for event in self._notes.take():
                 yield event
 
     async def _answer(self, result: SearchResult) -> Answer:
@@ -200,7 +197,7 @@ class QuestionRun:
             paths=paths,
             gaps=(*self._explored.gaps(self._walked(result)), *dict.fromkeys((*self._missed, *self._unnamed))),
             usage=self.usage(),
-            warnings=tuple(self._warnings),
+            warnings=tuple(self._notes.warnings),
             settings=public(self.settings),
             ledger=self.ledger.calls,
             options=self._prepared.plan.options,
@@ -217,9 +214,9 @@ class QuestionRun:
         if not wanted or status not in OPEN:
             return ()
         with contextlib.suppress(BudgetError):
-            answers = await self._within(recalled(self.reasoner, self.question, self._prepared.plan, self._warn))
+            answers = await self._within(recalled(self.reasoner, self.question, self._prepared.plan, self._notes.warn))
             if answers:
-                self._admit(CaveatKind.RECALLED, OPEN[status])
+                self._notes.admit(CaveatKind.RECALLED, OPEN[status])
             return answers
         return ()
 
@@ -229,7 +226,7 @@ class QuestionRun:
         Not what is missing elsewhere, nor the labels of what the document shows: without these it is the same answer.
         """
         gaps = (*self._explored.missing(), *self._missed)
-        before = (*self._caveats, *self._record.caveats, *result.caveats)
+        before = (*self._notes.caveats, *self._record.caveats, *result.caveats)
         rests = resting(result.conclusion, self._prepared.plan.kind) if answers else ()
         return tuple(dict.fromkeys((*before, *rests, *missing(gaps))))
 
@@ -237,16 +234,16 @@ class QuestionRun:
         """Warns of what was not fetched, not shown to the model, or has no room in the document."""
         for path in result.paths:
             if not path.complete:
-                self._warn(f"there may be more: not every edge of {path_text(path, self.names)} was fetched")
-                self._admit(CaveatKind.CUT, f"not every edge of {path_text(path, self.names)} was fetched")
+                self._notes.warn(f"there may be more: not every edge of {path_text(path, self.names)} was fetched")
+                self._notes.admit(CaveatKind.CUT, f"not every edge of {path_text(path, self.names)} was fetched")
         if self.reasoner.left_out:
-            self._warn(
+            self._notes.warn(
                 f"the model's context had no room for {self.reasoner.left_out:,} of the offers; they were not shown"
             )
-            self._admit(CaveatKind.CUT, f"{self.reasoner.left_out:,} offers were not shown to the model")
+            self._notes.admit(CaveatKind.CUT, f"{self.reasoner.left_out:,} offers were not shown to the model")
         if proven.cut:
-            self._warn(f"of {proven.total:,} ends of its paths the document leaves out {proven.cut:,}")
-            self._admit(CaveatKind.CUT, f"{proven.cut:,} of {proven.total:,} ends are left out of the document")
+            self._notes.warn(f"of {proven.total:,} ends of its paths the document leaves out {proven.cut:,}")
+            self._notes.admit(CaveatKind.CUT, f"{proven.cut:,} of {proven.total:,} ends are left out of the document")
 
     def _walked(self, result: SearchResult) -> set[Term]:
         """The nodes that the answer, or where there is none the last paths, went through."""
@@ -263,7 +260,7 @@ class QuestionRun:
             links = await self._in_grace(self.graph.links(entities), self._missed) if entities else ()
             return ends(chosen, links, checks)
         except TimeoutError:
-            self._warn("there was no time to find out whether some of the answers are one")
+            self._notes.warn("there was no time to find out whether some of the answers are one")
             return ends(chosen, checks=checks)
 
     async def _labels(self, shown: Sequence[Term]) -> Mapping[Term, str]:
@@ -281,7 +278,7 @@ class QuestionRun:
         named = without_nameless(proven, names)
         if number := proven.total - named.total:
             self._nameless = number
-            self._warn(f"{number:,} of the ends of its paths have no name in this graph and are no answers")
+            self._notes.warn(f"{number:,} of the ends of its paths have no name in this graph and are no answers")
         return named
 
     def _status(self, answers: Sequence[AnswerValue], result: SearchResult, *, refused: bool = False) -> Status:
@@ -289,7 +286,7 @@ class QuestionRun:
             return Status.ANSWERED
         if self._prepared.abstains:
             questions = f"questions of the kind {self._prepared.plan.kind}, which take a judgement"
-            self._warn(
+            self._notes.warn(
                 f"the model {self.reasoner.name} does not answer {questions}; name a language model with --model"
             )
             return Status.ABSTAINED
@@ -301,7 +298,7 @@ class QuestionRun:
             return Status.FAILED
         # neither is a likeness that is too small a judgement that the graph has none
         judged = self._record.judged and not (self.reasoner.exhaustive and self._record.considered)
-        linked = not any(caveat.kind in UNLINKED for caveat in (*self._caveats, *self._record.caveats))
+        linked = not any(caveat.kind in UNLINKED for caveat in (*self._notes.caveats, *self._record.caveats))
         seen = result.exhausted and not (self._nameless or refused) and judged and linked and not self.reasoner.left_out
         return Status.NONE if seen and not self._spent else Status.NOT_FOUND
 
@@ -309,24 +306,6 @@ class QuestionRun:
         """What the question has cost so far."""
         seconds = round(time.monotonic() - self._started, 3)
         return msgspec.structs.replace(self.cost().since(self._before), seconds=seconds, spent=self._spent)
-
-    def _warn(self, message: str) -> None:
-        self._tell(Warned(message))
-
-    def _admit(self, kind: CaveatKind, about: str) -> None:
-        """A caveat of the answer."""
-        self._caveats.append(Caveat(kind, about))
-
-    def _tell(self, event: Event) -> None:
-        """An event for the caller; a warning is for the document, too."""
-        self._happened.append(event)
-        if isinstance(event, Warned):
-            self._warnings.append(event.message)
-            log.info("warning: %s", line(event.message, 500))
-
-    def _take(self) -> list[Event]:
-        events, self._happened = self._happened, []
-        return events
 
     def _left(self) -> float | None:
         """Seconds until the question's time is over; None where it has no end."""
@@ -338,7 +317,7 @@ class QuestionRun:
             return await self._in_time(work)
         except BudgetError as error:
             self._spent = error.budget
-            self._warn(f"{error}; what was found until then is returned")
+            self._notes.warn(f"{error}; what was found until then is returned")
             raise
 
     async def _in_time(self, work: Awaitable[T]) -> T:

@@ -126,11 +126,11 @@ def test_options_reach_the_settings(cli: Cli, graph: Path, tmp_path: Path) -> No
 
 
 def test_abstaining_is_no_answer(cli: Cli) -> None:
-    """The local model does not answer yes/no questions: exit code 1 and a sentence that says so."""
-    result = cli("ask", "Is Strelsau a city?", "-e", "sample")
+    """The local model does not judge claims: exit code 1 and a sentence that says so."""
+    result = cli("ask", "Wellington is the capital of New Zealand.", "--kind", "claim", "-e", "sample")
     assert result.exit_code == 1
     assert "No answer: the model does not answer questions of this kind." in result.stdout
-    assert "yesno" in result.stdout
+    assert "claim" in result.stdout
 
 
 def test_graph_that_has_no_answer(cli: Cli, graph: Path) -> None:

@@ -52,7 +52,7 @@ def test_a_question_is_written_and_shown(
     assert shown.exit_code == 0
     for part in (
         "Question: What is the capital of Ruritania?",
-        "1. plan (3-",
+        "1. plan (4-",
         "2. choose",
         "600 + 400 tokens",
         "taken for: ",

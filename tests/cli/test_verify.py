@@ -152,7 +152,7 @@ def test_model_of_the_document_is_not_needed(cli: Cli, document: Path) -> None:
 
 def test_document_without_edges(cli: Cli) -> None:
     """A question that was not answered leaves nothing to verify."""
-    document = cli("ask", "Is Ada a person?", "-e", "sample", "--json").stdout
+    document = cli("ask", "Wellington is a city.", "--kind", "claim", "-e", "sample", "--json").stdout
     result = cli("verify", "-", stdin=document)
     assert (result.exit_code, result.stdout) == (0, "The document shows no edges.\n")
 

@@ -48,4 +48,4 @@ async def test_a_description_beyond_the_page_stands_beside_its_topic(tmp_path: P
         await session.ask("Which pet does Ann have?", "http://x/ann")
     prompt = next(messages[-1].content for messages, call in chat.asked if call == "choose")
     assert prompt.count("a keeper") == 1
-    assert ("Topic: ann, a keeper (given)" in prompt) == (offered == 1)
+    assert ("Topic: ann, a keeper" in prompt) == (offered == 1)
