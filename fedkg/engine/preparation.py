@@ -178,13 +178,21 @@ class Preparation:
         return plan if self.settings.search.planning else msgspec.structs.replace(plan, steps=())
 
     async def _tell_apart(self, mentions: Sequence[Mention]) -> Mapping[str, int]:
-        """Which entities the model takes the mentions for; where it fails they stay as they were chosen without it."""
+        """Which entities the model takes the mentions for; where it fails they stay as they were chosen without it.
+
+        It is not asked about words of a choice beside its options: the walk starts from these, whichever is meant.
+        """
+        if self.plan.options and not {mention.text.casefold() for mention in mentions} & self._spelled_options():
+            return {}
         try:
             return await self.reasoner.ask(LinkCall(self.question, mentions))
         except UNUSABLE as error:
             names = ", ".join(repr(mention.text[:100]) for mention in mentions)
             self.notes.warn(f"which entity is meant by {names} was chosen by names alone: {error}")
             return {}
+
+    def _spelled_options(self) -> set[str]:
+        return {option.casefold() for option in self.plan.options}
 
     @property
     def abstains(self) -> bool:

@@ -1,5 +1,6 @@
 """What is planned and linked before a walk: topics that are given, named, unknown or ambiguous."""
 
+import dataclasses
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -168,3 +169,22 @@ async def test_the_model_says_which_of_several_entities_is_meant(
     assert any(warned in warning for warning in answer.warnings) if warned else not answer.warnings
     assert calls.count("link") == (2 if "which entity" in warned else 1)
     assert calls[:2] == ["plan", "link"]
+
+
+@pytest.mark.parametrize(
+    ("options", "linked"), [(("Peter Jackson", "Merian Cooper"), 0), (("King Kong", "Peter Jackson"), 1)]
+)
+async def test_words_beside_the_options_of_a_choice_are_not_told_apart(
+    make_graph: Callable[..., SparqlGraph], options: tuple[str, ...], linked: int
+) -> None:
+    """An ambiguous option is worth a call of the model, an ambiguous word of the question is not."""
+    player = Player("directed by")
+    calls: list[str] = []
+
+    def play(messages: Sequence[Message], call: str) -> str:
+        calls.append(call)
+        return json.dumps({"links": []}) if call == "link" else player(messages, call)
+
+    run = run_of(make_graph(APES), play, "Who directed King Kong?")
+    await answer_of(dataclasses.replace(run, kind="choice", options=options))
+    assert min(calls.count("link"), 1) == linked
