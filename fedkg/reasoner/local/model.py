@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
+from fedkg.common.bounded import BoundedDict
 from fedkg.common.normalize import content_words
 from fedkg.config.settings import ConstraintLevel
 from fedkg.core.choice import (
@@ -43,11 +44,13 @@ from fedkg.reasoner.local.chains import RelationChain, chain_of
 from fedkg.reasoner.local.confidence import Calibration, of_embedder
 from fedkg.reasoner.local.evidence import evidence, question_words, shared
 from fedkg.reasoner.local.likeness import likeness
-from fedkg.reasoner.local.reading import ChainJudgement, Reading, reading_of, together
+from fedkg.reasoner.local.reading import ChainJudgement, Reading, together
 from fedkg.reasoner.local.verdict import verdict
 
 __all__ = ["LocalModel"]
 
+READINGS = 64
+"""Readings that are kept: those of the questions under way, with what their spans are like."""
 PLANNED = 12
 """Plans that are made longer, of each length: all chains of three of thirty relations would be 27,000."""
 HOPELESS = 0.35
@@ -81,6 +84,7 @@ class LocalModel:
 
     def __init__(self, similarity: Similarity, calibration: Calibration | None = None) -> None:
         self._similarity = similarity
+        self._readings: BoundedDict[tuple[str, str, tuple[str, ...]], Reading] = BoundedDict(READINGS)
         self._calibration = calibration or of_embedder(similarity.name)
 
     async def ask(self, call: Call[Reply]) -> Reply:
@@ -234,7 +238,7 @@ class LocalModel:
     ) -> ChainEvidence:
         """The evidence for the path at the place `best` with what takes likenesses."""
         chain = chain_of(paths[best])
-        spans = await self._likeness(reading_of(question, chain.topic, (chain.topic,)), [chain])
+        spans = await self._likeness(self._reading(question, chain.topic, (chain.topic,)), [chain])
         weakest = min((float(spans[name].max()) for name in chain.relations), default=0.0)
         words = question_words(question, paths)
         names = list(dict.fromkeys(name for path in paths for name in path.relations))
@@ -276,7 +280,7 @@ class LocalModel:
         topics = list(dict.fromkeys(chain.topic for chain in chains))
         judged: dict[RelationChain, ChainJudgement] = {}
         for topic in topics:
-            reading = reading_of(question, topic, tuple(topics))
+            reading = self._reading(question, topic, tuple(topics))
             alike = [chain for chain in dict.fromkeys(chains) if chain.topic == topic]
             judged |= reading.judged(await self._likeness(reading, alike), alike, partly=partly)
         return [judged[chain] for chain in chains]
@@ -284,10 +288,19 @@ class LocalModel:
     async def _likeness(self, reading: Reading, chains: Sequence[RelationChain]) -> dict[str, Matrix]:
         """For each relation how much each span says it."""
         names = list(dict.fromkeys(name for chain in chains for name in chain.relations))
-        if missing := [name for name in names if name not in reading.likeness]:
-            table = likeness(reading.spans, missing, await self._similarity.table(reading.spans, missing))
-            reading.likeness |= zip(missing, table.T, strict=True)
+        if not reading.likeness.keys() >= set(names):
+            every = list(dict.fromkeys((*reading.likeness, *names)))  # words are as rare as they are among all of them
+            table = likeness(reading.spans, every, await self._similarity.table(reading.spans, every))
+            reading.likeness |= zip(every, table.T, strict=True)
         return reading.likeness
+
+    def _reading(self, question: str, topic: str, topics: tuple[str, ...]) -> Reading:
+        """The reading of a question about one of its topics; that of a question under way is there already."""
+        key = (question, topic, topics)
+        reading = self._readings.get(key)
+        if reading is None:
+            reading = self._readings[key] = Reading(question, topic, topics)
+        return reading
 
 
 def _shared(best: Sequence[int], chains: Sequence[RelationChain], width: int) -> list[int]:

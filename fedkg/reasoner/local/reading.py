@@ -20,7 +20,7 @@ from fedkg.reasoner.local.kinds import asked, fitting
 from fedkg.reasoner.local.likeness import worded
 from fedkg.reasoner.local.wording import Unit, Wording, content, span_text
 
-__all__ = ["UNSAID", "ChainJudgement", "Reading", "reading_of", "together"]
+__all__ = ["UNSAID", "ChainJudgement", "Reading", "together"]
 
 AGAINST = 0.06
 """Taken off for each step against its direction: of two walks with one name, the straight one is more often meant."""
@@ -179,11 +179,6 @@ def together(judged: Sequence[ChainJudgement]) -> ChainJudgement:
         return judged[0]
     fit, score, promise = (fmean(values) for values in zip(*(one[:3] for one in judged), strict=True))
     return ChainJudgement(fit, score, promise, min(one.fitting for one in judged), sum(one.clashes for one in judged))
-
-
-def reading_of(question: str, topic: str, topics: tuple[str, ...]) -> Reading:
-    """The reading of a question about one of its topics."""
-    return Reading(question, topic, topics)
 
 
 def _summed(table: Matrix, steps: NDArray[np.intp], *, partly: bool) -> Matrix:
