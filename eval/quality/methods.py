@@ -25,19 +25,24 @@ ASKED = 100
 
 def main() -> None:
     """Asks with all methods."""
-    chosen = options(__doc__ or "").parse_args()
+    parser = options(__doc__ or "")
+    parser.add_argument("--limit", type=int, default=ASKED, help="questions of each set")
+    chosen = parser.parse_args()
     present(chosen.data, SETS)
     report = Report("methods", write=chosen.write)
     for name in SETS:
-        report.add(name, [{"method": method, **asyncio.run(cost(name, chosen.data, method))} for method in METHODS])
-    tables = (f"{name}, {ASKED} questions\n\n{markdown.records(rows)}" for name, rows in report.figures.items())
+        report.add(
+            name,
+            [{"method": method, **asyncio.run(cost(name, chosen.data, method, chosen.limit))} for method in METHODS],
+        )
+    tables = (f"{name}, {chosen.limit} questions\n\n{markdown.records(rows)}" for name, rows in report.figures.items())
     report.attach("md", "\n".join(tables))
     report.close()
 
 
-async def cost(name: str, data: Path, method: str) -> dict[str, Any]:
+async def cost(name: str, data: Path, method: str, limit: int) -> dict[str, Any]:
     """The figures of one method."""
-    benchmark = GoldBenchmark.load(name, data, ASKED, method=method)
+    benchmark = GoldBenchmark.load(name, data, limit, method=method)
     async with Session("none", cache=False, embedder="minilm") as session:
         await warm(session)
         return figures(await records(benchmark, session.similarity), graph=METHODS[method].graph)

@@ -47,24 +47,26 @@ class Cell(NamedTuple):
 
 def main() -> None:
     """Measures all cells and draws them."""
-    chosen = options(__doc__ or "").parse_args()
+    parser = options(__doc__ or "")
+    parser.add_argument("--limit", type=int, default=ASKED, help="questions of each set")
+    chosen = parser.parse_args()
     present(chosen.data, SETS)
     report = Report("noise", write=chosen.write)
-    report.add("questions", f"{ASKED} of each set, seeds {', '.join(map(str, SEEDS))}")
+    report.add("questions", f"{chosen.limit} of each set, seeds {', '.join(map(str, SEEDS))}")
     cells = [Cell(name, how, width, rate) for name in SETS for how in VERIFIERS for width in WIDTHS for rate in RATES]
     with Session("none", cache=False, embedder="bm25") as session:
-        measured = {cell: asyncio.run(hits(cell, chosen.data, session.similarity)) for cell in cells}
+        measured = {cell: asyncio.run(hits(cell, chosen.data, chosen.limit, session.similarity)) for cell in cells}
     for name in SETS:
         report.add(name, rows(name, measured))
-    asked = f"{ASKED} questions, seeds {len(SEEDS)}"
+    asked = f"{chosen.limit} questions, seeds {len(SEEDS)}"
     report.attach("md", "\n".join(f"{name}, {asked}\n\n{markdown.records(rows(name, measured))}" for name in SETS))
     report.attach("svg", plot(measured))
     report.close()
 
 
-async def hits(cell: Cell, data: Path, similarity: Similarity) -> float:
+async def hits(cell: Cell, data: Path, limit: int, similarity: Similarity) -> float:
     """The mean Hits@1 over the seeds; without noise they are all the same."""
-    benchmark = GoldBenchmark.load(cell.name, data, ASKED, cell.search)
+    benchmark = GoldBenchmark.load(cell.name, data, limit, cell.search)
     measured = []
     for seed in SEEDS if cell.rate else SEEDS[:1]:
         walked = await records(benchmark, similarity, rate=cell.rate, seed=seed)
