@@ -43,9 +43,9 @@ class TrainingRecipe(NamedTuple):
 
 RECIPES: Mapping[str, TrainingRecipe] = {
     "own": TrainingRecipe((*METAQA, *PATHQUESTION, *WEBQSP, *NATURAL)),
-    "not-natural": TrainingRecipe((*METAQA, *PATHQUESTION, *WEBQSP)),
-    "not-metaqa": TrainingRecipe((*PATHQUESTION, *WEBQSP, *NATURAL)),
-    "made": TrainingRecipe((), 2_000),
+    "not-natural": TrainingRecipe((*METAQA, *PATHQUESTION, *WEBQSP), limit=200),
+    "not-metaqa": TrainingRecipe((*PATHQUESTION, *WEBQSP, *NATURAL), limit=200),
+    "made": TrainingRecipe((), 1_200),
 }
 
 

@@ -25,7 +25,7 @@ from fedkg.training.scorer_pairs import drawn_out
 __all__ = ["DataChoice", "Progress", "QuestionData", "collected", "graph_name"]
 
 MADE = "made"
-MOST_HELD_OUT = 100
+MOST_HELD_OUT = 40
 """Questions of one set that figures are taken from."""
 Progress = Callable[[str, int, int], None]
 """What is being done, how much of it is done, and how much there is."""
