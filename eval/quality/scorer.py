@@ -3,7 +3,7 @@
 No scorer is trained on a question of a test half (`eval.quality.local`); what lies on a graph that it is measured on is
 said by its name. Each takes minutes on two cores; its folder is not kept in the project.
 
-    python -m eval.quality.scorer own             # the tuning halves of all sets
+    python -m eval.quality.scorer own --write     # the tuning halves of all sets
     python -m eval.quality.scorer not-natural     # MetaQA, PathQuestion, WebQSP, for the natural questions
     python -m eval.quality.scorer not-metaqa      # PathQuestion, WebQSP, natural, for MetaQA
     python -m eval.quality.scorer made            # no question: of the relations of CoDEx-M and the biomedical graph
@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from eval.quality.local import NATURAL, half_of
-from eval.support.report import Report, options
+from eval.support.report import FOLDER, Report, options
 from fedkg.bench.data import definitions, loaders
 from fedkg.config.settings import Settings
+from fedkg.embed.scorer import CARD, card
 from fedkg.training.scorer import train_scorer
 from fedkg.training.scorer_data import DataChoice
 from fedkg.training.scorer_training import Schedule
@@ -81,7 +82,7 @@ def _choice(recipe: TrainingRecipe, data: Path, folder: Path) -> DataChoice:
 
 
 def main() -> None:
-    """Trains one scorer, and keeps what its card says."""
+    """Trains one scorer, unless it is there already, and keeps its card in eval/results/ with --write."""
     parser = options(__doc__ or "")
     parser.add_argument("recipe", choices=RECIPES)
     parser.add_argument("--out", type=Path, default=Path("build/scorer"))
@@ -91,16 +92,25 @@ def main() -> None:
     chosen.out.mkdir(parents=True, exist_ok=True)
     recipe = RECIPES[chosen.recipe]
     graphs = tuple(str(_placed(graph, chosen.data)) for graph in GRAPHS) if recipe.made else ()
-    card = train_scorer(
-        Settings(endpoints=graphs, cache=False, embedder="bm25"),
-        _choice(recipe, chosen.data, chosen.out),
-        Schedule(passes=chosen.passes, untrained=chosen.untrained),
-        chosen.out / chosen.recipe,
-        on_progress=lambda what, done, number: print(f"{what}: {done} of {number}", flush=True),
-    )
-    report = Report("scorer", write=False)
-    report.add(chosen.recipe, msgspec.to_builtins(card))
+    out = chosen.out / chosen.recipe
+    if not (out / CARD).exists():
+        train_scorer(
+            Settings(endpoints=graphs, cache=False, embedder="bm25"),
+            _choice(recipe, chosen.data, chosen.out),
+            Schedule(passes=chosen.passes, untrained=chosen.untrained),
+            out,
+            on_progress=lambda what, done, number: print(f"{what}: {done} of {number}", flush=True),
+        )
+    report = Report("scorer", write=chosen.write)
+    report.add("scorers", _kept() | {chosen.recipe: msgspec.to_builtins(card(out))})
     report.close()
+
+
+def _kept() -> dict[str, Any]:
+    """The cards that the result file has."""
+    file = FOLDER / "results" / "scorer.json"
+    kept: dict[str, Any] = json.loads(file.read_text())["figures"]["scorers"] if file.is_file() else {}
+    return kept
 
 
 def _placed(graph: str, data: Path) -> str:
