@@ -88,8 +88,10 @@ async def from_question(
     linked = choose(question, candidates)
     topics, spans = _distinct(linked.values()), ngrams(question)
     if not topics and spans:
-        candidates = await _described(graph, _longest(spans, await graph.search(_with_singulars(spans), CANDIDATES)))
-        topics = await _whole(graph, question, _topics(question, choose(question, candidates)))
+        forms = _with_singulars(spans)
+        candidates = await _described(graph, _longest(forms, await graph.search(forms, CANDIDATES)))
+        exact = choose(question, candidates)
+        topics = await _whole(graph, question, _topics(question, exact), list(exact))
         candidates = {match.mention: candidates.get(match.mention, [match]) for match in topics}
     names = plan.mentions or _hinted(question, spans)
     if not topics and not plan.mentions:
@@ -107,19 +109,20 @@ async def from_question(
 
 
 def _with_singulars(spans: Sequence[str]) -> list[str]:
-    """The spans, and the singular of those that are plurals: "lions" are no name, "lion" is one."""
-    return list(dict.fromkeys((*spans, *filter(None, map(singular, spans)))))
+    """The spans, each with its singular where it is a plural: "lions" are no name, "lion" is one."""
+    return list(dict.fromkeys(form for span in spans for form in (span, singular(span)) if form))
 
 
-async def _whole(graph: Graph, question: str, topics: Sequence[Match]) -> list[Match]:
+async def _whole(graph: Graph, question: str, topics: Sequence[Match], known: Sequence[str]) -> list[Match]:
     """The topics with the names of the question in whole, as far as they are known.
 
-    A name of which only a part is known, or that is spelled otherwise, links loosely; where the question has proper
-    names and none is known, words like "film" are no topics in their place.
+    `known` are all names in the question that something bears. A name of which only a part is known, or that is spelled
+    otherwise, links loosely; where the question has proper names and none is known, words like "film" are no topics.
     """
     linked = [msgspec.structs.replace(match, mention=as_written(match.mention, question)) for match in topics]
     written = names_in(question)
-    missing = [name for name in written if not covered(name, [match.mention for match in linked])][:MOST_TOPICS]
+    mentions = (*(match.mention for match in linked), *known)
+    missing = [name for name in written if not covered(name, mentions)][:MOST_TOPICS]
     similar = await concurrently(*(_spelled(graph, name) for name in missing))
     for name, match in zip(missing, similar, strict=True):
         parts = [topic for topic in linked if covered(topic.mention, [name])]

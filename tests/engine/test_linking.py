@@ -14,6 +14,7 @@ from fedkg.core.question import JUDGED, Kind, Match, Mention, Plan
 from fedkg.core.terms import Iri
 from fedkg.engine import linking
 from fedkg.engine.linking import ngrams
+from fedkg.engine.mentions import ALIAS
 from fedkg.errors import TermError, TopicError
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.session import Session
@@ -374,3 +375,31 @@ async def test_topics_are_certain_where_all_names_are_labels(
     """Without a plan: a name that links to nothing, no capitals, or a long case leave open what is meant."""
     graph = make_graph(':kong rdfs:label "King Kong"@en . :film rdfs:label "film"@en . :movie rdfs:label "film"@en .')
     assert [match.label for match in await linking.certain(graph, question)] == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "topic", "mention"),
+    [
+        ("who was stanly kubrick married to", "kubrick", "stanly kubrick"),
+        ("Who killed James Rabbitson?", "james", "James"),
+    ],
+)
+async def test_a_name_in_part_or_misspelled_links_loosely(
+    titles: SparqlGraph, question: str, topic: str, mention: str
+) -> None:
+    """Its score is below that of a name."""
+    [match] = await linking.from_question(titles, question, NO_PLAN)
+    assert (names([match]), match.mention) == ([topic], mention)
+    assert match.score < ALIAS
+
+
+async def test_what_is_asked_for_takes_the_place_of_no_unknown_name(titles: SparqlGraph) -> None:
+    """Films of somebody who is not known are not films."""
+    with pytest.raises(TopicError):
+        await linking.from_question(titles, "Which film was made by Ingeborg Straalkvist?", NO_PLAN)
+
+
+async def test_plurals_link_as_the_singular_does(titles: SparqlGraph) -> None:
+    """The mention is as the question has it."""
+    [match] = await linking.from_question(titles, "which cities are there", NO_PLAN)
+    assert (names([match]), match.mention, match.score) == (["city"], "cities", 1.0)
