@@ -1,6 +1,7 @@
 """Session: the endpoints, the model, the embedder and the cache of many questions, behind one door."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -183,8 +184,12 @@ class Session(Lifecycle):
         *,
         method: str = "",
         endpoints: Sequence[str] = (),
+        spent: Callable[[Usage], None] = lambda _: None,
     ) -> AsyncGenerator[Event, None]:
-        """The walk of one question as it happens; the last event is Answered. The arguments are those of `ask`."""
+        """The walk of one question as it happens; the last event is Answered. The arguments are those of `ask`.
+
+        `spent` is told at the end what the question cost, also where nothing more of it is asked for.
+        """
         self._in_flight.check()
         services, observer = self._services, self.transcript.observer(question)
         self._account.begin()
@@ -215,6 +220,7 @@ class Session(Lifecycle):
             raise
         finally:
             self._labels.shown.add(run.names)
+            spent(run.usage())
 
     async def ask(
         self,
@@ -235,8 +241,9 @@ class Session(Lifecycle):
         64 are on their way; the time of the others begins when their turn comes.
         """
         answer: Answer | None = None
-        async with self._turn():
-            async for event in self.events(question, topics, kind, options, method=method, endpoints=endpoints):
+        walk = self.events(question, topics, kind, options, method=method, endpoints=endpoints)
+        async with self._turn(), contextlib.aclosing(walk):
+            async for event in walk:
                 on_event(event)
                 if isinstance(event, Answered):
                     answer = event.answer

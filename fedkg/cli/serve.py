@@ -86,4 +86,6 @@ def _clients(file: Path | None) -> dict[str, Client]:
     if token and len(token) < SHORTEST:
         raise SettingsError(f"{TOKEN} has fewer than {SHORTEST} characters", hint="openssl rand -hex 24 makes a token")
     clients = read_clients(file) if file else {}
+    if token and "token" in clients:
+        raise SettingsError(f"{file} has a client called token, which {TOKEN} names, too", hint="rename the client")
     return clients | ({"token": Client(digest(token))} if token else {})

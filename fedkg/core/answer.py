@@ -62,15 +62,18 @@ class Answer(msgspec.Struct, frozen=True):
         `identified` says whether the object of an edge is an identifier of what the edge claims (`Identity.allows`);
         without it no edge may claim that.
         """
-        return tuple(value for value in self.answers if not self._proves(value, identified))
+        sound = [all(identified(shown.edge) for shown in path.edges) for path in self.paths]
+        return tuple(value for value in self.answers if not self._proves(value, sound))
 
-    def _proves(self, value: AnswerValue, identified: Callable[[Edge], bool]) -> bool:
-        """Whether connected paths lead to the value, and the value is what the graph's term, or their number, says."""
-        proofs = [self.paths[index] for index in value.paths if 0 <= index < len(self.paths)]
-        if len(proofs) < max(1, len(value.paths)) or not all(
-            identified(shown.edge) for path in proofs for shown in path.edges
-        ):
+    def _proves(self, value: AnswerValue, sound: Sequence[bool]) -> bool:
+        """Whether connected paths lead to the value, and the value is what the graph's term, or their number, says.
+
+        `sound` says of each path whether its edges may claim what they claim.
+        """
+        indices = dict.fromkeys(value.paths)
+        if not indices or not all(0 <= index < len(sound) and sound[index] for index in indices):
             return False
+        proofs = [self.paths[index] for index in indices]
         if self.kind in JUDGED:
             return self._judges(value) and all(path.end for path in proofs)
         if value.term is None:
@@ -81,6 +84,8 @@ class Answer(msgspec.Struct, frozen=True):
 
     def _judges(self, value: AnswerValue) -> bool:
         """Whether the value is the one verdict, or the one option with its number, and claims no more."""
+        if len(self.answers) != 1:
+            return False
         numbered = {option: str(number) for number, option in enumerate(self.options, 1)}
         labels = numbered if self.kind == "choice" else {"yes": "", "no": ""}
         label = labels.get(value.value)

@@ -172,7 +172,7 @@ async def certain(graph: Graph, question: str, options: Sequence[str] = ()) -> l
         return []
     spans = [*ngrams(question), *options]
     exact = {span: _exact(matches) for span, matches in (await graph.search(spans, CANDIDATES)).items()}
-    candidates = await _described(graph, _longest(spans, exact), options)
+    candidates = await _described(graph, _longest(spans, exact, options), options)
     linked = choose(question, candidates)
     topics = _topics(" ".join((question, *options)), linked)
     if any(_undecided(question, match.mention, candidates[match.mention]) for match in topics):
@@ -335,11 +335,14 @@ def _unlinked(question: str, topics: Sequence[Match]) -> list[str]:
     return [word for word in words if word != word.lower() and content_words(word)]
 
 
-def _longest(spans: Iterable[str], candidates: Mapping[str, list[Match]]) -> dict[str, list[Match]]:
-    """The candidates of each longest span, leaving out spans inside one already taken."""
+def _longest(
+    spans: Iterable[str], candidates: Mapping[str, list[Match]], always: Sequence[str] = ()
+) -> dict[str, list[Match]]:
+    """The candidates of each longest span, leaving out spans whose words stand in one already taken; `always` stay."""
     taken: dict[str, list[Match]] = {}
     for span in spans:
-        if candidates.get(span) and not any(span in longer for longer in taken):
+        inside = re.compile(rf"(?<!\w){re.escape(span)}(?!\w)")
+        if candidates.get(span) and (span in always or not any(map(inside.search, taken))):
             taken[span] = candidates[span]
     return taken
 

@@ -8,9 +8,11 @@ from fedkg.common.normalize import content_words, without
 from fedkg.core.nameless import nameless
 from fedkg.core.question import Match
 from fedkg.core.terms import Iri, own_name
+from fedkg.errors import TermError
 
 __all__ = ["ALIAS", "best", "called", "inside_names", "of_one_kind", "spoken"]
 
+ABSOLUTE = re.compile(r"<?(?:[A-Za-z][A-Za-z0-9+.-]*://|urn:|mailto:)")
 ALIAS = 0.8
 """Least score of an entity that is called so: by its label, another spelling, or an alias."""
 
@@ -70,17 +72,21 @@ def inside_names(question: str, linked: Iterable[Match], others: Iterable[str] =
 def spoken(absent: str, question: str, labels: Iterable[str]) -> str:
     """What the graph does not know as a model is told of it: by its name, an IRI by the name that it has.
 
-    One that has none is among the words of the question that belong to no label of a topic; names first.
+    One that has none is among the words of the question that belong to no label of a topic, names first; "" where there
+    are no such words.
     """
-    if "://" not in absent:
+    try:
+        iri = Iri.parse(absent) if ABSOLUTE.match(absent) else None
+    except TermError:  # words of the question that only look like an address
+        iri = None
+    if iri is None:
         return absent
-    iri = Iri.parse(absent)
     if not nameless(iri, {}):
         return own_name(iri).replace("_", " ")
     rest = functools.reduce(without, labels, question)
     words = [word for word in re.findall(r"\w+", rest) if content_words(word)]
     named = [word for word in words if not word.islower()]
-    return f"one of: {', '.join(named or words)}"
+    return f"one of: {', '.join(named or words)}" if words else ""
 
 
 def _beside(question: str, word: str) -> list[str]:

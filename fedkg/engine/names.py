@@ -10,7 +10,7 @@ from fedkg.core.question import evident
 
 __all__ = ["as_written", "common", "covered", "names_in", "singular"]
 
-WORD = re.compile(r"[\w'’&.-]*\w")
+WORD = re.compile(r"(?<![\w'’&.-])[\w'’&.-]*\w")
 JOINTS = frozenset("of the de la von van der du da &".split())
 """Small words within a name."""
 ASKING = re.compile(r"(?:list|name|give|tell|show|find|describe|compare|does|do|did|in|on|at|to|from|for|by)")

@@ -67,9 +67,7 @@ class Preparation:
             await self._make_plan()
         self.notes.tell(Planned(self.plan))
         if self.optionless:
-            self.notes.warn(
-                "the options of this choice are not known, so nothing was looked for; give each with --option"
-            )
+            self.notes.warn(OPTIONLESS)
         elif not self.linked and self.method.graph and not self.abstains:
             self.linked = tuple(
                 await linking.from_question(
@@ -96,11 +94,7 @@ class Preparation:
             topics = tuple(await linking.given(self.graph, self.topics, self.question))
             self.named = frozenset(match.iri for match in topics)
         except TopicError:
-            others = await linking.instead(self.graph, self.question, ())
-            if not others:
-                raise
-            self._replaced(self.topics, others)
-            return tuple(others)
+            return await self._given_in_part()
         unknown = await self._unknown([match for match in topics if not match.mention])
         if not unknown:
             return topics
@@ -112,6 +106,30 @@ class Preparation:
             return topics
         self._replaced([match.iri.value for match in unknown], others)
         return (*(match for match in topics if match not in unknown), *others)
+
+    async def _given_in_part(self) -> tuple[Match, ...]:
+        """Those of the topics that are called so, and for the others what else the question names.
+
+        Raises TopicError where there is nothing else, naming what is not known.
+        """
+        called = {text: await self._called(text) for text in self.topics}
+        known = [match for matches in called.values() for match in matches]
+        missing = [text for text, matches in called.items() if not matches]
+        labels = [match.label for match in known]
+        others = await linking.instead(self.graph, self.question, (), labels)
+        others = [match for match in others if match.iri not in {topic.iri for topic in known}]
+        if not others:
+            await linking.given(self.graph, missing, self.question)
+        self.named = frozenset(match.iri for match in known)
+        self._replaced(missing, others)
+        return (*known, *others)
+
+    async def _called(self, text: str) -> list[Match]:
+        """The given topic of that name or IRI; none where nothing is called so."""
+        try:
+            return await linking.given(self.graph, [text], self.question)
+        except TopicError:
+            return []
 
     async def _unknown(self, topics: Sequence[Match]) -> list[Match]:
         """Those of the topics that have neither edges nor a label; not those that an endpoint failed over."""

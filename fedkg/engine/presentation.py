@@ -249,7 +249,7 @@ def _step(
     shared = qualified[0] if len(tails) == len(edges) > 1 and step.complete and len(set(qualified)) == 1 else ""
     labels = [_end_name(tail, names) for tail in tails]
     if not shared:
-        labels = [label + text for label, text in zip(labels, qualified, strict=True)]
+        labels = [label if label == NO_NAME else label + text for label, text in zip(labels, qualified, strict=True)]
     relation = safe(relation_name(step.relation, names))
     name = safe(whole.get((step.relation.relation, step.relation.via), "")) or relation
     shared = shared and f", each{shared}"

@@ -24,7 +24,7 @@ from fedkg.core.terms import Iri
 from fedkg.methods.base import Choosing, Expanding, SearchResult, Task, Walk, Walking, ask
 from fedkg.methods.conclude import all_ends, chains, completed, conclude, leaves
 from fedkg.methods.conditions import checked
-from fedkg.methods.intersections import groups, narrowed, shared
+from fedkg.methods.intersections import groups, led_to, narrowed, shared
 from fedkg.methods.verifiers import verified
 
 __all__ = ["JUDGES", "search"]
@@ -206,12 +206,19 @@ def _decided(task: Task, pool: Pool, need: Choosing, decision: Decision) -> Walk
     if not task.search.last_step or (task.search.form == "groups" and all(shown)):
         judgement = Conclusion(unproven=decision.unproven)
         result = checked(SearchResult((yield from completed(picks)), named, judgement), checks)
-        if any(result.tails) or len({path.topic for path in result.paths}) < 2:
+        if len({path.topic for path in result.paths}) < 2:
             return result
-        if common := _in_common(result.paths):
+        if common := _in_common([_meant(path, ends) for path, ends in zip(result.paths, result.tails, strict=True)]):
             return msgspec.structs.replace(result, paths=common, tails=((),) * len(common))
+        if any(result.tails):
+            return result
     trail = (*pool.picked.values(), *picks)
     return (yield from conclude(picks, trail, together=False, exhausted=False))
+
+
+def _meant(path: PartialPath, ends: Sequence[int]) -> PartialPath:
+    """The path as far as it leads to the ends of these numbers; none stands for all."""
+    return led_to(path, {path.tails[number - 1] for number in ends}) if ends else path
 
 
 def _in_common(paths: Sequence[PartialPath]) -> tuple[PartialPath, ...]:

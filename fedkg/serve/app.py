@@ -40,7 +40,7 @@ from fedkg.serve import openapi
 from fedkg.serve.connections import ClientGoneError, EventStream, until_gone
 from fedkg.serve.desk import Desk
 from fedkg.serve.metrics import CONTENT_TYPE
-from fedkg.serve.records import MOST_EDGES, MOST_MATCHES, AskRequest, Health, Kept, Offer, Problem, problem_of
+from fedkg.serve.records import MOST_EDGES, MOST_MATCHES, AskRequest, Health, Kept, Offer, Problem, told
 
 __all__ = ["application"]
 
@@ -160,7 +160,7 @@ def application(desk: Desk) -> Litestar:
     @asynccontextmanager
     async def lifespan(_: Litestar) -> AsyncIterator[None]:
         async with desk.session:
-            await desk.session.graph()
+            await desk.open()
             yield
 
     return Litestar(
@@ -240,7 +240,7 @@ async def _address(desk: Desk, answer: Answer) -> dict[str, str]:
 def _refused(desk: Desk) -> Any:
     def handler(_: Request[Any, Any, Any], error: FedkgError) -> Response[Problem]:
         desk.metrics.failed(type(error).__name__)
-        problem = problem_of(error)
+        problem = told(error)
         wait = {"Retry-After": str(math.ceil(error.wait))} if isinstance(error, OverLimitError) else {}
         return Response(problem, status_code=problem.status, headers=wait)
 
@@ -251,7 +251,8 @@ def _http_problem(_: Request[Any, Any, Any], error: HTTPException) -> Response[P
     faults = error.extra if isinstance(error.extra, list) else []
     hint = "; ".join(str(fault.get("message", "")) for fault in faults if isinstance(fault, dict))
     problem = Problem(error.status_code, type(error).__name__.removesuffix("Exception"), error.detail[:500], hint=hint)
-    return Response(problem, status_code=error.status_code, headers=error.headers)
+    headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, NotAuthorizedException) else error.headers
+    return Response(problem, status_code=error.status_code, headers=headers)
 
 
 def _too_deep(_: Request[Any, Any, Any], _error: RecursionError) -> Response[Problem]:
@@ -262,7 +263,7 @@ def _left(_: Request[Any, Any, Any], _error: ClientGoneError) -> Response[None]:
     return Response(None, status_code=CLIENT_GONE, media_type=MediaType.TEXT)
 
 
-def _failed(request: Request[Any, Any, Any], error: Exception) -> Response[Problem]:
+def _failed(_: Request[Any, Any, Any], error: Exception) -> Response[Problem]:
     """A fault of fedkg's own: the log has it, the client learns no more than that."""
-    log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    return Response(Problem(500, "InternalError", "a fault of the server's own; its log has it"), status_code=500)
+    problem = told(error)
+    return Response(problem, status_code=problem.status)

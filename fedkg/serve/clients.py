@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import math
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -88,9 +89,9 @@ class ClientBook:
             self._under_way[name] -= 1
 
     def spend(self, name: str, usage: Usage) -> None:
-        """Notes what a question of that client has cost."""
+        """Notes what a question of that client has cost; a price that is not known is beyond every bound."""
         self._begin_day()
-        self._money[name] += usage.price or 0.0
+        self._money[name] += math.inf if usage.price is None else usage.price
         self._seconds[name] += usage.seconds
 
     def _check(self, name: str) -> None:

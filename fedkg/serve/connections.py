@@ -9,8 +9,7 @@ import msgspec
 from litestar.response.sse import ServerSentEventMessage
 
 from fedkg.core.encoding import encode
-from fedkg.errors import FedkgError
-from fedkg.serve.records import problem_of
+from fedkg.serve.records import told
 
 __all__ = ["ClientGoneError", "EventStream", "until_gone"]
 
@@ -64,7 +63,7 @@ class EventStream:
 
     def __init__(self, records: AsyncGenerator[msgspec.Struct, None]) -> None:
         self._records = records
-        self._queue: asyncio.Queue[msgspec.Struct | FedkgError | None] = asyncio.Queue(1)
+        self._queue: asyncio.Queue[msgspec.Struct | Exception | None] = asyncio.Queue(1)
         self._task = asyncio.create_task(self._fill())
 
     async def begun(self) -> AsyncIterator[ServerSentEventMessage]:
@@ -74,21 +73,23 @@ class EventStream:
         except asyncio.CancelledError:
             await _ended(self._task)
             raise
-        if isinstance(first, FedkgError):
+        if isinstance(first, Exception):
             raise first
         return self._messages(first)
 
     async def _messages(self, first: msgspec.Struct | None) -> AsyncIterator[ServerSentEventMessage]:
         try:
-            record: msgspec.Struct | FedkgError | None = first
+            record: msgspec.Struct | Exception | None = first
             while record is not None:
                 yield _message(record)
                 record = await self._next()
         finally:
             await _ended(self._task)
 
-    async def _next(self) -> msgspec.Struct | FedkgError | None:
-        """The next record; `Ping` where none comes for a while."""
+    async def _next(self) -> msgspec.Struct | Exception | None:
+        """The next record; `Ping` where none comes for a while, None where none will come."""
+        if self._task.done() and self._queue.empty():
+            return None
         try:
             async with asyncio.timeout(PING):
                 return await self._queue.get()
@@ -97,20 +98,29 @@ class EventStream:
 
     async def _fill(self) -> None:
         """Puts all records into the queue; a client that does not take them ends what makes them."""
-        with contextlib.suppress(TimeoutError):
+        with contextlib.suppress(_StalledError):
             try:
                 async with contextlib.aclosing(self._records):
                     async for record in self._records:
                         await self._put(record)
-            except FedkgError as error:
+            except _StalledError:
+                raise
+            except Exception as error:  # noqa: BLE001  # whatever it is, it is the last event
                 await self._put(error)
             await self._put(None)
 
-    async def _put(self, record: msgspec.Struct | FedkgError | None) -> None:
-        async with asyncio.timeout(STALLED):
-            await self._queue.put(record)
+    async def _put(self, record: msgspec.Struct | Exception | None) -> None:
+        try:
+            async with asyncio.timeout(STALLED):
+                await self._queue.put(record)
+        except TimeoutError as error:
+            raise _StalledError from error
 
 
-def _message(record: msgspec.Struct | FedkgError) -> ServerSentEventMessage:
-    shown = problem_of(record) if isinstance(record, FedkgError) else record
+class _StalledError(Exception):
+    """Raised where the client does not read what it asked for."""
+
+
+def _message(record: msgspec.Struct | Exception) -> ServerSentEventMessage:
+    shown = told(record) if isinstance(record, Exception) else record
     return ServerSentEventMessage(encode(shown), event=type(shown).__name__)

@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.metadata import version
 
 from fedkg.config.settings import masked
@@ -11,8 +13,9 @@ from fedkg.core.answer import DOCUMENT_VERSION, Answer
 from fedkg.core.events import Answered, Event
 from fedkg.core.question import Match
 from fedkg.core.terms import Direction
+from fedkg.core.usage import Usage
 from fedkg.engine.documents import MethodDocument, NeighboursDocument, VerifyDocument
-from fedkg.errors import DocumentError, EndpointTimeoutError, FedkgError, MethodError
+from fedkg.errors import DocumentError, EndpointTimeoutError, MethodError
 from fedkg.methods import registry
 from fedkg.serve.clients import ClientBook
 from fedkg.serve.gate import Gate
@@ -46,24 +49,32 @@ class Desk:
         self.shelf = shelf
         self.metrics = ServerMetrics(gate)
 
+    async def open(self) -> None:
+        """Connects the endpoints, and closes the session where that fails. Raises InputError, EndpointError."""
+        try:
+            await self.session.graph()
+        except BaseException:
+            await self.session.aclose()
+            raise
+
     async def events(self, asked: AskRequest, client: str) -> AsyncGenerator[Event, None]:
         """The walk of a question as it happens. Raises what `Session.events` does, and OverLimitError."""
         method = self._method(asked.method)
         async with self._turn(client):
             walk = self.session.events(
-                asked.question, asked.topics, asked.kind, asked.options, method=method, endpoints=asked.endpoints
+                asked.question,
+                asked.topics,
+                asked.kind,
+                asked.options,
+                method=method,
+                endpoints=asked.endpoints,
+                spent=partial(self._book, client),
             )
-            try:
-                async with contextlib.aclosing(walk):
-                    async for event in walk:
-                        if isinstance(event, Answered):
-                            self._book(event.answer, client)
-                        yield event
-            except FedkgError as error:
-                if error.usage:
-                    self.clients.spend(client, error.usage)
-                    self.metrics.spent(error.usage)
-                raise
+            async with contextlib.aclosing(walk):
+                async for event in walk:
+                    if isinstance(event, Answered):
+                        self.metrics.answered(event.answer)
+                    yield event
 
     async def answer(self, asked: AskRequest, client: str) -> Answer:
         """The answer to a question."""
@@ -99,8 +110,8 @@ class Desk:
             if unknown := sorted(named - names):
                 raise DocumentError(f"edges of {unknown[0][:100]!r}, which this server does not ask", hint=str(names))
             checked = await self.session.verify(answer)
-        unproven = [value.value for value in answer.unproven(self.session.identity.allows)]
-        return VerifyDocument.of(answer, checked, unproven)
+            unproven = await asyncio.to_thread(answer.unproven, self.session.identity.allows)
+        return VerifyDocument.of(answer, checked, [value.value for value in unproven])
 
     async def offer(self) -> Offer:
         """What may be asked for."""
@@ -122,10 +133,10 @@ class Desk:
             raise MethodError(f"no method of this server is called {name[:100]!r}", hint=hint)
         return name or self.methods[0]
 
-    def _book(self, answer: Answer, client: str) -> None:
-        self.clients.spend(client, answer.usage)
-        self.metrics.spent(answer.usage)
-        self.metrics.answered(answer)
+    def _book(self, client: str, usage: Usage) -> None:
+        """Books what a question has cost, however it ended: a client that leaves in its midst pays for it, too."""
+        self.clients.spend(client, usage)
+        self.metrics.spent(usage)
 
     @asynccontextmanager
     async def _turn(self, client: str) -> AsyncIterator[None]:
@@ -136,8 +147,12 @@ class Desk:
     @asynccontextmanager
     async def _looking(self, client: str) -> AsyncIterator[None]:
         """A turn of limited time. Raises EndpointTimeoutError."""
-        try:
-            async with self._turn(client), asyncio.timeout(LOOKING):
-                yield
-        except TimeoutError as error:
-            raise EndpointTimeoutError(f"the endpoints took longer than {LOOKING:.0f} seconds") from error
+        async with self._turn(client):
+            started = time.monotonic()
+            try:
+                async with asyncio.timeout(LOOKING):
+                    yield
+            except TimeoutError as error:
+                raise EndpointTimeoutError(f"the endpoints took longer than {LOOKING:.0f} seconds") from error
+            finally:
+                self.clients.spend(client, Usage(seconds=time.monotonic() - started, price=0.0))

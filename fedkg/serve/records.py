@@ -1,5 +1,6 @@
 """What goes over HTTP beside the documents: what may be asked, what the server has, and what went wrong."""
 
+import logging
 from typing import Annotated, Literal
 
 import msgspec
@@ -17,8 +18,10 @@ __all__ = [
     "Offer",
     "Problem",
     "ServedEndpoint",
-    "problem_of",
+    "told",
 ]
+
+log = logging.getLogger(__name__)
 
 MOST_NAMES = 20
 MOST_EDGES, MOST_MATCHES = 1_000, 100
@@ -98,12 +101,34 @@ STATUSES = {
     "ModelError": 502,
     "BudgetError": 429,
     "OverLimitError": 429,
+    **dict.fromkeys(
+        (
+            "SettingsError",
+            "ModelNameError",
+            "PromptError",
+            "PluginError",
+            "MissingExtraError",
+            "GraphFileError",
+            "PackError",
+            "CacheError",
+        ),
+        500,
+    ),
 }
 """The HTTP status of an error, by the nearest of its classes that stands here; 500 for all others."""
 
 
-def problem_of(error: FedkgError) -> Problem:
-    """The error as a reply: the sentence, the hint, and the status that HTTP has for it."""
+OWN_FAULT = Problem(500, "InternalError", "a fault of the server's own; its log has it")
+
+
+def told(error: Exception) -> Problem:
+    """The error as a reply: the sentence, the hint, and the status that HTTP has for it.
+
+    What is wrong with the server itself, its settings, files and packages, or its code, is told to its log alone.
+    """
     classes = (kind.__name__ for kind in type(error).__mro__)
     status = next((STATUSES[name] for name in classes if name in STATUSES), 500)
+    if status == OWN_FAULT.status or not isinstance(error, FedkgError):
+        log.error("a request failed: %s", error, exc_info=error)
+        return OWN_FAULT
     return Problem(status, type(error).__name__, error.message, error.asked, error.hint, error.retryable)

@@ -76,6 +76,7 @@ class DrainingServer(uvicorn.Server):
             uvicorn.Config(
                 app,
                 lifespan="on",
+                http="h11",  # bounds the headers of a request, which httptools does not
                 log_config=None,
                 access_log=False,
                 server_header=False,
@@ -88,7 +89,8 @@ class DrainingServer(uvicorn.Server):
         self._ready = ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Opens the session, listens, and says so."""
+        """Opens the session, whose error is the command's own, listens, and says so."""
+        await self._desk.open()
         await super().startup(sockets)
         if self.started:
             self._ready(self._url)

@@ -12,6 +12,8 @@ from fedkg.errors import CacheError, DocumentError
 __all__ = ["AnswerShelf"]
 
 NAME = re.compile(r"[A-Za-z0-9_-]{22}")
+KEPT = re.compile(rf"{NAME.pattern}\.json")
+"""The files that are answers of ours: what else lies in the folder is let be."""
 BYTES = 16
 """Random bytes of a name: who has it may read the answer."""
 MOST_BYTES = 64 << 20
@@ -59,7 +61,7 @@ class AnswerShelf:
     def _make_room(self) -> None:
         """Removes the oldest answers beyond the most."""
         with os.scandir(self._folder) as entries:
-            paths = [entry.path for entry in entries]
+            paths = [entry.path for entry in entries if KEPT.fullmatch(entry.name)]
         for path in sorted(paths, key=_age)[: max(0, len(paths) - self._most)]:
             Path(path).unlink(missing_ok=True)
 

@@ -377,6 +377,14 @@ async def test_topics_are_certain_where_all_names_are_labels(
     assert [match.label for match in await linking.certain(graph, question)] == expected
 
 
+async def test_a_name_within_a_word_of_another_is_a_name(make_graph: MakeGraph) -> None:
+    """Niger is no part of Nigeria, in whichever order they are named."""
+    graph = make_graph(':a rdfs:label "Nigeria"@en . :b rdfs:label "Niger"@en .')
+    for options in (("Nigeria", "Niger"), ("Niger", "Nigeria")):
+        topics = await linking.certain(graph, "Which country is larger in area?", options)
+        assert {match.label for match in topics} == {"Nigeria", "Niger"}
+
+
 @pytest.mark.parametrize(
     ("question", "topic", "mention"),
     [

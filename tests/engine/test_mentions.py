@@ -78,3 +78,22 @@ def test_names_of_several_words_are_mentions() -> None:
 def test_a_name_that_the_graph_lacks_is_told_in_words(absent: str, question: str, shown: str) -> None:
     """By itself, by the name in its IRI, or by the words of the question that no topic has."""
     assert spoken(absent, question, ["Twilight"]) == shown
+
+
+@pytest.mark.parametrize(
+    ("absent", "told"),
+    [
+        ("http://example org/a b", "http://example org/a b"),
+        ("http://a.org/{x}", "http://a.org/{x}"),
+        ("urn:isbn:0451450523", "one of: Ann"),
+        ("<http://x/m.02mjmr>", "one of: Ann"),
+    ],
+)
+def test_what_only_looks_like_an_address_is_told_as_it_is(absent: str, told: str) -> None:
+    """Words of a question are no IRI that could not be read; an IRI is told in words, whichever kind it is."""
+    assert spoken(absent, "Which pet has Ann?", ["pet"]) == told
+
+
+def test_an_address_of_which_nothing_can_be_said_is_told_by_nothing() -> None:
+    """All words of the question belong to topics."""
+    assert spoken("http://x/m.02mjmr", "Which pet has Ann?", ["pet", "Ann", "has"]) == ""

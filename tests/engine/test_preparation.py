@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from fedkg.core.answer import Status
+from fedkg.core.caveat import CaveatKind
+from fedkg.core.events import Answered, Linked
 from fedkg.errors import (
     TopicError,
 )
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.llm.base import Message
-from tests.support.played_runs import FILMS, QUESTION, Player, answer_of, run_of
+from tests.support.played_runs import FILMS, QUESTION, Player, answer_of, events_of, run_of
 
 
 async def test_a_name_that_links_to_nothing_is_told(films: SparqlGraph) -> None:
@@ -188,3 +190,18 @@ async def test_words_beside_the_options_of_a_choice_are_not_told_apart(
     run = run_of(make_graph(APES), play, "Who directed King Kong?")
     await answer_of(dataclasses.replace(run, kind="choice", options=options))
     assert min(calls.count("link"), 1) == linked
+
+
+async def test_a_topic_that_is_not_known_leaves_the_others_as_they_were_given(
+    make_graph: Callable[..., SparqlGraph],
+) -> None:
+    """Of two given names one is unknown: the walk starts from the other, and from what else the question names."""
+    run = run_of(make_graph(APES), Player("directed by"), "Did Peter Jackson direct it?", ["Merian Cooper", "Nowhere"])
+    events = await events_of(run)
+    linked = next(event for event in events if isinstance(event, Linked))
+    assert [match.label for match in linked.topics] == ["Merian Cooper", "Peter Jackson"]
+    answer = events[-1].answer if isinstance(events[-1], Answered) else None
+    assert answer
+    about = [caveat.about for caveat in answer.caveats if caveat.kind is CaveatKind.LOOSELY_LINKED]
+    assert len(about) == 1
+    assert about[0].startswith("Nowhere: not known here")

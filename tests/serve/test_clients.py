@@ -78,7 +78,7 @@ def test_money_and_time_are_for_a_day() -> None:
     assert caught.value.wait == 23 * 3_600
     clock.now += caught.value.wait
     with book.asking("alice"):
-        book.spend("alice", Usage(seconds=61.0))
+        book.spend("alice", Usage(seconds=61.0, price=0.0))
     with pytest.raises(OverLimitError, match="its 60 seconds"), book.asking("alice"):
         pass
 
@@ -92,4 +92,12 @@ def test_questions_at_once_are_counted_by_client() -> None:
         with pytest.raises(OverLimitError, match="alice has 1 questions"), book.asking("alice"):
             pass
     with book.asking("alice"):
+        pass
+
+
+def test_a_price_that_is_not_known_is_beyond_every_bound() -> None:
+    """As with all budgets of money."""
+    book = ClientBook({"alice": Client("0" * 64, money=1e6)})
+    book.spend("alice", Usage())
+    with pytest.raises(OverLimitError), book.asking("alice"):
         pass

@@ -126,3 +126,24 @@ async def test_a_walk_without_a_reader_ends(monkeypatch: pytest.MonkeyPatch, how
         await messages.aclose()  # type: ignore[attr-defined]  # it is a generator
     async with asyncio.timeout(5):
         await ended.wait()
+
+
+@pytest.mark.parametrize("messages", [(), ("one",)])
+async def test_a_fault_ends_the_stream(messages: tuple[str, ...]) -> None:
+    """Before the first record it is raised; after it the last message is a problem that tells nothing of it."""
+    stream = EventStream(walk(*messages, error=ZeroDivisionError("/secret")))
+    if not messages:
+        with pytest.raises(ZeroDivisionError):
+            await stream.begun()
+        return
+    *_, last = await texts(stream)
+    assert last.startswith("event: Problem")
+    assert "secret" not in last
+
+
+async def test_a_client_that_reads_on_too_late_finds_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left is read, and the stream ends: the walk did."""
+    monkeypatch.setattr(connections, "STALLED", 0.0)
+    messages = await EventStream(walk("one", "two", "three")).begun()
+    await asyncio.sleep(0.05)
+    assert len([message async for message in messages]) <= 2

@@ -11,7 +11,16 @@ pytest.importorskip("litestar", reason="needs fedkg[serve]")
 
 from fedkg.core.answer import Status
 from fedkg.core.events import Answered, Planned
-from fedkg.errors import DocumentError, EndpointTimeoutError, MethodError, OverLimitError, ProfileError, TopicError
+from fedkg.errors import (
+    DocumentError,
+    EndpointTimeoutError,
+    GraphFileError,
+    MethodError,
+    OverLimitError,
+    ProfileError,
+    SessionClosedError,
+    TopicError,
+)
 from fedkg.serve import desk as desks
 from fedkg.serve.clients import ANYONE, Client
 from fedkg.serve.records import AskRequest
@@ -136,3 +145,26 @@ async def test_an_answer_is_verified_at_the_servers_endpoints_only(desk: MakeDes
             await made.verify(elsewhere, ANYONE)
         with pytest.raises(DocumentError, match="version 99"):
             await made.verify(msgspec.structs.replace(answer, version=99), ANYONE)
+
+
+async def test_a_client_that_leaves_in_the_midst_pays(desk: MakeDesk) -> None:
+    """What was spent until then is booked; looking around is booked as well."""
+    made = desk(clients={"alice": Client("0" * 64, seconds=1e-9), "bob": Client("1" * 64, seconds=1e-9)})
+    async with made.session:
+        async with contextlib.aclosing(made.events(QUESTION, "alice")) as walk:
+            await anext(walk)
+        with pytest.raises(OverLimitError):
+            await made.answer(QUESTION, "alice")
+        await made.search("Ann", 5, "bob")
+        with pytest.raises(OverLimitError):
+            await made.search("Ann", 5, "bob")
+
+
+async def test_a_graph_that_cannot_be_opened_is_the_commands_error(desk: MakeDesk, tmp_path: Path) -> None:
+    """Before anything listens; the session is closed."""
+    (tmp_path / "bad.ttl").write_text("this is no Turtle")
+    made = desk(tmp_path / "bad.ttl")
+    with pytest.raises(GraphFileError):
+        await made.open()
+    with pytest.raises(SessionClosedError):
+        await made.session.graph()

@@ -67,3 +67,12 @@ def test_a_folder_that_is_gone_keeps_nothing(tmp_path: Path) -> None:
     (tmp_path / "answers").rmdir()
     with pytest.raises(CacheError, match="cannot be kept"):
         shelf.put(ANSWER)
+
+
+def test_what_else_lies_in_the_folder_is_let_be(tmp_path: Path) -> None:
+    """Only answers make room for answers."""
+    shelf = AnswerShelf(tmp_path / "answers", most=1)
+    (tmp_path / "answers" / "thesis.tex").write_text("")
+    (tmp_path / "answers" / "folder").mkdir()
+    names = [shelf.put(ANSWER) for _ in range(3)]
+    assert {path.name for path in (tmp_path / "answers").iterdir()} == {"thesis.tex", "folder", f"{names[-1]}.json"}

@@ -75,7 +75,7 @@ class RunningWalk:
         dropped = (caveat.about for caveat in record.caveats if caveat.kind is CaveatKind.DROPPED_TOPIC)
         labels = [match.mention or match.label for match in record.topics]
         absent = (spoken(name, context.question, labels) for name in (*context.absent, *dropped))
-        return PromptTopics(tuple(linked), tuple(dict.fromkeys(absent)))
+        return PromptTopics(tuple(linked), tuple(dict.fromkeys(filter(None, absent))))
 
     def emit(self, event: Event) -> None:
         """Passes on an event of the walk."""
