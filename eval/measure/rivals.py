@@ -188,7 +188,8 @@ def federated(data: Path, program: Path | None) -> dict[str, Any]:
 def installed(folder: Path) -> Path | None:
     """Comunica's command line, installed into the folder; None where npm cannot."""
     try:
-        return comunica.install(folder) if shutil.which("npm") else None
+        program = comunica.install(folder) if shutil.which("npm") else None
+        return program if program and program.exists() else None  # a Node that is too old gets none
     except subprocess.CalledProcessError:
         return None
 
