@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,7 +17,8 @@ from fedkg.core.path import PartialPath, Step
 from fedkg.core.terms import Edge, Iri
 from fedkg.llm.base import Message
 from fedkg.methods import tog
-from fedkg.methods.base import Answering, Completing, Expanding, Expansion, Judging, Need, Scoring, SearchResult, Task
+from fedkg.methods.base import Answering, Completing, Expanding, Expansion, Judging, Need, Scoring, SearchResult
+from tests.support import searches
 
 TOPICS = (Iri("http://x/t"),)
 
@@ -68,21 +70,7 @@ def named(step: Step) -> str:
     return tail.value.removeprefix("http://x/")
 
 
-def drive(
-    settings: SearchSettings,
-    answer: Callable[[Need[object]], Any],
-    *,
-    together: bool = False,
-    topics: Sequence[Iri] = TOPICS,
-) -> tuple[SearchResult, list[Need[object]]]:
-    """Runs a search; `answer` is the driver."""
-    walk = tog.search(Task(tuple(topics), settings, together))
-    needs: list[Need[object]] = [next(walk)]
-    try:
-        while True:
-            needs.append(walk.send(answer(needs[-1])))
-    except StopIteration as end:
-        return end.value, needs
+drive = partial(searches.drive, topics=TOPICS, search=tog.search)
 
 
 def kinds(needs: Sequence[Need[object]]) -> list[str]:

@@ -19,6 +19,7 @@ from fedkg.methods.base import (
     Picking,
     SearchResult,
     Task,
+    Walk,
 )
 
 __all__ = ["OTHER", "TOPIC", "Driver", "drive", "kinds", "step"]
@@ -40,9 +41,10 @@ def drive(
     *,
     together: bool = False,
     topics: Sequence[Iri] = (TOPIC,),
+    search: Callable[[Task], Walk] = fidelis.search,
 ) -> tuple[SearchResult, list[Need[object]]]:
     """Runs a search; `answer` is the driver."""
-    walk = fidelis.search(Task(tuple(topics), settings, together))
+    walk = search(Task(tuple(topics), settings, together))
     needs: list[Need[object]] = [next(walk)]
     try:
         while True:
