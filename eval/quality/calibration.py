@@ -16,16 +16,15 @@ from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from eval.quality.evidence import EMBEDDERS, KEPT, OURS, Sample, samples_of
 from eval.support.report import Report, options
 from fedkg.bench.report.plots import curves
 from fedkg.config.resources import folder
 from fedkg.config.settings import Settings
-from fedkg.reasoner.local.confidence import FILE, OTHER, Calibration, features
+from fedkg.reasoner.local.confidence import FILE, OTHER, Calibration, written
+from fedkg.training.confidence_fit import Vector, fit
 
-Vector = NDArray[np.float64]
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.85, 0.875, 0.9, 0.925, 0.95)
 DIAGONAL: dict[str, Sequence[tuple[float, float]]] = {"as it says": ((0.0, 0.0), (1.0, 1.0))}
 HEAD = """# How likely an answer of the model `local` is right: logistic regressions over the features that
@@ -33,32 +32,6 @@ HEAD = """# How likely an answer of the model `local` is right: logistic regress
 # Written by `python -m eval.quality.calibration --write`; figures in eval/results/calibration.md.
 
 """
-
-
-SIGNS = {
-    "score": 1,
-    "rivalry": -1,
-    "unsaid": -1,
-    "unasked": -1,
-    "fits": 1,
-    "misfits": -1,
-    "against": -1,
-    "further": -1,
-    "left": -1,
-    "weakest": 1,
-    "weak": 1,
-    "said": 1,
-    "elsewhere": -1,
-    "names": -1,
-    "renamed": -1,
-    "several": -1,
-    "ends": -1,
-}
-"""What each feature can only say: for the chain or against it. It has no weight where it would say the contrary."""
-RIDGE = 1.0
-"""Weight of the squared weights, of features scaled to a deviation of one."""
-ROUNDS = 5_000
-LEAST = 1e-9
 
 
 def usable(samples: Iterable[Sample]) -> list[Sample]:
@@ -75,26 +48,8 @@ def weighted(samples: Sequence[Sample]) -> Vector:
 
 
 def fitted(samples: Sequence[Sample]) -> Calibration:
-    """The weights that make these samples likeliest, none of which counts the wrong way.
-
-    Logistic regression with an L2 penalty on the weights of scaled features, by projected gradients: convex, so that
-    the same samples always give the same weights.
-    """
-    names, signs = list(SIGNS), np.array(list(SIGNS.values()))
-    table_ = np.array([[features(one.evidence)[name] for name in names] for one in samples if one.evidence])
-    right, counts = np.array([one.right for one in samples]), weighted(samples)
-    middle, spread = table_.mean(axis=0), table_.std(axis=0) + LEAST
-    scaled = np.column_stack([np.ones(len(table_)), signs * (table_ - middle) / spread])
-    penalty = np.array([0.0] + [RIDGE] * len(names))
-    length = 1 / (np.linalg.eigvalsh((scaled * counts[:, np.newaxis]).T @ scaled)[-1] / 4 + RIDGE)
-    weights = np.zeros(len(names) + 1)
-    for _ in range(ROUNDS):
-        sure = 1 / (1 + np.exp(-scaled @ weights))
-        weights += length * (scaled.T @ (counts * (right - sure)) - penalty * weights)
-        weights[1:] = np.maximum(weights[1:], 0.0)
-    raw = signs * weights[1:] / spread
-    kept = {name: float(weight) for name, weight in zip(names, raw, strict=True) if weight}
-    return Calibration(float(weights[0] - raw @ middle), kept)
+    """The weights that make these samples likeliest."""
+    return fit([one.evidence for one in samples if one.evidence], [one.right for one in samples], weighted(samples))
 
 
 # ---- measuring ----
@@ -194,7 +149,7 @@ def measured(samples: Sequence[Sample], settings: Settings) -> dict[str, Any]:
     return figures
 
 
-def fit(chosen: argparse.Namespace) -> None:
+def run(chosen: argparse.Namespace) -> None:
     """Fits and measures; with `--write` keeps weights, figures, tables and diagram."""
     report = Report("calibration", write=chosen.write)
     lines: dict[str, Sequence[tuple[float, float]]] = {}
@@ -208,7 +163,7 @@ def fit(chosen: argparse.Namespace) -> None:
                 points = [(sure, right) for sure, right, n in figures[part]["bins"] if n >= FEWEST]
                 lines[f"{embedder}, {part}"] = points
     tables.append(table(OTHER, [one for samples in kept.values() for one in samples]))
-    report.attach("md", written(report.figures))
+    report.attach("md", page(report.figures))
     report.attach("svg", curves("Reliability", "confidence", "share of right answers", lines | DIAGONAL))
     if chosen.write:
         (folder("models") / FILE).write_text(HEAD + "\n".join(tables), encoding="utf-8")
@@ -218,18 +173,16 @@ def fit(chosen: argparse.Namespace) -> None:
 def table(name: str, samples: Sequence[Sample]) -> str:
     """The weights as they stand in the file."""
     tuning = [one for one in samples if one.half == "tuning"]
-    calibration = fitted(usable(tuning))
-    sets = ", ".join(f'"{name}"' for name in sorted({one.set for one in tuning}))
-    weights = "\n".join(f"{name} = {weight:.4f}" for name, weight in calibration.weights.items())
-    about = f'fitted = "{dt.datetime.now(dt.UTC).date().isoformat()}"\nsets = [{sets}]'
-    return f"[{name}]\n{about}\nintercept = {calibration.intercept:.4f}\n\n[{name}.weights]\n{weights}\n"
+    sets = tuple(sorted({one.set for one in tuning}))
+    today = dt.datetime.now(dt.UTC).date().isoformat()
+    return written(name, msgspec.structs.replace(fitted(usable(tuning)), fitted=today, sets=sets))
 
 
-def written(figures: Mapping[str, Any]) -> str:
+def page(figures: Mapping[str, Any]) -> str:
     """The figures as a page of tables."""
     settings = Settings()
     columns = list(COLUMNS)
-    page = [
+    lines = [
         "# Confidence of `local` on what it was not fitted on",
         "",
         f"Marked as a guess below {settings.guess_below}, refused below {settings.refuse_below}. Shares in 0..1.",
@@ -241,16 +194,16 @@ def written(figures: Mapping[str, Any]) -> str:
     for embedder, parts in figures.items():
         for part in ("other halves", "other graphs"):
             groups = {"all": parts[part]["all"]} | parts[part]["graphs"]
-            page += [_row(embedder, part, name, one) for name, one in groups.items()]
-    page += [
+            lines += [_row(embedder, part, name, one) for name, one in groups.items()]
+    lines += [
         "",
         f"| embedder | not fitted on | guess below | {' | '.join(columns)} |",
         f"|{'---|' * (3 + len(columns))}",
     ]
     for embedder, parts in figures.items():
         for part in ("other halves", "other graphs"):
-            page += [_row(embedder, part, name, one) for name, one in parts[part]["thresholds"].items()]
-    return "\n".join(page) + "\n"
+            lines += [_row(embedder, part, name, one) for name, one in parts[part]["thresholds"].items()]
+    return "\n".join(lines) + "\n"
 
 
 COLUMNS = {
@@ -272,7 +225,7 @@ def _row(*cells: Any) -> str:
 
 def main() -> None:
     """Fits and measures."""
-    fit(options(__doc__ or "").parse_args())
+    run(options(__doc__ or "").parse_args())
 
 
 if __name__ == "__main__":

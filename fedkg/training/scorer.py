@@ -1,7 +1,8 @@
 """A scorer of relation chains, from question sets or an endpoint's relations to a folder that `local:FOLDER` takes.
 
 The folder is one of sentence-transformers, with the records that were trained on (`records/`), a card for programs
-(`scorer.json`) and one for people (`README.md`). While it is made it also has what a run is gone on with.
+(`scorer.json`) and one for people (`README.md`), and the weights of its confidence (`confidence.toml`). While it is
+made it also has what a run is gone on with.
 """
 
 import asyncio
@@ -25,6 +26,7 @@ from fedkg.embed.scorer import CARD, HeldOutFigures, ScorerCard
 from fedkg.errors import DatasetError
 from fedkg.reasoner.local.chain_texts import chain_text, masked
 from fedkg.training.chain_records import ChainRecord
+from fedkg.training.scorer_confidence import write_confidence
 from fedkg.training.scorer_data import DataChoice, Progress, QuestionData, collected
 from fedkg.training.scorer_pairs import ScorerPair, pairs, rivals
 from fedkg.training.scorer_readme import readme
@@ -70,7 +72,9 @@ def train_scorer(
         batches_of(data, schedule), base, out, schedule, lambda step, steps, _loss: on_progress("steps", step, steps)
     )
     card = msgspec.structs.replace(_card(data, schedule, run, out), base=name, figures=_figures(data, base, out))
-    _finish(out, card)
+    _write_cards(out, card)
+    asyncio.run(write_confidence(settings, data, out, on_progress))
+    _clean(out)
     return card
 
 
@@ -138,13 +142,13 @@ def _claim(out: Path, run: ScorerRun) -> None:
     """Makes the folder, or takes that of an interrupted run. Raises DatasetError for any other."""
     asked = msgspec.json.format(encode(run))
     try:
-        if (out / CARD).exists():
-            raise DatasetError(f"{out} has a trained scorer already", hint="--out takes another folder")
         if (out / RUN).exists():
             if (out / RUN).read_bytes() != asked:
                 hint = "use the same options, or another --out"
                 raise DatasetError(f"{out} has a run with other options that is not at its end", hint=hint)
             return
+        if (out / CARD).exists():
+            raise DatasetError(f"{out} has a trained scorer already", hint="--out takes another folder")
         out.mkdir(parents=True, exist_ok=True)
         if any(out.iterdir()):
             raise DatasetError(f"{out} is not empty", hint="--out takes a new folder, or that of an interrupted run")
@@ -154,11 +158,14 @@ def _claim(out: Path, run: ScorerRun) -> None:
         raise DatasetError(f"{out}: {error.strerror}", hint="--out takes a folder that can be written") from error
 
 
-def _finish(out: Path, card: ScorerCard) -> None:
-    """Writes the cards and removes what only an interrupted run needs; the card comes last."""
+def _write_cards(out: Path, card: ScorerCard) -> None:
     (out / "README.md").write_text(readme(card), encoding="utf-8")
-    shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
     (out / CARD).write_bytes(msgspec.json.format(encode(card), indent=2) + b"\n")
+
+
+def _clean(out: Path) -> None:
+    """Removes what only an interrupted run needs."""
+    shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
     (out / RUN).unlink()
 
 

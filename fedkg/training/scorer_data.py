@@ -50,12 +50,16 @@ class DataChoice(NamedTuple):
 
 
 class QuestionData(NamedTuple):
-    """The records of one set: those to train on, and those that are not; `graph` tells whose relations they have."""
+    """The records of one set: those to train on, and those that are not; `graph` tells whose relations they have.
+
+    `settings` are those by which the graph is asked.
+    """
 
     graph: str
     trained: tuple[ChainRecord, ...]
     held_out: tuple[ChainRecord, ...]
     about: ScorerData
+    settings: Settings = Settings()
 
 
 async def collected(
@@ -91,7 +95,7 @@ async def _of_set(
         tuple(log.done[question.id] for question in side if question.id in log.done) for side in (trained, held_out)
     ]
     about = _about(definition, settings, sides, len(trained) + len(held_out))
-    return QuestionData(graph_name(settings), sides[0], sides[1], about)
+    return QuestionData(graph_name(settings), sides[0], sides[1], about, settings)
 
 
 def _on_its_graph(settings: Settings, definition: Definition, data: Path | None) -> Settings:
@@ -120,7 +124,7 @@ async def _made(settings: Settings, choice: DataChoice, folder: Path, on_progres
     endpoints = tuple(map(masked, settings.endpoints))
     title = "made of the endpoint's relations by templates"
     about = ScorerData("", title, endpoints, len(sides[0]), len(sides[1]))
-    return QuestionData(graph_name(settings), sides[0], sides[1][:MOST_HELD_OUT], about)
+    return QuestionData(graph_name(settings), sides[0], sides[1][:MOST_HELD_OUT], about, settings)
 
 
 async def _kept(

@@ -33,6 +33,8 @@ from fedkg.llm.base import ChatModel
 from fedkg.llm.offline import OfflineModel
 from fedkg.llm.openai import OpenAIModel
 from fedkg.llm.sdk import WireModel
+from fedkg.reasoner.local import confidence
+from fedkg.reasoner.local.confidence import Calibration
 from fedkg.transport.host_state import HostRegistry
 
 __all__ = [
@@ -205,6 +207,12 @@ def check_scorer(settings: Settings) -> None:
     """Raises ModelNameError where the folder of `local:FOLDER` has no scorer, MissingExtraError where none can run."""
     if settings.scorer:
         scorer.named(Path(settings.scorer))
+
+
+def scorer_calibration(settings: Settings) -> Calibration | None:
+    """The confidence table in the folder of `local:FOLDER`; None where it has none. Raises SettingsError."""
+    file = Path(settings.scorer) / confidence.FILE
+    return confidence.of_embedder(confidence.OTHER, file) if file.is_file() else None
 
 
 def scorer_similarity(settings: Settings, store: Store) -> LazySimilarity:

@@ -42,6 +42,7 @@ from fedkg.wiring.adapters import (
     fallback_store,
     open_host_registry,
     path_model,
+    scorer_calibration,
     scorer_similarity,
     text_similarity,
 )
@@ -287,7 +288,9 @@ class Services:
     def _reasoner(self, ledger: Ledger, observer: CallObserver) -> ReasoningModel:
         """The model that the settings name, or that has the caller's chat model."""
         if self.chat is None:
-            return TrainedLocalModel(self._scorer) if self.settings.scorer else LocalModel(self.similarity)
+            if not self.settings.scorer:
+                return LocalModel(self.similarity)
+            return TrainedLocalModel(self._scorer, calibration=scorer_calibration(self.settings))
         from fedkg.reasoner.prompted import PromptedModel  # noqa: PLC0415  # Jinja is for hosted models only
 
         make = partial(PromptedModel, ledger=ledger, budget=self.settings.budget, prompts=self.prompts)

@@ -15,7 +15,7 @@ from fedkg.config.resources import folder
 from fedkg.core.choice import ChainEvidence
 from fedkg.errors import SettingsError
 
-__all__ = ["FILE", "OTHER", "Calibration", "features", "of_embedder", "read"]
+__all__ = ["FILE", "OTHER", "Calibration", "features", "of_embedder", "read", "written"]
 
 FILE = "confidence.toml"
 OTHER = "other"
@@ -80,6 +80,14 @@ def read(path: Path) -> dict[str, Calibration]:
     if OTHER not in tables:
         raise SettingsError(f"{path}: no table [{OTHER}]")
     return tables
+
+
+def written(name: str, calibration: Calibration) -> str:
+    """The table of that name as it stands in a file."""
+    sets = ", ".join(f'"{each}"' for each in calibration.sets)
+    weights = "\n".join(f"{feature} = {weight:.4f}" for feature, weight in calibration.weights.items())
+    about = f'fitted = "{calibration.fitted}"\nsets = [{sets}]'
+    return f"[{name}]\n{about}\nintercept = {calibration.intercept:.4f}\n\n[{name}.weights]\n{weights}\n"
 
 
 def _logistic(value: float) -> float:

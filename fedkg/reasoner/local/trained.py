@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from fedkg.embed.base import Similarity
 from fedkg.reasoner.local.chain_texts import chain_text, masked
 from fedkg.reasoner.local.chains import RelationChain
+from fedkg.reasoner.local.confidence import Calibration
 from fedkg.reasoner.local.model import LocalModel
 from fedkg.reasoner.local.reading import ChainJudgement
 
@@ -22,8 +23,8 @@ on 40 questions of MetaQA 3 hops that its scorer was not trained on; some of the
 class TrainedLocalModel(LocalModel):
     """Chooses by a trained scorer; `whole` is the weight of the comparison of whole texts, in 0..1."""
 
-    def __init__(self, similarity: Similarity, whole: float = WHOLE) -> None:
-        super().__init__(similarity)
+    def __init__(self, similarity: Similarity, whole: float = WHOLE, *, calibration: Calibration | None = None) -> None:
+        super().__init__(similarity, calibration)
         self._whole = whole
 
     async def _judged(
