@@ -14,7 +14,7 @@ from fedkg.core.answer import Answer, Status
 from fedkg.core.encoding import encode
 from fedkg.core.question import Kind
 
-__all__ = ["BUDGET_SPENT", "answered", "exit_code", "priced"]
+__all__ = ["BUDGET_SPENT", "answered", "exit_code", "outcome_code", "priced"]
 
 BUDGET_SPENT = 4
 DOUBTFUL = 5
@@ -26,8 +26,13 @@ def exit_code(answer: Answer, *, strict: bool = False) -> int:
 
     `strict`: 5 instead of 0 or 1 where the answer has a caveat.
     """
-    code = BUDGET_SPENT if answer.usage.spent else CODES.get(answer.status, 1)
-    return DOUBTFUL if strict and answer.caveats and code in {0, 1} else code
+    return outcome_code(answer.status, answer.usage.spent, caveats=bool(answer.caveats), strict=strict)
+
+
+def outcome_code(status: Status, spent: str, *, caveats: bool, strict: bool = False) -> int:
+    """The exit code of a question that ended so; `spent` names the budget that ended it, "" where none did."""
+    code = BUDGET_SPENT if spent else CODES.get(status, 1)
+    return DOUBTFUL if strict and caveats and code in {0, 1} else code
 
 
 def answered(

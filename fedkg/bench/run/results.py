@@ -11,17 +11,16 @@ A finished one may be packed by gzip (`.gz`); the same result gives the same byt
 
 import gzip
 import logging
-import os
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
-from io import FileIO
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
 from fedkg.bench.run.record import SCHEMA, Header, QuestionRecord
+from fedkg.common.line_file import LineFile, whole_lines
 from fedkg.core.answer import Status
 from fedkg.core.encoding import encode
 from fedkg.errors import DatasetError
@@ -61,9 +60,8 @@ class ResultWriter:
     Each is on disk when `add` returns.
     """
 
-    def __init__(self, file: Path, stream: FileIO, header: Header | None = None) -> None:
+    def __init__(self, file: LineFile, header: Header | None = None) -> None:
         self._file = file
-        self._stream = stream
         self._header = header
 
     def add(self, record: QuestionRecord) -> None:
@@ -71,11 +69,9 @@ class ResultWriter:
         line = b"".join(encode(part) + b"\n" for part in (self._header, record) if part)
         self._header = None
         try:
-            while line:
-                line = line[self._stream.write(line) :]
-            os.fsync(self._stream.fileno())
+            self._file.append(line)
         except OSError as error:
-            raise _unwritable(self._file, error) from error
+            raise _unwritable(self._file.path, error) from error
 
 
 def read(file: Path) -> BenchmarkResult:
@@ -109,7 +105,7 @@ def every(files: Iterable[Path]) -> list[tuple[Path, BenchmarkResult]]:
 
 
 def _parsed(file: Path, data: bytes) -> BenchmarkResult:
-    lines = _whole(data).splitlines()
+    lines = whole_lines(data).splitlines()
     if not lines:
         raise DatasetError(f"{file}: the file is empty", hint=HINT)
     headers: list[Header] = []
@@ -163,7 +159,7 @@ def _is_stopped(record: QuestionRecord) -> bool:
 
 def _earlier(file: Path, header: Header) -> BenchmarkResult | None:
     try:
-        if not file.exists() or not _whole(data := file.read_bytes()):
+        if not file.exists() or not whole_lines(data := file.read_bytes()):
             return None
     except OSError as error:
         raise _unwritable(file, error) from error
@@ -185,74 +181,38 @@ def resumed(
     Where that was another version there is a warning. Raises DatasetError where the file holds another run or another
     process writes it, and where it cannot be written.
     """
-    with _opened(file) as stream:
+    with closing(_opened(file)) as lines:
         result = _earlier(file, header)
         last = (result.header, *result.continued)[-1] if result else None
-        _mend(file, stream, empty=result is None)
+        _mend(lines, empty=result is None)
         if last and last.version != header.version:
             log.warning("%s was begun by another version of fedkg or of packages; the file names both", file)
-        try:
-            yield (
-                ResultWriter(file, stream, None if last == header else header),
-                _finished(result, retry_errors=retry_errors),
-            )
-        finally:
-            _clear(file, stream)
+        yield (
+            ResultWriter(lines, None if last == header else header),
+            _finished(result, retry_errors=retry_errors),
+        )
 
 
-def _opened(file: Path) -> FileIO:
+def _opened(file: Path) -> LineFile:
     """The file, to append to, and for this process alone as long as it is open."""
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        stream = file.open("ab", buffering=0)
-    except OSError as error:
-        raise _unwritable(file, error) from error
-    try:
-        _lock(stream)
-        _check_there(file, stream)
+        return LineFile(file)
     except BlockingIOError as error:
-        stream.close()
         hint = "wait until it has ended, or name another folder with --out"
         raise DatasetError(f"another run is writing {file}", hint=hint) from error
-    return stream
-
-
-def _lock(stream: FileIO) -> None:
-    """Raises BlockingIOError where another process holds the lock.
-
-    It is given back when the file is closed, or the process killed.
-    """
-    try:
-        import fcntl  # noqa: PLC0415  # Windows has none
-    except ImportError:
-        return
-    try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise
-    except OSError as error:  # a network's file system may have no locks
-        log.debug("%s", error)
-
-
-def _check_there(file: Path, stream: FileIO) -> None:
-    """Raises BlockingIOError where who held the lock has removed the file since."""
-    if not file.exists() or not os.path.samestat(file.stat(), os.fstat(stream.fileno())):
-        raise BlockingIOError
-
-
-def _mend(file: Path, stream: FileIO, *, empty: bool) -> None:
-    """Cuts off a last line that is not whole, or all where there is no record."""
-    try:
-        stream.truncate(0 if empty else len(_whole(file.read_bytes())))
     except OSError as error:
         raise _unwritable(file, error) from error
 
 
-def _clear(file: Path, stream: FileIO) -> None:
-    """Removes the file where nothing is in it, while no other process can have begun to write it."""
-    with suppress(OSError):  # an empty file is no harm
-        if not os.fstat(stream.fileno()).st_size:
-            file.unlink()
+def _mend(lines: LineFile, *, empty: bool) -> None:
+    """Cuts off a last line that is not whole, or all where there is no record."""
+    try:
+        if empty:
+            lines.clear()
+        else:
+            lines.mend()
+    except OSError as error:
+        raise _unwritable(lines.path, error) from error
 
 
 def _unpacked(file: Path) -> bytes:
@@ -265,11 +225,6 @@ def _unpacked(file: Path) -> bytes:
     if len(data) > MOST:
         raise DatasetError(f"{file}: it holds more than {MOST:,} bytes", hint=HINT)
     return data
-
-
-def _whole(data: bytes) -> bytes:
-    """The lines that have an end."""
-    return data[: data.rfind(b"\n") + 1]
 
 
 def _unwritable(file: Path, error: OSError) -> DatasetError:

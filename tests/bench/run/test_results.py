@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from fedkg.bench.run import results
 from fedkg.bench.run.record import Header, QuestionRecord
 from fedkg.bench.run.results import BenchmarkResult, ResultWriter
+from fedkg.common.line_file import LineFile
 from fedkg.core.usage import Usage
 from fedkg.errors import DatasetError
 
@@ -43,7 +44,7 @@ def test_each_record_is_there_when_it_was_added(tmp_path: Path) -> None:
 def test_each_record_is_synced_to_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One call each, the first with the header."""
     synced: list[int] = []
-    monkeypatch.setattr("fedkg.bench.run.results.os.fsync", synced.append)
+    monkeypatch.setattr("fedkg.common.line_file.os.fsync", synced.append)
     write(tmp_path / "b.jsonl")
     assert len(synced) == len(RECORDS)
 
@@ -208,7 +209,7 @@ def test_two_runs_do_not_write_one_file(tmp_path: Path, whole: bytes) -> None:
 def test_a_file_that_was_removed_meanwhile_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By a run that failed at once, between our opening it and our having the lock: what is written would be lost."""
     file = tmp_path / "b.jsonl"
-    monkeypatch.setattr("fedkg.bench.run.results._lock", lambda _stream: file.unlink())
+    monkeypatch.setattr("fedkg.common.line_file._lock", lambda _stream, wait: file.unlink())
     with pytest.raises(DatasetError, match="another run is writing"), results.resumed(file, HEADER):
         pass
 
@@ -247,7 +248,9 @@ def test_a_place_that_cannot_be_written_to(tmp_path: Path, place: str) -> None:
         results.save(BenchmarkResult(HEADER, RECORDS), tmp_path / place)
 
 
-def test_a_full_disk_ends_the_run_and_keeps_what_was_finished(tmp_path: Path, whole: bytes) -> None:
+def test_a_full_disk_ends_the_run_and_keeps_what_was_finished(
+    tmp_path: Path, whole: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Half a line fits: the error is the disk's, and the next start cuts that half off."""
     file = tmp_path / "b.jsonl"
     write(file, RECORDS[:2])
@@ -260,9 +263,13 @@ def test_a_full_disk_ends_the_run_and_keeps_what_was_finished(tmp_path: Path, wh
             written.append(line)
             return stream.write(line[:20])
 
+        lines = LineFile(file)
         full: Any = SimpleNamespace(write=some)
-        with pytest.raises(DatasetError, match="No space left on device"):
-            ResultWriter(file, full).add(RECORDS[2])
+        with monkeypatch.context() as patch:
+            patch.setattr(lines, "_stream", full)
+            with pytest.raises(DatasetError, match="No space left on device"):
+                ResultWriter(lines).add(RECORDS[2])
+        lines.close()
     with results.resumed(file, HEADER) as (writer, done):
         assert done == RECORDS[:2]
         writer.add(RECORDS[2])

@@ -1,0 +1,33 @@
+"""docs/commandline.md: the commands print what the page shows."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support.documents import blocks, check_shown, read, run, sections, transcripts
+
+PAGE = read("commandline")
+
+
+@pytest.fixture
+def questions(here: Path) -> Path:
+    """The page's file of questions, in an empty folder."""
+    [text, *_] = blocks(PAGE, "json")
+    file = here / "questions.jsonl"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_many_questions_are_answered_as_shown(questions: Path) -> None:
+    """The second start asks for what has failed alone."""
+    for command, shown in transcripts(sections(PAGE)["Many questions"]):
+        code, output = run(command)
+        assert code == 2, output
+        check_shown(shown, output)
+
+
+def test_the_options_that_are_named_exist() -> None:
+    """Of the command that the page tells of."""
+    helps = "".join(run(f"fedkg {name} --help")[1] for name in ("ask",))
+    assert {flag for flag in re.findall(r"--[a-z][a-z-]*[a-z]", PAGE) if flag not in helps} == set()
