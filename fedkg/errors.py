@@ -41,6 +41,7 @@
     ├── CacheError                  the cache cannot be read or written (exit code 3)
     ├── BudgetError                 calls, tokens, money or seconds are spent (exit code 4)
     └── OverLimitError              a server has too much to do, or the client has had its share (exit code 4)
+        └── DrainingError               a server is shutting down
 
 Each error says what was being asked (`asked`), whether the same request may work later (`retryable`) and what a
 person can do (`hint`).
@@ -55,6 +56,7 @@ __all__ = [
     "CacheError",
     "DatasetError",
     "DocumentError",
+    "DrainingError",
     "EndpointError",
     "EndpointTimeoutError",
     "FedkgError",
@@ -413,3 +415,9 @@ class OverLimitError(FedkgError):
     def __init__(self, message: str, *, wait: float = 0.0, asked: str = "", hint: str = "") -> None:
         super().__init__(message, asked=asked, hint=hint)
         self.wait = wait
+
+
+class DrainingError(OverLimitError):
+    """Raised when a server takes no more questions, because it is shutting down."""
+
+    default_hint = "ask again when it, or another in its place, is up"

@@ -184,17 +184,19 @@ class Session(Lifecycle):
         *,
         method: str = "",
         endpoints: Sequence[str] = (),
+        charge: Callable[[Usage], None] = lambda _: None,
         spent: Callable[[Usage], None] = lambda _: None,
     ) -> AsyncGenerator[Event, None]:
         """The walk of one question as it happens; the last event is Answered. The arguments are those of `ask`.
 
-        `spent` is told at the end what the question cost, also where nothing more of it is asked for.
+        `charge` is told before each call of the model what the question has cost so far; an error that it raises ends
+        the question. `spent` is told at the end, also where nothing more of it is asked for.
         """
         self._in_flight.check()
         services, observer = self._services, self.transcript.observer(question)
         self._account.begin()
         settings, graph = await self._chosen(method, endpoints)
-        meter, ledger = Meter(), Ledger(services.prices, self._account)
+        meter, ledger = Meter(), Ledger(services.prices, self._account, lambda: charge(run.usage()))
         services.cache.note(question)
         run = QuestionRun(
             question,

@@ -41,6 +41,14 @@ SHORTEST = 16
     help="Questions that wait for their turn; more are told to come back (429).",
 )
 @options.option(
+    "Server",
+    "--connections",
+    type=click.IntRange(1, 100_000),
+    default=512,
+    show_default=True,
+    help="Connections at a time; further ones are closed.",
+)
+@options.option(
     "Server", "--clients", type=click.Path(path_type=Path), metavar="FILE", help="Tokens and daily bounds (TOML)."
 )
 @options.option("Server", "--keep", type=click.Path(path_type=Path), metavar="DIR", help="Folder to keep answers in.")
@@ -56,6 +64,7 @@ def serve(  # noqa: PLR0917  # click gives all of them by name
     offer: tuple[str, ...],
     at_once: int,
     waiting: int,
+    connections: int,
     clients: Path | None,
     keep: Path | None,
     file: str | None,
@@ -74,7 +83,7 @@ def serve(  # noqa: PLR0917  # click gives all of them by name
         from fedkg.serve import server  # noqa: PLC0415  # its packages are an extra, which is needed from here on
     except ModuleNotFoundError as error:
         raise MissingExtraError(f"the server needs {error.name}", hint="pip install 'fedkg[serve]'") from error
-    limits = server.ServerSettings(host, port, offer, at_once, waiting, _clients(clients), keep)
+    limits = server.ServerSettings(host, port, offer, at_once, waiting, _clients(clients), keep, connections)
     session = Session(settings=contacted(options.settings(file, flags)))
     server.serve(session, limits, lambda url: click.echo(f"listening at {url}"))
     return 0

@@ -3,7 +3,7 @@
 import math
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 import msgspec
@@ -131,13 +131,17 @@ class Account:
 class Ledger:
     """The model calls of one question, in the order of their start, priced by a table.
 
-    What they really cost goes into `account`, too. Totals are kept up to date: to ask for them is no work.
+    What they really cost goes into `account`, too. Totals are kept up to date: to ask for them is no work. `before` is
+    called before each call, and keeps it from being made by an error.
     """
 
-    def __init__(self, prices: Sequence[Price] = (), account: Account | None = None) -> None:
+    def __init__(
+        self, prices: Sequence[Price] = (), account: Account | None = None, before: Callable[[], None] = lambda: None
+    ) -> None:
         self.account = account or Account()
         self.total = Spend()
         self._prices = prices
+        self._before = before
         self._calls: list[ModelCall] = []
 
     @property
@@ -148,8 +152,9 @@ class Ledger:
     def begin(self, call: ModelCall) -> int:
         """Enters a call that starts; the number of its line.
 
-        It counts from here on, for calls that are made before it is back.
+        It counts from here on, for calls that are made before it is back. Raises what `before` does.
         """
+        self._before()
         self._calls.append(call)
         self.total += STARTED
         self.account.add(STARTED)

@@ -1,12 +1,14 @@
 """Who may ask a server, by token, and what each of them may spend in a day."""
 
+import asyncio
 import hashlib
 import hmac
 import math
 import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -17,14 +19,27 @@ from fedkg.config.settings import DAY
 from fedkg.core.usage import Usage
 from fedkg.errors import OverLimitError, SettingsError
 
-__all__ = ["ANYONE", "Client", "ClientBook", "digest", "read_clients"]
+__all__ = ["ANYONE", "Client", "ClientBook", "Share", "digest", "read_clients"]
 
 PAUSE = 2.0
 """Seconds after which a client with too many questions under way may ask the next one."""
+HAIR = 0.001
+"""Seconds by which a question outlives its client's time: at its very end there is still some left."""
 ANYONE = "anyone"
 """What the one client of a server without tokens is called."""
 Positive = Annotated[float, msgspec.Meta(gt=0, le=1_000_000_000)]
 HINT = 'a table for each client: [NAME], sha256 = "…" of its token, and if wanted money, seconds, at_once'
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """US dollars of model calls, and seconds of answering."""
+
+    money: float = 0.0
+    seconds: float = 0.0
+
+    def __add__(self, other: "Cost") -> "Cost":
+        return Cost(self.money + other.money, self.seconds + other.seconds)
 
 
 class Client(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -57,13 +72,18 @@ def read_clients(path: Path) -> dict[str, Client]:
 class ClientBook:
     """The clients by name, and what each has spent today; without any, all who ask are one client without bounds."""
 
-    def __init__(self, clients: Mapping[str, Client], clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        clients: Mapping[str, Client],
+        clock: Callable[[], float] = time.time,
+        timer: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._clients = {**clients} or {ANYONE: Client()}
         self._clock = clock
+        self._timer = timer
         self._day = 0
-        self._money: defaultdict[str, float] = defaultdict(float)
-        self._seconds: defaultdict[str, float] = defaultdict(float)
-        self._under_way: Counter[str] = Counter()
+        self._spent: defaultdict[str, Cost] = defaultdict(Cost)
+        self._under_way: defaultdict[str, list[Share]] = defaultdict(list)
 
     @property
     def open(self) -> bool:
@@ -79,34 +99,81 @@ class ClientBook:
         return names[0] if names else None
 
     @contextmanager
-    def asking(self, name: str) -> Iterator[None]:
-        """A question of that client is under way. Raises OverLimitError where it may ask no more now, or today."""
-        self._check(name)
-        self._under_way[name] += 1
-        try:
-            yield
-        finally:
-            self._under_way[name] -= 1
+    def asking(self, name: str) -> Iterator["Share"]:
+        """A question of that client, which is booked as it goes on, and at its end, however that comes.
 
-    def spend(self, name: str, usage: Usage) -> None:
-        """Notes what a question of that client has cost; a price that is not known is beyond every bound."""
-        self._begin_day()
-        self._money[name] += math.inf if usage.price is None else usage.price
-        self._seconds[name] += usage.seconds
-
-    def _check(self, name: str) -> None:
-        client, left = self._clients[name], self._begin_day()
-        if client.at_once is not None and self._under_way[name] >= client.at_once:
+        Raises OverLimitError where the client may ask no more now, or today.
+        """
+        client, under_way = self._clients[name], self._under_way[name]
+        if client.at_once is not None and len(under_way) >= client.at_once:
             raise OverLimitError(f"{name} has {client.at_once} questions under way already", wait=PAUSE)
-        for spent, bound, unit in ((self._money, client.money, "dollars"), (self._seconds, client.seconds, "seconds")):
-            if bound is not None and spent[name] >= bound:
+        self.check(name)
+        share = Share(self, name, self._timer)
+        under_way.append(share)
+        try:
+            yield share
+        finally:
+            under_way.remove(share)
+            self._begin_day()
+            self._spent[name] += share.cost
+
+    def check(self, name: str) -> None:
+        """Raises OverLimitError where the client has spent its share of today, on questions under way as well."""
+        left, client, cost = self._begin_day(), self._clients[name], self._cost(name)
+        for spent, bound, unit in ((cost.money, client.money, "dollars"), (cost.seconds, client.seconds, "seconds")):
+            if bound is not None and spent >= bound:
                 raise OverLimitError(f"{name} has spent its {bound:,g} {unit} of today", wait=left)
+
+    def seconds_left(self, name: str) -> float | None:
+        """The seconds that the client may still take today; None where they have no bound."""
+        bound = self._clients[name].seconds
+        return None if bound is None else bound - self._cost(name).seconds
+
+    def _cost(self, name: str) -> Cost:
+        return sum((share.cost for share in self._under_way[name]), start=self._spent[name])
 
     def _begin_day(self) -> float:
         """Forgets what was spent on another day; the seconds that are left of this one."""
         now = self._clock()
         if (day := int(now // DAY)) != self._day:
             self._day = day
-            self._money.clear()
-            self._seconds.clear()
+            self._spent.clear()
         return (day + 1) * DAY - now
+
+
+class Share:
+    """What one question takes of its client's share of the day, from its turn on."""
+
+    def __init__(self, book: ClientBook, name: str, timer: Callable[[], float]) -> None:
+        self._book, self._name, self._timer = book, name, timer
+        self._money = 0.0
+        self._begun: float | None = None
+
+    def begin(self) -> None:
+        """Its turn has come: its time counts from now on."""
+        self._begun = self._timer()
+
+    @property
+    def cost(self) -> "Cost":
+        """What it has cost so far."""
+        return Cost(self._money, 0.0 if self._begun is None else self._timer() - self._begun)
+
+    def book(self, usage: Usage) -> None:
+        """Notes its money so far; a price that is not known is beyond every bound, and kept replies cost nothing."""
+        self._money = math.inf if usage.price is None else usage.price - usage.replayed_price
+
+    def charge(self, usage: Usage) -> None:
+        """Notes its money so far. Raises OverLimitError where that, with all else of today, is the client's share."""
+        self.book(usage)
+        self._book.check(self._name)
+
+    @asynccontextmanager
+    async def time(self) -> AsyncIterator[None]:
+        """The time that the client has left. Raises OverLimitError once it has taken all its seconds of today."""
+        left = self._book.seconds_left(self._name)
+        try:
+            async with asyncio.timeout(None if left is None else left + HAIR):
+                yield
+        except TimeoutError:
+            self._book.check(self._name)
+            raise

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -17,7 +16,7 @@ from fedkg.core.usage import Usage
 from fedkg.engine.documents import MethodDocument, NeighboursDocument, VerifyDocument
 from fedkg.errors import DocumentError, EndpointTimeoutError, MethodError
 from fedkg.methods import registry
-from fedkg.serve.clients import ClientBook
+from fedkg.serve.clients import ClientBook, Share
 from fedkg.serve.gate import Gate
 from fedkg.serve.metrics import ServerMetrics
 from fedkg.serve.records import AskRequest, Health, Offer, ServedEndpoint
@@ -60,7 +59,7 @@ class Desk:
     async def events(self, asked: AskRequest, client: str) -> AsyncGenerator[Event, None]:
         """The walk of a question as it happens. Raises what `Session.events` does, and OverLimitError."""
         method = self._method(asked.method)
-        async with self._turn(client):
+        async with self._turn(client) as share:
             walk = self.session.events(
                 asked.question,
                 asked.topics,
@@ -68,10 +67,11 @@ class Desk:
                 asked.options,
                 method=method,
                 endpoints=asked.endpoints,
-                spent=partial(self._book, client),
+                charge=share.charge,
+                spent=partial(self._book, share),
             )
             async with contextlib.aclosing(walk):
-                async for event in walk:
+                while event := await _step(walk, share):
                     if isinstance(event, Answered):
                         self.metrics.answered(event.answer)
                     yield event
@@ -133,26 +133,30 @@ class Desk:
             raise MethodError(f"no method of this server is called {name[:100]!r}", hint=hint)
         return name or self.methods[0]
 
-    def _book(self, client: str, usage: Usage) -> None:
+    def _book(self, share: Share, usage: Usage) -> None:
         """Books what a question has cost, however it ended: a client that leaves in its midst pays for it, too."""
-        self.clients.spend(client, usage)
+        share.book(usage)
         self.metrics.spent(usage)
 
     @asynccontextmanager
-    async def _turn(self, client: str) -> AsyncIterator[None]:
-        with self.clients.asking(client):
+    async def _turn(self, client: str) -> AsyncIterator[Share]:
+        with self.clients.asking(client) as share:
             async with self.gate.turn():
-                yield
+                share.begin()
+                yield share
 
     @asynccontextmanager
     async def _looking(self, client: str) -> AsyncIterator[None]:
         """A turn of limited time. Raises EndpointTimeoutError."""
-        async with self._turn(client):
-            started = time.monotonic()
+        async with self._turn(client) as share:
             try:
-                async with asyncio.timeout(LOOKING):
+                async with share.time(), asyncio.timeout(LOOKING):
                     yield
             except TimeoutError as error:
                 raise EndpointTimeoutError(f"the endpoints took longer than {LOOKING:.0f} seconds") from error
-            finally:
-                self.clients.spend(client, Usage(seconds=time.monotonic() - started, price=0.0))
+
+
+async def _step(walk: AsyncGenerator[Event, None], share: Share) -> Event | None:
+    """The next event; None after the last. Raises OverLimitError where the client has no more time."""
+    async with share.time():
+        return await anext(walk, None)

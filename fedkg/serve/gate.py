@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from fedkg.errors import OverLimitError
+from fedkg.errors import DrainingError, OverLimitError
 
 __all__ = ["Gate"]
 
@@ -22,11 +22,16 @@ class Gate:
         self.waiting = 0
         self.closed = False
 
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is under way and nothing waits."""
+        return not self.under_way and not self.waiting
+
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """One turn. Raises OverLimitError where as many are waiting as may, and where the gate is closed."""
+        """One turn. Raises OverLimitError where as many are waiting as may, DrainingError where the gate is closed."""
         if self.closed:
-            raise OverLimitError("the server is shutting down", wait=PAUSE)
+            raise DrainingError("the server is shutting down", wait=PAUSE)
         if self._free.locked() and self.waiting >= self._most_waiting:
             raise OverLimitError("the server has too many questions under way", wait=PAUSE)
         await self._wait()

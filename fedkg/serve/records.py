@@ -101,6 +101,7 @@ STATUSES = {
     "ModelError": 502,
     "BudgetError": 429,
     "OverLimitError": 429,
+    "DrainingError": 503,
     **dict.fromkeys(
         (
             "SettingsError",

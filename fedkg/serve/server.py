@@ -5,11 +5,12 @@ uvicorn serves: it is small, and drains on SIGTERM.
 
 import asyncio
 import ipaddress
+import math
 import socket
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
 
 import uvicorn
 
@@ -18,6 +19,7 @@ from fedkg.serve.app import application
 from fedkg.serve.clients import Client, ClientBook
 from fedkg.serve.desk import Desk
 from fedkg.serve.gate import Gate
+from fedkg.serve.protocol import BoundedProtocol
 from fedkg.serve.shelf import AnswerShelf
 from fedkg.session import Session
 
@@ -25,6 +27,8 @@ __all__ = ["ServerSettings", "serve"]
 
 DRAINING = 30
 """Seconds that questions which are under way have to end in."""
+WRITING = 10
+"""Seconds that the last replies have to go out in, then."""
 IDLE = 30
 """Seconds after which a connection over which nothing is asked is closed."""
 
@@ -33,8 +37,8 @@ IDLE = 30
 class ServerSettings:
     """How a session is served: address and port (0: any free one), further methods that may be named, and the limits.
 
-    `at_once` questions are answered at a time, `waiting` wait. `clients` have tokens; without any, only this machine
-    may ask. `keep` is the folder of kept answers; None: they are not kept.
+    `at_once` questions are answered at a time, `waiting` wait; there are `connections` at most. `clients` have tokens;
+    without any, only this machine may ask. `keep` is the folder of kept answers; None: they are not kept.
     """
 
     host: str = "127.0.0.1"
@@ -44,6 +48,7 @@ class ServerSettings:
     waiting: int = 64
     clients: Mapping[str, Client] = field(default_factory=dict)
     keep: Path | None = None
+    connections: int = 512
 
     def desk(self, session: Session) -> Desk:
         """The desk of that session. Raises SettingsError where others than this machine could ask without a token."""
@@ -63,30 +68,33 @@ def serve(session: Session, settings: ServerSettings, ready: Callable[[str], Non
     with _listening(settings.host, settings.port) as listener:
         address, number = listener.getsockname()[:2]
         url = f"http://{f'[{address}]' if ':' in address else address}:{number}"
-        server = DrainingServer(desk, url, ready)
+        server = DrainingServer(desk, url, ready, settings.connections)
         asyncio.run(server.serve(sockets=[listener]))
 
 
 class DrainingServer(uvicorn.Server):
-    """uvicorn's server; once it is told to end, the desk takes no more questions."""
+    """uvicorn's server; once it is told to end, the desk refuses questions, and it ends when the last is answered."""
 
-    def __init__(self, desk: Desk, url: str, ready: Callable[[str], None]) -> None:
+    def __init__(self, desk: Desk, url: str, ready: Callable[[str], None], connections: int = 512) -> None:
         app = application(desk)
         super().__init__(
             uvicorn.Config(
                 app,
                 lifespan="on",
-                http="h11",  # bounds the headers of a request, which httptools does not
+                http=BoundedProtocol,  # h11 bounds the headers of a request, which httptools does not
+                ws="none",
+                limit_concurrency=connections,
                 log_config=None,
                 access_log=False,
                 server_header=False,
                 timeout_keep_alive=IDLE,
-                timeout_graceful_shutdown=DRAINING,
+                timeout_graceful_shutdown=WRITING,
             )
         )
         self._desk = desk
         self._url = url
         self._ready = ready
+        self._ends = math.inf
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Opens the session, whose error is the command's own, listens, and says so."""
@@ -95,15 +103,14 @@ class DrainingServer(uvicorn.Server):
         if self.started:
             self._ready(self._url)
 
-    def drain(self) -> None:
-        """Takes no more questions, and ends once those that are under way are answered."""
-        self._desk.gate.closed = True
-        self.should_exit = True
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """SIGINT or SIGTERM: answers what is under way first; a second SIGINT ends at once."""
-        self._desk.gate.closed = True
-        super().handle_exit(sig, frame)
+    async def on_tick(self, counter: int) -> bool:
+        """Whether it is time to end: until then new questions are refused, with a reply that says so."""
+        if not await super().on_tick(counter):
+            return False
+        now = time.monotonic()
+        if self._ends == math.inf:
+            self._desk.gate.closed, self._ends = True, now + DRAINING
+        return self.force_exit or self._desk.gate.empty or now >= self._ends
 
 
 def _listening(host: str, port: int) -> socket.socket:

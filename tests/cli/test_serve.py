@@ -1,5 +1,7 @@
 """`fedkg serve` as a process, and what it refuses."""
 
+import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -10,11 +12,15 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+import aiohttp
 import pytest
+from aiohttp import web
 from click.testing import Result
 
 from fedkg.serve.clients import digest
 from tests.support.extras import needs
+from tests.support.pets import PETS
+from tests.support.served import ServedGraph, loopback
 
 pytestmark = needs("serve", "litestar")
 Cli = Callable[..., Result]
@@ -53,6 +59,49 @@ def test_it_answers_until_it_is_told_to_end(graph: Path) -> None:
         assert (answer["method"], answer["status"]) == ("kaping", "answered")
         process.send_signal(signal.SIGTERM)
         assert process.wait(30) == -signal.SIGTERM
+
+
+class Waiting(ServedGraph):
+    """A graph that replies to nothing unless `go` is set; `asked_again` is set with the first request that waits."""
+
+    def __init__(self, triples: str) -> None:
+        super().__init__(triples)
+        self.go, self.asked_again = asyncio.Event(), asyncio.Event()
+        self.go.set()
+
+    async def reply(self, query: str) -> web.StreamResponse:
+        """The engine's, in time."""
+        if not self.go.is_set():
+            self.asked_again.set()
+        await self.go.wait()
+        return await super().reply(query)
+
+
+async def test_what_is_under_way_is_answered_after_sigterm() -> None:
+    """Further questions are told to come back, and then the process ends by the signal."""
+    graph = Waiting(PETS)
+    body = {"question": "Which pet has Ann?", "topics": ["Ann"]}
+    async with loopback(graph) as endpoint, aiohttp.ClientSession() as client:
+        command = ("serve", "-e", endpoint, "--embedder", "bm25", "--no-cache", "--port", "0")
+        process = await asyncio.create_subprocess_exec(sys.executable, "-m", "fedkg", *command, stdout=subprocess.PIPE)
+        try:
+            assert process.stdout
+            url = (await process.stdout.readline()).decode().split()[-1]
+            graph.go.clear()
+            asking = asyncio.create_task(client.post(f"{url}/ask", json=body))
+            await graph.asked_again.wait()
+            process.send_signal(signal.SIGTERM)
+            while (await (await client.get(f"{url}/health")).json())["status"] == "ok":
+                pass
+            refused = await client.post(f"{url}/ask", json=body)
+            assert (refused.status, refused.headers["retry-after"]) == (503, "2")
+            graph.go.set()
+            reply = await asking
+            assert (reply.status, (await reply.json())["answers"][0]["value"]) == (200, "Rex")
+            assert await process.wait() == -signal.SIGTERM
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
 
 
 def test_another_address_needs_a_token(cli: Cli, graph: Path) -> None:

@@ -3,8 +3,6 @@
 import asyncio
 import contextlib
 import json
-import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,43 +11,11 @@ import pytest
 from fedkg.core.answer import Answer, Status, decode_answer
 from fedkg.core.events import Planned
 from fedkg.errors import SettingsError
-from fedkg.llm.base import Capability, Completion, Message, Request
+from fedkg.llm.base import Capability, Completion, Request
 from fedkg.llm.prices import PRICES
 from fedkg.session import Session
 from fedkg.testing import ScriptedModel
-
-KINGDOM = """
-@prefix ex: <http://ex.org/> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-ex:ruritania rdfs:label "Ruritania"@en ; ex:capital ex:strelsau ; ex:king ex:rudolf .
-ex:capital rdfs:label "capital"@en . ex:king rdfs:label "king"@en .
-ex:strelsau rdfs:label "Strelsau"@en . ex:rudolf rdfs:label "Rudolf V"@en .
-"""
-QUESTION = "What is the capital of Ruritania?"
-
-
-def play(messages: Sequence[Message], call: str) -> str:
-    """The replies of a model that knows: three calls lead to the capital, the last one since not all ends are shown."""
-    match = re.search(r"(?m)^(\d+)\. .*capital", messages[-1].content)
-    statement = "*placeholder* is the capital of Ruritania."
-    plan = {"keywords": ["capital"], "planning_steps": ["find it"], "declarative_statement": statement}
-    replies: dict[str, Any] = {
-        "plan": plan | {"kind": "entities", "mentions": ["Ruritania"]},
-        "choose": {"picks": [{"offer": int(match[1]) if match else 1, "ends": [0]}], "decides": True, "more": False},
-        "answer": {"paths": [{"path": 1, "ends": []}], "verdict": ""},
-    }
-    return json.dumps(replies[call])
-
-
-class Priced(ScriptedModel):
-    """A model that the table of `prices` knows, and whose every call costs a cent."""
-
-    name = "openai:m@http://127.0.0.1:9/v1"
-
-    async def complete(self, request: Request) -> Completion:
-        """As played; 600 tokens in, 400 out."""
-        reply = await super().complete(request)
-        return Completion(reply.text, 600, 400, 100, 300)
+from tests.support.priced_kingdom import KINGDOM, QUESTION, PricedModel, play, price_table
 
 
 @pytest.fixture
@@ -62,12 +28,8 @@ def graph(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def prices(tmp_path: Path) -> Path:
-    """A folder with the user's own table: ten dollars per million tokens."""
-    place = tmp_path / "models"
-    place.mkdir()
-    names = f'names = ["{Priced.name}"]'
-    (place / PRICES).write_text(f"[[price]]\n{names}\ndate = 2026-11-01\nin = 10\nout = 10\ncached = 10\n")
-    return place
+    """A folder with the prices of the model."""
+    return price_table(tmp_path / "models")
 
 
 def session_of(graph: Path, chat: Any, **options: Any) -> Session:
@@ -83,10 +45,10 @@ async def answers_of(session: Session, times: int) -> list[Answer]:
 
 async def test_the_document_has_the_ledger(graph: Path, prices: Path) -> None:
     """Each call with its template, tokens and price; the usage is their sum; all of it survives the document."""
-    [answer] = await answers_of(session_of(graph, Priced(play), models_dir=str(prices)), 1)
+    [answer] = await answers_of(session_of(graph, PricedModel(play), models_dir=str(prices)), 1)
     assert [value.value for value in answer.answers] == ["Strelsau"]
     assert [line.call for line in answer.ledger] == ["plan", "choose", "answer"]
-    assert all(line.template and line.model == Priced.name for line in answer.ledger)
+    assert all(line.template and line.model == PricedModel.name for line in answer.ledger)
     assert all(line.price == pytest.approx(0.01) for line in answer.ledger)
     usage = answer.usage
     assert (usage.model_calls, usage.tokens_in, usage.tokens_out, usage.cached) == (3, 1800, 1200, 300)
@@ -130,7 +92,7 @@ async def test_a_spent_budget_ends_the_question_cleanly(
     graph: Path, prices: Path, budget: dict[str, Any], spent: str, asked: int
 ) -> None:
     """With a document that names the budget, a warning, and no call beyond it."""
-    chat = Priced(play)
+    chat = PricedModel(play)
     [answer] = await answers_of(session_of(graph, chat, models_dir=str(prices), **budget), 1)
     assert (answer.usage.spent, len(chat.asked), len(answer.ledger)) == (spent, asked, asked)
     assert bool(answer.warnings) == bool(spent)
@@ -139,7 +101,7 @@ async def test_a_spent_budget_ends_the_question_cleanly(
 
 async def test_a_run_s_budget_is_shared_by_its_questions(graph: Path, prices: Path) -> None:
     """Seven calls are two answers and a third question that comes to its plan; a fourth one asks the model nothing."""
-    chat = Priced(play)
+    chat = PricedModel(play)
     session = session_of(graph, chat, models_dir=str(prices), **{"run.calls": 7})
     answers = await answers_of(session, 4)
     assert [answer.usage.spent for answer in answers] == ["", "", "run calls", "run calls"]
@@ -178,7 +140,7 @@ async def test_unknown_prices_are_none(graph: Path) -> None:
     assert (answer.usage.price, session.usage().price) == (None, None)
 
 
-class Slow(Priced):
+class Slow(PricedModel):
     """A priced model that lets others go first, and that never comes back from a call named in `stuck`."""
 
     stuck = ""

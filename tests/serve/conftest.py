@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from litestar.testing import AsyncTestClient
 
     from fedkg.serve.desk import Desk
+    from fedkg.serve.server import DrainingServer
 
 MakeDesk = Callable[..., "Desk"]
 
@@ -91,3 +92,28 @@ async def asked(desk: "Desk") -> AsyncIterator["AsyncTestClient[Any]"]:
 
     async with AsyncTestClient(application(desk), base_url=HERE) as client:
         yield client
+
+
+@asynccontextmanager
+async def running(
+    desk: "Desk", stalled: Stalled | None = None, connections: int = 512
+) -> AsyncIterator[tuple[str, "DrainingServer"]]:
+    """The desk's server on a free port of loopback, until it is told to end; `stalled` stalls once it is ready."""
+    from fedkg.serve.server import DrainingServer, _listening  # noqa: PLC0415
+
+    urls: asyncio.Queue[str] = asyncio.Queue()
+    listener = _listening("127.0.0.1", 0)
+    server = DrainingServer(desk, f"http://127.0.0.1:{listener.getsockname()[1]}", urls.put_nowait, connections)
+    if stalled:
+        stalled.go.set()
+    task = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        url = await urls.get()
+        if stalled:
+            stalled.go.clear()
+            stalled.asked.clear()
+        yield url, server
+    finally:
+        server.should_exit = True
+        await task
+        listener.close()

@@ -128,12 +128,15 @@ async def test_what_is_served_is_told(desk: MakeDesk) -> None:
 
 
 async def test_a_server_that_is_busy_says_when_to_come_back(desk: MakeDesk) -> None:
-    """429, with Retry-After in whole seconds."""
-    made = desk()
-    made.gate.closed = True
+    """429, with Retry-After in whole seconds; 503 where it is about to end."""
+    made = desk(at_once=1, waiting=0)
     async with asked(made) as client:
+        async with made.gate.turn():
+            reply = await client.post("/ask", json=QUESTION)
+            assert (reply.status_code, reply.headers["retry-after"]) == (429, "2")
+        made.gate.closed = True
         reply = await client.post("/ask", json=QUESTION)
-        assert (reply.status_code, reply.headers["retry-after"]) == (429, "2")
+        assert (reply.status_code, reply.headers["retry-after"]) == (503, "2")
         assert (await client.get("/health")).json()["status"] == "draining"
 
 

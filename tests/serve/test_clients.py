@@ -1,5 +1,6 @@
 """Who may ask a server, and what each may spend in a day."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -61,26 +62,60 @@ def test_without_clients_all_are_one() -> None:
     """No token is asked for, and there are no bounds."""
     book = ClientBook({})
     assert (book.open, book.name_of("")) == (True, ANYONE)
-    book.spend(ANYONE, Usage(price=1_000.0, seconds=1e6))
-    with book.asking(ANYONE), book.asking(ANYONE):
+    with book.asking(ANYONE) as share, book.asking(ANYONE):
+        share.begin()
+        share.charge(Usage(price=1_000.0))
+    with book.asking(ANYONE):
         pass
 
 
 def test_money_and_time_are_for_a_day() -> None:
     """What is spent is spent until midnight (UTC), which the error tells."""
-    clock = Clock()
-    book = ClientBook({"alice": Client("0" * 64, money=1.0, seconds=60.0)}, clock)
-    book.spend("alice", Usage(price=0.9, seconds=1.0))
-    with book.asking("alice"):
-        book.spend("alice", Usage(price=0.2, seconds=1.0))
+    clock, timer = Clock(), Clock()
+    book = ClientBook({"alice": Client("0" * 64, money=1.0, seconds=60.0)}, clock, timer)
+    for price in (0.9, 0.2):
+        with book.asking("alice") as share:
+            share.book(Usage(price=price))
     with pytest.raises(OverLimitError, match="its 1 dollars of today") as caught, book.asking("alice"):
         pass
     assert caught.value.wait == 23 * 3_600
     clock.now += caught.value.wait
-    with book.asking("alice"):
-        book.spend("alice", Usage(seconds=61.0, price=0.0))
+    with book.asking("alice") as share:
+        timer.now += 1_000.0  # it waits for its turn
+        share.begin()
+        timer.now += 61.0
     with pytest.raises(OverLimitError, match="its 60 seconds"), book.asking("alice"):
         pass
+
+
+def test_questions_that_are_under_way_count() -> None:
+    """A client's questions together have its share; kept replies cost nothing; at the end all is counted once."""
+    book = ClientBook({"alice": Client("0" * 64, money=1.0)})
+    with book.asking("alice") as one, book.asking("alice") as other:
+        one.charge(Usage(price=0.5))
+        other.charge(Usage(price=5.4, replayed_price=5.0))
+        with pytest.raises(OverLimitError, match="its 1 dollars"):
+            one.charge(Usage(price=0.7))
+        one.book(Usage(price=0.5))
+    with book.asking("alice") as share:
+        share.charge(Usage(price=0.05))
+        with pytest.raises(OverLimitError):
+            share.charge(Usage(price=0.1))
+
+
+async def test_what_goes_on_ends_with_the_clients_time() -> None:
+    """In its midst; a timeout of its own stays one."""
+    book = ClientBook({"alice": Client("0" * 64, seconds=0.01), "bob": Client("1" * 64, seconds=100.0)})
+    with book.asking("alice") as share:
+        share.begin()
+        with pytest.raises(OverLimitError, match=r"its 0.01 seconds"):
+            async with share.time():
+                await asyncio.Event().wait()
+    with book.asking("bob") as share:
+        share.begin()
+        with pytest.raises(TimeoutError):
+            async with share.time(), asyncio.timeout(0):
+                await asyncio.Event().wait()
 
 
 def test_questions_at_once_are_counted_by_client() -> None:
@@ -98,6 +133,7 @@ def test_questions_at_once_are_counted_by_client() -> None:
 def test_a_price_that_is_not_known_is_beyond_every_bound() -> None:
     """As with all budgets of money."""
     book = ClientBook({"alice": Client("0" * 64, money=1e6)})
-    book.spend("alice", Usage())
+    with book.asking("alice") as share:
+        share.book(Usage())
     with pytest.raises(OverLimitError), book.asking("alice"):
         pass

@@ -1,9 +1,7 @@
 """The server over real connections."""
 
 import asyncio
-import contextlib
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import aiohttp
@@ -13,33 +11,11 @@ pytest.importorskip("litestar", reason="needs fedkg[serve]")
 
 from fedkg.errors import SettingsError
 from fedkg.serve.clients import Client
-from fedkg.serve.desk import Desk
-from fedkg.serve.server import DrainingServer, ServerSettings, _listening
-from tests.serve.conftest import MakeDesk, Stalled
+from fedkg.serve.server import ServerSettings, _listening
+from tests.serve.conftest import MakeDesk, Stalled, running
 from tests.support.pets import session_of
 
 QUESTION = {"question": "Which pet has Ann?", "topics": ["Ann"]}
-
-
-@contextlib.asynccontextmanager
-async def running(desk: Desk, stalled: Stalled | None = None) -> AsyncIterator[tuple[str, DrainingServer]]:
-    """The desk's server on a free port of loopback, until it is told to end; `stalled` stalls once it is ready."""
-    urls: asyncio.Queue[str] = asyncio.Queue()
-    listener = _listening("127.0.0.1", 0)
-    server = DrainingServer(desk, f"http://127.0.0.1:{listener.getsockname()[1]}", urls.put_nowait)
-    if stalled:
-        stalled.go.set()
-    task = asyncio.create_task(server.serve(sockets=[listener]))
-    try:
-        url = await urls.get()
-        if stalled:
-            stalled.go.clear()
-            stalled.asked.clear()
-        yield url, server
-    finally:
-        server.should_exit = True
-        await task
-        listener.close()
 
 
 async def test_a_walk_over_a_connection(desk: MakeDesk, pets: Path) -> None:
@@ -74,14 +50,19 @@ async def test_a_client_that_goes_away_ends_its_question(desk: MakeDesk, pets: P
 
 
 async def test_what_is_under_way_is_answered_before_the_end(desk: MakeDesk, pets: Path) -> None:
-    """A server that is told to end takes no more questions, and answers those that it has."""
+    """A server that is told to end refuses further questions with 503, and answers those that it has."""
     stalled = Stalled(pets)
     made = desk(transport=stalled)
     async with running(made, stalled) as (url, server), aiohttp.ClientSession() as client:
         asking = asyncio.create_task(client.post(f"{url}/ask", json=QUESTION))
         await stalled.asked.wait()
-        server.drain()
-        assert made.health().status == "draining"
+        server.should_exit = True
+        await server.on_tick(0)
+        async with client.get(f"{url}/health") as health:
+            assert (await health.json())["status"] == "draining"
+        async with client.post(f"{url}/ask", json=QUESTION) as refused:
+            assert (refused.status, refused.headers["retry-after"]) == (503, "2")
+            assert (await refused.json())["error"] == "DrainingError"
         stalled.go.set()
         reply = await asking
         assert reply.status == 200
