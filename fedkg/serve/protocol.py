@@ -27,8 +27,8 @@ class BoundedProtocol(H11Protocol):
         super().__init__(*arguments, **options)
         self._most = self.limit_concurrency or math.inf
         self.limit_concurrency = None  # uvicorn's own use of it refuses requests, and lets idle connections pile up
-        self._arriving: asyncio.TimerHandle | None = None
-        self._unread: asyncio.TimerHandle | None = None
+        self._arriving = self._unread = self.loop.call_later(ARRIVAL, _nothing)
+        self._arriving.cancel()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """Waits for a request, if there is room for the connection."""
@@ -43,8 +43,8 @@ class BoundedProtocol(H11Protocol):
         """Takes a part of a request, whose time goes on, or begins, or is over with its last part."""
         super().data_received(data)
         if self.conn.their_state not in {h11.IDLE, h11.SEND_BODY}:
-            self._arriving = _stopped(self._arriving)
-        elif self._arriving is None:
+            self._arriving.cancel()
+        elif self._arriving.cancelled():
             self._arriving = self.loop.call_later(ARRIVAL, self.transport.abort)
 
     def pause_writing(self) -> None:
@@ -55,14 +55,14 @@ class BoundedProtocol(H11Protocol):
     def resume_writing(self) -> None:
         """The client reads again."""
         super().resume_writing()
-        self._unread = _stopped(self._unread)
+        self._unread.cancel()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Nothing is waited for any more."""
-        self._arriving, self._unread = _stopped(self._arriving), _stopped(self._unread)
+        self._arriving.cancel()
+        self._unread.cancel()
         super().connection_lost(exc)
 
 
-def _stopped(timer: asyncio.TimerHandle | None) -> None:
-    if timer is not None:
-        timer.cancel()
+def _nothing() -> None:
+    """Stands for a timer that is not set."""

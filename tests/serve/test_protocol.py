@@ -88,7 +88,7 @@ async def test_a_request_in_time_has_all_the_time_for_its_answer(desk: MakeDesk)
             assert (await reader.readuntil(b"}")).startswith(b"HTTP/1.1 200")
             (served,) = server.server_state.connections
             assert isinstance(served, protocol.BoundedProtocol)
-            assert served._arriving is None
+            assert served._arriving.cancelled()
 
 
 async def test_huge_heads_are_refused(desk: MakeDesk) -> None:
