@@ -19,7 +19,7 @@ from fedkg.config.settings import DAY
 from fedkg.core.usage import Usage
 from fedkg.errors import OverLimitError, SettingsError
 
-__all__ = ["ANYONE", "Client", "ClientBook", "Share", "digest", "read_clients"]
+__all__ = ["ANYONE", "Client", "ClientBook", "ClientShare", "digest", "read_clients"]
 
 PAUSE = 2.0
 """Seconds after which a client with too many questions under way may ask the next one."""
@@ -32,14 +32,14 @@ HINT = 'a table for each client: [NAME], sha256 = "…" of its token, and if wan
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class ClientCost:
     """US dollars of model calls, and seconds of answering."""
 
     money: float = 0.0
     seconds: float = 0.0
 
-    def __add__(self, other: "Cost") -> "Cost":
-        return Cost(self.money + other.money, self.seconds + other.seconds)
+    def __add__(self, other: "ClientCost") -> "ClientCost":
+        return ClientCost(self.money + other.money, self.seconds + other.seconds)
 
 
 class Client(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -82,8 +82,8 @@ class ClientBook:
         self._clock = clock
         self._timer = timer
         self._day = 0
-        self._spent: defaultdict[str, Cost] = defaultdict(Cost)
-        self._under_way: defaultdict[str, list[Share]] = defaultdict(list)
+        self._spent: defaultdict[str, ClientCost] = defaultdict(ClientCost)
+        self._under_way: defaultdict[str, list[ClientShare]] = defaultdict(list)
 
     @property
     def open(self) -> bool:
@@ -99,7 +99,7 @@ class ClientBook:
         return names[0] if names else None
 
     @contextmanager
-    def asking(self, name: str) -> Iterator["Share"]:
+    def asking(self, name: str) -> Iterator["ClientShare"]:
         """A question of that client, which is booked as it goes on, and at its end, however that comes.
 
         Raises OverLimitError where the client may ask no more now, or today.
@@ -108,7 +108,7 @@ class ClientBook:
         if client.at_once is not None and len(under_way) >= client.at_once:
             raise OverLimitError(f"{name} has {client.at_once} questions under way already", wait=PAUSE)
         self.check(name)
-        share = Share(self, name, self._timer)
+        share = ClientShare(self, name, self._timer)
         under_way.append(share)
         try:
             yield share
@@ -129,7 +129,7 @@ class ClientBook:
         bound = self._clients[name].seconds
         return None if bound is None else bound - self._cost(name).seconds
 
-    def _cost(self, name: str) -> Cost:
+    def _cost(self, name: str) -> ClientCost:
         return sum((share.cost for share in self._under_way[name]), start=self._spent[name])
 
     def _begin_day(self) -> float:
@@ -141,7 +141,7 @@ class ClientBook:
         return (day + 1) * DAY - now
 
 
-class Share:
+class ClientShare:
     """What one question takes of its client's share of the day, from its turn on."""
 
     def __init__(self, book: ClientBook, name: str, timer: Callable[[], float]) -> None:
@@ -154,9 +154,9 @@ class Share:
         self._begun = self._timer()
 
     @property
-    def cost(self) -> "Cost":
+    def cost(self) -> "ClientCost":
         """What it has cost so far."""
-        return Cost(self._money, 0.0 if self._begun is None else self._timer() - self._begun)
+        return ClientCost(self._money, 0.0 if self._begun is None else self._timer() - self._begun)
 
     def book(self, usage: Usage) -> None:
         """Notes its money so far; a price that is not known is beyond every bound, and kept replies cost nothing."""

@@ -16,7 +16,7 @@ from fedkg.core.usage import Usage
 from fedkg.engine.documents import MethodDocument, NeighboursDocument, VerifyDocument
 from fedkg.errors import DocumentError, EndpointTimeoutError, MethodError
 from fedkg.methods import registry
-from fedkg.serve.clients import ClientBook, Share
+from fedkg.serve.clients import ClientBook, ClientShare
 from fedkg.serve.gate import Gate
 from fedkg.serve.metrics import ServerMetrics
 from fedkg.serve.records import AskRequest, Health, Offer, ServedEndpoint
@@ -133,13 +133,13 @@ class Desk:
             raise MethodError(f"no method of this server is called {name[:100]!r}", hint=hint)
         return name or self.methods[0]
 
-    def _book(self, share: Share, usage: Usage) -> None:
+    def _book(self, share: ClientShare, usage: Usage) -> None:
         """Books what a question has cost, however it ended: a client that leaves in its midst pays for it, too."""
         share.book(usage)
         self.metrics.spent(usage)
 
     @asynccontextmanager
-    async def _turn(self, client: str) -> AsyncIterator[Share]:
+    async def _turn(self, client: str) -> AsyncIterator[ClientShare]:
         with self.clients.asking(client) as share:
             async with self.gate.turn():
                 share.begin()
@@ -156,7 +156,7 @@ class Desk:
                 raise EndpointTimeoutError(f"the endpoints took longer than {LOOKING:.0f} seconds") from error
 
 
-async def _step(walk: AsyncGenerator[Event, None], share: Share) -> Event | None:
+async def _step(walk: AsyncGenerator[Event, None], share: ClientShare) -> Event | None:
     """The next event; None after the last. Raises OverLimitError where the client has no more time."""
     async with share.time():
         return await anext(walk, None)
