@@ -1,11 +1,13 @@
 """What a scorer is trained with: of each question the chain of relations that leads to its answers, and others there.
 
 The chain is the one that the question set names, or else of the shortest between a topic and an answer the one whose
-ends are most like the answers. The others are what a walk is offered on its way: the relations at each of its steps.
+ends are most like the answers; of several that are nearly as good, the one whose names have most of the question's
+words. The others are what a walk is offered on its way: the relations at each of its steps.
 """
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
 from typing import NamedTuple
 
 import msgspec
@@ -22,6 +24,7 @@ from fedkg.graph.base import Graph
 from fedkg.graph.explored import ExploredGraph
 from fedkg.reasoner.local.chain_texts import NamedStep
 from fedkg.reasoner.local.chains import outwards
+from fedkg.reasoner.local.likeness import covered
 from fedkg.training.examples import answer_term, topic_iris
 from fedkg.training.shortest_paths import Bounds, key, shortest
 
@@ -29,6 +32,8 @@ __all__ = ["ChainRecipe", "ChainRecord", "best_walk", "chain_record", "f1", "nam
 
 LEAST_F1 = 0.5
 """A chain whose ends are less like the answers is not what the question asks for."""
+NEARLY, PARTLY = 0.8, 0.5
+"""What share of the best F1 a chain has that may be meant as well, and one that is no wrong one to be shown."""
 LOOKED_AT = 5
 """Nodes of one step whose relations are noted."""
 
@@ -45,8 +50,8 @@ class ChainRecipe(msgspec.Struct, frozen=True):
 class ChainRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """One question: how it names its `topic`, the gold `chain`, and the relations at each of its steps.
 
-    `offers` has one entry more than the chain: what its ends lead on to. `also` are chains that lead to nearly the same
-    answers. A question with an `error` has no chain.
+    `offers` has one entry more than the chain: what its ends lead on to. `also` are chains that lead to many of
+    the same answers. A question with an `error` has no chain.
     """
 
     id: str
@@ -122,20 +127,30 @@ async def _searched(explored: ExploredGraph, question: BenchmarkQuestion, recipe
     distinct = {(path.topic, path.chain): path for path in paths}
     wholes = await complete(explored, list(distinct.values()))
     right = explored.alike(answers)
-    return best_walk([(f1(whole.tails, right, len(golds)), whole) for whole in wholes])
+    names = await explored.graph.labels({part for path in wholes for step in path.chain for part in _parts(step)})
+    said = {path.chain: _said(question.question, named(path.chain, names)) for path in wholes}
+    return best_walk([(f1(whole.tails, right, len(golds)), whole) for whole in wholes], said)
 
 
-def best_walk(scored: Sequence[tuple[float, PartialPath]]) -> GoldWalk:
-    """The path with the best F1, the shorter one of two; `also` are those whose F1 is nearly as good.
+def best_walk(
+    scored: Sequence[tuple[float, PartialPath]], said: Mapping[tuple[DirectedRelation, ...], float]
+) -> GoldWalk:
+    """Of the paths whose F1 is nearly the best the one that is `said` best, then the one with the best F1, the shorter.
 
-    Raises InputError where none is good enough.
+    `also` are those whose F1 is at least half as good. Raises InputError where none is good enough.
     """
-    ordered = sorted(scored, key=lambda entry: (-entry[0], len(entry[1].steps)))
-    if not ordered or ordered[0][0] < LEAST_F1:
+    best = max((score for score, _ in scored), default=0.0)
+    if best < LEAST_F1:
         raise InputError("no chain of relations leads to the answers, and to little else")
-    best, path = ordered[0]
-    also = (other.chain for score, other in ordered[1:] if score >= 0.8 * best)
+    ordered = sorted(scored, key=lambda entry: (-said.get(entry[1].chain, 0.0), -entry[0], len(entry[1].steps)))
+    path = next(path for score, path in ordered if score >= max(LEAST_F1, NEARLY * best))
+    also = (other.chain for score, other in ordered if other is not path and score >= PARTLY * best)
     return GoldWalk(path.topic, path.chain, tuple(also))
+
+
+def _said(question: str, chain: Sequence[NamedStep]) -> float:
+    """How many words of its relations the question has, or wordings of them, in 0..1."""
+    return fmean(covered(question, name)[1] for name, _ in chain) if chain else 0.0
 
 
 def f1(ends: Iterable[Term], answers: Iterable[Term], number: int) -> float:

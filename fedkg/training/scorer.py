@@ -37,6 +37,8 @@ __all__ = ["ScorerRun", "batches_of", "best_share", "train_scorer"]
 RUN = "run.json"
 RECORDS = "records"
 BASE = "all-MiniLM-L6-v2"
+FEW, MOST_TURNS = 200, 4
+"""A set of fewer questions is gone over several times, so often at most, lest it is lost beside large ones."""
 
 
 class ScorerRun(msgspec.Struct, frozen=True):
@@ -83,9 +85,14 @@ def batches_of(data: Sequence[QuestionData], schedule: Schedule) -> dict[str, li
     draw = random.Random(schedule.seed)  # noqa: S311  # reproducible, not a secret
     of_graph: dict[str, list[ScorerPair]] = {}
     for part in data:
-        records = [record for _ in range(schedule.passes) for record in part.trained]
+        records = [record for _ in range(schedule.passes * _turns(len(part.trained))) for record in part.trained]
         of_graph.setdefault(part.graph, []).extend(pair for record in records for pair in pairs(record, draw))
     return {graph: made for graph, made in of_graph.items() if made}
+
+
+def _turns(questions: int) -> int:
+    """How often one pass goes over a set of so many questions."""
+    return min(MOST_TURNS, max(1, FEW // max(1, questions)))
 
 
 def best_share(records: Sequence[ChainRecord], embedder: Embedder) -> float:

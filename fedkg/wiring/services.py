@@ -290,7 +290,8 @@ class Services:
         if self.chat is None:
             if not self.settings.scorer:
                 return LocalModel(self.similarity)
-            return TrainedLocalModel(self._scorer, calibration=scorer_calibration(self.settings))
+            calibration = scorer_calibration(self.settings)
+            return TrainedLocalModel(self.similarity, self._scorer, calibration=calibration)
         from fedkg.reasoner.prompted import PromptedModel  # noqa: PLC0415  # Jinja is for hosted models only
 
         make = partial(PromptedModel, ledger=ledger, budget=self.settings.budget, prompts=self.prompts)

@@ -66,14 +66,25 @@ def test_a_path_is_walked_from_the_topic_on() -> None:
 
 
 def test_of_two_chains_the_one_with_fewer_other_ends_is_better() -> None:
-    """Nearly as good ones are kept beside it; where none is good enough there is none."""
+    """What is half as good is kept beside it; where none is good enough there is none."""
     paths = {
         name: PartialPath(Iri("t"), (Step(0, DirectedRelation(Iri(name), "out"), ()),)) for name in ("a", "b", "c")
     }
-    walk = best_walk([(0.6, paths["a"]), (1.0, paths["b"]), (0.9, paths["c"])])
+    scored = [(0.4, paths["a"]), (1.0, paths["b"]), (0.9, paths["c"])]
+    walk = best_walk(scored, {})
     assert (walk.chain, walk.also) == (paths["b"].chain, (paths["c"].chain,))
     with pytest.raises(InputError):
-        best_walk([(0.4, paths["a"])])
+        best_walk(scored[:1], {})
+
+
+def test_of_chains_with_nearly_the_same_ends_the_one_in_the_questions_words_is_meant() -> None:
+    """A chain whose ends are much worse is not, whatever its words."""
+    paths = {
+        name: PartialPath(Iri("t"), (Step(0, DirectedRelation(Iri(name), "out"), ()),)) for name in ("a", "b", "c")
+    }
+    scored = [(0.6, paths["a"]), (1.0, paths["b"]), (0.9, paths["c"])]
+    walk = best_walk(scored, {paths["a"].chain: 1.0, paths["c"].chain: 0.5})
+    assert (walk.chain, walk.also) == (paths["c"].chain, (paths["a"].chain, paths["b"].chain))
 
 
 def test_f1_counts_each_answer_once() -> None:

@@ -1,7 +1,10 @@
 """`local` with a scorer that was trained on the relation chains of questions (`fedkg train scorer`).
 
-Beside the cut into spans, which compares each relation with its own words, the whole question without its topic is
-compared with the whole chain: so the scorer was trained, and so it knows which chain lacks a step or has one too many.
+The spans of the question are read as without one, by the embedder of the settings. Beside that the scorer compares the
+whole question without its topic with each whole chain: so it was trained, and so it knows which chain lacks a step or
+has one too many. What a chain is less like the question than the best one is taken off its score, in part. So the best
+chain keeps its score, and all that was tuned or fitted for the untrained model holds: a scorer that read the spans,
+too, lost more natural questions than it won.
 """
 
 from collections.abc import Sequence
@@ -16,15 +19,22 @@ from fedkg.reasoner.local.reading import ChainJudgement
 __all__ = ["WHOLE", "TrainedLocalModel"]
 
 WHOLE = 0.8
-"""The weight of the comparison of whole texts; the rest is that of the spans, with what else speaks for a chain. Tuned
-on 40 questions of MetaQA 3 hops that its scorer was not trained on; some of them are in the test half of the tables."""
+"""How much a difference of whole likeness counts beside one of spans (tuned)."""
 
 
 class TrainedLocalModel(LocalModel):
-    """Chooses by a trained scorer; `whole` is the weight of the comparison of whole texts, in 0..1."""
+    """Chooses by spans and a trained scorer; `whole` is the weight of its likeness of whole texts."""
 
-    def __init__(self, similarity: Similarity, whole: float = WHOLE, *, calibration: Calibration | None = None) -> None:
+    def __init__(
+        self,
+        similarity: Similarity,
+        scorer: Similarity,
+        whole: float = WHOLE,
+        *,
+        calibration: Calibration | None = None,
+    ) -> None:
         super().__init__(similarity, calibration)
+        self._scorer = scorer
         self._whole = whole
 
     async def _judged(
@@ -35,13 +45,14 @@ class TrainedLocalModel(LocalModel):
         whole, begun = await self._likenesses(question, chains)
         if partly:
             whole = [max(both) for both in zip(whole, begun, strict=True)]
+        best = max(whole, default=0.0)
         return [
-            one._replace(score=self._mixed(alike, one.score), promise=self._mixed(on, one.promise))
+            one._replace(score=self._less(one.score, best - alike), promise=self._less(one.promise, best - on))
             for one, alike, on in zip(spans, whole, begun, strict=True)
         ]
 
-    def _mixed(self, whole: float, spans: float) -> float:
-        return self._whole * whole + (1 - self._whole) * spans
+    def _less(self, score: float, missing: float) -> float:
+        return score - self._whole * missing
 
     async def _likenesses(self, question: str, chains: Sequence[RelationChain]) -> tuple[list[float], list[float]]:
         """The cosine of the question without its topic and each chain, as a whole and as one that goes on."""
@@ -49,7 +60,7 @@ class TrainedLocalModel(LocalModel):
         steps = [list(zip(chain.relations, chain.directions, strict=True)) for chain in chains]
         texts = [[chain_text(each, goes_on=on) for each in steps] for on in (False, True)]
         distinct = list(dict.fromkeys(text for some in texts for text in some))
-        table = await self._similarity.table([masked(question, topic) for topic in topics], distinct)
+        table = await self._scorer.table([masked(question, topic) for topic in topics], distinct)
         rows, columns = ({text: place for place, text in enumerate(side)} for side in (topics, distinct))
         whole, begun = (
             [float(table[rows[chain.topic], columns[text]]) for chain, text in zip(chains, some, strict=True)]

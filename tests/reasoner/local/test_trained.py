@@ -11,6 +11,7 @@ from fedkg.core.terms import Direction
 from fedkg.embed.base import Matrix
 from fedkg.reasoner.calls.answer import AnswerCall
 from fedkg.reasoner.calls.beam import BeamCall
+from fedkg.reasoner.local.model import LocalModel
 from fedkg.reasoner.local.trained import TrainedLocalModel
 
 QUESTION = "who made the films that share actors with Jaws"
@@ -49,7 +50,7 @@ BACK: tuple[str, Direction] = ("starred actors", "in")
 
 async def test_directions_tell_chains_apart() -> None:
     """Chains with the same names are different texts."""
-    model = TrainedLocalModel(Scorer({"starred actors, ← starred actors": 0.9}), whole=1.0)
+    model = TrainedLocalModel(Scorer({}), Scorer({"starred actors, ← starred actors": 0.9}), whole=10.0)
     paths = [candidate(1, ACTORS, ACTORS), candidate(2, ACTORS, BACK), candidate(3, ACTORS)]
     conclusion = await model.ask(AnswerCall(QUESTION, Plan(("films",)), paths))
     assert conclusion.paths == (2,)
@@ -58,7 +59,7 @@ async def test_directions_tell_chains_apart() -> None:
 @pytest.mark.parametrize(("known", "chosen"), [({"starred actors …": 0.9}, [1]), ({"genre …": 0.8}, [2])])
 async def test_a_beginning_is_chosen_by_the_chain_that_goes_on(known: dict[str, float], chosen: list[int]) -> None:
     """As a whole it would be no answer."""
-    model = TrainedLocalModel(Scorer(known), whole=1.0)
+    model = TrainedLocalModel(Scorer({}), Scorer(known), whole=10.0)
     candidates = [candidate(1, ACTORS), candidate(2, ("genre", "out"))]
     choices = await model.ask(BeamCall(QUESTION, Plan(("films",)), None, candidates, 1))
     assert [choice.number for choice in choices] == chosen
@@ -66,6 +67,18 @@ async def test_a_beginning_is_chosen_by_the_chain_that_goes_on(known: dict[str, 
 
 async def test_a_walk_ends_where_the_chain_is_better_as_it_is() -> None:
     """None of the longer chains is better than the one that they extend, as they are or to be gone on with."""
-    model = TrainedLocalModel(Scorer({"starred actors": 0.9, "starred actors, genre": 0.7}), whole=1.0)
+    model = TrainedLocalModel(Scorer({}), Scorer({"starred actors": 0.9, "starred actors, genre": 0.7}), whole=10.0)
     call = BeamCall(QUESTION, Plan(("films",)), None, [candidate(1, ACTORS, ("genre", "out"))], 2)
     assert await model.ask(call) == ()
+
+
+async def test_the_best_chain_keeps_the_score_of_its_spans() -> None:
+    """So that confidence and thresholds mean what they mean untrained; where both disagree the score is less."""
+    paths = [candidate(1, ACTORS), candidate(2, ("genre", "out"))]
+    call = AnswerCall(QUESTION, Plan(("films",)), paths)
+    untrained = (await LocalModel(Scorer({})).ask(call)).evidence
+    agreeing = (await TrainedLocalModel(Scorer({}), Scorer({"starred actors": 0.9})).ask(call)).evidence
+    assert untrained is not None
+    assert agreeing is not None
+    assert agreeing.score == pytest.approx(untrained.score)
+    assert agreeing.second < untrained.second
