@@ -13,6 +13,7 @@ from fedkg.config.settings import Settings
 from fedkg.core.answer import Answer, Status
 from fedkg.core.encoding import encode
 from fedkg.core.question import Kind
+from fedkg.engine.history import History
 
 __all__ = ["BUDGET_SPENT", "answered", "exit_code", "outcome_code", "priced"]
 
@@ -55,6 +56,7 @@ def answered(
             click.echo(answer.to_json())
         else:
             show.answer(show.console(), answer, everything=verbose)
+        History(settings).add(answer, "ask")
     return exit_code(answer, strict=settings.strict)
 
 

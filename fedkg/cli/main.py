@@ -9,6 +9,7 @@ import sys
 from typing import NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
 from fedkg.common.plain_text import plain
 from fedkg.errors import FedkgError
@@ -27,6 +28,7 @@ COMMANDS = {
     "neighbours": ("fedkg.cli.neighbours:neighbours", "Show the edges of an entity."),
     "verify": ("fedkg.cli.verify:verify", "Ask for every edge of a saved answer again."),
     "serve": ("fedkg.cli.serve:serve", "Answer questions over HTTP."),
+    "log": ("fedkg.cli.history:history", "Show the last questions, their answers and what they cost."),
     "transcript": ("fedkg.cli.transcript:transcript", "Show what the model was asked and replied."),
     "endpoints": ("fedkg.cli.endpoints:endpoints", "List, show, check and forget endpoints; write profiles."),
     "cache": ("fedkg.cli.cache:cache", "Show, clear, export and import what is kept on disk."),
@@ -58,6 +60,12 @@ class LazyGroup(click.Group):
         """Writes the commands with their short help."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """What a shell offers: the commands, of which none is imported for it, and the options."""
+        commands = [CompletionItem(name, help=text) for name, (_, text) in COMMANDS.items()]
+        begun = [command for command in commands if command.value.startswith(incomplete)]
+        return begun + click.Command.shell_complete(self, ctx, incomplete)
 
     def invoke(self, ctx: click.Context) -> NoReturn:
         """Runs the command and exits with the code that it returns, or the one of its error."""

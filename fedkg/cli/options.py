@@ -8,6 +8,7 @@ from typing import Any, TypeVar, get_args
 
 import click
 
+from fedkg.cli import completion
 from fedkg.config.settings import ConstraintLevel, Scoring, Settings, Verifier, load
 from fedkg.errors import SettingsError
 
@@ -183,6 +184,7 @@ connection = _all(
         "endpoints",
         multiple=True,
         metavar="NAME|URL|FILE",
+        shell_complete=completion.endpoint_names,
         help="Profile, URL, RDF file, PROFILE@URL or PROFILE@FILE; several times for several.",
     ),
     access,
@@ -191,12 +193,17 @@ connection = _all(
 
 model = _all(
     option(
-        "Search", "--method", metavar="NAME", help="How the answer is searched for; `fedkg methods list` shows them."
+        "Search",
+        "--method",
+        metavar="NAME",
+        shell_complete=completion.method_names,
+        help="How the answer is searched for; `fedkg methods list` shows them.",
     ),
     option(
         "Model",
         "--model",
         metavar="NAME",
+        shell_complete=completion.model_names,
         help="local, local:FOLDER (trained), anthropic:MODEL, openai:MODEL, openai:MODEL@URL or hf:FOLDER.",
     ),
     option(
@@ -256,6 +263,7 @@ search = _all(
         "--retriever",
         "search__retriever",
         metavar="NAME",
+        shell_complete=completion.retriever_names,
         help="Who ranks candidates: path-rag, vanilla, kaping, tog (asks the model), or one of an installed package.",
     ),
     _off("Search", "--no-keywords", "search__keywords", "Rank by the question instead of its keywords."),

@@ -25,6 +25,7 @@ from fedkg.common.in_order import in_order
 from fedkg.common.line_file import LineFile, whole_lines
 from fedkg.config.settings import Settings, public
 from fedkg.core.answer import Status
+from fedkg.engine.history import History
 from fedkg.errors import DatasetError
 from fedkg.session import Session
 
@@ -51,7 +52,7 @@ def all_answered(settings: Settings, questions: str, out: Path | None, at_once: 
     with ExitStack() as files, ticking() as tick:
         source = files.enter_context(_source(questions))
         before, write = files.enter_context(_written(out, settings))
-        run = _Run(before, write, tick, strict=settings.strict)
+        run = _Run(before, write, tick, History(settings), strict=settings.strict)
         try:
             with opened(settings, transcript) as session:
                 session.run(run.finish(session, source, at_once))
@@ -66,7 +67,8 @@ def all_answered(settings: Settings, questions: str, out: Path | None, at_once: 
 class _Run:
     """The questions of one command.
 
-    `before` are the answers of an earlier start, `write` gets each new line, `tick` how many there are of each ending.
+    `before` are the answers of an earlier start, `write` gets each new line, `tick` how many there are of each ending,
+    `history` the answers.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class _Run:
         before: Mapping[str, AnswerLine],
         write: Callable[[bytes], None],
         tick: Callable[[str], None],
+        history: History,
         *,
         strict: bool,
     ) -> None:
@@ -81,6 +84,7 @@ class _Run:
         self._before = before
         self._write = write
         self._tick = tick
+        self._history = history
         self._strict = strict
         self._names: set[str] = set()
         self._counts: Counter[str] = Counter()
@@ -121,6 +125,7 @@ class _Run:
             )
         except Exception as error:  # noqa: BLE001  # a fault of ours is no answer too: the others go on
             return _new(failure_line(asked.id or "", asked.question, error))
+        await asyncio.to_thread(self._history.add, answer, "questions")
         return _new(answer_line(asked.id or "", answer))
 
     def _new(self, asked: QuestionLine) -> QuestionLine:

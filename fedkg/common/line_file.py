@@ -50,6 +50,18 @@ class LineFile:
         self._stream.truncate(len(lines))
         return lines
 
+    def size(self) -> int:
+        """Bytes in the file."""
+        return os.fstat(self._stream.fileno()).st_size
+
+    def is_torn(self) -> bool:
+        """Whether the last line is not whole. Raises OSError."""
+        if not self.size():
+            return False
+        with self.path.open("rb") as stream:
+            stream.seek(-1, os.SEEK_END)
+            return stream.read(1) != b"\n"
+
     def clear(self) -> None:
         """Cuts off everything. Raises OSError."""
         self._stream.truncate(0)
@@ -57,7 +69,7 @@ class LineFile:
     def close(self) -> None:
         """Gives the file back; one in which nothing is goes, while no other process can have begun to write it."""
         with suppress(OSError):  # an empty file is no harm
-            if not os.fstat(self._stream.fileno()).st_size:
+            if not self.size():
                 self.path.unlink()
         self._stream.close()
 

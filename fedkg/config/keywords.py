@@ -38,6 +38,7 @@ class SettingsKeywords(TypedDict, total=False):
     cache_dir: str | Path | None
     cache_url: str | None
     cache_size: int | None
+    history: bool | None
     mode: Mode | None
     refresh: bool | None
     replies: bool | None

@@ -159,8 +159,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `bm25`, `hashing`, `openai:M[@URL]`, `onnx:NAME_OR_FOLDER` or `st:NAME_OR_FOLDER`. languages: label languages in
     order of preference. cache_url: a Redis or Valkey server (redis://, rediss:// or unix://) that keeps them instead,
     for several machines. contact: mail address or URL that goes into the User-Agent. cache_dir: where replies and
-    embeddings are kept; cache=False keeps them in memory only; cache_size: megabytes beyond which the oldest go. mode:
-    `live` asks for what is missing or stale, `cached` for what is missing, `offline` for nothing. refresh: what was
+    embeddings are kept; cache=False keeps them in memory only; cache_size: megabytes beyond which the oldest go.
+    history: whether the command line keeps its last answers for `fedkg log` (without a cache never). mode: `live` asks for what is missing or stale, `cached` for what is missing, `offline` for nothing. refresh: what was
     kept before is asked for again. replies: whether model replies are kept and used again (None: in `eval` and mode
     `cached`; offline they always are). models_dir: folder of the user's own `capabilities.toml` and `prices.toml`.
     context: tokens that the model takes, where its record is wrong. model_concurrency: requests to a vendor's model
@@ -183,6 +183,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cache_dir: str = ""
     cache_url: str = ""
     cache_size: Megabytes = 4096
+    history: bool = True
     mode: Mode = "live"
     refresh: bool = False
     replies: bool | None = None
@@ -235,6 +236,7 @@ ENVIRONMENT = {
     "FEDKG_CONTACT": "contact",
     "FEDKG_CACHE_DIR": "cache_dir",
     "FEDKG_CACHE_URL": "cache_url",
+    "FEDKG_HISTORY": "history",
     "FEDKG_MODE": "mode",
     "FEDKG_ENDPOINTS": "endpoints",
     "FEDKG_LANGUAGES": "languages",
@@ -243,11 +245,14 @@ ENVIRONMENT = {
     "FEDKG_PROFILES_DIR": "profiles_dir",
 }
 LISTS = {"endpoints", "languages"}
+SWITCHES = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+"""What a variable says of a setting that is true or false."""
 PRIVATE = (
     "contact",
     "cache_dir",
     "cache_url",
     "cache_size",
+    "history",
     "mode",
     "refresh",
     "ttl",
@@ -300,7 +305,7 @@ def load(
     if named or path.is_file():
         settings = _merge(settings, toml.read(path, dict[str, Any], SettingsError), Source({}, f" in {path}"))
     variables = {key: name for name, key in ENVIRONMENT.items() if environ.get(name)}
-    from_environment = {key: _split(key, environ[name]) for key, name in variables.items()}
+    from_environment = {key: _read(key, environ[name]) for key, name in variables.items()}
     settings = _merge(settings, from_environment, Source(variables))
     changes, names = _dotted(flags or {}, DOTTED)
     return _merge(settings, _nested(changes), Source(option_names or KEYWORDS | names))
@@ -394,5 +399,8 @@ def _plain(value: Any) -> Any:
     return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
-def _split(key: str, text: str) -> Any:
+def _read(key: str, text: str) -> Any:
+    """The value that a variable's text stands for."""
+    if isinstance(getattr(Settings(), key), bool):
+        return SWITCHES.get(text.strip().lower(), text)
     return [part.strip() for part in text.split(",") if part.strip()] if key in LISTS else text

@@ -50,11 +50,14 @@ def test_users_own_file_is_optional(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 
 def test_every_variable_reaches_its_key() -> None:
     """Each documented variable sets its setting; lists are split at commas, empty variables count as unset."""
-    made = load(environ=dict.fromkeys(settings.ENVIRONMENT, "a, b") | {"FEDKG_MODE": "cached"})
-    assert made.mode == "cached"
-    for key in set(settings.ENVIRONMENT.values()) - {"mode"}:
+    others = {"FEDKG_MODE": "cached", "FEDKG_HISTORY": "off"}
+    made = load(environ=dict.fromkeys(settings.ENVIRONMENT, "a, b") | others)
+    assert (made.mode, made.history) == ("cached", False)
+    for key in set(settings.ENVIRONMENT.values()) - {"mode", "history"}:
         assert getattr(made, key) == (("a", "b") if key in settings.LISTS else "a, b")
     assert load(environ=dict.fromkeys(settings.ENVIRONMENT, "")) == Settings()
+    with pytest.raises(SettingsError, match="FEDKG_HISTORY must be true or false"):
+        load(environ={"FEDKG_HISTORY": "perhaps"})
 
 
 @pytest.mark.parametrize(

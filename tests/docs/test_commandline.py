@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.documents import blocks, check_shown, read, run, sections, transcripts
+from tests.support.documents import blocks, check_shown, follow, read, run, sections, transcripts
 
 PAGE = read("commandline")
 
@@ -27,7 +27,12 @@ def test_many_questions_are_answered_as_shown(questions: Path) -> None:
         check_shown(shown, output)
 
 
+def test_the_log_is_as_shown(here: Path) -> None:
+    """The question that was just asked stands there."""
+    follow(sections(PAGE)["What was asked lately"], lambda text: text)
+
+
 def test_the_options_that_are_named_exist() -> None:
     """Of the command that the page tells of."""
-    helps = "".join(run(f"fedkg {name} --help")[1] for name in ("ask",))
+    helps = "".join(run(f"fedkg {name} --help")[1] for name in ("ask", "log"))
     assert {flag for flag in re.findall(r"--[a-z][a-z-]*[a-z]", PAGE) if flag not in helps} == set()
