@@ -160,7 +160,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     order of preference. cache_url: a Redis or Valkey server (redis://, rediss:// or unix://) that keeps them instead,
     for several machines. contact: mail address or URL that goes into the User-Agent. cache_dir: where replies and
     embeddings are kept; cache=False keeps them in memory only; cache_size: megabytes beyond which the oldest go.
-    history: whether the command line keeps its last answers for `fedkg log` (without a cache never). mode: `live` asks for what is missing or stale, `cached` for what is missing, `offline` for nothing. refresh: what was
+    history: whether the command line keeps its last answers for `fedkg log` (without a cache never). mode: `live` asks
+    for what is missing or stale, `cached` for what is missing, `offline` for nothing. refresh: what was
     kept before is asked for again. replies: whether model replies are kept and used again (None: in `eval` and mode
     `cached`; offline they always are). models_dir: folder of the user's own `capabilities.toml` and `prices.toml`.
     context: tokens that the model takes, where its record is wrong. model_concurrency: requests to a vendor's model

@@ -62,7 +62,7 @@ def test_version_and_module() -> None:
     [
         ((), "Usage: fedkg"),
         (("aks",), "No such command 'aks'"),
-        (("ask",), "Missing argument 'QUESTION'"),
+        (("ask",), "no question is given"),
         (("ask", "x", "--depth", "two"), "'two' is not a valid integer"),
         (("ask", "x", "--form", "triples"), "'triples' is not one of"),
         (("neighbours", "x", "--direction", "up"), "'up' is not one of"),
