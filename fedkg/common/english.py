@@ -11,7 +11,9 @@ from importlib.resources import files
 
 import msgspec
 
-__all__ = ["English", "Sense", "english", "root", "roots", "wordings"]
+from fedkg.common.normalize import STOP_WORDS
+
+__all__ = ["English", "Sense", "english", "everyday", "root", "roots", "wordings"]
 
 Phrase = tuple[str, ...]
 
@@ -92,6 +94,19 @@ def english() -> English:
         {word: frozenset(named) for word, named in kinds.items()},
         {word: frozenset(named.split()) for word, named in file.asks.items()},
     )
+
+
+def everyday(word: str) -> bool:
+    """Whether questions ask for something by a word, in small letters: a small one, or that of a relation or kind."""
+    return word in STOP_WORDS or word in english().fillers or root(word) in _asking()
+
+
+@lru_cache(maxsize=1)
+def _asking() -> frozenset[str]:
+    """The roots of all words by which relations and kinds are called."""
+    lists = english()
+    phrases = (phrase for sense in lists.senses for phrase in (*sense.names, *sense.words))
+    return lists.agents.union(lists.kinds, *phrases)
 
 
 @lru_cache(maxsize=1 << 12)

@@ -28,7 +28,8 @@ class PromptCandidate(msgspec.Struct, frozen=True):
     entity. A program that needs what the text tells reads these, and never the text. `stem` is the text of the path
     before its last step, `step` how the step is written below that, without arrows but for the one of a step backwards;
     `beyond` is the number of the path that it extends, where that is shown as well. `types` are the labels of what the
-    first tails are, where that is known; `also` are paths from other topics that lead to the same ends.
+    first tails are, where that is known; `also` are paths from other topics that lead to the same ends. `typed` are the
+    relations' names with domain and type where their IRIs say these, "film.film.directed_by" in Freebase, else "".
     """
 
     number: int
@@ -45,6 +46,7 @@ class PromptCandidate(msgspec.Struct, frozen=True):
     beyond: int = 0
     types: tuple[str, ...] = ()
     also: tuple["PromptCandidate", ...] = ()
+    typed: tuple[str, ...] = ()
 
 
 class PromptTopics(msgspec.Struct, frozen=True):

@@ -31,6 +31,7 @@ __all__ = [
     "parse_term",
     "relation_name",
     "relation_text",
+    "typed_name",
 ]
 
 Direction = OneOf["out", "in"]
@@ -46,6 +47,7 @@ SURROGATE = re.compile(r"[\ud800-\udfff]")
 LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
 ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
 UNESCAPED = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", re.DOTALL)
+TYPED = re.compile(r"(?<=/)[a-z0-9_]+(?:\.{1,2}[a-z0-9_]+){2,}$")
 IRIS = 10_000
 """IRIs of which is remembered whether a query can carry them: each is asked several times."""
 TO_ESCAPE = re.compile(r'[\x00-\x1f\x7f"\\\x85\u2028\u2029\ud800-\udfff]')
@@ -235,6 +237,21 @@ def relation_text(relation: DirectedRelation, names: Mapping[Term, str]) -> str:
     whole = (relation.relation, *([relation.via] if relation.via else []))
     texts = [(names.get(part) or part.local_name, part.local_name) for part in whole]
     return " ".join(name if name.endswith(f" {label}") else label for label, name in texts)
+
+
+def typed_name(relation: DirectedRelation) -> str:
+    """Domain, type and property, as Freebase's IRIs say them: `film.film.directed_by`; "" for other relations.
+
+    A mediator's second leg follows behind two dots: `film.actor.film..film.performance.film`.
+    """
+    first = _typed(relation.relation)
+    return f"{first}..{_typed(relation.via)}" if first and relation.via else first
+
+
+@lru_cache(IRIS)
+def _typed(relation: Iri) -> str:
+    match = TYPED.search(relation.value)
+    return match.group() if match else ""
 
 
 class Through(msgspec.Struct, frozen=True):

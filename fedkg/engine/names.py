@@ -2,10 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 
-from fedkg.common.english import english, root
-from fedkg.common.normalize import STOP_WORDS
+from fedkg.common.english import english, everyday, root
 from fedkg.core.question import evident
 
 __all__ = ["as_written", "common", "covered", "names_in", "singular"]
@@ -36,7 +34,7 @@ def covered(name: str, mentions: Sequence[str]) -> bool:
 
 def common(mention: str) -> bool:
     """Whether a mention is made of everyday words alone, by which questions ask for something."""
-    return all(_everyday(word) for word in mention.lower().split())
+    return all(everyday(word) for word in mention.lower().split())
 
 
 def singular(span: str) -> str:
@@ -81,23 +79,11 @@ def _rare(text: str) -> list[str]:
     """The longest runs of words that no relation is called by, each with the kind after it: "addison disease"."""
     runs, run = list[list[str]](), list[str]()
     for word in WORD.findall(text):
-        if not _everyday(word.lower()) or (run and root(word.lower()) in english().kinds):
+        if not everyday(word.lower()) or (run and root(word.lower()) in english().kinds):
             run.append(word)
         else:
             runs, run = [*runs, run], []
     return [" ".join(run) for run in [*runs, run] if run]
-
-
-def _everyday(word: str) -> bool:
-    return word in STOP_WORDS or word in english().fillers or root(word) in _wordings()
-
-
-@lru_cache(maxsize=1)
-def _wordings() -> frozenset[str]:
-    """The roots of all words by which relations and kinds are called."""
-    lists = english()
-    phrases = (phrase for sense in lists.senses for phrase in (*sense.names, *sense.words))
-    return lists.agents.union(lists.kinds, *phrases)
 
 
 def _essential(text: str) -> list[str]:

@@ -19,7 +19,17 @@ from fedkg.core.descriptions import SHORT
 from fedkg.core.nameless import NO_NAME, nameless
 from fedkg.core.path import QUALIFIERS, PartialPath, Step
 from fedkg.core.question import Match
-from fedkg.core.terms import DirectedRelation, Direction, Edge, Iri, Term, own_name, relation_name, relation_text
+from fedkg.core.terms import (
+    DirectedRelation,
+    Direction,
+    Edge,
+    Iri,
+    Term,
+    own_name,
+    relation_name,
+    relation_text,
+    typed_name,
+)
 from fedkg.engine.mentions import ALIAS
 
 __all__ = [
@@ -116,6 +126,7 @@ def path_candidate(
         start,
         stem=" ".join(parts[:-1]),
         step=_below(steps[-1], listed, numbered=numbered) if steps else "",
+        typed=tuple(typed_name(step.relation) for step in path.steps),
     )
 
 

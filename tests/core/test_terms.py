@@ -19,6 +19,7 @@ from fedkg.core.terms import (
     parse_term,
     relation_name,
     relation_text,
+    typed_name,
 )
 from fedkg.errors import TermError
 
@@ -259,3 +260,12 @@ def test_a_collapsed_relation_is_named_by_both_legs() -> None:
     """A mediator's two predicates make one name; without labels, the local names do."""
     relation = DirectedRelation(Iri("http://x/spouse_s"), "out", Iri("http://x/from"))
     assert relation_name(relation, {}) == "spouse s from"
+
+
+def test_domain_and_type_of_a_relation() -> None:
+    """Freebase's names say them, with a mediator's second leg behind two dots; others have none."""
+    film, part = (Iri(f"http://rdf.freebase.com/ns/{name}") for name in ("film.actor.film", "film.performance.film"))
+    assert typed_name(DirectedRelation(film, "out", part)) == "film.actor.film..film.performance.film"
+    assert typed_name(DirectedRelation(film, "in")) == "film.actor.film"
+    assert typed_name(DirectedRelation(Iri("http://www.wikidata.org/prop/direct/P31"), "out")) == ""
+    assert typed_name(DirectedRelation(Iri("http://e.org/a.b"), "out")) == ""

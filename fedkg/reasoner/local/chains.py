@@ -9,8 +9,9 @@ from fedkg.core.choice import PromptCandidate
 from fedkg.core.terms import Direction
 from fedkg.reasoner.local.kinds import end_kinds, kinds_of
 from fedkg.reasoner.local.likeness import senses
+from fedkg.reasoner.local.typed_names import beside, owner
 
-__all__ = ["THING", "RelationChain", "chain_of", "outwards"]
+__all__ = ["THING", "RelationChain", "RelationName", "chain_of", "outwards"]
 
 DATE = re.compile(r"(?:\d{1,2} )?(?:[^\W\d]{3,9} )?\d{3,4}(?: BCE?)?|\d{1,4}[-./]\d{1,2}(?:[-./]\d{1,4})?")
 NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?", re.IGNORECASE)
@@ -18,24 +19,32 @@ THING = "thing"
 """The kind of what is neither a date nor a number, whatever else it is."""
 
 
+RelationName = tuple[str, str]
+"""A relation by its label, and what its whole name says beside that: "film", "actor performance"."""
+
+
 class RelationChain(NamedTuple):
     """A walk as it is compared: its topic as the question names it, relations, directions, and the kinds of its ends.
 
-    `kinds` is empty where the ends are not known.
+    `kinds` is empty where the ends are not known. `typed` are the relations' names with domain and type, where they
+    have such.
     """
 
     topic: str
     relations: tuple[str, ...]
     directions: tuple[Direction, ...] = ()
     kinds: frozenset[str] = frozenset()
+    typed: tuple[str, ...] = ()
 
     def before(self) -> "RelationChain":
         """The chain without its last step; what it led to had edges: no date and no number."""
-        return RelationChain(self.topic, self.relations[:-1], self.directions[:-1], frozenset({THING}))
+        kinds = frozenset({THING})
+        return RelationChain(self.topic, self.relations[:-1], self.directions[:-1], kinds, self.typed[:-1])
 
     def then(self, step: "RelationChain") -> "RelationChain":
         """The chain and one more step."""
-        return RelationChain(self.topic, self.relations + step.relations, self.directions + step.directions)
+        relations, directions = self.relations + step.relations, self.directions + step.directions
+        return RelationChain(self.topic, relations, directions, typed=self.typed + step.typed)
 
     @property
     def turns(self) -> int:
@@ -48,9 +57,15 @@ class RelationChain(NamedTuple):
         return sum(way == "in" and not (step and self.turn(step)) for step, way in enumerate(self.directions))
 
     @property
-    def shared(self) -> tuple[str, ...]:
+    def names(self) -> tuple[RelationName, ...]:
+        """The relations with what their whole names say beside their labels."""
+        typed = self.typed or ("",) * len(self.relations)
+        return tuple((name, beside(name, whole)) for name, whole in zip(self.relations, typed, strict=True))
+
+    @property
+    def shared(self) -> tuple[RelationName, ...]:
         """The relations, a turn as one: the films that share a director."""
-        return tuple(name for step, name in enumerate(self.relations) if not (step and self.turn(step)))
+        return tuple(name for step, name in enumerate(self.names) if not (step and self.turn(step)))
 
     def turn(self, step: int) -> bool:
         """Whether that step goes back by the relation of the one before."""
@@ -64,7 +79,9 @@ def chain_of(candidate: PromptCandidate) -> RelationChain:
     steps = list(map(outwards, candidate.relations, candidate.directions))
     names, ways = tuple(name for name, _ in steps), tuple(way for _, way in steps)
     last = names[-1] if ways[-1:] == ("out",) else ""
-    return RelationChain(candidate.topic, names or candidate.relations, ways, _kinds(candidate, last))
+    typed = candidate.typed if any(candidate.typed) else ()
+    first = owner(typed[-1]) if typed and ways[-1:] == ("in",) else ""
+    return RelationChain(candidate.topic, names or candidate.relations, ways, _kinds(candidate, last, first), typed)
 
 
 def outwards(relation: str, direction: Direction) -> tuple[str, Direction]:
@@ -73,8 +90,11 @@ def outwards(relation: str, direction: Direction) -> tuple[str, Direction]:
     return (other, "out") if other else (relation, direction)
 
 
-def _kinds(candidate: PromptCandidate, last: str) -> frozenset[str]:
-    """The kinds of its ends: those of values, those that their types name, else what the `last` relation leads to."""
+def _kinds(candidate: PromptCandidate, last: str, first: str) -> frozenset[str]:
+    """The kinds of its ends: those of values, those that their types name.
+
+    Else what the `last` relation leads to, or, against it, what it starts from: a thing of the type `first`.
+    """
     if not candidate.tails:
         return frozenset()
     values = _values(candidate.tails)
@@ -83,6 +103,8 @@ def _kinds(candidate: PromptCandidate, last: str) -> frozenset[str]:
     named = [kinds_of(name) for name in candidate.types if name]
     if not named and last:
         named = [end_kinds(last)]
+    elif not named and first:
+        named = [kinds_of(first)]
     return values.union(*named)
 
 

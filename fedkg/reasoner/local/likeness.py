@@ -20,6 +20,8 @@ CROSSED = 0.23
 """Taken off a span for each "of" or "'s" that it goes beyond and its relation has not: that is a step of its own."""
 SENSE = 0.9
 """What a wording that means the same counts beside the same word (tuned)."""
+BESIDE = 0.2
+"""What a word counts that a relation's whole name has beside its label, like the label's domain (tuned)."""
 KIND = 0.3
 """What a word counts that says what an end is ("films") and not how to get there (tuned)."""
 LONGEST_PHRASE = 6
@@ -34,19 +36,24 @@ class _Parts(NamedTuple):
     senses: dict[int, frozenset[str]]
 
 
-def likeness(spans: Sequence[str], relations: Sequence[str], similarity: Matrix) -> Matrix:
-    """How well each span expresses each relation, shape (spans, relations), as `similarity` in meaning."""
+def likeness(spans: Sequence[str], relations: Sequence[str], similarity: Matrix, beside: Sequence[str] = ()) -> Matrix:
+    """How well each span expresses each relation, shape (spans, relations), as `similarity` in meaning.
+
+    `beside` is what the relations' whole names say beside their labels.
+    """
+    besides = beside or ("",) * len(relations)
     genitives = np.array([_genitives(span) for span in spans], dtype=np.float32)
     crossed = np.maximum(0.0, genitives[:, None] - np.array([_genitives(name) for name in relations])[None, :])
-    shared = np.array([[worded(span, name) for name in relations] for span in spans], dtype=np.float32)
+    named = list(zip(relations, besides, strict=True))
+    shared = np.array([[worded(span, name, more) for name, more in named] for span in spans], dtype=np.float32)
     shared = shared.reshape(len(spans), len(relations))
     return np.asarray((1 - WORDED) * similarity + WORDED * shared - CROSSED * crossed, dtype=np.float32)
 
 
 @lru_cache(maxsize=1 << 18)
-def worded(span: str, relation: str) -> float:
+def worded(span: str, relation: str, beside: str = "") -> float:
     """The harmonic mean of the parts of a span and of a relation that are words or wordings of both, in 0..1."""
-    of_span, of_relation = covered(span, relation)
+    of_span, of_relation = covered(span, relation, beside)
     return 2 * of_span * of_relation / (of_span + of_relation) if of_span and of_relation else 0.0
 
 
@@ -55,9 +62,9 @@ def senses(relation: str) -> frozenset[int]:
     return frozenset(_named(relation).senses)
 
 
-def covered(span: str, relation: str) -> tuple[float, float]:
+def covered(span: str, relation: str, beside: str = "") -> tuple[float, float]:
     """The part of the words of a span that a relation says, and of those of the relation that the span says."""
-    asked, named = _asked(span), _named(relation)
+    asked, named = _asked(span), _named(relation, beside)
     direct = asked.roots.keys() & named.roots.keys()
     senses = asked.senses.keys() & named.senses.keys()
     if not (direct or senses):
@@ -87,11 +94,12 @@ def _asked(span: str) -> _Parts:
 
 
 @lru_cache(maxsize=1 << 14)
-def _named(relation: str) -> _Parts:
-    """The parts of a relation's name."""
+def _named(relation: str, beside: str = "") -> _Parts:
+    """The parts of a relation's name, and what its whole name says beside it."""
     listed = words(relation)
     counts = dict.fromkeys(roots([word for word in listed if not small(word)]), 1.0)
-    return _Parts(counts or dict.fromkeys(roots(listed), 1.0), _senses(roots(listed), named=True))
+    counts = counts or dict.fromkeys(roots(listed), 1.0)
+    return _Parts(dict.fromkeys(roots(beside), BESIDE) | counts, _senses(roots(listed), named=True))
 
 
 def _senses(every: tuple[str, ...], *, named: bool) -> dict[int, frozenset[str]]:

@@ -40,10 +40,11 @@ from fedkg.reasoner.calls.plan import PlanCall
 from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
 from fedkg.reasoner.calls.relation_paths import RelationPathsCall
 from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
-from fedkg.reasoner.local.chains import RelationChain, chain_of
+from fedkg.reasoner.local.chains import RelationChain, RelationName, chain_of
 from fedkg.reasoner.local.confidence import Calibration, of_embedder
 from fedkg.reasoner.local.evidence import evidence, question_words, shared
 from fedkg.reasoner.local.likeness import likeness
+from fedkg.reasoner.local.mention import as_named
 from fedkg.reasoner.local.reading import ChainJudgement, Reading, together
 from fedkg.reasoner.local.verdict import verdict
 
@@ -57,6 +58,8 @@ HOPELESS = 0.35
 """How much worse than the best a chain may be to be walked on: fewer chains are looked at more closely (tuned)."""
 NAMELESS = 0.15
 """Taken off where no end has a name: one as good with names is meant."""
+WHOLE = 0.4
+"""What the likeness to a relation's whole name counts beside that to its label (tuned)."""
 LEFT = 0.05
 """A chain that fits so much better without some of the words does not say all of the question."""
 LEAST = 0.01
@@ -138,12 +141,12 @@ class LocalModel:
     @REPLIES.replies_to(ScoreRelationsCall)
     async def _score_relations(self, call: ScoreRelationsCall) -> tuple[float, ...]:
         """How well part of the question says the chains that the relations end."""
-        return tuple(await self._shares(call.question, list(map(chain_of, call.candidates)), partly=True))
+        return tuple(await self._shares(call.question, _chains(call.question, call.candidates), partly=True))
 
     @REPLIES.replies_to(ScoreEntitiesCall)
     async def _score_entities(self, call: ScoreEntitiesCall) -> tuple[float, ...]:
         """The mean of how well part of the question expresses the chain and how much the entity resembles it."""
-        fits = await self._shares(call.question, list(map(chain_of, call.candidates)), partly=True)
+        fits = await self._shares(call.question, _chains(call.question, call.candidates), partly=True)
         likenesses = await self._similarity.scores(call.question, [candidate.text for candidate in call.candidates])
         return tuple((fit + _share(likeness)) / 2 for fit, likeness in zip(fits, likenesses, strict=True))
 
@@ -164,7 +167,7 @@ class LocalModel:
     @REPLIES.replies_to(ReasoningPathsCall)
     async def _pick_paths(self, call: ReasoningPathsCall) -> tuple[Choice, ...]:
         """The paths with the best chains."""
-        judged = await self._judged(call.question, [chain_of(path) for path in call.paths])
+        judged = await self._judged(call.question, _chains(call.question, call.paths))
         best = sorted(range(len(call.paths)), key=lambda index: -judged[index].score)[: call.width]
         return tuple(Choice(call.paths[index].number) for index in best)
 
@@ -188,7 +191,7 @@ class LocalModel:
 
         None where none is better than the best chain that it extends, nor may become so.
         """
-        chains = [chain_of(candidate) for candidate in candidates]
+        chains = _chains(question, candidates)
         walked = list(dict.fromkeys(chain.before() for chain in chains if len(chain.relations) > 1))
         judged = await self._judged(question, chains + walked)
         new, old = judged[: len(chains)], judged[len(chains) :]
@@ -207,8 +210,8 @@ class LocalModel:
 
         Where several topics are named it is one at which chains from all of them meet. With `decide` a verdict.
         """
-        offered = list(paths)
-        if not decide and len({path.topic for path in paths}) > 1:
+        offered = as_named(question, paths)
+        if not decide and len({path.topic for path in offered}) > 1:
             met = [path for path in offered if path.also]
             offered = met or ([] if JOINED.search(question) else offered)
         chains = [chain_of(path) for path in offered]
@@ -239,7 +242,7 @@ class LocalModel:
         """The evidence for the path at the place `best` with what takes likenesses."""
         chain = chain_of(paths[best])
         spans = await self._likeness(self._reading(question, chain.topic, (chain.topic,)), [chain])
-        weakest = min((float(spans[name].max()) for name in chain.relations), default=0.0)
+        weakest = min((float(spans[name].max()) for name in chain.names), default=0.0)
         words = question_words(question, paths)
         names = list(dict.fromkeys(name for path in paths for name in path.relations))
         said, elsewhere = shared(
@@ -285,14 +288,24 @@ class LocalModel:
             judged |= reading.judged(await self._likeness(reading, alike), alike, partly=partly)
         return [judged[chain] for chain in chains]
 
-    async def _likeness(self, reading: Reading, chains: Sequence[RelationChain]) -> dict[str, Matrix]:
+    async def _likeness(self, reading: Reading, chains: Sequence[RelationChain]) -> dict[RelationName, Matrix]:
         """For each relation how much each span says it."""
-        names = list(dict.fromkeys(name for chain in chains for name in chain.relations))
+        names = list(dict.fromkeys(name for chain in chains for name in chain.names))
         if not reading.likeness.keys() >= set(names):
             every = list(dict.fromkeys((*reading.likeness, *names)))  # words are as rare as they are among all of them
-            table = likeness(reading.spans, every, await self._similarity.table(reading.spans, every))
+            labels, beside = zip(*every, strict=True)
+            table = likeness(reading.spans, labels, await self._alike(reading.spans, every), beside)
             reading.likeness |= zip(every, table.T, strict=True)
         return reading.likeness
+
+    async def _alike(self, spans: Sequence[str], names: Sequence[RelationName]) -> Matrix:
+        """How alike in meaning spans and relations are, shape (spans, names); by their whole names where these help."""
+        wholes = [place for place, (_, beside) in enumerate(names) if beside]
+        texts = [label for label, _ in names] + [" ".join(names[place][::-1]) for place in wholes]
+        table = await self._similarity.table(spans, texts)
+        alike = table[:, : len(names)].copy()
+        alike[:, wholes] = (1 - WHOLE) * alike[:, wholes] + WHOLE * table[:, len(names) :]
+        return alike
 
     def _reading(self, question: str, topic: str, topics: tuple[str, ...]) -> Reading:
         """The reading of a question about one of its topics; that of a question under way is there already."""
@@ -301,6 +314,11 @@ class LocalModel:
         if reading is None:
             reading = self._readings[key] = Reading(question, topic, topics)
         return reading
+
+
+def _chains(question: str, candidates: Sequence[PromptCandidate]) -> list[RelationChain]:
+    """The chains of the candidates, from their topics as the question names them."""
+    return list(map(chain_of, as_named(question, candidates)))
 
 
 def _shared(best: Sequence[int], chains: Sequence[RelationChain], width: int) -> list[int]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedkg.embed.base import Matrix
-from fedkg.reasoner.local.chains import THING, RelationChain
+from fedkg.reasoner.local.chains import THING, RelationChain, RelationName
 from fedkg.reasoner.local.directions import agrees, clash
 from fedkg.reasoner.local.kinds import asked, fitting
 from fedkg.reasoner.local.likeness import worded
@@ -69,7 +69,7 @@ class Reading:
         self.spans = tuple(dict.fromkeys(text for order in orders for text in order.values()))
         places = {text: place for place, text in enumerate(self.spans)}
         self._orders = [_places(order, places) for order in orders]
-        self.likeness: dict[str, Matrix] = {}
+        self.likeness: dict[RelationName, Matrix] = {}
 
     def bonus(self, chain: RelationChain) -> float:
         """What counts for or against a chain beside its words: turns, directions, length, and the kind of its ends."""
@@ -124,7 +124,7 @@ class Reading:
         return int(worded(self.wording.rest, chain.relations[0]) > 0)
 
     def judged(
-        self, likeness: Mapping[str, Matrix], chains: Sequence[RelationChain], *, partly: bool = False
+        self, likeness: Mapping[RelationName, Matrix], chains: Sequence[RelationChain], *, partly: bool = False
     ) -> dict[RelationChain, ChainJudgement]:
         """How well each chain is expressed: the mean similarity of its relations to their spans, for the best cut.
 
@@ -140,23 +140,20 @@ class Reading:
         }
 
     def _read(
-        self, likeness: Mapping[str, Matrix], chains: Sequence[RelationChain], *, partly: bool
+        self, likeness: Mapping[RelationName, Matrix], chains: Sequence[RelationChain], *, partly: bool
     ) -> tuple[list[float], list[float]]:
         """The fits of the chains as they are, and as beginnings; a turn may be one step of the question."""
-        said = {chain.relations for chain in chains} | {chain.shared for chain in chains if self._same}
+        said = {chain.names for chain in chains} | {chain.shared for chain in chains if self._same}
         table = dict.fromkeys(said, (UNSAID, UNSAID))
         for length in {len(each) for each in said if each}:
             alike = [each for each in said if len(each) == length]
             whole, begun = self._of_length(likeness, alike, partly=partly)
             table |= zip(alike, zip(whole.tolist(), begun.tolist(), strict=True), strict=True)
-        pairs = [
-            max(table[chain.relations], table[chain.shared]) if self._same else table[chain.relations]
-            for chain in chains
-        ]
+        pairs = [max(table[chain.names], table[chain.shared]) if self._same else table[chain.names] for chain in chains]
         return [whole for whole, _ in pairs], [begun for _, begun in pairs]
 
     def _of_length(
-        self, likeness: Mapping[str, Matrix], chains: Sequence[tuple[str, ...]], *, partly: bool
+        self, likeness: Mapping[RelationName, Matrix], chains: Sequence[tuple[RelationName, ...]], *, partly: bool
     ) -> tuple[Matrix, Matrix]:
         """Both for chains of one length, shape (chains,)."""
         names = {name: place for place, name in enumerate(dict.fromkeys(name for chain in chains for name in chain))}

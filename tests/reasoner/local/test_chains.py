@@ -52,9 +52,9 @@ def test_some_relations_have_another_name_the_other_way() -> None:
 def test_turns_go_back() -> None:
     """By the same relation, or one that means the same; they are one step of what a question says."""
     turn = RelationChain("X", ("treats", "palliates", "label"), ("out", "in", "out"))
-    assert (turn.turns, turn.against, turn.shared) == (1, 0, ("treats", "label"))
+    assert (turn.turns, turn.against, turn.shared) == (1, 0, (("treats", ""), ("label", "")))
     straight = RelationChain("X", ("treats", "treats"), ("out", "out"))
-    assert (straight.turns, straight.against, straight.shared) == (0, 0, straight.relations)
+    assert (straight.turns, straight.against, straight.shared) == (0, 0, straight.names)
 
 
 def test_chains_grow_and_shrink_by_a_step() -> None:
@@ -62,3 +62,14 @@ def test_chains_grow_and_shrink_by_a_step() -> None:
     chain = RelationChain("X", ("a",), ("out",)).then(RelationChain("", ("b",), ("in",)))
     assert chain == RelationChain("X", ("a", "b"), ("out", "in"))
     assert chain.before() == RelationChain("X", ("a",), ("out",), frozenset({THING}))
+
+
+def test_names_with_domain_and_type_say_more_than_labels() -> None:
+    """Two relations of one label differ by them; against its relation a chain leads to what has the relation's type."""
+    typed = ("education.educational_institution.students..education.education.student",)
+    back = PromptCandidate(1, "", ("student",), ("y",), topic="X", directions=("in",), typed=typed)
+    chain = chain_of(back)
+    assert chain.names == (("student", "education educational institution students"),)
+    assert "organisation" in chain.kinds
+    assert chain_of(PromptCandidate(1, "", ("student",), ("y",), topic="X", directions=("in",))) != chain
+    assert chain.then(chain).before() == RelationChain("X", ("student",), ("in",), frozenset({THING}), typed)

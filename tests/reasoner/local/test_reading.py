@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fedkg.core.terms import Direction
 from fedkg.embed.base import Matrix
-from fedkg.reasoner.local.chains import THING, RelationChain
+from fedkg.reasoner.local.chains import THING, RelationChain, RelationName
 from fedkg.reasoner.local.kinds import kinds_of
 from fedkg.reasoner.local.reading import UNSAID, Reading, together
 from fedkg.reasoner.local.wording import MOST_UNITS
@@ -15,13 +15,15 @@ from fedkg.reasoner.local.wording import MOST_UNITS
 OUTWARDS: tuple[Direction, ...] = ("out", "out")
 
 
-def table(reading: Reading, **spans: str) -> dict[str, Matrix]:
+def table(reading: Reading, **spans: str) -> dict[RelationName, Matrix]:
     """A likeness of 1 for the one span that says each relation, of 0 for all others."""
-    return {name: np.array([span == text for span in reading.spans], dtype=np.float32) for name, text in spans.items()}
+    return {
+        (name, ""): np.array([span == text for span in reading.spans], dtype=np.float32) for name, text in spans.items()
+    }
 
 
 def fits(
-    reading: Reading, similarities: dict[str, Matrix], chains: list[tuple[str, ...]], *, partly: bool = False
+    reading: Reading, similarities: dict[RelationName, Matrix], chains: list[tuple[str, ...]], *, partly: bool = False
 ) -> list[float]:
     """How well chains of these relations are said, each walked outwards."""
     walked = [RelationChain("X", names, OUTWARDS[:1] * len(names)) for names in chains]
@@ -143,7 +145,7 @@ def test_chains_from_several_topics_are_judged_together() -> None:
     """By their mean; what clashes in one does so in all."""
     reading = Reading("which films did X direct", "X")
     chains = [RelationChain("X", ("director",), (way,)) for way in (*OUTWARDS[:1], "in")]
-    similarities = {"director": np.ones(len(reading.spans), dtype=np.float32)}
+    similarities = {("director", ""): np.ones(len(reading.spans), dtype=np.float32)}
     both = together(list(reading.judged(similarities, chains).values()))
     assert both.clashes == 1
     assert both.fit == pytest.approx(1.0)
@@ -170,6 +172,6 @@ def test_any_question_has_a_bounded_reading(question: str, topic: str) -> None:
     """However long it is and whatever it is made of; every chain has a fit."""
     reading = Reading(question, topic)
     assert 1 <= len(reading.spans) <= 2 * MOST_UNITS * (MOST_UNITS + 1)
-    similarities = {"a": np.ones(len(reading.spans), dtype=np.float32)}
+    similarities = {("a", ""): np.ones(len(reading.spans), dtype=np.float32)}
     assert fits(reading, similarities, [("a",), ("a", "a")], partly=True)[0] == pytest.approx(1.0)
     assert all(UNSAID <= fit <= 1 for fit in fits(reading, similarities, [("a",), ("a",) * 20]))
