@@ -1,6 +1,6 @@
 """A walk as it happens, on stderr: live on a terminal, or one line per event."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console, Group, RenderableType
@@ -18,65 +18,12 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from fedkg.cli.show import console, plain
-from fedkg.core.events import (
-    Answered,
-    Chosen,
-    Event,
-    Fetched,
-    Judged,
-    Linked,
-    Planned,
-    Proposed,
-    Ranked,
-    Reached,
-    Scored,
-    Verified,
-    Warned,
-)
+from fedkg.core.event_lines import described
+from fedkg.core.events import Chosen, Event, Fetched, Proposed, Ranked, Reached, Scored
 
-__all__ = ["Board", "bar", "described", "ticking", "watched"]
+__all__ = ["Board", "bar", "ticking", "watched"]
 
 SHOWN = 5
-LINE = 300
-
-
-def described(event: Event) -> str:
-    """The event as one line of plain text."""
-    match event:
-        case Planned(plan):
-            text = f"planned: {plan.kind}, keywords {', '.join(plan.keywords)}"
-        case Linked(topics):
-            text = "linked: " + ("; ".join(f"{topic.label} <{topic.iri.value}>" for topic in topics) or "nothing")
-        case Fetched(depth, entities, edges, incomplete, usage):
-            cut = f", {incomplete} neighbourhoods incomplete" if incomplete else ""
-            text = f"depth {depth}: {edges} edges of {entities} entities{cut}, {usage.requests} requests so far"
-        case Ranked(depth, considered, offered):
-            text = f"depth {depth}: {considered} candidates, {len(offered)} offered: {_listed(offered)}"
-        case Proposed() | Scored() | Judged() | Reached():
-            text = _thought(event)
-        case Chosen(depth, steps):
-            text = f"depth {depth}: chose {len(steps)}: {_listed(steps)}"
-        case Verified(depth, kept, finished):
-            text = f"depth {depth}: kept {len(kept)}, finished {len(finished)}: {_listed(finished)}"
-        case Warned(message):
-            text = f"warning: {message}"
-        case Answered(answer):
-            text = f"ended: {answer.status}, {len(answer.answers)} answers"
-    return plain(text, 2_000)
-
-
-def _thought(event: Proposed | Scored | Judged | Reached) -> str:
-    """What the model made of relations, steps or paths, without choosing among them, and where steps lead to."""
-    match event:
-        case Proposed(chains):
-            return f"proposed {len(chains)} chains of relations: {_listed(chains)}"
-        case Scored(depth, what, steps, scores):
-            lines = [f"{score:.2f} {step}" for step, score in zip(steps, scores, strict=True)]
-            return f"depth {depth}: scored {len(steps)} {what}: {_listed(lines)}"
-        case Judged(paths, adequate):
-            return f"judged {len(paths)} paths: {'enough' if adequate else 'not enough'} to answer"
-        case Reached(depth, stage, tails):
-            return f"depth {depth}: {stage}: {len(tails)} steps to {len(frozenset().union(*tails))} ends"
 
 
 class Board:
@@ -147,8 +94,3 @@ class Rate(ProgressColumn):
     def render(self, task: Task) -> Text:
         """The rate of late; nothing before the first question."""
         return Text(f"{task.speed:.1f}/s" if task.speed else "")
-
-
-def _listed(lines: Sequence[str]) -> str:
-    more = f" (+{len(lines) - SHOWN})" if len(lines) > SHOWN else ""
-    return " | ".join(plain(line, LINE) for line in lines[:SHOWN]) + more

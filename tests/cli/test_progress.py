@@ -1,44 +1,11 @@
 import io
 
-import pytest
 from rich.console import Console
 
-from fedkg.cli.progress import Board, described, ticking, watched
-from fedkg.core.answer import Answer, Status
-from fedkg.core.events import (
-    Answered,
-    Chosen,
-    Event,
-    Fetched,
-    Judged,
-    Linked,
-    Planned,
-    Proposed,
-    Ranked,
-    Scored,
-    Verified,
-    Warned,
-)
-from fedkg.core.question import Match, Plan
-from fedkg.core.terms import Iri
+from fedkg.cli.progress import Board, ticking, watched
+from fedkg.core.events import Chosen, Fetched, Judged, Proposed, Ranked, Scored
 from fedkg.core.usage import Usage
-
-EVENTS: list[tuple[Event, str]] = [
-    (Planned(Plan(("capital",))), "planned: entities, keywords capital"),
-    (Linked((Match(Iri("http://a/b"), "B", 1.0),)), "linked: B <http://a/b>"),
-    (Linked(()), "linked: nothing"),
-    (Fetched(1, 2, 30, 0, Usage(requests=4)), "depth 1: 30 edges of 2 entities, 4 requests so far"),
-    (Fetched(2, 2, 30, 1, Usage()), "depth 2: 30 edges of 2 entities, 1 neighbourhoods incomplete, 0 requests so far"),
-    (Ranked(1, 9, ("A → r → B",)), "depth 1: 9 candidates, 1 offered: A → r → B"),
-    (Proposed(("→ a →", "→ a → → b →")), "proposed 2 chains of relations: → a → | → a → → b →"),
-    (Scored(1, "relations", ("→ a →", "→ b →"), (1.0, 0.25)), "depth 1: scored 2 relations: 1.00 → a → | 0.25 → b →"),
-    (Judged(("a", "b"), adequate=False), "judged 2 paths: not enough to answer"),
-    (Judged(("a",), adequate=True), "judged 1 paths: enough to answer"),
-    (Chosen(1, tuple("abcdefg")), "depth 1: chose 7: a | b | c | d | e (+2)"),
-    (Verified(2, ("a", "b"), ("b",)), "depth 2: kept 2, finished 1: b"),
-    (Warned("slow\x1b[31m"), "warning: slow"),
-    (Answered(Answer("q", "entities", Status.NONE)), "ended: none, 0 answers"),
-]
+from tests.support.events import EVENTS
 
 
 def terminal(*, real: bool = True) -> Console:
@@ -50,12 +17,6 @@ def seen(console: Console) -> str:
     """Everything that was written to the console."""
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
-
-
-@pytest.mark.parametrize(("event", "line"), EVENTS)
-def test_events_as_lines(event: Event, line: str) -> None:
-    """Each kind of event has its line."""
-    assert described(event) == line
 
 
 def test_display_shows_depth_requests_and_candidates() -> None:
