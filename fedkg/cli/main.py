@@ -29,6 +29,7 @@ COMMANDS = {
     "verify": ("fedkg.cli.verify:verify", "Ask for every edge of a saved answer again."),
     "serve": ("fedkg.cli.serve:serve", "Answer questions over HTTP."),
     "log": ("fedkg.cli.history:history", "Show the last questions, their answers and what they cost."),
+    "mcp": ("fedkg.cli.mcp:mcp", "Answer the questions of agents, as tools of the Model Context Protocol."),
     "transcript": ("fedkg.cli.transcript:transcript", "Show what the model was asked and replied."),
     "endpoints": ("fedkg.cli.endpoints:endpoints", "List, show, check and forget endpoints; write profiles."),
     "cache": ("fedkg.cli.cache:cache", "Show, clear, export and import what is kept on disk."),

@@ -37,12 +37,21 @@ class AskRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     own choice).
     """
 
-    question: Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_QUESTION)]
-    topics: Annotated[tuple[Name, ...], msgspec.Meta(max_length=MOST_NAMES)] = ()
-    kind: Kind | None = None
-    options: Annotated[tuple[Option, ...], msgspec.Meta(max_length=MOST_OPTIONS)] = ()
-    method: Annotated[str, msgspec.Meta(max_length=100)] = ""
-    endpoints: Annotated[tuple[Name, ...], msgspec.Meta(max_length=MOST_NAMES)] = ()
+    question: Annotated[
+        str, msgspec.Meta(min_length=1, max_length=LONGEST_QUESTION, description="One question, as a full sentence.")
+    ]
+    topics: Annotated[
+        tuple[Name, ...],
+        msgspec.Meta(max_length=MOST_NAMES, description="Where to start: IRIs or labels; none: found in the question."),
+    ] = ()
+    kind: Annotated[Kind | None, msgspec.Meta(description="What is asked for; null: seen from the question.")] = None
+    options: Annotated[
+        tuple[Option, ...], msgspec.Meta(max_length=MOST_OPTIONS, description="The options of a multiple choice.")
+    ] = ()
+    method: Annotated[str, msgspec.Meta(max_length=100, description="How to search; empty: the server's choice.")] = ""
+    endpoints: Annotated[
+        tuple[Name, ...], msgspec.Meta(max_length=MOST_NAMES, description="Only these endpoints; none: all of them.")
+    ] = ()
 
 
 class ServedEndpoint(msgspec.Struct, frozen=True):
