@@ -41,6 +41,13 @@ EVICTED = "evicted"
 """Counts, by namespace, of the entries that went for want of room; they do not go themselves."""
 AT_ONCE = 1_000
 """Most entries that go in one transaction, since others wait for it."""
+READ_AT_ONCE = 500
+"""Rows of one statement; SQLite takes no more than 999 values in one."""
+SELECT = """
+    SELECT key, mode, filename, value FROM Cache
+    WHERE key IN ({}) AND raw = 1 AND (expire_time IS NULL OR expire_time > ?)
+"""
+"""What diskcache itself selects by, for several keys."""
 EVICTING = 0.5
 """Seconds after which a write evicts no further: what is still too much goes with the next writes."""
 ROW = 150
@@ -50,6 +57,8 @@ SETTINGS = {**diskcache.DEFAULT_SETTINGS, "cull_limit": 0, "eviction_policy": "l
 """All that diskcache can be told: what is left out it would take from the file."""
 KNOWN = {**SETTINGS, **diskcache.core.METADATA}
 """All that the file says of itself."""
+Row = tuple[int, str | None, object]
+"""Mode, file name and value, as they lie in the table."""
 Goner = Annotated[int, msgspec.Meta(ge=0, le=1 << 50)]
 
 HINT = "set cache_dir to a folder that can be written, on a disk that has room"
@@ -89,6 +98,18 @@ class BytesDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache ships no typ
 class BytesCache(diskcache.Cache):  # type: ignore[misc]  # the same
     """A diskcache Cache that believes nothing of what its file says of itself."""
 
+    def rows(self, names: Sequence[str]) -> dict[str, Row]:
+        """Mode, file and value of the rows of these names that are there, all of them by as few statements as can be.
+
+        diskcache would read them one by one, each with a statement of its own.
+        """
+        rows: dict[str, Row] = {}
+        for start in range(0, len(names), READ_AT_ONCE):
+            part = names[start : start + READ_AT_ONCE]
+            select = SELECT.format(", ".join("?" * len(part)))
+            rows.update((name, tuple(row)) for name, *row in self._sql(select, (*part, time.time())).fetchall())
+        return rows
+
     def volume(self) -> int:
         """Bytes of the table, as SQLite counts them; diskcache would add a number that lies in it."""
         ((pages,),) = self._sql("PRAGMA page_count").fetchall()
@@ -114,6 +135,8 @@ class DiskStore(Store):
     It and each of its methods raise CacheError where the folder cannot be used.
     """
 
+    at_hand = True
+
     def __init__(self, folder: Path, size_limit: int = SIZE_LIMIT) -> None:
         self.name = str(folder)
         self.size_limit = size_limit
@@ -123,9 +146,11 @@ class DiskStore(Store):
 
     def entries(self, namespace: str, keys: Sequence[str]) -> dict[str, Entry]:
         """What is there, fresh or stale; a value that fedkg did not write is dropped and not returned."""
+        names = {row_name(namespace, key): key for key in keys}
         with self._mapped():
-            entries = ((key, self._read(row_name(namespace, key))) for key in keys)
-            return {key: entry for key, entry in entries if entry}
+            rows = self._cache.rows(list(names))
+            entries = {names[name]: self._entry(name, row) for name, row in rows.items()}
+        return {key: entry for key in keys if (entry := entries.get(key))}
 
     def put_entries(self, namespace: str, entries: Mapping[str, Entry]) -> None:
         """Keeps the entries as they are, all or none."""
@@ -174,9 +199,13 @@ class DiskStore(Store):
         self._cache.close()
 
     def _read(self, name: str) -> Entry | None:
+        row = self._cache.rows([name]).get(name)
+        return self._entry(name, row) if row else None
+
+    def _entry(self, name: str, row: Row) -> Entry | None:
+        """The entry in that row; None where fedkg did not write it, and the row is dropped."""
         try:
-            value: bytes | None = self._cache.get(name)
-            return None if value is None else unpack(value)
+            return unpack(self._cache.disk.fetch(*row, read=False))
         except ValueError:
             self._cache.delete(name)
             return None

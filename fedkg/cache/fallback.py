@@ -47,6 +47,11 @@ class FallbackStore(Store):
         if isinstance(store, CacheError):
             self._note(store)
 
+    @property
+    def at_hand(self) -> bool:
+        """Whether the lasting store is, or there is none."""
+        return self._store is None or self._store.at_hand
+
     def entries(self, namespace: str, keys: Sequence[str]) -> dict[str, Entry]:
         """What is there, fresh or stale. Raises CacheError where the store is required and cannot be read."""
         kept = self._memory.entries(namespace, keys)

@@ -105,6 +105,11 @@ class RecordingStore:
         self._since = time.time() if refresh else 0.0
         self._touched: defaultdict[str, set[str]] = defaultdict(set)
 
+    @property
+    def at_hand(self) -> bool:
+        """Whether the other one is."""
+        return self._store.at_hand
+
     def entries(self, namespace: str, keys: Sequence[str]) -> dict[str, Entry]:
         """What is there and not hidden, fresh or stale."""
         visible = {key: entry for key, entry in self._store.entries(namespace, keys).items() if self._shows(entry)}

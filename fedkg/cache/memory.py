@@ -18,6 +18,8 @@ class MemoryStore(Store):
     Several threads may use it.
     """
 
+    at_hand = True
+
     def __init__(self, most: int = MOST_BYTES) -> None:
         self._most = most
         self._size = 0

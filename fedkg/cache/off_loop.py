@@ -1,22 +1,40 @@
-"""Calls of a store from an event loop, which must not wait for a disk or a server."""
+"""Calls of a store from an event loop, which must not wait for a server, or long for a disk."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ParamSpec, TypeVar
 
 from fedkg.cache.memory import MemoryStore
 from fedkg.cache.store import Store
 
-__all__ = ["off_loop"]
+__all__ = ["at_once", "look_up", "off_loop"]
+
+FEW = 100
+"""Entries that are read from the disk of this machine in a few thousandths of a second at most."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
+def at_once(store: Store, keys: Sequence[str]) -> bool:
+    """Whether to look so many keys up takes less than the way to a thread and back.
+
+    A row on disk takes 0.02 ms, the way to a thread and back 0.1 ms and more.
+    """
+    return store.at_hand and len(keys) <= FEW
+
+
+async def look_up(store: Store, namespace: str, keys: Sequence[str]) -> dict[str, bytes]:
+    """The values that are there and fresh, looked up in a thread if that may take its time. Raises CacheError."""
+    if at_once(store, keys):
+        return store.get_many(namespace, keys)
+    return await asyncio.to_thread(store.get_many, namespace, keys)
+
+
 async def off_loop(store: Store, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """What `call`, which uses this store, returns; it runs in a thread unless the store is in memory.
 
-    A hop to a thread and back costs much more than a look into memory. Raises what `call` raises.
+    Raises what `call` raises.
     """
     if isinstance(store, MemoryStore):
         return call(*args, **kwargs)

@@ -15,6 +15,11 @@ class Store(Protocol):
     written is a CacheError.
     """
 
+    @property
+    def at_hand(self) -> bool:
+        """Whether a few entries are looked up in less time than a thread takes to begin: in memory, on a disk here."""
+        return False
+
     def get_many(self, namespace: str, keys: Sequence[str]) -> dict[str, bytes]:
         """The values that are there and fresh."""
         return fresh_of(self.entries(namespace, keys))

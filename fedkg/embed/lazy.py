@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fedkg.cache.off_loop import at_once
 from fedkg.cache.store import Store
 from fedkg.embed.base import Embedder, Matrix, unit_rows
 from fedkg.embed.batches import EmbeddingBatches, Rows
@@ -30,8 +31,8 @@ class LazySimilarity:
     of the text, as float16 (2 bytes a dimension; cosines move by less than 0.001), and are compared as they are kept,
     so that a run from the store scores exactly like the run that filled it. `keep` bounds the vectors in memory.
 
-    Embedder and store are used by one worker thread only, which embeds what concurrent callers ask for in common
-    batches; what is in memory needs no thread.
+    The embedder is used by one worker thread only, which embeds what concurrent callers ask for in common batches; what
+    is in memory, or a few rows of a disk, needs no thread.
     """
 
     # measured with all-MiniLM-L6-v2 on benchmark questions, half of them without the relation that answers them:
@@ -66,7 +67,7 @@ class LazySimilarity:
         if not clean:
             return np.zeros((0, 0), dtype=np.float16)
         wanted = list(dict.fromkeys(clean))
-        rows = self._remembered(wanted)
+        rows = self._kept(wanted) if at_once(self._store, wanted) else self._remembered(wanted)
         if len(rows) < len(wanted) or len(set(map(len, rows.values()))) > 1:
             rows = await self._batches.rows(wanted)
         return _halves([rows[text] for text in clean])

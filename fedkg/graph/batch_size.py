@@ -6,7 +6,7 @@ Learned from what the endpoint could and could not do, and kept for the next pro
 import contextlib
 import math
 
-from fedkg.cache.off_loop import off_loop
+from fedkg.cache.off_loop import look_up, off_loop
 from fedkg.cache.store import Store
 from fedkg.config.settings import DAY
 
@@ -45,7 +45,7 @@ class BatchSize:
         self._known = True
         if small:
             self.now = min(SMALL, self._most)
-        kept = await off_loop(self._store, self._store.get_many, NAMESPACE, [self._key])
+        kept = await look_up(self._store, NAMESPACE, [self._key])
         self._growing = small and self._key not in kept
         # what the cache holds and cannot be read is a miss
         with contextlib.suppress(ValueError, KeyError):

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
-from fedkg.cache.off_loop import off_loop
+from fedkg.cache.off_loop import look_up
 from fedkg.cache.store import Store
 from fedkg.core.encoding import encode
 from fedkg.errors import TermError
@@ -25,7 +25,7 @@ def digest(what: object) -> str:
 
 async def load(store: Store, namespace: str, keys: Mapping[str, K], read: Callable[[bytes, K], V]) -> dict[K, V]:
     """What the cache holds under these keys, by what they stand for; what cannot be read is a miss."""
-    values = await off_loop(store, store.get_many, namespace, list(keys))
+    values = await look_up(store, namespace, list(keys))
     entries = {}
     for key, value in values.items():
         with contextlib.suppress(msgspec.MsgspecError, TermError):

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from fedkg.cache.off_loop import off_loop
+from fedkg.cache.off_loop import look_up, off_loop
 from fedkg.common.per_loop import PerLoop
 from fedkg.config.settings import DAY
 from fedkg.core.encoding import decode, encode
@@ -65,7 +65,7 @@ class Catalogue(Generic[K, T]):
     async def _open(self, ask: Callable[[], Awaitable[K]]) -> None:
         if self._content is not None or time.monotonic() < self._asked_again_at:
             return
-        kept = await off_loop(self._store, self._store.get_many, self._namespace, [self._key])
+        kept = await look_up(self._store, self._namespace, [self._key])
         try:
             self._content = self._read(decode(kept.get(self._key, b""), self._kind))
         except msgspec.MsgspecError:

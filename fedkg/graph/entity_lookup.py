@@ -7,7 +7,7 @@ import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from fedkg.cache.off_loop import off_loop
+from fedkg.cache.off_loop import look_up, off_loop
 from fedkg.config.dialects import Dialect
 from fedkg.config.settings import DAY
 from fedkg.core.gaps import miss
@@ -73,7 +73,7 @@ class EntityLookup:
         return await self._source.select.select(query, "look-up")
 
     async def _is_barred(self) -> bool:
-        kept = await off_loop(self._source.store, self._source.store.get_many, SEARCHES, [self._barred])
+        kept = await look_up(self._source.store, SEARCHES, [self._barred])
         return bool(kept)
 
     async def _note(self, error: FedkgError) -> None:

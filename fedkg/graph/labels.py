@@ -9,7 +9,7 @@ from functools import cache, partial
 
 import msgspec
 
-from fedkg.cache.off_loop import off_loop
+from fedkg.cache.off_loop import look_up, off_loop
 from fedkg.common.bounded import BoundedDict
 from fedkg.common.concurrency import concurrently
 from fedkg.config.settings import DAY
@@ -90,7 +90,7 @@ class LabelLookup:
     async def _lookup(self, entities: Sequence[Iri]) -> dict[Iri, str]:
         """Labels from the store, then from the endpoint; "" where it has none, which is kept too."""
         keys = {f"{self.key} {iri.value}": iri for iri in entities}
-        kept = await off_loop(self._store, self._store.get_many, LABELS, list(keys))
+        kept = await look_up(self._store, LABELS, list(keys))
         count("cache_hits", len(kept))
         labels = {keys[key]: value.decode(errors="replace") for key, value in kept.items()}
         missing = [iri for iri in entities if iri not in labels]

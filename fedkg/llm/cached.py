@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from fedkg.cache.off_loop import off_loop
+from fedkg.cache.off_loop import look_up, off_loop
 from fedkg.cache.store import Store
 from fedkg.config.settings import DAY
 from fedkg.llm.base import ChatModel, Completion, Request
@@ -47,7 +47,7 @@ class CachedModel:
         Raises what the model raises.
         """
         key = self._key(request)
-        values = await off_loop(self._store, self._store.get_many, NAMESPACE, [key])
+        values = await look_up(self._store, NAMESPACE, [key])
         if kept := _read(values.get(key)):
             return kept
         reply = await self._model.complete(request)
