@@ -3,7 +3,8 @@
 # load PyTorch or cost seconds to go another case's way again.
 # make test-all: runs all cases of the large matrices too, and measures coverage; fails below the gate in pyproject.toml.
 # make cassettes: records tests/cassettes/ anew, from servers on loopback; needed where a request has changed.
-# make engines: installs Virtuoso and Redis from Debian's packages, and Comunica from npm's into .engines, where it can; tests that need them are skipped where they are absent.
+# make engines: installs Virtuoso, Redis and Chromium from Debian's packages, and Comunica and axe from npm's into .engines, where it can; tests that need them are skipped where they are absent.
+# make vendor: fetches the page's library anew from npm, in the version below, and checks its SHA-256.
 # make bench: measures what README says under "Measured" (some minutes, needs the public data sets beside the project).
 # make figures: fills the figures of the result files in eval/results/ into README and docs.
 # make tables: runs all methods on all benchmarks with a graph, and all ablations (20 minutes on two cores);
@@ -19,14 +20,19 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 export PYTHONDONTWRITEBYTECODE :=
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo -n)
 APT := $(AS_ROOT) env DEBIAN_FRONTEND=noninteractive apt-get -qq
-ENGINES := virtuoso-opensource redis-server
+ENGINES := virtuoso-opensource redis-server chromium
 # Comunica 5 needs Node 22; 4 runs where Debian's nodejs does. Its server is started by eval/support/comunica.cjs
 COMUNICA := @comunica/query-sparql-file@4
+# looks for faults that keep people with disabilities out of the page; in tests only
+AXE := axe-core@4
+# draws the page's graph; a new version: change it here, `make vendor`, and put the new sums into SHA256SUMS
+CYTOSCAPE := 3.34.4
+VENDOR := fedkg/serve/page/vendor
 
 # a step by its name and its command; what it prints is its progress
 step = @printf '\n== %s\n' "$(1)"; from=$$(date +%s); $(2) && printf '== %s s\n' "$$(($$(date +%s) - from))"
 
-.PHONY: demo engines test test-all fuzz cassettes check format lint types bench figures tables desk comunica clean
+.PHONY: demo engines vendor test test-all fuzz cassettes check format lint types bench figures tables desk comunica clean
 
 .venv/installed: pyproject.toml constraints.txt
 	$(call step,1 of 4: an environment in .venv,$(PYTHON) -m venv .venv)
@@ -43,17 +49,28 @@ demo: .venv/installed
 	$(BIN)/python -m fedkg.cli.demo
 
 engines:
-	@if command -v virtuoso-t >/dev/null && command -v isql-vt >/dev/null && command -v redis-server >/dev/null; \
-	then echo "Virtuoso and Redis are installed"; \
+	@if command -v virtuoso-t >/dev/null && command -v isql-vt >/dev/null && command -v redis-server >/dev/null && command -v chromium >/dev/null; \
+	then echo "Virtuoso, Redis and Chromium are installed"; \
 	elif $(APT) install -y --no-install-recommends $(ENGINES) </dev/null \
 		|| { $(APT) update && $(APT) install -y --no-install-recommends $(ENGINES) </dev/null; }; \
-	then echo "Virtuoso and Redis are installed now"; \
+	then echo "Virtuoso, Redis and Chromium are installed now"; \
 	else echo "Not everything can be installed here; as root: apt-get install --no-install-recommends $(ENGINES)"; fi
 	@if [ -d .engines/node_modules/@comunica/query-sparql-file ]; then echo "Comunica is installed"; \
 	elif command -v npm >/dev/null \
 		&& npm install --prefix .engines --no-audit --no-fund --omit=optional --loglevel=error $(COMUNICA); \
 	then echo "Comunica is installed now"; \
 	else echo "Comunica cannot be installed here; it needs npm (apt-get install nodejs npm)"; fi
+	@if [ -f .engines/node_modules/axe-core/axe.min.js ]; then echo "axe is installed"; \
+	elif command -v npm >/dev/null && npm install --prefix .engines --no-audit --no-fund --loglevel=error $(AXE); \
+	then echo "axe is installed now"; \
+	else echo "axe cannot be installed here; it needs npm (apt-get install nodejs npm)"; fi
+
+vendor:
+	place=$$(mktemp -d) && npm pack --silent --pack-destination "$$place" cytoscape@$(CYTOSCAPE) \
+	&& tar -xzf "$$place"/cytoscape-*.tgz -C "$$place" \
+	&& cp "$$place"/package/dist/cytoscape.esm.min.mjs $(VENDOR)/ \
+	&& cp "$$place"/package/LICENSE $(VENDOR)/cytoscape.LICENSE; rm -rf "$$place"
+	cd $(VENDOR) && sha256sum --check SHA256SUMS
 
 test: .venv/developed
 	$(PYTEST)

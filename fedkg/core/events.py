@@ -54,11 +54,15 @@ class Fetched(msgspec.Struct, frozen=True, tag=True):
 
 
 class Ranked(msgspec.Struct, frozen=True, tag=True):
-    """The retriever scored `considered` candidates; `offered` are the best, one line each."""
+    """The retriever scored `considered` candidates; `offered` are the best, one line each, with their `scores`.
+
+    The scores are the retriever's own: they order the candidates of one depth, and are no probabilities.
+    """
 
     depth: int
     considered: int
     offered: tuple[str, ...]
+    scores: tuple[float, ...] = ()
 
 
 class Proposed(msgspec.Struct, frozen=True, tag=True):

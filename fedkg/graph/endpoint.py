@@ -23,7 +23,7 @@ from fedkg.graph.presence import EntityPresence, PresenceLookup
 from fedkg.sparql import build
 from fedkg.transport.base import SparqlClient
 
-__all__ = ["SparqlGraph", "has_shape"]
+__all__ = ["HOLDS_BATCH", "SparqlGraph", "askable", "has_shape"]
 
 HOLDS_BATCH = 25
 LAST_RESORT = "en"
@@ -122,8 +122,8 @@ class SparqlGraph:
 
         No query can say it, or the endpoint rejects it alone, while it answers for others. Raises EndpointError.
         """
-        askable = [edge for edge in dict.fromkeys(edges) if _askable(edge)]
-        parts = await concurrently(*(in_halves(part, self._holds) for part in chunks(askable, HOLDS_BATCH)))
+        asked = [edge for edge in dict.fromkeys(edges) if askable(edge)]
+        parts = await concurrently(*(in_halves(part, self._holds) for part in chunks(asked, HOLDS_BATCH)))
         verdicts = {edge: holds for results, _ in parts for edge, holds in results.items()}
         for error in (error for _, failed in parts for error in failed.values()):
             if not verdicts or not isinstance(error, QueryRejectedError):
@@ -158,7 +158,7 @@ async def has_shape(select: SparqlClient, profile: Profile) -> bool:
     return bool((await select.select(build.contains(profile.shape.marker), "shape")).rows)
 
 
-def _askable(edge: Edge) -> bool:
+def askable(edge: Edge) -> bool:
     """Whether a query can say this edge; documents that are verified come from anywhere."""
     through = edge.through
     if through and not (through.relation.queryable and isinstance(through.node, Iri | Blank)):

@@ -35,8 +35,10 @@ from fedkg.core.events import Answered, Reached
 from fedkg.core.question import Match
 from fedkg.core.terms import Direction, Term
 from fedkg.engine.documents import NeighboursDocument, VerifyDocument
+from fedkg.engine.proof_queries import ProofQuery
 from fedkg.errors import CacheError, FedkgError, OverLimitError
 from fedkg.serve import openapi
+from fedkg.serve.assets import asset, page
 from fedkg.serve.connections import ClientGoneError, EventStream, until_gone
 from fedkg.serve.desk import Desk
 from fedkg.serve.metrics import CONTENT_TYPE
@@ -127,6 +129,12 @@ async def verify(data: JSONBody[Answer], request: Asking, desk: TheDesk) -> Veri
     return await until_gone(desk.verify(data, request.user), request.receive)
 
 
+@post("/sparql", status_code=200, responses=PROBLEMS)
+async def sparql(data: JSONBody[Answer], desk: TheDesk) -> list[ProofQuery]:
+    """The queries that `/verify` asks the endpoints with: for the edges of an answer document. None is sent."""
+    return await desk.queries(data)
+
+
 @get("/methods", responses=PROBLEMS)
 async def methods(desk: TheDesk) -> Offer:
     """The methods, endpoints and the model that this server was started with."""
@@ -151,7 +159,20 @@ async def answer_schema() -> dict[str, Any]:
     return openapi.answer_schema()
 
 
-ROUTES: list[HTTPRouteHandler] = [ask, kept_answer, search, neighbours, verify, methods, health, metrics, answer_schema]
+ROUTES: list[HTTPRouteHandler] = [
+    page,
+    asset,
+    ask,
+    kept_answer,
+    search,
+    neighbours,
+    verify,
+    sparql,
+    methods,
+    health,
+    metrics,
+    answer_schema,
+]
 
 
 def application(desk: Desk) -> Litestar:

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from importlib.metadata import version
 
+from fedkg.config.endpoint_spec import CachedEndpoint
 from fedkg.config.settings import masked
 from fedkg.core.answer import DOCUMENT_VERSION, Answer
 from fedkg.core.events import Answered, Event
@@ -14,6 +15,7 @@ from fedkg.core.question import Match
 from fedkg.core.terms import Direction
 from fedkg.core.usage import Usage
 from fedkg.engine.documents import MethodDocument, NeighboursDocument, VerifyDocument
+from fedkg.engine.proof_queries import ProofQuery, proof_queries
 from fedkg.errors import DocumentError, EndpointTimeoutError, MethodError
 from fedkg.methods import registry
 from fedkg.serve.clients import ClientBook, ClientShare
@@ -113,6 +115,11 @@ class Desk:
             unproven = await asyncio.to_thread(answer.unproven, self.session.identity.allows)
         return VerifyDocument.of(answer, checked, [value.value for value in unproven])
 
+    async def queries(self, answer: Answer) -> list[ProofQuery]:
+        """The queries with which its edges are asked for again, endpoint by endpoint."""
+        kept = await self.session.kept()
+        return await asyncio.to_thread(_queries, answer, kept)
+
     async def offer(self) -> Offer:
         """What may be asked for."""
         known = registry.usable()
@@ -160,3 +167,8 @@ async def _step(walk: AsyncGenerator[Event, None], share: ClientShare) -> Event 
     """The next event; None after the last. Raises OverLimitError where the client has no more time."""
     async with share.time():
         return await anext(walk, None)
+
+
+def _queries(answer: Answer, endpoints: Sequence[CachedEndpoint]) -> list[ProofQuery]:
+    unknown = {kept.name: kept.profile.shape.unknown for kept in endpoints}
+    return [query for name, prefix in unknown.items() for query in proof_queries(answer, name, prefix)]

@@ -14,11 +14,12 @@ from fedkg.core.answer import Answer
 from fedkg.core.question import Match
 from fedkg.core.terms import Term
 from fedkg.engine.documents import NeighboursDocument, VerifyDocument
+from fedkg.engine.proof_queries import ProofQuery
 from fedkg.serve.records import AskRequest, Health, Offer, Problem
 
 __all__ = ["answer_schema", "config", "is_term"]
 
-RECORDS = (AskRequest, Answer, Match, NeighboursDocument, VerifyDocument, Offer, Health, Problem)
+RECORDS = (AskRequest, Answer, Match, NeighboursDocument, VerifyDocument, ProofQuery, Offer, Health, Problem)
 """All that goes over HTTP; the records within them follow by themselves."""
 TERM = {
     "type": "string",

@@ -381,7 +381,9 @@ async def test_the_model_ranks_relations_where_it_is_the_retriever(
     assert len(asked) == 2
     assert "Relations:\n1. → mayor →\n2. → country →\n</graph>" in asked[0]
     assert [type(event) for event in told] == [Fetched, Scored, Ranked] * 2
-    assert cast("Ranked", told[2]).offered[0] == "Horn → country → Dania"
+    ranked = cast("Ranked", told[2])
+    assert (ranked.offered[0], ranked.scores[0]) == ("Horn → country → Dania", 0.5)
+    assert len(ranked.scores) == len(ranked.offered)
 
 
 async def test_where_the_model_scores_nothing_the_retrievers_order_stays(

@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("litestar", reason="needs fedkg[serve]")
 
 from fedkg.serve.clients import Client, digest
+from fedkg.transport import embedded
 from tests.serve.conftest import MakeDesk, asked
 
 QUESTION = {"question": "Which pet has Ann?", "topics": ["Ann"]}
@@ -25,6 +26,17 @@ async def test_a_question_is_answered(desk: MakeDesk) -> None:
         headers = {"content-type": "application/json"}
         checked = await client.post("/verify", content=reply.content, headers=headers)
         assert (checked.json()["holds"], checked.json()["gone"]) == (1, 0)
+
+
+async def test_the_queries_of_a_proof_are_those_of_its_verification(desk: MakeDesk, pets: Path) -> None:
+    """Each names its endpoint; the graph itself, asked so, has every edge."""
+    async with asked(desk()) as client:
+        reply = await client.post("/ask", json=QUESTION)
+        headers = {"content-type": "application/json"}
+        [query] = (await client.post("/sparql", content=reply.content, headers=headers)).json()
+    assert (query["endpoint"], query["edges"]) == (reply.json()["paths"][0]["edges"][0]["endpoint"], 1)
+    rows = (await embedded.load(pets).send(query["query"])).body
+    assert b'"value":"0"' in rows.replace(b" ", b"")
 
 
 async def test_a_walk_is_a_stream_of_events(desk: MakeDesk) -> None:

@@ -25,7 +25,7 @@ async def test_the_description_is_whole(desk: MakeDesk) -> None:
     async with asked(desk()) as client:
         description = (await client.get("/schema/openapi.json")).json()
         assert "<html" not in (await client.get("/schema")).text
-    paths = {"/ask", "/search", "/neighbours", "/verify", "/methods", "/health", "/answers/{name}"}
+    paths = {"/ask", "/search", "/neighbours", "/verify", "/sparql", "/methods", "/health", "/answers/{name}"}
     assert set(description["paths"]) == paths
     schemas = {f"#/components/schemas/{name}" for name in description["components"]["schemas"]}
     assert references(description) <= schemas

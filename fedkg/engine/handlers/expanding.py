@@ -53,7 +53,8 @@ async def expand(walk: RunningWalk, need: Expanding) -> Expansion:
         walk.describe_topics(page)
         _warn_of_hidden(walk)
     offered = tuple(candidate.text for candidate in walk.candidates(need.partial_paths, page))
-    walk.emit(Ranked(need.depth, len(ranking.candidates), offered))
+    scores = tuple(round(step.score, 4) for step in page)
+    walk.emit(Ranked(need.depth, len(ranking.candidates), offered, scores))
     walk.reached(need.depth, "offered", page)
     return Expansion(ranking.candidates, ranking.complete, limit or 0)
 

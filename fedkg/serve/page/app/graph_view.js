@@ -1,0 +1,132 @@
+/* The proof as a drawing that one can click. */
+
+import cytoscape from "../vendor/cytoscape.esm.min.mjs";
+import { textBox } from "./text_box.js";
+import { colour, onTheme } from "./theme.js";
+
+const MOST_EDGES = 150;
+const FONT = "system-ui, sans-serif";
+const [NODE, EDGE] = [13, 12];
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+/** Draws a proof into a box; `selected` is called with the id of the node or edge that is clicked. */
+export class GraphView {
+  constructor(box, proof, selected) {
+    this.proof = proof;
+    this.graph = cytoscape({ container: box, style: style(), minZoom: 0.2, maxZoom: 3, boxSelectionEnabled: false, autounselectify: false });
+    this.graph.on("tap", "node, edge", (event) => selected(event.target.id()));
+    this.draw();
+    this.arrange();
+    onTheme(() => this.graph.destroyed() || this.graph.style(style()));
+  }
+
+  /** How many edges are left to the list, since a drawing of all would show nothing. */
+  get left() {
+    return Math.max(0, this.proof.edges.size - MOST_EDGES);
+  }
+
+  /** Adds what the proof has and the drawing lacks, and shows what verification came to. */
+  draw() {
+    const edges = [...this.proof.edges.values()].slice(0, MOST_EDGES);
+    const ends = new Set(edges.flatMap(({ source, target }) => [source, target]));
+    const nodes = [...this.proof.nodes.values()].filter(({ id }) => ends.has(id));
+    for (const node of nodes) this.put("nodes", { id: node.id, ...textBox(node.name, `600 ${NODE}px ${FONT}`) }, nodeClasses(node));
+    for (const { id, source, target, name, near, holds } of edges) {
+      this.put("edges", { id, source, target, name: textBox(name, `${EDGE}px ${FONT}`).name }, edgeClasses(near, holds));
+    }
+  }
+
+  put(group, data, classes) {
+    const drawn = this.graph.getElementById(data.id);
+    if (drawn.nonempty()) drawn.classes(classes);
+    else this.graph.add({ group, data, classes });
+  }
+
+  /** The paths from left to right, or from above where the box is narrow. */
+  arrange() {
+    const direction = this.graph.width() > 560 ? "rightward" : "downward";
+    const roots = this.graph.nodes(".topic");
+    const layout = { name: "breadthfirst", direction, roots, spacingFactor: 1.3, padding: 24, animate: false };
+    this.graph.layout(layout).run();
+    this.fit();
+  }
+
+  /** Places the new neighbours of a node around it, where nothing of its other edges lies. */
+  spread(id) {
+    const centre = this.graph.getElementById(id);
+    const isNew = (node) => node.hasClass("near") && !node.scratch("placed");
+    const fresh = centre.neighborhood("node").filter(isNew);
+    const { x, y } = centre.position();
+    const taken = centre.neighborhood("node").not(fresh).map((node) => Math.atan2(node.position("y") - y, node.position("x") - x));
+    for (const [index, angle] of fan(taken, fresh.length).entries()) {
+      const reach = 1 + 0.45 * (index % 2);
+      fresh[index].position({ x: x + 210 * reach * Math.cos(angle), y: y + 150 * reach * Math.sin(angle) });
+      fresh[index].scratch("placed", true);
+    }
+    this.show(centre.closedNeighborhood());
+  }
+
+  /** Shows that a node or edge is looked at. */
+  select(id) {
+    this.graph.elements().unselect();
+    this.graph.getElementById(id).select();
+  }
+
+  fit() {
+    this.show(this.graph.elements());
+  }
+
+  zoom(factor) {
+    const centre = { x: this.graph.width() / 2, y: this.graph.height() / 2 };
+    this.graph.zoom({ level: this.graph.zoom() * factor, renderedPosition: centre });
+  }
+
+  show(elements) {
+    this.graph.resize();
+    const view = { fit: { eles: elements, padding: 28 } };
+    if (calm.matches) this.graph.fit(elements, 28);
+    else this.graph.animate(view, { duration: 200, complete: () => this.soften() });
+    if (calm.matches) this.soften();
+  }
+
+  /** A drawing of two nodes does not fill the whole box. */
+  soften() {
+    if (this.graph.zoom() > 1.2) this.graph.zoom(1.2).center();
+  }
+
+  close() {
+    this.graph.destroy();
+  }
+}
+
+/** So many directions, spread over the widest room between those that are taken. */
+function fan(taken, count) {
+  const sorted = [...taken].sort((one, other) => one - other);
+  const gaps = sorted.map((from, index) => ({ from, room: (sorted[index + 1] ?? sorted[0] + 2 * Math.PI) - from }));
+  const { from, room } = gaps.sort((one, other) => other.room - one.room)[0] ?? { from: -Math.PI / 2, room: 2 * Math.PI };
+  return Array.from({ length: count }, (_, index) => from + (room * (index + 1)) / (count + 1));
+}
+
+function nodeClasses({ kind, topic, answer, near }) {
+  return [kind, topic && "topic", answer && "answer", near && "near"].filter(Boolean);
+}
+
+function edgeClasses(near, holds) {
+  return [near && "near", holds === true && "holds", holds === false && "gone"].filter(Boolean);
+}
+
+function style() {
+  const [ink, paper, line, accent, good, bad, muted, field] = ["ink", "paper", "line", "accent", "good", "bad", "muted", "field"].map(colour);
+  const text = { color: ink, "font-family": FONT, "font-size": NODE, "text-wrap": "wrap", "text-max-width": 400 };
+  return [
+    { selector: "node", style: { ...text, label: "data(name)", "background-color": field, "border-width": 1.5, "border-color": muted, shape: "round-rectangle", width: "data(width)", height: "data(height)", padding: 9, "text-valign": "center" } },
+    { selector: "node.literal, node.blank", style: { shape: "rectangle", "border-style": "dashed" } },
+    { selector: "node.topic", style: { "border-color": accent, "border-width": 2.5 } },
+    { selector: "node.answer", style: { "background-color": good, "border-color": good, color: paper, "font-weight": 600 } },
+    { selector: "edge", style: { ...text, label: "data(name)", "font-size": EDGE, "text-background-color": paper, "text-background-opacity": 1, "text-background-padding": 3, "curve-style": "bezier", "control-point-step-size": 60, "target-arrow-shape": "triangle", width: 1.8, "line-color": muted, "target-arrow-color": muted } },
+    { selector: ".near", style: { "border-color": line, "line-style": "dotted", "line-color": line, "target-arrow-color": line } },
+    { selector: "edge.holds", style: { "line-color": good, "target-arrow-color": good } },
+    { selector: "edge.gone", style: { "line-color": bad, "target-arrow-color": bad, "line-style": "dashed" } },
+    { selector: ":selected", style: { "underlay-color": accent, "underlay-opacity": 0.3, "underlay-padding": 5 } },
+  ];
+}
