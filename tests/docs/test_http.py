@@ -48,7 +48,9 @@ async def test_every_route_stands_in_the_table() -> None:
     from fedkg.serve.app import ROUTES  # noqa: PLC0415
 
     shown = set(re.findall(r"`(?:GET |POST )?(/[\w./]*)", HTTP))
-    paths = {path.replace("{name:str}", "NAME").replace("{name:path}", "NAME") for route in ROUTES for path in route.paths}
+    paths = {
+        path.replace("{name:str}", "NAME").replace("{name:path}", "NAME") for route in ROUTES for path in route.paths
+    }
     assert paths <= shown
 
 
