@@ -43,9 +43,9 @@ class TrainingRecipe(NamedTuple):
 
 
 RECIPES: Mapping[str, TrainingRecipe] = {
-    "own": TrainingRecipe((*METAQA, *PATHQUESTION, *WEBQSP, *NATURAL)),
-    "not-natural": TrainingRecipe((*METAQA, *PATHQUESTION, *WEBQSP), limit=200),
-    "not-metaqa": TrainingRecipe((*PATHQUESTION, *WEBQSP, *NATURAL), limit=200),
+    "own": TrainingRecipe((*METAQA, *PATHQUESTION, *WEBQSP, *NATURAL), limit=250),
+    "not-natural": TrainingRecipe((*METAQA, *PATHQUESTION, *WEBQSP), limit=150),
+    "not-metaqa": TrainingRecipe((*PATHQUESTION, *WEBQSP, *NATURAL), limit=150),
     "made": TrainingRecipe((), 1_200),
 }
 

@@ -16,15 +16,16 @@ from fedkg.bench.data.questions import BenchmarkQuestion
 from fedkg.bench.run.gold_table import gold_table
 from fedkg.core import deadline
 from fedkg.core.path import PartialPath
-from fedkg.core.terms import DirectedRelation, Iri, Term, relation_name
+from fedkg.core.terms import DirectedRelation, Iri, Term, relation_name, typed_name
 from fedkg.engine.completion import complete
 from fedkg.engine.presentation import safe
 from fedkg.errors import FedkgError, InputError
 from fedkg.graph.base import Graph
 from fedkg.graph.explored import ExploredGraph
-from fedkg.reasoner.local.chain_texts import NamedStep
+from fedkg.reasoner.local.chain_texts import NamedStep, full_name, label_of
 from fedkg.reasoner.local.chains import outwards
 from fedkg.reasoner.local.likeness import covered
+from fedkg.reasoner.local.typed_names import beside
 from fedkg.training.examples import answer_term, topic_iris
 from fedkg.training.shortest_paths import Bounds, key, shortest
 
@@ -150,7 +151,7 @@ def best_walk(
 
 def _said(question: str, chain: Sequence[NamedStep]) -> float:
     """How many words of its relations the question has, or wordings of them, in 0..1."""
-    return fmean(covered(question, name)[1] for name, _ in chain) if chain else 0.0
+    return fmean(covered(question, label_of(name))[1] for name, _ in chain) if chain else 0.0
 
 
 def f1(ends: Iterable[Term], answers: Iterable[Term], number: int) -> float:
@@ -176,8 +177,13 @@ async def relations_around(
 
 
 def named(relations: Iterable[DirectedRelation], names: Mapping[Term, str]) -> tuple[NamedStep, ...]:
-    """The relations by the names that a reasoning model is shown, as `local` reads them."""
-    return tuple(outwards(str(safe(relation_name(relation, names))), relation.direction) for relation in relations)
+    """The relations by the names that a reasoning model is shown, as a scorer reads them."""
+    return tuple(_named(relation, names) for relation in relations)
+
+
+def _named(relation: DirectedRelation, names: Mapping[Term, str]) -> NamedStep:
+    label, direction = outwards(str(safe(relation_name(relation, names))), relation.direction)
+    return full_name((label, beside(label, typed_name(relation)))), direction
 
 
 def _all(walk: GoldWalk, offers: Iterable[Iterable[DirectedRelation]]) -> Iterable[DirectedRelation]:

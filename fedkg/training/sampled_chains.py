@@ -10,6 +10,7 @@ from fedkg.core.terms import DirectedRelation, Edge, Iri
 from fedkg.engine.presentation import safe
 from fedkg.graph.base import Graph
 from fedkg.graph.explored import ExploredGraph
+from fedkg.reasoner.local.chain_texts import label_of
 from fedkg.training.chain_records import ChainRecipe, ChainRecord, named, relations_around
 from fedkg.training.made_questions import question
 
@@ -64,7 +65,7 @@ class ChainSampler:
         terms = {part for relation in relations for part in (relation.relation, relation.via) if part}
         names = await explored.graph.labels({entity, *terms})
         steps, topic = named(chain, names), str(safe(names[entity]))
-        text = question(steps, topic, self._draw)
+        text = question([(label_of(name), way) for name, way in steps], topic, self._draw)
         record = ChainRecord(name, text, self._recipe, topic, entity.value, steps)
         return msgspec.structs.replace(
             record, offers=tuple(tuple(dict.fromkeys(named(part, names))) for part in offers)

@@ -24,7 +24,7 @@ from fedkg.reasoner.calls.answer import AnswerCall
 from fedkg.reasoner.calls.beam import BeamCall
 from fedkg.reasoner.calls.choose import ChooseCall
 from fedkg.reasoner.calls.deductive import DeductiveCall
-from fedkg.reasoner.local.chain_texts import NamedStep
+from fedkg.reasoner.local.chain_texts import NamedStep, steps
 from fedkg.reasoner.local.chains import chain_of
 from fedkg.reasoner.local.confidence import FILE, OTHER, of_embedder, written
 from fedkg.session import Session
@@ -101,8 +101,7 @@ class WithholdingModel:
 
 
 def _steps(offer: PromptCandidate) -> tuple[NamedStep, ...]:
-    chain = chain_of(offer)
-    return tuple(zip(chain.relations, chain.directions, strict=False))
+    return steps(chain_of(offer))
 
 
 class Watch:

@@ -1,7 +1,7 @@
 """What a scorer is shown: a question's words, the chain that says the same, and chains of the same topic that do not.
 
-As it is used, so it is trained (`fedkg.reasoner.local.trained`): the whole question against whole chains; against
-chains that are still to be gone on with; and, of questions with one relation, the words that say it against its name.
+As it is used, so it is trained (`fedkg.reasoner.local.trained`): the whole question against whole chains, and against
+chains that are still to be gone on with.
 """
 
 import hashlib
@@ -13,7 +13,6 @@ import msgspec
 
 from fedkg.core.terms import Direction
 from fedkg.reasoner.local.chain_texts import NamedStep, chain_text, masked
-from fedkg.reasoner.local.reading import Reading
 from fedkg.training.chain_records import ChainRecord
 
 __all__ = ["NEGATIVES", "ScorerPair", "hard_negatives", "held_out", "pairs", "rivals"]
@@ -49,10 +48,6 @@ def pairs(record: ChainRecord, draw: random.Random, number: int = NEGATIVES) -> 
     for length in range(1, len(chain)):
         others = _unlike(record, _open_rivals(record, length), chain_text(chain[:length], goes_on=True))
         yield _pair(anchor, chain_text(chain[:length], goes_on=True), [others], draw, number)
-    if len(chain) == 1:
-        names = [name for name, _ in record.offers[0] if name != chain[0][0]]
-        span = max(Reading(record.question, record.topic).spans, key=len)
-        yield _pair(span, chain[0][0], [names or ["…"]], draw, number)
 
 
 def rivals(record: ChainRecord) -> list[list[str]]:

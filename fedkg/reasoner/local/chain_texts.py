@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 from fedkg.common.normalize import STOP_WORDS
 from fedkg.core.terms import Direction
+from fedkg.reasoner.local.chains import RelationChain, RelationName
 
-__all__ = ["NamedStep", "chain_text", "masked"]
+__all__ = ["NamedStep", "chain_text", "full_name", "label_of", "masked", "steps"]
 
 NamedStep = tuple[str, Direction]
 """A relation by its name, and which way it is walked."""
+BRACKETS = re.compile(r" \([^()]*\)$")
 WORD = re.compile(r"'s\b|[\w-]+")
 TOPIC = "X"
 """What stands for the topic."""
@@ -47,6 +49,22 @@ def _run(words: Sequence[str], names: Sequence[str]) -> int:
 def _shared(words: Sequence[str], names: Sequence[str]) -> int:
     """How many words both begin with."""
     return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(words, names, strict=False)))
+
+
+def steps(chain: RelationChain) -> tuple[NamedStep, ...]:
+    """The relations of the chain by their full names, with their directions."""
+    return tuple(zip(map(full_name, chain.names), chain.directions, strict=False))
+
+
+def full_name(name: RelationName) -> str:
+    """The label, and behind it in brackets what the whole name says beside it: `film (actor performance)`."""
+    label, beside = name
+    return f"{label} ({beside})" if beside else label
+
+
+def label_of(name: str) -> str:
+    """The name without what stands in brackets behind it."""
+    return BRACKETS.sub("", name) or name
 
 
 def chain_text(steps: Sequence[NamedStep], *, goes_on: bool = False) -> str:

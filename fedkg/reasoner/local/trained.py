@@ -10,7 +10,7 @@ too, lost more natural questions than it won.
 from collections.abc import Sequence
 
 from fedkg.embed.base import Similarity
-from fedkg.reasoner.local.chain_texts import chain_text, masked
+from fedkg.reasoner.local.chain_texts import chain_text, masked, steps
 from fedkg.reasoner.local.chains import RelationChain
 from fedkg.reasoner.local.confidence import Calibration
 from fedkg.reasoner.local.model import LocalModel
@@ -57,8 +57,7 @@ class TrainedLocalModel(LocalModel):
     async def _likenesses(self, question: str, chains: Sequence[RelationChain]) -> tuple[list[float], list[float]]:
         """The cosine of the question without its topic and each chain, as a whole and as one that goes on."""
         topics = list(dict.fromkeys(chain.topic for chain in chains))
-        steps = [list(zip(chain.relations, chain.directions, strict=True)) for chain in chains]
-        texts = [[chain_text(each, goes_on=on) for each in steps] for on in (False, True)]
+        texts = [[chain_text(each, goes_on=on) for each in map(steps, chains)] for on in (False, True)]
         distinct = list(dict.fromkeys(text for some in texts for text in some))
         table = await self._scorer.table([masked(question, topic) for topic in topics], distinct)
         rows, columns = ({text: place for place, text in enumerate(side)} for side in (topics, distinct))

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedkg.reasoner.local.chain_texts import chain_text, masked
+from fedkg.reasoner.local.chain_texts import chain_text, full_name, label_of, masked, steps
+from fedkg.reasoner.local.chains import RelationChain
 
 
 @pytest.mark.parametrize(
@@ -38,3 +39,13 @@ def test_a_chain_tells_directions_and_whether_it_goes_on() -> None:
     steps = [("directed by", "out"), ("starred actors", "in")]
     assert chain_text(steps) == "directed by, ← starred actors"  # type: ignore[arg-type]
     assert chain_text(steps[:1], goes_on=True) == "directed by …"  # type: ignore[arg-type]
+
+
+def test_relations_of_freebase_are_called_by_their_whole_names() -> None:
+    """The label, and in brackets the words of domain and type that it lacks; others by their labels alone."""
+    typed = ("film.actor.film..film.performance.film", "")
+    chain = RelationChain("Jaws", ("film", "spouse"), ("in", "out"), typed=typed)
+    assert steps(chain) == (("film (actor performance)", "in"), ("spouse", "out"))
+    assert label_of("film (actor performance)") == "film"
+    assert label_of("(x)") == "(x)"
+    assert full_name(("spouse", "")) == "spouse"
