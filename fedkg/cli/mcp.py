@@ -3,11 +3,13 @@
 import asyncio
 import signal
 import sys
+from pathlib import Path
 
 import click
 
 from fedkg.cli import options
 from fedkg.cli.contact import contacted
+from fedkg.cli.tokens import given_clients
 from fedkg.errors import MissingExtraError
 from fedkg.session import Session
 
@@ -18,6 +20,23 @@ RESULT = click.IntRange(500, 100_000)
 
 
 @click.command(cls=options.SectionedCommand)
+@options.option("Server", "--http", is_flag=True, help="Serve over HTTP instead of stdin and stdout.")
+@options.option("Server", "--host", default="127.0.0.1", show_default=True, help="Address to listen at, with --http.")
+@options.option(
+    "Server",
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=8080,
+    show_default=True,
+    help="Port to listen at, with --http; 0 is any free one.",
+)
+@options.option(
+    "Server",
+    "--clients",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Tokens and daily bounds (TOML), with --http.",
+)
 @options.option("Server", "--offer", multiple=True, metavar="NAME", help="A further method to ask for; several times.")
 @options.option(
     "Server",
@@ -45,7 +64,11 @@ RESULT = click.IntRange(500, 100_000)
 @options.option("Search", "--depth", "search__depth", type=int, metavar="N", help="Most steps of a path.")
 @options.budget
 @options.run_budget
-def mcp(  # click gives all of them by name
+def mcp(  # noqa: PLR0917  # click gives all of them by name
+    http: bool,
+    host: str,
+    port: int,
+    clients: Path | None,
     offer: tuple[str, ...],
     result_tokens: int,
     at_once: int,
@@ -55,25 +78,35 @@ def mcp(  # click gives all of them by name
 ) -> int:
     """Give agents tools to ask, search, look around and verify: a server of the Model Context Protocol.
 
-    It speaks the protocol over stdin and stdout, so an agent's program starts it. All endpoints, models and bounds are
-    those that are given here.
+    It speaks the protocol over stdin and stdout, so an agent's program starts it; with --http it listens instead, on
+    this machine only unless there are tokens, as `fedkg serve` has them. Endpoints, models and bounds are those that
+    are given here, and no client can name others.
 
     \b
     fedkg mcp -e sample
+    fedkg mcp -e sample --http --port 8080
     """  # noqa: D301  # click's mark for lines that it leaves as they are
     try:
-        from fedkg.mcp import server  # noqa: PLC0415  # its packages are an extra, which is needed from here on
+        from fedkg.mcp.http import PATH, http_application  # noqa: PLC0415  # its packages are an extra
+        from fedkg.mcp.server import over_stdio  # noqa: PLC0415
         from fedkg.mcp.tools import Toolbox  # noqa: PLC0415
-        from fedkg.serve.clients import ClientBook  # noqa: PLC0415
-        from fedkg.serve.desk import Desk  # noqa: PLC0415
-        from fedkg.serve.gate import Gate  # noqa: PLC0415
+        from fedkg.serve import server  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise MissingExtraError(f"the tools need {error.name}", hint="pip install 'fedkg[mcp]'") from error
+    tokens = given_clients(clients) if http else {}
+    limits = server.ServerSettings(host if http else "127.0.0.1", port, offer, at_once, waiting, tokens)
     session = Session(settings=contacted(options.settings(file, flags)))
-    desk = Desk(session, offer, Gate(at_once, waiting), ClientBook({}), None)
+    if http:
+        server.serve(
+            session,
+            limits,
+            lambda desk: http_application(Toolbox(desk, result_tokens)),
+            lambda url: click.echo(f"listening at {url}{PATH}", err=True),
+        )
+        return 0
     if sys.stdin.isatty():
         click.echo("an MCP client is expected at stdin and stdout; docs/mcp.md tells how to register this", err=True)
     # a thread waits for the next line of stdin and cannot be interrupted: Ctrl-C ends the process, as SIGTERM does
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    asyncio.run(server.over_stdio(Toolbox(desk, result_tokens)))
+    asyncio.run(over_stdio(Toolbox(limits.desk(session), result_tokens)))
     return 0

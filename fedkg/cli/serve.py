@@ -1,21 +1,16 @@
 """`fedkg serve`: the session's questions over HTTP."""
 
-import os
 from pathlib import Path
 
 import click
 
 from fedkg.cli import options
 from fedkg.cli.contact import contacted
-from fedkg.errors import MissingExtraError, SettingsError
-from fedkg.serve.clients import Client, digest, read_clients
+from fedkg.cli.tokens import given_clients
+from fedkg.errors import MissingExtraError
 from fedkg.session import Session
 
 __all__ = ["serve"]
-
-TOKEN = "FEDKG_SERVE_TOKEN"  # noqa: S105  # the name of the variable
-SHORTEST = 16
-"""Characters of a token: a shorter one could be found by trying."""
 
 
 @click.command(cls=options.SectionedCommand)
@@ -80,21 +75,10 @@ def serve(  # noqa: PLR0917  # click gives all of them by name
     fedkg serve -e sample --port 8080
     """  # noqa: D301  # click's mark for lines that it leaves as they are
     try:
-        from fedkg.serve import server  # noqa: PLC0415  # its packages are an extra, which is needed from here on
+        from fedkg.serve import app, server  # noqa: PLC0415  # their packages are an extra, needed from here on
     except ModuleNotFoundError as error:
         raise MissingExtraError(f"the server needs {error.name}", hint="pip install 'fedkg[serve]'") from error
-    limits = server.ServerSettings(host, port, offer, at_once, waiting, _clients(clients), keep, connections)
+    limits = server.ServerSettings(host, port, offer, at_once, waiting, given_clients(clients), keep, connections)
     session = Session(settings=contacted(options.settings(file, flags)))
-    server.serve(session, limits, lambda url: click.echo(f"listening at {url}"))
+    server.serve(session, limits, app.application, lambda url: click.echo(f"listening at {url}"))
     return 0
-
-
-def _clients(file: Path | None) -> dict[str, Client]:
-    """The clients of the file, and the one whose token is in the environment. Raises SettingsError."""
-    token = os.environ.get(TOKEN, "")
-    if token and len(token) < SHORTEST:
-        raise SettingsError(f"{TOKEN} has fewer than {SHORTEST} characters", hint="openssl rand -hex 24 makes a token")
-    clients = read_clients(file) if file else {}
-    if token and "token" in clients:
-        raise SettingsError(f"{file} has a client called token, which {TOKEN} names, too", hint="rename the client")
-    return clients | ({"token": Client(digest(token))} if token else {})

@@ -1,4 +1,4 @@
-"""The server as a process: where it listens, and how it ends.
+"""The server as a process, whatever application it serves: where it listens, and how it ends.
 
 uvicorn serves: it is small, and drains on SIGTERM.
 """
@@ -8,14 +8,14 @@ import ipaddress
 import math
 import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 
 from fedkg.errors import SettingsError
-from fedkg.serve.app import application
 from fedkg.serve.clients import Client, ClientBook
 from fedkg.serve.desk import Desk
 from fedkg.serve.gate import Gate
@@ -31,6 +31,9 @@ WRITING = 10
 """Seconds that the last replies have to go out in, then."""
 IDLE = 30
 """Seconds after which a connection over which nothing is asked is closed."""
+
+Application = Callable[..., Awaitable[Any]]
+"""An ASGI application."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +62,15 @@ class ServerSettings:
         return Desk(session, self.offered, Gate(self.at_once, self.waiting), ClientBook(self.clients), shelf)
 
 
-def serve(session: Session, settings: ServerSettings, ready: Callable[[str], None]) -> None:
+def serve(
+    session: Session,
+    settings: ServerSettings,
+    application: Callable[[Desk], Application],
+    ready: Callable[[str], None],
+) -> None:
     """Serves the session until SIGINT or SIGTERM, drains then, and closes it. `ready` is called with the URL.
+
+    `application` makes what is served around the session's desk; its lifespan opens the session and closes it.
 
     Raises SettingsError where the address cannot be had.
     """
@@ -68,18 +78,19 @@ def serve(session: Session, settings: ServerSettings, ready: Callable[[str], Non
     with _listening(settings.host, settings.port) as listener:
         address, number = listener.getsockname()[:2]
         url = f"http://{f'[{address}]' if ':' in address else address}:{number}"
-        server = DrainingServer(desk, url, ready, settings.connections)
+        server = DrainingServer(desk, application(desk), url, ready, settings.connections)
         asyncio.run(server.serve(sockets=[listener]))
 
 
 class DrainingServer(uvicorn.Server):
     """uvicorn's server; once it is told to end, the desk refuses questions, and it ends when the last is answered."""
 
-    def __init__(self, desk: Desk, url: str, ready: Callable[[str], None], connections: int = 512) -> None:
-        app = application(desk)
+    def __init__(
+        self, desk: Desk, application: Application, url: str, ready: Callable[[str], None], connections: int = 512
+    ) -> None:
         super().__init__(
             uvicorn.Config(
-                app,
+                application,
                 lifespan="on",
                 http=BoundedProtocol,  # h11 bounds the headers of a request, which httptools does not
                 ws="none",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from litestar.testing import AsyncTestClient
 
     from fedkg.serve.desk import Desk
-    from fedkg.serve.server import DrainingServer
+    from fedkg.serve.server import Application, DrainingServer
 
 MakeDesk = Callable[..., "Desk"]
 
@@ -96,14 +96,22 @@ async def asked(desk: "Desk") -> AsyncIterator["AsyncTestClient[Any]"]:
 
 @asynccontextmanager
 async def running(
-    desk: "Desk", stalled: Stalled | None = None, connections: int = 512
+    desk: "Desk",
+    stalled: Stalled | None = None,
+    connections: int = 512,
+    made: "Callable[[Desk], Application] | None" = None,
 ) -> AsyncIterator[tuple[str, "DrainingServer"]]:
-    """The desk's server on a free port of loopback, until it is told to end; `stalled` stalls once it is ready."""
+    """The desk's server on a free port of loopback, until it is told to end; `stalled` stalls once it is ready.
+
+    `made` makes what is served, where that is not the HTTP interface.
+    """
+    from fedkg.serve.app import application  # noqa: PLC0415
     from fedkg.serve.server import DrainingServer, _listening  # noqa: PLC0415
 
     urls: asyncio.Queue[str] = asyncio.Queue()
     listener = _listening("127.0.0.1", 0)
-    server = DrainingServer(desk, f"http://127.0.0.1:{listener.getsockname()[1]}", urls.put_nowait, connections)
+    port, served = listener.getsockname()[1], (made or application)(desk)
+    server = DrainingServer(desk, served, f"http://127.0.0.1:{port}", urls.put_nowait, connections)
     if stalled:
         stalled.go.set()
     task = asyncio.create_task(server.serve(sockets=[listener]))
