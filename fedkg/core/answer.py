@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -54,7 +54,7 @@ class Answer(msgspec.Struct, frozen=True):
     caveats: tuple[Caveat, ...] = ()
     confidence: float | None = None
     closest: tuple[AnswerValue, ...] = ()
-    version: int = DOCUMENT_VERSION
+    version: Annotated[int, msgspec.Meta(ge=DOCUMENT_VERSION, le=DOCUMENT_VERSION)] = DOCUMENT_VERSION
 
     def unproven(self, identified: Callable[[Edge], bool] = _identifies_nothing) -> tuple[AnswerValue, ...]:
         """The answers that no path of the document proves: edited by hand, or damaged. Labels are not looked at.

@@ -30,7 +30,7 @@ from litestar.response import ServerSentEvent
 from litestar.types import ASGIApp
 
 from fedkg.core.answer import Answer
-from fedkg.core.encoding import decode_hook, encode_hook
+from fedkg.core.encoding import decode, decode_hook, encode_hook
 from fedkg.core.events import Answered, Reached
 from fedkg.core.question import Match
 from fedkg.core.terms import Direction, Term
@@ -42,7 +42,7 @@ from fedkg.serve.assets import asset, page
 from fedkg.serve.connections import ClientGoneError, EventStream, until_gone
 from fedkg.serve.desk import Desk
 from fedkg.serve.metrics import CONTENT_TYPE
-from fedkg.serve.records import MOST_EDGES, MOST_MATCHES, AskRequest, Health, Kept, Offer, Problem, told
+from fedkg.serve.records import EVENT_STREAM, MOST_EDGES, MOST_MATCHES, AskRequest, Health, Kept, Offer, Problem, told
 
 __all__ = ["application"]
 
@@ -72,18 +72,28 @@ LOCATION = ResponseHeader(name="Location", description="Where the answer is kept
 Text = Annotated[str, QueryParameter(min_length=1, max_length=500)]
 
 log = logging.getLogger(__name__)
-Asking = Request[str, None, State]
+
+
+class StrictRequest(Request[str, None, State]):
+    """A request whose body is its record to the letter: Litestar itself would take true and "5" for numbers."""
+
+    async def json(self) -> Any:
+        """The record that the route takes. Raises MsgspecError, TermError."""
+        record = self.route_handler.parsed_fn_signature.parameters["data"].annotation
+        return decode(await self.body(), record)
+
+
 TheDesk = NamedDependency[Desk]
 
 
 @post("/ask", status_code=200, responses=PROBLEMS, response_headers=[LOCATION])
-async def ask(data: JSONBody[AskRequest], request: Asking, desk: TheDesk) -> Response[Answer]:
+async def ask(data: JSONBody[AskRequest], request: StrictRequest, desk: TheDesk) -> Response[Answer]:
     """The answer to a question, with its proof.
 
     With `Accept: text/event-stream` the walk as it happens: server-sent events, each called by its kind (Planned,
     Linked, Fetched, Ranked, Chosen, Verified, …); the last is Answered, with the document, or Problem.
     """
-    if "text/event-stream" in request.headers.get("accept", ""):
+    if EVENT_STREAM in request.headers.get("accept", ""):
         stream = EventStream(_records(desk, data, request.user))
         return ServerSentEvent(await until_gone(stream.begun(), request.receive))  # type: ignore[return-value]  # documented as the answer
     answer = await until_gone(desk.answer(data, request.user), request.receive)
@@ -104,7 +114,7 @@ async def kept_answer(name: FromPath[str], desk: TheDesk) -> Answer:
 
 @get("/search", responses=PROBLEMS)
 async def search(
-    text: Text, request: Asking, desk: TheDesk, limit: Annotated[int, QueryParameter(ge=1, le=MOST_MATCHES)] = 10
+    text: Text, request: StrictRequest, desk: TheDesk, limit: Annotated[int, QueryParameter(ge=1, le=MOST_MATCHES)] = 10
 ) -> list[Match]:
     """The entities that a text may mean, the best first."""
     return await until_gone(desk.search(text, limit, request.user), request.receive)
@@ -113,7 +123,7 @@ async def search(
 @get("/neighbours", responses=PROBLEMS)
 async def neighbours(
     entity: Text,
-    request: Asking,
+    request: StrictRequest,
     desk: TheDesk,
     direction: FromQuery[Literal["out", "in", "both"]] = "both",
     limit: Annotated[int, QueryParameter(ge=1, le=MOST_EDGES)] = 100,
@@ -124,7 +134,7 @@ async def neighbours(
 
 
 @post("/verify", status_code=200, responses=PROBLEMS)
-async def verify(data: JSONBody[Answer], request: Asking, desk: TheDesk) -> VerifyDocument:
+async def verify(data: JSONBody[Answer], request: StrictRequest, desk: TheDesk) -> VerifyDocument:
     """Every edge of an answer document asked for again, at the endpoints of this server."""
     return await until_gone(desk.verify(data, request.user), request.receive)
 
@@ -192,6 +202,7 @@ def application(desk: Desk) -> Litestar:
             FedkgError: _refused(desk),
             ClientGoneError: _left,
             HTTPException: _http_problem,
+            msgspec.MsgspecError: _malformed,
             RecursionError: _too_deep,
             Exception: _failed,
         },
@@ -201,6 +212,7 @@ def application(desk: Desk) -> Litestar:
         openapi_config=openapi.config(),
         lifespan=[lifespan],
         logging_config=None,
+        request_class=StrictRequest,
     )
 
 
@@ -274,6 +286,10 @@ def _http_problem(_: Request[Any, Any, Any], error: HTTPException) -> Response[P
     problem = Problem(error.status_code, type(error).__name__.removesuffix("Exception"), error.detail[:500], hint=hint)
     headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, NotAuthorizedException) else error.headers
     return Response(problem, status_code=error.status_code, headers=headers)
+
+
+def _malformed(_: Request[Any, Any, Any], error: msgspec.MsgspecError) -> Response[Problem]:
+    return Response(Problem(400, "Validation", "the body cannot be used", hint=str(error)[:500]), status_code=400)
 
 
 def _too_deep(_: Request[Any, Any, Any], _error: RecursionError) -> Response[Problem]:

@@ -9,7 +9,7 @@ import msgspec
 from litestar.response.sse import ServerSentEventMessage
 
 from fedkg.core.encoding import encode
-from fedkg.serve.records import told
+from fedkg.serve.records import Ping, told
 
 __all__ = ["ClientGoneError", "EventStream", "until_gone"]
 
@@ -19,10 +19,6 @@ STALLED = 30.0
 """Seconds that an event waits for a client which does not read; then its question ends."""
 
 T = TypeVar("T")
-
-
-class Ping(msgspec.Struct, frozen=True):
-    """That the walk goes on: proxies close a connection over which nothing comes."""
 
 
 Receive = Callable[[], Awaitable[Any]]

@@ -16,7 +16,7 @@ from fedkg.core.terms import Direction
 from fedkg.core.usage import Usage
 from fedkg.engine.documents import MethodDocument, NeighboursDocument, VerifyDocument
 from fedkg.engine.proof_queries import ProofQuery, proof_queries
-from fedkg.errors import DocumentError, EndpointTimeoutError, MethodError
+from fedkg.errors import DocumentError, EndpointTimeoutError, MethodError, ProfileError
 from fedkg.methods import registry
 from fedkg.serve.clients import ClientBook, ClientShare
 from fedkg.serve.gate import Gate
@@ -103,14 +103,14 @@ class Desk:
             return NeighboursDocument.of(match, near, names, hidden, limit)
 
     async def verify(self, answer: Answer, client: str) -> VerifyDocument:
-        """The edges of an answer, asked for again. Raises DocumentError for edges of endpoints that are not served."""
+        """The edges of an answer, asked for again. Raises ProfileError for edges of endpoints that are not served."""
         if answer.version != DOCUMENT_VERSION:
             raise DocumentError(f"answer document version {answer.version} is not known (this is {DOCUMENT_VERSION})")
         async with self._looking(client):
             names = {endpoint.name for endpoint in await self._endpoints()}
             named = {edge.endpoint for path in answer.paths for edge in path.edges}
             if unknown := sorted(named - names):
-                raise DocumentError(f"edges of {unknown[0][:100]!r}, which this server does not ask", hint=str(names))
+                raise ProfileError(f"edges of {unknown[0][:100]!r}, which this server does not ask", hint=str(names))
             checked = await self.session.verify(answer)
             unproven = await asyncio.to_thread(answer.unproven, self.session.identity.allows)
         return VerifyDocument.of(answer, checked, [value.value for value in unproven])

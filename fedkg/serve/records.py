@@ -10,12 +10,14 @@ from fedkg.engine.documents import MethodDocument
 from fedkg.errors import FedkgError
 
 __all__ = [
+    "EVENT_STREAM",
     "MOST_EDGES",
     "MOST_MATCHES",
     "AskRequest",
     "Health",
     "Kept",
     "Offer",
+    "Ping",
     "Problem",
     "ServedEndpoint",
     "told",
@@ -23,11 +25,14 @@ __all__ = [
 
 log = logging.getLogger(__name__)
 
+EVENT_STREAM = "text/event-stream"
 MOST_NAMES = 20
 MOST_EDGES, MOST_MATCHES = 1_000, 100
 """Edges of one entity and entities of one search that a reply has at most."""
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=500)]
-Option = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_OPTION)]
+VISIBLE = r"[^\s\x1c-\x1f\x85\ufeff]"
+"""A character that is no white space, neither in Python nor in JSON schemas, whose \\s differ."""
+Option = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_OPTION, pattern=VISIBLE)]
 
 
 class AskRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -38,7 +43,13 @@ class AskRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     question: Annotated[
-        str, msgspec.Meta(min_length=1, max_length=LONGEST_QUESTION, description="One question, as a full sentence.")
+        str,
+        msgspec.Meta(
+            min_length=1,
+            max_length=LONGEST_QUESTION,
+            pattern=VISIBLE,
+            description="One question, as a full sentence.",
+        ),
     ]
     topics: Annotated[
         tuple[Name, ...],
@@ -74,6 +85,10 @@ class Kept(msgspec.Struct, frozen=True):
     """Where the answer is kept on the server: the last event of a walk that the server keeps."""
 
     address: str
+
+
+class Ping(msgspec.Struct, frozen=True):
+    """That the walk goes on: proxies close a connection over which nothing comes."""
 
 
 class Health(msgspec.Struct, frozen=True):

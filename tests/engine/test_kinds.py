@@ -1,15 +1,14 @@
 """Every kind of question from its text to its answer document, with both call plans, over a real graph in process."""
 
-import json
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from fedkg.cache.memory import MemoryStore
 from fedkg.config.settings import SearchSettings, Settings
-from fedkg.core.answer import Answer, Status, decode_answer
+from fedkg.core.answer import Status, decode_answer
 from fedkg.core.caveat import Caveat, CaveatKind
 from fedkg.core.events import Verified
 from fedkg.core.question import Kind
@@ -21,112 +20,9 @@ from fedkg.llm.base import Message
 from fedkg.llm.ledger import Ledger
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.testing import HashingEmbedder, ScriptedModel
-from tests.support.shown_paths import chains, whole_paths
+from tests.support.shown_paths import whole_paths
+from tests.support.towns import PAID, PAYMENTS, QUESTIONS, TOWNS, TownPlayer, TownQuestion, answered
 
-TOWNS = """
-:horn rdfs:label "Horn"@en ; r:population "59449"^^xsd:integer ; r:country :dania ; r:mayor :ana, :bo ;
-    r:founded "1442"^^xsd:gYear .
-:ikby rdfs:label "Ikby"@en ; r:population "15979"^^xsd:integer ; r:country :svea .
-:dania rdfs:label "Dania"@en ; r:currency :krone . :svea rdfs:label "Svea"@en . :krone rdfs:label "Krone"@en .
-:ana rdfs:label "Ana"@en . :bo rdfs:label "Bo"@en .
-r:population rdfs:label "population"@en . r:country rdfs:label "country"@en . r:mayor rdfs:label "mayor"@en .
-r:founded rdfs:label "founded"@en . r:currency rdfs:label "currency"@en .
-"""
-LARGER = "Is Horn larger than Ikby?"
-PAID = "Which of these is the currency of the country of Horn: Euro, Krone or Pound?"
-PAYMENTS = ("Euro", "Krone", "Pound")
-
-
-class Asked(NamedTuple):
-    """One question: what its plan says, which relations are picked at each depth, what the answer call replies."""
-
-    question: str
-    kind: Kind
-    relations: Sequence[set[str]]
-    reply: dict[str, Any]
-    mentions: Sequence[str] = ("Horn",)
-    options: Sequence[str] = ()
-
-
-class Player:
-    """Plays a model that picks those relations, and says at the last depth that the statement is deducible."""
-
-    def __init__(self, asked: Asked) -> None:
-        self.asked = asked
-        self.prompts: list[tuple[str, str]] = []
-
-    def __call__(self, messages: Sequence[Message], call: str) -> str:
-        """The reply to one call."""
-        self.prompts.append((call, messages[1].content))
-        return json.dumps(getattr(self, call)(messages[1].content))
-
-    def plan(self, _shown: str) -> dict[str, Any]:
-        """The plan as the question has it."""
-        placeholder = "" if self.asked.kind in ("yesno", "claim") else " *placeholder*"
-        return {
-            "keywords": ["population"],
-            "planning_steps": ["town → population → number"],
-            "declarative_statement": f"It is so{placeholder}.",
-            "kind": self.asked.kind,
-            "mentions": self.asked.mentions,
-            "options": self.asked.options,
-        }
-
-    def choose(self, shown: str) -> dict[str, Any]:
-        """All offers with wanted relations; the longest of them decide."""
-        reply, relations = self.asked.reply, self.asked.relations
-        wanted = {
-            number: chain
-            for number, chain in chains(shown).items()
-            if len(chain) <= len(relations) and all(map(set.__contains__, relations, chain))
-        }
-        arrived = any(len(chain) == len(relations) for chain in wanted.values())
-        numbers = [number for number, chain in wanted.items() if not arrived or len(chain) == len(relations)]
-        numbers = numbers if reply["paths"] or not arrived else []
-        bridge = reply.get("bridge", "")
-        if "verdict" in reply:
-            return {"picks": numbers, "verdict": reply["verdict"] if arrived else "", "bridge": bridge, "more": False}
-        if "option" in reply:
-            return {"picks": numbers, "option": reply["option"] if arrived else 0, "more": False}
-        return {"picks": [{"offer": number, "ends": []} for number in numbers], "decides": arrived, "more": False}
-
-    def beam(self, shown: str) -> dict[str, Any]:
-        """All candidates with a wanted relation; a depth ends with its verification."""
-        return {"picks": self.found(shown, "deductive", 1)}
-
-    def deductive(self, shown: str) -> dict[str, Any]:
-        """All paths follow."""
-        paths = re.findall(r"(?m)^(\d+)\. ", shown)
-        return {"verdicts": [{"path": int(path), **self.judged("deductive")} for path in paths]}
-
-    def answer(self, _shown: str) -> dict[str, Any]:
-        """The reply of the question."""
-        return self.asked.reply
-
-    def judged(self, call: str) -> dict[str, bool]:
-        """Both verdicts, at a depth that has as many calls as were made."""
-        return {"follows": True, "deducible": self.depth(call) >= len(self.asked.relations)}
-
-    def depth(self, call: str) -> int:
-        """How often that call was made."""
-        return [name for name, _ in self.prompts].count(call)
-
-    def found(self, shown: str, call: str, ahead: int = 0) -> list[int]:
-        """The numbers of the offers whose last step has one of the relations of the present depth."""
-        offers = re.findall(r"(?m)^(\d+)\. .*[→←] (.+?) [→←] [^→←]*$", shown)
-        wanted = self.asked.relations[self.depth(call) + ahead - 1]
-        return [int(number) for number, relation in offers if relation in wanted]
-
-
-QUESTIONS = {
-    "entities": Asked("Who is mayor of Horn?", "entities", [{"mayor"}], {"paths": [{"path": 1, "ends": []}]}),
-    "literal": Asked("When was Horn founded?", "literal", [{"founded"}], {"paths": [{"path": 1, "ends": []}]}),
-    "count": Asked("How many mayors has Horn?", "count", [{"mayor"}], {"paths": [{"path": 1, "ends": []}]}),
-    "number": Asked("How many live in Horn?", "count", [{"population"}], {"paths": [{"path": 1, "ends": []}]}),
-    "yesno": Asked(LARGER, "yesno", [{"population"}], {"verdict": "yes", "paths": [1, 2]}, ("Horn", "Ikby")),
-    "claim": Asked("Ikby is in Dania.", "claim", [{"country"}], {"verdict": "no", "paths": [1]}, ("Ikby",)),
-    "choice": Asked(PAID, "choice", [{"country"}, {"currency"}], {"option": 2, "paths": [1]}, options=PAYMENTS),
-}
 ANSWERS = {
     "entities": ["Ana", "Bo"],
     "literal": ["1442"],
@@ -144,31 +40,12 @@ def towns(make_graph: Callable[..., SparqlGraph]) -> SparqlGraph:
     return make_graph(TOWNS, name="towns")
 
 
-async def answered(
-    graph: SparqlGraph,
-    player: Player,
-    plan: str = "fused",
-    *,
-    last_step: bool = True,
-    planning: bool = True,
-    **given: Any,
-) -> Answer:
-    """The answer to the player's question."""
-    search = SearchSettings(
-        call_plan="paper" if plan == "paper" else "fused", last_step=last_step, planning=planning, show_all=0
-    )
-    similarity = LazySimilarity(HashingEmbedder(), MemoryStore())
-    model = PromptedModel(ScriptedModel(player))
-    run = QuestionRun(player.asked.question, graph, model, similarity, Settings(search=search), Usage, **given)
-    return [event async for event in run.events()][-1].answer  # type: ignore[union-attr]
-
-
 @pytest.mark.parametrize("plan", ["fused", "paper"])
 @pytest.mark.parametrize("name", QUESTIONS)
 async def test_each_kind_is_answered(towns: SparqlGraph, name: str, plan: str) -> None:
     """The plan says the kind, the document has an answer of that kind, and its paths prove it."""
     asked = QUESTIONS[name]
-    answer = await answered(towns, Player(asked), plan)
+    answer = await answered(towns, TownPlayer(asked), plan)
     assert (answer.status, answer.kind) == (Status.ANSWERED, asked.kind)
     assert sorted(value.value for value in answer.answers) == ANSWERS[name]
     assert answer.unproven() == ()
@@ -180,7 +57,7 @@ async def test_each_kind_is_answered(towns: SparqlGraph, name: str, plan: str) -
 @pytest.mark.parametrize("plan", ["fused", "paper"])
 async def test_a_comparison_rests_on_a_path_of_each_side(towns: SparqlGraph, plan: str) -> None:
     """Neither population decides alone; verified and answered is over both, and both are evidence."""
-    player = Player(QUESTIONS["yesno"])
+    player = TownPlayer(QUESTIONS["yesno"])
     answer = await answered(towns, player, plan)
     numbers = {path.end.text.split('"')[1] for path in answer.paths if path.end}
     assert numbers == {"59449", "15979"}
@@ -194,22 +71,22 @@ async def test_common_knowledge_that_a_verdict_rests_on_is_a_caveat(towns: Sparq
     """The document has it in the model's words; a verdict without any has no such caveat."""
     asked = QUESTIONS["yesno"]
     bridged = asked._replace(reply={**asked.reply, "bridge": "more inhabitants make a town larger"})
-    answer = await answered(towns, Player(bridged), plan)
+    answer = await answered(towns, TownPlayer(bridged), plan)
     assert answer.caveats == (Caveat(CaveatKind.BRIDGE, "more inhabitants make a town larger"),)
-    assert (await answered(towns, Player(asked), plan)).caveats == ()
+    assert (await answered(towns, TownPlayer(asked), plan)).caveats == ()
 
 
 @pytest.mark.parametrize("plan", ["fused", "paper"])
 async def test_what_was_kept_before_counts(towns: SparqlGraph, plan: str) -> None:
     """One side is known a hop earlier: it is shown with the next verification, and the answer call sees it."""
-    asked = Asked(
+    asked = TownQuestion(
         "Does Ikby pay in the currency of Horn?",
         "yesno",
         [{"country"}, {"currency"}],
         {"verdict": "no", "paths": [1, 2]},
         ("Horn", "Ikby"),
     )
-    player = Player(asked)
+    player = TownPlayer(asked)
     answer = await answered(towns, player, plan)
     verified = [shown for call, shown in player.prompts if call in ("choose", "deductive")][-1]
     assert "Ikby → country → Svea" in whole_paths(verified).values()
@@ -222,7 +99,7 @@ async def test_given_options_make_a_choice(towns: SparqlGraph) -> None:
     asked = QUESTIONS["choice"]._replace(
         question="What is paid with in the country of Horn?", kind="entities", options=()
     )
-    player = Player(asked)
+    player = TownPlayer(asked)
     answer = await answered(towns, player, options=["Euro", " Krone\n", "Pound"])
     assert answer.kind == "choice"
     (value,) = answer.answers
@@ -234,14 +111,16 @@ async def test_given_options_make_a_choice(towns: SparqlGraph) -> None:
 
 async def test_a_given_kind_counts(towns: SparqlGraph) -> None:
     """Whoever asks knows better than the model what is asked."""
-    answer = await answered(towns, Player(QUESTIONS["entities"]), kind="count")
+    answer = await answered(towns, TownPlayer(QUESTIONS["entities"]), kind="count")
     assert [(value.value, value.label) for value in answer.answers] == [("2", "count")]
 
 
 async def test_options_may_be_topics(towns: SparqlGraph) -> None:
     """An option that the question itself does not name is an entity to start from."""
-    asked = Asked("Which is larger?", "choice", [{"population"}], {"option": 1, "paths": [1, 2]}, ("Horn", "Ikby"))
-    answer = await answered(towns, Player(asked), options=["Horn", "Ikby"])
+    asked = TownQuestion(
+        "Which is larger?", "choice", [{"population"}], {"option": 1, "paths": [1, 2]}, ("Horn", "Ikby")
+    )
+    answer = await answered(towns, TownPlayer(asked), options=["Horn", "Ikby"])
     assert [value.value for value in answer.answers] == ["Horn"]
     assert len(answer.paths) == 2
 
@@ -249,7 +128,7 @@ async def test_options_may_be_topics(towns: SparqlGraph) -> None:
 async def test_what_was_kept_before_is_not_verified_again(towns: SparqlGraph) -> None:
     """Of the paper's plan the events of a depth tell of its own paths only, whatever a model says of those before."""
     asked = QUESTIONS["yesno"]._replace(relations=[{"country"}, {"currency"}, {"none of these"}])
-    model = PromptedModel(ScriptedModel(Player(asked)))
+    model = PromptedModel(ScriptedModel(TownPlayer(asked)))
     similarity = LazySimilarity(HashingEmbedder(), MemoryStore())
     run = QuestionRun(
         asked.question, towns, model, similarity, Settings(search=SearchSettings(call_plan="paper")), Usage
@@ -272,7 +151,7 @@ async def test_paths_that_decide_nothing_are_no_answer(towns: SparqlGraph, name:
 
     The document says that nothing was found, not what the model guessed.
     """
-    answer = await answered(towns, Player(QUESTIONS[name]._replace(reply=reply)))
+    answer = await answered(towns, TownPlayer(QUESTIONS[name]._replace(reply=reply)))
     assert (answer.status, answer.answers) == (Status.NONE, ())
     unfounded = not reply["paths"] and (reply.get("verdict") or reply.get("option"))
     assert any("names no path that this rests on" in warning for warning in answer.warnings) == bool(unfounded)
@@ -303,7 +182,7 @@ async def test_a_choice_whose_options_nobody_knows_ends_at_once(towns: SparqlGra
 
 async def test_a_kind_that_is_given_survives_a_plan_that_is_not(towns: SparqlGraph) -> None:
     """Where the plan call fails the content words serve, for a question of the same kind and options."""
-    player = Player(QUESTIONS["choice"])
+    player = TownPlayer(QUESTIONS["choice"])
 
     def play(messages: Sequence[Message], call: str) -> str:
         return "?" if call == "plan" else player(messages, call)
@@ -322,7 +201,7 @@ SHARED = """
 :jackson rdfs:label "Peter Jackson"@en .
 r:genre rdfs:label "genre"@en . r:director rdfs:label "director"@en .
 """
-BOTH = Asked(
+BOTH = TownQuestion(
     "Which genre do King Kong and The Two Towers share?",
     "entities",
     [{"genre"}],
@@ -340,7 +219,7 @@ async def test_what_two_topics_share_is_the_answer(
 
     The answer stands on a path from each topic.
     """
-    graph, player = make_graph(SHARED, name="films"), Player(BOTH._replace(kind=kind))
+    graph, player = make_graph(SHARED, name="films"), TownPlayer(BOTH._replace(kind=kind))
     answer = await answered(graph, player, plan)
     assert [value.value for value in answer.answers] == [expected]
     assert {path.edges[0].edge.start.text for path in answer.paths} == {"<http://x/kong>", "<http://x/rings>"}
@@ -363,7 +242,7 @@ async def test_whether_two_topics_share_something_rests_on_both(
     """The verdict of the answer call over the verified paths of both."""
     reply = {"verdict": verdict, "paths": [1, 2]}
     asked = BOTH._replace(question="Do King Kong and The Two Towers share a genre?", kind="yesno", reply=reply)
-    answer = await answered(make_graph(SHARED, name="films"), Player(asked), plan)
+    answer = await answered(make_graph(SHARED, name="films"), TownPlayer(asked), plan)
     assert [value.value for value in answer.answers] == [verdict]
     assert {path.edges[0].edge.start.text for path in answer.paths} == {"<http://x/kong>", "<http://x/rings>"}
 
@@ -371,7 +250,7 @@ async def test_whether_two_topics_share_something_rests_on_both(
 @pytest.mark.parametrize(("name", "answers"), [("count", ["2"]), ("entities", ["Ana", "Bo"]), ("yesno", ["yes"])])
 async def test_what_is_answered_without_the_last_step(towns: SparqlGraph, name: str, answers: list[str]) -> None:
     """Ends are listed and counted without the answer call; so is a judgement that the choice has made."""
-    player = Player(QUESTIONS[name])
+    player = TownPlayer(QUESTIONS[name])
     answer = await answered(towns, player, last_step=False)
     assert sorted(value.value for value in answer.answers) == answers
     assert "answer" not in [call for call, _ in player.prompts]
@@ -382,7 +261,7 @@ async def test_without_planning_no_choice_is_shown_the_plan(towns: SparqlGraph) 
     """Its statement, its kind and its mentions still count."""
     shown = {}
     for planning in (True, False):
-        player = Player(QUESTIONS["choice"])
+        player = TownPlayer(QUESTIONS["choice"])
         answer = await answered(towns, player, planning=planning)
         assert [value.value for value in answer.answers] == ["Krone"]
         shown[planning] = [text for call, text in player.prompts if call == "choose"]

@@ -172,7 +172,7 @@ async def test_an_answer_is_verified_at_the_servers_endpoints_only(desk: MakeDes
         path = answer.paths[0]
         forged = msgspec.structs.replace(path.edges[0], endpoint="http://10.0.0.1/sparql")
         elsewhere = msgspec.structs.replace(answer, paths=(msgspec.structs.replace(path, edges=(forged,)),))
-        with pytest.raises(DocumentError, match="does not ask"):
+        with pytest.raises(ProfileError, match="does not ask"):
             await made.verify(elsewhere, ANYONE)
         with pytest.raises(DocumentError, match="version 99"):
             await made.verify(msgspec.structs.replace(answer, version=99), ANYONE)
