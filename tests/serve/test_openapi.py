@@ -99,7 +99,7 @@ async def test_a_document_is_taken_to_the_letter(desk: MakeDesk, value: object) 
 async def test_schemathesis_finds_nothing(desk: MakeDesk, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """All its checks on all routes: the description fits what the server takes and says, and nothing breaks it."""
     if not request.config.getoption("--all"):
-        pytest.skip("it takes half a minute: --all")
+        pytest.skip("it takes a minute: --all")
     pytest.importorskip("schemathesis")
     async with running(desk(keep=True)) as (url, _):
         program = Path(sys.executable).with_name("schemathesis")
