@@ -40,8 +40,13 @@ class TrainedLocalModel(LocalModel):
     async def _judged(
         self, question: str, chains: Sequence[RelationChain], *, partly: bool = False
     ) -> list[ChainJudgement]:
-        """How like the question each chain is, as a whole and as a beginning, and how well its spans say it."""
+        """How like the question each chain is, as a whole and as a beginning, and how well its spans say it.
+
+        By its spans alone where several topics are named: the scorer is trained on questions about one.
+        """
         spans = await super()._judged(question, chains, partly=partly)
+        if len({chain.topic for chain in chains}) > 1:
+            return spans
         whole, begun = await self._likenesses(question, chains)
         if partly:
             whole = [max(both) for both in zip(whole, begun, strict=True)]
@@ -51,18 +56,20 @@ class TrainedLocalModel(LocalModel):
             for one, alike, on in zip(spans, whole, begun, strict=True)
         ]
 
+    async def _fits(self, question: str, chains: Sequence[RelationChain], *, partly: bool = False) -> list[float]:
+        """How well the spans say each chain, which takes no scorer."""
+        return [one.fit for one in await super()._judged(question, chains, partly=partly)]
+
     def _less(self, score: float, missing: float) -> float:
         return score - self._whole * missing
 
     async def _likenesses(self, question: str, chains: Sequence[RelationChain]) -> tuple[list[float], list[float]]:
         """The cosine of the question without its topic and each chain, as a whole and as one that goes on."""
-        topics = list(dict.fromkeys(chain.topic for chain in chains))
+        if not chains:
+            return [], []
         texts = [[chain_text(each, goes_on=on) for each in map(steps, chains)] for on in (False, True)]
         distinct = list(dict.fromkeys(text for some in texts for text in some))
-        table = await self._scorer.table([masked(question, topic) for topic in topics], distinct)
-        rows, columns = ({text: place for place, text in enumerate(side)} for side in (topics, distinct))
-        whole, begun = (
-            [float(table[rows[chain.topic], columns[text]]) for chain, text in zip(chains, some, strict=True)]
-            for some in texts
-        )
+        [row] = await self._scorer.table([masked(question, chains[0].topic)], distinct)
+        likeness = dict(zip(distinct, map(float, row), strict=True))
+        whole, begun = ([likeness[text] for text in some] for some in texts)
         return whole, begun

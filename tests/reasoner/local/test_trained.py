@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -34,7 +35,9 @@ class Scorer:
         return scores
 
     async def table(self, queries: Sequence[str], texts: Sequence[str]) -> Matrix:
-        rows = [[self._likeness.get(text, 0.1) if query == MASKED else 0.1 for text in texts] for query in queries]
+        rows = [
+            [self._likeness.get(text, 0.1) if query.startswith(MASKED) else 0.1 for text in texts] for query in queries
+        ]
         return np.array(rows, dtype=np.float32)
 
 
@@ -82,3 +85,11 @@ async def test_the_best_chain_keeps_the_score_of_its_spans() -> None:
     assert agreeing is not None
     assert agreeing.score == pytest.approx(untrained.score)
     assert agreeing.second < untrained.second
+
+
+async def test_a_question_about_several_topics_is_read_by_its_spans() -> None:
+    """A scorer is trained on questions about one topic; this one is about two."""
+    paths = [candidate(1, ACTORS), msgspec.structs.replace(candidate(2, ("genre", "out")), topic="Alien")]
+    call = AnswerCall(f"{QUESTION} and Alien", Plan(("films",)), paths)
+    model = TrainedLocalModel(Scorer({}), Scorer({"starred actors": 0.9}), whole=10.0)
+    assert await model.ask(call) == await LocalModel(Scorer({})).ask(call)
