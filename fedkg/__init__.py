@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from fedkg.core.rendering import Span
     from fedkg.core.terms import Blank, DirectedRelation, Direction, Edge, Iri, Literal, Qualifier, Term, Through
     from fedkg.core.usage import Gap, ModelCall, Usage
+    from fedkg.display.walk_progress import NotebookProgress
     from fedkg.embed.base import Embedder, Similarity
     from fedkg.engine.estimate import Cost, Estimate
     from fedkg.engine.lookup import Checked
@@ -123,6 +124,7 @@ __all__ = [
     "ModelCall",
     "ModelError",
     "Neighbourhood",
+    "NotebookProgress",
     "Path",
     "PathEdge",
     "Plan",
@@ -185,6 +187,7 @@ PLACES = {
     "fedkg.core.rendering": "Span",
     "fedkg.core.terms": "Blank DirectedRelation Direction Edge Iri Literal Qualifier Term Through",
     "fedkg.core.usage": "Gap ModelCall Usage",
+    "fedkg.display.walk_progress": "NotebookProgress",
     "fedkg.embed.base": "Embedder Similarity",
     "fedkg.engine.estimate": "Cost Estimate",
     "fedkg.engine.transcript": "Transcript TranscriptSink",

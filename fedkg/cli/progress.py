@@ -19,35 +19,24 @@ from rich.text import Text
 
 from fedkg.cli.show import console, plain
 from fedkg.core.event_lines import described
-from fedkg.core.events import Chosen, Event, Fetched, Proposed, Ranked, Reached, Scored
+from fedkg.core.events import Event, Reached
+from fedkg.display.walk_progress import SHOWN, WalkState
 
 __all__ = ["Board", "bar", "ticking", "watched"]
 
-SHOWN = 5
 
-
-class Board:
+class Board(WalkState):
     """What the live display shows: depth, requests, and the best candidates at hand."""
-
-    def __init__(self) -> None:
-        self.depth = 0
-        self.requests = 0
-        self.best: tuple[str, ...] = ()
 
     def after(self, event: Event) -> RenderableType:
         """The display after that event."""
-        match event:
-            case Fetched(depth, _, _, _, usage):
-                self.depth, self.requests = depth, usage.requests
-            case Ranked(_, _, lines) | Proposed(lines) | Scored(_, _, lines) | Chosen(_, lines) if lines:
-                self.best = lines
+        self.take(event)
         return self.drawn()
 
     def drawn(self) -> RenderableType:
         """The display as it is now."""
-        head = f"depth {self.depth}, {self.requests} requests" if self.depth else "linking"
         lines = [Text(f"  {plain(line)}", "dim", no_wrap=True, overflow="ellipsis") for line in self.best[:SHOWN]]
-        return Group(Spinner("dots", Text(head)), *lines)
+        return Group(Spinner("dots", Text(self.headline)), *lines)
 
 
 @contextmanager

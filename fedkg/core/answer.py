@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import msgspec
 
+from fedkg.common.notebook import display_module
 from fedkg.core import rendering
 from fedkg.core.caveat import Caveat
 from fedkg.core.encoding import decode, encode
@@ -100,8 +101,17 @@ class Answer(msgspec.Struct, frozen=True):
         return rendering.text(self.lines(everything=everything))
 
     def _repr_html_(self) -> str:
-        """The same lines for a notebook: escaped, without scripts, links and anything from elsewhere."""
-        return rendering.html(self.lines())
+        """The same for a notebook, with the proof as a drawing; escaped, without scripts and links."""
+        return str(display_module("proof").answer_html(self))
+
+    def to_dataframe(self) -> Any:
+        """A `pandas.DataFrame` with a row for each step of each path of each answer.
+
+        Its columns: `answer`, `label`, `iri` and `grounded` of the answer; `path` and `score`; `step`, `subject`,
+        `relation`, `object`, `direction`, `endpoint`, `subject_iri`, `relation_iri`, `object_iri` and `retrieved_at` of
+        the step. What has no path has one row, whose other cells are missing. Raises MissingExtraError without pandas.
+        """
+        return display_module("frame").answer_frame(self)
 
     def lines(self, *, everything: bool = False, more: str = ALL) -> Iterator[RenderedLine]:
         """The lines of `text`, each in parts that say what they are; `more` says how all of many would be shown."""

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import msgspec
 
+from fedkg.common.notebook import display_module
 from fedkg.core.terms import DirectedRelation, Direction, Edge, Iri, Term
 
 __all__ = ["QUALIFIERS", "Neighbourhood", "PartialPath", "Step"]
@@ -31,6 +32,10 @@ class Neighbourhood(msgspec.Struct, frozen=True):
     cut: str = ""
     failed: str = ""
     links: tuple[Edge, ...] = ()
+
+    def _repr_html_(self) -> str:
+        """The edges as a table, for a notebook."""
+        return str(display_module("tables").neighbourhood_html(self))
 
 
 class Step(msgspec.Struct, frozen=True, dict=True):

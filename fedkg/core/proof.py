@@ -7,6 +7,7 @@ from typing import Self
 
 import msgspec
 
+from fedkg.common.notebook import display_module
 from fedkg.core.terms import Direction, Edge, Iri, Qualifier, Term, Through, own_name
 
 __all__ = ["AnswerValue", "Path", "PathEdge", "Status"]
@@ -69,6 +70,10 @@ class Path(msgspec.Struct, frozen=True):
         walk = [shown.edge for shown in self.edges]
         connected = all(before.end == after.start for before, after in itertools.pairwise(walk))
         return walk[-1].end if walk and connected else None
+
+    def _repr_html_(self) -> str:
+        """The path as a drawing and as text, for a notebook."""
+        return str(display_module("proof").path_html(self))
 
 
 class AnswerValue(msgspec.Struct, frozen=True):

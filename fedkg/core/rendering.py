@@ -61,12 +61,13 @@ ADMITTED = {
     CaveatKind.RECALLED: "the answer is what the model remembers, and no path proves it",
 }
 COLOURS: dict[Role, str] = {
-    "answer": "font-weight:bold;color:#1a7f37",
+    "answer": "font-weight:bold;color:color-mix(in srgb,currentColor 45%,#1f9d55)",
     "status": "font-weight:bold",
-    "relation": "color:#0a6c8e",
-    "detail": "color:#6e7781",
-    "caution": "color:#9a6700",
+    "relation": "color:color-mix(in srgb,currentColor 45%,#1c86b8)",
+    "detail": "opacity:.75",
+    "caution": "color:color-mix(in srgb,currentColor 40%,#c98500)",
 }
+"""Styles for a page: mixed with the colour of the text around them, so that they can be read on light and on dark."""
 
 
 class Span(NamedTuple):

@@ -15,6 +15,7 @@ from fedkg.bench.run.results import BenchmarkResult
 from fedkg.bench.scoring.error_classes import Fault, fault
 from fedkg.bench.scoring.scores import score
 from fedkg.bench.scoring.summary import DIGITS, MEASURES, TAILS, Values, rates, resampled
+from fedkg.common.notebook import display_module
 from fedkg.errors import DatasetError
 
 __all__ = ["Comparison", "Flip", "Hits", "MeasureDifference", "compare", "mcnemar"]
@@ -76,6 +77,10 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     settings: dict[str, tuple[object, object]]
     warnings: tuple[str, ...]
     seed: int
+
+    def _repr_html_(self) -> str:
+        """The comparison as tables, for a notebook."""
+        return str(display_module("comparison").comparison_html(self))
 
 
 def compare(first: BenchmarkResult, second: BenchmarkResult, seed: int = 0) -> Comparison:

@@ -1,0 +1,1 @@
+"""Records as notebooks show them: answers, paths, neighbourhoods and comparisons as HTML, tables and progress."""
