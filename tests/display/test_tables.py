@@ -7,10 +7,10 @@ from fedkg.display.tables import MOST_EDGES
 ADA, KNOWS = Iri("http://ex.org/ada"), Iri("http://ex.org/knows")
 
 
-def around(count: int, **more: str) -> Neighbourhood:
+def around(count: int, cut: str = "", failed: str = "") -> Neighbourhood:
     """Ada, and so many edges."""
     edges = (Edge(ADA, KNOWS, Literal(f"<b>{number}</b>"), "out", "g.ttl", "") for number in range(count))
-    return Neighbourhood(ADA, "out", tuple(edges), "g.ttl", "", **more)
+    return Neighbourhood(ADA, "out", tuple(edges), "g.ttl", "", cut=cut, failed=failed)
 
 
 def test_a_neighbourhood_is_a_table() -> None:
