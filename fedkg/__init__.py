@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from fedkg.core.usage import Gap, ModelCall, Usage
     from fedkg.display.walk_progress import NotebookProgress
     from fedkg.embed.base import Embedder, Similarity
+    from fedkg.engine.documents import PathsDocument
     from fedkg.engine.estimate import Cost, Estimate
     from fedkg.engine.lookup import Checked
     from fedkg.engine.transcript import Transcript, TranscriptSink
@@ -127,6 +128,7 @@ __all__ = [
     "NotebookProgress",
     "Path",
     "PathEdge",
+    "PathsDocument",
     "Plan",
     "Planned",
     "PluginError",
@@ -189,6 +191,7 @@ PLACES = {
     "fedkg.core.usage": "Gap ModelCall Usage",
     "fedkg.display.walk_progress": "NotebookProgress",
     "fedkg.embed.base": "Embedder Similarity",
+    "fedkg.engine.documents": "PathsDocument",
     "fedkg.engine.estimate": "Cost Estimate",
     "fedkg.engine.transcript": "Transcript TranscriptSink",
     "fedkg.graph.base": "Graph",

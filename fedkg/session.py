@@ -18,6 +18,7 @@ from fedkg.config import profiles
 from fedkg.config.endpoint_spec import CachedEndpoint, Endpoint, hosted
 from fedkg.config.keywords import SettingsKeywords
 from fedkg.config.settings import Settings, masked
+from fedkg.core import deadline
 from fedkg.core.answer import Answer
 from fedkg.core.events import Answered, Event
 from fedkg.core.meter import Meter, asker
@@ -28,6 +29,7 @@ from fedkg.core.usage import Usage
 from fedkg.embed.base import Similarity
 from fedkg.embed.label_search import LabelSearch
 from fedkg.engine import lookup
+from fedkg.engine.documents import PathsDocument
 from fedkg.engine.estimate import Asked, Estimate, estimate
 from fedkg.engine.lookup import Checked
 from fedkg.engine.question_run import QuestionRun
@@ -37,6 +39,7 @@ from fedkg.graph.base import Graph
 from fedkg.graph.federated import FederatedGraph
 from fedkg.graph.hidden_edges import HiddenEdges
 from fedkg.graph.identity import Identity
+from fedkg.graph.shortest_paths import Bounds
 from fedkg.llm.base import ChatModel
 from fedkg.llm.ledger import Account, Ledger, usage_of
 from fedkg.methods.base import Method
@@ -314,6 +317,20 @@ class Session(Lifecycle):
             graph = await self.graph()
             self._services.cache.note(f"neighbours {entity}")
             return await lookup.surroundings(graph, entity, directions)
+
+    async def paths(self, start: str, end: str, hops: int = 3, frontier: int = 200) -> PathsDocument:
+        """The shortest walks between two entities, each given by IRI or label, of at most `hops` steps.
+
+        It is searched from both ends; `frontier` entities around an end are gone through at a step. The time of a
+        question bounds it, and what is left out then is told. Raises TopicError and InputError.
+        """
+        async with self._in_flight.one():
+            graph = await self.graph()
+            self._services.cache.note(f"paths {start} {end}")
+            with deadline.within(self.settings.budget.seconds):
+                ends, shortest, names = await lookup.connected(graph, start, end, Bounds(hops, frontier))
+            walks = (path.walks(path.tails[0]) for path in shortest.paths)
+            return PathsDocument.of(ends, hops, walks, shortest.cut, names)
 
     async def entities(self, limit: int = 1_000) -> list[Iri]:
         """Some entities that have a label, of each endpoint at most so many, in no order that means anything.

@@ -73,6 +73,20 @@ async def test_the_shape_of_a_file_is_found_by_its_marker() -> None:
     assert "Freebase ID" not in relations
 
 
+async def test_the_paths_between_two_entities_are_proofs() -> None:
+    """By label or IRI, the shortest ones and all of them; entities too far apart have none, and one has no path."""
+    async with session_of("sample") as session:
+        found = await session.paths("Marie Curie", "http://www.wikidata.org/entity/Q90")
+        none = await session.paths("Marie Curie", "Jack Nicholson", hops=1)
+        with pytest.raises(InputError, match="one entity"):
+            await session.paths("Marie Curie", "http://www.wikidata.org/entity/Q7186")
+    assert (found.start.label, found.end.label, found.cut) == ("Marie Curie", "Paris", ())
+    assert all(path.end == found.end.iri for path in found.paths)
+    assert len({len(path.edges) for path in found.paths}) == 1
+    assert (found.answer.status, found.answer.unproven()) == (Status.ANSWERED, ())
+    assert (none.paths, none.answer.status) == ((), Status.NONE)
+
+
 @needs("embeddings", "onnxruntime")
 async def test_several_endpoints_are_one_graph(pets: Path, tmp_path: Path) -> None:
     """Facts of two files meet in one walk; each edge keeps its endpoint."""

@@ -1,20 +1,23 @@
-"""The documents beside an answer's, the same through every door: edges of an entity, an answer checked, a method."""
+"""The documents beside an answer's, the same through every door.
 
-from collections.abc import Mapping, Sequence
+Edges of an entity, an answer checked, walks between two entities, a method.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
 from fedkg.core.answer import Answer
 from fedkg.core.path import Neighbourhood
-from fedkg.core.proof import PathEdge
+from fedkg.core.proof import Path, PathEdge, Status
 from fedkg.core.question import Match
-from fedkg.core.terms import Term
+from fedkg.core.terms import Edge, Term
 from fedkg.core.usage import Gap
 from fedkg.engine.lookup import Checked
 from fedkg.graph.hidden_edges import HiddenEdges
 from fedkg.methods.base import Method
 
-__all__ = ["MethodDocument", "NeighboursDocument", "VerifyDocument"]
+__all__ = ["MethodDocument", "NeighboursDocument", "PathsDocument", "VerifyDocument"]
 
 HOLDS = {"holds": True, "gone": False, "unasked": None}
 
@@ -74,6 +77,41 @@ class VerifyDocument(msgspec.Struct, frozen=True):
     def proven(self) -> bool:
         """Whether every edge still holds and every answer has its proof."""
         return self.holds == len(self.edges) and not self.unproven
+
+
+class PathsDocument(msgspec.Struct, frozen=True):
+    """The shortest walks between two entities, none where there is none of at most `hops` steps.
+
+    `cut` says what was left out, so that there may be further or shorter ones; nothing where these are all.
+    """
+
+    start: Match
+    end: Match
+    hops: int
+    paths: tuple[Path, ...]
+    cut: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        ends: tuple[Match, Match],
+        hops: int,
+        walks: Iterable[Sequence[Edge]],
+        cut: tuple[str, ...],
+        names: Mapping[Term, str],
+    ) -> "PathsDocument":
+        """The walks with the labels on them; no search has scored them."""
+        start, end = (msgspec.structs.replace(match, label=names.get(match.iri, match.label)) for match in ends)
+        paths = tuple(Path(0.0, tuple(PathEdge.of(edge, names) for edge in walk)) for walk in walks)
+        return cls(start, end, hops, paths, cut)
+
+    @property
+    def answer(self) -> Answer:
+        """The walks as the paths of a document without answers, which can be verified as any other."""
+        question = f"What connects {self.start.label} and {self.end.label}?"
+        missing = Status.NOT_FOUND if self.cut else Status.NONE
+        status = Status.ANSWERED if self.paths else missing
+        return Answer(question, "entities", status, paths=self.paths, warnings=self.cut, method="paths")
 
 
 class MethodDocument(msgspec.Struct, frozen=True):

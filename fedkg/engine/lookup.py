@@ -10,11 +10,13 @@ from fedkg.core.path import Neighbourhood
 from fedkg.core.question import Match
 from fedkg.core.terms import Direction, Edge, Iri, Term
 from fedkg.engine import linking
-from fedkg.errors import EndpointError, OfflineError
+from fedkg.errors import EndpointError, InputError, OfflineError
 from fedkg.graph.base import Graph
+from fedkg.graph.explored import ExploredGraph
 from fedkg.graph.hidden_edges import CountsHiddenEdges, HiddenEdges
+from fedkg.graph.shortest_paths import Bounds, Shortest, shortest
 
-__all__ = ["Checked", "candidates", "hidden", "surroundings", "verified"]
+__all__ = ["Checked", "candidates", "connected", "hidden", "surroundings", "verified"]
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -46,6 +48,22 @@ async def surroundings(
     terms = (term for part in near for edge in part.edges for term in edge.terms)
     names = await graph.labels(dict.fromkeys([match.iri, *terms]))
     return msgspec.structs.replace(match, label=names[match.iri]), near, names
+
+
+async def connected(
+    graph: Graph, start: str, end: str, bounds: Bounds
+) -> tuple[tuple[Match, Match], Shortest, Mapping[Term, str]]:
+    """The two entities, the shortest walks from one to the other, and the labels of all that stands on them.
+
+    Raises TopicError for a label that nothing has, and InputError where both are one entity.
+    """
+    first, last = [(await linking.given(graph, [entity]))[0] for entity in (start, end)]
+    if first.iri == last.iri:
+        raise InputError(f"{start[:100]!r} and {end[:100]!r} are one entity: {first.iri.value}")
+    walks = await shortest(ExploredGraph(graph), [first.iri], [last.iri], bounds)
+    terms = (term for path in walks.paths for edge in path.edges for leg in edge.walk for term in leg.terms)
+    names = await graph.labels(dict.fromkeys([first.iri, last.iri, *terms]))
+    return (first, last), walks, names
 
 
 async def hidden(

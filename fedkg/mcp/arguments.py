@@ -9,7 +9,9 @@ from fedkg.serve.records import MOST_EDGES, MOST_MATCHES
 __all__ = [
     "AnswerArguments",
     "NeighboursArguments",
+    "PathsArguments",
     "SearchArguments",
+    "SparqlArguments",
     "VerifyArguments",
 ]
 
@@ -18,7 +20,7 @@ Entity = Annotated[
     msgspec.Meta(min_length=1, max_length=500, description="IRI of the entity (as `search` returns it), or a label."),
 ]
 AnswerId = Annotated[
-    str, msgspec.Meta(min_length=1, max_length=20, description="The answer_id that `ask` returned, such as a1.")
+    str, msgspec.Meta(min_length=1, max_length=20, description="The answer_id of an earlier result, such as a1.")
 ]
 Skip = Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
 
@@ -42,6 +44,21 @@ class NeighboursArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=Tru
     ] = "both"
     limit: Annotated[int, msgspec.Meta(ge=1, le=MOST_EDGES, description="Most edges to return.")] = 50
     skip: Annotated[Skip, msgspec.Meta(description="Edges to leave out at the beginning, to read on.")] = 0
+
+
+class PathsArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Two entities, and how far apart they may be."""
+
+    start: Entity
+    end: Entity
+    hops: Annotated[int, msgspec.Meta(ge=1, le=6, description="Most steps of a path; more take longer.")] = 3
+
+
+class SparqlArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An answer of before, or one of its paths."""
+
+    answer_id: AnswerId
+    path: Annotated[int | None, msgspec.Meta(description="Number of one path; null: the whole answer.")] = None
 
 
 class AnswerArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -20,13 +20,17 @@ from fedkg.core.question import Kind, Match
 from fedkg.core.rendering import ADMITTED, SENTENCES
 from fedkg.core.terms import Iri, Term
 from fedkg.core.usage import Gap, Usage
-from fedkg.engine.documents import NeighboursDocument, VerifyDocument
+from fedkg.engine.chain_queries import ChainQuery
+from fedkg.engine.documents import NeighboursDocument, PathsDocument, VerifyDocument
 from fedkg.engine.lookup import Checked
+from fedkg.engine.proof_queries import ProofQuery
 
 __all__ = [
     "AskResult",
     "FoundEntities",
     "NeighboursResult",
+    "PathsResult",
+    "SparqlResult",
     "VerifyResult",
     "fitting",
     "safe",
@@ -306,6 +310,84 @@ class NeighboursResult(msgspec.Struct, frozen=True, omit_defaults=True):
             rest=f"call `neighbours` again with skip={seen}, or only one direction" if missing else "",
             hidden=sum(sum(part.hidden.values()) for part in document.hidden),
         )
+
+
+class PathsResult(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The shortest walks between two entities. Names and values are data from graphs.
+
+    `meaning` says how far they are all there are; `cut` says what was not looked at.
+    """
+
+    answer_id: str
+    start: FoundEntity
+    end: FoundEntity
+    meaning: str
+    paths: tuple[ProofPath, ...] = ()
+    cut: tuple[str, ...] = ()
+    paths_left_out: int = 0
+    rest: str = ""
+
+    @classmethod
+    def of(cls, name: str, document: PathsDocument, room: int) -> "PathsResult":
+        """As many of the walks as have at most `room` tokens."""
+        cut = tuple(safe(text, SENTENCE) for text in document.cut[:FEW])
+        ends = (FoundEntity.of(document.start), FoundEntity.of(document.end))
+        frame = cls(name, *ends, _reach(document), cut=cut)
+        room -= estimate(encode(frame).decode()) + REST
+        paths, _ = fitting((ProofPath.of(number, path.edges) for number, path in enumerate(document.paths)), room)
+        missing = len(document.paths) - len(paths)
+        rest = f"call `answer` with answer_id={name}, skip_paths={len(paths)}" if missing else ""
+        return msgspec.structs.replace(frame, paths=tuple(paths), paths_left_out=missing, rest=rest)
+
+
+def _reach(document: PathsDocument) -> str:
+    """What the walks, or that there are none, mean."""
+    if document.paths:
+        steps = len(document.paths[0].edges)
+        others = (
+            "there may be others, or shorter ones, since not all was looked at" if document.cut else "these are all"
+        )
+        return f"The shortest paths have {steps} {'step' if steps == 1 else 'steps'}; {others}."
+    if document.cut:
+        return f"No path of at most {document.hops} steps was found, but not all was looked at: this is no proof."
+    return f"The graph has no path of at most {document.hops} steps between them."
+
+
+class SparqlQuery(msgspec.Struct, frozen=True):
+    """A query for one endpoint; `edges` or `path` say what it is about.
+
+    purpose `ends`: all that the relations of that path lead to, rows (end). purpose `proof`: which of so many edges
+    of the proof the endpoint has, rows (i) with their numbers from 0.
+    """
+
+    endpoint: str
+    purpose: Literal["ends", "proof"]
+    query: str
+    path: int | None = None
+    edges: int = 0
+
+
+class SparqlResult(msgspec.Struct, frozen=True, omit_defaults=True):
+    """SPARQL that a user can run at the endpoints by themselves; nothing was sent.
+
+    A query of purpose `ends` need not return the answer alone: conditions that the path does not walk over are not in
+    it.
+    """
+
+    answer_id: str
+    queries: tuple[SparqlQuery, ...]
+    left_out: int = 0
+    rest: str = ""
+
+    @classmethod
+    def of(cls, name: str, chains: Sequence[ChainQuery], proofs: Sequence[ProofQuery], room: int) -> "SparqlResult":
+        """As many of the queries as have at most `room` tokens, those that find the ends first."""
+        ends = [SparqlQuery(query.endpoint, "ends", query.query, query.path) for query in chains]
+        checks = [SparqlQuery(query.endpoint, "proof", query.query, edges=query.edges) for query in proofs]
+        queries, _ = fitting([*ends, *checks], room - 2 * REST)
+        missing = len(ends) + len(checks) - len(queries)
+        rest = f"call `sparql_of` with answer_id={name} and the number of one path" if missing else ""
+        return cls(name, tuple(queries), missing, rest)
 
 
 class DoubtfulEdge(msgspec.Struct, frozen=True):

@@ -9,12 +9,13 @@ from importlib.metadata import version
 
 from fedkg.config.endpoint_spec import CachedEndpoint
 from fedkg.config.settings import masked
+from fedkg.core import deadline
 from fedkg.core.answer import DOCUMENT_VERSION, Answer
 from fedkg.core.events import Answered, Event
 from fedkg.core.question import Match
 from fedkg.core.terms import Direction
 from fedkg.core.usage import Usage
-from fedkg.engine.documents import MethodDocument, NeighboursDocument, VerifyDocument
+from fedkg.engine.documents import MethodDocument, NeighboursDocument, PathsDocument, VerifyDocument
 from fedkg.engine.proof_queries import ProofQuery, proof_queries
 from fedkg.errors import DocumentError, EndpointTimeoutError, MethodError, ProfileError
 from fedkg.methods import registry
@@ -29,6 +30,8 @@ __all__ = ["Desk"]
 
 LOOKING = 60.0
 """Seconds that a search, a neighbourhood and a verification may take."""
+ENOUGH = 50.0
+"""Seconds after which a search for paths ends with what it has."""
 
 
 class Desk:
@@ -101,6 +104,12 @@ class Desk:
             match, near, names = await self.session.neighbours(entity, directions)
             hidden = await self.session.hidden(match.iri, directions)
             return NeighboursDocument.of(match, near, names, hidden, limit)
+
+    async def paths(self, start: str, end: str, hops: int, client: str) -> PathsDocument:
+        """The shortest walks between two entities, as far as there is time."""
+        async with self._looking(client):
+            with deadline.within(ENOUGH):
+                return await self.session.paths(start, end, hops)
 
     async def verify(self, answer: Answer, client: str) -> VerifyDocument:
         """The edges of an answer, asked for again. Raises ProfileError for edges of endpoints that are not served."""

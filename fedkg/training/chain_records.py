@@ -22,12 +22,12 @@ from fedkg.engine.presentation import safe
 from fedkg.errors import FedkgError, InputError
 from fedkg.graph.base import Graph
 from fedkg.graph.explored import ExploredGraph
+from fedkg.graph.shortest_paths import Bounds, key, shortest
 from fedkg.reasoner.local.chain_texts import NamedStep, full_name, label_of
 from fedkg.reasoner.local.chains import outwards
 from fedkg.reasoner.local.likeness import covered
 from fedkg.reasoner.local.typed_names import beside
 from fedkg.training.examples import answer_term, topic_iris
-from fedkg.training.shortest_paths import Bounds, key, shortest
 
 __all__ = ["ChainRecipe", "ChainRecord", "best_walk", "chain_record", "f1", "named", "relations_around", "walked"]
 

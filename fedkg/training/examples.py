@@ -21,18 +21,19 @@ from fedkg.bench.run.runner import with_graph
 from fedkg.config.settings import Settings
 from fedkg.core import deadline
 from fedkg.core.path import PartialPath
-from fedkg.core.terms import DirectedRelation, Iri, Literal, Term
+from fedkg.core.terms import Iri, Literal, Term
 from fedkg.core.usage import Usage
 from fedkg.engine.completion import complete
 from fedkg.engine.presentation import path_text, relation_candidate, safe, shown_terms
 from fedkg.errors import FedkgError, InputError
 from fedkg.graph.base import Graph
 from fedkg.graph.explored import ExploredGraph
+from fedkg.graph.shortest_paths import Bounds, key, shortest
 from fedkg.reasoner import path_format
 from fedkg.reasoner.path_format import Format
 from fedkg.session import Session
+from fedkg.sparql.property_path import property_path
 from fedkg.training.record_file import RecordFile
-from fedkg.training.shortest_paths import Bounds, key, shortest
 
 __all__ = [
     "Built",
@@ -43,7 +44,6 @@ __all__ = [
     "answer_term",
     "build",
     "precision",
-    "property_path",
     "topic_iris",
 ]
 
@@ -214,16 +214,3 @@ def precision(candidates: Iterable[Term], answers: Iterable[Term]) -> float:
     """The share of answers among all entities that a plan leads to; 0 where it leads nowhere (EPERM, Eq. 5)."""
     led_to, right = {key(term) for term in candidates}, {key(term) for term in answers}
     return len(led_to & right) / len(led_to) if led_to else 0.0
-
-
-def property_path(chain: Iterable[DirectedRelation]) -> str:
-    """The relations as a SPARQL 1.1 property path: `^<book author>/<spouse>`.
-
-    A mediator's two legs stand in brackets.
-    """
-    return "/".join(map(_leg, chain))
-
-
-def _leg(relation: DirectedRelation) -> str:
-    way = f"({relation.relation.text}/{relation.via.text})" if relation.via else relation.relation.text
-    return way if relation.direction == "out" else f"^{way}"

@@ -7,7 +7,7 @@ import pytest
 from fedkg.core.terms import Iri
 from fedkg.graph.explored import ExploredGraph
 from fedkg.graph.federated import FederatedGraph
-from fedkg.training.shortest_paths import Bounds, shortest
+from fedkg.graph.shortest_paths import Bounds, shortest
 from tests.support.federation import SAME, TABLE, MakeMember
 
 A, P, Q = Iri("http://x/a"), Iri("http://x/r/p"), Iri("http://x/r/q")

@@ -9,9 +9,21 @@ from fedkg.core.encoding import encode
 from fedkg.core.question import Match
 from fedkg.core.terms import Iri, Literal, Qualifier, Through
 from fedkg.core.usage import Usage
-from fedkg.engine.documents import NeighboursDocument, VerifyDocument
+from fedkg.engine.chain_queries import ChainQuery
+from fedkg.engine.documents import NeighboursDocument, PathsDocument, VerifyDocument
 from fedkg.engine.lookup import Checked
-from fedkg.mcp.results import AskResult, Fact, FoundEntities, NeighboursResult, VerifyResult, fitting, safe
+from fedkg.engine.proof_queries import ProofQuery
+from fedkg.mcp.results import (
+    AskResult,
+    Fact,
+    FoundEntities,
+    NeighboursResult,
+    PathsResult,
+    SparqlResult,
+    VerifyResult,
+    fitting,
+    safe,
+)
 
 HIDDEN = "Ann\u202e\x1b[2J\u200b\U000e0041"
 
@@ -116,6 +128,40 @@ def test_neighbours_can_be_read_on() -> None:
     assert shown.left_out == 150 - 10 - len(shown.edges)
     assert f"skip={10 + len(shown.edges)}" in shown.rest
     assert NeighboursResult.of(document([edge(1)], 0), 0, 1_000).rest == ""
+
+
+@pytest.mark.parametrize(
+    ("count", "cut", "meaning"),
+    [
+        (1, (), "The shortest paths have 1 step; these are all."),
+        (1, ("5 entities around x were not expanded",), "there may be others"),
+        (0, (), "The graph has no path of at most 2 steps"),
+        (0, ("5 entities around x were not expanded",), "this is no proof"),
+    ],
+)
+def test_paths_say_how_far_they_are_all(count: int, cut: tuple[str, ...], meaning: str) -> None:
+    """That there is no path is said only where all was looked at."""
+    ends = Match(Iri("http://x/land"), "Land", 1.0), Match(Iri("http://x/city/0"), "City 0", 1.0)
+    shown = PathsResult.of("a1", PathsDocument(*ends, 2, answer(count).paths, cut), 1_000)
+    assert meaning in shown.meaning
+    assert (len(shown.paths), shown.cut) == (count, cut)
+
+
+def test_many_paths_can_be_read_on() -> None:
+    """With the tool for answers, under the name that the paths were kept."""
+    ends = Match(Iri("http://x/land"), "Land", 1.0), Match(Iri("http://x/city/0"), "City 0", 1.0)
+    shown = PathsResult.of("a3", PathsDocument(*ends, 2, answer(99).paths), 1_000)
+    assert tokens(shown) <= 1_000
+    assert shown.rest == f"call `answer` with answer_id=a3, skip_paths={99 - shown.paths_left_out}"
+
+
+def test_queries_that_have_no_room_are_counted() -> None:
+    """Those that find the ends come first, and the rest says how to get those of one path."""
+    chains = [ChainQuery("pets", number, "SELECT ?end WHERE { <a> <b> ?end } " * 9) for number in range(30)]
+    shown = SparqlResult.of("a1", chains, [ProofQuery("pets", 3, "SELECT ?i WHERE { }")], 1_000)
+    assert tokens(shown) <= 1_000
+    assert (shown.queries[0].purpose, shown.left_out + len(shown.queries)) == ("ends", 31)
+    assert "number of one path" in shown.rest
 
 
 def test_a_search_has_room_for_some() -> None:

@@ -86,3 +86,41 @@ def test_descriptions_are_short_and_say_when(box: MakeBox) -> None:
     tools = box().tools.values()
     assert all(150 < len(tool.description) < 900 for tool in tools if tool.name != "answer")
     assert sum(len(json.dumps(tool.description)) for tool in tools) < 4_000
+
+
+async def test_paths_are_kept_as_an_answer(box: MakeBox) -> None:
+    """What connects two entities can be verified, and has its SPARQL, under the name that the result gives."""
+    tools = box()
+    async with tools.desk.session:
+        found = msgspec.to_builtins(await tools.call("paths", {"start": "Ann", "end": "Rex"}, ANYONE, silent))
+        checked = msgspec.to_builtins(await tools.call("verify", {"answer_id": "a1"}, ANYONE, silent))
+        queries = msgspec.to_builtins(await tools.call("sparql_of", {"answer_id": "a1"}, ANYONE, silent))
+        with pytest.raises(InputError, match="one entity"):
+            await tools.call("paths", {"start": "Ann", "end": "http://x/ann"}, ANYONE, silent)
+    assert found["answer_id"] == "a1"
+    assert found["meaning"] == "The shortest paths have 1 step; these are all."
+    assert [fact["object"] for path in found["paths"] for fact in path["facts"]] == ["Rex"]
+    assert checked["proven"]
+    assert [query["purpose"] for query in queries["queries"]] == ["ends", "proof"]
+
+
+async def test_one_path_has_queries_of_its_own(box: MakeBox) -> None:
+    """By its number in the answer; a number that none has is refused."""
+    tools = box("sample")
+    arguments = {"question": "Who are the children of Marie Curie?"}
+    async with tools.desk.session:
+        await tools.call("ask", arguments, ANYONE, silent)
+        whole = msgspec.to_builtins(await tools.call("sparql_of", {"answer_id": "a1"}, ANYONE, silent))["queries"]
+        one = msgspec.to_builtins(await tools.call("sparql_of", {"answer_id": "a1", "path": 1}, ANYONE, silent))[
+            "queries"
+        ]
+        with pytest.raises(InputError, match="no path 7"):
+            await tools.call("sparql_of", {"answer_id": "a1", "path": 7}, ANYONE, silent)
+    assert [(query["purpose"], query.get("path"), query["edges"]) for query in whole] == [
+        ("ends", 0, 0),
+        ("proof", None, 2),
+    ]
+    assert [(query["purpose"], query.get("path"), query["edges"]) for query in one] == [
+        ("ends", 1, 0),
+        ("proof", None, 1),
+    ]

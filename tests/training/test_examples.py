@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from fedkg.bench.data import definitions
 from fedkg.config.settings import Settings, load
-from fedkg.core.terms import DirectedRelation, Iri, Literal
+from fedkg.core.terms import Iri, Literal
 from fedkg.errors import DatasetError
-from fedkg.training.examples import Built, ExamplesRecord, Recipe, build, precision, property_path
+from fedkg.training.examples import Built, ExamplesRecord, Recipe, build, precision
 from fedkg.training.record_file import RecordFile
 
 GCR = Recipe("metaqa-2hop", "gcr", 2, 50, 0.5)
@@ -189,13 +189,6 @@ def test_values_are_compared_as_they_are_read() -> None:
     """A data set's year has no datatype, the graph's has."""
     years = [Literal("1973", "http://www.w3.org/2001/XMLSchema#gYear"), Iri("http://x/1")]
     assert precision(years, [Literal("1973")]) == 0.5
-
-
-def test_relations_are_a_property_path() -> None:
-    """Inverse steps and mediators as SPARQL writes them."""
-    p, q = Iri("http://x/p"), Iri("http://x/q")
-    chain = [DirectedRelation(p, "out"), DirectedRelation(q, "in"), DirectedRelation(p, "in", q)]
-    assert property_path(chain) == "<http://x/p>/^<http://x/q>/^(<http://x/p>/<http://x/q>)"
 
 
 async def test_the_gold_paths_of_a_benchmark_are_among_them(data: Path, tmp_path: Path) -> None:

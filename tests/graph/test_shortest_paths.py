@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from fedkg.core.meter import Meter
 from fedkg.core.path import Neighbourhood, PartialPath
 from fedkg.core.terms import Direction, Edge, Iri, Literal, Term
+from fedkg.graph import shortest_paths as module
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.explored import ExploredGraph
-from fedkg.training import shortest_paths as module
-from fedkg.training.shortest_paths import Bounds, Shortest, ShortestPathSearch, key, shortest
+from fedkg.graph.shortest_paths import Bounds, Shortest, ShortestPathSearch, key, shortest
 
 Make = Callable[..., SparqlGraph]
 Triple = tuple[int, int, int]
