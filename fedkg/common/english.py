@@ -28,13 +28,14 @@ class Sense(msgspec.Struct, frozen=True):
 class English(msgspec.Struct, frozen=True):
     """The word lists, most of them by roots: see the data file, whose parts are called alike.
 
-    `fillers`, `inverses` and `compounds` are as written. `kinds` maps a root to the kinds of answer that it names,
-    `asks` a question word to those that it asks for.
+    `fillers`, `symmetric`, `inverses` and `compounds` are as written. `kinds` maps a root to the kinds of answer that
+    it names, `asks` a question word to those that it asks for.
     """
 
     senses: tuple[Sense, ...]
     fillers: frozenset[str]
     agents: frozenset[str]
+    symmetric: frozenset[str]
     inverses: Mapping[str, str]
     compounds: Mapping[str, tuple[str, ...]]
     kinds: Mapping[str, frozenset[str]]
@@ -45,6 +46,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     families: tuple[str, ...]
     fillers: str
     agents: str
+    symmetric: tuple[str, ...]
     sense: tuple[dict[str, tuple[str, ...]], ...]
     inverses: dict[str, str]
     compounds: dict[str, tuple[str, ...]]
@@ -89,6 +91,7 @@ def english() -> English:
         tuple(Sense(_phrases(sense["names"]), _phrases(sense["words"])) for sense in file.sense),
         frozenset(file.fillers.split()),
         frozenset(roots(file.agents)),
+        frozenset(file.symmetric),
         file.inverses,
         file.compounds,
         {word: frozenset(named) for word, named in kinds.items()},

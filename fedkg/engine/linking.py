@@ -86,12 +86,13 @@ async def from_question(
     """
     candidates = await _candidates(graph, plan.mentions, plan.options, similar)
     linked = choose(question, candidates)
-    topics, spans = _distinct(linked.values()), ngrams(question)
+    topics, spans, unknown = _distinct(linked.values()), ngrams(question), list[str]()
     if not topics and spans:
         forms = _with_singulars(spans)
         candidates = await _described(graph, _longest(forms, await graph.search(forms, CANDIDATES)))
         exact = choose(question, candidates)
-        topics = await _whole(graph, question, _topics(question, exact), list(exact))
+        named = _named(exact) if plan.kind == "yesno" else _topics(question, exact)
+        topics = await _whole(graph, question, named, list(exact), unknown)
         candidates = {match.mention: candidates.get(match.mention, [match]) for match in topics}
     names = plan.mentions or _hinted(question, spans)
     if not topics and not plan.mentions:
@@ -100,7 +101,7 @@ async def from_question(
     if not topics:
         asked = " or ".join(repr(mention) for mention in plan.mentions) or repr(question[:80])
         raise await _unknown(graph, f"no entity of {graph.name} is called what the question names ({asked})", names)
-    for mention in plan.mentions:
+    for mention in (*plan.mentions, *unknown):
         if mention not in linked:
             warn(f"no entity of {graph.name} is known by the name {mention[:100]!r}; the walk starts without it")
             drop(mention)
@@ -113,11 +114,14 @@ def _with_singulars(spans: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(form for span in spans for form in (span, singular(span)) if form))
 
 
-async def _whole(graph: Graph, question: str, topics: Sequence[Match], known: Sequence[str]) -> list[Match]:
+async def _whole(
+    graph: Graph, question: str, topics: Sequence[Match], known: Sequence[str], unknown: list[str]
+) -> list[Match]:
     """The topics with the names of the question in whole, as far as they are known.
 
     `known` are all names in the question that something bears. A name of which only a part is known, or that is spelled
     otherwise, links loosely; where the question has proper names and none is known, words like "film" are no topics.
+    Proper names of which nothing is known are added to `unknown`.
     """
     linked = [msgspec.structs.replace(match, mention=as_written(match.mention, question)) for match in topics]
     written = names_in(question)
@@ -128,6 +132,7 @@ async def _whole(graph: Graph, question: str, topics: Sequence[Match], known: Se
         parts = [topic for topic in linked if covered(topic.mention, [name])]
         linked = [topic for topic in linked if topic not in parts]
         linked += [match] if match else [msgspec.structs.replace(topic, score=PART) for topic in parts]
+        unknown += [name] if not (match or parts) and _proper(name, question) else []
     proper = [name for name in written if _proper(name, question)]
     if proper and not any(_proper(match.mention, question) for match in linked):
         return []
@@ -351,6 +356,11 @@ def _topics(question: str, linked: Mapping[str, Match]) -> list[Match]:
     """Each entity once; where some are proper names, the others are what is asked about them: "city", "film"."""
     topics = _distinct(linked.values())
     return [match for match in topics if _proper(match.mention, question)] or topics
+
+
+def _named(linked: Mapping[str, Match]) -> list[Match]:
+    """Each entity once: what a question of yes or no names is compared, proper names and others."""
+    return [match for match in _distinct(linked.values()) if not common(match.mention)]
 
 
 def _hinted(question: str, spans: Sequence[str]) -> Sequence[str]:

@@ -28,6 +28,7 @@ TITLES = """
 :who rdfs:label "The Who"@en . :it rdfs:label "It"@en . :r2 rdfs:label "R2-D2"@en . :james rdfs:label "James"@en .
 :love rdfs:label "Dr. Strangelove or: How I Learned to Stop Worrying and Love the Bomb"@en .
 r:director rdfs:label "director"@en . :odyssey r:director :kubrick . :kubrick rdfs:label "Stanley Kubrick"@en .
+:malaria rdfs:label "malaria"@en .
 """
 
 
@@ -96,6 +97,24 @@ async def test_no_more_than_three_topics(titles: SparqlGraph) -> None:
     """A question that names many entities starts from the first of the longest."""
     question = "Stanley Kubrick, Marie Curie, James, Jobs and R2-D2?"
     assert names(await linking.from_question(titles, question, NO_PLAN)) == ["kubrick", "curie", "james"]
+
+
+async def test_a_name_that_nothing_bears_is_dropped_by_name(titles: SparqlGraph) -> None:
+    """Where another one links the walk starts without it, which is said; everyday words with capitals are no names."""
+    warnings, dropped = list[str](), list[str]()
+    question = "Which film did Stanley Kubrick and Quentin Zyxwv direct?"
+    linked = await linking.from_question(titles, question, NO_PLAN, warnings.append, drop=dropped.append)
+    assert names(linked) == ["kubrick"]
+    assert dropped == ["Quentin Zyxwv"]
+    assert "Quentin Zyxwv" in warnings[0]
+
+
+async def test_what_a_question_of_yes_or_no_names_is_compared(titles: SparqlGraph) -> None:
+    """Also where it is no proper name; of other questions that is what is asked for."""
+    question = "Did Stanley Kubrick die of malaria?"
+    plans = [Plan((), kind=kind) for kind in ("yesno", "entities")]
+    linked = [names(await linking.from_question(titles, question, plan)) for plan in plans]
+    assert linked == [["kubrick", "malaria"], ["kubrick"]]
 
 
 @pytest.mark.parametrize("kind", sorted(JUDGED))

@@ -11,7 +11,7 @@ from fedkg.reasoner.local.kinds import end_kinds, kinds_of
 from fedkg.reasoner.local.likeness import senses
 from fedkg.reasoner.local.typed_names import beside, owner
 
-__all__ = ["THING", "RelationChain", "RelationName", "chain_of", "outwards"]
+__all__ = ["THING", "RelationChain", "RelationName", "chain_of", "mirrored", "outwards"]
 
 DATE = re.compile(r"(?:\d{1,2} )?(?:[^\W\d]{3,9} )?\d{3,4}(?: BCE?)?|\d{1,4}[-./]\d{1,2}(?:[-./]\d{1,4})?")
 NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?", re.IGNORECASE)
@@ -82,6 +82,21 @@ def chain_of(candidate: PromptCandidate) -> RelationChain:
     typed = candidate.typed if any(candidate.typed) else ()
     first = owner(typed[-1]) if typed and ways[-1:] == ("in",) else ""
     return RelationChain(candidate.topic, names or candidate.relations, ways, _kinds(candidate, last, first), typed)
+
+
+def mirrored(chains: Sequence[RelationChain], best: int) -> list[int]:
+    """The places of the same steps the other way: a relation that holds both ways may be stated either way.
+
+    Of single steps alone: further on such a step leads back to where the walk came from.
+    """
+    chain = chains[best]
+    if len(chain.relations) != 1 or chain.relations[0] not in english().symmetric:
+        return []
+    return [
+        place
+        for place, other in enumerate(chains)
+        if (other.topic, other.relations) == (chain.topic, chain.relations) and other.directions != chain.directions
+    ]
 
 
 def outwards(relation: str, direction: Direction) -> tuple[str, Direction]:

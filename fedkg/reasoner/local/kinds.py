@@ -10,7 +10,7 @@ from fedkg.common.english import english, root
 from fedkg.embed.bm25 import words
 from fedkg.reasoner.local.wording import small
 
-__all__ = ["WantedKinds", "asked", "end_kinds", "fitting", "kinds_of"]
+__all__ = ["BROAD", "WantedKinds", "asked", "end_kinds", "fitting", "kinds_of"]
 
 NAMED = re.compile(
     r"\b(?:which|what|list|name|find|show me|give me|tell me)\b((?: (?:all|every|the|of|other|kinds? of|types? of))*)"
@@ -21,7 +21,9 @@ BEING = re.compile(r"\b(?:what|who) (?:is|are|was|were) (?:the |all |some )+((?:
 NUMBER = re.compile(r"\bhow (?:many|much|tall|high|long|old|big|large|far|heavy|wide|deep|fast)\b", re.IGNORECASE)
 QUESTION_WORD = re.compile(r"\b(who|whom|whose|where|when)\b", re.IGNORECASE)
 AUXILIARY = frozenset("is are was were did do does has have had can could will would".split())
-BY = re.compile(r"\bby$")
+CAUSE = frozenset({"cause"})
+BROAD = frozenset({"person", "organisation", "place", "work"})
+"""Kinds of which one thing may belong to another: a city to a country."""
 
 
 class WantedKinds(NamedTuple):
@@ -29,6 +31,11 @@ class WantedKinds(NamedTuple):
 
     kinds: frozenset[str] = frozenset()
     roots: frozenset[str] = frozenset()
+
+    @property
+    def narrow(self) -> frozenset[str]:
+        """The kinds that are as narrow as the noun."""
+        return self.kinds - BROAD
 
 
 @lru_cache(maxsize=1 << 12)
@@ -63,7 +70,8 @@ def _noun(text: str) -> str:
     """The root of the noun that heads the text: the last of the first words that name kinds, else its first word."""
     heads = _heads(text)
     first = next((place for place, head in enumerate(heads) if _of_noun(head)), len(heads))
-    known = list(itertools.takewhile(_of_noun, heads[first:]))
+    known = list(itertools.takewhile(lambda head: _of_noun(head) != CAUSE, heads[first + 1 :]))
+    known = heads[first : first + 1] + list(itertools.takewhile(_of_noun, known))  # "medicines cause": that is a verb
     return (known[-1:] or heads[:1] or [""])[0]
 
 
@@ -109,12 +117,14 @@ def _all_kinds() -> frozenset[str]:
 def fitting(wanted: WantedKinds, kinds: Iterable[str]) -> int:
     """1 where ends of these kinds are what is wanted, -1 where they are something else, 0 where that is not known.
 
-    A country is a place, but not what "which city" asks for: that is not known to be wrong, either.
+    A country is a place, but not what "which city" asks for. What no list has may be either.
     """
     have = frozenset(kinds)
     if not have or not (wanted.kinds or wanted.roots):
         return 0
-    if have & (wanted.roots or wanted.kinds):
+    if have & ((wanted.roots | wanted.narrow) or wanted.kinds):
         return 1
     known = have & _all_kinds()
+    if wanted.narrow and known - BROAD:
+        return -1
     return -1 if wanted.kinds and known and not have & wanted.kinds else 0

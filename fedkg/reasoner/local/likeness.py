@@ -64,7 +64,10 @@ def senses(relation: str) -> frozenset[int]:
 
 def covered(span: str, relation: str, beside: str = "") -> tuple[float, float]:
     """The part of the words of a span that a relation says, and of those of the relation that the span says."""
-    asked, named = _asked(span), _named(relation, beside)
+    asked, named = _asked(span), _named(relation)
+    more = _besides(beside) & asked.roots.keys() if beside else frozenset[str]()
+    if more:
+        named = named._replace(roots=dict.fromkeys(more, BESIDE) | named.roots)
     direct = asked.roots.keys() & named.roots.keys()
     senses = asked.senses.keys() & named.senses.keys()
     if not (direct or senses):
@@ -94,12 +97,16 @@ def _asked(span: str) -> _Parts:
 
 
 @lru_cache(maxsize=1 << 14)
-def _named(relation: str, beside: str = "") -> _Parts:
-    """The parts of a relation's name, and what its whole name says beside it."""
+def _named(relation: str) -> _Parts:
+    """The parts of a relation's name."""
     listed = words(relation)
     counts = dict.fromkeys(roots([word for word in listed if not small(word)]), 1.0)
-    counts = counts or dict.fromkeys(roots(listed), 1.0)
-    return _Parts(dict.fromkeys(roots(beside), BESIDE) | counts, _senses(roots(listed), named=True))
+    return _Parts(counts or dict.fromkeys(roots(listed), 1.0), _senses(roots(listed), named=True))
+
+
+@lru_cache(maxsize=1 << 14)
+def _besides(beside: str) -> frozenset[str]:
+    return frozenset(roots(beside))
 
 
 def _senses(every: tuple[str, ...], *, named: bool) -> dict[int, frozenset[str]]:

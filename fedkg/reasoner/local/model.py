@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 import msgspec
+import numpy as np
 
 from fedkg.common.bounded import BoundedDict
 from fedkg.common.normalize import content_words
@@ -40,7 +41,7 @@ from fedkg.reasoner.calls.plan import PlanCall
 from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
 from fedkg.reasoner.calls.relation_paths import RelationPathsCall
 from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
-from fedkg.reasoner.local.chains import RelationChain, RelationName, chain_of
+from fedkg.reasoner.local.chains import RelationChain, RelationName, chain_of, mirrored
 from fedkg.reasoner.local.confidence import Calibration, of_embedder
 from fedkg.reasoner.local.evidence import evidence, question_words, shared
 from fedkg.reasoner.local.likeness import likeness
@@ -228,7 +229,8 @@ class LocalModel:
             return Conclusion(evidence=features)
         if features.against and features.hops == 1:  # "Who did Pulp Fiction direct?": the other way round it is stated
             return Conclusion((offered[best].number,), evidence=features, confidence=0.0)
-        return self._sure(Conclusion((offered[best].number,), evidence=features))
+        taken = (best, *mirrored(chains, best))
+        return self._sure(Conclusion(tuple(offered[place].number for place in taken), evidence=features))
 
     def _sure(self, conclusion: Conclusion) -> Conclusion:
         """The conclusion with its confidence, where it has taken paths."""
@@ -304,7 +306,8 @@ class LocalModel:
         texts = [label for label, _ in names] + [" ".join(names[place][::-1]) for place in wholes]
         table = await self._similarity.table(spans, texts)
         alike = table[:, : len(names)].copy()
-        alike[:, wholes] = (1 - WHOLE) * alike[:, wholes] + WHOLE * table[:, len(names) :]
+        mixed = (1 - WHOLE) * alike[:, wholes] + WHOLE * table[:, len(names) :]
+        alike[:, wholes] = np.maximum(alike[:, wholes], mixed)
         return alike
 
     def _reading(self, question: str, topic: str, topics: tuple[str, ...]) -> Reading:

@@ -6,13 +6,14 @@ makes its span less like the relation, which also tells how long the chain has t
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fedkg.core.terms import Direction
 from fedkg.embed.base import Matrix
 from fedkg.reasoner.local.chains import THING, RelationChain, RelationName
 from fedkg.reasoner.local.directions import agrees, clash
@@ -35,6 +36,8 @@ FITTING, UNLIKE = 0.06, 0.15
 """Given where the ends are what is asked for; taken off where they are something else (tuned)."""
 PROMISE, BEGUN = 0.75, 0.3
 """How well the words that are left may yet be said by a further step, where those before are said so well (tuned)."""
+AGAIN = 0.25
+"""Taken off for a last step that leads from what is asked for to more of its kind (tuned)."""
 TYPES = frozenset({"type", "instance of"})
 UNREAD = np.float32(-np.inf)
 UNSAID = -1.0
@@ -121,7 +124,7 @@ class Reading:
         """Whether the step from the topic goes another way than the question says."""
         if not chain.directions or not clash(self.wording.role, chain.relations[0], chain.directions[0]):
             return 0
-        return int(worded(self.wording.rest, chain.relations[0]) > 0)
+        return int(worded(self.wording.beside, chain.relations[0]) > 0)
 
     def judged(
         self, likeness: Mapping[RelationName, Matrix], chains: Sequence[RelationChain], *, partly: bool = False
@@ -132,12 +135,33 @@ class Reading:
         relations unsaid.
         """
         fits, promises = self._read(likeness, chains, partly=partly)
+        there = {(chain.relations, chain.directions) for chain in chains if self._of_kind(chain.kinds)}
         return {
             chain: ChainJudgement(
-                fit, fit + self.bonus(chain), hope + self._begun(chain), self.fitting(chain), self.clashes(chain)
+                fit,
+                fit + self.bonus(chain) - AGAIN * self._again(chain, there),
+                hope + self._begun(chain),
+                self.fitting(chain),
+                self.clashes(chain),
             )
             for chain, fit, hope in zip(chains, fits, promises, strict=True)
         }
+
+    def _of_kind(self, kinds: frozenset[str]) -> bool:
+        """Whether ends are what the noun names that says what is asked for."""
+        return bool(self.wanted.roots and kinds & (self.wanted.roots | self.wanted.narrow))
+
+    def _again(self, chain: RelationChain, there: Collection[tuple[tuple[str, ...], tuple[Direction, ...]]]) -> bool:
+        """Whether the last relation is only said by the noun that names the kind of answer, and ends before it were so.
+
+        The countries that are members need no country of theirs.
+        """
+        if (chain.relations[:-1], chain.directions[:-1]) not in there:
+            return False
+        noun = [word for word in content(self.wording.rest) if word in self.wanted.roots]
+        rest = [word for word in content(self.wording.rest) if word not in self.wanted.roots]
+        last = chain.relations[-1]
+        return worded(" ".join(noun), last) > 0 and not worded(" ".join(rest), last)
 
     def _read(
         self, likeness: Mapping[RelationName, Matrix], chains: Sequence[RelationChain], *, partly: bool

@@ -24,6 +24,8 @@ WORD = re.compile(r"[^\W_]+")
 APPOSITION = re.compile(r"\b(?:the|an?) [\w-]+ $", re.IGNORECASE)  # "the film X": what X is, not what is asked of it
 FIRST = frozenset("'s a an are did do does is of the was were".split())
 """Words that say nothing where a span begins with them."""
+NEAR = 2
+"""Content words beside a topic that may say what it does."""
 MASK = "it"
 """What another topic becomes: a small word."""
 
@@ -61,6 +63,7 @@ class Wording:
         before, after = _around(_masked(question.replace("’", "'"), others, topic), topic)
         self.rest = f"{before} {after}"
         self.role = _role(before, after)
+        self.beside = _beside(before, after, self.role)
         self.orders = _orders(_compounded(before, "of"), _compounded(after, "'s"))
         self.whole = question
 
@@ -103,6 +106,14 @@ def _role(before: str, after: str) -> Role:
         return "owner"
     beside = _of_compound(after) or next((role for pattern, role in ROLES if pattern.search(before)), "")
     return beside or _of_verb(before, after)
+
+
+def _beside(before: str, after: str, role: Role) -> str:
+    """The words that the role is about: those that stand next to the topic, on the side that the role tells."""
+    left, right = _units(before)[-NEAR:], _units(after)[:NEAR]
+    forwards = after.startswith("'s") or role == "subject" or (role == "agent" and not BY.search(before))
+    words = right if forwards or _of_compound(after) else left
+    return " ".join(words or left or right)
 
 
 def _of_compound(after: str) -> Role:

@@ -3,7 +3,8 @@
 import pytest
 
 from fedkg.core.choice import PromptCandidate
-from fedkg.reasoner.local.chains import THING, RelationChain, chain_of
+from fedkg.core.terms import BOTH
+from fedkg.reasoner.local.chains import THING, RelationChain, chain_of, mirrored
 
 
 def test_the_chain_of_a_candidate_is_not_read_off_its_text() -> None:
@@ -73,3 +74,10 @@ def test_names_with_domain_and_type_say_more_than_labels() -> None:
     assert "organisation" in chain.kinds
     assert chain_of(PromptCandidate(1, "", ("student",), ("y",), topic="X", directions=("in",))) != chain
     assert chain.then(chain).before() == RelationChain("X", ("student",), ("in",), frozenset({THING}), typed)
+
+
+def test_a_relation_that_holds_both_ways_leads_both_ways() -> None:
+    """The same walk with its last step the other way, for relations that are symmetric alone."""
+    walks = [(name, way) for name in ("resembles", "treats") for way in BOTH]
+    chains = [chain_of(PromptCandidate(1, "", (name,), ("y",), topic="X", directions=(way,))) for name, way in walks]
+    assert [mirrored(chains, place) for place in range(4)] == [[1], [0], [], []]

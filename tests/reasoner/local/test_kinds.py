@@ -65,6 +65,14 @@ def test_ends_fit_or_not() -> None:
 
 
 def test_a_country_is_a_place_but_no_city() -> None:
-    """It is not known to be wrong, and not what was asked for."""
-    city = asked("Which city is X from?")
-    assert [fitting(city, kinds_of(name)) for name in ("big city", "country", "human")] == [1, 0, -1]
+    """What no list has is not known to be wrong, and not what was asked for; a town will do, a monarchy a country."""
+    city, country = asked("Which city is X from?"), asked("Which country is X from?")
+    types = ("big city", "town", "Commonwealth realm", "island", "human")
+    assert [fitting(city, kinds_of(name)) for name in types] == [1, 1, -1, 0, -1]
+    assert [fitting(country, kinds_of(name)) for name in types] == [-1, -1, 1, 0, -1]
+
+
+def test_a_verb_behind_the_noun_is_no_kind() -> None:
+    """What causes something is asked for by the noun before it; a cause is asked for alone."""
+    assert asked("Which medicines cause nausea?").kinds == {"drug"}
+    assert asked("What is the cause of death of X?").kinds == {"cause"}

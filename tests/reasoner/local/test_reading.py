@@ -175,3 +175,21 @@ def test_any_question_has_a_bounded_reading(question: str, topic: str) -> None:
     similarities = {("a", ""): np.ones(len(reading.spans), dtype=np.float32)}
     assert fits(reading, similarities, [("a",), ("a", "a")], partly=True)[0] == pytest.approx(1.0)
     assert all(UNSAID <= fit <= 1 for fit in fits(reading, similarities, [("a",), ("a",) * 20]))
+
+
+def test_the_noun_that_names_the_answer_is_no_further_step() -> None:
+    """The countries that are members have no country of theirs; other steps, and other kinds of ends, go on."""
+    reading = Reading("Which countries are members of X?", "X")
+    similarities = {(name, ""): np.ones(len(reading.spans), dtype=np.float32) for name in ("member of", "country")}
+    for types, again in (("monarchy", True), ("city", False)):
+        first = RelationChain("X", ("member of",), ("in",), kinds_of(types) | {THING})
+        chains = [first, first.then(RelationChain("", ("country",), ("out",)))]
+        short, long = reading.judged(similarities, chains).values()
+        assert (long.score - long.fit < short.score - short.fit - 0.2) is again
+
+
+def test_a_verb_that_is_not_the_relation_tells_no_direction() -> None:
+    """Who takes something is not asked what it causes."""
+    reading = Reading("What side effects may happen when I take X?", "X")
+    assert reading.clashes(RelationChain("X", ("causes side effect",), ("out",))) == 0
+    assert Reading("What causes X?", "X").clashes(RelationChain("X", ("causes side effect",), ("out",))) == 1
