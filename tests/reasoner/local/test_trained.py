@@ -89,7 +89,7 @@ async def test_the_best_chain_keeps_the_score_of_its_spans() -> None:
 
 async def test_a_question_about_several_topics_is_read_by_its_spans() -> None:
     """A scorer is trained on questions about one topic; this one is about two."""
-    paths = [candidate(1, ACTORS), msgspec.structs.replace(candidate(2, ("genre", "out")), topic="Alien")]
-    call = AnswerCall(f"{QUESTION} and Alien", Plan(("films",)), paths)
-    model = TrainedLocalModel(Scorer({}), Scorer({"starred actors": 0.9}), whole=10.0)
-    assert await model.ask(call) == await LocalModel(Scorer({})).ask(call)
+    candidates = [msgspec.structs.replace(candidate(1, ACTORS), topic="Alien"), candidate(2, ("genre", "out"))]
+    model = TrainedLocalModel(Scorer({}), Scorer({"genre …": 0.9}), whole=10.0)
+    call = BeamCall(f"{QUESTION} and Alien", Plan(("films",)), None, candidates, 1)
+    assert [choice.number for choice in await model.ask(call)] == [1]
