@@ -87,7 +87,11 @@ class Noting(LocalModel):
 
 
 class Robbed:
-    """A graph that returns no edge to the entities that are `gone`."""
+    """A graph that returns no edge to the entities that are `gone`, nor another by the same relation from there.
+
+    What else that relation leads to would be an answer, too: MetaQA has one node for all films of a name, and the
+    answers of one of them.
+    """
 
     def __init__(self, graph: Graph) -> None:
         self.name = graph.name
@@ -99,7 +103,8 @@ class Robbed:
         return [self._robbed(near) for near in await self._graph.neighbours(entities, direction)]
 
     def _robbed(self, near: Neighbourhood) -> Neighbourhood:
-        kept = tuple(edge for edge in near.edges if _key(edge.end) not in self.gone)
+        gone = {edge.walked for edge in near.edges if _key(edge.end) in self.gone}
+        kept = tuple(edge for edge in near.edges if edge.walked not in gone)
         return near if len(kept) == len(near.edges) else msgspec.structs.replace(near, edges=kept)
 
     async def labels(self, terms: Iterable[Term]) -> dict[Term, str]:
