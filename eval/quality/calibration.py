@@ -25,7 +25,9 @@ from fedkg.config.settings import Settings
 from fedkg.reasoner.local.confidence import FILE, OTHER, Calibration, written
 from fedkg.training.confidence_fit import Vector, fit
 
-THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.85, 0.875, 0.9, 0.925, 0.95)
+THRESHOLDS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.825, 0.85, 0.875, 0.9, 0.925, 0.95)
+MOST_WRONG = 0.05
+"""Share of the unmarked answers: what `guess_below` is chosen for."""
 DIAGONAL: dict[str, Sequence[tuple[float, float]]] = {"as it says": ((0.0, 0.0), (1.0, 1.0))}
 HEAD = """# How likely an answer of the model `local` is right: logistic regressions over the features that
 # fedkg/reasoner/local/confidence.py computes, a table for each family of embedders.
@@ -68,16 +70,25 @@ def judged(samples: Sequence[Sample], calibration: Calibration) -> list[Judged]:
 
 
 def held_out(samples: Sequence[Sample]) -> list[Judged]:
-    """The tuning samples of each graph with weights that were fitted on those of the other graphs."""
-    tuning = [one for one in samples if one.half == "tuning"]
-    graphs = sorted({graph(one) for one in tuning})
+    """The samples of each graph with weights that were fitted on the tuning halves of the other graphs."""
     return [
         each
-        for name in graphs
+        for name in sorted({graph(one) for one in samples})
         for each in judged(
-            [one for one in tuning if graph(one) == name], fitted(usable(one for one in tuning if graph(one) != name))
+            [one for one in samples if graph(one) == name],
+            fitted(usable(one for one in samples if one.half == "tuning" and graph(one) != name)),
         )
     ]
+
+
+def threshold(kept: Iterable[Sequence[Sample]]) -> float:
+    """The least threshold with at most `MOST_WRONG` of the unmarked answers wrong; the last one where none has.
+
+    By the tuning halves, each graph with weights of the others. `kept` has the samples by embedder.
+    """
+    folds = [one for samples in kept for one in held_out([each for each in samples if each.half == "tuning"])]
+    figures = {at: standings(folds, at, 0.0).get("unmarked", 0.0) for at in THRESHOLDS}
+    return next((at for at, right in figures.items() if right >= 1 - MOST_WRONG), THRESHOLDS[-1])
 
 
 def graph(sample: Sample) -> str:
@@ -94,6 +105,7 @@ def standings(all_: Sequence[Judged], guess: float, refuse: float) -> dict[str, 
     sure = {id(one) for one in unmarked}
     shares: dict[str, list[float]] = {
         "unmarked": [one.sample.right for one in unmarked],
+        "unmarked hit": [float(one.sample.hit) for one in unmarked],
         "refused": [float(id(one) not in sure) for one in lacking],
         "answerable": [one.sample.right if one in answers else 0.0 for one in there],
         "answerable without refusing": [one.sample.right for one in there],
@@ -164,6 +176,7 @@ def run(chosen: argparse.Namespace) -> None:
                 lines[f"{embedder}, {part}"] = points
     tables.append(table(OTHER, [one for samples in kept.values() for one in samples]))
     report.attach("md", page(report.figures))
+    report.add("guess_below", {"chosen on the tuning halves": threshold(kept.values())})
     report.attach("svg", curves("Reliability", "confidence", "share of right answers", lines | DIAGONAL))
     if chosen.write:
         (folder("models") / FILE).write_text(HEAD + "\n".join(tables), encoding="utf-8")
@@ -210,6 +223,7 @@ COLUMNS = {
     "questions": "questions",
     "unmarked answers": "unmarked answers",
     "right of the unmarked": "unmarked",
+    "with a right one": "unmarked hit",
     "unanswerable refused or marked": "refused",
     "right of the answerable": "answerable",
     "without refusing": "answerable without refusing",

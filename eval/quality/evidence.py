@@ -52,8 +52,8 @@ ROBBED = 3
 class Sample(msgspec.Struct, frozen=True, kw_only=True):
     """One question that was asked: the evidence for its answer, and how right that is, in 0..1.
 
-    `lacking` is what the graph lacks, `answered` whether there was an answer that was not refused whatever the weights,
-    `marked` whether it had a caveat already.
+    `hit` tells whether any part of it is right. `lacking` is what the graph lacks, `answered` whether there was an
+    answer that was not refused whatever the weights, `marked` whether it had a caveat already.
     """
 
     set: str
@@ -63,6 +63,7 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
     answered: bool = True
     marked: bool = False
     right: float = 0.0
+    hit: bool = False
     evidence: ChainEvidence | None = None
 
 
@@ -160,6 +161,7 @@ class Asking(msgspec.Struct, frozen=True):
         if record.error and not record.error.startswith("TopicError"):
             print(record.id, record.error)
         lacking = "answer" if taken else question.unanswerable
+        scored = score(record)
         return Sample(
             set=part.set,
             half=part.half,
@@ -167,7 +169,8 @@ class Asking(msgspec.Struct, frozen=True):
             lacking=lacking,
             answered=bool(record.answers) and self.model.latest.confidence != 0.0,
             marked=bool(record.caveats),
-            right=0.0 if lacking else score(record).accuracy,
+            right=0.0 if lacking else scored.accuracy,
+            hit=not lacking and scored.hit > 0,
             evidence=self.model.latest.evidence,
         )
 

@@ -2,7 +2,18 @@
 
 import pytest
 
-from eval.quality.calibration import Judged, bins, error, fitted, held_out, standings, table, weighted
+from eval.quality.calibration import (
+    THRESHOLDS,
+    Judged,
+    bins,
+    error,
+    fitted,
+    held_out,
+    standings,
+    table,
+    threshold,
+    weighted,
+)
 from eval.quality.evidence import Sample
 from fedkg.core.choice import ChainEvidence
 
@@ -10,10 +21,10 @@ from fedkg.core.choice import ChainEvidence
 def sample(score: float, right: float, name: str = "metaqa-1hop", *, lacking: str = "", half: str = "tuning") -> Sample:
     """An answer with this score."""
     evidence = ChainEvidence(1, score=score, hops=1, ends=1)
-    return Sample(set=name, half=half, id="", lacking=lacking, right=right, evidence=evidence)
+    return Sample(set=name, half=half, id="", lacking=lacking, right=right, hit=right > 0, evidence=evidence)
 
 
-RISING = [sample(place / 40, float(place % 4 < place // 10)) for place in range(40)]
+RISING = [sample(place / 40, float(place % 4 < place // 10)) for place in range(40)] * 10
 
 
 def test_confidence_rises_with_what_was_right() -> None:
@@ -28,7 +39,9 @@ def test_confidence_rises_with_what_was_right() -> None:
 
 def test_a_feature_does_not_count_the_wrong_way() -> None:
     """Where better scores were wrong more often the score is left out."""
-    assert "score" not in fitted([sample(1 - place / 40, one.right) for place, one in enumerate(RISING)]).weights
+    assert (
+        "score" not in fitted([sample(1 - place / 40, one.right) for place, one in enumerate(RISING[:40])] * 10).weights
+    )
 
 
 def test_sets_count_alike() -> None:
@@ -41,10 +54,20 @@ def test_sets_count_alike() -> None:
 
 def test_each_graph_is_held_out() -> None:
     """Its confidences come from weights of the others: where these were never right, it has none."""
-    there = [sample(place / 40, 0.0, "pathquestion-2h") for place in range(40)]
+    there = [sample(place / 40, 0.0, "pathquestion-2h") for place in range(40)] * 10
     sure = {one.sample.set: one.confidence for one in held_out([*RISING, *there]) if one.sample.evidence}
     assert sure["metaqa-1hop"] < 0.05
     assert sure["pathquestion-2h"] > 0.5
+
+
+def test_the_threshold_is_chosen_on_tuning_halves_of_graphs_that_were_not_fitted_on() -> None:
+    """The least by which one of twenty unmarked answers is wrong at most; test halves do not count. Else the last."""
+    other = [sample(one.evidence.score, one.right, "pathquestion-2h") for one in RISING if one.evidence]
+    wrong = [sample(0.9, 0.0, half="test")] * 100
+    sure = [sample(0.9, 1.0, name) for name in ("metaqa-1hop", "pathquestion-2h")] * 400
+    least = threshold([[*RISING, *other, *sure, *wrong]])
+    assert THRESHOLDS[0] <= least < THRESHOLDS[-1]
+    assert threshold([[*RISING, *other]]) == THRESHOLDS[-1]
 
 
 def test_figures_by_threshold() -> None:
@@ -63,6 +86,7 @@ def test_figures_by_threshold() -> None:
         "questions": 7,
         "unmarked answers": 3,
         "unmarked": 0.333,
+        "unmarked hit": 0.333,
         "refused": 0.5,
         "answerable": 0.6,
         "answerable without refusing": 0.8,

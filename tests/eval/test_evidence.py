@@ -21,6 +21,20 @@ async def test_a_robbed_graph_returns_no_edge_to_what_is_gone(pets: Path) -> Non
     assert set(before.edges) - set(after.edges) == set(before.edges[:1])
 
 
+async def test_a_robbed_graph_has_no_other_answer(pets: Path) -> None:
+    """What else the relation to an answer leads to from the same entity is gone with it; other relations stay."""
+    more = "".join(f"<http://x/ann> <http://x/{name}> <http://x/tom> .\n" for name in ("has_pet", "likes"))
+    pets.write_text(pets.read_text() + more)
+    async with session_of(pets) as owner:
+        graph = Robbed(await owner.graph())
+        [ann] = (await graph.search(["Ann"]))["Ann"]
+        [before] = await graph.neighbours([ann.iri], "out")
+        graph.gone = {"http://x/rex"}
+        [after] = await graph.neighbours([ann.iri], "out")
+    assert {edge.relation.value for edge in set(before.edges) - set(after.edges)} == {"http://x/has_pet"}
+    assert {edge.relation.value for edge in after.edges if isinstance(edge.end, Iri)} == {"http://x/likes"}
+
+
 async def test_the_evidence_of_an_answer_is_noted(pets: Path) -> None:
     """The latest conclusion of the model is that of the question asked last."""
     model = Noting(Bm25Similarity())
