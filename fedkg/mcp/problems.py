@@ -8,7 +8,7 @@ from fedkg.errors import FedkgError, OverLimitError
 from fedkg.mcp.results import safe
 from fedkg.serve.records import told
 
-__all__ = ["ToolProblem", "problem", "unusable"]
+__all__ = ["LONGEST", "ToolProblem", "problem", "unusable"]
 
 HINTS = {
     "TopicError": "call `search` with the name, and pass the IRI that fits as a topic or entity",
@@ -23,6 +23,7 @@ HINTS = {
 }
 """What helps, by the nearest of an error's classes; the others tell it themselves."""
 LONGEST = 500
+"""Most characters of a message, and of a hint."""
 
 
 class ToolProblem(msgspec.Struct, frozen=True, omit_defaults=True):

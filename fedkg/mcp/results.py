@@ -11,6 +11,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 from fedkg.common.one_line import line
+from fedkg.common.plain_text import plain
 from fedkg.common.tokens import estimate
 from fedkg.core.answer import Answer
 from fedkg.core.caveat import Caveat
@@ -46,8 +47,8 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 
 def safe(text: str, limit: int = LABEL) -> str:
-    """Text from outside as one bounded line, without control, invisible and direction-changing characters."""
-    return str(line(text, limit))
+    """Text from outside as one bounded line, without terminal sequences, control, invisible and turning characters."""
+    return str(line(plain(text, limit), limit))
 
 
 def fitting(items: Iterable[T], room: int) -> tuple[list[T], int]:
@@ -203,12 +204,12 @@ class AskResult(msgspec.Struct, frozen=True, omit_defaults=True):
     answer. `answers_left_out` and `paths_left_out` are not shown here; `rest` says how to get them.
     """
 
-    answer_id: str
     question: str
     kind: Kind
     status: Status
     meaning: str
     cost: QuestionCost
+    answer_id: str = ""
     answers: tuple[FoundAnswer, ...] = ()
     caveats: tuple[Admission, ...] = ()
     paths: tuple[ProofPath, ...] = ()
@@ -248,12 +249,12 @@ class AskResult(msgspec.Struct, frozen=True, omit_defaults=True):
     def _frame(cls, name: str, answer: Answer) -> "AskResult":
         """All but the answers and paths."""
         return cls(
-            name,
             safe(answer.question, VALUE),
             answer.kind,
             answer.status,
             SENTENCES[answer.status],
             QuestionCost.of(answer.usage),
+            name,
             caveats=tuple(map(Admission.of, answer.caveats[: 2 * FEW])),
             confidence=answer.confidence,
             closest=tuple(safe(value.value) for value in answer.closest[:FEW]),
