@@ -16,7 +16,7 @@ export function answerView(answer, buttons) {
     element("p", { class: "asked" }, outside(plain(answer.question, 4_000))),
     element("p", { class: `outcome ${answer.status}` }, t(`status.${answer.status}`)),
     answer.answers.length ? values(answer, guess) : "",
-    confidence(answer, guess),
+    confidence(answer),
     caveats(answer),
     closest(answer),
     missing(answer),
@@ -48,10 +48,10 @@ function badge(name, key) {
   return element("span", { class: `badge ${name}` }, t(key));
 }
 
-function confidence({ confidence: share, answers }, guess) {
+function confidence({ confidence: share, answers, settings }) {
   if (share === null || !answers.length) return "";
   const text = t("answer.confidence", { share: percent(share) });
-  const bar = element("meter", { min: 0, max: 1, value: share, class: guess ? "low" : "high", "aria-label": text });
+  const bar = element("meter", { min: 0, max: 1, value: share, high: settings.guess_below, optimum: 1, "aria-label": text });
   return element("p", { class: "confidence" }, bar, ` ${text}`);
 }
 

@@ -55,7 +55,7 @@ function terms(rows) {
 function named(text, labels) {
   const { kind, value } = term(text);
   const name = nameOf(text, labels);
-  return kind === "iri" ? [link(value, name), " ", element("bdi", { class: "muted small" }, plain(value, 300))] : outside(plain(value, 1_000));
+  return kind === "iri" ? [link(value, name), " ", element("bdi", { class: "muted small" }, plain(value, 300))] : outside(name, { title: plain(value, 1_000) });
 }
 
 function near(document, look) {

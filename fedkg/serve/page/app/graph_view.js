@@ -44,10 +44,11 @@ export class GraphView {
 
   /** The paths from left to right, or from above where the box is narrow. */
   arrange() {
-    const direction = this.graph.width() > 560 ? "rightward" : "downward";
-    const roots = this.graph.nodes(".topic");
-    const layout = { name: "breadthfirst", direction, roots, spacingFactor: 1.3, padding: 24, animate: false };
-    this.graph.layout(layout).run();
+    const [width, height] = [this.graph.width(), this.graph.height()];
+    const direction = width > 560 ? "rightward" : "downward";
+    const boundingBox = { x1: 0, y1: 0, w: width, h: height };
+    const options = { direction, boundingBox, roots: this.graph.nodes(".topic"), spacingFactor: 1, avoidOverlap: true };
+    this.graph.layout({ name: "breadthfirst", fit: false, animate: false, ...options }).run();
     this.fit();
   }
 

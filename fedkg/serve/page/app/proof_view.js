@@ -10,6 +10,7 @@ import { t } from "./texts.js";
 
 const NEIGHBOURS = 100;
 const DRAWN = 12;
+const MANY = 6;
 
 /** Shows the proof of an answer in a section. */
 export class ProofView {
@@ -18,7 +19,7 @@ export class ProofView {
     this.titles = titles;
     this.proof = new Proof(answer);
     this.near = new Map();
-    this.box = element("div", { class: "canvas", id: "graph", role: "img" });
+    this.box = element("div", { class: answer.paths.length > MANY ? "canvas tall" : "canvas", id: "graph", role: "img" });
     this.note = element("p", { class: "muted small" });
     this.tools = element("p", { class: "buttons tools" });
     this.details = element("div", { class: "details", role: "region", id: "details" });
@@ -32,7 +33,7 @@ export class ProofView {
 
   /** Writes all texts, also when the language has changed. */
   texts() {
-    this.heading.textContent = t("proof.heading");
+    this.heading.textContent = t(this.answer.answers.length ? "proof.heading" : "proof.paths");
     this.box.setAttribute("aria-label", t("proof.drawing"));
     this.details.setAttribute("aria-label", t("proof.details"));
     const tools = [["fit", () => this.graph?.fit()], ["larger", () => this.graph?.zoom(1.25)], ["smaller", () => this.graph?.zoom(0.8)]];

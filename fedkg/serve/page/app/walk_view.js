@@ -7,6 +7,7 @@ import { number, t } from "./texts.js";
 import { usageMeters } from "./usage_meters.js";
 
 const SHOWN = 5;
+const MOST_SHOWN = 8;
 const LINE = 300;
 
 /** Draws a walk's events into a section, one after the other. */
@@ -112,15 +113,13 @@ export class WalkView {
     return [...this.depths.values()].pop() ?? this.group("plan", t("walk.plan"));
   }
 
-  /** A list of candidates; all but the first are folded away. */
+  /** A list of candidates; all but the first are folded away, but those that are taken come to the others. */
   candidates(depth, heading, steps, scores) {
     const items = steps.map((step, index) => this.candidate(depth, step, scores[index], Math.max(...scores, 0.001)));
     const group = depth === undefined ? this.last() : this.group(depth);
-    group.append(element("p", { class: "heading" }, heading), element("ol", { class: "candidates" }, items.slice(0, SHOWN)));
-    const more = items.slice(SHOWN);
-    if (!more.length) return;
-    const summary = element("summary", {}, t("more", { n: more.length }));
-    group.append(element("details", {}, summary, element("ol", { class: "candidates", start: SHOWN + 1 }, more)));
+    const first = element("ol", { class: "candidates" }, items.slice(0, SHOWN));
+    group.append(element("p", { class: "heading" }, heading), first);
+    if (items.length > SHOWN) group.append(folded(items.slice(SHOWN)));
   }
 
   candidate(depth, step, score, best) {
@@ -138,8 +137,24 @@ export class WalkView {
     const marks = this.lines.get(`${depth} ${step}`);
     marks.replaceChildren(element("span", { class: `mark ${state}` }, t(`walk.mark.${state}`)));
     marks.closest("li").classList.add("taken");
-    if (marks.closest("details")) marks.closest("details").open = true;
+    unfold(marks.closest("li"));
   }
+}
+
+function folded(items) {
+  const summary = element("summary", {}, t("more", { n: items.length }));
+  return element("details", {}, summary, element("ol", { class: "candidates" }, items));
+}
+
+/** Takes an item out of its fold, into the list before it, where there is room. */
+function unfold(item) {
+  const fold = item.closest("details");
+  const list = fold?.previousElementSibling;
+  if (!fold || list.children.length >= MOST_SHOWN) return;
+  list.append(item);
+  const left = fold.querySelectorAll("li").length;
+  fold.querySelector("summary").textContent = t("more", { n: left });
+  fold.hidden = left === 0;
 }
 
 function line(name, value) {
