@@ -83,6 +83,14 @@ def test_the_sample_graph_is_reached_through_its_profile(installed: Path, seen: 
     assert Path(seen["sample"]).is_file()
 
 
+def test_the_page_comes_along(installed: Path) -> None:
+    """Every file of it, its library's licence included: it works without a network."""
+    [source, copy] = (folder / "fedkg" / "serve" / "page" for folder in (ROOT, installed))
+    names = {path.relative_to(source) for path in source.rglob("*") if path.is_file()}
+    assert {path.relative_to(copy) for path in copy.rglob("*") if path.is_file()} == names
+    assert Path("vendor/cytoscape.LICENSE") in names
+
+
 def test_types_are_declared(installed: Path) -> None:
     """The wheel says that it is typed, and holds no tests."""
     assert (installed / "fedkg" / "py.typed").is_file()

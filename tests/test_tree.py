@@ -34,6 +34,7 @@ WHOLE = {
     "reasoner/test_injection.py": "hostile labels in every prompt",
     "sparql/test_engines_agree.py": "every dialect on every engine",
     "transport/test_bombs.py": "replies that are made to fill memory or time",
+    "serve/test_page.py": "the page in a browser",
     "test_bounds.py": "upper bounds of all numbers that files and options take",
     "test_cassettes.py": "what was recorded holds no secret",
     "test_extending.py": "docs/extending.md is executed",

@@ -68,11 +68,12 @@ function closest({ closest: near }) {
   return element("div", { class: "closest" }, element("h3", {}, t("answer.closest")), element("p", { class: "muted" }, t("answer.closest.text")), element("ul", {}, items));
 }
 
-/** Gaps of the walk, and warnings; each warning once. */
-function missing({ gaps, warnings }) {
+/** Gaps of the walk, and warnings: each once, without those that a caveat tells of. */
+function missing({ gaps, warnings, caveats: admitted }) {
+  const told = new Set(admitted.map(({ about }) => about));
   const lines = [
     ...gaps.map(({ endpoint, asked, reason }) => [outside(plain(endpoint)), ": ", english(plain(`${asked}: ${reason}`, 600))]),
-    ...[...new Set(warnings)].map((warning) => english(plain(warning, 1_000))),
+    ...[...new Set(warnings)].filter((warning) => !told.has(warning)).map((warning) => english(plain(warning, 1_000))),
   ];
   if (!lines.length) return "";
   const items = lines.map((line) => element("li", {}, line));

@@ -33,7 +33,7 @@ export function showOffer(offer) {
   const kinds = KINDS.map((kind) => choice(kind, t(`kind.${kind || "any"}`), kind === (chosen.kind ?? "")));
   byId("kind").replaceChildren(...kinds);
   const boxes = offer.endpoints.map((endpoint) => checkbox(endpoint, chosen.endpoints));
-  byId("endpoints").replaceChildren(byId("endpoints").querySelector("legend"), ...boxes);
+  byId("endpoints").querySelector("div").replaceChildren(...boxes);
   showExamples(offer);
 }
 
