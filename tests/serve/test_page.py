@@ -35,7 +35,7 @@ pytestmark = [
 ]
 MARIE = "Who are the children of Marie Curie?"
 PETS = "Which pet has Ann?"
-PHONE = {"viewport": {"width": 320, "height": 640}, "has_touch": True}
+PHONE: dict[str, Any] = {"viewport": {"width": 320, "height": 640}, "has_touch": True}
 POINT = """id => {
   const drawn = document.getElementById("graph")._cyreg.cy.getElementById(id);
   const {x, y} = drawn.isNode() ? drawn.renderedPosition() : drawn.renderedMidpoint();
@@ -368,7 +368,7 @@ async def test_a_kept_answer_has_an_address(browser: Browser, desk: MakeDesk) ->
             await expect(page.locator("#problem")).to_contain_text("The server has nothing of this name.")
 
 
-WINDOWS = {
+WINDOWS: dict[str, dict[str, Any]] = {
     "light": {},
     "dark": {"color_scheme": "dark"},
     "phone": {**PHONE, "locale": "de-DE"},
