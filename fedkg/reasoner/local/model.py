@@ -6,7 +6,8 @@ when no longer chain is said better, and answers with the tails of the best chai
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TypeVar
 
 import msgspec
@@ -46,6 +47,7 @@ from fedkg.reasoner.local.confidence import Calibration, of_embedder
 from fedkg.reasoner.local.evidence import evidence, question_words, shared
 from fedkg.reasoner.local.likeness import likeness
 from fedkg.reasoner.local.mention import as_named
+from fedkg.reasoner.local.parting import partings
 from fedkg.reasoner.local.reading import ChainJudgement, Reading, together
 from fedkg.reasoner.local.verdict import verdict
 
@@ -243,7 +245,7 @@ class LocalModel:
     ) -> ChainEvidence:
         """The evidence for the path at the place `best` with what takes likenesses."""
         chain = chain_of(paths[best])
-        spans = await self._likeness(self._reading(question, chain.topic, (chain.topic,)), [chain])
+        spans = await self._likeness(self._reading(question, chain.topic, (chain.topic,), question), [chain])
         weakest = min((float(spans[name].max()) for name in chain.names), default=0.0)
         words = question_words(question, paths)
         names = list(dict.fromkeys(name for path in paths for name in path.relations))
@@ -253,12 +255,29 @@ class LocalModel:
         return msgspec.structs.replace(known, left=left, weakest=weakest, said=said, elsewhere=elsewhere)
 
     async def _met(self, question: str, paths: Sequence[PromptCandidate]) -> list[ChainJudgement]:
-        """How well the chain of each path is said; of one that stands for several the mean of all."""
-        every = [(path, *path.also) for path in paths]
-        chains = list(dict.fromkeys(chain_of(path) for group in every for path in group))
+        """How well the chain of each path is said; of one that stands for several the mean of all.
+
+        Chains from several topics that meet are each said by their own part of the question.
+        """
+        every = [_meeting(path) for path in paths]
+        chains = list(dict.fromkeys(chain for group in every for chain in group))
         judged = dict(zip(chains, await self._judged(question, chains), strict=True))
-        means = [together([judged[chain_of(path)] for path in group]) for group in every]
+        means = [together([judged[chain] for chain in group]) for group in every]
+        several = [place for place, group in enumerate(every) if len({chain.topic for chain in group}) > 1]
+        for place, mean in zip(several, await self._parted(question, [every[place] for place in several]), strict=True):
+            means[place] = mean or means[place]
         return [_nameless(one) if set(path.tails) == {NO_NAME} else one for path, one in zip(paths, means, strict=True)]
+
+    async def _parted(self, question: str, groups: Sequence[tuple[RelationChain, ...]]) -> list[ChainJudgement | None]:
+        """How well chains that meet are said, by the best way to part the question; None where it is one part."""
+        best: list[ChainJudgement | None] = [None] * len(groups)
+        topics = tuple(dict.fromkeys(chain.topic for group in groups for chain in group))
+        for way in partings(question, topics):
+            chains = list(dict.fromkeys(chain for group in groups for chain in group))
+            judged = dict(zip(chains, await self._judged(question, chains, parts=way), strict=True))
+            means = [together([judged[chain] for chain in group]) for group in groups]
+            best = [mean if one is None else max(one, mean, key=_score) for one, mean in zip(best, means, strict=True)]
+        return best
 
     async def _weighted(
         self, question: str, tried: Sequence[tuple[tuple[int, ...], RelationChain]], *, partly: bool = False
@@ -279,13 +298,21 @@ class LocalModel:
         return [one.fit for one in await self._judged(question, chains, partly=partly)]
 
     async def _judged(
-        self, question: str, chains: Sequence[RelationChain], *, partly: bool = False
+        self,
+        question: str,
+        chains: Sequence[RelationChain],
+        *,
+        partly: bool = False,
+        parts: Mapping[str, str] = MappingProxyType({}),
     ) -> list[ChainJudgement]:
-        """How well each chain is said, and what else speaks for or against it."""
+        """How well each chain is said, and what else speaks for or against it.
+
+        `parts` are the words that are about each topic, where these are not all of the question.
+        """
         topics = list(dict.fromkeys(chain.topic for chain in chains))
         judged: dict[RelationChain, ChainJudgement] = {}
         for topic in topics:
-            reading = self._reading(question, topic, tuple(topics))
+            reading = self._reading(parts.get(topic, question), topic, tuple(topics), question)
             alike = [chain for chain in dict.fromkeys(chains) if chain.topic == topic]
             judged |= reading.judged(await self._likeness(reading, alike), alike, partly=partly)
         return [judged[chain] for chain in chains]
@@ -310,18 +337,28 @@ class LocalModel:
         alike[:, wholes] = np.maximum(alike[:, wholes], mixed)
         return alike
 
-    def _reading(self, question: str, topic: str, topics: tuple[str, ...]) -> Reading:
-        """The reading of a question about one of its topics; that of a question under way is there already."""
-        key = (question, topic, topics)
+    def _reading(self, text: str, topic: str, topics: tuple[str, ...], question: str) -> Reading:
+        """The reading of a question, or a part of it, about one topic; that of one under way is there already."""
+        key = (text, topic, topics)
         reading = self._readings.get(key)
         if reading is None:
-            reading = self._readings[key] = Reading(question, topic, topics)
+            reading = self._readings[key] = Reading(text, topic, topics, question)
         return reading
+
+
+def _score(judged: ChainJudgement) -> float:
+    return judged.score
 
 
 def _chains(question: str, candidates: Sequence[PromptCandidate]) -> list[RelationChain]:
     """The chains of the candidates, from their topics as the question names them."""
     return list(map(chain_of, as_named(question, candidates)))
+
+
+def _meeting(path: PromptCandidate) -> tuple[RelationChain, ...]:
+    """The chain of a path, and those that lead to the same ends from other topics: of the same kinds."""
+    chain = chain_of(path)
+    return (chain, *(chain_of(other)._replace(kinds=chain.kinds) for other in path.also))
 
 
 def _shared(best: Sequence[int], chains: Sequence[RelationChain], width: int) -> list[int]:

@@ -61,11 +61,14 @@ class ChainJudgement(NamedTuple):
 
 
 class Reading:
-    """A question about one topic; `others` are the names of further ones, which are no words of it."""
+    """A question about one topic; `others` are the names of further ones, which are no words of it.
 
-    def __init__(self, question: str, topic: str, others: Iterable[str] = ()) -> None:
+    Where it is a part of a question, that `whole` one tells what is asked for.
+    """
+
+    def __init__(self, question: str, topic: str, others: Iterable[str] = (), whole: str = "") -> None:
         self.wording = Wording(question, topic, others)
-        self.wanted = asked(question)
+        self.wanted = asked(whole or question)
         several = any(other != topic for other in others)
         self._same = SAME.search(self.wording.rest) is not None and not several
         orders = [_spans(order) for order in self.wording.orders] or [{(0, 1): question}]

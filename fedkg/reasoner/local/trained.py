@@ -7,7 +7,8 @@ chain keeps its score, and all that was tuned or fitted for the untrained model 
 too, lost more natural questions than it won.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from fedkg.embed.base import Similarity
 from fedkg.reasoner.local.chain_texts import chain_text, masked, steps
@@ -38,13 +39,18 @@ class TrainedLocalModel(LocalModel):
         self._whole = whole
 
     async def _judged(
-        self, question: str, chains: Sequence[RelationChain], *, partly: bool = False
+        self,
+        question: str,
+        chains: Sequence[RelationChain],
+        *,
+        partly: bool = False,
+        parts: Mapping[str, str] = MappingProxyType({}),
     ) -> list[ChainJudgement]:
         """How like the question each chain is, as a whole and as a beginning, and how well its spans say it.
 
         By its spans alone where several topics are named: the scorer is trained on questions about one.
         """
-        spans = await super()._judged(question, chains, partly=partly)
+        spans = await super()._judged(question, chains, partly=partly, parts=parts)
         if len({chain.topic for chain in chains}) > 1:
             return spans
         whole, begun = await self._likenesses(question, chains)
