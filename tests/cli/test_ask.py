@@ -39,6 +39,11 @@ def test_a_guess_is_marked_and_less_is_refused(cli: Cli, graph: Path, strict: tu
     guess = cli("ask", CAPITAL, "-e", graph, "--settings", file, *strict)
     assert guess.exit_code == (5 if strict else 0)
     assert guess.stdout.splitlines()[1].startswith("caveat: the answer is a guess: its confidence is 0.")
+    told = cli("ask", CAPITAL, "-e", graph, "--settings", file, "--json", *strict)
+    assert (told.exit_code, [caveat.kind for caveat in decode_answer(told.stdout.encode()).caveats]) == (
+        guess.exit_code,
+        [CaveatKind.GUESS],
+    )
     file.write_text("guess_below = 1.0\nrefuse_below = 1.0\n")
     refused = cli("ask", CAPITAL, "-e", graph, "--settings", file, *strict)
     assert refused.exit_code == 1
