@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from fedkg.config.settings import Budget, SearchSettings, Settings, Ttl
     from fedkg.core.answer import Answer
     from fedkg.core.caveat import Caveat, CaveatKind
+    from fedkg.core.conversation import Turn
     from fedkg.core.events import (
         Answered,
         Chosen,
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from fedkg.core.usage import Gap, ModelCall, Usage
     from fedkg.display.walk_progress import NotebookProgress
     from fedkg.embed.base import Embedder, Similarity
+    from fedkg.engine.conversation import FollowUp
     from fedkg.engine.documents import PathsDocument
     from fedkg.engine.estimate import Cost, Estimate
     from fedkg.engine.lookup import Checked
@@ -107,6 +109,7 @@ __all__ = [
     "FedkgError",
     "Fetched",
     "Finding",
+    "FollowUp",
     "Gap",
     "Grade",
     "Graph",
@@ -160,6 +163,7 @@ __all__ = [
     "TranscriptSink",
     "Transport",
     "Ttl",
+    "Turn",
     "Usage",
     "Verified",
     "Warned",
@@ -179,6 +183,7 @@ PLACES = {
     "fedkg.config.settings": "Budget SearchSettings Settings Ttl",
     "fedkg.core.answer": "Answer",
     "fedkg.core.caveat": "Caveat CaveatKind",
+    "fedkg.core.conversation": "Turn",
     "fedkg.core.events": (
         "Answered Chosen Event Fetched Judged Linked Planned Proposed Ranked Reached Scored Verified Warned"
     ),
@@ -191,6 +196,7 @@ PLACES = {
     "fedkg.core.usage": "Gap ModelCall Usage",
     "fedkg.display.walk_progress": "NotebookProgress",
     "fedkg.embed.base": "Embedder Similarity",
+    "fedkg.engine.conversation": "FollowUp",
     "fedkg.engine.documents": "PathsDocument",
     "fedkg.engine.estimate": "Cost Estimate",
     "fedkg.engine.transcript": "Transcript TranscriptSink",

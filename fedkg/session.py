@@ -20,6 +20,7 @@ from fedkg.config.keywords import SettingsKeywords
 from fedkg.config.settings import Settings, masked
 from fedkg.core import deadline
 from fedkg.core.answer import Answer
+from fedkg.core.conversation import Turn
 from fedkg.core.events import Answered, Event
 from fedkg.core.meter import Meter, asker
 from fedkg.core.path import Neighbourhood
@@ -29,6 +30,7 @@ from fedkg.core.usage import Usage
 from fedkg.embed.base import Similarity
 from fedkg.embed.label_search import LabelSearch
 from fedkg.engine import lookup
+from fedkg.engine.conversation import FollowUp, known_entities, understood
 from fedkg.engine.documents import PathsDocument
 from fedkg.engine.estimate import Asked, Estimate, estimate
 from fedkg.engine.lookup import Checked
@@ -254,6 +256,23 @@ class Session(Lifecycle):
                     answer = event.answer
         assert answer is not None, "a run ends with its answer"
         return answer
+
+    async def follow_up(self, message: str, turns: Sequence[Turn]) -> FollowUp:
+        """What a further message of a conversation asks; `turns` are the earlier ones, the oldest first.
+
+        The model `local` goes by pronouns and bare relations, a language model is asked in one small call: it picks
+        numbers of known entities and questions. Raises InputError, EndpointError and ModelError.
+        """
+        text = check_question(message)
+        if not turns:
+            return FollowUp(text)
+        async with self._in_flight.one():
+            graph = await self.graph()
+            entities = await lookup.with_types(graph, known_entities(turns))
+            reasoner = self._services.reasoner(
+                Ledger(self._services.prices, self._account), self.transcript.observer(text)
+            )
+            return await understood(reasoner, text, turns, entities)
 
     async def estimate(
         self, question: str, topics: str | Sequence[str] = (), *, kind: Kind | None = None, options: Sequence[str] = ()

@@ -26,6 +26,7 @@ __all__ = [
     "gap_line",
     "html",
     "more_lines",
+    "paragraphs",
     "path_lines",
     "status_line",
     "text",
@@ -83,6 +84,20 @@ RenderedLine = tuple[Span, ...]
 def text(lines: Iterable[RenderedLine]) -> str:
     """The lines as plain text, without a line end after the last."""
     return "\n".join("".join(span.text for span in line) for line in lines)
+
+
+def paragraphs(lines: Iterable[RenderedLine]) -> list[list[RenderedLine]]:
+    """The lines between empty ones: of an answer what it is, each of its paths, and how it ended.
+
+    At least two paragraphs, of which the first may be empty.
+    """
+    parts: list[list[RenderedLine]] = [[]]
+    for line in lines:
+        if line:
+            parts[-1].append(line)
+        else:
+            parts.append([])
+    return parts if len(parts) > 1 else [[], *parts]
 
 
 def html(lines: Iterable[RenderedLine]) -> str:

@@ -13,7 +13,7 @@ __all__ = ["answer_html", "path_html"]
 
 def answer_html(answer: Answer) -> str:
     """The answers with their caveats, the proof as a drawing and, folded, as text, and how the question ended."""
-    heading, *paths, ending = _paragraphs(answer.lines())
+    heading, *paths, ending = rendering.paragraphs(answer.lines())
     parts = [rendering.html(heading)] if heading else []
     terms = [value.term for value in answer.answers if value.term]
     parts.append(drawing(_proofs(answer), terms))
@@ -34,17 +34,6 @@ def _proofs(answer: Answer) -> Sequence[Path]:
     proving = dict.fromkeys(value.paths[0] for value in answer.answers if value.paths)
     rest = (index for index in range(len(answer.paths)) if index not in proving)
     return [answer.paths[index] for index in (*proving, *rest) if index < len(answer.paths)]
-
-
-def _paragraphs(lines: Iterable[RenderedLine]) -> list[list[RenderedLine]]:
-    """The lines between empty ones; at least two, of which the first may be empty."""
-    parts: list[list[RenderedLine]] = [[]]
-    for line in lines:
-        if line:
-            parts[-1].append(line)
-        else:
-            parts.append([])
-    return parts if len(parts) > 1 else [[], *parts]
 
 
 def _text(paragraphs: Sequence[Sequence[RenderedLine]]) -> str:

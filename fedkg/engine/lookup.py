@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from fedkg.core.answer import Answer
+from fedkg.core.conversation import KnownEntity
 from fedkg.core.path import Neighbourhood
 from fedkg.core.question import Match
 from fedkg.core.terms import Direction, Edge, Iri, Term
@@ -16,7 +17,7 @@ from fedkg.graph.explored import ExploredGraph
 from fedkg.graph.hidden_edges import CountsHiddenEdges, HiddenEdges
 from fedkg.graph.shortest_paths import Bounds, Shortest, shortest
 
-__all__ = ["Checked", "candidates", "connected", "hidden", "surroundings", "verified"]
+__all__ = ["Checked", "candidates", "connected", "hidden", "surroundings", "verified", "with_types"]
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -37,6 +38,16 @@ async def candidates(graph: Graph, text: str, limit: int) -> list[Match]:
     known = {match.iri for match in exact}
     matches = [*exact, *(match for match in alike if match.iri not in known)][:limit]
     return await graph.describe(matches or await graph.nearest(text, limit))
+
+
+async def with_types(graph: Graph, entities: Sequence[KnownEntity]) -> list[KnownEntity]:
+    """The entities of a conversation with what they are, where the graph tells and it is not known yet."""
+    asked = [entity for entity in entities if entity.role != "path" and not entity.type]
+    matches: Sequence[Match] = ()
+    with contextlib.suppress(EndpointError, OfflineError):
+        matches = await graph.describe([Match(entity.iri, entity.label, 1.0) for entity in asked])
+    types = {match.iri: match.type for match in matches}
+    return [msgspec.structs.replace(entity, type=entity.type or types.get(entity.iri, "")) for entity in entities]
 
 
 async def surroundings(

@@ -4,7 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from fedkg.cli.main import main
 from tests.support.documents import blocks, check_shown, follow, read, run, sections, transcripts
 
 PAGE = read("commandline")
@@ -30,6 +32,16 @@ def test_many_questions_are_answered_as_shown(questions: Path) -> None:
 def test_the_log_is_as_shown(here: Path) -> None:
     """The question that was just asked stands there."""
     follow(sections(PAGE)["What was asked lately"], lambda text: text)
+
+
+def test_the_chat_is_as_shown(here: Path) -> None:
+    """The messages that are piped into it are answered line by line."""
+    [(command, shown)] = transcripts(sections(PAGE)["One question after the other"])
+    messages, _, arguments = command.partition(" | fedkg ")
+    typed = "".join(f"{message}\n" for message in re.findall(r'"([^"]*)"', messages))
+    result = CliRunner().invoke(main, arguments.split(), input=typed)
+    check_shown(shown, result.stdout)
+    assert result.stdout.splitlines() == shown
 
 
 def test_the_options_that_are_named_exist() -> None:

@@ -19,6 +19,7 @@ from fedkg.reasoner.calls.beam import BeamCall
 from fedkg.reasoner.calls.choose import ChooseCall
 from fedkg.reasoner.calls.deducible import DeducibleCall
 from fedkg.reasoner.calls.deductive import DeductiveCall
+from fedkg.reasoner.calls.follow_up import FollowUpCall
 from fedkg.reasoner.calls.link import LinkCall
 from fedkg.reasoner.calls.model_only import ModelOnlyCall
 from fedkg.reasoner.calls.plan import PlanCall
@@ -92,6 +93,7 @@ async def test_every_value_of_a_template_is_told(monkeypatch: pytest.MonkeyPatch
         model.ask(ReasoningPathsCall("q", plan, offers, 1)),
         model.ask(InductiveCall("q", plan, offers, [""])),
         model.ask(ModelOnlyCall("q", "entities")),
+        model.ask(FollowUpCall("q", ("Who?",), ())),
     ):
         with pytest.raises(ModelReplyError):
             await call

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from fedkg.common.one_line import line
 from fedkg.core.choice import Conclusion, Decision, PromptCandidate
+from fedkg.core.conversation import KnownEntity
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.question import Kind, Match, Mention, Plan
 from fedkg.core.terms import DirectedRelation, Edge, Iri, Qualifier, Term
@@ -91,6 +92,9 @@ def shown(label: str) -> dict[str, Any]:
         "depth": 2,
         "most": 3,
         "style": "io",
+        "words": (label, label),
+        "questions": (label, label),
+        "entities": (KnownEntity(TOPIC, label, "topic", 1, label),),
     }
 
 

@@ -26,6 +26,7 @@ from fedkg.core.choice import (
     RelationPath,
     Verdict,
 )
+from fedkg.core.conversation import Reference
 from fedkg.core.nameless import NO_NAME
 from fedkg.core.question import Kind, Plan, guessed
 from fedkg.embed.base import Matrix, Similarity
@@ -36,6 +37,7 @@ from fedkg.reasoner.calls.beam import BeamCall
 from fedkg.reasoner.calls.choose import ChooseCall
 from fedkg.reasoner.calls.deducible import DeducibleCall
 from fedkg.reasoner.calls.deductive import DeductiveCall
+from fedkg.reasoner.calls.follow_up import FollowUpCall
 from fedkg.reasoner.calls.link import LinkCall
 from fedkg.reasoner.calls.model_only import ModelOnlyCall
 from fedkg.reasoner.calls.plan import PlanCall
@@ -45,6 +47,7 @@ from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
 from fedkg.reasoner.local.chains import RelationChain, RelationName, chain_of, mirrored
 from fedkg.reasoner.local.confidence import Calibration, of_embedder
 from fedkg.reasoner.local.evidence import evidence, question_words, shared
+from fedkg.reasoner.local.follow_up import referred
 from fedkg.reasoner.local.likeness import likeness
 from fedkg.reasoner.local.mention import as_named
 from fedkg.reasoner.local.parting import partings
@@ -110,6 +113,11 @@ class LocalModel:
     async def _link(self, call: LinkCall) -> dict[str, int]:
         """Nothing: what descriptions and question have in common has been looked at before."""
         return {}
+
+    @REPLIES.replies_to(FollowUpCall)
+    async def _follow_up(self, call: FollowUpCall) -> Reference:
+        """What the message's pronouns mean, or the topic of the question before it."""
+        return referred(call)
 
     @REPLIES.replies_to(BeamCall)
     async def _extend(self, call: BeamCall) -> tuple[Choice, ...]:

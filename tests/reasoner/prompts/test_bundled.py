@@ -7,6 +7,7 @@ from typing import Any, get_args
 import pytest
 
 from fedkg.core.choice import PromptCandidate
+from fedkg.core.conversation import KnownEntity
 from fedkg.core.question import Kind, Match, Mention, Plan
 from fedkg.core.terms import Iri
 from fedkg.reasoner.prompts.library import load, names
@@ -15,7 +16,7 @@ from fedkg.reasoner.prompts.template import SHARED
 CALLS = names()
 KINDS: tuple[Kind, ...] = get_args(Kind)
 WORDINGS = [(call, kind) for call in CALLS for kind in (None, *KINDS)]
-GRAPH_CALLS = [call for call in CALLS if call not in ("plan", "model-only")]
+GRAPH_CALLS = [call for call in CALLS if call not in ("plan", "model-only", "follow-up")]
 PLAN = Plan(("born in",), ("from A by born in",), "A was born in *placeholder*.", "entities", ("A",), ("B", "C"))
 OFFERS = (
     PromptCandidate(1, "A → born in → B", ("born in",), ("B",)),
@@ -37,6 +38,9 @@ VALUES = {
     "depth": 2,
     "most": 3,
     "style": "io",
+    "words": ("Where", "was", "A", "born?"),
+    "questions": ("Who is A?",),
+    "entities": (KnownEntity(Iri("http://x/a"), "A", "topic", 1, "city"),),
 }
 
 
