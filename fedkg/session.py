@@ -228,6 +228,7 @@ class Session(Lifecycle):
         finally:
             self._labels.shown.add(run.names)
             spent(run.usage())
+            ledger.close()
 
     async def ask(
         self,

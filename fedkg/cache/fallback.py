@@ -54,7 +54,7 @@ class FallbackStore(Store):
 
     def entries(self, namespace: str, keys: Sequence[str]) -> dict[str, Entry]:
         """What is there, fresh or stale. Raises CacheError where the store is required and cannot be read."""
-        kept = self._memory.entries(namespace, keys)
+        kept = self._memory.entries(namespace, keys) if not self._memory.empty else {}
         missing = [key for key in keys if key not in kept]
         if missing and (store := self._usable("read")):
             try:

@@ -54,6 +54,11 @@ class MemoryStore(Store):
             for key in keys:
                 self._drop((namespace, key))
 
+    @property
+    def empty(self) -> bool:
+        """Whether there is no entry."""
+        return not self._values
+
     def count(self) -> dict[str, int]:
         """Entries by namespace."""
         return by_namespace("\n".join(key) for key in list(self._values))

@@ -19,8 +19,10 @@ async def concurrently(*awaitables: Awaitable[Any]) -> tuple[Any, ...]:
     """The results in the order of the awaitables.
 
     Raises the first error of any of them, once the others are cancelled and have ended: `asyncio.gather` would leave
-    them running, to end with an error that is never read when the event loop is closed.
+    them running, to end with an error that is never read when the event loop is closed. A single one needs no task.
     """
+    if len(awaitables) <= 1:
+        return tuple([await awaitable for awaitable in awaitables])
     tasks = [asyncio.ensure_future(awaitable) for awaitable in awaitables]
     try:
         return tuple(await asyncio.gather(*tasks))

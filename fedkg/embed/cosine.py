@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fedkg.embed.base import Matrix
 
-__all__ = ["HalfMatrix", "cosines"]
+__all__ = ["HalfMatrix", "cosine_table", "cosines"]
 
 HalfMatrix = NDArray[np.float16]
 
@@ -40,6 +40,33 @@ def cosines(vector: HalfMatrix, rows: HalfMatrix) -> Matrix:
         metric_signature=usearch.MetricSignature.ArrayArraySize,
     )
     return np.asarray(1.0 - distances[:, 0], dtype=np.float32)
+
+
+def cosine_table(vectors: HalfMatrix, rows: HalfMatrix) -> Matrix:
+    """Shape (m, n), float32: the cosine of each of the `rows`, shape (n, d), to each of the `vectors`, shape (m, d).
+
+    The same numbers as `cosines` has for each vector, by one search: each row finds all vectors, in its own order.
+    """
+    if len(vectors) == 1 or not len(rows) or not vectors.any(axis=1).all():
+        return _one_by_one(vectors, rows)
+    usearch = _usearch()
+    places, distances, *_ = usearch.exact_search(
+        vectors,
+        rows,
+        len(vectors),
+        threads=1,
+        metric_kind=usearch.MetricKind.Cos,
+        metric_signature=usearch.MetricSignature.ArrayArraySize,
+    )
+    if np.isnan(distances).any():  # these have no order
+        return _one_by_one(vectors, rows)
+    table = np.empty(distances.shape, dtype=np.float32)
+    np.put_along_axis(table, places.astype(np.intp), 1.0 - distances, axis=1)
+    return np.ascontiguousarray(table.T)
+
+
+def _one_by_one(vectors: HalfMatrix, rows: HalfMatrix) -> Matrix:
+    return np.stack([cosines(vector, rows) for vector in vectors])
 
 
 @cache

@@ -13,7 +13,7 @@ from fedkg.cache.off_loop import at_once
 from fedkg.cache.store import Store
 from fedkg.embed.base import Embedder, Matrix, unit_rows
 from fedkg.embed.batches import EmbeddingBatches, Rows
-from fedkg.embed.cosine import HalfMatrix, cosines
+from fedkg.embed.cosine import HalfMatrix, cosine_table
 
 __all__ = ["NAMESPACE", "LazySimilarity"]
 
@@ -134,7 +134,7 @@ class LazySimilarity:
 
 def _table(matrix: HalfMatrix, queries: int) -> Matrix:
     """The cosines of the first `queries` rows, each to all rows after them."""
-    return np.stack([cosines(query, matrix[queries:]) for query in matrix[:queries]])
+    return cosine_table(matrix[:queries], matrix[queries:])
 
 
 def _clean(text: str) -> str:

@@ -324,7 +324,7 @@ class QuestionRun:
         """The work's result, if it is there before the question's time is over. Raises BudgetError."""
         try:
             with deadline.within(self._left()), noted(self._missed):
-                return await asyncio.wait_for(work, self._left())
+                return await _bounded(work, self._left())
         except TimeoutError as error:
             question_limit, total = self.settings.budget.seconds, self.settings.total_budget.seconds
             limit, whose = (question_limit, "question") if self._clock == "seconds" else (total, "run")
@@ -339,7 +339,18 @@ class QuestionRun:
         left = self._left()
         seconds = None if left is None else max(GRACE, left)
         with deadline.within(seconds), noted(missed):
-            return await asyncio.wait_for(work, seconds)
+            return await _bounded(work, seconds)
+
+
+async def _bounded(work: Awaitable[T], seconds: float | None) -> T:
+    """The work's result, if it is there in so many seconds (None: whenever it is). Raises TimeoutError.
+
+    What has time is done by the running task itself: one more for each step of a walk costs more than many a step.
+    """
+    if seconds is None or seconds <= 0:
+        return await asyncio.wait_for(work, seconds)
+    async with asyncio.timeout(seconds):
+        return await work
 
 
 def _log(answer: Answer) -> None:

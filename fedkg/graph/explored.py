@@ -38,7 +38,8 @@ class ExploredGraph:
         wanted = list(dict.fromkeys(node for node in nodes if isinstance(node, Iri)))
         if walked:
             self._walked.update(itertools.product(wanted, directions))
-        await concurrently(*(self._fetch(wanted, direction) for direction in directions))
+        missing = {way: [node for node in wanted if (node, way) not in self._near] for way in directions}
+        await concurrently(*(self._fetch(nodes, way) for way, nodes in missing.items() if nodes))
 
     def known(self, node: Term) -> bool:
         """Whether the node's edges are there, in both directions."""
@@ -80,11 +81,9 @@ class ExploredGraph:
         return tuple(dict.fromkeys(near.failed for near in self.all() if near.failed))
 
     async def _fetch(self, nodes: Sequence[Iri], direction: Direction) -> None:
-        missing = [node for node in nodes if (node, direction) not in self._near]
-        if missing:
-            for near in await self.graph.neighbours(missing, direction):
-                self._near.setdefault((near.entity, direction), []).append(near)
-                self._copies.setdefault(near.entity, set()).update(link.end for link in near.links)
+        for near in await self.graph.neighbours(nodes, direction):
+            self._near.setdefault((near.entity, direction), []).append(near)
+            self._copies.setdefault(near.entity, set()).update(link.end for link in near.links)
 
 
 def onward(explored: ExploredGraph, path: PartialPath, edges: Iterable[tuple[Term, Edge]]) -> tuple[Groups, Groups]:

@@ -57,6 +57,7 @@ class LabelLookup:
         self._store = source.store
         self._ttl = source.ttl
         self._languages = tuple(languages)
+        self._known: BoundedDict[Iri, str] = BoundedDict(MOST_SEEN)
         what = (source.identity, build.DIALECT_VERSION, self._shape.labels, self._languages)
         self.key = digest(what)
         read = dict[str, Property], _by_iri
@@ -88,14 +89,18 @@ class LabelLookup:
         return frozenset(Iri(known.entity) for known in (await self.catalogue()).values() if known.entity)
 
     async def _lookup(self, entities: Sequence[Iri]) -> dict[Iri, str]:
-        """Labels from the store, then from the endpoint; "" where it has none, which is kept too."""
-        keys = {f"{self.key} {iri.value}": iri for iri in entities}
-        kept = await look_up(self._store, LABELS, list(keys))
-        count("cache_hits", len(kept))
-        labels = {keys[key]: value.decode(errors="replace") for key, value in kept.items()}
-        missing = [iri for iri in entities if iri not in labels]
+        """Labels from memory, from the store, then from the endpoint; "" where it has none, which is kept too."""
+        labels = {iri: label for iri in entities if (label := self._known.get(iri)) is not None}
+        keys = {f"{self.key} {iri.value}": iri for iri in entities if iri not in labels}
+        kept = await look_up(self._store, LABELS, list(keys)) if keys else {}
+        count("cache_hits", len(labels) + len(kept))
+        stored = {keys[key]: value.decode(errors="replace") for key, value in kept.items()}
+        missing = [iri for iri in keys.values() if iri not in stored]
         parts = await concurrently(*(self._ask(part) for part in chunks(missing, self._limits.label_batch)))
-        return labels | {iri: label for part in parts for iri, label in part.items()}
+        new = stored | {iri: label for part in parts for iri, label in part.items()}
+        if new:
+            self._known.keep(new)
+        return labels | new
 
     async def _ask(self, batch: Sequence[Iri]) -> dict[Iri, str]:
         """The labels of one batch, kept at once; those that the endpoint failed to give are left out and not kept."""

@@ -136,12 +136,12 @@ class Ledger:
     """
 
     def __init__(
-        self, prices: Sequence[Price] = (), account: Account | None = None, before: Callable[[], None] = lambda: None
+        self, prices: Sequence[Price] = (), account: Account | None = None, before: Callable[[], None] | None = None
     ) -> None:
         self.account = account or Account()
         self.total = Spend()
         self._prices = prices
-        self._before = before
+        self._before = before or _nothing
         self._calls: list[ModelCall] = []
 
     @property
@@ -159,6 +159,10 @@ class Ledger:
         self.total += STARTED
         self.account.add(STARTED)
         return len(self._calls) - 1
+
+    def close(self) -> None:
+        """Lets go of `before`, which mostly belongs to the question that has this ledger: the two would be a cycle."""
+        self._before = _nothing
 
     def end(self, line: int, call: ModelCall) -> None:
         """Replaces the line by what the call has become, and prices it."""
@@ -195,6 +199,10 @@ def usage_of(meter: Meter, spend: Spend) -> Usage:
 
 def _sum(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else one + other
+
+
+def _nothing() -> None:
+    """What is done before a call where nothing is."""
 
 
 def _rest(limit: N | None, used: N) -> N | None:

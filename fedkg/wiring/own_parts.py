@@ -42,7 +42,8 @@ class OwnParts:
     @property
     def whole_reasoner(self) -> ReasoningModel | None:
         """The caller's reasoner, where it is one that sees to its calls by itself, and stands for the model, too."""
-        return self.reasoner if isinstance(self.reasoner, ReasoningModel) else None
+        # None first: it is asked for with each question, and a look at all that a protocol demands takes its time
+        return self.reasoner if self.reasoner is not None and isinstance(self.reasoner, ReasoningModel) else None
 
     def check(self, specs: Sequence[str]) -> None:
         """Raises InputError where two of them, or one and the endpoints' names, exclude each other."""

@@ -280,7 +280,7 @@ class Services:
         The caller's one is made around that of the settings, or sees to itself.
         """
         reasoner = self.parts.reasoner
-        if isinstance(reasoner, ReasoningModel):
+        if reasoner is not None and isinstance(reasoner, ReasoningModel):
             return reasoner
         model = self._reasoner(ledger, observer)
         return model if reasoner is None else reasoner(model, ledger, observer)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedkg.embed.base import unit_rows
-from fedkg.embed.cosine import HalfMatrix, cosines
+from fedkg.embed.cosine import HalfMatrix, cosine_table, cosines
 from tests.support.extras import needs
 
 
@@ -37,6 +37,16 @@ def test_a_cosine_does_not_depend_on_the_rows_beside_it() -> None:
     assert [float(cosines(vector, row[np.newaxis])[0]) for row in rows] == scores.tolist()
     assert cosines(vector, rows[::7]).tolist() == scores[::7].tolist()
     assert cosines(vector, np.frombuffer(rows.tobytes(), dtype="<f2").reshape(50, 384)).tolist() == scores.tolist()
+
+
+@given(st.integers(1, 20), st.integers(0, 20), st.booleans())
+def test_a_table_has_the_same_numbers(count: int, others: int, zeros: bool) -> None:
+    """Vectors that are compared together get the cosines that each gets alone, to the digit; so do zeros and NaN."""
+    vectors, rows = halves(count, 24), halves(others, 24, 1)
+    vectors[:1] = 0.0 if zeros else vectors[:1]
+    rows[:1] = np.nan if zeros and count % 2 else rows[:1]
+    alone = np.stack([cosines(vector, rows) for vector in vectors])
+    assert np.array_equal(cosine_table(vectors, rows), alone, equal_nan=True)
 
 
 def test_nothing_beside_nothing_and_zeros() -> None:
