@@ -149,13 +149,15 @@ class Conclusion(Judgement, frozen=True):
 
     `tails` maps a path's number to the numbers of its tails that answer (empty: all of them). `evidence` is there where
     `local` concludes: also where it takes no path. `confidence` is how likely the paths answer the question, in 0..1;
-    None where the model gives none.
+    None where the model gives none. `untyped` are the numbers of paths of whose ends those answer that are of the kind
+    asked for, where the types of all ends would have to be told.
     """
 
     paths: tuple[int, ...] = ()
     tails: dict[int, tuple[int, ...]] = {}
     evidence: ChainEvidence | None = None
     confidence: float | None = None
+    untyped: tuple[int, ...] = ()
 
 
 class RelationPath(msgspec.Struct, frozen=True):

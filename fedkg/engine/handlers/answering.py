@@ -8,7 +8,8 @@ import msgspec
 from fedkg.core.choice import Conclusion, ModelOnlyAnswer, PromptCandidate
 from fedkg.core.path import PartialPath
 from fedkg.core.question import JUDGED, Match
-from fedkg.core.terms import Iri
+from fedkg.core.terms import Iri, Term
+from fedkg.engine.completion import complete
 from fedkg.engine.handlers.base import UNUSABLE, RunningWalk, handles
 from fedkg.engine.presentation import path_candidate, weighted, with_others
 from fedkg.methods.base import Answering, AskingModelOnly, Inducing
@@ -19,6 +20,8 @@ __all__ = ["answer", "answer_from_memory", "induce"]
 
 TYPED, MOST_TYPED = 2, 60
 """Ends of a path, and of all, whose types a model is told to which candidates cost nothing."""
+MOST_ENDS = 200
+"""Ends of a path that are typed to tell which are of the kind asked for."""
 
 
 @handles(Answering)
@@ -37,7 +40,31 @@ async def answer(walk: RunningWalk, need: Answering) -> Conclusion:
         conclusion = await context.reasoner.ask(AnswerCall(context.question, context.plan, candidates, walk.known))
     except UNUSABLE as error:
         conclusion = _undecided(walk, error)
-    return _concluded(walk, conclusion, candidates)
+    conclusion = _concluded(walk, conclusion, candidates)
+    whole = [path for number in conclusion.untyped if (path := await _whole(walk, need, number))]
+    return await _of_kind(walk, conclusion, whole) if whole else conclusion
+
+
+async def _whole(walk: RunningWalk, need: Answering, number: int) -> tuple[int, PartialPath] | None:
+    """The path of that number, where it has no further ends, and no more than can be typed; with its number."""
+    path = need.partial_paths[number - 1]
+    if len(path.tails) > MOST_ENDS or any(need.also[number - 1 : number]):
+        return None
+    [completed] = await complete(walk.context.explored, [path])
+    return (number, path) if completed.tails == path.tails else None
+
+
+async def _of_kind(walk: RunningWalk, conclusion: Conclusion, paths: Sequence[tuple[int, PartialPath]]) -> Conclusion:
+    """The conclusion with those ends that are of the kind asked for: the model is told the types of all of them."""
+    context, labels, topics = walk.context, walk.record.labels, walk.record.topics
+    types = await _types(walk, [tail for _, path in paths for tail in path.tails if isinstance(tail, Iri)])
+    tails = dict(conclusion.tails)
+    for number, path in paths:
+        typed = tuple(types.get(tail, "") for tail in path.tails)
+        candidate = msgspec.structs.replace(path_candidate(number, path, labels, topics, MOST_ENDS), types=typed)
+        call = AnswerCall(context.question, context.plan, [candidate], walk.known)
+        tails |= (await context.reasoner.ask(call)).tails
+    return msgspec.structs.replace(conclusion, tails=tails)
 
 
 @handles(Inducing)
@@ -92,12 +119,17 @@ async def _typed(
     """The candidates with the types of their first ends: one request for all, as far as these are not known."""
     ends = [[tail for tail in path.tails if isinstance(tail, Iri)][:TYPED] for path in paths]
     asked = list(dict.fromkeys(itertools.chain.from_iterable(ends)))[:MOST_TYPED]
-    matches = await walk.context.explored.graph.describe([Match(iri, "", 1.0) for iri in asked])
-    types = {match.iri: match.type for match in matches}
+    types = await _types(walk, asked)
     return [
         msgspec.structs.replace(candidate, types=tuple(types.get(iri, "") for iri in iris))
         for candidate, iris in zip(candidates, ends, strict=True)
     ]
+
+
+async def _types(walk: RunningWalk, entities: Sequence[Iri]) -> dict[Term, str]:
+    """The label of what each entity is, in one request; empty where that is not known."""
+    matches = await walk.context.explored.graph.describe([Match(iri, "", 1.0) for iri in entities])
+    return {match.iri: match.type for match in matches}
 
 
 def _undecided(walk: RunningWalk, error: Exception) -> Conclusion:

@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from fedkg.common.english import english, root
 from fedkg.embed.bm25 import words
 from fedkg.reasoner.local.wording import small
 
-__all__ = ["BROAD", "WantedKinds", "asked", "end_kinds", "fitting", "kinds_of"]
+__all__ = ["BROAD", "WantedKinds", "asked", "end_kinds", "fitting", "kinds_of", "of_kind"]
 
 NAMED = re.compile(
     r"\b(?:which|what|list|name|find|show me|give me|tell me)\b((?: (?:all|every|the|of|other|kinds? of|types? of))*)"
@@ -128,3 +128,14 @@ def fitting(wanted: WantedKinds, kinds: Iterable[str]) -> int:
     if wanted.narrow and known - BROAD:
         return -1
     return -1 if wanted.kinds and known and not have & wanted.kinds else 0
+
+
+def of_kind(wanted: WantedKinds, types: Sequence[str]) -> tuple[int, ...]:
+    """The numbers of the ends, from 1, whose types are not known to be another kind, where some have the kind.
+
+    None where all of them stay, or no end is known to be what is asked for.
+    """
+    fits = [fitting(wanted, kinds_of(name)) if name else 0 for name in types]
+    kept = tuple(number for number, fit in enumerate(fits, 1) if fit >= 0)
+    meant = any(fit >= 0 and kinds_of(types[number]) & wanted.kinds for number, fit in enumerate(fits))
+    return kept if meant and len(kept) < len(types) else ()

@@ -48,6 +48,7 @@ from fedkg.reasoner.local.chains import RelationChain, RelationName, chain_of, m
 from fedkg.reasoner.local.confidence import Calibration, of_embedder
 from fedkg.reasoner.local.evidence import evidence, question_words, shared
 from fedkg.reasoner.local.follow_up import referred
+from fedkg.reasoner.local.kinds import asked, of_kind
 from fedkg.reasoner.local.likeness import likeness
 from fedkg.reasoner.local.mention import as_named
 from fedkg.reasoner.local.parting import partings
@@ -239,8 +240,9 @@ class LocalModel:
             return Conclusion(evidence=features)
         if features.against and features.hops == 1:  # "Who did Pulp Fiction direct?": the other way round it is stated
             return Conclusion((offered[best].number,), evidence=features, confidence=0.0)
-        taken = (best, *mirrored(chains, best))
-        return self._sure(Conclusion(tuple(offered[place].number for place in taken), evidence=features))
+        taken = [offered[place] for place in (best, *mirrored(chains, best))]
+        numbers, (tails, untyped) = tuple(path.number for path in taken), _of_kind(question, taken)
+        return self._sure(Conclusion(numbers, tails=tails, untyped=untyped, evidence=features))
 
     def _sure(self, conclusion: Conclusion) -> Conclusion:
         """The conclusion with its confidence, where it has taken paths."""
@@ -361,6 +363,18 @@ def _score(judged: ChainJudgement) -> float:
 def _chains(question: str, candidates: Sequence[PromptCandidate]) -> list[RelationChain]:
     """The chains of the candidates, from their topics as the question names them."""
     return list(map(chain_of, as_named(question, candidates)))
+
+
+def _of_kind(question: str, paths: Sequence[PromptCandidate]) -> tuple[dict[int, tuple[int, ...]], tuple[int, ...]]:
+    """By the number of a path those of its ends that are of the kind asked for; and the paths not all typed.
+
+    Of neither where the question names no kind, or no type is known.
+    """
+    wanted = asked(question)
+    typed = [path for path in paths if wanted.roots and any(path.types)]
+    whole = [path for path in typed if len(path.types) == len(path.tails) and not path.more]
+    kept = {path.number: ends for path in whole if (ends := of_kind(wanted, path.types))}
+    return kept, tuple(path.number for path in typed if path not in whole)
 
 
 def _meeting(path: PromptCandidate) -> tuple[RelationChain, ...]:

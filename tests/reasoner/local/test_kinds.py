@@ -2,7 +2,7 @@
 
 import pytest
 
-from fedkg.reasoner.local.kinds import WantedKinds, asked, end_kinds, fitting, kinds_of
+from fedkg.reasoner.local.kinds import WantedKinds, asked, end_kinds, fitting, kinds_of, of_kind
 
 
 @pytest.mark.parametrize(
@@ -76,3 +76,10 @@ def test_a_verb_behind_the_noun_is_no_kind() -> None:
     """What causes something is asked for by the noun before it; a cause is asked for alone."""
     assert asked("Which medicines cause nausea?").kinds == {"drug"}
     assert asked("What is the cause of death of X?").kinds == {"cause"}
+
+
+def test_ends_of_another_kind_are_left_out() -> None:
+    """Where some have the kind; where none or all have, and where no type is known, all stay."""
+    wanted = asked("Which pathways does X take part in?")
+    assert of_kind(wanted, ("pathway", "biological process", "", "blurb")) == (1, 3, 4)
+    assert [of_kind(wanted, types) for types in (("process", "gene"), ("pathway",), ("", ""))] == [(), (), ()]
