@@ -160,6 +160,31 @@ async def test_nodes_and_edges_can_be_clicked(browser: Browser, desk: MakeDesk) 
 
 
 @pytest.mark.exhaustive
+async def test_what_is_too_much_to_draw_stands_in_the_list(browser: Browser, desk: MakeDesk, tmp_path: Path) -> None:
+    """All answers and edges do; a node that was not drawn joins the drawing with its neighbours."""
+    label = "<http://www.w3.org/2000/01/rdf-schema#label>"
+    lines = [f'<http://x/ann> {label} "Ann"@en .', f'<http://x/has_pet> {label} "has pet"@en .']
+    for number in range(60):
+        lines += [
+            f"<http://x/ann> <http://x/has_pet> <http://x/{number}> .",
+            f'<http://x/{number}> {label} "P{number}" .',
+        ]
+        lines.append(f'<http://x/{number}> <http://x/age> "{number}" .')
+    file = tmp_path / "many.nt"
+    file.write_text("\n".join(lines))
+    async with running(desk(file)) as (url, _), opened(browser, url) as page:
+        await answered(page, PETS)
+        await expect(page.locator(".values li")).to_have_count(60)
+        await expect(page.locator(".path-list button.relation")).to_have_count(60)
+        await expect(page.locator("#proof")).to_contain_text("20 edges stand in the list alone.")
+        await page.locator(".path-list details summary").click()
+        await page.locator(".path-list button").last.click()
+        await expect(page.locator("#details .near li")).to_have_count(2)
+        drawn = await page.evaluate("() => document.getElementById('graph')._cyreg.cy.edges().length")
+        assert drawn == 41  # 40 of the proof, and the age of the last
+
+
+@pytest.mark.exhaustive
 async def test_the_document_and_its_queries_can_be_taken_along(browser: Browser, desk: MakeDesk) -> None:
     """The file is what `fedkg verify` reads; a query goes to the clipboard."""
     async with running(desk("sample")) as (url, _), opened(browser, url) as page:

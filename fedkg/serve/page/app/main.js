@@ -15,7 +15,7 @@ import { WalkView } from "./walk_view.js";
 const KEPT = /^#(\/answers\/[\w-]+)$/u;
 
 /** What is shown: kept, so that another language can show it again. */
-const state = { offer: null, events: [], answer: null, address: "", problem: null, question: null };
+const state = { offer: null, events: [], answer: null, address: "", problem: null };
 let walk = null;
 let proof = null;
 let under_way = null;
@@ -51,20 +51,28 @@ function showServer() {
 /** Asks a question, and draws what happens until it is answered, stopped or fails. */
 async function ask(question) {
   clear();
-  state.question = question;
+  document.title = `${plain(question.question, 60)} · fedkg`;
   under_way = new AbortController();
   setBusy(true);
   byId("status").textContent = t("asking");
   byId("result").hidden = false;
   walk = new WalkView(byId("walk"));
+  const clock = startClock();
   try {
     for await (const event of server.ask(question, under_way.signal)) take(event);
   } catch (error) {
     showProblem(error, () => ask(question));
   } finally {
+    clearInterval(clock);
     setBusy(false);
     under_way = null;
   }
+}
+
+/** Shows each second that the question is under way: between two events a model may think for long. */
+function startClock() {
+  const begun = performance.now();
+  return setInterval(() => state.answer || walk?.tick((performance.now() - begun) / 1_000), 1_000);
 }
 
 function take(event) {

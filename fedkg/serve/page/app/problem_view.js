@@ -14,10 +14,17 @@ export function problemView(error, again) {
   const { problem, wait } = error;
   const heading = element("p", { class: "heading" }, t(headingOf(problem)));
   const sentence = problem.message ? element("p", {}, english(plain(problem.message, 1_000))) : "";
-  const hint = problem.hint ? element("p", { class: "muted" }, english(plain(problem.hint, 1_000))) : "";
+  const hint = hintOf(problem);
   const later = wait ? element("p", {}, waiting(wait)) : "";
   const button = again && (problem.retryable || wait) ? element("button", { type: "button", onclick: again }, t("problem.again")) : "";
   return element("div", { class: "box problem" }, heading, sentence, hint, later, button);
+}
+
+/** The page's own hint where it has one: the server's may name options of the command line. */
+function hintOf({ error, hint }) {
+  const key = `hint.${error}`;
+  const text = hasText(key) ? t(key) : hint && english(plain(hint, 1_000));
+  return text ? element("p", { class: "muted" }, text) : "";
 }
 
 function headingOf({ status, error }) {

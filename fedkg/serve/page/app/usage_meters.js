@@ -7,7 +7,7 @@ import { dollars, number, t } from "./texts.js";
 export function usageMeters(usage) {
   const tokens = usage.tokens_in + usage.tokens_out;
   const counts = [
-    ["seconds", `${number(usage.seconds, 1)} s`],
+    ["seconds", t("seconds", { seconds: number(usage.seconds, 1) })],
     ["requests", number(usage.requests)],
     ["cache_hits", number(usage.cache_hits)],
     ["model_calls", number(usage.model_calls)],

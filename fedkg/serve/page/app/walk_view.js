@@ -9,6 +9,7 @@ import { usageMeters } from "./usage_meters.js";
 const SHOWN = 5;
 const MOST_SHOWN = 8;
 const LINE = 300;
+const NOTHING = { seconds: 0, requests: 0, cache_hits: 0, model_calls: 0, tokens_in: 0, tokens_out: 0, price: 0 };
 
 /** Draws a walk's events into a section, one after the other. */
 export class WalkView {
@@ -17,6 +18,7 @@ export class WalkView {
     this.meters = element("div");
     const heading = element("h2", { id: "walk-heading" }, t("walk.heading"));
     section.replaceChildren(heading, this.meters, this.groups);
+    this.used(NOTHING);
     this.depths = new Map();
     this.lines = new Map();
   }
@@ -94,6 +96,11 @@ export class WalkView {
   Answered({ answer }) {
     this.used(answer.usage);
     return "";
+  }
+
+  /** Writes the seconds that have gone by since the question was asked. */
+  tick(seconds) {
+    this.meters.querySelector("dd").textContent = t("seconds", { seconds: number(seconds) });
   }
 
   used(usage) {
