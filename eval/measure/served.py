@@ -23,7 +23,7 @@ from eval.support.report import Report, options, quantiles
 from fedkg.session import Session
 
 QUESTION = {"question": "Who are the children of Marie Curie?"}
-ALONE, STREAMED, TOGETHER, AT_ONCE, CROWD = 100, 50, 512, 64, 200
+ALONE, STREAMED, TOGETHER, AT_ONCE, CROWD, CROWDS = 100, 50, 512, 64, 200, 20
 SETTINGS: dict[str, Any] = {"embedder": "bm25", "model": "local"}
 
 
@@ -36,7 +36,7 @@ async def main() -> None:
         async with served(Path(folder), "--at-once", str(AT_ONCE), "--waiting", "10000") as (client, _):
             theirs = await of_server(client)
         async with served(Path(folder), "--at-once", "8", "--waiting", "16") as (client, pid):
-            report.add(f"{CROWD} clients at once, five times; 8 at a time, 16 wait", await crowd(client, pid))
+            report.add(f"{CROWD} clients at once, {CROWDS} times; 8 at a time, 16 wait", await crowd(client, pid))
     ratio = theirs["questions a second"] / own["questions a second"]
     more = theirs["median ms"] - own["median ms"]
     report.add("Session", own)
@@ -99,14 +99,17 @@ async def first_event(client: aiohttp.ClientSession) -> float:
 
 
 async def crowd(client: aiohttp.ClientSession, pid: int) -> dict[str, object]:
-    """Statuses of very many clients at once, and the server's memory after the first and the last time."""
+    """Statuses of very many clients at once, and the server's memory after the first, the tenth and the last time."""
     statuses: Counter[int] = Counter()
     memory = []
-    for _ in range(5):
+    for _ in range(CROWDS):
         done, _ = await asyncio.wait([asyncio.create_task(answered(client)) for _ in range(CROWD)])
         statuses.update(task.result() for task in done)
         memory.append(resident(pid))
-    return {"statuses": dict(sorted(statuses.items())), "MB after the first and the last": (memory[0], memory[-1])}
+    return {
+        "statuses": dict(sorted(statuses.items())),
+        "MB after the first, the tenth and the last": (memory[0], memory[9], memory[-1]),
+    }
 
 
 def resident(pid: int) -> int:
