@@ -14,7 +14,7 @@ from fedkg.core.terms import Term
 from fedkg.errors import BudgetError
 from fedkg.methods.base import Answering, Completing, Inducing, SearchResult, Walk, Walking, ask
 from fedkg.methods.conditions import checked
-from fedkg.methods.intersections import groups, joined, narrowed
+from fedkg.methods.intersections import groups, in_common, joined
 
 __all__ = ["all_ends", "answer", "chains", "completed", "conclude", "leaves"]
 
@@ -45,7 +45,7 @@ def all_ends(finished: Sequence[PartialPath], trail: Sequence[PartialPath], *, e
     if not chosen:
         return SearchResult(exhausted=exhausted)
     whole = yield from completed(chosen)
-    best = next((narrowed(whole, group) for group in groups(whole)), whole)
+    best = in_common(whole) or whole
     return SearchResult(best, ((),) * len(best), exhausted=exhausted)
 
 

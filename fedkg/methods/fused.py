@@ -24,7 +24,7 @@ from fedkg.core.terms import Iri
 from fedkg.methods.base import Choosing, Expanding, SearchResult, Task, Walk, Walking, ask
 from fedkg.methods.conclude import all_ends, chains, completed, conclude, leaves
 from fedkg.methods.conditions import checked
-from fedkg.methods.intersections import groups, led_to, narrowed, shared
+from fedkg.methods.intersections import in_common, led_to
 from fedkg.methods.verifiers import verified
 
 __all__ = ["JUDGES", "search"]
@@ -208,7 +208,7 @@ def _decided(task: Task, pool: Pool, need: Choosing, decision: Decision) -> Walk
         result = checked(SearchResult((yield from completed(picks)), named, judgement), checks)
         if len({path.topic for path in result.paths}) < 2:
             return result
-        if common := _in_common([_meant(path, ends) for path, ends in zip(result.paths, result.tails, strict=True)]):
+        if common := in_common([_meant(path, ends) for path, ends in zip(result.paths, result.tails, strict=True)]):
             return msgspec.structs.replace(result, paths=common, tails=((),) * len(common))
         if any(result.tails):
             return result
@@ -219,12 +219,6 @@ def _decided(task: Task, pool: Pool, need: Choosing, decision: Decision) -> Walk
 def _meant(path: PartialPath, ends: Sequence[int]) -> PartialPath:
     """The path as far as it leads to the ends of these numbers; none stands for all."""
     return led_to(path, {path.tails[number - 1] for number in ends}) if ends else path
-
-
-def _in_common(paths: Sequence[PartialPath]) -> tuple[PartialPath, ...]:
-    """The paths as far as they lead to what all topics share, else to what the most of them do; none for nothing."""
-    met = groups(paths)
-    return shared(paths) or (narrowed(paths, met[0]) if met else ())
 
 
 def _shown(path: PartialPath, named: tuple[int, ...], checking: bool, tails: int) -> bool:

@@ -11,7 +11,7 @@ from fedkg.core.path import PartialPath
 from fedkg.core.terms import Iri, Term
 from fedkg.methods.base import Answering
 
-__all__ = ["groups", "joined", "led_to", "narrowed", "shared"]
+__all__ = ["groups", "in_common", "joined", "led_to", "narrowed", "shared"]
 
 MOST = 20
 """Meetings that the answer call is shown."""
@@ -58,6 +58,14 @@ def shared(partial_paths: Sequence[PartialPath]) -> tuple[PartialPath, ...]:
         ends.setdefault(path.topic, set()).update(path.tails)
     common = set.intersection(*ends.values())
     return tuple(led_to(path, common) for path in partial_paths if common.intersection(path.tails))
+
+
+def in_common(partial_paths: Sequence[PartialPath]) -> tuple[PartialPath, ...]:
+    """The paths as far as they lead to what all topics share, else to what the most of them do; none for nothing."""
+    if len({path.topic for path in partial_paths}) < 2:
+        return ()
+    met = groups(partial_paths)
+    return shared(partial_paths) or (narrowed(partial_paths, met[0]) if met else ())
 
 
 def joined(partial_paths: Sequence[PartialPath]) -> Answering:

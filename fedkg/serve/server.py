@@ -133,7 +133,7 @@ class DrainingServer(uvicorn.Server):
 
 
 def _collect_often() -> None:
-    """Looks for garbage as often as a process that stays needs to, and not in what it has by now: commands look less."""
+    """Looks for garbage as often as a process that stays needs to, and not in what is there by now."""
     gc.freeze()
     gc.set_threshold(ALLOCATIONS)
 

@@ -179,3 +179,11 @@ def test_without_a_model_to_ask_all_ends_are_the_answer() -> None:
     result, needs = played(all_ends((HERE, THERE), (HERE, THERE), exhausted=False), Conclusion())
     assert needs == [Completing((HERE, THERE))]
     assert [{end.text for end in beam.tails} for beam in result.paths] == [{"<http://x/b>", "<http://x/c>"}] * 2
+
+
+def test_an_end_is_met_from_every_topic_by_any_of_its_paths() -> None:
+    """Two paths of one topic lead to one end each that the other topic leads to: both are the answer."""
+    one, other = group(TOPIC, "a", "x"), walked("b", "d", relations="rs")
+    trail = (one, other, group(OTHER, "a", "d"))
+    result, _ = played(all_ends(trail, (), exhausted=False), Conclusion())
+    assert {end.text for path in result.paths for end in path.tails} == {"<http://x/a>", "<http://x/d>"}
