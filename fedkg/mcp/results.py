@@ -308,7 +308,7 @@ class NeighboursResult(msgspec.Struct, frozen=True, omit_defaults=True):
             frame,
             edges=tuple(edges),
             left_out=missing,
-            rest=f"call `neighbours` again with skip={seen}, or only one direction" if missing else "",
+            rest=f"call `neighbours` again with skip={seen}" if missing else "",
             hidden=sum(sum(part.hidden.values()) for part in document.hidden),
         )
 
@@ -354,7 +354,7 @@ def _reach(document: PathsDocument) -> str:
     return f"The graph has no path of at most {document.hops} steps between them."
 
 
-class SparqlQuery(msgspec.Struct, frozen=True):
+class SparqlQuery(msgspec.Struct, frozen=True, omit_defaults=True):
     """A query for one endpoint; `edges` or `path` say what it is about.
 
     purpose `ends`: all that the relations of that path lead to, rows (end). purpose `proof`: which of so many edges
