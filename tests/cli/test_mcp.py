@@ -1,7 +1,9 @@
 """`fedkg mcp` as the process that an agent's program starts."""
 
+import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -14,6 +16,7 @@ from tests.support.extras import needs
 
 pytestmark = needs("mcp", "mcp")
 Cli = Callable[..., Result]
+TOKEN = "a token of some length"
 HELLO = {
     "jsonrpc": "2.0",
     "id": 0,
@@ -60,12 +63,45 @@ def test_stdout_is_the_protocol_alone(graph: Path) -> None:
     assert (process.returncode, rest, "fedkg" in logged) == (0, "", True)
 
 
+async def _labels(url: str) -> list[str]:
+    """The entities that a search over HTTP finds."""
+    import httpx2  # noqa: PLC0415
+    from mcp import Client  # noqa: PLC0415
+    from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
+
+    async with (
+        httpx2.AsyncClient(headers={"authorization": f"Bearer {TOKEN}"}, timeout=30) as connection,
+        Client(streamable_http_client(url, http_client=connection)) as client,
+    ):
+        result = await client.call_tool("search", {"text": "Ruritania"})
+        return [entity["label"] for entity in result.structured_content["entities"]]
+
+
+def test_an_agent_asks_over_http(graph: Path) -> None:
+    """The command says on stderr where it listens, wants the token, and ends on SIGTERM."""
+    command = [sys.executable, "-m", "fedkg", "mcp", "-e", str(graph), "--http", "--port", "0"]
+    environment = {**os.environ, "FEDKG_SERVE_TOKEN": TOKEN}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        try:
+            assert process.stderr
+            url = process.stderr.readline().removeprefix("listening at ").strip()
+            assert asyncio.run(_labels(url)) == ["Ruritania"]
+            process.send_signal(signal.SIGTERM)
+            printed, _ = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert (process.returncode, printed) == (-signal.SIGTERM, "")
+
+
 @pytest.mark.parametrize(
     ("arguments", "fault"),
     [
         (("--offer", "guessing"), "no method is called 'guessing'"),
         (("--result-tokens", "10"), "not in the range"),
         (("-e", "missing.ttl"), "missing.ttl"),
+        (("--http", "--host", "0.0.0.0"), "no tokens"),
     ],
 )
 def test_bad_input_is_said_before_anything_is_served(
