@@ -44,11 +44,10 @@ async def test_the_session_goes_as_it_is_shown() -> None:
     async with talking(box) as client:
         for call, shown in calls:
             if "resource" in call:
-                [content] = (await client.read_resource(call["resource"])).contents
-                text = content.model_dump()["text"]
+                [part] = (await client.read_resource(call["resource"])).model_dump()["contents"]
             else:
-                [content] = (await client.call_tool(call["tool"], call["arguments"])).content
-                text = content.model_dump()["text"]
+                [part] = (await client.call_tool(call["tool"], call["arguments"])).model_dump()["content"]
+            text = part["text"]
             assert holds(shown, json.loads(text)), (call, text)
 
 
@@ -80,7 +79,8 @@ def test_the_configuration_starts_the_command() -> None:
     assert server["command"] == "fedkg"
     name, *options = server["args"]
     with click.Context(main) as context:
-        command = main.get_command(context, name)  # type: ignore[attr-defined]  # mypy sees no group
+        command = main.get_command(context, name)
+        assert command
         assert command.make_context(name, list(options)).params["endpoints"] == ("wikidata",)
 
 
