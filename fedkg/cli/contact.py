@@ -18,7 +18,7 @@ from fedkg.config.endpoint_spec import wants_contact
 from fedkg.config.settings import Settings, user_file
 from fedkg.errors import SettingsError
 
-__all__ = ["contacted"]
+__all__ = ["contacted", "is_contact", "write_private"]
 
 # what a User-Agent can carry as a comment: one line, no brackets
 CONTACT = re.compile(r"[!-~]{1,200}")
@@ -43,6 +43,11 @@ def contacted(settings: Settings) -> Settings:
     return msgspec.structs.replace(settings, contact=contact)
 
 
+def is_contact(text: str) -> bool:
+    """Whether the text is a mail address or a web page that a User-Agent can carry."""
+    return bool(CONTACT.fullmatch(text) and MAIL_OR_PAGE.fullmatch(text))
+
+
 def _asked(name: str) -> str:
     """What a person types. Raises SettingsError where it is no contact, several times over."""
     click.echo(
@@ -53,7 +58,7 @@ def _asked(name: str) -> str:
     for _ in range(TRIES):
         click.echo("contact: ", err=True, nl=False)
         contact = sys.stdin.readline().strip()
-        if CONTACT.fullmatch(contact) and MAIL_OR_PAGE.fullmatch(contact):
+        if is_contact(contact):
             return contact
         if not contact:
             break
@@ -77,7 +82,7 @@ def _keep(contact: str) -> None:
         path = user_file().resolve()
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         text = path.read_text(encoding="utf-8") if path.exists() else ""
-        _replace(path, _with_contact(text, contact))
+        write_private(path, _with_contact(text, contact))
     except (OSError, ValueError) as error:
         click.echo(f"warning: the contact could not be kept: {plain(str(error), 500)}", err=True)
 
@@ -92,8 +97,8 @@ def _with_contact(text: str, contact: str) -> str:
     return text
 
 
-def _replace(path: Path, text: str) -> None:
-    """Puts the file in its place at once; it is made with mode 0600."""
+def write_private(path: Path, text: str) -> None:
+    """Puts the file in its place at once; it is made with mode 0600. Raises OSError."""
     with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=path.name, encoding="utf-8", delete=False) as file:
         draft = Path(file.name)
         try:

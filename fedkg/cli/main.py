@@ -29,6 +29,7 @@ COMMANDS = {
     "neighbours": ("fedkg.cli.neighbours:neighbours", "Show the edges of an entity."),
     "verify": ("fedkg.cli.verify:verify", "Ask for every edge of a saved answer again."),
     "serve": ("fedkg.cli.serve:serve", "Answer questions over HTTP."),
+    "init": ("fedkg.cli.init:init", "Make a settings file by a few questions."),
     "log": ("fedkg.cli.history:history", "Show the last questions, their answers and what they cost."),
     "mcp": ("fedkg.cli.mcp:mcp", "Answer the questions of agents, as tools of the Model Context Protocol."),
     "transcript": ("fedkg.cli.transcript:transcript", "Show what the model was asked and replied."),

@@ -21,6 +21,11 @@ def questions(here: Path) -> Path:
     return file
 
 
+def test_settings_are_made_as_shown(here: Path) -> None:
+    """The file is written, and a question is asked with it."""
+    follow(sections(PAGE)["Settings by questions"], lambda text: text)
+
+
 def test_many_questions_are_answered_as_shown(questions: Path) -> None:
     """The second start asks for what has failed alone."""
     for command, shown in transcripts(sections(PAGE)["Many questions"]):
@@ -46,5 +51,5 @@ def test_the_chat_is_as_shown(here: Path) -> None:
 
 def test_the_options_that_are_named_exist() -> None:
     """Of the command that the page tells of."""
-    helps = "".join(run(f"fedkg {name} --help")[1] for name in ("ask", "log"))
+    helps = "".join(run(f"fedkg {name} --help")[1] for name in ("ask", "log", "init", "chat"))
     assert {flag for flag in re.findall(r"--[a-z][a-z-]*[a-z]", PAGE) if flag not in helps} == set()
