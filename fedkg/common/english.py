@@ -28,14 +28,15 @@ class Sense(msgspec.Struct, frozen=True):
 class English(msgspec.Struct, frozen=True):
     """The word lists, most of them by roots: see the data file, whose parts are called alike.
 
-    `fillers`, `symmetric`, `inverses` and `compounds` are as written. `kinds` maps a root to the kinds of answer that
-    it names, `asks` a question word to those that it asks for.
+    `fillers`, `symmetric`, `nouns_in_ie`, `inverses` and `compounds` are as written. `kinds` maps a root to the kinds
+    of answer that it names, `asks` a question word to those that it asks for.
     """
 
     senses: tuple[Sense, ...]
     fillers: frozenset[str]
     agents: frozenset[str]
     symmetric: frozenset[str]
+    nouns_in_ie: frozenset[str]
     inverses: Mapping[str, str]
     compounds: Mapping[str, tuple[str, ...]]
     kinds: Mapping[str, frozenset[str]]
@@ -47,6 +48,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fillers: str
     agents: str
     symmetric: tuple[str, ...]
+    nouns_in_ie: str
     sense: tuple[dict[str, tuple[str, ...]], ...]
     inverses: dict[str, str]
     compounds: dict[str, tuple[str, ...]]
@@ -92,6 +94,7 @@ def english() -> English:
         frozenset(file.fillers.split()),
         frozenset(roots(file.agents)),
         frozenset(file.symmetric),
+        frozenset(file.nouns_in_ie.split()),
         file.inverses,
         file.compounds,
         {word: frozenset(named) for word, named in kinds.items()},

@@ -42,7 +42,8 @@ def singular(span: str) -> str:
     last = span.rsplit(maxsplit=1)[-1] if span.split() else ""
     if len(last) < SHORTEST_PLURAL or last != last.lower() or not PLURAL.search(last):
         return ""
-    ending = next(ending for ending in ENDINGS if last.endswith(ending))
+    plain = last.removesuffix("s") in english().nouns_in_ie
+    ending = "s" if plain else next(ending for ending in ENDINGS if last.endswith(ending))
     return span.removesuffix(ending) + ENDINGS[ending]
 
 

@@ -50,3 +50,13 @@ def test_plurals_are_looked_up_in_the_singular() -> None:
     ]
     assert as_written("lion", "What do lions eat?") == "lions"
     assert as_written("What", "What do lions eat?") == "What"
+
+
+def test_nouns_in_ie_have_plurals_of_their_own() -> None:
+    """A movie is no "movy", and a city no "citie"."""
+    assert [singular(word) for word in ("movies", "horror movies", "cities", "berries")] == [
+        "movie",
+        "horror movie",
+        "city",
+        "berry",
+    ]
