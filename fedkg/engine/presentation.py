@@ -58,6 +58,7 @@ NAMES = 10_000
 SHOWN_EDGES = 3
 """Most edges to one tail whose qualifiers are shown."""
 NUMBER = re.compile(r"(?<!\S)(\d+)\)")  # as prompts number the ends of a path
+MARK = re.compile(r"\(\+\d*\??\)|\(no name(?:, \d+ times)?\)")  # as they say how many ends are not listed, or nameless
 RelationKey = tuple[Iri, Iri | None]
 """A relation in either direction, with a mediator's second leg."""
 
@@ -231,7 +232,15 @@ def _name(term: Term, names: Mapping[Term, str]) -> str:
 
 def _end_name(term: Term, names: Mapping[Term, str]) -> str:
     """The name of what a step leads to; an identifier is none, and no model is offered one as an answer."""
-    return NO_NAME if nameless(term, names) else _name(term, names)
+    if nameless(term, names):
+        return NO_NAME
+    name = _name(term, names)
+    return _quoted(name) if MARK.search(name) else name
+
+
+def _quoted(name: str) -> str:
+    """A name that reads like a part of the line it stands in, as one thing."""
+    return '"{}"'.format(name.replace('"', "'"))
 
 
 def _shown(
@@ -285,7 +294,8 @@ def _parts(start: str, steps: Sequence[ShownStep], tails: int, *, numbered: bool
 
 def _below(step: ShownStep, tails: int, *, numbered: bool) -> str:
     """A step as it stands below the path that it extends: `relation: B, C`, or `← relation: B, C`."""
-    return f"{'← ' if step.direction == 'in' else ''}{step.whole}: {_ends(step, tails, numbered=numbered)}"
+    name = _quoted(step.whole) if ": " in step.whole else step.whole
+    return f"{'← ' if step.direction == 'in' else ''}{name}: {_ends(step, tails, numbered=numbered)}"
 
 
 def _ends(step: ShownStep, tails: int, *, numbered: bool) -> str:
@@ -305,7 +315,7 @@ def _listed(labels: Sequence[str]) -> str:
     """The labels as a list; of several, one with a comma of its own is quoted: "Diarrhea, Infantile" is one thing."""
     if len(labels) == 1:
         return labels[0]
-    named = [f'"{label}"' if ", " in label else label for label in labels if label != NO_NAME]
+    named = [f'"{label}"' if ", " in label and label[0] != '"' else label for label in labels if label != NO_NAME]
     return ", ".join([*named, *_unnamed(labels)])
 
 

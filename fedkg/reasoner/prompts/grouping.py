@@ -1,11 +1,15 @@
 """Offers under the path that they extend, so that a prompt writes it once."""
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from fedkg.core.choice import PromptCandidate
 
 __all__ = ["OfferGroup", "by_path"]
+
+
+KEPT = re.compile(r"path \d+", re.IGNORECASE)
 
 
 class OfferGroup(NamedTuple):
@@ -25,4 +29,11 @@ def by_path(offers: Sequence[PromptCandidate], kept: Sequence[PromptCandidate]) 
         elif offer.beyond in beyond:
             beyond[offer.beyond].append(offer)
     groups = [OfferGroup(f"path {number}", tuple(group)) for number, group in beyond.items() if group]
-    return groups + [OfferGroup(stem if len(group) > 1 else "", tuple(group)) for stem, group in others.items()]
+    return groups + [
+        OfferGroup(_heading(stem) if len(group) > 1 else "", tuple(group)) for stem, group in others.items()
+    ]
+
+
+def _heading(stem: str) -> str:
+    """What stands before the last steps; in quotes where an entity is called as the kept paths are."""
+    return f'"{stem}"' if KEPT.fullmatch(stem) else stem

@@ -28,6 +28,12 @@ def test_a_single_offer_is_written_as_a_whole() -> None:
     ]
 
 
+def test_an_entity_cannot_pass_for_a_kept_path() -> None:
+    """One that is called as these are stands in quotes."""
+    offers = [offer(1, "path 7"), offer(2, "path 7")]
+    assert [group.heading for group in by_path(offers, [])] == ['"path 7"']
+
+
 def test_nothing_is_nothing() -> None:
     """No offers, no groups."""
     assert by_path([], [offer(1, "A")]) == []
