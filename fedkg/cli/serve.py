@@ -67,9 +67,10 @@ def serve(  # noqa: PLR0917  # click gives all of them by name
 ) -> int:
     """Answer questions over HTTP, from the endpoints, with the model and within the bounds that are given here.
 
-    POST /ask, GET /search, /neighbours, POST /verify, GET /methods, /health, /metrics; /schema/openapi.json describes
-    them. Without tokens it listens on this machine only. Tokens: one in the variable FEDKG_SERVE_TOKEN, or a file of
-    clients, each with the SHA-256 of its token and what it may spend in a day.
+    A page at / for people; POST /ask, GET /search, /neighbours, POST /verify, /sparql, GET /methods, /health, /metrics
+    for programs, which /schema/openapi.json describes. Without tokens it listens on this machine only. Tokens: one in
+    the variable FEDKG_SERVE_TOKEN, or a file of clients, each with the SHA-256 of its token and what it may spend in a
+    day.
 
     \b
     fedkg serve -e sample --port 8080

@@ -100,11 +100,12 @@ async def answered(page: Page, question: str) -> None:
 
 async def test_ask_watch_and_verify_by_keyboard(browser: Browser, desk: MakeDesk) -> None:
     """The question has the focus; then the answer has it, and Tab and Enter do everything else."""
-    async with running(desk("sample")) as (url, _), opened(browser, url) as page:
+    async with running(desk("sample", keep=True)) as (url, _), opened(browser, url) as page:
         await expect(page.locator("#question")).to_be_focused()
         await expect(page.locator("#served")).to_have_text("local, 1 endpoint")
         await page.keyboard.type(MARIE)
         await page.keyboard.press("Enter")
+        await expect(page.locator("#kept a")).to_be_visible()
         await expect(page.locator("#answer-heading")).to_be_focused()
         await expect(page.locator(".values .value")).to_have_text(["Irène Joliot-Curie", "Ève Curie"])
         await expect(page.locator("#status")).to_contain_text("2 answers")
@@ -145,6 +146,8 @@ async def test_nodes_and_edges_can_be_clicked(browser: Browser, desk: MakeDesk) 
     async with running(desk("sample")) as (url, _), opened(browser, url) as page:
         await answered(page, "Who has held the position of Federal Chancellor of Germany?")
         graph = page.locator("#graph")
+        await page.locator("#verify").click()
+        await expect(page.locator(".verification .good")).to_be_visible()  # the drawing is further down now
         ids = await page.evaluate("() => document.getElementById('graph')._cyreg.cy.edges().map(edge => edge.id())")
         merkel = next(name for name in ids if "Q567>" in name)
         await graph.click(position=await page.evaluate(POINT, merkel))
@@ -157,6 +160,16 @@ async def test_nodes_and_edges_can_be_clicked(browser: Browser, desk: MakeDesk) 
         await expect(details.locator(".near li").first).to_be_visible()
         drawn = await page.evaluate("() => document.getElementById('graph')._cyreg.cy.edges('.near').length")
         assert drawn > 0
+
+
+@pytest.mark.exhaustive
+async def test_nodes_can_be_touched(browser: Browser, desk: MakeDesk) -> None:
+    """On a phone, whose language the page has."""
+    async with running(desk()) as (url, _), opened(browser, url, **PHONE, locale="de") as page:
+        await answered(page, PETS)
+        await page.locator("#graph").tap(position=await page.evaluate(POINT, "<http://x/rex>"))
+        await expect(page.locator("#details h3")).to_have_text("Rex")
+        await expect(page.locator("#details h4")).to_have_text("1 benachbarte Kante")
 
 
 @pytest.mark.exhaustive

@@ -15,8 +15,13 @@ export function answerTools(answer, address, verified) {
   queries.addEventListener("toggle", () => showQueries(queries, answer), { once: true });
   const verify = element("button", { type: "button", id: "verify", onclick: () => check(answer, verify, result, verified) }, t("verify"));
   const save = element("button", { type: "button", id: "download", onclick: () => download(answer) }, t("download"));
-  const kept = address ? element("p", { class: "small" }, `${t("kept")} `, element("a", { href: `#${address}` }, address)) : "";
+  const kept = element("p", { class: "small kept", id: "kept" }, keptAt(address));
   return [element("p", { class: "buttons" }, answer.paths.length ? verify : "", save), result, kept, answer.paths.length ? queries : ""];
+}
+
+/** Where the server keeps the answer, once it has told; nothing where it keeps none. */
+export function keptAt(address) {
+  return address ? [`${t("kept")} `, element("a", { href: `#${address}` }, address)] : [];
 }
 
 async function check(answer, button, result, verified) {

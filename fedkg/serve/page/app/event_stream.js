@@ -16,11 +16,15 @@ export async function* events(body) {
 async function* lines(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    const parts = (rest + value).split("\n");
-    rest = parts.pop();
-    for (const part of parts) yield part.replace(/\r$/u, "");
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const parts = (rest + value).split("\n");
+      rest = parts.pop();
+      for (const part of parts) yield part.replace(/\r$/u, "");
+    }
+  } finally {
+    reader.cancel().catch(() => {}); // who reads no further ends the question
   }
 }

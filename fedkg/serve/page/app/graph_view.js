@@ -18,6 +18,8 @@ export class GraphView {
     this.proof = proof;
     this.graph = cytoscape({ container: box, style: style(), minZoom: 0.2, maxZoom: 3, boxSelectionEnabled: false, autounselectify: false });
     this.graph.on("tap", "node, edge", (event) => selected(event.target.id()));
+    // the library remembers where its box is, which texts above it may have moved meanwhile
+    box.addEventListener("pointerdown", () => this.graph.resize(), { capture: true });
     this.draw();
     this.arrange();
     onTheme(() => this.graph.destroyed() || this.graph.style(style()));

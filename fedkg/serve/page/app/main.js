@@ -1,6 +1,6 @@
 /* The page: one question at a time, its walk, its answer. */
 
-import { answerTools } from "./answer_tools.js";
+import { answerTools, keptAt } from "./answer_tools.js";
 import { answerView } from "./answer_view.js";
 import { byId, outside } from "./elements.js";
 import { plain } from "./plain_text.js";
@@ -86,7 +86,7 @@ function take(event) {
 
 function keep(address) {
   state.address = address;
-  byId("answer").replaceChildren(...answerParts());
+  byId("kept").replaceChildren(...keptAt(address));
 }
 
 function showAnswer(answer) {
@@ -115,6 +115,7 @@ function showProof() {
 async function openKept() {
   const [, address] = KEPT.exec(location.hash) ?? [];
   if (!address || address === state.address) return;
+  under_way?.abort();
   clear();
   try {
     const answer = await server.keptAnswer(address.slice(1));

@@ -10,14 +10,19 @@ const SOON = 120;
 /** The problem as a box; `again` makes a button of asking again. */
 export function problemView(error, again) {
   if (error.name === "AbortError") return element("p", { class: "box stopped" }, t("problem.stopped"));
-  if (!(error instanceof ProblemError)) throw error;
-  const { problem, wait } = error;
+  const { problem, wait } = error instanceof ProblemError ? error : fault(error);
   const heading = element("p", { class: "heading" }, t(headingOf(problem)));
   const sentence = problem.message ? element("p", {}, english(plain(problem.message, 1_000))) : "";
   const hint = hintOf(problem);
   const later = wait ? element("p", {}, waiting(wait)) : "";
   const button = again && (problem.retryable || wait) ? element("button", { type: "button", onclick: again }, t("problem.again")) : "";
   return element("div", { class: "box problem" }, heading, sentence, hint, later, button);
+}
+
+/** A fault of the page itself: shown as well, and told to the console. */
+function fault(error) {
+  console.error(error);
+  return { problem: { status: 0, error: error.name, message: error.message }, wait: 0 };
 }
 
 /** The page's own hint where it has one: the server's may name options of the command line. */

@@ -53,6 +53,7 @@ export class ProofView {
 
   close() {
     this.graph?.close();
+    this.graph = null;
     this.closed = true;
   }
 
