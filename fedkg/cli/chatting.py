@@ -26,6 +26,7 @@ from fedkg.session import Session
 __all__ = ["Conversation", "chatted"]
 
 PROMPT = "> "
+QUITS = {"/quit", "/exit", "quit", "exit"}
 RECALLED = 100
 """Questions of earlier commands that the arrow keys bring back."""
 MOST_TURNS = 50
@@ -48,7 +49,7 @@ def chatted(settings: Settings, transcript: str | None) -> int:
             session.run(session.graph())
         conversation = Conversation(session, history)
         for message in _messages(history):
-            if message.strip() in {"/quit", "/exit"}:
+            if message.strip() in QUITS:
                 break
             if message.strip():
                 conversation.take(message)

@@ -13,7 +13,7 @@ class FollowUpWords(msgspec.Struct, frozen=True):
     """The word lists, in small letters.
 
     `openings` are phrases, longer ones first. `pronouns` maps each form to he, she, it or they; `possessive` are those
-    that stand before what somebody has, but not before `not_before`.
+    that stand before what somebody has, but not before `not_before`; `pointing` are none where a noun follows.
     """
 
     openings: tuple[tuple[str, ...], ...]
@@ -21,6 +21,7 @@ class FollowUpWords(msgspec.Struct, frozen=True):
     pronouns: dict[str, str]
     possessive: frozenset[str]
     not_before: frozenset[str]
+    pointing: frozenset[str]
     people: frozenset[str]
 
 
@@ -34,5 +35,6 @@ def follow_up_words() -> FollowUpWords:
         {form: name for name, forms in file["pronouns"].items() for form in forms.split()},
         frozenset(file["possessive"]["words"].split()),
         frozenset(file["possessive"]["not_before"].split()),
+        frozenset(file["pointing"].split()),
         frozenset(file["people"]["types"].split()),
     )

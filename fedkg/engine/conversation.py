@@ -68,19 +68,26 @@ async def understood(
 def known_entities(turns: Sequence[Turn]) -> list[KnownEntity]:
     """The entities that the latest turns have come by, each once: answers, then topics, then what stands on paths."""
     known: dict[Iri, KnownEntity] = {}
-    for number, turn in enumerate([*reversed(turns)][:MOST_TURNS], 1):
-        for entity in _of(turn, number):
-            known.setdefault(entity.iri, entity)
+    latest = [*enumerate([*reversed(turns)][:MOST_TURNS], 1)]
+    for found in (_spoken_of, _passed):  # what was only passed on a way comes last
+        for number, turn in latest:
+            for entity in found(turn, number):
+                known.setdefault(entity.iri, entity)
     return [*known.values()][:MOST_KNOWN]
 
 
-def _of(turn: Turn, number: int) -> Iterator[KnownEntity]:
+def _spoken_of(turn: Turn, number: int) -> Iterator[KnownEntity]:
+    """The answers and the topics of a turn."""
     for value in turn.answer.answers[:MOST_EACH]:
         if isinstance(value.term, Iri):
             yield KnownEntity(value.term, value.value, "answer", number)
     for match in turn.topics:
         facts = {"type": match.type, "pronoun": turn.pronoun, "mention": match.mention}
         yield msgspec.structs.replace(KnownEntity(match.iri, match.label, "topic", number), **facts)
+
+
+def _passed(turn: Turn, number: int) -> Iterator[KnownEntity]:
+    """What stands on the paths of a turn."""
     for path in turn.answer.paths[:MOST_EACH]:
         for edge in path.edges:
             for term in (edge.subject, edge.object):

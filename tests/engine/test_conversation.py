@@ -1,6 +1,7 @@
 import json
 from pathlib import Path as FilePath
 
+import msgspec
 import pytest
 
 from fedkg.core.answer import Answer, AnswerValue, Path, PathEdge, Status
@@ -94,6 +95,9 @@ def test_what_a_conversation_has_come_by() -> None:
         ("Pierre Curie", "topic", 2),
     ]
     assert known[0].mention == "M. Curie"
+    passed = Turn("Who?", (), msgspec.structs.replace(TURNS[0].answer, answers=()))
+    roles = {entity.label: entity.role for entity in known_entities([*TURNS, passed])}
+    assert roles == {"Pierre Curie": "answer", "Marie Curie": "topic"}
 
 
 async def test_a_session_knows_what_entities_are(pets: FilePath) -> None:

@@ -19,7 +19,7 @@ def referred(call: FollowUpCall) -> Reference:
     words = [_bare(word) for word in call.words]
     start = _opening(words)
     rest = words[start:]
-    pronoun = next((place for place, word in enumerate(rest) if _pronoun(word)), len(rest))
+    pronoun = next((place for place in range(len(rest)) if _stands_for(rest, place)), len(rest))
     name = next((place for place, word in enumerate(rest) if word[:1].isupper() and (place or start)), len(rest))
     asks = any(word.lower() in follow_up_words().asking for word in rest)
     if pronoun < name:
@@ -49,6 +49,14 @@ def _opening(words: Sequence[str]) -> int:
     return next((length for length in lengths if length < len(words)), 0)
 
 
+def _stands_for(words: Sequence[str], place: int) -> bool:
+    """Whether the word there is a pronoun; "this" before a noun is none."""
+    lists = follow_up_words()
+    word, following = words[place].lower(), words[place + 1].lower() if place + 1 < len(words) else ""
+    pointing = word in lists.pointing and bool(following) and following not in (lists.not_before | lists.asking)
+    return word in lists.pronouns and not pointing
+
+
 def _pronoun(word: str) -> Pronoun:
     named = follow_up_words().pronouns.get(word.lower(), "")
     return named if named in {"he", "she", "it", "they"} else ""  # type: ignore[return-value]  # just looked at
@@ -72,9 +80,11 @@ def _meant(entities: Sequence[KnownEntity], pronoun: Pronoun, *, going_on: bool)
     alone = answers if len(answers) == 1 else []
     earlier = [number for number, entity in enumerate(entities, 1) if entity.turn > 1 and entity.role != "path"]
     order = [*topics[:1], *alone] if going_on else [*alone, *topics[:1]]
-    fitting = [number for number in (*order, *earlier) if _fits(entities[number - 1], pronoun)]
-    same = [number for number in fitting if pronoun and entities[number - 1].pronoun == pronoun]
-    return (same or fitting)[:1]
+    # whom the pronoun meant before comes first, but not before what was spoken of since
+    order.sort(key=lambda number: not (pronoun and entities[number - 1].pronoun == pronoun))
+    fitting = [number for number in (*order, *earlier) if _fits(entities[number - 1], pronoun)][:1]
+    # one of several answers may be meant, and nothing tells which
+    return fitting or [number for number in answers if _fits(entities[number - 1], pronoun)]
 
 
 def _fits(entity: KnownEntity, pronoun: Pronoun) -> bool:

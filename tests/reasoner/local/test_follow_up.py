@@ -44,7 +44,14 @@ def test_a_pronoun_or_a_bare_relation_means_what_fits(message: str, label: str) 
 
 
 @pytest.mark.parametrize(
-    "message", ["Who wrote Momo?", "who directed king kong?", "Did Ada meet her sister?", "And who wrote Momo?"]
+    "message",
+    [
+        "Which of these films is the longest?",
+        "Who wrote Momo?",
+        "who directed king kong?",
+        "Did Ada meet her sister?",
+        "And who wrote Momo?",
+    ],
 )
 def test_what_names_what_it_asks_about_stands_alone(message: str) -> None:
     """A name before the pronoun is whom that means."""
@@ -58,11 +65,21 @@ def test_a_pronoun_stays_with_whom_it_meant() -> None:
     assert meant("where was she born?", PIERRE, marie).entities == (2,)
 
 
+def test_what_was_spoken_of_since_comes_first() -> None:
+    """He who was "he" two questions ago is not meant where another man is the answer now."""
+    tolkien, hobbit = entity("J. R. R. Tolkien", "answer", kind="human"), entity("The Hobbit", "topic", kind="novel")
+    jackson = entity("Peter Jackson", "topic", 2, "human", "he")
+    assert meant("when did he die?", tolkien, hobbit, jackson).entities == (1,)
+    assert meant("when did she die?", tolkien, hobbit, jackson).entities == (1,)
+
+
 def test_they_are_all_answers() -> None:
     """Three of them at most; where there is one answer they are the topic."""
     children = [entity(name, "answer") for name in ("Irene", "Eve", "Jo", "Max")]
     assert meant("where were they born?", *children, MARIE).entities == (1, 2, 3)
     assert meant("where were they born?").entities == (2,)
+    books = [entity(name, "answer", kind="novel") for name in ("The Hobbit", "Momo")]
+    assert meant("and when was it published?", *books, MARIE).entities == (1, 2)
 
 
 @pytest.mark.parametrize(
