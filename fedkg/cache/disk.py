@@ -48,6 +48,13 @@ SELECT = """
     WHERE key IN ({}) AND raw = 1 AND (expire_time IS NULL OR expire_time > ?)
 """
 """What diskcache itself selects by, for several keys."""
+UPSERT = """
+    INSERT INTO Cache (key, raw, store_time, access_time, size, mode, filename, value) VALUES (?, 1, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (key, raw) DO UPDATE SET store_time = excluded.store_time, expire_time = NULL,
+        access_time = excluded.access_time, access_count = 0, tag = NULL, size = excluded.size, mode = excluded.mode,
+        filename = excluded.filename, value = excluded.value
+"""
+"""What diskcache itself puts into a row."""
 EVICTING = 0.5
 """Seconds after which a write evicts no further: what is still too much goes with the next writes."""
 ROW = 150
@@ -109,6 +116,15 @@ class BytesCache(diskcache.Cache):  # type: ignore[misc]  # the same
             select = SELECT.format(", ".join("?" * len(part)))
             rows.update((name, tuple(row)) for name, *row in self._sql(select, (*part, time.time())).fetchall())
         return rows
+
+    def put(self, values: Mapping[str, bytes]) -> None:
+        """Puts the values in the rows of these names, within a transaction of the caller's.
+
+        diskcache would look for each row first, since it may have a file; ours have none.
+        """
+        now, disk = time.time(), self._disk
+        rows = ((name, now, now, *disk.store(value, read=False)) for name, value in values.items())
+        self._con.executemany(UPSERT, rows)
 
     def volume(self) -> int:
         """Bytes of the table, as SQLite counts them; diskcache would add a number that lies in it."""
@@ -217,8 +233,7 @@ class DiskStore(Store):
         return int(self._cache.volume())
 
     def _set(self, namespace: str, entries: Mapping[str, Entry]) -> None:
-        for key, entry in entries.items():
-            self._cache.set(row_name(namespace, key), pack(entry))
+        self._cache.put({row_name(namespace, key): pack(entry) for key, entry in entries.items()})
 
     def _evict(self) -> None:
         """Drops the oldest entries, for some time. A file that shrinks less than expected is looked at again."""
