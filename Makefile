@@ -5,10 +5,11 @@
 # make cassettes: records tests/cassettes/ anew, from servers on loopback; needed where a request has changed.
 # make engines: installs Virtuoso, Redis and Chromium from Debian's packages, and Comunica and axe from npm's into .engines, where it can; tests that need them are skipped where they are absent.
 # make vendor: fetches the page's library anew from npm, in the version below, and checks its SHA-256.
-# make bench: measures what README says under "Measured" (some minutes, needs the public data sets beside the project).
-# make figures: fills the figures of the result files in eval/results/ into README and docs.
+# make bench: measures what docs/measured.md says (some minutes, needs the public data sets beside the project).
+# make figures: fills the figures of the result files in eval/results/ into docs.
 # make tables: runs all methods on all benchmarks with a graph, and all ablations (20 minutes on two cores);
 # goes on where it was interrupted. DATA is the folder of the data sets; BENCH=--write keeps results and reports in eval/results/.
+# make docs: builds the documentation as a site into build/site; a link that leads nowhere is an error.
 # make desk: asks questions whose replies somebody writes by hand, at the OpenAI wire that DESK="--url …" names.
 # make comunica: compares the federation with Comunica, which npm installs for the run.
 PYTHON ?= python3
@@ -32,7 +33,7 @@ VENDOR := fedkg/serve/page/vendor
 # a step by its name and its command; what it prints is its progress
 step = @printf '\n== %s\n' "$(1)"; from=$$(date +%s); $(2) && printf '== %s s\n' "$$(($$(date +%s) - from))"
 
-.PHONY: demo engines vendor test test-all fuzz cassettes check format lint types bench figures tables desk comunica clean
+.PHONY: demo engines vendor test test-all fuzz cassettes check format lint types bench figures tables docs desk comunica clean
 
 .venv/installed: pyproject.toml constraints.txt
 	$(call step,1 of 4: an environment in .venv,$(PYTHON) -m venv .venv)
@@ -108,6 +109,9 @@ figures: .venv/developed
 tables: .venv/developed
 	$(BIN)/python eval/quality/tables.py $(if $(DATA),--data $(DATA)) $(BENCH)
 	$(BIN)/python eval/quality/grids.py $(if $(DATA),--data $(DATA)) $(BENCH)
+
+docs: .venv/developed
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 desk: .venv/developed
 	$(BIN)/python eval/quality/desk.py --pack cache/desk.fedkg $(DESK) $(BENCH)

@@ -55,7 +55,7 @@ def main() -> None:
 
 def documents() -> list[Path]:
     """The files that may show figures."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def filled(text: str, figures: Mapping[str, Any]) -> str:

@@ -361,7 +361,7 @@ def _merge(settings: Settings, changes: Mapping[str, Any], source: Source) -> Se
         return msgspec.convert(merged, Settings, strict=True)
     except msgspec.ValidationError as error:
         message = setting_errors.sentence(error, Settings, source)
-        raise SettingsError(message, hint="keys are listed in README, section Settings") from error
+        raise SettingsError(message, hint="keys are listed in docs/settings.md") from error
 
 
 def _dotted(flags: Mapping[str, Any], keywords: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:

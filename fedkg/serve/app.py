@@ -68,7 +68,9 @@ PROBLEMS = {
         504: "The endpoints took too long.",
     }.items()
 }
-LOCATION = ResponseHeader(name="Location", description="Where the answer is kept.", documentation_only=True)
+LOCATION = ResponseHeader(
+    name="Location", value="/answers/NAME", description="Where the answer is kept.", documentation_only=True
+)
 Text = Annotated[str, QueryParameter(min_length=1, max_length=500)]
 
 log = logging.getLogger(__name__)

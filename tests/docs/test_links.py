@@ -8,7 +8,7 @@ import pytest
 from tests.support.documents import DOCS, ROOT
 
 
-@pytest.mark.parametrize("document", sorted(DOCS.glob("*.md")), ids=lambda path: path.name)
+@pytest.mark.parametrize("document", sorted(DOCS.rglob("*.md")), ids=lambda path: path.name)
 def test_what_a_document_names_exists(document: Path) -> None:
     """Sections that links lead to, and files and folders of the project."""
     text = document.read_text(encoding="utf-8")

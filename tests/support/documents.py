@@ -59,11 +59,14 @@ def rows(text: str) -> dict[str, list[str]]:
 
 
 def run(command: str) -> tuple[int, str]:
-    """The exit code of a command and what it prints; what stands before it is its environment."""
+    """The exit code of a command and what it prints, which `> FILE` keeps; what stands before it is its environment."""
     words = shlex.split(command)
     place = words.index("fedkg")
     variables = dict(word.split("=", 1) for word in words[:place])
-    result = CliRunner().invoke(main, words[place + 1 :], env=variables)
+    arguments, file = (words[:-2], Path(words[-1])) if ">" in words else (words, None)
+    result = CliRunner().invoke(main, arguments[place + 1 :], env=variables)
+    if file:
+        file.write_text(result.stdout, encoding="utf-8")
     assert isinstance(result.exception, SystemExit | None), result.exc_info
     return result.exit_code, result.output
 
