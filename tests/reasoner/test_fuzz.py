@@ -21,6 +21,7 @@ from fedkg.cache.memory import MemoryStore
 from fedkg.common.one_line import line
 from fedkg.config.settings import SearchSettings, Settings
 from fedkg.core.choice import Choice, Conclusion, Decision, ModelOnlyAnswer, PromptCandidate, RelationPath, Verdict
+from fedkg.core.conversation import KnownEntity
 from fedkg.core.question import Kind, Match, Mention, Plan
 from fedkg.core.terms import Iri
 from fedkg.core.usage import Usage
@@ -34,6 +35,7 @@ from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall
 from fedkg.reasoner.calls.beam import BeamCall
 from fedkg.reasoner.calls.choose import ChooseCall
 from fedkg.reasoner.calls.deductive import DeductiveCall
+from fedkg.reasoner.calls.follow_up import FollowUpCall
 from fedkg.reasoner.calls.link import LinkCall
 from fedkg.reasoner.calls.model_only import ModelOnlyCall
 from fedkg.reasoner.calls.plan import PlanCall
@@ -141,6 +143,17 @@ def planned(plan: Plan) -> bool:
     return safe and asked and 0 < len(plan.keywords) <= 30 and plan.kind in KINDS and len(plan.statement) <= 4_000
 
 
+KNOWN = tuple(KnownEntity(Iri(f"http://x/{name}"), name, "topic", 1) for name in "ab")
+
+
+def referring(reference: Any) -> bool:
+    """A reference to nothing, or to some of what was shown."""
+    first, last = reference.words or (1, 1)
+    words = 1 <= first <= last <= len(QUESTION.split())
+    shown = set(reference.entities) <= {1, 2} and reference.question in {0, 1} and words
+    return bool(shown and (reference.alone or reference.entities or reference.words))
+
+
 class Call(NamedTuple):
     """A call of a model with a plan, and whether what it returns is what a call may return."""
 
@@ -166,6 +179,7 @@ CALLS = {
     "answer": Call(lambda model, plan: model.ask(AnswerCall(QUESTION, plan, OFFERS)), concluded),
     "inductive": Call(lambda model, plan: model.ask(InductiveCall(QUESTION, plan, OFFERS, "abcd")), concluded),
     "model-only": Call(lambda model, plan: model.ask(ModelOnlyCall(QUESTION, plan.kind, plan.options)), remembered),
+    "follow-up": Call(lambda model, plan: model.ask(FollowUpCall(QUESTION, (QUESTION,), KNOWN)), referring),
 }
 
 # ---- replies ----
