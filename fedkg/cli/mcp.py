@@ -21,23 +21,7 @@ RESULT = click.IntRange(500, 100_000)
 
 @click.command(cls=options.SectionedCommand)
 @options.option("Server", "--http", is_flag=True, help="Serve over HTTP instead of stdin and stdout.")
-@options.option("Server", "--host", default="127.0.0.1", show_default=True, help="Address to listen at, with --http.")
-@options.option(
-    "Server",
-    "--port",
-    type=click.IntRange(0, 65_535),
-    default=8080,
-    show_default=True,
-    help="Port to listen at, with --http; 0 is any free one.",
-)
-@options.option(
-    "Server",
-    "--clients",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Tokens and daily bounds (TOML), with --http.",
-)
-@options.option("Server", "--offer", multiple=True, metavar="NAME", help="A further method to ask for; several times.")
+@options.server(at_once=4, waiting=16, where=", with --http")
 @options.option(
     "Server",
     "--result-tokens",
@@ -46,17 +30,6 @@ RESULT = click.IntRange(500, 100_000)
     show_default=True,
     metavar="N",
     help="Most tokens of a tool's result; what is left out is told.",
-)
-@options.option(
-    "Server", "--at-once", type=options.PARALLEL, default=4, show_default=True, help="Questions answered at a time."
-)
-@options.option(
-    "Server",
-    "--waiting",
-    type=click.IntRange(0, 10_000),
-    default=16,
-    show_default=True,
-    help="Questions that wait for their turn; more are told to come back.",
 )
 @options.connection
 @options.model

@@ -29,6 +29,8 @@ __all__ = [
     "prompts_dir",
     "run_budget",
     "search",
+    "searched",
+    "server",
     "settings",
     "settings_file",
     "transcript",
@@ -341,6 +343,69 @@ def drawn(section: str) -> Callable[[F], F]:
             help="What the draw and the resampling depend on.",
         ),
         option(section, "--skip-bad", is_flag=True, help="Leave out questions that cannot be read, and list them."),
+    )
+
+
+def searched(section: str, *, most: int, default: int | None) -> Callable[[F], F]:
+    """How far chains from topics to answers are searched where a set does not name them; None: as the set says."""
+    asked = "as the benchmark says" if default is None else "no more than the benchmark says"
+    return _all(
+        option(
+            section,
+            "--hops",
+            type=click.IntRange(1, most),
+            default=default,
+            show_default=default is not None,
+            metavar="L",
+            help=f"Most steps from topic to answer; {asked}.",
+        ),
+        option(
+            section,
+            "--frontier",
+            type=COUNT,
+            default=500,
+            show_default=True,
+            help="Most entities expanded at a hop.",
+        ),
+    )
+
+
+def server(*, at_once: int, waiting: int, where: str = "") -> Callable[[F], F]:
+    """Where a server listens and how much it takes; `where` says in its help when that counts."""
+    return _all(
+        option("Server", "--host", default="127.0.0.1", show_default=True, help=f"Address to listen at{where}."),
+        option(
+            "Server",
+            "--port",
+            type=click.IntRange(0, 65_535),
+            default=8080,
+            show_default=True,
+            help=f"Port to listen at{where}; 0 is any free one.",
+        ),
+        option(
+            "Server",
+            "--clients",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help=f"Tokens and daily bounds (TOML){where}.",
+        ),
+        option("Server", "--offer", multiple=True, metavar="NAME", help="A further method to ask for; several times."),
+        option(
+            "Server",
+            "--at-once",
+            type=PARALLEL,
+            default=at_once,
+            show_default=True,
+            help="Questions answered at a time.",
+        ),
+        option(
+            "Server",
+            "--waiting",
+            type=click.IntRange(0, 10_000),
+            default=waiting,
+            show_default=True,
+            help="Questions that wait for their turn; more are told to come back.",
+        ),
     )
 
 

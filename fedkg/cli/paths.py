@@ -48,21 +48,7 @@ def paths() -> None:
     show_default=True,
     help="For whom.",
 )
-@options.option(
-    "Training files",
-    "--hops",
-    type=click.IntRange(1, 50),
-    metavar="L",
-    help="Most steps of a path; as the benchmark says.",
-)
-@options.option(
-    "Training files",
-    "--frontier",
-    type=options.COUNT,
-    default=500,
-    show_default=True,
-    help="Most entities expanded at a hop.",
-)
+@options.searched("Training files", most=50, default=None)
 @options.option(
     "Training files",
     "--threshold",

@@ -14,27 +14,7 @@ __all__ = ["serve"]
 
 
 @click.command(cls=options.SectionedCommand)
-@options.option("Server", "--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
-@options.option(
-    "Server",
-    "--port",
-    type=click.IntRange(0, 65_535),
-    default=8080,
-    show_default=True,
-    help="Port to listen at; 0 is any free one.",
-)
-@options.option("Server", "--offer", multiple=True, metavar="NAME", help="A further method to ask for; several times.")
-@options.option(
-    "Server", "--at-once", type=options.PARALLEL, default=16, show_default=True, help="Questions answered at a time."
-)
-@options.option(
-    "Server",
-    "--waiting",
-    type=click.IntRange(0, 10_000),
-    default=64,
-    show_default=True,
-    help="Questions that wait for their turn; more are told to come back (429).",
-)
+@options.server(at_once=16, waiting=64)
 @options.option(
     "Server",
     "--connections",
@@ -42,9 +22,6 @@ __all__ = ["serve"]
     default=512,
     show_default=True,
     help="Connections at a time; further ones are closed.",
-)
-@options.option(
-    "Server", "--clients", type=click.Path(path_type=Path), metavar="FILE", help="Tokens and daily bounds (TOML)."
 )
 @options.option("Server", "--keep", type=click.Path(path_type=Path), metavar="DIR", help="Folder to keep answers in.")
 @options.connection

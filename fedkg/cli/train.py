@@ -74,23 +74,7 @@ def train() -> None:
     metavar="SHARE",
     help="Share of the untrained model's weights in the result.",
 )
-@options.option(
-    "Training",
-    "--hops",
-    type=click.IntRange(1, 4),
-    default=3,
-    show_default=True,
-    metavar="L",
-    help="Longest chain of relations.",
-)
-@options.option(
-    "Training",
-    "--frontier",
-    type=options.COUNT,
-    default=500,
-    show_default=True,
-    help="Most entities expanded at a hop, where a set does not name its chains.",
-)
+@options.searched("Training", most=4, default=3)
 @options.option(
     "Training",
     "--base",

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from fedkg.cache.folders import claim, is_plain
 from fedkg.embed.cells import Numbers, centres, nearest_cells, parted
 from fedkg.embed.cosine import HalfMatrix, cosines
+from fedkg.errors import CacheError
 
 __all__ = ["LONGEST_KEY", "Digests", "GroupedRows", "Hit", "best", "digests", "group"]
 
@@ -120,7 +121,8 @@ class GroupedRows:
         return np.repeat(np.arange(len(self.centres)), np.diff(self._starts))
 
     def search(self, vector: HalfMatrix, m: int) -> list[Hit]:
-        """At most m keys near to `vector` (shape (d,)) with their cosines, the nearest first."""
+        """At most m keys near to `vector` (shape (d,)) with their cosines, the nearest first. Raises CacheError."""
+        self._check_whole()
         numbers, scores = self._near(vector, max(LOOKED_AT, 4 * m))
         hits: list[Hit] = []
         for wanted in dict.fromkeys((m + SPARE, len(scores))):
@@ -133,9 +135,10 @@ class GroupedRows:
         return hits
 
     def rows_of(self, numbers: Numbers) -> HalfMatrix:
-        """The vectors of these numbers, shape (len(numbers), d)."""
+        """The vectors of these numbers, shape (len(numbers), d). Raises CacheError."""
         parts = []
         for start in range(0, len(numbers), AT_RANDOM):
+            self._check_whole()
             parts.append(self.rows[numbers[start : start + AT_RANDOM]])
             self._give_back(TOUCHED)
         return np.concatenate(parts) if parts else self.rows[:0]
@@ -161,6 +164,14 @@ class GroupedRows:
         numbers = np.concatenate([np.arange(start, end) for start, end in spans])
         finite = np.isfinite(scores)
         return numbers[finite], scores[finite]
+
+    def _check_whole(self) -> None:
+        """Raises CacheError where another process has cut the file meanwhile: its lost pages would end this one."""
+        if self._map.size() < len(self._map):
+            raise CacheError(
+                "the index of labels was cut while it was open",
+                hint="remove the files *.labels* of the cache's folder labels; they are made anew",
+            )
 
     def _key(self, number: int) -> str | None:
         """The key of a row; None where row or key are not what was written."""

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from fedkg.embed import grouped_rows
 from fedkg.embed.cosine import HalfMatrix, cosines
 from fedkg.embed.grouped_rows import HEAD_BYTES, GroupedRows, digests, group
+from fedkg.errors import CacheError
 from tests.support.vectors import halves, keys
 
 SIZE = 8
@@ -86,6 +87,16 @@ def test_a_file_that_is_replaced_is_still_read(file: Path) -> None:
     assert (len(first), len(second)) == (40, 80)
     assert first.search(halves(1, SIZE)[0], 3) == hits
     assert first.token != second.token
+
+
+def test_a_file_that_is_cut_while_it_is_open_is_an_error(file: Path) -> None:
+    """Whoever cuts it: to read its lost pages would end the process."""
+    rows = grouped(file)
+    os.truncate(file, HEAD_BYTES)
+    with pytest.raises(CacheError, match="was cut"):
+        rows.search(halves(1, SIZE, 5)[0], 3)
+    with pytest.raises(CacheError, match="was cut"):
+        rows.rows_of(np.arange(3))
 
 
 def test_centres_are_learnt_anew_when_there_are_many_more(file: Path) -> None:
