@@ -1,26 +1,28 @@
 """LangChain: a retriever whose documents are the paths of a proof, and a tool that answers a question.
 
-from fedkg import Session
-from fedkg.adapters.langchain import KnowledgeGraphRetriever
-
-retriever = KnowledgeGraphRetriever(session=Session("sample"))
-documents = retriever.invoke("Who are the children of Marie Curie?")
+docs/adapters.md shows both at work.
 """
 
 import msgspec
-from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
-from langchain_core.documents import Document
-from langchain_core.retrievers import BaseRetriever
-from langchain_core.tools import StructuredTool, ToolException
-from pydantic import BaseModel, Field
 
 from fedkg.adapters.passages import Passage, completed, passages
 from fedkg.core.answer import Answer
 from fedkg.core.encoding import encode
-from fedkg.errors import FedkgError
+from fedkg.errors import FedkgError, MissingExtraError
 from fedkg.mcp.problems import LONGEST, ToolProblem
 from fedkg.mcp.results import AskResult, safe
 from fedkg.session import Session
+
+try:
+    from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
+    from langchain_core.documents import Document
+    from langchain_core.retrievers import BaseRetriever
+    from langchain_core.tools import StructuredTool, ToolException
+    from pydantic import BaseModel, Field
+except ModuleNotFoundError as error:
+    raise MissingExtraError(
+        f"the adapter for LangChain needs {error.name}", hint="pip install 'fedkg[langchain]'"
+    ) from error
 
 __all__ = ["KnowledgeGraphRetriever", "knowledge_graph_tool"]
 

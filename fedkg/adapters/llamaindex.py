@@ -1,20 +1,20 @@
-"""LlamaIndex: a retriever whose nodes are the paths of a proof.
-
-from fedkg import Session
-from fedkg.adapters.llamaindex import KnowledgeGraphNodes
-
-nodes = KnowledgeGraphNodes(Session("sample")).retrieve("Who are the children of Marie Curie?")
-"""
+"""LlamaIndex: a retriever whose nodes are the paths of a proof; docs/adapters.md shows it at work."""
 
 from collections.abc import Sequence
 
-from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.callbacks import CallbackManager
-from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
-
 from fedkg.adapters.passages import Passage, completed, passages
 from fedkg.core.answer import Answer
+from fedkg.errors import MissingExtraError
 from fedkg.session import Session
+
+try:
+    from llama_index.core.base.base_retriever import BaseRetriever
+    from llama_index.core.callbacks import CallbackManager
+    from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+except ModuleNotFoundError as error:
+    raise MissingExtraError(
+        f"the adapter for LlamaIndex needs {error.name}", hint="pip install 'fedkg[llamaindex]'"
+    ) from error
 
 __all__ = ["KnowledgeGraphNodes"]
 

@@ -1,6 +1,7 @@
 """Errors as a model can use them: what is wrong, and what to call next; never a traceback."""
 
 import math
+from collections.abc import Iterable
 
 import msgspec
 
@@ -11,7 +12,8 @@ from fedkg.serve.records import told
 __all__ = ["LONGEST", "ToolProblem", "problem", "unusable"]
 
 HINTS = {
-    "TopicError": "call `search` with the name, and pass the IRI that fits as a topic or entity",
+    "TopicError": "call `search` with the name, and pass the IRI that fits, whole as it returns it: a short identifier "
+    "such as Q42 is none",
     "QuestionError": "ask one question in one or two sentences, of the kind and with the options that it has",
     "ProfileError": "the resource fedkg://endpoints lists the endpoints that this server has",
     "MethodError": "the resource fedkg://methods lists the methods that this server has; leave method out for its own",
@@ -47,6 +49,7 @@ def problem(error: Exception) -> ToolProblem:
     return ToolProblem(name, safe(shown.message, LONGEST), safe(hint, LONGEST), shown.retryable, wait)
 
 
-def unusable(error: msgspec.ValidationError) -> ToolProblem:
-    """Arguments that do not fit the tool's schema."""
-    return ToolProblem("ArgumentsError", safe(str(error), LONGEST), "see the tool's input schema")
+def unusable(error: msgspec.ValidationError, arguments: Iterable[str]) -> ToolProblem:
+    """Arguments that do not fit those of the tool."""
+    hint = f"the tool takes {', '.join(arguments)}, as its input schema says"
+    return ToolProblem("ArgumentsError", safe(str(error), LONGEST), hint)

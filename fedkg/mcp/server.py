@@ -91,7 +91,7 @@ class Handlers:
         try:
             record = await self._box.call(params.name, params.arguments or {}, _client(context), progress)
         except msgspec.ValidationError as error:
-            return _refused(unusable(error))
+            return _refused(unusable(error, self._box.tools[params.name].arguments.__struct_fields__))
         except Exception as error:  # noqa: BLE001  # whatever it is: the log has it, the client a sentence
             return _refused(problem(error))
         text = types.TextContent(text=encode(record).decode())

@@ -99,7 +99,7 @@ class Toolbox:
                 "Find entities by name",
                 "Which entities are called so: IRIs with label, description and type. Use it to get the IRI of a name, "
                 "to tell entities of the same name apart, or to see whether the graph has an entity at all. It takes "
-                "names, not questions.",
+                "names, not questions or identifiers.",
                 SearchArguments,
                 FoundEntities,
                 self._search,

@@ -1,10 +1,12 @@
+import importlib
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from fedkg.errors import MethodError
+from fedkg.errors import MethodError, MissingExtraError
 from tests.support.extras import needs
 from tests.support.pets import session_of
 
@@ -82,3 +84,12 @@ def test_a_wrong_session_is_refused() -> None:
 
     with pytest.raises(ValidationError, match="Session"):
         KnowledgeGraphRetriever(session="sample")  # type: ignore[arg-type]
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the extra that brings it."""
+    monkeypatch.setitem(sys.modules, "langchain_core.documents", None)
+    monkeypatch.delitem(sys.modules, "fedkg.adapters.langchain", raising=False)
+    with pytest.raises(MissingExtraError) as caught:
+        importlib.import_module("fedkg.adapters.langchain")
+    assert "fedkg[langchain]" in caught.value.hint

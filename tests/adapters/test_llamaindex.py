@@ -1,8 +1,11 @@
+import importlib
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from fedkg.errors import MissingExtraError
 from tests.support.extras import needs
 from tests.support.pets import session_of
 
@@ -41,3 +44,12 @@ async def test_nodes_can_be_awaited(session: "Session") -> None:
     async with session:
         found = await KnowledgeGraphNodes(session, 1, topics=["Ann"]).aretrieve(QUESTION)
     assert [node.get_content() for node in found] == ["Ann → has pet → Rex"]
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the extra that brings it."""
+    monkeypatch.setitem(sys.modules, "llama_index.core.schema", None)
+    monkeypatch.delitem(sys.modules, "fedkg.adapters.llamaindex", raising=False)
+    with pytest.raises(MissingExtraError) as caught:
+        importlib.import_module("fedkg.adapters.llamaindex")
+    assert "fedkg[llamaindex]" in caught.value.hint

@@ -48,4 +48,5 @@ def test_arguments_that_do_not_fit_name_their_place() -> None:
     """So that the model can mend them."""
     with pytest.raises(msgspec.ValidationError) as error:
         msgspec.convert({"n": "x"}, dict[str, int])
-    assert "$[...]" in unusable(error.value).message
+    shown = unusable(error.value, ["question", "topics"])
+    assert ("$[...]" in shown.message, "question, topics" in shown.hint) == (True, True)

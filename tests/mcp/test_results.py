@@ -173,6 +173,11 @@ def test_a_search_has_room_for_some() -> None:
     assert shown.left_out == 100 - len(shown.entities) > 0
 
 
+def test_a_search_that_finds_nothing_says_what_to_try() -> None:
+    """An empty list alone leads a model to give up."""
+    assert "another spelling" in FoundEntities.of([], 1_000).rest
+
+
 def test_a_check_shows_the_edges_that_do_not_hold() -> None:
     """Those that are gone and those that could not be asked for, which are neither true nor false."""
     whole = answer(3)
