@@ -38,9 +38,9 @@ export function number(value, digits = 0) {
   return new Intl.NumberFormat(language, { maximumFractionDigits: digits, minimumFractionDigits: digits }).format(value);
 }
 
-/** A share of one in percent. */
+/** A share of one in percent, never more than it is. */
 export function percent(value) {
-  return new Intl.NumberFormat(language, { style: "percent" }).format(value);
+  return new Intl.NumberFormat(language, { style: "percent", roundingMode: "floor" }).format(value);
 }
 
 /** US dollars; what is less than a hundredth of a cent is so written. */
