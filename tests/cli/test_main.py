@@ -168,7 +168,7 @@ def test_malformed_settings(cli: Cli, tmp_path: Path, text: str, message: str) -
         (("ask", "Who?", "-e", "sample", "--model", "anthropic:m"), "ANTHROPIC_API_KEY", "export ANTHROPIC_API_KEY="),
         (("ask", "Who?", "-e", "sample", "--model", "openai:m"), "OPENAI_API_KEY", "export OPENAI_API_KEY="),
         (("ask", "Who is Ada?", "-e", "sample", "--embedder", "elmo"), "no embedder is called 'elmo'", "embedders: "),
-        (("ask", "Who?", "-e", "sample", "--depth", "0"), "--depth must be 1 or more", "README"),
+        (("ask", "Who?", "-e", "sample", "--depth", "0"), "--depth must be 1 or more", "docs/settings.md"),
         (("ask", "Which?", "-e", "sample", "--option", "one"), "1 option is no choice", "2 to 20 different options"),
         (
             ("ask", "Which?", "-e", "sample", "--option", "a", "--option", " "),
