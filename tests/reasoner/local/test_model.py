@@ -280,3 +280,25 @@ async def test_the_inductive_answer_is_the_answer() -> None:
     assert await model.ask(InductiveCall(QUESTION, plan, offers, ("a", "b"))) == await model.ask(
         AnswerCall(QUESTION, plan, offers)
     )
+
+
+async def test_chains_that_meet_are_said_by_parts_of_the_question() -> None:
+    """Each by the words on its own topic's side: by all of them both would be said badly, and another pair better."""
+    model = LocalModel(Told(director="films", setting="set", country="films set"))
+    question = "Which films of Ada are set in Bath?"
+    meant, other = (
+        PromptCandidate(
+            number, "", names[:1], ("y",), topic="Ada", directions=("out",), also=(offer(0, *names[1:], topic="Bath"),)
+        )
+        for number, names in enumerate((("director", "setting"), ("film", "country")), 1)
+    )
+    assert (await model.ask(AnswerCall(question, Plan(()), [other, meant]))).paths == (1,)
+
+
+async def test_a_topic_that_is_named_in_part_is_no_word_of_the_question() -> None:
+    """Chains are said by what is left: a relation that is called like the rest of the name gains nothing."""
+    similarity = Told(residence="live", picasso="picasso")
+    await LocalModel(similarity).ask(
+        AnswerCall("Where did picasso live?", Plan(()), [offer(1, "residence", topic="Pablo Picasso")])
+    )
+    assert not any("picasso" in query for query in similarity.queries)
