@@ -114,7 +114,8 @@ class ChainEvidence(msgspec.Struct, frozen=True):
     relations (0 where there is none), both as they were compared: a likeness, and what counts beside it. `unsaid` is
     the share of the question's content words that none of its relations says, `unasked` that of its relations' content
     words that the question does not say. `fitting` is how the ends agree with the kind of answer that is asked for: 1
-    where they do, -1 where they do not, 0 where either is unknown. `against` are the steps that go against what the
+    where they do, -1 where they do not, or are shared where those that share them are asked for, 0 where either is
+    unknown. `against` are the steps that go against what the
     question says of their direction. `hops` is its length, `ends` how many it leads to. `left` is how much better the
     chain fits part of the question than all of it, `weakest` how much the relation that is said worst is like the words
     that say it best. `said` is how well its relations say each word of the question, on average, and `elsewhere` how

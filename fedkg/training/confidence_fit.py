@@ -13,6 +13,7 @@ __all__ = ["SIGNS", "Vector", "fit"]
 Vector = NDArray[np.float64]
 SIGNS = {
     "score": 1,
+    "unsaid": -1,
     "unasked": -1,
     "misfits": -1,
     "against": -1,
@@ -24,7 +25,7 @@ SIGNS = {
 """What each feature can only say: for the chain or against it. It has no weight where it would say the contrary.
 
 Those without which questions of a graph were foretold better by the weights of the other graphs have none: "rivalry",
-"unsaid", "fits", "names", "weakest", "said", "several", "renamed", "ends" (backward selection on tuning halves).
+"fits", "names", "weakest", "said", "several", "renamed", "ends" (backward selection on tuning halves).
 """
 RIDGE = 15.0
 """Weight of the squared weights, of features scaled to a deviation of one; chosen as the features were."""

@@ -10,7 +10,7 @@ from fedkg.core.choice import ChainEvidence, PromptCandidate
 from fedkg.embed.base import Matrix
 from fedkg.reasoner.local.chains import RelationChain
 from fedkg.reasoner.local.likeness import covered
-from fedkg.reasoner.local.reading import ChainJudgement
+from fedkg.reasoner.local.reading import SAME, ChainJudgement
 
 __all__ = ["evidence", "question_words", "shared"]
 
@@ -27,19 +27,31 @@ def evidence(
     others = [other.score for one, other in zip(chains, judged, strict=True) if one.relations != chain.relations]
     asked, named = without(question, chain.topic), " ".join(chain.relations)
     of_question, of_chain = covered(asked, named)
+    topics = {other.topic for each in paths for other in (each, *each.also)}
     return ChainEvidence(
         nearest=path.number,
         score=judgement.score,
         second=max(others, default=0.0),
         unsaid=1 - of_question,
         unasked=1 - of_chain,
-        fitting=judgement.fitting,
+        fitting=-1 if len(topics) == 1 and _unshared(asked, chain) else judgement.fitting,
         against=judgement.clashes,
         hops=len(chain.relations),
         ends=len(path.tails) + path.more,
-        names=_names(question, {other.topic for each in paths for other in (each, *each.also)}),
+        names=_names(question, topics),
         renamed=bool(path.start) and normalized_answer(path.topic) != normalized_answer(path.start),
     )
+
+
+def _unshared(asked: str, chain: RelationChain) -> bool:
+    """Whether what shares something with the topic is asked for, and the chain ends at what they share.
+
+    "Who wrote films together with X" asks for no film. A relation may be the sharing itself: a partner, a border.
+    """
+    name = " ".join(chain.relations)
+    if len(chain.relations) > 1 or not SAME.search(asked) or SAME.search(name):
+        return False
+    return covered(SAME.sub(" ", asked), name)[1] > 0
 
 
 def _names(question: str, topics: Collection[str]) -> int:

@@ -38,3 +38,22 @@ def test_names_beside_the_topics_and_what_the_graph_calls_a_topic() -> None:
     chains, judged = list(map(chain_of, paths)), [ChainJudgement(0.5, 0.5, 0, 0, 0)] * 2
     features = [evidence("Was Ann Lee’s spouse Bo or Charlie Chaplin?", paths, chains, judged, best) for best in (0, 1)]
     assert [(one.names, one.renamed) for one in features] == [(2, False), (2, True)]
+
+
+@pytest.mark.parametrize(
+    ("question", "relations", "others", "fitting"),
+    [
+        ("who wrote films together with X", ("written by",), (), -1),
+        ("who wrote films together with X", ("written by", "written by"), (), 0),
+        ("which films were written by both X and Y", ("written by",), ("Y",), 0),
+        ("which countries share a border with X", ("shares border with",), (), 0),
+        ("who is together with X", ("partner",), (), 0),
+    ],
+)
+def test_what_is_shared_is_not_who_shares_it(
+    question: str, relations: tuple[str, ...], others: tuple[str, ...], fitting: int
+) -> None:
+    """One step from the only topic leads to what is shared, unless its relation is the sharing."""
+    paths = [PromptCandidate(1, "", relations, ("a",), topic=topic, start=topic) for topic in ("X", *others)]
+    judged = [ChainJudgement(0.5, 0.5, 0, 0, 0)] * len(paths)
+    assert evidence(question, paths, list(map(chain_of, paths)), judged, 0).fitting == fitting
