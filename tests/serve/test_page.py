@@ -33,6 +33,8 @@ pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
     pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed (make engines)"),
 ]
+PATIENCE = 30_000
+"""Milliseconds that anything may take: a bound for what never happens, and no measure of speed."""
 MARIE = "Who are the children of Marie Curie?"
 PETS = "Which pet has Ann?"
 PHONE: dict[str, Any] = {"viewport": {"width": 320, "height": 640}, "has_touch": True}
@@ -47,6 +49,7 @@ POINT = """id => {
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def browser() -> AsyncIterator[Browser]:
     """One Chromium for all tests of this file."""
+    expect.set_options(timeout=PATIENCE)
     async with async_playwright() as playwright:
         started = await playwright.chromium.launch(executable_path=CHROMIUM)
         yield started
@@ -59,7 +62,7 @@ async def opened(browser: Browser, url: str, place: str = "/", **options: Any) -
     settings = {"viewport": {"width": 1200, "height": 900}, "locale": "en-GB", "reduced_motion": "reduce", **options}
     context: BrowserContext = await browser.new_context(**settings)
     page = await context.new_page()
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(PATIENCE)
     faults: list[str] = []
     # a refusal by the server is told by the page itself
     page.on("console", lambda line: faults.append(line.text) if is_fault(line.type, line.text) else None)
