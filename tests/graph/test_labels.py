@@ -1,12 +1,13 @@
 """Labels over real graphs in process: languages, batches, negatives, catalogues."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from fedkg.cache.disk import DiskStore
+from fedkg.cache.entries import Entry
 from fedkg.cache.memory import MemoryStore
 from fedkg.config.profiles import Limits
 from fedkg.core.gaps import noted
@@ -64,6 +65,23 @@ async def test_languages_come_in_order(make: Wire, languages: tuple[str, ...], v
     names = await graph.labels([iri(name) for name in ("vienna", "brno", "graz", "linz", "lyon", "blank")])
     lyon = "Lyon" if "fr" in languages else "lyon"
     assert list(names.values()) == [vienna, brno, "Graz", "Linz", lyon, "blank"]
+
+
+async def test_labels_are_read_from_the_store_once(make: Wire, meter: Meter) -> None:
+    """A graph remembers what it has read, also that an entity has no label; it counts as kept all the same."""
+    read: list[str] = []
+
+    class Reading(MemoryStore):
+        def entries(self, namespace: str, keys: Sequence[str]) -> dict[str, Entry]:
+            read.extend(keys)
+            return super().entries(namespace, keys)
+
+    graph = make(PLACES, store=Reading())
+    for _ in range(2):
+        with meter.own():
+            assert list((await graph.labels([iri("vienna"), iri("nobody")])).values()) == ["Vienna", "nobody"]
+    assert (meter.usage().by_kind, meter.usage().cache_hits) == ({"labels": 1}, 2)
+    assert len(read) == 2
 
 
 async def test_every_term_has_a_name(make: Wire, meter: Meter) -> None:
