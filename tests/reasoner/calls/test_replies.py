@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from fedkg.core.choice import Choice, Conclusion, PromptCandidate
+from fedkg.core.conversation import KnownEntity
 from fedkg.core.question import Kind, Match, Mention, Plan
 from fedkg.core.terms import Iri
 from fedkg.errors import ModelReplyError
@@ -17,6 +18,7 @@ from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall
 from fedkg.reasoner.calls.beam import BeamCall
 from fedkg.reasoner.calls.deducible import DeducibleCall
 from fedkg.reasoner.calls.deductive import DeductiveCall
+from fedkg.reasoner.calls.follow_up import FollowUpCall
 from fedkg.reasoner.calls.link import LinkCall
 from fedkg.reasoner.calls.model_only import ModelOnlyCall
 from fedkg.reasoner.calls.plan import PlanCall
@@ -149,6 +151,14 @@ def chosen(call: Call[tuple[Choice, ...]], reply: Any, shown: int) -> list[int]:
     return [choice.number for choice in call.parse(reply, shown)]
 
 
+def reference(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
+    """The reply as it was understood."""
+    known = [KnownEntity(Iri("http://x/known"), entity["label"], "topic", 1) for entity in shown["entities"]]
+    read = FollowUpCall(shown["question"], shown["questions"], known).parse(reply, 0)
+    words = list(read.words or ())
+    return {"alone": read.alone, "question": read.question, "entities": list(read.entities), "words": words}
+
+
 READ: dict[str, Callable[[Any, dict[str, Any], Kind], dict[str, Any]]] = {
     "adequacy": lambda reply, shown, kind: {"adequate": AdequacyCall("q", PLAN, PATHS).parse(reply, 3)},
     "deducible": lambda reply, shown, kind: {"deducible": bool(DeducibleCall("q", PLAN, PATHS[0]).parse(reply, 0))},
@@ -157,6 +167,7 @@ READ: dict[str, Callable[[Any, dict[str, Any], Kind], dict[str, Any]]] = {
         "picks": chosen(BeamCall("q", PLAN, None, shown["offers"], shown["width"]), reply, len(shown["offers"]))
     },
     "deductive": verdicts,
+    "follow-up": reference,
     "inductive": induction,
     "link": links,
     "model-only": recalled,
