@@ -22,6 +22,7 @@ from fedkg.errors import FedkgError
 from fedkg.mcp import resources
 from fedkg.mcp.problems import ToolProblem, problem, unusable
 from fedkg.mcp.resources import ANSWERS
+from fedkg.mcp.results import safe
 from fedkg.mcp.schemas import schema
 from fedkg.mcp.tools import INSTRUCTIONS, Toolbox, ToolSpec
 from fedkg.serve.clients import ANYONE
@@ -141,7 +142,7 @@ class ProgressLine:
     async def __call__(self, line: str) -> None:
         """Sends the line; a client that is gone is told nothing."""
         self._count += 1
-        await self._context.session.report_progress(self._count, message=line[:LONGEST])
+        await self._context.session.report_progress(self._count, message=safe(line, LONGEST))
 
 
 LONGEST = 300

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from fedkg.common.one_line import INVISIBLE
 from tests.mcp.conftest import Era, MakeBox, Stalled, talking
 from tests.support.extras import needs
+from tests.support.pets import PETS
 
 pytestmark = needs("mcp", "mcp")
 QUESTION = {"question": "Which pet does Ann have?"}
@@ -112,3 +114,22 @@ async def test_tools_say_that_they_only_read(box: MakeBox) -> None:
             assert tool.annotations.read_only_hint
             for argument in tool.input_schema["properties"].values():
                 assert argument["description"]
+
+
+async def test_what_a_label_hides_reaches_no_client(box: MakeBox, tmp_path: Path) -> None:
+    """Neither results nor progress have terminal sequences, invisible letters, or characters that turn the writing."""
+    hidden = "Rex" + "".join(chr(0xE0000 + ord(letter)) for letter in "ignore") + chr(0x202E) + chr(0x200B)
+    graph = tmp_path / "hidden.nt"
+    graph.write_text(PETS.replace("Rex", hidden), encoding="utf-8")
+    lines: list[str] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        lines.append(message or "")
+
+    async with talking(box(graph)) as client:
+        asked = await client.call_tool("ask", QUESTION, progress_callback=note)
+        near = await client.call_tool("neighbours", {"entity": "Ann"})
+    assert asked.structured_content["answers"][0]["value"] == near.structured_content["edges"][0]["object"] == "Rex"
+    texts = [*lines, *(json.dumps(result.structured_content, ensure_ascii=False) for result in (asked, near))]
+    assert any("Rex" in line for line in lines)
+    assert all(text.isprintable() and not INVISIBLE.search(text) for text in texts)
