@@ -3,8 +3,6 @@
 import asyncio
 import sys
 import traceback
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -31,27 +29,9 @@ from fedkg.errors import (
 from fedkg.llm.base import Capability, ChatModel, Completion, Message, Request
 from fedkg.llm.sdk import headed
 from fedkg.session import Session
+from tests.support.wire_calls import MESSAGES, SCHEMA, ask, model
 
-MESSAGES = (Message("system", "Reply in JSON."), Message("user", "Which?"))
-SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}
 OVERLOADED = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
-
-
-@asynccontextmanager
-async def model(vendor: Any, url: str, **more: Any) -> AsyncIterator[ChatModel]:
-    """A model of the vendor at that URL, closed at the end."""
-    made = vendor.make(url, **more)
-    try:
-        yield made
-    finally:
-        await made.close()
-
-
-async def ask(vendor: Any, wire: Any, *replies: Any, **more: Any) -> Completion:
-    """The completion that the replies lead to."""
-    wire.replies = list(replies)
-    async with model(vendor, wire.url, **more) as made:
-        return await made.complete(Request("choose", MESSAGES, SCHEMA))
 
 
 def said(wire: Any, status: int, body: Any = None, **headers: str) -> Any:
