@@ -20,6 +20,7 @@ from fedkg.bench.data import files
 from fedkg.bench.data.definitions import Definition
 from fedkg.bench.run.record import Header
 from fedkg.config.settings import Settings, masked, public
+from fedkg.reasoner.calls.follow_up import FollowUpCall
 from fedkg.reasoner.prompts import library
 
 __all__ = ["current", "deviating", "header", "version"]
@@ -95,6 +96,7 @@ def _templates(settings: Settings) -> dict[str, str]:
     return {
         f"{call}.{kind}" if kind else call: prompts.get(call, kind).version
         for call in library.names()
+        if call != FollowUpCall.name  # a benchmark holds no conversation: its wording changes no run
         for kind in (None, *library.variants(call, settings.prompts_dir))
     }
 

@@ -102,6 +102,7 @@ def test_wordings_and_packages(tmp_path: Path) -> None:
     asked = header(settings(data, model="openai:m@http://user:secret@127.0.0.1/v1"), DEFINITION, data, None, 0)
     assert local.templates == {}
     assert {"plan", "answer", "answer.yesno"} <= set(asked.templates)
+    assert "follow-up" not in asked.templates
     assert all("-" in version for version in asked.templates.values())
     assert {"python", "numpy", "msgspec", "pyoxigraph"} <= set(asked.packages)
     assert not {"pytest", "ruff", "mypy"} & set(asked.packages)
