@@ -87,8 +87,8 @@ def test_html_is_escaped() -> None:
     assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;&lt;img src=x onerror=&#x27;a&#x27;&gt;&quot;&amp;") == 6
     assert set(re.findall(r"<[^>]*", page)) == {
         '<pre style="white-space:pre-wrap"',
-        '<span style="color:#0a6c8e"',
-        '<span style="color:#6e7781"',
+        '<span style="color:color-mix(in srgb,currentColor 45%,#1c86b8)"',
+        '<span style="opacity:.75"',
         "</span",
         "</pre",
     }

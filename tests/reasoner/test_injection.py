@@ -102,7 +102,7 @@ def shown(label: str) -> dict[str, Any]:
 @settings(max_examples=settings().max_examples // 2)
 @given(evil)
 def test_a_label_changes_nothing_beyond_its_place(call: str, kind: Kind, text: str) -> None:
-    """The prompt has the lines that it has with harmless labels; each label is at most 200 characters of its line."""
+    """The prompt has the lines that it has with harmless labels; each label is at most 200 characters of its line, and its quotes."""
     template = WORDINGS.get(call, kind)
     harmless = template.render(**shown(MARK))
     hostile = template.render(**shown(f"{MARK} {text}"))
@@ -113,8 +113,8 @@ def test_a_label_changes_nothing_beyond_its_place(call: str, kind: Kind, text: s
     assert len(after) == len(before)
     for usual, other in zip(before, after, strict=True):
         head, *labels = usual.split(MARK)
-        assert other.startswith(head + MARK) if labels else other == usual
-        longest = 4_000 if re.match("Statement|Option", usual) else 200
+        assert other.startswith((head + MARK, f'{head}"{MARK}')) if labels else other == usual
+        longest = 4_000 if re.match("Statement|Option", usual) else len('""') + 200
         assert len(other) <= len(usual) + longest * len(labels)
 
 

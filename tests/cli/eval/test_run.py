@@ -209,7 +209,7 @@ def test_a_disk_that_is_full_is_said(cli: Cli, data: Path, monkeypatch: pytest.M
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("fedkg.bench.run.results.os.fsync", full)
+        patch.setattr("fedkg.common.line_file.os.fsync", full)
         result = cli("eval", "run", NAME, "--data", data, "--out", "out")
     assert (result.exit_code, result.stdout) == (2, "")
     assert f"cannot write out/{NAME}.jsonl: No space left on device" in result.stderr
