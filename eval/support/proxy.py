@@ -21,7 +21,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 LARGEST = 1 << 26
 PASSED_ON = ("Content-Type", "Accept")
-NOT_PASSED_BACK = {"content-length", "transfer-encoding", "connection", "keep-alive", "date", "server"}
+NOT_PASSED_BACK = {"content-length", "transfer-encoding", "connection", "keep-alive", "date"}
 SPAWN = multiprocessing.get_context("spawn")
 
 

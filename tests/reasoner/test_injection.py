@@ -102,7 +102,7 @@ def shown(label: str) -> dict[str, Any]:
 @settings(max_examples=settings().max_examples // 2)
 @given(evil)
 def test_a_label_changes_nothing_beyond_its_place(call: str, kind: Kind, text: str) -> None:
-    """The prompt has the lines that it has with harmless labels; each label is at most 200 characters of its line, and its quotes."""
+    """The prompt has the lines that it has with harmless labels; each label is short, and may stand in quotes."""
     template = WORDINGS.get(call, kind)
     harmless = template.render(**shown(MARK))
     hostile = template.render(**shown(f"{MARK} {text}"))
