@@ -38,14 +38,19 @@ def chunks(items: Sequence[T], size: int) -> list[Sequence[T]]:
     return [items[start : start + size] for start in range(0, len(items), size)]
 
 
+async def no_engines() -> Iterable[str]:
+    """What answers in this process, or not at all."""
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class EndpointSource:
     """Where a graph's data comes from: what is asked (`select`), what it is like (`profile`), where replies are kept.
 
     `name` is what a proof calls the endpoint; `identity` distinguishes its content in the cache: a URL, or a file's
     digest; `ttl` says for how many days replies are fresh; `lookup` is asked for entities by words, where that is
-    another service. `engines` returns which engines are believed to answer over the network, none for what is in this
-    process.
+    another service. `engines` returns which engines are believed to answer over the network, as far as any process
+    remembers; none for what is in this process.
     """
 
     name: str
@@ -55,7 +60,7 @@ class EndpointSource:
     store: Store
     ttl: Ttl = field(default_factory=Ttl)
     lookup: SparqlClient | None = None
-    engines: Callable[[], Iterable[str]] = tuple
+    engines: Callable[[], Awaitable[Iterable[str]]] = no_engines
 
 
 class Graph(Protocol):

@@ -31,25 +31,25 @@ class BatchSize:
         self.now = self._most = most
         self._slow = slow
         self._store = store
-        self._key = key
-        self._known = self._growing = False
+        self._name = self._key = key
+        self._loaded = self._growing = False
 
     async def load(self, *, small: bool = False) -> None:
         """Starts where the last process ended.
 
         Where there was none, with `most`, or `small` and then with as many as take two seconds, as the first replies
-        show.
+        show. Once the engine is known it begins anew: what was learned with few at first says little of what it can.
         """
-        if self._known:
+        key = f"{self._name} small" if small else self._name
+        if self._loaded and key == self._key:
             return
-        self._known = True
-        if small:
-            self.now = min(SMALL, self._most)
-        kept = await look_up(self._store, NAMESPACE, [self._key])
-        self._growing = small and self._key not in kept
+        self._loaded, self._key = True, key
+        self.now = min(SMALL, self._most) if small else self._most
+        kept = await look_up(self._store, NAMESPACE, [key])
+        self._growing = small and key not in kept
         # what the cache holds and cannot be read is a miss
         with contextlib.suppress(ValueError, KeyError):
-            self.now = min(self._most, max(1, int(kept[self._key])))
+            self.now = min(self._most, max(1, int(kept[key])))
 
     async def learn(self, asked: int, *, fits: bool, seconds: float = 0.0) -> None:
         """Notes whether so many entities at once were answered, and the seconds that it took.

@@ -90,7 +90,7 @@ class Neighbours:
                 neighbourhoods.update({near.entity: near for near in await self._batch(batch, direction)})
 
         if waiting:
-            await size.load(small=any(map(_begins_small, self._engines())))
+            await size.load(small=any(map(_begins_small, await self._engines())))
             workers = 1 if len(waiting) <= size.now else self._limits.concurrency
             await concurrently(*(work() for _ in range(workers)))
         return neighbourhoods

@@ -100,6 +100,11 @@ class EndpointClient:
         """The engine that is believed of each replica, by its URL; "" stands for what is in this process."""
         return {replica.url: replica.engine for replica in self._replicas}
 
+    async def recall(self) -> None:
+        """Reads what earlier processes remember of the replicas' hosts."""
+        for replica in self._replicas:
+            await replica.recall()
+
     async def select(self, query: Query, kind: str = "") -> Rows:
         """The accepted rows of `query`, from the first replica that gives them; `kind` is what the meter counts it as.
 

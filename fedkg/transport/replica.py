@@ -169,6 +169,10 @@ class Replica:
         detected = self._host_registry.engine(self.url) if self._detects else None
         return detected if detected and detected != "generic" else self._word
 
+    async def recall(self) -> None:
+        """Reads what earlier processes remember of its host."""
+        await self._host_registry.host(self._origin)
+
     @property
     def puzzling(self) -> bool:
         """Whether nothing is known of its engine, and it has not been asked lately."""

@@ -20,7 +20,7 @@ from fedkg.config.profiles import Profile
 from fedkg.config.settings import Settings
 from fedkg.core.meter import Meter
 from fedkg.errors import InputError, ProfileError, SettingsError
-from fedkg.graph.base import EndpointSource
+from fedkg.graph.base import EndpointSource, no_engines
 from fedkg.graph.endpoint import SparqlGraph, has_shape
 from fedkg.graph.identity import Identity
 from fedkg.sparql.results import accept
@@ -216,7 +216,7 @@ class _EndpointWiring:
         if opened_here:
             self._opened.push_async_callback(select.close)
         lookup = self._lookup(profile, name) if profile.lookup.url else None
-        engines = tuple if inside or isinstance(select, OfflineClient) else partial(_engines, select)
+        engines = no_engines if inside or isinstance(select, OfflineClient) else partial(_engines, select)
         kept, ttl = store or self._store, self._settings.ttl
         source = EndpointSource(name, identity, profile, select, kept, ttl, lookup, engines)
         return ConnectedEndpoint(
@@ -272,8 +272,9 @@ class _EndpointWiring:
         return free
 
 
-def _engines(select: EndpointClient) -> list[str]:
-    """The engines that are believed of an endpoint's replicas now."""
+async def _engines(select: EndpointClient) -> list[str]:
+    """The engines that are believed of an endpoint's replicas, by this process or by one before it."""
+    await select.recall()
     return list(select.engines.values())
 
 

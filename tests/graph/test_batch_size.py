@@ -75,12 +75,19 @@ async def test_an_unknown_engine_is_asked_for_few_and_then_for_what_takes_two_se
     assert size.now == 12
 
 
-async def test_a_size_that_is_known_is_not_made_small() -> None:
-    """The next process begins with what this one has learned, whatever is known of the engine."""
+async def test_few_at_first_say_little_of_an_engine_that_is_known_afterwards() -> None:
+    """It is asked for as many as its profile allows; what was too much for it is remembered apart from small begins."""
     store = MemoryStore()
-    await BatchSize(store, "k", 50).learn(50, fits=False)
-    await (size := BatchSize(store, "k", 50)).load(small=True)
-    assert size.now == 25
+    size = BatchSize(store, "k", 50)
+    await size.load(small=True)
+    await size.learn(4, fits=True, seconds=1)
+    assert size.now == 8
+    await size.load()
+    assert size.now == 50
+    await size.learn(50, fits=False)
+    for small, kept in ((True, 8), (False, 25)):
+        await (later := BatchSize(store, "k", 50)).load(small=small)
+        assert later.now == kept
 
 
 @pytest.mark.parametrize(("engine", "batches"), [("generic", [4, 40]), ("rdflib", [4, 40]), ("oxigraph", [40, 4])])
@@ -90,7 +97,11 @@ async def test_the_first_batch_is_as_large_as_the_engine_is_known_for(engine: st
     limits, check = Limits(batch=40, concurrency=1), partial(accept, endpoint="e")
     client = EndpointClient([transport], check, endpoint="e", limits=limits, engine=engine, detects=False)
     profile = Profile("e", limits=limits, shape=Shape(mediators=Mediators(blank=False)))
-    source = EndpointSource("e", "e", profile, client, MemoryStore(), engines=lambda: [engine])
+
+    async def believed() -> list[str]:
+        return [engine]
+
+    source = EndpointSource("e", "e", profile, client, MemoryStore(), engines=believed)
     await SparqlGraph(source).neighbours([Iri(f"http://x/n{number}") for number in range(44)], "out")
     # an entity stands once in a list, or as a constant and once more in a list of its own
     assert [len(set(re.findall(r"<http://x/n\d+>", query))) for query in transport.queries] == batches
