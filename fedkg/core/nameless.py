@@ -25,4 +25,5 @@ def nameless(term: Term, names: Mapping[Term, str]) -> bool:
     """Whether the term is an IRI without a label among `names`, which hold the local name in its place, and opaque."""
     if not isinstance(term, Iri):
         return False
-    return (names.get(term) or term.local_name) == term.local_name and OPAQUE.fullmatch(term.value) is not None
+    name = names.get(term)
+    return (not name or name == term.local_name) and OPAQUE.fullmatch(term.value) is not None

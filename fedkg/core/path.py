@@ -64,6 +64,12 @@ class Step(msgspec.Struct, frozen=True, dict=True):
         """The distinct nodes that the step leads to, in the order of the edges."""
         return tuple(self.by_end)
 
+    def scored(self, score: float) -> "Step":
+        """The step with that score; its edges, which are the same, are not sorted out anew."""
+        step = msgspec.structs.replace(self, score=score)
+        step.__dict__.update(self.__dict__)
+        return step
+
 
 class PartialPath(msgspec.Struct, frozen=True):
     """A hypothesis of the search: a topic entity and the steps walked from it; `score` is its last step's score."""

@@ -49,7 +49,7 @@ ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'":
 UNESCAPED = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", re.DOTALL)
 TYPED = re.compile(r"(?<=/)[a-z0-9_]+(?:\.{1,2}[a-z0-9_]+){2,}$")
 IRIS = 10_000
-"""IRIs of which is remembered whether a query can carry them: each is asked several times."""
+"""IRIs of which is remembered what their text tells, such as whether a query can carry them: asked several times."""
 TO_ESCAPE = re.compile(r'[\x00-\x1f\x7f"\\\x85\u2028\u2029\ud800-\udfff]')
 
 
@@ -110,9 +110,14 @@ class Iri(Term):
     @property
     def local_name(self) -> str:
         """What follows the last `#`, `/` or `:`, as words: the label of last resort."""
-        value = self.value.rstrip("#/")
-        tail = value[max(map(value.rfind, "#/:")) + 1 :]
-        return " ".join(tail.replace(".", " ").replace("_", " ").split()) or self.value
+        return _local_name(self.value)
+
+
+@lru_cache(IRIS)
+def _local_name(iri: str) -> str:
+    value = iri.rstrip("#/")
+    tail = value[max(map(value.rfind, "#/:")) + 1 :]
+    return " ".join(tail.replace(".", " ").replace("_", " ").split()) or iri
 
 
 @lru_cache(IRIS)
@@ -244,13 +249,13 @@ def typed_name(relation: DirectedRelation) -> str:
 
     A mediator's second leg follows behind two dots: `film.actor.film..film.performance.film`.
     """
-    first = _typed(relation.relation)
-    return f"{first}..{_typed(relation.via)}" if first and relation.via else first
+    first = _typed(relation.relation.value)
+    return f"{first}..{_typed(relation.via.value)}" if first and relation.via else first
 
 
 @lru_cache(IRIS)
-def _typed(relation: Iri) -> str:
-    match = TYPED.search(relation.value)
+def _typed(relation: str) -> str:
+    match = TYPED.search(relation)
     return match.group() if match else ""
 
 

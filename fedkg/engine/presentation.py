@@ -36,6 +36,7 @@ __all__ = [
     "SHOWN_ON_THE_WAY",
     "SHOWN_TAILS",
     "RelationKey",
+    "ShownSteps",
     "onward_candidate",
     "path_candidate",
     "path_text",
@@ -79,6 +80,13 @@ class ShownStep(NamedTuple):
     shared: str = ""
 
 
+ShownSteps = dict[tuple[int, int], ShownStep]
+"""Steps as they are shown, by their `id` and how many tails are: paths shown together have their first ones in common.
+
+It is for one set of paths under one set of names: names and what is described change from one to the next.
+"""
+
+
 def step_candidates(
     paths: Sequence[PartialPath],
     candidates: Sequence[Step],
@@ -88,7 +96,11 @@ def step_candidates(
 ) -> list[PromptCandidate]:
     """One line per candidate: the path so far and the step that it adds."""
     extended = [paths[candidate.path_index].extend(candidate) for candidate in candidates]
-    return [path_candidate(number, path, names, topics, tails) for number, path in enumerate(extended, 1)]
+    shown_steps: ShownSteps = {}
+    return [
+        path_candidate(number, path, names, topics, tails, shown_steps=shown_steps)
+        for number, path in enumerate(extended, 1)
+    ]
 
 
 def path_candidate(
@@ -102,19 +114,22 @@ def path_candidate(
     numbered: bool = False,
     whole: Mapping[RelationKey, str] = MappingProxyType({}),
     described: set[Term] | None = None,
+    shown_steps: ShownSteps | None = None,
 ) -> PromptCandidate:
     """One line for a walked path; its tails are numbered in the order of `path.tails`.
 
     `tails` are listed, and `in_line` of them (None: all of these) stand in the text too, with their numbers where they
     are `numbered` and several. The text names relations by their `whole` names, where these have them. Qualifiers of
-    mediators that are `described` are left out; those that the path describes are added.
+    mediators that are `described` are left out; those that the path describes are added. Steps that are among
+    `shown_steps` are not written anew, others are added to these.
     """
-    steps = _shown(path, names, tails, whole, described)
-    labels, total = (steps[-1].tails, steps[-1].total) if steps else ([_name(path.topic, names)], 1)
-    mention = next((match.mention or match.label for match in topics if match.iri == path.topic), "")
+    steps = _shown(path, names, tails, whole, described, shown_steps=shown_steps)
     start = _name(path.topic, names)
+    labels, total = (steps[-1].tails, steps[-1].total) if steps else ([start], 1)
+    mention = next((match.mention or match.label for match in topics if match.iri == path.topic), "")
     listed = tails if in_line is None else in_line
-    parts = _parts(start, steps, listed, numbered=numbered)
+    last = _last(steps, listed, numbered=numbered)
+    parts = _parts(start, steps, last)
     return PromptCandidate(
         number,
         " ".join(parts),
@@ -126,7 +141,7 @@ def path_candidate(
         tuple(step.direction for step in steps),
         start,
         stem=" ".join(parts[:-1]),
-        step=_below(steps[-1], listed, numbered=numbered) if steps else "",
+        step=_below(steps[-1], last) if steps else "",
         typed=tuple(typed_name(step.relation) for step in path.steps),
     )
 
@@ -249,10 +264,26 @@ def _shown(
     tails: int,
     whole: Mapping[RelationKey, str] = MappingProxyType({}),
     described: set[Term] | None = None,
+    *,
+    shown_steps: ShownSteps | None = None,
 ) -> list[ShownStep]:
     """The steps of a path, the last one with so many tails."""
-    most = [SHOWN_ON_THE_WAY] * (len(path.steps) - 1) + [tails]
-    return [_step(step, names, shown, whole, described) for step, shown in zip(path.steps, most, strict=False)]
+    shown_steps = {} if shown_steps is None else shown_steps
+    shown: list[ShownStep] = []
+    for number, step in enumerate(path.steps, 1):
+        most = tails if number == len(path.steps) else SHOWN_ON_THE_WAY
+        key = id(step), most
+        if (ready := shown_steps.get(key)) is None:
+            ready = _step(step, names, most, whole, described)
+            if described is None or not _describes(step):
+                shown_steps[key] = ready
+        shown.append(ready)
+    return shown
+
+
+def _describes(step: Step) -> bool:
+    """Whether it shows what mediators say, which stands once among paths that are shown together."""
+    return any(edge.through and edge.qualifiers for edge in step.edges)
 
 
 def _step(
@@ -278,27 +309,31 @@ def _step(
 
 def _line(start: str, steps: Sequence[ShownStep], tails: int) -> str:
     """The path as text, with so many of the tails of its last step."""
-    return " ".join(_parts(start, steps, tails))
+    return " ".join(_parts(start, steps, _last(steps, tails)))
 
 
-def _parts(start: str, steps: Sequence[ShownStep], tails: int, *, numbered: bool = False) -> list[str]:
-    """The texts of its start and its steps, the last one with so many tails, `numbered` where they are several."""
+def _parts(start: str, steps: Sequence[ShownStep], last: str) -> list[str]:
+    """The texts of its start and its steps; `last` is what the last one leads to."""
     parts = [start]
-    for step in steps:
-        listed = step.tails[:tails] if step is steps[-1] else step.tails
+    for number, step in enumerate(steps, 1):
         arrow = ARROWS[step.direction]
-        ends = _ends(step, len(listed), numbered=numbered and step is steps[-1])
+        ends = last if number == len(steps) else _ends(step, len(step.tails))
         parts.append(f"{arrow} {step.whole} {arrow} {ends}")
     return parts
 
 
-def _below(step: ShownStep, tails: int, *, numbered: bool) -> str:
+def _last(steps: Sequence[ShownStep], tails: int, *, numbered: bool = False) -> str:
+    """What the last step leads to, with so many of its tails; nothing where there is no step."""
+    return _ends(steps[-1], tails, numbered=numbered) if steps else ""
+
+
+def _below(step: ShownStep, ends: str) -> str:
     """A step as it stands below the path that it extends: `relation: B, C`, or `← relation: B, C`."""
     name = _quoted(step.whole) if ": " in step.whole else step.whole
-    return f"{'← ' if step.direction == 'in' else ''}{name}: {_ends(step, tails, numbered=numbered)}"
+    return f"{'← ' if step.direction == 'in' else ''}{name}: {ends}"
 
 
-def _ends(step: ShownStep, tails: int, *, numbered: bool) -> str:
+def _ends(step: ShownStep, tails: int, *, numbered: bool = False) -> str:
     """So many of its tails, `numbered` where they are several, how many others there are, and what all share."""
     listed = step.tails[:tails]
     ends = _counted(listed) if numbered and len(listed) > 1 else _listed(listed)
@@ -334,10 +369,10 @@ def _unnamed(labels: Sequence[str]) -> list[str]:
     return [NO_NAME if times == 1 else f"{NO_NAME[:-1]}, {times} times)"] if times else []
 
 
-def _undescribed(edges: Sequence[Edge], described: set[Term] | None) -> list[Edge]:
+def _undescribed(edges: Sequence[Edge], described: set[Term] | None) -> Sequence[Edge]:
     """The edges, those over a described mediator without its qualifiers; a mediator that is shown whole is added."""
     if described is None:
-        return list(edges)
+        return edges
     bare = [msgspec.structs.replace(edge, qualifiers=()) if _over(edge) in described else edge for edge in edges]
     described |= {edge.through.node for edge in bare[:SHOWN_EDGES] if edge.through and _whole(edge)}
     return bare
@@ -353,7 +388,9 @@ def _whole(edge: Edge) -> bool:
 
 
 def _qualified(edges: Sequence[Edge], tails: Collection[Term], names: Mapping[Term, str]) -> str:
-    """The qualifiers of the first edges, equal ones once."""
+    """The qualifiers of the first edges, equal ones once; most edges have none."""
+    if not any(edge.qualifiers for edge in edges):
+        return ""
     return "".join(dict.fromkeys(_qualifiers(edge, tails, names) for edge in edges[:SHOWN_EDGES]))
 
 

@@ -68,11 +68,11 @@ class LabelLookup:
         wanted = list(dict.fromkeys(terms))
         properties = await self.catalogue()
         entities = [term for term in wanted if isinstance(term, Iri)]
-        known = {iri: kept.label for iri in entities if (kept := properties.get(self._truthy(iri))) and kept.label}
+        described = entities if properties else ()
+        known = {iri: kept.label for iri in described if (kept := properties.get(self._truthy(iri))) and kept.label}
         known |= await self._lookup([iri for iri in entities if iri not in known and iri.queryable])
-        labels: dict[Term, str] = {iri: label for iri, label in known.items() if label}
         self.seen.keep({iri: label for iri, label in known.items() if label})
-        return {term: labels.get(term) or own_name(term) for term in wanted}
+        return {term: (isinstance(term, Iri) and known.get(term)) or own_name(term) for term in wanted}
 
     async def catalogue(self) -> Mapping[Iri, Property]:
         """The relations that the endpoint describes by property entities; empty where it fails."""
@@ -123,9 +123,9 @@ class LabelLookup:
         best: dict[Term, Ranked] = {}
         for row in rows:
             entity, ranked = row.get("e"), best_label(row, self._languages)
-            if entity is not None and ranked:
-                best[entity] = min(best.get(entity, ranked), ranked)
-        return {entity: best[entity][2] if entity in best else "" for entity in batch}
+            if entity is not None and ranked and ((known := best.get(entity)) is None or ranked < known):
+                best[entity] = ranked
+        return {entity: ranked[2] if (ranked := best.get(entity)) else "" for entity in batch}
 
     async def _ask_catalogue(self) -> dict[str, Property]:
         query = build.catalogue(self._shape.labels, self._languages, PROPERTY_TYPE)

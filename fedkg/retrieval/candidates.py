@@ -81,9 +81,7 @@ def sorted_by(candidates: Sequence[Step], scores: Sequence[float]) -> list[Step]
 
     Equal ones in the order of the paths, then of the relations' IRIs.
     """
-    scored = [
-        msgspec.structs.replace(candidate, score=score) for candidate, score in zip(candidates, scores, strict=True)
-    ]
+    scored = [candidate.scored(score) for candidate, score in zip(candidates, scores, strict=True)]
     return sorted(
         scored, key=lambda candidate: (-candidate.score, candidate.path_index, candidate.relation.relation.value)
     )

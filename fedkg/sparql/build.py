@@ -9,6 +9,7 @@ a constant in a branch of its own. The rows are the same, but for how often the 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from fedkg.config import dialects
@@ -41,6 +42,8 @@ DIALECT_VERSION = 4
 
 HUB_SAMPLE = 1_000_000
 CATALOGUE_ROWS = 200_000
+TESTS = 100
+"""Conditions on edges that are remembered: an endpoint has a few."""
 
 
 def room(shape: Shape) -> int:
@@ -309,8 +312,9 @@ def _edge_filter(variable: str, edges: Edges) -> str:
     return f"FILTER({tests})" if tests else ""
 
 
+@lru_cache(TESTS)
 def _edge_tests(variable: str, edges: Edges) -> str:
-    """The conditions as one expression, empty where there are none."""
+    """The conditions as one expression, empty where there are none; the same for all requests to an endpoint."""
     tests = [_starts(variable, edges.only)] if edges.only else []
     tests += [f"!{_starts(variable, prefix)}" for prefix in edges.skip_prefixes]
     if edges.skip:

@@ -11,7 +11,7 @@ import io
 import re
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from importlib import metadata
 
 import aiohttp
@@ -193,7 +193,9 @@ def _headers(url: yarl.URL, contact: str, further: Mapping[str, str]) -> dict[st
     return headers
 
 
+@cache
 def _version() -> str:
+    """Read once: the metadata of the package are parsed for it."""
     try:
         return metadata.version("fedkg")
     except metadata.PackageNotFoundError:

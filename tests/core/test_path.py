@@ -17,6 +17,15 @@ def test_candidate_tails_are_distinct_and_in_order() -> None:
     assert step(out, again, back).tails == (B, P)
 
 
+def test_a_score_changes_nothing_else() -> None:
+    """A step that is scored leads where it did, also where that was sorted out before."""
+    plain = step(Edge(A, P, B, "out", "e"), score=0.0)
+    sorted_out = step(Edge(A, P, B, "out", "e"), score=0.0)
+    assert sorted_out.tails == (B,)
+    assert plain.scored(0.5) == sorted_out.scored(0.5) == step(Edge(A, P, B, "out", "e"), score=0.5)
+    assert plain.scored(0.5).tails == sorted_out.scored(0.5).tails == (B,)
+
+
 def test_beam_grows_by_steps() -> None:
     """A beam starts at its topic; each step moves its tails, its chain and its score."""
     start = PartialPath(A)

@@ -12,6 +12,7 @@ from fedkg.core.path import PartialPath, Step
 from fedkg.core.question import Match
 from fedkg.core.terms import DirectedRelation, Direction, Edge, Iri, Qualifier, Term, Through
 from fedkg.engine.presentation import (
+    ShownSteps,
     onward_candidate,
     path_candidate,
     path_text,
@@ -134,6 +135,28 @@ def test_a_mediator_is_described_once() -> None:
     steps = [path_candidate(number, path, NAMES, [], described=described).step for number, path in enumerate(paths, 1)]
     assert [step.partition(": ")[2] for step in steps] == ["Fran Walsh (since: 1987)", "1987", "2005 (to: black)"]
     assert path_candidate(2, paths[1], NAMES, []).step.endswith("1987 (to: Fran Walsh)")
+
+
+def test_a_first_step_that_paths_share_is_written_once() -> None:
+    """Its labels are not looked up again for a second path, which is shown as it is alone."""
+    first, longer = KONG.extend(step("kong", "directed_by", "jackson")), step("jackson", "spouse", "walsh")
+    shared: ShownSteps = {}
+    assert path_candidate(1, first.extend(longer), NAMES, [], shown_steps=shared).text.endswith("Fran Walsh")
+    elsewhere = first.extend(step("jackson", "spouse", "kong"))
+    names = {term: name for term, name in NAMES.items() if term != Iri("http://x/jackson")}
+    candidate = path_candidate(2, elsewhere, names, [], shown_steps=shared)
+    assert candidate == path_candidate(2, elsewhere, NAMES, [])
+    assert candidate != path_candidate(2, elsewhere, names, [])
+
+
+def test_what_a_shared_step_describes_is_described_once() -> None:
+    """A path over the same mediator leaves out what the one before it has shown."""
+    through = Through(Iri("http://x/m1"), Iri("http://x/to"))
+    edge = msgspec.structs.replace(step("kong", "marriage", "walsh", since="1987").edges[0], through=through)
+    path, shared = KONG.extend(Step(0, edge.walked, (edge,))), ShownSteps()
+    described: set[Term] = set()
+    texts = [path_candidate(1, path, NAMES, [], described=described, shown_steps=shared).text for _ in range(2)]
+    assert [text.endswith("(since: 1987)") for text in texts] == [True, False]
 
 
 def test_more_tails_than_shown_are_counted() -> None:

@@ -11,7 +11,7 @@ from fedkg.core.question import JUDGED, Match
 from fedkg.core.terms import Iri, Term
 from fedkg.engine.completion import complete
 from fedkg.engine.handlers.base import UNUSABLE, RunningWalk, handles
-from fedkg.engine.presentation import path_candidate, weighted, with_others
+from fedkg.engine.presentation import ShownSteps, path_candidate, weighted, with_others
 from fedkg.methods.base import Answering, AskingModelOnly, Inducing
 from fedkg.reasoner.calls.answer import HYPOTHESES, AnswerCall, InductiveCall
 from fedkg.reasoner.calls.model_only import ModelOnlyCall
@@ -103,14 +103,19 @@ async def _prepared(walk: RunningWalk, paths: tuple[PartialPath, ...], others: S
 
 def _candidates(walk: RunningWalk, paths: Sequence[PartialPath]) -> list[PromptCandidate]:
     """The paths as the model is shown them, numbered from 1."""
-    return [_candidate(walk, path, number) for number, path in enumerate(paths, 1)]
+    shown_steps: ShownSteps = {}
+    return [_candidate(walk, path, number, shown_steps) for number, path in enumerate(paths, 1)]
 
 
-def _candidate(walk: RunningWalk, path: PartialPath, number: int = 1) -> PromptCandidate:
+def _candidate(
+    walk: RunningWalk, path: PartialPath, number: int = 1, shown_steps: ShownSteps | None = None
+) -> PromptCandidate:
     """Where ends are picked they are listed below the path; one of them stands in it to tell what they are."""
     in_line = None if walk.context.plan.kind in JUDGED else 1
     labels, topics = walk.record.labels, walk.record.topics
-    return path_candidate(number, path, labels, topics, in_line=in_line, whole=walk.record.whole)
+    return path_candidate(
+        number, path, labels, topics, in_line=in_line, whole=walk.record.whole, shown_steps=shown_steps
+    )
 
 
 async def _typed(

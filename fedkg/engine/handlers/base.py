@@ -120,7 +120,9 @@ class RunningWalk:
 
     def walked(self, paths: Sequence[PartialPath]) -> list[PromptCandidate]:
         """Walked paths as a model is shown them."""
-        return [self.shown(path, number, self.context.search.tails) for number, path in enumerate(paths, 1)]
+        labels, topics, tails = self.record.labels, self.record.topics, self.context.search.tails
+        show = partial(path_candidate, shown_steps={})
+        return [show(number, path, labels, topics, tails) for number, path in enumerate(paths, 1)]
 
     def offers(self, numbered: Mapping[int, PartialPath]) -> list[PromptCandidate]:
         """Paths as they are offered, by their numbers; each mediator is described once, where it comes first.
@@ -128,7 +130,7 @@ class RunningWalk:
         Their ends are numbered where some of them may be picked.
         """
         record, tails, countable = self.record, self.context.search.tails, self.context.plan.kind not in JUDGED
-        show = partial(path_candidate, numbered=countable, whole=record.whole, described=set())
+        show = partial(path_candidate, numbered=countable, whole=record.whole, described=set(), shown_steps={})
         return [show(number, path, record.labels, record.topics, tails) for number, path in numbered.items()]
 
     def shown(self, path: PartialPath, number: int = 1, tails: int = SHOWN_TAILS) -> PromptCandidate:
