@@ -54,8 +54,9 @@ def sort_key(edge: Edge) -> SortKey:
     Edges of one entity, direction and reply that have the same key are equal.
     """
     via, node = (edge.through.relation.value, edge.through.node.text) if edge.through else ("", "")
-    qualifiers = tuple(_leg_key(leg) for leg in edge.qualifiers)
-    return edge.relation.value, via, len(edge.end.text), edge.end.text, node, qualifiers
+    qualifiers = tuple(map(_leg_key, edge.qualifiers))
+    end = edge.end.text
+    return edge.relation.value, via, len(end), end, node, qualifiers
 
 
 def _edges(rows: Sequence[Row], origin: ReplyOrigin, shape: Shape) -> list[Edge]:

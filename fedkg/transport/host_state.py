@@ -11,6 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Awaitable, Callable
+from functools import lru_cache
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -255,6 +256,7 @@ class HostRegistry:
             return HostState()
 
 
+@lru_cache(URLS)
 def origin(url: str) -> str:
     """Scheme, host and port of a URL, `https://host:443`: what an operator's ban holds for; "" for what is no URL."""
     try:

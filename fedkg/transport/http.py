@@ -129,13 +129,14 @@ class HttpTransport:
         """The body; it ends soon after `cap` bytes where it is longer."""
         unpacker, body = self._unpacker(response), io.BytesIO()
         async for chunk in response.content.iter_chunked(CHUNK):
-            for piece in unpacker.pieces(chunk):
+            for number, piece in enumerate(unpacker.pieces(chunk)):
+                if number:
+                    await asyncio.sleep(0)  # else a small packed chunk would keep the loop until all of it is unpacked
                 if not share.take(len(piece)):
                     raise TruncatedError(f"{self.name} {NO_ROOM}", endpoint=self.name, status=response.status)
                 body.write(piece)
                 if body.tell() > cap:
                     return body.getvalue()
-                await asyncio.sleep(0)  # else a small packed chunk would keep the loop until all of it is unpacked
         unpacker.end()
         return body.getvalue()  # without a copy
 

@@ -22,11 +22,9 @@ def proxy_for(url: yarl.URL) -> yarl.URL | None:
     Raises SettingsError for a proxy that cannot be used, such as SOCKS: to go around it would show the machine's
     address to whom it was to be hidden from. Its user and password are never shown.
     """
-    if _bypassed(url.raw_host or "", url.port):
-        return None
     proxies = urllib.request.getproxies()
     named = proxies.get(url.scheme) or proxies.get("all") or ""
-    if not named:
+    if not named or _bypassed(url.raw_host or "", url.port):
         return None
     try:
         proxy = yarl.URL(named if "://" in named else f"http://{named}")
