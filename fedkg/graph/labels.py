@@ -1,10 +1,11 @@
 """Names of one endpoint's entities and relations, both ways: labels of terms, and entities by what they are called.
 
-Labels come in batches, those of relations by one catalogue where there is one; all are kept, negatives too.
+Labels come in batches, those of relations by one catalogue where there is one; the store keeps all, negatives too.
 """
 
+import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 
 import msgspec
@@ -28,6 +29,8 @@ __all__ = ["LabelLookup", "Ranked", "best_label"]
 LABELS = "labels"
 MOST_SEEN = 50_000
 """Labels that are remembered to suggest names from; the store has all."""
+REMEMBERED = 3600.0
+"""Seconds that a label is remembered without a look at the store, which knows when it gets stale."""
 PROPERTY_TYPE = "http://wikiba.se/ontology#propertyType"
 
 Ranked = tuple[int, int, str]
@@ -46,9 +49,11 @@ class Property(msgspec.Struct, frozen=True):
 
 
 class LabelLookup:
-    """The labels of one endpoint; `seen` holds the last of them, at most MOST_SEEN."""
+    """The labels of one endpoint; `seen` holds the last of them, at most MOST_SEEN. `clock` gives seconds."""
 
-    def __init__(self, source: EndpointSource, languages: Sequence[str]) -> None:
+    def __init__(
+        self, source: EndpointSource, languages: Sequence[str], clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._name = source.name
         self.seen: BoundedDict[Iri, str] = BoundedDict(MOST_SEEN)
         self._select = source.select
@@ -57,7 +62,8 @@ class LabelLookup:
         self._store = source.store
         self._ttl = source.ttl
         self._languages = tuple(languages)
-        self._known: BoundedDict[Iri, str] = BoundedDict(MOST_SEEN)
+        self._clock = clock
+        self._known: BoundedDict[Iri, tuple[float, str]] = BoundedDict(MOST_SEEN)
         what = (source.identity, build.DIALECT_VERSION, self._shape.labels, self._languages)
         self.key = digest(what)
         read = dict[str, Property], _by_iri
@@ -89,8 +95,8 @@ class LabelLookup:
         return frozenset(Iri(known.entity) for known in (await self.catalogue()).values() if known.entity)
 
     async def _lookup(self, entities: Sequence[Iri]) -> dict[Iri, str]:
-        """Labels from memory, from the store, then from the endpoint; "" where it has none, which is kept too."""
-        labels = {iri: label for iri in entities if (label := self._known.get(iri)) is not None}
+        """Labels from memory, from the store, then from the endpoint; "" where it has none, which is stored too."""
+        labels = self._remembered(entities)
         keys = {f"{self.key} {iri.value}": iri for iri in entities if iri not in labels}
         kept = await look_up(self._store, LABELS, list(keys)) if keys else {}
         count("cache_hits", len(labels) + len(kept))
@@ -98,9 +104,20 @@ class LabelLookup:
         missing = [iri for iri in keys.values() if iri not in stored]
         parts = await concurrently(*(self._ask(part) for part in chunks(missing, self._limits.label_batch)))
         new = stored | {iri: label for part in parts for iri, label in part.items()}
-        if new:
-            self._known.keep(new)
+        self._remember(new)
         return labels | new
+
+    def _remembered(self, entities: Iterable[Iri]) -> dict[Iri, str]:
+        """The labels of those that were remembered no longer than REMEMBERED ago."""
+        oldest = self._clock() - REMEMBERED
+        known = {iri: self._known.get(iri) for iri in entities}
+        return {iri: entry[1] for iri, entry in known.items() if entry and entry[0] > oldest}
+
+    def _remember(self, labels: Mapping[Iri, str]) -> None:
+        """Keeps what has a label; what has none may get one."""
+        now = self._clock()
+        if named := {iri: (now, label) for iri, label in labels.items() if label}:
+            self._known.keep(named)
 
     async def _ask(self, batch: Sequence[Iri]) -> dict[Iri, str]:
         """The labels of one batch, kept at once; those that the endpoint failed to give are left out and not kept."""

@@ -24,7 +24,7 @@ from fedkg.training.scorer_pairs import ScorerPair
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["CHECKPOINTS", "Schedule", "TrainingRun", "check_extra", "mixed", "train"]
+__all__ = ["CHECKPOINTS", "Schedule", "TrainingRun", "check_extra", "last_state", "mixed", "train"]
 
 SCALE = 20.0
 """What cosines are multiplied by in the loss: 1 / temperature."""
@@ -84,7 +84,7 @@ def train(
     started = time.monotonic()
     with hf_loading.quiet(), hf_loading.offline():
         trainer = _trainer(pairs, base, out, schedule, on_progress)
-        trainer.train(resume_from_checkpoint=_last_state(out / CHECKPOINTS))
+        trainer.train(resume_from_checkpoint=last_state(out / CHECKPOINTS))
         model = trainer.model
         untrained = _model(base)
         model.max_seq_length = untrained.max_seq_length
@@ -103,8 +103,10 @@ def mixed(trained: Mapping[str, "Tensor"], untrained: Mapping[str, "Tensor"], sh
     }
 
 
-def _last_state(folder: Path) -> str | None:
-    states = sorted(folder.glob("checkpoint-*"), key=lambda state: int(state.name.rpartition("-")[2]))
+def last_state(folder: Path) -> str | None:
+    """The folder of the last state that was saved whole: `trainer_state.json` is among the last files to be written."""
+    saved = (file.parent for file in folder.glob("checkpoint-*/trainer_state.json"))
+    states = sorted(saved, key=lambda state: int(state.name.rpartition("-")[2]))
     return str(states[-1]) if states else None
 
 

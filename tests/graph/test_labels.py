@@ -68,7 +68,7 @@ async def test_languages_come_in_order(make: Wire, languages: tuple[str, ...], v
 
 
 async def test_labels_are_read_from_the_store_once(make: Wire, meter: Meter) -> None:
-    """A graph remembers what it has read, also that an entity has no label; it counts as kept all the same."""
+    """A graph remembers the labels that it has read, not that an entity has none; they count as kept all the same."""
     read: list[str] = []
 
     class Reading(MemoryStore):
@@ -81,7 +81,23 @@ async def test_labels_are_read_from_the_store_once(make: Wire, meter: Meter) -> 
         with meter.own():
             assert list((await graph.labels([iri("vienna"), iri("nobody")])).values()) == ["Vienna", "nobody"]
     assert (meter.usage().by_kind, meter.usage().cache_hits) == ({"labels": 1}, 2)
-    assert len(read) == 2
+    assert len(read) == 3
+
+
+async def test_labels_are_remembered_for_an_hour(make: Wire) -> None:
+    """Then the store is read again, which knows when they get stale; that there is none is asked of it each time."""
+    read: list[str] = []
+
+    class Reading(MemoryStore):
+        def entries(self, namespace: str, keys: Sequence[str]) -> dict[str, Entry]:
+            read.extend(key.rpartition("/")[2] for key in keys)
+            return super().entries(namespace, keys)
+
+    now = [0.0]
+    names = module.LabelLookup(make(PLACES, store=Reading()).source, ("en",), lambda: now[0])
+    for now[0] in (0.0, module.REMEMBERED - 1, module.REMEMBERED + 1):
+        assert list((await names.labels([iri("vienna"), iri("nobody")])).values()) == ["Vienna", "nobody"]
+    assert (read.count("vienna"), read.count("nobody")) == (2, 3)
 
 
 async def test_every_term_has_a_name(make: Wire, meter: Meter) -> None:
