@@ -29,6 +29,8 @@ PROMPT = "> "
 QUITS = {"/quit", "/exit", "quit", "exit"}
 RECALLED = 100
 """Questions of earlier commands that the arrow keys bring back."""
+LONGEST_NUMBER = 9
+"""Digits of the number of an entity."""
 MOST_TURNS = 50
 """Turns that are kept: what is older is referred to no more."""
 HELP = """\
@@ -83,7 +85,7 @@ class Conversation:
         match name, words:
             case "/topics", ():
                 self._list()
-            case "/topics", (number,) if number.isdecimal():
+            case "/topics", (number,) if number.isdecimal() and len(number) <= LONGEST_NUMBER:
                 self._choose(int(number))
             case "/proof", ():
                 self._prove()

@@ -20,6 +20,7 @@ from fedkg.common import toml
 from fedkg.config import profiles
 from fedkg.config.endpoint_spec import EndpointResolver, wants_contact
 from fedkg.config.settings import Settings, changed, user_file
+from fedkg.engine.redaction import SHAPES
 from fedkg.errors import EndpointError, FedkgError, SettingsError
 from fedkg.wiring.check.proposal import proposed
 from fedkg.wiring.check.report import Grade
@@ -32,12 +33,15 @@ UNKNOWN = "generic"
 WEB = ("http://", "https://")
 PROFILES = "endpoints"
 """The folder of further profiles, beside the settings file."""
-SECRET = re.compile(r"//[^/?#\s@]+@|[?&][^=&#\s]*(?:key|token|secret|password)[^=&#\s]*=", re.IGNORECASE)
+PARAMETER = r"[?&][^=&#\s]*(?:key|token|secret|auth|pass|pwd|sig)[^=&#\s]*="
+SECRET = re.compile("|".join([r"//[^/?#\s@]+@", PARAMETER, *SHAPES]), re.IGNORECASE)
+LONGEST_NUMBER = 9
+"""Digits of a number that is chosen by."""
 EXAMPLE = "Who are the children of Marie Curie?"
 DEFAULTS = Settings()
 HEAD = """\
-# Settings of fedkg, made by `fedkg init`. README, section Settings, has all of them; flags and environment variables
-# win over this file. Keys of language models stand in the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY), never here.
+# Settings of fedkg, made by `fedkg init`. docs/settings.md has all of them; flags and environment variables win
+# over this file. Keys of language models stand in the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY), never here.
 """
 
 
@@ -109,12 +113,12 @@ class _Answers:
             click.echo(f"  {number}. {plain(name, 500)}  ({choice.reason})")
 
         def chosen(text: str) -> str:
-            if not text.isdecimal():
+            if not text.isdecimal() or len(text) > LONGEST_NUMBER:
                 return _public(text)
             if not 0 < int(text) <= len(choices):
                 raise SettingsError(f"there is no {text}", hint=f"a number from 1 to {len(choices)}, or a model's name")
             choice = choices[int(text) - 1]
-            return choice.name + (click.prompt(f"{choice.name}… which model") if choice.open else "")
+            return _public(choice.name + (click.prompt(f"{choice.name}… which model") if choice.open else ""))
 
         return _asked("model, by number or name", "1", chosen)
 
@@ -122,7 +126,7 @@ class _Answers:
         """A setting that is a text."""
         default = str(getattr(DEFAULTS, key))
         if (given := self._given[key]) or self._yes:
-            return given or default
+            return _public(given or default)
         answer = _asked(prompt, default or shown, _public)
         return "" if answer == shown else answer
 
@@ -199,7 +203,7 @@ def _public(text: str) -> str:
 
 def _contact(text: str) -> str:
     """The contact, or none. Raises SettingsError for what is no mail address and no web page."""
-    if text and not is_contact(text):
+    if _public(text) and not is_contact(text):
         raise SettingsError(f"{text[:100]!r} is no mail address and no web page", hint="you@example.org, or https://…")
     return text
 

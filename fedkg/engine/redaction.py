@@ -9,7 +9,7 @@ import msgspec
 
 from fedkg.config.settings import Settings
 
-__all__ = ["MASK", "Redaction"]
+__all__ = ["MASK", "SHAPES", "Redaction"]
 
 MASK = "[secret]"
 SHORTEST = 6

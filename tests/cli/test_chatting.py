@@ -58,7 +58,7 @@ def test_the_proof_is_shown_on_demand(cli: Cli, graph: Path) -> None:
 
 def test_what_goes_wrong_ends_no_conversation(cli: Cli, graph: Path) -> None:
     """A message about nothing that is known, a command that there is not: each has its sentence, and it goes on."""
-    messages = ("Where was Sherlock Holmes born?", "/nonsense", "/topics 9", CAPITAL)
+    messages = ("Where was Sherlock Holmes born?", "/nonsense", "/topics 9", "/topics " + "9" * 5_000, CAPITAL)
     result = cli("chat", "-e", graph, stdin="\n".join(messages))
     assert result.exit_code == 0
     assert result.stderr.startswith("error: no entity of kingdom.ttl is called")

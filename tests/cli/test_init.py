@@ -34,6 +34,7 @@ def test_with_yes_it_asks_nothing(cli: Cli, file: Path) -> None:
     result = cli("init", "--yes")
     assert (result.exit_code, result.stderr) == (0, "")
     assert made(file) == {"endpoints": ["sample"]}
+    assert "docs/settings.md has all of them" in file.read_text()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert file.read_text() in result.stdout
     commands = [line.strip() for line in result.stdout.partition("Next:\n")[2].splitlines()]
@@ -107,11 +108,16 @@ def test_a_file_is_not_written_over_unasked(cli: Cli, file: Path) -> None:
     [
         ("-e", "https://me:pa55@host/sparql"),
         ("-e", "https://host/sparql?api_key=pa55"),
+        ("-e", "https://host/sparql?auth=pa55"),
         ("--model", "openai:m@http://me:pa55@host/v1"),
+        ("--model", "openai:sk-pa55pa55pa55pa55pa55"),
+        ("--embedder", "openai:x@https://me:pa55@host/v1"),
+        ("--cache-dir", "redis://:pa55@host"),
+        ("--contact", "https://me:pa55@host/"),
     ],
 )
 def test_no_secret_enters_the_file(cli: Cli, file: Path, options: tuple[str, str]) -> None:
-    """A URL with a password or key is refused, and not printed."""
+    """What holds a password or key is refused, and not printed."""
     result = cli("init", "--yes", *options)
     assert result.exit_code == 2
     assert "a password or a key" in result.stderr
