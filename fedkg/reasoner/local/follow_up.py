@@ -81,10 +81,16 @@ def _meant(entities: Sequence[KnownEntity], pronoun: Pronoun, *, going_on: bool)
     earlier = [number for number, entity in enumerate(entities, 1) if entity.turn > 1 and entity.role != "path"]
     order = [*topics[:1], *alone] if going_on else [*alone, *topics[:1]]
     # whom the pronoun meant before comes first, but not before what was spoken of since
-    order.sort(key=lambda number: not (pronoun and entities[number - 1].pronoun == pronoun))
+    order.sort(key=lambda number: _is_new(entities[number - 1], pronoun))
+    earlier.sort(key=lambda number: (entities[number - 1].turn, _is_new(entities[number - 1], pronoun)))
     fitting = [number for number in (*order, *earlier) if _fits(entities[number - 1], pronoun)][:1]
     # one of several answers may be meant, and nothing tells which
     return fitting or [number for number in answers if _fits(entities[number - 1], pronoun)]
+
+
+def _is_new(entity: KnownEntity, pronoun: Pronoun) -> bool:
+    """Whether the entity was not called so before."""
+    return not pronoun or entity.pronoun != pronoun
 
 
 def _fits(entity: KnownEntity, pronoun: Pronoun) -> bool:

@@ -63,6 +63,9 @@ def test_a_pronoun_stays_with_whom_it_meant() -> None:
     marie = entity("Marie Curie", "topic", kind="human", pronoun="she")
     assert meant("and his children?", PIERRE, marie).entities == (1,)
     assert meant("where was she born?", PIERRE, marie).entities == (2,)
+    irene = entity("Irene Joliot-Curie", "answer", 2, "human")
+    marie = entity("Marie Curie", "topic", 2, "human", "she")
+    assert meant("and her children?", MOMO, irene, marie).entities == (3,)
 
 
 def test_what_was_spoken_of_since_comes_first() -> None:
