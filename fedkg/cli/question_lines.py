@@ -1,5 +1,6 @@
 """Questions and their answers as JSON Lines: what a line asks, and what a line of answers tells of its question."""
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -19,7 +20,7 @@ __all__ = ["AnswerLine", "QuestionFailure", "QuestionLine", "answer_line", "answ
 FORM = 'a line is {"question": …}, with "id", "topics", "kind", "options", "method" and "endpoints" as they are needed'
 
 
-class QuestionLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class QuestionLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A line that asks: the arguments of `Session.ask`, and an `id`; without one it is the line's number."""
 
     question: str
@@ -29,6 +30,13 @@ class QuestionLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     options: tuple[str, ...] = ()
     method: str = ""
     endpoints: tuple[str, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """16 hexadecimal digits that stand for all but the question and its id: topics, kind, options and so on."""
+        topics = (self.topics,) if isinstance(self.topics, str) else self.topics
+        rest = msgspec.structs.replace(self, id=None, question="", topics=topics)
+        return hashlib.sha256(encode(rest)).hexdigest()[:16]
 
 
 class QuestionFailure(msgspec.Struct, frozen=True):
@@ -46,10 +54,14 @@ class QuestionFailure(msgspec.Struct, frozen=True):
 
 
 class AnswerLine(msgspec.Struct, frozen=True):
-    """What a line of answers tells of its question: how it ended, in a document or in an error."""
+    """What a line of answers tells of its question: how it ended, in a document or in an error.
+
+    `digest` is that of the line that asked; older files have none.
+    """
 
     id: str | int
     question: str = ""
+    digest: str = ""
     status: Status | None = None
     usage: Usage = Usage()
     caveats: tuple[Caveat, ...] = ()
@@ -61,6 +73,10 @@ class AnswerLine(msgspec.Struct, frozen=True):
         """Whether the question need not be asked again: nothing failed, and no budget of the whole run ended it."""
         failed = self.error is not None or self.status in {None, Status.FAILED}
         return not failed and not self.usage.spent.startswith("run ")
+
+    def answers(self, asked: QuestionLine) -> bool:
+        """Whether that was asked: the same words, however they are spaced, with the same topics, kind and so on."""
+        return self.question.split() == asked.question.split() and self.digest in {"", asked.digest}
 
     def exit_code(self, *, strict: bool = False) -> int:
         """The exit code that `fedkg ask` has for the question alone."""
@@ -78,9 +94,9 @@ def parsed(number: int, line: bytes) -> QuestionLine:
     return asked if asked.id is not None else msgspec.structs.replace(asked, id=str(number))
 
 
-def answer_line(name: str | int, answer: Answer) -> bytes:
-    """The answer document with the question's id, as one line."""
-    return b'{"id":%b,%b\n' % (encode(name), answer.to_json()[1:])
+def answer_line(asked: QuestionLine, answer: Answer) -> bytes:
+    """The answer document with the question's id and digest, as one line."""
+    return b'{"id":%b,"digest":"%b",%b\n' % (encode(asked.id), asked.digest.encode(), answer.to_json()[1:])
 
 
 def failure_line(name: str | int, question: str, error: Exception) -> bytes:

@@ -1,6 +1,7 @@
 """Many questions, one a line: asked several at a time, answered in the order in which they came."""
 
 import asyncio
+import codecs
 import contextlib
 import io
 import logging
@@ -109,9 +110,12 @@ class _Run:
     async def _ended(self, session: Session, number: int, line: bytes) -> _Ended:
         """The answer of the line; a line that is no question has an error, as a question that fails."""
         try:
-            asked = self._new(parsed(number, line))
-        except DatasetError as error:
-            return _new(failure_line(f"line {number}", "", error))
+            asked = parsed(number, line)
+        except DatasetError as error:  # the id that it will have, once it is mended
+            return _new(failure_line(str(number), "", error))
+        if str(asked.id) in self._names:
+            return _new(failure_line(f"line {number}", "", _taken_id(asked)))
+        self._names.add(str(asked.id))
         if known := self._known(asked):
             return _Ended(b"", known)
         try:
@@ -126,15 +130,7 @@ class _Run:
         except Exception as error:  # noqa: BLE001  # a fault of ours is no answer too: the others go on
             return _new(failure_line(asked.id or "", asked.question, error))
         await asyncio.to_thread(self._history.add, answer, "questions")
-        return _new(answer_line(asked.id or "", answer))
-
-    def _new(self, asked: QuestionLine) -> QuestionLine:
-        """The question. Raises DatasetError where an earlier line has its id."""
-        if str(asked.id) in self._names:
-            hint = "each question needs an id of its own, or none"
-            raise DatasetError(f"the id {str(asked.id)[:100]!r} stands on an earlier line, too", hint=hint)
-        self._names.add(str(asked.id))
-        return asked
+        return _new(answer_line(asked, answer))
 
     def _known(self, asked: QuestionLine) -> AnswerLine | None:
         """The answer that an earlier start has left; None where there is none, or it failed.
@@ -142,15 +138,17 @@ class _Run:
         Raises DatasetError where it is that of another question.
         """
         known = self._before.get(str(asked.id))
-        if known and known.question != asked.question:
+        if known is None or not known.finished:
+            return None
+        if not known.answers(asked):
             hint = "name another file with --out"
             raise DatasetError(f"the answers there are those of other questions, as of {known.id!r}", hint=hint)
-        return known if known and known.finished else None
+        return known
 
     async def _taken(self, ended: _Ended) -> None:
         """Writes and counts the answer; who is interrupted waits until it is written."""
         before = self._before.get(str(ended.outcome.id))
-        if ended.line and not (before and before.error and before.error == ended.outcome.error):
+        if ended.line and not (before and _keeps(before, ended.outcome)):
             writing = asyncio.ensure_future(asyncio.to_thread(self._write, ended.line))
             try:
                 await asyncio.shield(writing)
@@ -164,6 +162,18 @@ class _Run:
 
 def _new(line: bytes) -> _Ended:
     return _Ended(line, msgspec.json.decode(line, type=AnswerLine))
+
+
+def _taken_id(asked: QuestionLine) -> DatasetError:
+    hint = "each question needs an id of its own, or none"
+    return DatasetError(f"the id {str(asked.id)[:100]!r} stands on an earlier line, too", hint=hint)
+
+
+def _keeps(before: AnswerLine, now: AnswerLine) -> bool:
+    """Whether the line of an earlier start stays: an answer is not lost to an error, nor an error written twice."""
+    if now.error is None:
+        return False
+    return before.finished or (before.question, before.error) == (now.question, now.error)
 
 
 def _ending(ended: _Ended) -> str:
@@ -198,7 +208,7 @@ def _standard_input() -> BinaryIO:
 
 
 async def _numbered(source: BinaryIO) -> AsyncGenerator[tuple[int, bytes], None]:
-    """The lines that are not empty, with their numbers from 1, each as soon as it is there. Raises OSError."""
+    """The lines that are not empty, with their numbers from 1, each as soon as it is there. Raises DatasetError."""
     loop = asyncio.get_running_loop()
     lines: asyncio.Queue[tuple[int, bytes] | OSError | None] = asyncio.Queue(1)
 
@@ -209,6 +219,8 @@ async def _numbered(source: BinaryIO) -> AsyncGenerator[tuple[int, bytes], None]
         with contextlib.suppress(RuntimeError, CancelledError):  # the questions have ended first
             try:
                 for number, line in enumerate(source, 1):
+                    # editors of Windows begin a file of UTF-8 with a mark
+                    line = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line  # noqa: PLW2901
                     if line.strip():
                         put((number, line))
                 put(None)
@@ -218,7 +230,8 @@ async def _numbered(source: BinaryIO) -> AsyncGenerator[tuple[int, bytes], None]
     threading.Thread(target=read, daemon=True).start()
     while item := await lines.get():
         if isinstance(item, OSError):
-            raise item
+            hint = "--questions takes a file of JSON Lines, or -"
+            raise DatasetError(f"the questions cannot be read: {item.strerror}", hint=hint) from item
         yield item
 
 
@@ -248,8 +261,11 @@ def _written(
             raise _unwritable(out, error) from error
 
     with contextlib.closing(lines):
-        before = answer_lines(whole_lines(out.read_bytes()), str(out))
-        lines.mend()
+        try:
+            before = answer_lines(whole_lines(out.read_bytes()), str(out))
+            lines.mend()
+        except OSError as error:
+            raise _unwritable(out, error) from error
         _warn_of_others(out, before, settings)
         yield before, write
 
@@ -262,8 +278,12 @@ def _printed(line: bytes) -> None:
 def _warn_of_others(out: Path, before: Mapping[str, AnswerLine], settings: Settings) -> None:
     """Answers of a file that were asked for in different ways can hardly be compared."""
     now = public(settings)
-    earlier = next((line.settings for line in before.values() if line.settings), now)
+    settings_before = [line.settings for line in before.values() if line.settings]
+    earlier = next(iter(settings_before), now)
     keys = [key for key in now if key in earlier and earlier[key] != now[key] and key not in {"endpoints", "run"}]
+    # a question may have had endpoints of its own: the digest of its line has these
+    if settings_before and all(shown.get("endpoints") != now["endpoints"] for shown in settings_before):
+        keys.append("endpoints")
     if keys:
         log.warning("%s has answers that were found with other settings (%s)", out, ", ".join(keys))
 

@@ -19,14 +19,15 @@ class LineFile:
     """A file to append lines to, made where it is missing, and this process's alone until it is closed.
 
     With `wait` another process is waited for; without it there is a BlockingIOError where one has the file. `private`
-    files are made with mode 0600 and behind no link. Raises OSError.
+    files are made with mode 0600 and behind no link. Raises OSError, also for what is no
+    regular file, such as a device.
     """
 
     def __init__(self, path: Path, *, wait: bool = False, private: bool = False) -> None:
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
         while True:
-            self._stream = _opened(path, private=private)
+            self._stream, self._made = _opened(path, private=private)
             try:
                 _lock(self._stream, wait=wait)
                 if self._there():
@@ -67,9 +68,9 @@ class LineFile:
         self._stream.truncate(0)
 
     def close(self) -> None:
-        """Gives the file back; one in which nothing is goes, while no other process can have begun to write it."""
+        """Gives the file back; one that was made here and stayed empty goes, while no other process can write it."""
         with suppress(OSError):  # an empty file is no harm
-            if not self.size():
+            if self._made and not self.size() and self._there():
                 self.path.unlink()
         self._stream.close()
 
@@ -83,9 +84,16 @@ def whole_lines(data: bytes) -> bytes:
     return data[: data.rfind(b"\n") + 1]
 
 
-def _opened(path: Path, *, private: bool) -> FileIO:
+def _opened(path: Path, *, private: bool) -> tuple[FileIO, bool]:
+    """The file, and whether it was made by this. A device is not even opened: that may do something already."""
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "it is no regular file", str(path))
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (getattr(os, "O_NOFOLLOW", 0) if private else 0)
-    return FileIO(os.open(path, flags, 0o600 if private else 0o666), "ab")
+    mode = 0o600 if private else 0o666
+    try:
+        return FileIO(os.open(path, flags | os.O_EXCL, mode), "ab"), True
+    except FileExistsError:
+        return FileIO(os.open(path, flags, mode), "ab"), False
 
 
 def _lock(stream: FileIO, *, wait: bool) -> None:

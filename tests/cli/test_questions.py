@@ -1,4 +1,5 @@
 import json
+import os
 import signal
 import subprocess
 from collections.abc import Callable, Sequence
@@ -64,7 +65,7 @@ def test_a_question_that_fails_is_a_record_and_the_others_go_on(cli: Cli, graph:
     error = topic["error"]
     assert (error["kind"], error["retryable"], error["exit_code"]) == ("TopicError", False, 2)
     assert "Atlantis" in error["message"]
-    assert (taken["id"], other["id"]) == ("line 2", "line 3")
+    assert (taken["id"], other["id"]) == ("line 2", "3")
     assert "stands on an earlier line" in taken["error"]["message"]
     assert "query" in other["error"]["message"]
     assert values([good]) == [["Strelsau"]]
@@ -142,12 +143,65 @@ def test_answers_of_other_questions_are_left_alone(cli: Cli, graph: Path, tmp_pa
     assert (tmp_path / "notes.txt").read_text() == "buy milk\n"
 
 
+@pytest.mark.parametrize("more", [{"topics": "Strelsau"}, {"kind": "count"}, {"endpoints": ["sample"]}])
+def test_answers_to_what_was_asked_otherwise_are_left_alone(
+    cli: Cli, graph: Path, tmp_path: Path, more: dict[str, Any]
+) -> None:
+    """The same question about another topic, of another kind or of another graph; spaces alone are no difference."""
+    command = ("ask", "--questions", "q.jsonl", "-e", "kingdom.ttl", *SURE, "--out", "a.jsonl")
+    asked(tmp_path / "q.jsonl", {"question": CAPITAL.replace(" ", "  ") + " "})
+    assert cli(*command).stderr == "1 question: 1 answered\n"
+    assert cli(*command).stderr == "1 question: 1 answered before\n"
+    asked(tmp_path / "q.jsonl", {"question": CAPITAL} | more)
+    other = cli(*command)
+    assert (other.exit_code, "those of other questions" in other.stderr) == (2, True)
+    [line] = lines((tmp_path / "a.jsonl").read_text())
+    del line["digest"]  # as an older version has left it
+    (tmp_path / "a.jsonl").write_text(json.dumps(line) + "\n")
+    assert cli(*command).stderr == "1 question: 1 answered before\n"
+
+
+def test_a_line_that_is_mended_leaves_no_error_that_counts(cli: Cli, graph: Path, tmp_path: Path) -> None:
+    """Its answer has the id that its error had; the mark that begins some files is no fault."""
+    command = ("ask", "--questions", "q.jsonl", "-e", "kingdom.ttl", *SURE, "--out", "a.jsonl")
+    good = b"\xef\xbb\xbf" + json.dumps({"question": CAPITAL}).encode() + b"\n"
+    (tmp_path / "q.jsonl").write_bytes(good + b"{\n")
+    assert cli(*command).stderr == "2 questions: 1 answered, 1 failed\n"
+    (tmp_path / "q.jsonl").write_bytes(good + json.dumps({"question": SPOUSE}).encode())
+    assert cli(*command).stderr == "2 questions: 1 answered, 1 answered before\n"
+    ids = [(line["id"], "error" in line) for line in lines((tmp_path / "a.jsonl").read_text())]
+    assert ids == [("1", False), ("2", True), ("2", False)]
+
+
 def test_other_settings_than_before_are_told(cli: Cli, graph: Path, tmp_path: Path) -> None:
     """Answers with one depth and with another are not mixed in silence."""
     asked(tmp_path / "q.jsonl", {"question": CAPITAL})
     command = ("ask", "--questions", "q.jsonl", "-e", "kingdom.ttl", *SURE, "--out", "a.jsonl")
     cli(*command)
     assert "other settings (search)" in cli(*command, "--depth", "2").stderr
+    assert "other settings (endpoints)" in cli(*command, "-e", "sample").stderr
+
+
+def test_what_is_no_regular_file_is_no_place_for_answers(cli: Cli, graph: Path, tmp_path: Path) -> None:
+    """A pipe stays where it is; so do an empty file and a link, when there is nothing to write."""
+    questions = asked(tmp_path / "q.jsonl")
+    os.mkfifo(tmp_path / "pipe")
+    refused = cli("ask", "--questions", questions, "-e", graph, "--out", "pipe")
+    assert (refused.exit_code, "cannot write pipe: it is no regular file" in refused.stderr) == (2, True)
+    (tmp_path / "empty").touch()
+    (tmp_path / "link").symlink_to("empty")
+    for name in ("empty", "link"):
+        assert cli("ask", "--questions", questions, "-e", graph, "--out", name).exit_code == 0
+    assert (tmp_path / "pipe").is_fifo()
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "empty").exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="a file that opens and cannot be read")
+def test_questions_that_cannot_be_read_are_bad_input(cli: Cli, graph: Path) -> None:
+    """As on a disk that fails in the middle."""
+    result = cli("ask", "--questions", "/proc/self/mem", "-e", graph)
+    assert (result.exit_code, "the questions cannot be read: " in result.stderr) == (2, True)
 
 
 def test_questions_are_answered_as_they_come(

@@ -1,3 +1,4 @@
+import os
 import stat
 import subprocess
 import sys
@@ -50,6 +51,18 @@ def test_a_file_without_lines_is_removed(tmp_path: Path) -> None:
     """Who opens a file and writes nothing leaves none."""
     LineFile(tmp_path / "lines").close()
     assert not (tmp_path / "lines").exists()
+    (tmp_path / "lines").touch()
+    LineFile(tmp_path / "lines").close()
+    assert (tmp_path / "lines").exists()  # somebody else's
+
+
+def test_only_a_regular_file_is_taken(tmp_path: Path) -> None:
+    """A device, a pipe or a folder is refused unopened, and stays; a link to a device is one, too."""
+    (tmp_path / "link").symlink_to(os.devnull)
+    for path in (tmp_path, tmp_path / "link"):
+        with pytest.raises(OSError, match="no regular file"):
+            LineFile(path)
+        assert path.exists()
 
 
 def test_a_private_file_is_the_users_alone(tmp_path: Path) -> None:
