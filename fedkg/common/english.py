@@ -28,7 +28,8 @@ class Sense(msgspec.Struct, frozen=True):
 class English(msgspec.Struct, frozen=True):
     """The word lists, most of them by roots: see the data file, whose parts are called alike.
 
-    `fillers`, `symmetric`, `nouns_in_ie`, `inverses` and `compounds` are as written. `kinds` maps a root to the kinds
+    `fillers`, `symmetric`, `nouns_in_ie`, `unread`, `inverses` and `compounds` are as written. `sexed` maps a word, as
+    written, to all words for the same sex and kinship. `kinds` maps a root to the kinds
     of answer that it names, `asks` a question word to those that it asks for.
     """
 
@@ -37,6 +38,8 @@ class English(msgspec.Struct, frozen=True):
     agents: frozenset[str]
     symmetric: frozenset[str]
     nouns_in_ie: frozenset[str]
+    unread: frozenset[str]
+    sexed: Mapping[str, frozenset[str]]
     inverses: Mapping[str, str]
     compounds: Mapping[str, tuple[str, ...]]
     kinds: Mapping[str, frozenset[str]]
@@ -49,6 +52,8 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     agents: str
     symmetric: tuple[str, ...]
     nouns_in_ie: str
+    unread: str
+    sexed: tuple[str, ...]
     sense: tuple[dict[str, tuple[str, ...]], ...]
     inverses: dict[str, str]
     compounds: dict[str, tuple[str, ...]]
@@ -95,6 +100,8 @@ def english() -> English:
         frozenset(roots(file.agents)),
         frozenset(file.symmetric),
         frozenset(file.nouns_in_ie.split()),
+        frozenset(file.unread.split()),
+        {word: frozenset(line.split()) for line in file.sexed for word in line.split()},
         file.inverses,
         file.compounds,
         {word: frozenset(named) for word, named in kinds.items()},

@@ -151,7 +151,8 @@ class Conclusion(Judgement, frozen=True):
     `tails` maps a path's number to the numbers of its tails that answer (empty: all of them). `evidence` is there where
     `local` concludes: also where it takes no path. `confidence` is how likely the paths answer the question, in 0..1;
     None where the model gives none. `untyped` are the numbers of paths of whose ends those answer that are of the kind
-    asked for, where the types of all ends would have to be told.
+    asked for, where the types of all ends would have to be told. `unread` is what of the question the model went
+    past, as a clause, so that its answer is a guess.
     """
 
     paths: tuple[int, ...] = ()
@@ -159,6 +160,7 @@ class Conclusion(Judgement, frozen=True):
     evidence: ChainEvidence | None = None
     confidence: float | None = None
     untyped: tuple[int, ...] = ()
+    unread: str = ""
 
 
 class RelationPath(msgspec.Struct, frozen=True):

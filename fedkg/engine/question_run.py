@@ -184,8 +184,9 @@ class QuestionRun:
         answers, paths = compose(self._prepared.plan, proven, result.conclusion, names)
         answers += remembered(self._prepared.plan, result.from_memory)
         self._warn_of_cuts(result, proven)
+        conclusion = result.conclusion
         kept = answers if result.paths or result.from_memory or not self._spent else ()
-        answers, stands = standing(kept, result.conclusion.confidence, self.settings)
+        answers, stands = standing(kept, conclusion.confidence, self.settings, conclusion.unread)
         status = self._status(answers, result, refused=bool(stands.closest))
         if from_memory := await self._recalled(status):
             answers, status = from_memory, Status.ANSWERED

@@ -25,18 +25,21 @@ class Standing(msgspec.Struct, frozen=True):
 
 
 def standing(
-    answers: tuple[AnswerValue, ...], confidence: float | None, settings: Settings
+    answers: tuple[AnswerValue, ...], confidence: float | None, settings: Settings, unread: str = ""
 ) -> tuple[tuple[AnswerValue, ...], Standing]:
-    """Those of the answers that stand by the settings' thresholds, and how; all where the model gives no confidence."""
+    """Those of the answers that stand by the settings' thresholds, and how; all where the model gives no confidence.
+
+    With something of the question `unread` they are a guess, whatever the thresholds.
+    """
     if confidence is None or not answers:
         return answers, Standing()
     shown = round(confidence, DIGITS)
     if confidence < settings.refuse_below:
         return (), Standing(shown, answers)
-    if confidence >= settings.guess_below:
+    if confidence >= settings.guess_below and not unread:
         return answers, Standing(shown)
-    guess = Caveat(CaveatKind.GUESS, f"its confidence is {confidence:.2f}, below {settings.guess_below:g}")
-    return answers, Standing(shown, caveats=(guess,))
+    about = unread or f"its confidence is {confidence:.2f}, below {settings.guess_below:g}"
+    return answers, Standing(shown, caveats=(Caveat(CaveatKind.GUESS, about),))
 
 
 def resting(conclusion: Conclusion, kind: Kind) -> Iterator[Caveat]:

@@ -37,6 +37,12 @@ def test_a_guess_is_marked() -> None:
     assert stands.caveats == (Caveat(CaveatKind.GUESS, "its confidence is 0.25, below 0.5"),)
 
 
+def test_what_was_not_read_is_marked() -> None:
+    """However sure the model is, the caveat says what it is about."""
+    _, stands = standing(ANSWERS, 0.5, SETTINGS, "the question says 'not'")
+    assert stands.caveats == (Caveat(CaveatKind.GUESS, "the question says 'not'"),)
+
+
 @pytest.mark.parametrize(("kind", "kinds"), [("yesno", ["bridge", "unproven"]), ("entities", ["unproven"])])
 def test_what_answers_rest_on(kind: Kind, kinds: list[str]) -> None:
     """Common knowledge carries a judgement only; a condition that no path shows counts for all."""

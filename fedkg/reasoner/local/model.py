@@ -53,6 +53,7 @@ from fedkg.reasoner.local.likeness import likeness
 from fedkg.reasoner.local.mention import as_named
 from fedkg.reasoner.local.parting import partings
 from fedkg.reasoner.local.reading import ChainJudgement, Reading, together
+from fedkg.reasoner.local.unread import unread
 from fedkg.reasoner.local.verdict import verdict
 
 __all__ = ["LocalModel"]
@@ -69,6 +70,8 @@ WHOLE = 0.4
 """What the likeness to a relation's whole name counts beside that to its label (tuned)."""
 LEFT = 0.05
 """A chain that fits so much better without some of the words does not say all of the question."""
+DOUBTED = 0.5
+"""The most confidence in an answer to a question of which something was not read."""
 LEAST = 0.01
 """The score of what has something in common with the question, whatever speaks against it: 0 is dropped."""
 
@@ -186,12 +189,12 @@ class LocalModel:
     @REPLIES.replies_to(AnswerCall)
     async def _answer(self, call: AnswerCall) -> Conclusion:
         """All tails of the best chain, or the verdict of those that are as good."""
-        return await self._best_path(call.question, call.paths, decide=call.plan.kind == "yesno")
+        return await self._best_path(call.question, call.paths, call.plan.kind)
 
     @REPLIES.replies_to(InductiveCall)
     async def _induce(self, call: InductiveCall) -> Conclusion:
         """As the answer: a hypothesis says nothing that the path's relations do not."""
-        return await self._best_path(call.question, call.paths, decide=call.plan.kind == "yesno")
+        return await self._best_path(call.question, call.paths, call.plan.kind)
 
     @REPLIES.replies_to(ModelOnlyCall)
     async def _remember(self, call: ModelOnlyCall) -> ModelOnlyAnswer:
@@ -217,11 +220,12 @@ class LocalModel:
         best = sorted(likely, key=lambda index: -hopes[index])
         return tuple(Choice(candidates[index].number) for index in _shared(best, chains, width))
 
-    async def _best_path(self, question: str, paths: Sequence[PromptCandidate], *, decide: bool = False) -> Conclusion:
+    async def _best_path(self, question: str, paths: Sequence[PromptCandidate], kind: Kind = "entities") -> Conclusion:
         """All tails of the best chain; nothing where even that does not resemble the question.
 
-        Where several topics are named it is one at which chains from all of them meet. With `decide` a verdict.
+        Where several topics are named it is one at which chains from all of them meet. Of yes or no a verdict.
         """
+        decide = kind == "yesno"
         offered = as_named(question, paths)
         if not decide and len({path.topic for path in offered}) > 1:
             met = [path for path in offered if path.also]
@@ -235,20 +239,24 @@ class LocalModel:
         [fit] = await self._fits(question, [chains[best]], partly=True)
         features = await self._weighed(question, offered, best, features, fit - judged[best].fit)
         if decide:
-            return self._sure(verdict(question, offered, judged, features))
+            return self._sure(verdict(question, offered, judged, features), question, offered, kind)
         if fit <= self._similarity.unrelated:
             return Conclusion(evidence=features)
         if features.against and features.hops == 1:  # "Who did Pulp Fiction direct?": the other way round it is stated
             return Conclusion((offered[best].number,), evidence=features, confidence=0.0)
         taken = [offered[place] for place in (best, *mirrored(chains, best))]
         numbers, (tails, untyped) = tuple(path.number for path in taken), _of_kind(question, taken)
-        return self._sure(Conclusion(numbers, tails=tails, untyped=untyped, evidence=features))
+        conclusion = Conclusion(numbers, tails=tails, untyped=untyped, evidence=features)
+        return self._sure(conclusion, question, offered, kind)
 
-    def _sure(self, conclusion: Conclusion) -> Conclusion:
-        """The conclusion with its confidence, where it has taken paths."""
+    def _sure(self, conclusion: Conclusion, question: str, paths: Sequence[PromptCandidate], kind: Kind) -> Conclusion:
+        """The conclusion with its confidence, and what of the question was not read, where it has taken paths."""
         if not conclusion.paths or conclusion.evidence is None:
             return conclusion
-        return msgspec.structs.replace(conclusion, confidence=self._calibration.confidence(conclusion.evidence))
+        taken = [path for path in paths if path.number in conclusion.paths]
+        doubt = unread(question, paths, taken, counted=kind == "count")
+        confidence = min(self._calibration.confidence(conclusion.evidence), DOUBTED if doubt else 1.0)
+        return msgspec.structs.replace(conclusion, confidence=confidence, unread=doubt)
 
     async def _weighed(
         self, question: str, paths: Sequence[PromptCandidate], best: int, known: ChainEvidence, left: float

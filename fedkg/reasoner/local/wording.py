@@ -13,7 +13,7 @@ from typing import Literal
 from fedkg.common.english import english, root
 from fedkg.common.normalize import STOP_WORDS
 
-__all__ = ["MOST_UNITS", "Role", "Unit", "Wording", "content", "small", "span_text"]
+__all__ = ["MOST_UNITS", "Role", "Unit", "Wording", "content", "kind_noun", "small", "span_text"]
 
 MOST_UNITS = 16
 """A longer question is read by twos or threes of its words: spans grow with the square."""
@@ -21,7 +21,7 @@ MOST_MIXED = 8
 """Units of a question whose sides may be met within each other."""
 TOKEN = re.compile(r"'s\b|[\w-]+")
 WORD = re.compile(r"[^\W_]+")
-APPOSITION = re.compile(r"\b(?:the|an?) [\w-]+ $", re.IGNORECASE)  # "the film X": what X is, not what is asked of it
+APPOSITION = re.compile(r"\b(?:the|an?) ([\w-]+) $", re.IGNORECASE)
 FIRST = frozenset("'s a an are did do does is of the was were".split())
 """Words that say nothing where a span begins with them."""
 NEAR = 2
@@ -86,6 +86,11 @@ def small(word: str) -> bool:
     return word in STOP_WORDS or word == "s" or word in english().fillers
 
 
+def kind_noun(word: str) -> bool:
+    """Whether the word, in small letters, may stand before a name and tell what bears it: "film", "director"."""
+    return root(word) in english().kinds or root(word) in english().agents
+
+
 def _masked(question: str, others: Iterable[str], topic: str) -> str:
     for name in others:
         if name.strip() and name != topic:
@@ -97,7 +102,13 @@ def _around(question: str, topic: str) -> tuple[str, str]:
     """The question before and after the mention of its topic; all of it is before where it is not mentioned."""
     name = topic.replace("’", "'").strip()
     mention = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question, re.IGNORECASE) if name else None
-    return (APPOSITION.sub("", question[: mention.start()]), question[mention.end() :]) if mention else (question, "")
+    return (_unapposed(question[: mention.start()]), question[mention.end() :]) if mention else (question, "")
+
+
+def _unapposed(before: str) -> str:
+    """Without "the film" before the topic: what it is, not what is asked of it. "The first X" is another one."""
+    match = APPOSITION.search(before)
+    return before[: match.start()] if match and kind_noun(match.group(1).lower()) else before
 
 
 def _role(before: str, after: str) -> Role:

@@ -172,6 +172,16 @@ async def test_what_resembles_nothing_is_no_answer_and_little_is_no_confidence()
     assert (weak.confidence or 0) < (strong.confidence or 0)
 
 
+async def test_what_it_does_not_read_lowers_its_confidence() -> None:
+    """To a half at most, and the conclusion tells what that was."""
+    model = LocalModel(told(), Calibration(5.0, {}))
+    plain = await model.ask(AnswerCall("Who is Peter Jackson's spouse?", Plan(()), [offer(1, "spouse")]))
+    doubted = await model.ask(AnswerCall("Who is not Peter Jackson's spouse?", Plan(()), [offer(1, "spouse")]))
+    assert plain.unread == ""
+    assert (plain.confidence or 0) > 0.99
+    assert (doubted.unread, doubted.confidence) == ("the question says 'not', which local does not read", 0.5)
+
+
 async def test_a_calibration_of_ones_own() -> None:
     """It stands for the bundled one."""
     model = LocalModel(told(), Calibration(0.0, {}))
