@@ -218,10 +218,10 @@ class Session(Lifecycle):
             retriever=services.parts.retriever,
             similar=self._alike,
         )
-        walk = run.events()
         try:
-            while event := await self._step(walk, meter):
-                yield self._with_notice(event)
+            async with contextlib.aclosing(run.events()) as walk:
+                while event := await self._step(walk, meter):
+                    yield self._with_notice(event)
         except FedkgError as error:
             error.usage = run.usage()
             raise

@@ -8,7 +8,7 @@ import contextlib
 import logging
 import math
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
@@ -116,7 +116,7 @@ class QuestionRun:
         """The labels that the walk has shown."""
         return self._record.labels
 
-    async def events(self) -> AsyncIterator[Event]:
+    async def events(self) -> AsyncGenerator[Event, None]:
         """The walk as it happens; the last event holds the answer. Raises InputError, EndpointError and ModelError."""
         log.info("question %r: method %s, model %s", line(self.question), self.settings.method, self.reasoner.name)
         with contextlib.suppress(BudgetError):
@@ -124,8 +124,9 @@ class QuestionRun:
             interpreter = Interpreter(self._context())
             self._record = interpreter.record
             if not (self._prepared.abstains or self._prepared.optionless):
-                async for event in self._walk(interpreter):
-                    yield event
+                async with contextlib.aclosing(self._walk(interpreter)) as walk:
+                    async for event in walk:
+                        yield event
         answer = await self._answer(self._result)
         for event in self._notes.take():
             yield event
@@ -149,7 +150,7 @@ class QuestionRun:
             tuple(dict.fromkeys(self._prepared.absent)),
         )
 
-    async def _walk(self, interpreter: Interpreter) -> AsyncIterator[Event]:
+    async def _walk(self, interpreter: Interpreter) -> AsyncGenerator[Event, None]:
         """Serves the method until it is done, with its result in `_result`. Raises BudgetError, if the method does."""
         for event in self._notes.take():
             yield event

@@ -121,11 +121,14 @@ class EntitySearch:
     async def _find(self, texts: Sequence[str], limit: int) -> dict[str, list[Match]]:
         if not texts:
             return {}
-        parts = chunks(texts, TEXTS_PER_SEARCH)
-        asked = concurrently(*(all_in_halves(part, self._ask) for part in parts))
-        _, replies = await concurrently(self._names.properties(), asked)
+        _, replies = await concurrently(self._names.properties(), self._ask_in_parts(texts))
         matches = {text: _ordered(some) for part in replies for text, some in part.items()}
         return await self._entities(matches, limit)
+
+    async def _ask_in_parts(self, texts: Sequence[str]) -> Sequence[Mapping[str, list[Match]]]:
+        """What the search service returns, part by part; no part is begun where this itself is cancelled before."""
+        parts = chunks(texts, TEXTS_PER_SEARCH)
+        return await concurrently(*(all_in_halves(part, self._ask) for part in parts))
 
     async def _entities(self, matches: Mapping[str, list[Match]], limit: int) -> dict[str, list[Match]]:
         """The first matches of each text that are no relations."""

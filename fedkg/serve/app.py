@@ -5,10 +5,10 @@ OpenAPI: there is no second set of models.
 """
 
 import asyncio
+import contextlib
 import logging
 import math
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -26,7 +26,6 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.middleware import AbstractAuthenticationMiddleware, AuthenticationResult, DefineMiddleware
 from litestar.openapi import ResponseSpec
 from litestar.params import FromPath, FromQuery, JSONBody, QueryParameter
-from litestar.response import ServerSentEvent
 from litestar.types import ASGIApp
 
 from fedkg.core.answer import Answer
@@ -39,7 +38,7 @@ from fedkg.engine.proof_queries import ProofQuery
 from fedkg.errors import CacheError, FedkgError, OverLimitError
 from fedkg.serve import openapi
 from fedkg.serve.assets import asset, page
-from fedkg.serve.connections import ClientGoneError, EventStream, until_gone
+from fedkg.serve.connections import ClientGoneError, EventResponse, EventStream, until_gone
 from fedkg.serve.desk import Desk
 from fedkg.serve.metrics import CONTENT_TYPE
 from fedkg.serve.records import EVENT_STREAM, MOST_EDGES, MOST_MATCHES, AskRequest, Health, Kept, Offer, Problem, told
@@ -97,7 +96,7 @@ async def ask(data: JSONBody[AskRequest], request: StrictRequest, desk: TheDesk)
     """
     if EVENT_STREAM in request.headers.get("accept", ""):
         stream = EventStream(_records(desk, data, request.user))
-        return ServerSentEvent(await until_gone(stream.begun(), request.receive))  # type: ignore[return-value]  # documented as the answer
+        return EventResponse(stream, await until_gone(stream.begun(), request.receive))  # type: ignore[return-value]  # documented as the answer
     answer = await until_gone(desk.answer(data, request.user), request.receive)
     return Response(answer, headers=await _address(desk, answer))
 
@@ -190,7 +189,7 @@ ROUTES: list[HTTPRouteHandler] = [
 def application(desk: Desk) -> Litestar:
     """The application around a desk; the session is opened with it, and closed when it ends."""
 
-    @asynccontextmanager
+    @contextlib.asynccontextmanager
     async def lifespan(_: Litestar) -> AsyncIterator[None]:
         async with desk.session:
             await desk.open()
@@ -256,11 +255,12 @@ def _is_json(content_type: str) -> bool:
 
 async def _records(desk: Desk, asked: AskRequest, client: str) -> AsyncGenerator[msgspec.Struct, None]:
     """The events of a walk, without what is for measuring; then where the answer is kept, if it is."""
-    async for event in desk.events(asked, client):
-        if not isinstance(event, Reached):
-            yield event
-        if isinstance(event, Answered) and (address := await _address(desk, event.answer)):
-            yield Kept(address["Location"])
+    async with contextlib.aclosing(desk.events(asked, client)) as walk:
+        async for event in walk:
+            if not isinstance(event, Reached):
+                yield event
+            if isinstance(event, Answered) and (address := await _address(desk, event.answer)):
+                yield Kept(address["Location"])
 
 
 async def _address(desk: Desk, answer: Answer) -> dict[str, str]:

@@ -2,16 +2,19 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from typing import Any, TypeVar
 
 import msgspec
+from litestar.response import ServerSentEvent
+from litestar.response.base import ASGIResponse
 from litestar.response.sse import ServerSentEventMessage
+from litestar.types import Receive, Scope, Send
 
 from fedkg.core.encoding import encode
 from fedkg.serve.records import Ping, told
 
-__all__ = ["ClientGoneError", "EventStream", "until_gone"]
+__all__ = ["ClientGoneError", "EventResponse", "EventStream", "until_gone"]
 
 PING = 15.0
 """Seconds of silence after which a `Ping` goes out."""
@@ -19,9 +22,6 @@ STALLED = 30.0
 """Seconds that an event waits for a client which does not read; then its question ends."""
 
 T = TypeVar("T")
-
-
-Receive = Callable[[], Awaitable[Any]]
 
 
 class ClientGoneError(Exception):
@@ -52,7 +52,7 @@ async def _ended(task: "asyncio.Task[Any]") -> None:
 
 
 class EventStream:
-    """Records as server-sent events; what makes them goes on in a task of its own, which ends with the stream.
+    """Records as server-sent events; what makes them goes on in a task of its own, until `aclose`.
 
     Each event is called by its record's class and holds it as JSON; an error in their midst is a `Problem`, the last.
     """
@@ -67,20 +67,21 @@ class EventStream:
         try:
             first = await self._queue.get()
         except asyncio.CancelledError:
-            await _ended(self._task)
+            await self.aclose()
             raise
         if isinstance(first, Exception):
             raise first
         return self._messages(first)
 
     async def _messages(self, first: msgspec.Struct | None) -> AsyncIterator[ServerSentEventMessage]:
-        try:
-            record: msgspec.Struct | Exception | None = first
-            while record is not None:
-                yield _message(record)
-                record = await self._next()
-        finally:
-            await _ended(self._task)
+        record: msgspec.Struct | Exception | None = first
+        while record is not None:
+            yield _message(record)
+            record = await self._next()
+
+    async def aclose(self) -> None:
+        """Ends what makes the records, wherever it is."""
+        await _ended(self._task)
 
     async def _next(self) -> msgspec.Struct | Exception | None:
         """The next record; `Ping` where none comes for a while, None where none will come."""
@@ -111,6 +112,28 @@ class EventStream:
                 await self._queue.put(record)
         except TimeoutError as error:
             raise _StalledError from error
+
+
+class EventResponse(ServerSentEvent):
+    """A reply with the messages of a stream, which ends with it: also where no message has been taken."""
+
+    def __init__(self, stream: EventStream, messages: AsyncIterator[ServerSentEventMessage]) -> None:
+        super().__init__(messages)
+        self._stream = stream
+
+    def to_asgi_response(self, *arguments: Any, **options: Any) -> ASGIResponse:
+        """The reply as an application."""
+        return _closing(super().to_asgi_response(*arguments, **options), self._stream)  # type: ignore[return-value]  # it is only called
+
+
+def _closing(reply: ASGIResponse, stream: EventStream) -> Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]:
+    async def send_all(scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await reply(scope, receive, send)
+        finally:
+            await stream.aclose()
+
+    return send_all
 
 
 class _StalledError(Exception):

@@ -9,10 +9,12 @@ import pytest
 
 pytest.importorskip("litestar", reason="needs fedkg[serve]")
 
+from litestar import Request
+
 from fedkg.core.events import Warned
 from fedkg.errors import TopicError
 from fedkg.serve import connections
-from fedkg.serve.connections import ClientGoneError, EventStream, until_gone
+from fedkg.serve.connections import ClientGoneError, EventResponse, EventStream, until_gone
 
 
 async def never() -> Any:
@@ -106,7 +108,7 @@ async def test_silence_is_filled(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [name for name in shown if name != "Ping"] == ["Warned", "Warned"]
 
 
-@pytest.mark.parametrize("how", ["goes away", "stops reading"])
+@pytest.mark.parametrize("how", ["goes away", "goes before the first message", "stops reading"])
 async def test_a_walk_without_a_reader_ends(monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     """Whether the stream is closed or only never read on."""
     if how == "stops reading":
@@ -120,12 +122,39 @@ async def test_a_walk_without_a_reader_ends(monkeypatch: pytest.MonkeyPatch, how
         finally:
             ended.set()
 
-    messages = await EventStream(endless()).begun()
+    stream = EventStream(endless())
+    messages = await stream.begun()
     if how == "goes away":
         await anext(messages)
-        await messages.aclose()  # type: ignore[attr-defined]  # it is a generator
+    if how != "stops reading":
+        await stream.aclose()
+        assert ended.is_set()
     async with asyncio.timeout(5):
         await ended.wait()
+
+
+async def test_a_reply_ends_its_walk_even_where_no_message_was_taken() -> None:
+    """A client that is gone before the first message is sent leaves a walk that nothing else would end."""
+    ended = asyncio.Event()
+
+    async def endless() -> AsyncGenerator[msgspec.Struct, None]:
+        try:
+            while True:
+                yield Warned("more")
+        finally:
+            ended.set()
+
+    async def gone() -> Any:
+        return {"type": "http.disconnect"}
+
+    async def send(_: Any) -> None:
+        """It goes nowhere."""
+
+    stream = EventStream(endless())
+    reply = EventResponse(stream, await stream.begun())
+    request: Request[Any, Any, Any] = Request({"type": "http"})  # type: ignore[arg-type]  # no more is looked at
+    await reply.to_asgi_response(None, request)({"type": "http"}, gone, send)  # type: ignore[arg-type]
+    assert ended.is_set()
 
 
 @pytest.mark.parametrize("messages", [(), ("one",)])

@@ -49,6 +49,29 @@ async def test_a_client_that_goes_away_ends_its_question(desk: MakeDesk, pets: P
             assert reply.status == 200
 
 
+async def test_many_streams_that_are_dropped_at_once_hold_no_turn(desk: MakeDesk) -> None:
+    """Whenever their clients go, from before the first event on: all turns are free, and a question is answered."""
+    made = desk(at_once=15)
+    async with running(made) as (url, _), aiohttp.ClientSession() as client:
+        await asyncio.wait([asyncio.create_task(_dropped(url, number / 100)) for number in range(15)])
+        async with asyncio.timeout(20):  # less than a stalled stream would hold its turn
+            while not made.gate.empty:  # noqa: ASYNC110  # the gate has no event for it
+                await asyncio.sleep(0.01)
+            async with client.post(f"{url}/ask", json=QUESTION) as reply:
+                assert reply.status == 200
+
+
+async def _dropped(url: str, seconds: float) -> None:
+    """Asks for a stream, and closes the connection so many seconds later."""
+    _, writer = await asyncio.open_connection(*url.removeprefix("http://").split(":"))
+    body = json.dumps(QUESTION).encode()
+    head = "POST /ask HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\ncontent-type: application/json\r\n"
+    writer.write(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
+    await writer.drain()
+    await asyncio.sleep(seconds)
+    writer.transport.abort()
+
+
 async def test_what_is_under_way_is_answered_before_the_end(desk: MakeDesk, pets: Path) -> None:
     """A server that is told to end refuses further questions with 503, and answers those that it has."""
     stalled = Stalled(pets)
