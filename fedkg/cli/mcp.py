@@ -73,7 +73,7 @@ def mcp(  # noqa: PLR0917  # click gives all of them by name
         server.serve(
             session,
             limits,
-            lambda desk: http_application(Toolbox(desk, result_tokens)),
+            lambda desk: http_application(Toolbox(desk, result_tokens), host),
             lambda url: click.echo(f"listening at {url}{PATH}", err=True),
         )
         return 0

@@ -20,7 +20,9 @@ __all__ = ["PATH", "http_application"]
 PATH = "/mcp"
 NAMES = ("127.0.0.1", "localhost", "[::1]")
 MOST_SESSIONS = 1_000
-"""Clients of the protocol's older era that are connected at a time; a session ends after half an hour of silence."""
+"""Clients of the protocol's older era that are connected at a time."""
+SILENCE = 120.0
+"""Seconds without a request after which such a session ends: one that is left behind soon makes room again."""
 ISSUER = AnyHttpUrl("https://fedkg.invalid")
 """There is no service that gives out tokens: the server's operator does. The SDK wants a URL, and tells it nobody."""
 
@@ -37,13 +39,18 @@ class ClientTokens:
         return AccessToken(token=token, client_id=name, scopes=[]) if name else None
 
 
-def http_application(box: Toolbox) -> Application:
-    """The application at PATH around the tools; the session is opened with it, and closed when it ends."""
+def http_application(box: Toolbox, host: str = "127.0.0.1") -> Application:
+    """The application at PATH around the tools; the session is opened with it, and closed when it ends.
+
+    Without tokens it answers by the names of this machine, and by `host`, the address where it listens.
+    """
     clients = box.desk.clients
-    names = [*NAMES, *(f"{name}:*" for name in NAMES)]
+    bare = dict.fromkeys((*NAMES, f"[{host}]" if ":" in host else host))
+    names = [*bare, *(f"{name}:*" for name in bare)]
     return protocol_server(box).streamable_http_app(
         streamable_http_path=PATH,
         max_sessions=MOST_SESSIONS,
+        session_idle_timeout=SILENCE,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=clients.open, allowed_hosts=names),
         auth=None if clients.open else AuthSettings(issuer_url=ISSUER, resource_server_url=None),
         token_verifier=None if clients.open else ClientTokens(clients),

@@ -233,10 +233,8 @@ class AskResult(msgspec.Struct, frozen=True, omit_defaults=True):
         paths, _ = fitting((ProofPath.of(number, path.edges) for number, path in numbered), room - room // 2 + left)
         after_answers, after_paths = skip_answers + len(answers), skip_paths + len(paths)
         missing = max(0, len(answer.answers) - after_answers), max(0, len(answer.paths) - after_paths)
-        rest = (
-            f"call `answer` with answer_id={name}, skip_answers={after_answers}, skip_paths={after_paths}; "
-            f"or read the resource fedkg://answers/{name}"
-        )
+        on = f"call `answer` with answer_id={name}, skip_answers={after_answers}, skip_paths={after_paths}; or "
+        rest = f"{on if answers or paths else ''}read the resource fedkg://answers/{name}"
         return msgspec.structs.replace(
             frame,
             answers=tuple(answers),
@@ -313,7 +311,7 @@ class NeighboursResult(msgspec.Struct, frozen=True, omit_defaults=True):
             frame,
             edges=tuple(edges),
             left_out=missing,
-            rest=f"call `neighbours` again with skip={seen}" if missing else "",
+            rest=f"call `neighbours` again with skip={seen if edges else seen + 1}" if missing else "",
             hidden=sum(sum(part.hidden.values()) for part in document.hidden),
         )
 

@@ -179,7 +179,7 @@ class Toolbox:
             raise InputError(f"there is no path {number}", hint=hint)
         chosen = paths if number is None else [paths[number]]
         proof = msgspec.structs.replace(answer, paths=tuple(path for _, path in chosen))
-        queries = await self.desk.queries(proof)
+        queries = await self.desk.queries(proof, client)
         return SparqlResult.of(asked.answer_id, list(chain_queries(chosen)), queries, self._tokens)
 
     async def _verify(self, asked: VerifyArguments, client: str, _progress: Progress) -> VerifyResult:

@@ -38,6 +38,7 @@ from fedkg.engine.proof_queries import ProofQuery
 from fedkg.errors import CacheError, FedkgError, OverLimitError
 from fedkg.serve import openapi
 from fedkg.serve.assets import asset, page
+from fedkg.serve.clients import is_loopback
 from fedkg.serve.connections import ClientGoneError, EventResponse, EventStream, until_gone
 from fedkg.serve.desk import Desk
 from fedkg.serve.metrics import CONTENT_TYPE
@@ -49,7 +50,6 @@ CLIENT_GONE = 499
 """The status in a log for a client that went away; it reads none."""
 MOST_BYTES = 4 << 20
 """Bytes of a request; an answer document to verify is the longest."""
-LOOPBACK = {"localhost", "127.0.0.1", "[::1]"}
 DIRECTIONS: dict[str, tuple[Direction, ...]] = {"out": ("out",), "in": ("in",), "both": ("out", "in")}
 PROBLEMS = {
     status: ResponseSpec(Problem, generate_examples=False, description=text)
@@ -141,9 +141,9 @@ async def verify(data: JSONBody[Answer], request: StrictRequest, desk: TheDesk) 
 
 
 @post("/sparql", status_code=200, responses=PROBLEMS)
-async def sparql(data: JSONBody[Answer], desk: TheDesk) -> list[ProofQuery]:
+async def sparql(data: JSONBody[Answer], request: StrictRequest, desk: TheDesk) -> list[ProofQuery]:
     """The queries that `/verify` asks the endpoints with: for the edges of an answer document. None is sent."""
-    return await desk.queries(data)
+    return await until_gone(desk.queries(data, request.user), request.receive)
 
 
 @get("/methods", responses=PROBLEMS)
@@ -241,7 +241,8 @@ class Doorkeeper(AbstractAuthenticationMiddleware):
 def _check_local(connection: ASGIConnection[Any, Any, Any, Any]) -> None:
     """Raises PermissionDeniedException for another site's page, and for a name that another site made ours."""
     host = connection.headers.get("host", "localhost")
-    if host.rpartition(":")[0] not in LOOPBACK and host not in LOOPBACK:
+    name = host if host.endswith("]") else host.rpartition(":")[0] or host
+    if not is_loopback(name.removeprefix("[").removesuffix("]")):
         raise PermissionDeniedException("without tokens the server answers to localhost only")
     if connection.headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:
         raise PermissionDeniedException("pages of other sites may not ask")
@@ -255,12 +256,19 @@ def _is_json(content_type: str) -> bool:
 
 async def _records(desk: Desk, asked: AskRequest, client: str) -> AsyncGenerator[msgspec.Struct, None]:
     """The events of a walk, without what is for measuring; then where the answer is kept, if it is."""
-    async with contextlib.aclosing(desk.events(asked, client)) as walk:
-        async for event in walk:
-            if not isinstance(event, Reached):
-                yield event
-            if isinstance(event, Answered) and (address := await _address(desk, event.answer)):
-                yield Kept(address["Location"])
+    begun = False
+    try:
+        async with contextlib.aclosing(desk.events(asked, client)) as walk:
+            async for event in walk:
+                if not isinstance(event, Reached):
+                    begun = True
+                    yield event
+                if isinstance(event, Answered) and (address := await _address(desk, event.answer)):
+                    yield Kept(address["Location"])
+    except FedkgError as error:
+        if begun:  # an error before is a reply of its own, which counts it
+            desk.metrics.failed(type(error).__name__)
+        raise
 
 
 async def _address(desk: Desk, answer: Answer) -> dict[str, str]:

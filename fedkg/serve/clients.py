@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import hmac
+import ipaddress
 import math
 import time
 from collections import defaultdict
@@ -19,7 +20,7 @@ from fedkg.config.settings import DAY
 from fedkg.core.usage import Usage
 from fedkg.errors import OverLimitError, SettingsError
 
-__all__ = ["ANYONE", "Client", "ClientBook", "ClientShare", "digest", "read_clients"]
+__all__ = ["ANYONE", "Client", "ClientBook", "ClientShare", "digest", "is_loopback", "read_clients"]
 
 PAUSE = 2.0
 """Seconds after which a client with too many questions under way may ask the next one."""
@@ -52,6 +53,14 @@ class Client(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     money: Positive | None = None
     seconds: Positive | None = None
     at_once: Annotated[int, msgspec.Meta(ge=1, le=10_000)] | None = None
+
+
+def is_loopback(host: str) -> bool:
+    """Whether that name or address is this machine's own, which no other machine reaches."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def digest(token: str) -> str:

@@ -124,10 +124,11 @@ class Desk:
             unproven = await asyncio.to_thread(answer.unproven, self.session.identity.allows)
         return VerifyDocument.of(answer, checked, [value.value for value in unproven])
 
-    async def queries(self, answer: Answer) -> list[ProofQuery]:
+    async def queries(self, answer: Answer, client: str) -> list[ProofQuery]:
         """The queries with which its edges are asked for again, endpoint by endpoint."""
-        kept = await self.session.kept()
-        return await asyncio.to_thread(_queries, answer, kept)
+        async with self._looking(client):
+            kept = await self.session.kept()
+            return await asyncio.to_thread(_queries, answer, kept)
 
     async def offer(self) -> Offer:
         """What may be asked for."""

@@ -5,7 +5,6 @@ uvicorn serves: it is small, and drains on SIGTERM.
 
 import asyncio
 import gc
-import ipaddress
 import math
 import socket
 import time
@@ -17,7 +16,7 @@ from typing import Any
 import uvicorn
 
 from fedkg.errors import SettingsError
-from fedkg.serve.clients import Client, ClientBook
+from fedkg.serve.clients import Client, ClientBook, is_loopback
 from fedkg.serve.desk import Desk
 from fedkg.serve.gate import Gate
 from fedkg.serve.protocol import BoundedProtocol
@@ -58,7 +57,7 @@ class ServerSettings:
 
     def desk(self, session: Session) -> Desk:
         """The desk of that session. Raises SettingsError where others than this machine could ask without a token."""
-        if not self.clients and not _is_loopback(self.host):
+        if not self.clients and not is_loopback(self.host):
             hint = "give clients tokens with --clients FILE or FEDKG_SERVE_TOKEN, or listen at 127.0.0.1"
             raise SettingsError(f"at {self.host} anyone in reach could ask, and there are no tokens", hint=hint)
         shelf = AnswerShelf(self.keep) if self.keep else None
@@ -148,10 +147,3 @@ def _listening(host: str, port: int) -> socket.socket:
     # connections inherit it; asyncio sets it only where the socket was made with the protocol's number
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

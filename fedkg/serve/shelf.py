@@ -1,5 +1,6 @@
 """Answers that a server keeps, each at an address that cannot be guessed."""
 
+import contextlib
 import os
 import re
 import secrets
@@ -43,6 +44,8 @@ class AnswerShelf:
             part.replace(self._file(name))
             self._make_room()
         except OSError as error:
+            with contextlib.suppress(OSError):  # a full disk has room for no rest of it
+                part.unlink(missing_ok=True)
             raise CacheError(f"the answer cannot be kept: {error.strerror}", hint=HINT) from error
         return name
 

@@ -34,7 +34,7 @@ def serving(desk: "Desk", stalled: Stalled | None = None) -> AbstractAsyncContex
     from fedkg.mcp.http import http_application  # noqa: PLC0415  # the extra may be missing
     from fedkg.mcp.tools import Toolbox  # noqa: PLC0415
 
-    return running(desk, stalled, made=lambda desk: http_application(Toolbox(desk)))
+    return running(desk, stalled, made=lambda desk: http_application(Toolbox(desk), "127.0.0.2"))
 
 
 @both
@@ -76,6 +76,8 @@ async def test_a_cancelled_call_ends_its_question(desk: MakeDesk, pets: Path, er
     [
         ({}, 200),
         ({"host": "localhost:1"}, 200),
+        ({"host": "127.0.0.2:1"}, 200),
+        ({"host": "127.0.0.3:1"}, 421),
         ({"host": "evil.example"}, 421),
         ({"origin": "https://evil.example"}, 403),
         ({"origin": "http://localhost:3000"}, 403),
@@ -91,6 +93,21 @@ async def test_no_web_page_may_ask(desk: MakeDesk, headers: dict[str, str], stat
         client.post(f"{url}/mcp", json=HELLO, headers=sent) as reply,
     ):
         assert reply.status == status
+
+
+async def test_a_session_left_behind_makes_room(desk: MakeDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where as many are open as may be, a silent one ends, and the next client is served."""
+    from fedkg.mcp import http  # noqa: PLC0415  # the extra may be missing
+
+    monkeypatch.setattr(http, "MOST_SESSIONS", 1)
+    monkeypatch.setattr(http, "SILENCE", 0.2)
+    statuses = list[int]()
+    async with serving(desk()) as (url, _), aiohttp.ClientSession() as client, asyncio.timeout(20):
+        while statuses.count(200) < 2:
+            async with client.post(f"{url}/mcp", json=HELLO, headers=ACCEPT) as reply:
+                statuses.append(reply.status)
+            await asyncio.sleep(0.05)
+    assert set(statuses) <= {200, 503}
 
 
 async def test_a_server_with_tokens_serves_those_who_have_one(desk: MakeDesk) -> None:

@@ -71,6 +71,13 @@ def test_reading_on_comes_to_every_answer_and_path() -> None:
     assert paths == list(range(40))
 
 
+def test_what_has_no_room_at_all_is_not_asked_for_again() -> None:
+    """The same call would return the same: an answer is read as a resource, and an edge is passed over."""
+    whole = answer(3)
+    assert AskResult.of("a1", whole, 1).rest == "read the resource fedkg://answers/a1"
+    assert "skip=5" in NeighboursResult.of(document([edge(n) for n in range(9)], 0), 4, 1).rest
+
+
 def test_a_short_answer_is_whole() -> None:
     """Nothing is said of a rest."""
     shown = AskResult.of("a1", answer(2), 4_000)

@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 
 pytest.importorskip("litestar", reason="needs fedkg[serve]")
 
+from fedkg.core.events import Event, Warned
+from fedkg.errors import TopicError
 from fedkg.serve.clients import Client, digest
 from fedkg.transport import embedded
 from tests.serve.conftest import MakeDesk, asked
@@ -50,6 +53,31 @@ async def test_a_walk_is_a_stream_of_events(desk: MakeDesk) -> None:
         assert "Reached" not in kinds
         address = reply.text.rpartition('"address":"')[2].partition('"')[0]
         assert (await client.get(address)).json()["question"] == QUESTION["question"]
+
+
+async def test_an_error_in_the_midst_of_a_walk_is_counted(desk: MakeDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once; the stream has the problem as its last event."""
+    made = desk()
+
+    async def broken(*_: Any) -> AsyncGenerator[Event, None]:
+        yield Warned("one")
+        raise TopicError("no Ann")
+
+    monkeypatch.setattr(made, "events", broken)
+    async with asked(made) as client:
+        reply = await client.post("/ask", json=QUESTION, headers={"accept": "text/event-stream"})
+    assert "event: Problem" in reply.text
+    assert 'fedkg_problems_total{error="TopicError"} 1.0' in made.metrics.text().decode()
+
+
+async def test_queries_wait_for_their_turn_too(desk: MakeDesk) -> None:
+    """A busy server refuses them as it does everything else."""
+    made = desk(at_once=1, waiting=0)
+    async with asked(made) as client:
+        document = (await client.post("/ask", json=QUESTION)).content
+        async with made.gate.turn():
+            headers = {"content-type": "application/json"}
+            assert (await client.post("/sparql", content=document, headers=headers)).status_code == 429
 
 
 async def test_a_walk_that_cannot_begin_is_an_error_and_no_stream(desk: MakeDesk) -> None:
@@ -176,8 +204,20 @@ async def test_tokens(desk: MakeDesk) -> None:
         ({"content-type": "text/plain"}, 415),
         ({"host": "localhost:8080", "sec-fetch-site": "same-origin"}, 200),
         ({"host": "[::1]:8080"}, 200),
+        ({"host": "127.0.0.2:8080"}, 200),
+        ({"host": "192.0.2.1:8080"}, 403),
     ],
-    ids=["another name", "a name like ours", "another site", "a sister site", "no JSON", "own page", "IPv6"],
+    ids=[
+        "another name",
+        "a name like ours",
+        "another site",
+        "a sister site",
+        "no JSON",
+        "own page",
+        "IPv6",
+        "another loopback address",
+        "an address of others",
+    ],
 )
 async def test_without_tokens_other_sites_pages_cannot_ask(
     desk: MakeDesk, headers: dict[str, str], status: int

@@ -1,6 +1,8 @@
 """Answers that a server keeps."""
 
 import os
+import resource
+import signal
 from pathlib import Path
 
 import pytest
@@ -67,6 +69,21 @@ def test_a_folder_that_is_gone_keeps_nothing(tmp_path: Path) -> None:
     (tmp_path / "answers").rmdir()
     with pytest.raises(CacheError, match="cannot be kept"):
         shelf.put(ANSWER)
+
+
+def test_a_full_disk_leaves_no_part(tmp_path: Path) -> None:
+    """A file that cannot take its place is removed."""
+    shelf = AnswerShelf(tmp_path / "answers")
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, limit[1]))
+    try:
+        with pytest.raises(CacheError, match="cannot be kept"):
+            shelf.put(ANSWER)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert not list((tmp_path / "answers").glob("*.part"))
 
 
 def test_what_else_lies_in_the_folder_is_let_be(tmp_path: Path) -> None:
