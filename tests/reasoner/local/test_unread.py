@@ -28,7 +28,6 @@ def about(question: str, taken: PromptCandidate) -> str:
         ("Tell me how many people King Kong stars", "cast member", ["how many"]),
         ("Who are King Kong's sons?", "child", ["sons"]),
         ("Who is King Kong's brother?", "sibling", ["brother"]),
-        ("Who was the wife of King Kong?", "spouse", ["wife"]),
         ("Which actresses play in King Kong?", "starred actors", ["actresses"]),
     ],
 )
@@ -46,6 +45,7 @@ def test_words_that_no_chain_answers_to(question: str, relation: str, words: lis
         ("What is the highest point of Chile?", "Chile", "highest point"),
         ("Who is the father of Ada?", "Ada", "father"),
         ("How long did King Kong last?", "King Kong", "duration"),
+        ("Who is the wife of Ada?", "Ada", "spouse"),
     ],
 )
 def test_words_of_a_name_are_read(question: str, topic: str, relation: str) -> None:
