@@ -60,6 +60,7 @@ SHOWN_EDGES = 3
 """Most edges to one tail whose qualifiers are shown."""
 NUMBER = re.compile(r"(?<!\S)(\d+)\)")  # as prompts number the ends of a path
 MARK = re.compile(r"\(\+\d*\??\)|\(no name(?:, \d+ times)?\)")  # as they say how many ends are not listed, or nameless
+QUOTED = re.compile(r'"[^"]*"(?: \([^"]*)?$')  # a label that is one thing already, and what is told of it
 RelationKey = tuple[Iri, Iri | None]
 """A relation in either direction, with a mediator's second leg."""
 
@@ -350,7 +351,9 @@ def _listed(labels: Sequence[str]) -> str:
     """The labels as a list; of several, one with a comma of its own is quoted: "Diarrhea, Infantile" is one thing."""
     if len(labels) == 1:
         return labels[0]
-    named = [f'"{label}"' if ", " in label and label[0] != '"' else label for label in labels if label != NO_NAME]
+    named = [
+        _quoted(label) if ", " in label and not QUOTED.match(label) else label for label in labels if label != NO_NAME
+    ]
     return ", ".join([*named, *_unnamed(labels)])
 
 

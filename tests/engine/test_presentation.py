@@ -263,6 +263,16 @@ def test_labels_with_commas_stay_one_thing_each() -> None:
     assert path_text(alone, names).endswith("→ Jackson, Peter")
 
 
+@pytest.mark.parametrize(
+    ("label", "shown"), [('X", "Y', """"X', 'Y\""""), ('"a", b', """"'a', b\""""), ('"a"', '"a"'), ('a "b"', 'a "b"')]
+)
+def test_no_label_breaks_out_of_a_list(label: str, shown: str) -> None:
+    """Quotes of its own make two things of none."""
+    edges = [step("kong", "directed_by", person).edges[0] for person in ("jackson", "walsh")]
+    path = KONG.extend(Step(0, DirectedRelation(Iri("http://x/directed_by"), "out"), tuple(edges)))
+    assert path_text(path, {**NAMES, Iri("http://x/jackson"): label}).endswith(f"→ {shown}, Fran Walsh")
+
+
 def test_the_terms_that_are_shown_are_those_whose_names_are_asked_for() -> None:
     """Of a long path: topic, relations, the first nodes on the way, forty ends, and the notes beside them."""
 
