@@ -141,7 +141,8 @@ STATUSES = {
     ),
 }
 """The HTTP status of an error, by the nearest of its classes that stands here; 500 for all others."""
-
+HINTS = {"TopicError": "GET /search?text=NAME lists what a name may mean; pass the IRI that fits as a topic"}
+"""What helps a client of the server, where an error's own hint names options of the command line."""
 
 OWN_FAULT = Problem(500, "InternalError", "a fault of the server's own; its log has it")
 
@@ -151,9 +152,10 @@ def told(error: Exception) -> Problem:
 
     What is wrong with the server itself, its settings, files and packages, or its code, is told to its log alone.
     """
-    classes = (kind.__name__ for kind in type(error).__mro__)
+    classes = [kind.__name__ for kind in type(error).__mro__]
     status = next((STATUSES[name] for name in classes if name in STATUSES), 500)
     if status == OWN_FAULT.status or not isinstance(error, FedkgError):
         log.error("a request failed: %s", error, exc_info=error)
         return OWN_FAULT
-    return Problem(status, type(error).__name__, error.message, error.asked, error.hint, error.retryable)
+    hint = next((HINTS[name] for name in classes if name in HINTS), error.hint)
+    return Problem(status, type(error).__name__, error.message, error.asked, hint, error.retryable)

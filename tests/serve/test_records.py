@@ -57,3 +57,10 @@ def test_a_problem_says_what_helps() -> None:
     problem = told(errors.UnreachableError("no connection", asked="labels", hint="look at the cable"))
     assert (problem.error, problem.message) == ("UnreachableError", "no connection")
     assert (problem.asked, problem.hint, problem.retryable) == ("labels", "look at the cable", True)
+
+
+def test_a_hint_names_no_option_of_the_command_line() -> None:
+    """An unknown topic is looked up by a request."""
+    problem = told(errors.TopicError("no entity is called so", hint="name it with --topic"))
+    assert "GET /search" in problem.hint
+    assert "--" not in problem.hint
