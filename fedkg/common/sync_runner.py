@@ -1,8 +1,10 @@
 """Coroutines run for callers that are not asynchronous, from as many threads as they come."""
 
 import asyncio
+import contextlib
+import signal
 import threading
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -79,6 +81,23 @@ def check_no_loop() -> None:
 
 
 def _loop() -> asyncio.AbstractEventLoop:
-    loop = asyncio.new_event_loop()
-    loop.set_default_executor(_UnawaitedThreads(thread_name_prefix="fedkg"))
+    with contextlib.ExitStack() as made:
+        with _uninterrupted():
+            loop = asyncio.new_event_loop()
+            made.callback(loop.close)
+        loop.set_default_executor(_UnawaitedThreads(thread_name_prefix="fedkg"))
+        made.pop_all()
     return loop
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ctrl-C comes when this is done: an event loop that is made by half shows a traceback when it is thrown away."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -60,9 +60,9 @@ class FollowUpCall(Call[Reference], frozen=True):
         entities = numbers(read.entities, range(1, len(self.entities) + 1))[:MOST_REFERRED]
         question = int(read.question) if 0 < read.question <= len(self.questions) else 0
         words = numbers(read.words, range(1, len(self.words) + 1)) if question else []
-        if not entities and not words:
-            raise ModelReplyError("it refers to no known entity and names none by its words, and does not stand alone")
         named = (words[0], words[-1]) if words and not entities and words[0] <= words[-1] else None
+        if not entities and not named:
+            raise ModelReplyError("it refers to no known entity and names none by its words, and does not stand alone")
         return Reference(question=question, entities=tuple(entities), words=named)
 
     @classmethod
