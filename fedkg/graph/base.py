@@ -16,7 +16,18 @@ from fedkg.core.terms import Direction, Edge, Iri, Term
 from fedkg.errors import Action, EndpointError, QueryRejectedError
 from fedkg.transport.base import SparqlClient
 
-__all__ = ["FAILURES", "EndpointSource", "Graph", "Patience", "all_in_halves", "chunks", "halves", "in_halves", "now"]
+__all__ = [
+    "FAILURES",
+    "EndpointSource",
+    "Graph",
+    "Patience",
+    "all_in_halves",
+    "chunks",
+    "halves",
+    "in_halves",
+    "no_engines",
+    "now",
+]
 
 FAILURES = 8
 """Requests of one batch that may fail: enough to find the one of fifty that is too much, too few to wear out a host."""
