@@ -9,7 +9,7 @@ from typing import Any, TypeVar, get_args
 import click
 
 from fedkg.cli import completion
-from fedkg.config.settings import ConstraintLevel, Scoring, Settings, Verifier, load
+from fedkg.config.settings import ConstraintLevel, Lookahead, Scoring, Settings, Verifier, load
 from fedkg.errors import SettingsError
 
 __all__ = [
@@ -259,6 +259,13 @@ search = _all(
         type=float,
         metavar="X",
         help="Weight of the next-hop lookahead; 0 is none.",
+    ),
+    option(
+        "Search",
+        "--lookahead",
+        "search__lookahead",
+        type=click.Choice(get_args(Lookahead)),
+        help="For the best candidates where there are more than are offered, or for all, as in Eq. 2.",
     ),
     option(
         "Search",

@@ -9,6 +9,7 @@ from fedkg.config.settings import (
     ConstraintLevel,
     Fallback,
     Form,
+    Lookahead,
     Mode,
     Scoring,
     SearchSettings,
@@ -61,6 +62,7 @@ class SettingsKeywords(TypedDict, total=False):
     beam: int | None
     candidates: int | None
     alpha: float | None
+    lookahead: Lookahead | None
     form: Form | None
     call_plan: Literal["fused", "paper"] | None
     show_all: int | None

@@ -28,6 +28,7 @@ __all__ = [
     "Depth",
     "Fallback",
     "Form",
+    "Lookahead",
     "Mode",
     "Scoring",
     "SearchSettings",
@@ -61,6 +62,7 @@ Mode = Literal["live", "cached", "offline"]
 Fallback = Literal["off", "model"]
 Form = Literal["groups", "pairs"]
 Scoring = Literal["keywords", "lookahead", "path", "diverse"]
+Lookahead = Literal["bounded", "exact"]
 Verifier = Literal["deductive", "adequacy", "log-probability", "none"]
 ConstraintLevel = Literal["token", "schema", "index"]
 """What holds a model to the paths of a trie: each token that it writes, its reply's schema, or checked choices."""
@@ -75,12 +77,13 @@ class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How a question is searched; names and defaults follow FiDeLiS v4 section 3 and appendix A.4.
 
     depth D: most steps of a path. beam B: most hypotheses kept at a depth. candidates: most candidates that the model
-    is shown (None: 10 groups, or 30 pairs). alpha: weight of the next-hop lookahead (Eq. 2), 0 switches it off. form:
-    candidates as relation `groups` or as (relation, entity) `pairs`. retriever: who ranks them, Path-RAG or one to
-    compare it with. call_plan: one `fused` call chooses, verifies and answers, or the `paper`'s calls per beam and per
-    verification. show_all: so many relation groups around known topics are shown at once, without a plan before that
-    (call plan `fused`; 0: a plan is always made). frontier: most entities expanded at a hop, over all beams, so that a
-    hop stays one batch. tails: most labels shown of one group.
+    is shown (None: 10 groups, or 30 pairs). alpha: weight of the next-hop lookahead (Eq. 2), 0 switches it off.
+    lookahead: `bounded` to the best candidates where more are there than are offered, or `exact`: for all of them, with
+    the edge straight back in N(e). form: candidates as relation `groups` or as (relation, entity) `pairs`. retriever:
+    who ranks them, Path-RAG or one to compare it with. call_plan: one `fused` call chooses, verifies and answers, or
+    the `paper`'s calls per beam and per verification. show_all: so many relation groups around known topics are shown
+    at once, without a plan before that (call plan `fused`; 0: a plan is always made). frontier: most entities expanded
+    at a hop, over all beams, so that a hop stays one batch. tails: most labels shown of one group.
 
     verifier: what ends a search, `deductive` verification, which prunes as well, `adequacy` of all kept paths, or the
     model's own `log-probability` that the statement can be deduced; `none`: the last depth does. scoring: Path-RAG by
@@ -97,6 +100,7 @@ class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     beam: Width = 4
     candidates: Width | None = None
     alpha: Weight = 0.3
+    lookahead: Lookahead = "bounded"
     form: Form = "groups"
     retriever: str = "path-rag"
     call_plan: Literal["fused", "paper"] = "fused"

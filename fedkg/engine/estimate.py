@@ -285,6 +285,8 @@ def _sketch(way: SearchCourse, search: SearchSettings, asked: Asked) -> WalkSket
         offered_each=way.offered,
         scored=search.candidates or RELATIONS,
         planned=MOST_RELATIONS,
+        # the paper's plan verifies all picks, of which those of the beam are kept
+        verified=way.kept * search.beam if way.name == "most" and search.call_plan == "paper" else way.kept,
         # the kept paths of all depths; typically one that is enough
         judged=way.kept * way.depth if way.name == "most" else way.kept if counts else 1,
         counts_before=counts,

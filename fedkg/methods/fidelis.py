@@ -1,8 +1,9 @@
 """FiDeLiS: deductive-verification guided beam search over Path-RAG's candidates (FiDeLiS v4 section 3.2, Algorithm 2).
 
-Per depth: expand the paths, let the model choose at most B steps, verify each. A step that does not follow (C_local =
-0) is pruned; a path from which the declarative statement can be deduced (C_global = 1) is finished, and the search
-halts at the depth that has finished paths. Where the last depth has none, the answer call sees the kept paths of
+Per depth: expand the paths, let the model choose at most B steps of each, verify all of them. A step that does not
+follow (C_local = 0) is pruned; a path from which the declarative statement can be deduced (C_global = 1) is finished,
+and the search halts at the depth that has finished paths. Of what is left the B best by Path-RAG's score are kept, what
+finished before the others (Top_B). Where the last depth has none that finished, the answer call sees the kept paths of
 every depth.
 
 A judgement, such as which of two towns is larger, rests on several paths together: what the other paths say counts
@@ -49,9 +50,11 @@ def _paper(task: Task, settings: SearchSettings) -> Walk:
         last = depth == settings.depth
         expansion = yield from ask(Expanding(depth, partial_paths, last, retriever=settings.retriever))
         kept = leaves(trail) if several else ()
-        paths = yield from _picked(depth, partial_paths, expansion, settings, kept)
+        passed = yield from _picked(depth, partial_paths, expansion, settings, kept)
+        paths = _best(passed, settings.beam)
         all_offered = len(expansion.candidates) <= (expansion.page or len(expansion.candidates))
-        exhausted = exhausted and expansion.complete and all_offered
+        all_kept = len(paths.kept) == len(passed.kept)
+        exhausted = exhausted and expansion.complete and all_offered and all_kept
         trail += paths.kept
         finished += paths.finished
         partial_paths = _unfinished(paths.kept, finished, together=task.together)
@@ -83,7 +86,10 @@ def _picked(
     settings: SearchSettings,
     before: tuple[PartialPath, ...],
 ) -> Walking[VerifiedPaths]:
-    """One call per path and one verification per depth: at most N · D + D calls (FiDeLiS v4, appendix B)."""
+    """What the verifier makes of all picks, the best by Path-RAG's score first.
+
+    One call per path and one verification per depth: at most N · D + D calls (FiDeLiS v4, appendix B).
+    """
     offered = expansion.candidates[: expansion.page or None]
     extended: list[PartialPath] = []
     for number, path in enumerate(partial_paths):
@@ -91,19 +97,31 @@ def _picked(
         if following:
             choices = yield from ask(Picking(depth, path, following, settings.beam))
             extended += [path.extend(following[choice.number - 1]) for choice in choices]
-    kept = tuple(sorted(extended, key=lambda path: -path.score)[: settings.beam])
-    return (yield from verified(settings.verifier, depth, kept, before))
+    ranked = tuple(sorted(extended, key=lambda path: -path.score))
+    return (yield from verified(settings.verifier, depth, ranked, before))
+
+
+def _best(passed: VerifiedPaths, width: int) -> VerifiedPaths:
+    """Top_B of what the verifier keeps (Algorithm 2), what finished before the others; both are the best first."""
+    if len(passed.kept) <= width:
+        return passed
+    kept = tuple(sorted(passed.kept, key=lambda path: path not in passed.finished)[:width])
+    return VerifiedPaths(kept, tuple(path for path in kept if path in passed.finished))
 
 
 def calls(search: SearchSettings, topics: int) -> dict[str, int]:
-    """The most calls by name: D, or N · D with the paper's plan; those of the verifier; one that answers."""
+    """The most calls by name: D, or N · D with the paper's plan; those of the verifier; one that answers.
+
+    By log-probability each pick of the paper's plan is a call: N for each path that is walked on.
+    """
     depth, width, one = search.depth, _wide_enough(search, topics).beam, search.call_plan == "fused"
+    walked = topics + width * (depth - 1)
     counted = {
         "choose": depth if one else 0,
-        "beam": 0 if one else topics + width * (depth - 1),
+        "beam": 0 if one else walked,
         "deductive": depth if search.verifier == "deductive" and not one else 0,
         "adequacy": depth if search.verifier == "adequacy" else 0,
-        "deducible": width * depth if search.verifier == "log-probability" else 0,
+        "deducible": width * (depth if one else walked) if search.verifier == "log-probability" else 0,
         "answer": int(search.last_step),
     }
     return {name: count for name, count in counted.items() if count}

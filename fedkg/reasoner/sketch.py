@@ -16,8 +16,9 @@ class WalkSketch(msgspec.Struct, frozen=True):
     `topic` is the label of a topic, `leg` what a step adds to the text of a path, `relation` a step shown alone,
     `ends` are the labels at the end of a path. `width` are the choices that a call may make, `kept` the paths of a
     depth, `hops` how deep the walk goes. `offered` candidates are shown for all paths together, `offered_each` for
-    one; `scored` relations are scored at once, `planned` ones are what chains are made of, and `judged` paths are
-    what the answer rests on. `counts_before`: the paths of the depth before count as well.
+    one; `scored` relations are scored at once, `planned` ones are what chains are made of, `verified` paths are
+    verified together, and `judged` paths are what the answer rests on. `counts_before`: the paths of the depth before
+    count as well.
     """
 
     question: str
@@ -36,6 +37,7 @@ class WalkSketch(msgspec.Struct, frozen=True):
     offered_each: int
     scored: int
     planned: int
+    verified: int
     judged: int
     counts_before: bool
     depth: int = 1

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from fedkg.common.concurrency import concurrently
+from fedkg.config.settings import SearchSettings
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.terms import Edge, Iri, Term, relation_text
 from fedkg.retrieval.base import Ranking, RankingRequest, RetrievalContext
@@ -34,7 +35,8 @@ class PathRag:
 
     Where another hop follows and there are more candidates than `limit`, the best 2 · limit by S0 are ranked by S, and
     their next hop is fetched: the batch that the next step needs. A next hop that fits one batch is fetched beside the
-    labels of this one.
+    labels of this one. With the `exact` lookahead all candidates are ranked by S at every hop, over all edges of all
+    their ends, however many requests these take.
     """
 
     looks_ahead = True
@@ -45,14 +47,18 @@ class PathRag:
         search, limit = context.search, request.limit
         ours = search.path_rag == "keywords"
         keywords = context.keywords if ours else ()
-        lookahead = request.lookahead and search.alpha > 0
+        exact = search.lookahead == "exact" and search.alpha > 0 and not ours
+        lookahead = request.lookahead and search.alpha > 0 and not exact
         candidates = [dated_once(step) if ours else step for step in next_steps(request, context)]
-        ahead = _fitting(candidates, search.frontier) if lookahead else ()
+        ahead = _fitting(candidates, search.frontier) if lookahead else _tails(candidates) if exact else ()
         (scored, labels), _ = await concurrently(
             score_alone(candidates, request.topics, context, keywords=keywords), context.explored.fetch(ahead)
         )
         if search.path_rag == "path":
             scored = await _accumulated(scored, request, context)
+        if exact:
+            scored, further = await _look_at_all(scored, context)
+            labels = labels | further
         if limit is not None and len(scored) > limit and lookahead and not ours:
             best, further = await _look_ahead(scored[: 2 * limit], request, context)
             scored, labels = best + scored[2 * limit :], labels | further
@@ -124,8 +130,13 @@ async def _matching_first(page: Sequence[Step], labels: Mapping[Term, str], cont
 
 def _fitting(candidates: Sequence[Step], budget: int) -> Sequence[Term]:
     """All tails, where they are few enough to be expanded at the next hop anyway."""
-    tails = dict.fromkeys(tail for candidate in candidates for tail in candidate.tails if isinstance(tail, Iri))
-    return tuple(tails) if len(tails) <= budget else ()
+    tails = _tails(candidates)
+    return tails if len(tails) <= budget else ()
+
+
+def _tails(candidates: Sequence[Step]) -> Sequence[Term]:
+    """All tails that can be expanded, each once."""
+    return tuple(dict.fromkeys(tail for candidate in candidates for tail in candidate.tails if isinstance(tail, Iri)))
 
 
 async def _look_ahead(
@@ -142,9 +153,31 @@ async def _look_ahead(
     ]
     # relations alone tell where a group leads on to: the ends of fifty nodes' edges are thousands of labels
     scored, labels = await score_alone(following, [], context, 0 if request.form == "groups" else EXAMPLES)
-    gains = (_sums if search.path_rag == "diverse" else _peaks)(scored)
-    scores = [candidate.score + search.alpha * gains.get(number, 0.0) for number, candidate in enumerate(best)]
-    return sorted_by(best, scores), labels
+    return _with_gains(best, scored, search), labels
+
+
+async def _look_at_all(candidates: Sequence[Step], context: RetrievalContext) -> tuple[list[Step], dict[Term, str]]:
+    """S = S0 + α · the best S0 one hop further on, to the letter of Eq. 2, and the labels that it got.
+
+    N(e) are all edges of all ends, the one straight back among them, whose relation and end both count; their
+    neighbourhoods are fetched.
+    """
+    explored = context.explored
+    following = [
+        Step(number, edge.walked, (edge,))
+        for number, candidate in enumerate(candidates)
+        for tail in candidate.tails
+        for edge in explored.edges(tail)
+    ]
+    scored, labels = await score_alone(following, [], context)
+    return _with_gains(candidates, scored, context.search), labels
+
+
+def _with_gains(candidates: Sequence[Step], following: Sequence[Step], search: SearchSettings) -> list[Step]:
+    """The candidates by S0 + α · what follows them is worth; their numbers are the indices of what follows."""
+    gains = (_sums if search.path_rag == "diverse" else _peaks)(following)
+    scores = [candidate.score + search.alpha * gains.get(number, 0.0) for number, candidate in enumerate(candidates)]
+    return sorted_by(candidates, scores)
 
 
 async def _accumulated(candidates: Sequence[Step], request: RankingRequest, context: RetrievalContext) -> list[Step]:

@@ -281,7 +281,9 @@ def test_each_method_has_its_own_calls(method: str, calls: dict[str, int]) -> No
     ],
 )
 def test_a_verifier_has_calls_of_its_own(plan: str, verifier: str, calls: tuple[str, int] | None) -> None:
-    """One a depth, or one for each path; the fused plan has the deductive one built in."""
+    """One a depth, or one for each path; the fused plan has the deductive one built in, the paper's sees all picks."""
+    if calls == ("deducible", 12) and plan == "paper":
+        calls = ("deducible", 3 * 12)
     by_call = of_method("fidelis", call_plan=plan, verifier=verifier, beam=3).most.by_call
     counted = {name: count for name, count in by_call.items() if name in {"deductive", "adequacy", "deducible"}}
     assert counted == ({} if calls is None or (plan, verifier) == ("fused", "deductive") else dict([calls]))

@@ -58,6 +58,45 @@ def test_paper_costs_one_call_per_beam_and_one_verification_per_depth() -> None:
     assert kinds(needs).count("Deducing") == 3
 
 
+def test_the_paper_verifies_all_picks_and_keeps_the_best_of_those_that_pass() -> None:
+    """A pick that ranks last is verified all the same, and takes the room of a better one that does not follow."""
+
+    def answer(need: Need[object]) -> Any:
+        match need:
+            case Expanding():
+                steps = tuple(
+                    step(f"d{need.depth}{name}", score=score) for name, score in zip("abc", (3, 2, 1), strict=True)
+                )
+                return Expansion(steps, complete=True)
+            case Picking():
+                return (Choice(3), Choice(1), Choice(2))
+            case Deducing():
+                lasts = [path.chain[-1].relation.local_name[-1] for path in need.partial_paths]
+                return tuple(Verdict(n, name != "a", name == "c") for n, name in enumerate(lasts, 1))
+        return Driver()(need)
+
+    result, needs = drive(SearchSettings(depth=2, beam=1, call_plan="paper"), answer)
+    (verified,) = [need for need in needs if isinstance(need, Deducing)]
+    assert len(verified.partial_paths) == 3
+    assert [path.chain[-1].relation.local_name for path in result.paths] == ["d1c"]
+
+
+def test_what_the_beam_has_no_room_for_was_not_seen() -> None:
+    """Nothing is "none in the graph" where a path that follows was cut (Top_B of Algorithm 2)."""
+
+    def exhausted(beam: int) -> bool:
+        driver = Driver(conclude=Conclusion())
+
+        def answer(need: Need[object]) -> Any:
+            if isinstance(need, Expanding) and need.depth > 1:
+                return Expansion((), complete=True)
+            return (Choice(1), Choice(2)) if isinstance(need, Picking) else driver(need)
+
+        return drive(SearchSettings(depth=2, beam=beam, call_plan="paper"), answer)[0].exhausted
+
+    assert (exhausted(2), exhausted(1)) == (True, False)
+
+
 def test_finished_paths_are_completed_before_the_answer_and_others_after() -> None:
     """The model sees all tails of a finished path; unfinished paths are completed only once they are chosen."""
     _, finished = drive(SearchSettings(depth=2, call_plan="paper"), Driver(finish_at=1))

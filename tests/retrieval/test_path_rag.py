@@ -61,6 +61,25 @@ async def test_lookahead_adds_alpha_times_the_best_next_edge(films: SparqlGraph)
     assert ranking.candidates[0].score == pytest.approx(0.35 + 0.5 * 0.4)
 
 
+async def test_the_exact_lookahead_sees_all_candidates_and_the_edge_straight_back(films: SparqlGraph) -> None:
+    """S of Eq. 2 to the letter: where all candidates are offered too, at the last hop too, King Kong in N(Jackson)."""
+    worth = {"directed by": 0.35, "release year": 0.52, "starring": 0.1, "King Kong": 0.3}
+    settings = {"form": "pairs", "limit": 50, "alpha": 0.5, "lookahead": "exact"}
+    ranking = await ranked(films, Exact(worth), PartialPath(KONG), **settings)  # type: ignore[arg-type]  # mixed
+    scores = {names(ranking)[n]: candidate.score for n, candidate in enumerate(ranking.candidates)}
+    # the best edge of Peter Jackson leads back to King Kong over the relation that was walked
+    assert scores[">directed by"] == pytest.approx(0.35 + 0.5 * (0.35 + 0.3))
+    assert scores[">release year"] == pytest.approx(0.52), "a value leads nowhere"
+
+
+async def test_the_exact_lookahead_goes_beyond_every_end_of_a_group(films: SparqlGraph) -> None:
+    """Relation and entity of an edge one hop on both count, whatever the frontier is."""
+    worth = {"directed by": 0.35, "place of birth": 0.4, "Fran Walsh": 0.9, "release year": 0.52}
+    settings = {"limit": 1, "ahead": True, "alpha": 0.5, "lookahead": "exact", "frontier": 1}
+    ranking = await ranked(films, Exact(worth), PartialPath(KONG), **settings)  # type: ignore[arg-type]  # mixed
+    assert ranking.candidates[0].score == pytest.approx(0.35 + 0.5 * 0.9)
+
+
 async def test_a_group_leads_on_by_its_next_relations(films: SparqlGraph) -> None:
     """S = S0 + alpha * the best next relation: the labels beyond it are thousands, and nobody embeds them."""
     worth = {"directed by": 0.35, "release year": 0.52, "starring": 0.1, "place of birth": 0.4, "Fran Walsh": 0.9}

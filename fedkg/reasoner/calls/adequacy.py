@@ -41,4 +41,4 @@ class AdequacyCall(PlannedCall[bool], frozen=True):
     @classmethod
     def typical(cls, sketch: WalkSketch) -> "AdequacyCall":
         """The call as a walk like that makes it."""
-        return cls(sketch.question, sketch.plan, sketch.paths(sketch.kept + len(sketch.before)))
+        return cls(sketch.question, sketch.plan, sketch.paths(sketch.verified + len(sketch.before)))

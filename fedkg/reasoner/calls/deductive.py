@@ -48,4 +48,4 @@ class DeductiveCall(PlannedCall[tuple[Verdict, ...]], frozen=True):
     @classmethod
     def typical(cls, sketch: WalkSketch) -> "DeductiveCall":
         """The call as a walk like that makes it."""
-        return cls(sketch.question, sketch.plan, sketch.paths(sketch.kept + len(sketch.before)))
+        return cls(sketch.question, sketch.plan, sketch.paths(sketch.verified + len(sketch.before)))
