@@ -24,7 +24,7 @@ from fedkg.bench.run.gold import GoldExecutor
 from fedkg.bench.run.processes import in_processes
 from fedkg.bench.run.record import QuestionRecord
 from fedkg.config.settings import Settings
-from fedkg.errors import MethodError
+from fedkg.errors import FedkgError
 from fedkg.testing import GoldChat
 
 QUESTIONS = 5
@@ -38,14 +38,16 @@ def main() -> None:
     """Runs all ablations of a benchmark in one process, so that they share what is embedded, and reports each."""
     parser = run_options(__doc__ or "", Path("build/ablations"), QUESTIONS)
     parser.add_argument("--ablations", nargs="+", default=ablation.names(), metavar="NAME")
+    parser.add_argument("--value", action="append", default=[], metavar="NAME=VALUE", help="a further value of an axis")
     chosen = parser.parse_args()
     with timed():
-        grids = {Path(name).stem: ablation.find(name) for name in chosen.ablations}
+        grids = {Path(name).stem: ablation.find(name).extended(chosen.value) for name in chosen.ablations}
         benchmarks = list(dict.fromkeys(name for grid in grids.values() for name in grid.benchmarks))
         present(chosen.data, benchmarks)
         groups = in_processes(partial(ran, grids=grids, chosen=chosen), benchmarks, chosen.processes)
         for name, grid in grids.items():
-            place = ReportPlace(f"ablations/{name}", grid.title, chosen.out / name, (NOTE,))
+            missing = (f"{row}." for row in grid.missing)
+            place = ReportPlace(f"ablations/{name}", grid.title, chosen.out / name, (NOTE, *missing))
             report(place, [runs[name] for runs in groups if name in runs], write=chosen.write)
 
 
@@ -75,7 +77,7 @@ async def _ran(grid: Grid, out: Path, executor: GoldExecutor, chosen: argparse.N
         if len(records) == cell.job.header.questions:
             print(progress(cell.file, records, time.monotonic() - began), flush=True)
 
-    def refuse(cell: GridCell, error: MethodError) -> None:
+    def refuse(cell: GridCell, error: FedkgError) -> None:
         refused[cell.file] = f"Left out: {cell.file.stem}: {error}."
 
     await ablation.run(cells, executor, tell, refuse)

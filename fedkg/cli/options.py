@@ -9,7 +9,7 @@ from typing import Any, TypeVar, get_args
 import click
 
 from fedkg.cli import completion
-from fedkg.config.settings import ConstraintLevel, Lookahead, Scoring, Settings, Verifier, load
+from fedkg.config.settings import ConstraintLevel, Lookahead, PrefixChoice, Scoring, Settings, Verifier, load
 from fedkg.errors import SettingsError
 
 __all__ = [
@@ -234,6 +234,12 @@ model = _all(
         "--embedder",
         metavar="NAME",
         help="auto, minilm, bm25, hashing, onnx:NAME, openai:MODEL, openai:MODEL@URL, st:NAME.",
+    ),
+    option(
+        "Model",
+        "--prefixes",
+        type=click.Choice(get_args(PrefixChoice)),
+        help="What stands before texts that are embedded: as E5 wants it, nothing, or by the model's name.",
     ),
     prompts_dir,
 )

@@ -11,6 +11,7 @@ from fedkg.config.settings import (
     Form,
     Lookahead,
     Mode,
+    PrefixChoice,
     Scoring,
     SearchSettings,
     Ttl,
@@ -33,6 +34,7 @@ class SettingsKeywords(TypedDict, total=False):
     model: str | None
     path_model: str | None
     embedder: str | None
+    prefixes: PrefixChoice | None
     languages: Sequence[str] | None
     contact: str | None
     cache: bool | None

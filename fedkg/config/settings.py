@@ -30,6 +30,7 @@ __all__ = [
     "Form",
     "Lookahead",
     "Mode",
+    "PrefixChoice",
     "Scoring",
     "SearchSettings",
     "Settings",
@@ -63,6 +64,7 @@ Fallback = Literal["off", "model"]
 Form = Literal["groups", "pairs"]
 Scoring = Literal["keywords", "lookahead", "path", "diverse"]
 Lookahead = Literal["bounded", "exact"]
+PrefixChoice = Literal["auto", "e5", "none"]
 Verifier = Literal["deductive", "adequacy", "log-probability", "none"]
 ConstraintLevel = Literal["token", "schema", "index"]
 """What holds a model to the paths of a trie: each token that it writes, its reply's schema, or checked choices."""
@@ -160,12 +162,13 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     endpoints: profile names, URLs, RDF files or PROFILE@URL. model: `local`, `local:FOLDER` (a trained scorer),
     `anthropic:M`, `openai:M[@URL]`, `hf:FOLDER`. path_model: `hf:FOLDER` of a model that writes the paths of GCR, where
     `model` shall not. method: how the answer is searched for (`fedkg methods list`). embedder: `auto`, `minilm`,
-    `bm25`, `hashing`, `openai:M[@URL]`, `onnx:NAME_OR_FOLDER` or `st:NAME_OR_FOLDER`. languages: label languages in
-    order of preference. cache_url: a Redis or Valkey server (redis://, rediss:// or unix://) that keeps them instead,
-    for several machines. contact: mail address or URL that goes into the User-Agent. cache_dir: where replies and
-    embeddings are kept; cache=False keeps them in memory only; cache_size: megabytes beyond which the oldest go.
-    history: whether the command line keeps its last answers for `fedkg log` (without a cache never). mode: `live` asks
-    for what is missing or stale, `cached` for what is missing, `offline` for nothing. refresh: what was
+    `bm25`, `hashing`, `openai:M[@URL]`, `onnx:NAME_OR_FOLDER` or `st:NAME_OR_FOLDER`. prefixes: what stands before
+    texts that it embeds: `query: ` and `passage: ` for `e5`, nothing for `none`, `auto` by the model's name. languages:
+    label languages in order of preference. cache_url: a Redis or Valkey server (redis://, rediss:// or unix://) that
+    keeps them instead, for several machines. contact: mail address or URL that goes into the User-Agent. cache_dir:
+    where replies and embeddings are kept; cache=False keeps them in memory only; cache_size: megabytes beyond which the
+    oldest go. history: whether the command line keeps its last answers for `fedkg log` (without a cache never). mode:
+    `live` asks for what is missing or stale, `cached` for what is missing, `offline` for nothing. refresh: what was
     kept before is asked for again. replies: whether model replies are kept and used again (None: in `eval` and mode
     `cached`; offline they always are). models_dir: folder of the user's own `capabilities.toml` and `prices.toml`.
     context: tokens that the model takes, where its record is wrong. model_concurrency: requests to a vendor's model
@@ -182,6 +185,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     path_model: str = ""
     method: str = "fidelis"
     embedder: str = "auto"
+    prefixes: PrefixChoice = "auto"
     languages: tuple[Language, ...] = ("en",)
     contact: str = ""
     cache: bool = True

@@ -60,10 +60,10 @@ class LabelIndex:
 
     async def nearest(self, text: str, m: int) -> list[Match]:
         """At most `m` entities and relations by the cosine of their label to the text, the nearest first."""
-        vectors = await self._similarity.halves([text])
-        if not self._fits(vectors):
+        vector = await self._similarity.query_half(text)
+        if not self._fits(vector[None]):
             return []
-        hits = await asyncio.to_thread(self._index.search, vectors[0], m)
+        hits = await asyncio.to_thread(self._index.search, vector, m)
         return [_match(key, score) for key, score in hits]
 
     def _fits(self, vectors: HalfMatrix) -> bool:

@@ -14,6 +14,7 @@ from fedkg.cache.store import Store
 from fedkg.embed.base import Embedder, Matrix, unit_rows
 from fedkg.embed.batches import EmbeddingBatches, Rows
 from fedkg.embed.cosine import HalfMatrix, cosine_table
+from fedkg.embed.prefixes import NO_PREFIXES, Prefixes
 
 __all__ = ["NAMESPACE", "LazySimilarity"]
 
@@ -28,8 +29,10 @@ class LazySimilarity:
     """A Similarity by cosine over an Embedder, with a Store behind it; USearch compares.
 
     `embedded` counts the texts that the model had to read. Vectors are kept under the embedder's name and the SHA-256
-    of the text, as float16 (2 bytes a dimension; cosines move by less than 0.001), and are compared as they are kept,
-    so that a run from the store scores exactly like the run that filled it. `keep` bounds the vectors in memory.
+    of the text with its prefix, as float16 (2 bytes a dimension; cosines move by less than 0.001), and are compared as
+    they are kept, so that a run from the store scores exactly like the run that filled it. `keep` bounds the vectors in
+    memory. What a text is compared with gets the query's one of the `prefixes`, all others that of passages; the name
+    tells them.
 
     The embedder is used by one worker thread only, which embeds what concurrent callers ask for in common batches; what
     is in memory, or a few rows of a disk, needs no thread.
@@ -40,8 +43,9 @@ class LazySimilarity:
     unrelated = 0.05
     weak = 0.3
 
-    def __init__(self, embedder: Embedder, store: Store, keep: int = 50_000) -> None:
-        self.name = embedder.name
+    def __init__(self, embedder: Embedder, store: Store, keep: int = 50_000, prefixes: Prefixes = NO_PREFIXES) -> None:
+        self.name = prefixes.marked(embedder.name)
+        self._prefixes = prefixes
         self.embedded = 0
         self._embedder = embedder
         self._store = store
@@ -63,7 +67,15 @@ class LazySimilarity:
 
         Raises what the embedder raises.
         """
-        clean = [_clean(text) for text in texts]
+        return await self._halves([self._prefixes.passage + _clean(text) for text in texts])
+
+    async def query_half(self, text: str) -> HalfMatrix:
+        """The vector of a text that others are compared with: shape (d,), float16. Raises what the embedder raises."""
+        rows = await self._halves([self._prefixes.query + _clean(text)])
+        return np.asarray(rows[0], dtype=np.float16)
+
+    async def _halves(self, clean: Sequence[str]) -> HalfMatrix:
+        """The vectors of texts with their prefixes."""
         if not clean:
             return np.zeros((0, 0), dtype=np.float16)
         wanted = list(dict.fromkeys(clean))
@@ -80,7 +92,8 @@ class LazySimilarity:
         """Shape (len(queries), len(texts)), float32: the cosine of each text to each query; embedded in one batch."""
         if not queries or not texts:
             return np.zeros((len(queries), len(texts)), dtype=np.float32)
-        matrix = await self.halves([*queries, *texts])
+        wanted = [self._prefixes.query + _clean(query) for query in queries]
+        matrix = await self._halves([*wanted, *(self._prefixes.passage + _clean(text) for text in texts)])
         few = len(queries) * len(texts) <= FEW
         loop, worker = asyncio.get_running_loop(), self._batches.worker
         return _table(matrix, len(queries)) if few else await loop.run_in_executor(worker, _table, matrix, len(queries))

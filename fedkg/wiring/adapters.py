@@ -26,6 +26,7 @@ from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.embed.hashing import HashingEmbedder
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.embed.offline import OfflineEmbedder
+from fedkg.embed.prefixes import Prefixes, prefixes_of, unmarked
 from fedkg.errors import CacheError, ModelNameError, SettingsError
 from fedkg.llm import capability, hf
 from fedkg.llm.anthropic import AnthropicModel
@@ -200,7 +201,7 @@ def text_similarity(settings: Settings, store: Store) -> Similarity:
             )
     if name == "bm25":
         return Bm25Similarity()
-    return LazySimilarity(_embedder(name, settings), store)
+    return LazySimilarity(_embedder(name, settings), store, prefixes=_prefixes(name, settings))
 
 
 def check_scorer(settings: Settings) -> None:
@@ -230,11 +231,19 @@ def kept_similarity(name: str, store: Store) -> Iterator[Similarity]:
     if name == Bm25Similarity.name:
         yield Bm25Similarity()
         return
-    similarity = LazySimilarity(OfflineEmbedder(name), store)
+    embedder, prefixes = unmarked(name)
+    similarity = LazySimilarity(OfflineEmbedder(embedder), store, prefixes=prefixes)
     try:
         yield similarity
     finally:
         similarity.close()
+
+
+def _prefixes(name: str, settings: Settings) -> Prefixes:
+    """What stands before the texts of the embedder of that name, by its model unless the settings say it."""
+    kind, _, rest = name.partition(":")
+    model = _served(rest)[0] if kind == "openai" else rest if kind in {"onnx", "st"} else ""
+    return prefixes_of(model, settings.prefixes)
 
 
 def _embedder(name: str, settings: Settings) -> Embedder:

@@ -4,11 +4,15 @@ A definition is data, a TOML file: `title`, `benchmarks`, `limit`, `combine`, a 
 and for each `[[axis]]` a setting's `name` (dotted, as `search.beam`) and its `values`. With `combine = "each"` one
 setting at a time is changed against the base, with `"product"` all combinations are run. Each run has a result file of
 its own, so that an interrupted ablation goes on where it was.
+
+An axis may name rows that are `wanted` and need something of the caller's, a folder or a key: they are run where a
+value with that word is given (`extended`), else `missing` says what to give.
 """
 
 import hashlib
 import itertools
 import re
+import tomllib
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -23,25 +27,32 @@ from fedkg.bench.run.executors import Executor
 from fedkg.bench.run.record import QuestionRecord
 from fedkg.bench.run.results import BenchmarkResult
 from fedkg.bench.run.runner import Job
+from fedkg.cache.memory import MemoryStore
 from fedkg.common import toml
 from fedkg.config.resources import folder
 from fedkg.config.settings import Count, Settings, changed
-from fedkg.errors import DatasetError, MethodError
+from fedkg.embed.lazy import LazySimilarity
+from fedkg.errors import DatasetError, FedkgError, InputError, MethodError, ModelError
+from fedkg.wiring.adapters import text_similarity
 
 __all__ = ["Axis", "Grid", "GridCell", "cells", "find", "names", "run"]
 
 Values = dict[str, Any]
 LONGEST = 120
 """Characters of a change in a file's name."""
-HINT = "keys: title, benchmarks, limit, combine, [base], and [[axis]] with name and values (docs/benchmarks.md)"
+HINT = "keys: title, benchmarks, limit, combine, [base], and [[axis]] with name, values, wanted (docs/benchmarks.md)"
 UNSAFE = re.compile(r"[^\w.=,+-]")
 
 
 class Axis(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A setting by its dotted name, and the values that it takes."""
+    """A setting by its dotted name, and the values that it takes.
+
+    `wanted` are further rows, by a word that their value has, with what to give for each.
+    """
 
     name: str
     values: Annotated[tuple[Any, ...], msgspec.Meta(min_length=1)]
+    wanted: dict[str, str] = {}
 
 
 class Grid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -63,12 +74,35 @@ class Grid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         every = itertools.product(*(axis.values for axis in self.axis))
         return [dict(zip(named, values, strict=True)) for values in every]
 
+    @property
+    def missing(self) -> list[str]:
+        """The wanted rows for which no value was given, each with what to give."""
+        return [
+            f"Left out: {axis.name} {word}: give --value {axis.name}={value}"
+            for axis in self.axis
+            for word, value in axis.wanted.items()
+            if not any(word in str(given).casefold() for given in axis.values)
+        ]
+
+    def extended(self, values: Sequence[str]) -> "Grid":
+        """The grid with further values, each as NAME=VALUE; a VALUE is read as TOML where it is any, else as text.
+
+        Raises DatasetError where no axis has that name.
+        """
+        axes = {axis.name: axis for axis in self.axis}
+        for name, _, value in (text.partition("=") for text in values):
+            if name not in axes:
+                raise DatasetError(f"no axis is called {name[:100]!r}", hint=f"axes: {', '.join(axes)}")
+            axes[name] = msgspec.structs.replace(axes[name], values=(*axes[name].values, _value(value)))
+        return msgspec.structs.replace(self, axis=tuple(axes.values()))
+
 
 class GridCell(msgspec.Struct, frozen=True):
-    """One run of an ablation, and the file that its records go to."""
+    """One run of an ablation, the file that its records go to, and what it changes against the base."""
 
     job: Job
     file: Path
+    change: Values = {}
 
 
 def names() -> list[str]:
@@ -108,7 +142,7 @@ def cells(
         )
         # the base may have a value of an axis already
         if all(job.work != other.job.work for other in planned):
-            planned.append(GridCell(job, out / f"{definition.name}.{_name(change)}.jsonl"))
+            planned.append(GridCell(job, out / f"{definition.name}.{_name(change)}.jsonl", change))
     return planned
 
 
@@ -116,16 +150,22 @@ async def run(
     runs: Sequence[GridCell],
     executor: Executor,
     on_record: Callable[[GridCell, Sequence[QuestionRecord]], None] = lambda _cell, _records: None,
-    on_refused: Callable[[GridCell, MethodError], None] = lambda _cell, _error: None,
+    on_refused: Callable[[GridCell, FedkgError], None] = lambda _cell, _error: None,
 ) -> tuple[BenchmarkResult, ...]:
     """The results of all runs, each in its file; `on_record` gets the records that its run has so far.
 
-    A run whose method or model cannot do what it is told is left out, and `on_refused` gets why. The executor has each
-    question with its gold answers, so that it may also be one of a scripted model. Raises InputError where a run cannot
-    be made.
+    A run whose method or model cannot do what it is told, or whose embedder cannot be had, is left out, and
+    `on_refused` gets why. The executor has each question with its gold answers, so that it may also be one of a
+    scripted model. Raises InputError where a run cannot be made.
     """
     results = []
     for cell in runs:
+        try:
+            if "embedder" in cell.change:
+                await _tried(cell.job.work.settings)
+        except (InputError, ModelError) as error:
+            on_refused(cell, error)
+            continue
         try:
             records = await runner.run(cell.job, executor, cell.file, partial(on_record, cell))
         except MethodError as error:
@@ -133,6 +173,27 @@ async def run(
         else:
             results.append(BenchmarkResult(cell.job.header, records))
     return tuple(results)
+
+
+async def _tried(settings: Settings) -> None:
+    """Has the embedder of a run read a text, so that one that cannot be had fails here, and not with each question.
+
+    Raises what the embedder raises.
+    """
+    similarity = text_similarity(settings, MemoryStore())
+    if settings.mode != "offline" and isinstance(similarity, LazySimilarity):
+        try:
+            await similarity.query_half("label")
+        finally:
+            similarity.close()
+
+
+def _value(text: str) -> object:
+    """The value of a setting as a TOML file has it, or the text itself."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
 
 
 def _changed(grid: Grid, change: Values, settings: Settings, definition: Definition) -> tuple[Settings, Definition]:

@@ -74,7 +74,7 @@ class GoldExecutor:
 
     def __init__(self, data: Path) -> None:
         self.chains = GoldChains(data)
-        self._similarities: dict[str, Similarity] = {}
+        self._similarities: dict[tuple[str, str], Similarity] = {}
 
     async def records(
         self, work: AskingTask, questions: Sequence[BenchmarkQuestion]
@@ -92,9 +92,10 @@ class GoldExecutor:
         return opened(settings=settings, similarity=self._similarity(settings))
 
     def _similarity(self, settings: Settings) -> Similarity:
-        if settings.embedder not in self._similarities:
-            self._similarities[settings.embedder] = text_similarity(settings, MemoryStore())
-        return self._similarities[settings.embedder]
+        key = (settings.embedder, settings.prefixes)
+        if key not in self._similarities:
+            self._similarities[key] = text_similarity(settings, MemoryStore())
+        return self._similarities[key]
 
     def __enter__(self) -> Self:
         return self

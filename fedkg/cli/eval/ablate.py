@@ -19,7 +19,7 @@ from fedkg.cli.eval.price import confirm
 from fedkg.cli.eval.report import write_report
 from fedkg.cli.progress import bar
 from fedkg.cli.show import counted, plain
-from fedkg.errors import DatasetError, MethodError
+from fedkg.errors import DatasetError, FedkgError
 
 __all__ = ["ablate"]
 
@@ -35,6 +35,14 @@ __all__ = ["ablate"]
     required=True,
     help="Folder of the result files and the report.",
 )
+@options.option(
+    "Benchmark",
+    "--value",
+    "values",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A further value of an axis, such as embedder=onnx:FOLDER; several times.",
+)
 @options.concurrency
 @options.yes
 @options.connection
@@ -46,6 +54,7 @@ def ablate(  # noqa: PLR0917  # click gives all of them by name
     definition: str,
     data: Path | None,
     out: Path,
+    values: tuple[str, ...],
     limit: int | None,
     seed: int,
     concurrency: int,
@@ -63,13 +72,15 @@ def ablate(  # noqa: PLR0917  # click gives all of them by name
 
     Exit code 4: the budget of the whole run (--run-..., for all combinations together) was spent first.
     """
-    settings, grid = contacted(options.settings(file, flags)), ablation.find(definition)
+    settings, grid = contacted(options.settings(file, flags)), ablation.find(definition).extended(values)
     cells = ablation.cells(grid, settings, data, out, limit=limit, seed=seed, skip_bad=skip_bad)
     confirm(grid.title, [(cell.job, cell.file) for cell in cells], yes=yes)
     _make(out)
-    refused: list[str] = []
+    refused = grid.missing
+    for row in refused:
+        click.echo(row, err=True)
 
-    def refuse(cell: GridCell, error: MethodError) -> None:
+    def refuse(cell: GridCell, error: FedkgError) -> None:
         refused.append(f"Left out: {cell.file.stem}: {error}")
         click.echo(plain(refused[-1], 500), err=True)
 

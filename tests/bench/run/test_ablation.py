@@ -16,7 +16,7 @@ from fedkg.bench.run.record import GivenAnswer, QuestionRecord
 from fedkg.bench.run.runner import Job
 from fedkg.bench.scoring.scores import score
 from fedkg.config.settings import Settings, changed, load
-from fedkg.errors import DatasetError, MethodError, SettingsError
+from fedkg.errors import DatasetError, FedkgError, MethodError, SettingsError
 
 MakeJob = Callable[..., Job]
 AXES = (Axis("search.beam", (1, 4)), Axis("search.alpha", (0.0,)))
@@ -94,7 +94,7 @@ async def test_a_grid_is_run_and_taken_up(settings: Settings, tmp_path: Path) ->
 async def test_what_cannot_be_run_is_left_out(settings: Settings, tmp_path: Path) -> None:
     """With its reason; the others are run."""
     grid_cells = cells(grid(tmp_path, axis=(Axis("method", ("io",)),)), settings, None, tmp_path)
-    refused: list[tuple[str, MethodError]] = []
+    refused: list[tuple[str, FedkgError]] = []
     done = await ablation.run(
         grid_cells, InProcess(), on_refused=lambda cell, error: refused.append((cell.file.name, error))
     )
@@ -102,6 +102,31 @@ async def test_what_cannot_be_run_is_left_out(settings: Settings, tmp_path: Path
     [(name, error)] = refused
     assert (name, type(error)) == ("custom-questions.method=io.jsonl", MethodError)
     assert [file.name for file in tmp_path.glob("custom-*.jsonl")] == [grid_cells[0].file.name]
+
+
+def test_rows_that_need_something_are_run_where_it_is_given(tmp_path: Path) -> None:
+    """A value with the word of a wanted row takes its place; what is missing is named with what to give."""
+    wanted = Axis("embedder", ("bm25",), {"e5": "onnx:FOLDER", "openai": "openai:M"})
+    given = grid(tmp_path, axis=(wanted,)).extended(["embedder=onnx:/models/E5-base"])
+    assert given.axis[0].values == ("bm25", "onnx:/models/E5-base")
+    assert given.missing == ["Left out: embedder openai: give --value embedder=openai:M"]
+    assert grid(tmp_path).extended(["search.beam=2"]).axis[0].values == (1, 4, 2)
+    with pytest.raises(DatasetError, match="no axis is called 'beam'"):
+        grid(tmp_path).extended(["beam=2"])
+
+
+async def test_an_embedder_that_cannot_be_had_is_left_out(settings: Settings, tmp_path: Path) -> None:
+    """A folder that is none ends its own runs only, before a question is asked."""
+    unknown = Axis("embedder", ("bm25", f"onnx:{tmp_path / 'none'}", "word2vec"))
+    refused: list[str] = []
+    done = await ablation.run(
+        cells(grid(tmp_path, axis=(unknown,)), settings, None, tmp_path),
+        InProcess(),
+        on_refused=lambda _, error: refused.append(str(error)),
+    )
+    assert len(done) == 1
+    assert len(refused) == 2
+    assert "no embedder is called 'word2vec'" in refused[1]
 
 
 class Knowing:

@@ -52,6 +52,15 @@ def test_an_ablation_ends_in_a_report(cli: Cli, ablated: Result, tmp_path: Path)
     assert (tmp_path / "out" / "report.html").read_text() == page
 
 
+def test_rows_that_need_a_folder_are_named(cli: Cli, grid: Path, graph: Path, tmp_path: Path) -> None:
+    """The report says what was left out and what to give; a further value is a further run."""
+    grid.write_text(grid.read_text() + 'wanted = { e5 = "onnx:FOLDER" }\n')
+    result = cli("eval", "ablate", grid.name, "-e", graph, "--out", "out", "--value", "search.beam=2")
+    assert "Left out: method e5: give --value method=onnx:FOLDER" in result.stderr
+    assert "give --value method=onnx:FOLDER" in (tmp_path / "out" / "report.html").read_text()
+    assert (tmp_path / "out" / "custom-questions.search.beam=2.jsonl").exists()
+
+
 def test_an_ablation_has_one_budget(cli: Cli, grid: Path, tmp_path: Path, speaking: Callable[[str], Any]) -> None:
     """Of all its runs: where it is spent the report has what was asked, and exit code is 4; with more it goes on."""
     model = speaking("capital")
