@@ -114,7 +114,7 @@ def _unapposed(before: str) -> str:
 
 
 def _moved(before: str, after: str) -> tuple[str, str]:
-    """ "The grandnation of X's child" as the nation of X's grandchild: no nation is grand, a word of kinship is.
+    """What reads "the grandnation of X's child" as the nation of X's grandchild: a word of kinship is grand, no nation.
 
     PathQuestion writes so; the rule was made on its tuning half.
     """
