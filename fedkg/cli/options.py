@@ -9,7 +9,17 @@ from typing import Any, TypeVar, get_args
 import click
 
 from fedkg.cli import completion
-from fedkg.config.settings import ConstraintLevel, Lookahead, PrefixChoice, Scoring, Settings, Verifier, load
+from fedkg.config.settings import (
+    ConstraintLevel,
+    Decoding,
+    Hypotheses,
+    Lookahead,
+    PrefixChoice,
+    Scoring,
+    Settings,
+    Verifier,
+    load,
+)
 from fedkg.errors import SettingsError
 
 __all__ = [
@@ -310,6 +320,55 @@ search = _all(
         "search__last_step",
         "Answer with all that the paths lead to, without the answer call.",
     ),
+    option(
+        "Search",
+        "--hops",
+        "search__hops",
+        type=int,
+        metavar="N",
+        help="Most hops of gcr (L, 2 unless given) and eperm (D, 3), within the depth.",
+    ),
+    option("Search", "--top-paths", "search__top_paths", type=int, metavar="K", help="Paths that gcr answers from."),
+    option(
+        "Search",
+        "--decoding",
+        "search__decoding",
+        type=click.Choice(get_args(Decoding)),
+        help="How gcr comes to its paths: within their trie, freely, or not at all: the best ranked are shown.",
+    ),
+    option(
+        "Search",
+        "--hypotheses",
+        "search__hypotheses",
+        type=click.Choice(get_args(Hypotheses)),
+        help="What stands beside a path of gcr: its ends, or what its writer decodes as the answer.",
+    ),
+    option(
+        "Search",
+        "--path-examples",
+        "search__path_examples",
+        type=int,
+        metavar="N",
+        help="Examples that the writer of gcr's paths is shown.",
+    ),
+    option(
+        "Search",
+        "--top-relations",
+        "search__top_relations",
+        type=int,
+        metavar="K",
+        help="Steps that eperm keeps at a hop.",
+    ),
+    option("Search", "--top-plans", "search__top_plans", type=int, metavar="S", help="Plans of eperm."),
+    option(
+        "Search",
+        "--top-entities",
+        "search__top_entities",
+        type=int,
+        metavar="S",
+        help="Entities of a plan that eperm goes on from at a hop.",
+    ),
+    _off("Search", "--no-weights", "search__weights", "Show all of eperm's paths, unscored and unfiltered."),
 )
 """How a question is searched, apart from the depth."""
 

@@ -7,8 +7,10 @@ from typing import Literal, TypedDict
 from fedkg.config.settings import (
     Budget,
     ConstraintLevel,
+    Decoding,
     Fallback,
     Form,
+    Hypotheses,
     Lookahead,
     Mode,
     PrefixChoice,
@@ -79,6 +81,15 @@ class SettingsKeywords(TypedDict, total=False):
     planning: bool | None
     last_step: bool | None
     door: ConstraintLevel | None
+    hops: int | None
+    top_paths: int | None
+    decoding: Decoding | None
+    hypotheses: Hypotheses | None
+    path_examples: int | None
+    top_relations: int | None
+    top_plans: int | None
+    top_entities: int | None
+    weights: bool | None
 
     max_calls: int | None
     max_tokens: int | None

@@ -25,9 +25,11 @@ __all__ = [
     "Budget",
     "ConstraintLevel",
     "Count",
+    "Decoding",
     "Depth",
     "Fallback",
     "Form",
+    "Hypotheses",
     "Lookahead",
     "Mode",
     "PrefixChoice",
@@ -68,6 +70,10 @@ PrefixChoice = Literal["auto", "e5", "none"]
 Verifier = Literal["deductive", "adequacy", "log-probability", "none"]
 ConstraintLevel = Literal["token", "schema", "index"]
 """What holds a model to the paths of a trie: each token that it writes, its reply's schema, or checked choices."""
+Decoding = Literal["trie", "free", "none"]
+"""How the paths of GCR are decoded: in its trie, without it, or not at all: the model that answers sees all of them."""
+Hypotheses = Literal["ends", "decoded"]
+"""What stands beside a path of GCR: its ends, or what the model that wrote it writes on as the answer (Eq. 9)."""
 Weight = Annotated[float, msgspec.Meta(ge=0, le=1_000)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 DAY = 86_400.0
@@ -96,6 +102,12 @@ class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     stand for the question in Path-RAG; planning: whether the plan's steps are shown to the model; last_step: whether it
     concludes from the paths, or all that they lead to is the answer. door: what holds a model to the paths of GCR
     (None: the closest that it offers).
+
+    hops: most hops of gcr (L) and eperm (D), whatever the depth (None: 2 and 3, as the papers have it). top_paths: K of
+    gcr, the paths that are answered from. decoding, hypotheses: how gcr comes to them, and what is shown beside each.
+    path_examples: so many examples are shown to the model that writes paths (GCR, Figure 10). top_relations,
+    top_plans, top_entities: K, s and S of eperm, the steps kept at a hop, the plans, and the entities of a plan that
+    are gone on from. weights: whether eperm scores and filters its paths, or shows all of them as they are.
     """
 
     depth: Depth = 4
@@ -118,6 +130,15 @@ class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     planning: bool = True
     last_step: bool = True
     door: ConstraintLevel | None = None
+    hops: Depth | None = None
+    top_paths: Width = 10
+    decoding: Decoding = "trie"
+    hypotheses: Hypotheses = "ends"
+    path_examples: Annotated[int, msgspec.Meta(ge=0, le=20)] = 0
+    top_relations: Width = 10
+    top_plans: Width = 6
+    top_entities: Width = 3
+    weights: bool = True
 
     @property
     def path_rag(self) -> Scoring:

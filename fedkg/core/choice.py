@@ -30,6 +30,7 @@ class PromptCandidate(msgspec.Struct, frozen=True):
     `beyond` is the number of the path that it extends, where that is shown as well. `types` are the labels of what the
     first tails are, where that is known; `also` are paths from other topics that lead to the same ends. `typed` are the
     relations' names with domain and type where their IRIs say these, "film.film.directed_by" in Freebase, else "".
+    `weights` are those of the ways to the first tails, where they were weighed.
     """
 
     number: int
@@ -47,6 +48,7 @@ class PromptCandidate(msgspec.Struct, frozen=True):
     types: tuple[str, ...] = ()
     also: tuple["PromptCandidate", ...] = ()
     typed: tuple[str, ...] = ()
+    weights: tuple[float, ...] = ()
 
 
 class PromptTopics(msgspec.Struct, frozen=True):

@@ -225,7 +225,7 @@ def _ways(search: SearchSettings, method: Method, asked: Asked) -> tuple[SearchC
     nothing decides but the answer call.
     """
     page = search.candidates or DEFAULT_CANDIDATES[search.form]
-    deepest = min(search.depth, method.hops or search.depth)
+    deepest = method.deepest(search)
     looks = method.looks_first(search) and (asked.kind or evident(asked.question)) not in (None, "choice")
     plans, answers = method.plans and not looks, not method.decides(search)
     return (

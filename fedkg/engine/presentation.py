@@ -215,9 +215,11 @@ def with_others(candidate: PromptCandidate, others: Sequence[PromptCandidate]) -
     return msgspec.structs.replace(candidate, text=text, also=tuple(others))
 
 
-def weighted(candidate: PromptCandidate) -> PromptCandidate:
-    """A path with its score: `… → entity (score 0.81)`."""
-    return msgspec.structs.replace(candidate, text=f"{candidate.text} (score {candidate.score:.2f})")
+def weighted(candidate: PromptCandidate, weights: Sequence[float]) -> PromptCandidate:
+    """A path with its score, `… → entity (score 0.81)`; with those of the ways to its tails where they differ."""
+    shown = tuple(round(weight, 2) for weight in weights[: len(candidate.tails)])
+    text = f"{candidate.text} (score {max(weights, default=candidate.score):.2f})"
+    return msgspec.structs.replace(candidate, text=text, weights=shown if len(set(shown)) > 1 else ())
 
 
 def path_text(path: PartialPath, names: Mapping[Term, str], tails: int = SHOWN_ON_THE_WAY) -> str:

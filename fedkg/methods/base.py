@@ -151,12 +151,12 @@ class Answering(Need[Conclusion], frozen=True):
     """Asks the model which paths answer the question; the reply is a Conclusion.
 
     `also` are, for the first of the paths, those from other topics that lead to the same ends: each is shown with its
-    path. `weighted`: the score of each path stands beside it.
+    path. `weights` are, for each of the paths, those of the ways to its ends, in their order: they stand beside them.
     """
 
     partial_paths: tuple[PartialPath, ...]
     also: tuple[tuple[PartialPath, ...], ...] = ()
-    weighted: bool = False
+    weights: tuple[tuple[float, ...], ...] = ()
 
 
 class Scoring(Need[tuple[float, ...]], frozen=True):
@@ -286,9 +286,9 @@ class Method(msgspec.Struct, frozen=True):
     `decides` whether it typically ends without the answer call, since its choices decide.
 
     `calls` are the most calls by name that a search from so many topics takes, without those that plan and link; of a
-    method without a graph they are those of its walk. `hops` is the depth that it goes no further than, whatever the
-    settings say; `looks_ahead` is True where it has the retriever look at the next hop, `lets_retriever_ask` where it
-    lets the retriever ask the model, once a hop; `calls` do not count that.
+    method without a graph they are those of its walk. `hops` is the depth that it goes no further than unless the
+    settings name their `hops`; `looks_ahead` is True where it has the retriever look at the next hop,
+    `lets_retriever_ask` where it lets the retriever ask the model, once a hop; `calls` do not count that.
     """
 
     title: str
@@ -305,6 +305,10 @@ class Method(msgspec.Struct, frozen=True):
     hops: int | None = None
     looks_ahead: bool = False
     lets_retriever_ask: bool = False
+
+    def deepest(self, search: SearchSettings) -> int:
+        """The most hops that it goes: the depth of the settings, or its own where that is less."""
+        return min(search.depth, search.hops or self.hops) if self.hops else search.depth
 
     def most_calls(self, search: SearchSettings, topics: int, retriever: Retriever) -> dict[str, int]:
         """`calls`, with those of that retriever before them."""

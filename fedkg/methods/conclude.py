@@ -5,6 +5,7 @@ shown, after it where it may choose few of many. Where they start from several t
 too: what two films have in common is the end of a path from each, and of neither alone.
 """
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 
 import msgspec
@@ -16,7 +17,10 @@ from fedkg.methods.base import Answering, Completing, Inducing, SearchResult, Wa
 from fedkg.methods.conditions import checked
 from fedkg.methods.intersections import groups, in_common, joined
 
-__all__ = ["all_ends", "answer", "chains", "completed", "conclude", "leaves"]
+__all__ = ["JUDGES", "all_ends", "answer", "chains", "completed", "conclude", "leaves", "voted"]
+
+JUDGES = "the answer call was made although last_step is off: only the model can judge a question of this kind"
+"""The note of an answer that was judged in spite of the settings."""
 
 
 def conclude(finished: Sequence[PartialPath], trail: Sequence[PartialPath], *, together: bool, exhausted: bool) -> Walk:
@@ -47,6 +51,19 @@ def all_ends(finished: Sequence[PartialPath], trail: Sequence[PartialPath], *, e
     whole = yield from completed(chosen)
     best = in_common(whole) or whole
     return SearchResult(best, ((),) * len(best), exhausted=exhausted)
+
+
+def voted(result: SearchResult) -> SearchResult:
+    """The result with the ends first to which the most of its paths lead; among equals the first path's."""
+    votes = Counter(tail for path in result.paths for tail in path.tails)
+    ranked = [
+        (path, tuple(number for number, tail in enumerate(path.tails, 1) if votes[tail] == most))
+        for most in sorted(set(votes.values()), reverse=True)
+        for path in result.paths
+    ]
+    kept = [(path, numbers) for path, numbers in ranked if numbers]
+    paths, tails = tuple(path for path, _ in kept), tuple(numbers for _, numbers in kept)
+    return msgspec.structs.replace(result, paths=paths, tails=tails)
 
 
 def _longest(trail: Sequence[PartialPath]) -> list[PartialPath]:

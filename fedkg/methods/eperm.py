@@ -11,18 +11,19 @@ What differs from the paper: its three modules are one fine-tuned model, here an
 with the path before it where there are several, since it may help after one and not after another. A plan's entities
 are those that the whole graph has, not the subgraph only, and one from which the plan leads nowhere is no part of a
 path. The ends of a plan are scored and ordered, but not cut to S: a question with nine answers has nine. Paths of one
-plan are shown as one, with the weight of the heaviest.
+plan are shown as one, each end with the weight of the heaviest path to it; each answer stands on a path of that weight.
 
 Calls: one per hop for the relations, one per hop for the entities, one that plans and one that answers: at most 2D +
 2 besides the plan call, which finds the topics.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
+from fedkg.config.settings import SearchSettings
 from fedkg.core.path import PartialPath, Step
-from fedkg.core.terms import DirectedRelation, Term
+from fedkg.core.terms import DirectedRelation, Iri, Term
 from fedkg.errors import BudgetError
 from fedkg.methods.base import (
     Answering,
@@ -38,20 +39,19 @@ from fedkg.methods.base import (
     Walking,
     ask,
 )
-from fedkg.methods.conclude import answer, chains
+from fedkg.methods.conclude import JUDGES, answer, chains
+from fedkg.methods.intersections import in_common, led_to
 
-__all__ = ["ENTITIES", "HOPS", "METHOD", "OFFERED", "PLANS", "RELATIONS", "search"]
+__all__ = ["HOPS", "METHOD", "OFFERED", "search"]
 
 HOPS = 3
 """D, most hops: no question of the paper's data sets needs more (Table 6); its own D is not stated."""
-RELATIONS = 10
-"""K, the steps kept at a hop: not stated."""
 OFFERED = 100
 """Steps that are scored at a hop unless the settings say how many, the best by the retriever: the paper scores all."""
-PLANS = 6
-"""s, best for WebQSP; 5 for CWQ (section on hyperparameters, Figure 3)."""
-ENTITIES = 3
-"""S, best for WebQSP; 4 for CWQ (the same section)."""
+
+
+PlanKey = tuple[Iri, tuple[DirectedRelation, ...]]
+"""Which plan a path follows: its topic, and the relations from there."""
 
 
 class Subgraph(msgspec.Struct, frozen=True):
@@ -64,12 +64,14 @@ class Subgraph(msgspec.Struct, frozen=True):
 class Branch(msgspec.Struct, frozen=True):
     """A path through the tree of a plan, T(j) of the paper.
 
-    `ahead` are the steps that it has yet to take, with all their edges, `path.score` is its weight.
+    `ahead` are the steps that it has yet to take, with all their edges, `path.score` is its weight, and at the end of
+    its plan `weights` are those of the path to each end.
     """
 
     plan: int
     path: PartialPath
     ahead: tuple[Step, ...]
+    weights: Mapping[Term, float] = {}
 
     @property
     def step(self) -> Step:
@@ -80,27 +82,77 @@ class Branch(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self.ahead[0], edges=onward or edges)
 
 
+class Evidence(msgspec.Struct, frozen=True):
+    """The evidence paths, the heaviest first, and by topic and chain the weight of the path to each end; or none."""
+
+    paths: tuple[PartialPath, ...]
+    weights: Mapping[PlanKey, Mapping[Term, float]] = {}
+
+    def of_ends(self, path: PartialPath) -> tuple[float, ...]:
+        """The weights of the path's ends, in their order; none where they were not weighed."""
+        weights = self.weights.get((path.topic, path.chain), {})
+        return tuple(weights[end] for end in path.tails) if weights else ()
+
+    def apart(self, result: SearchResult) -> SearchResult:
+        """The result whose paths lead to ends of one weight each, which is their score."""
+        parts = [
+            part
+            for path, numbers in zip(result.paths, result.tails, strict=True)
+            for part in self._parted(path, numbers)
+        ]
+        paths, tails = tuple(path for path, _ in parts), tuple(numbers for _, numbers in parts)
+        return msgspec.structs.replace(result, paths=paths, tails=tails)
+
+    def _parted(self, path: PartialPath, numbers: Collection[int]) -> list[tuple[PartialPath, tuple[int, ...]]]:
+        by_weight: dict[float, set[Term]] = {}
+        for number, (end, weight) in enumerate(zip(path.tails, self.of_ends(path), strict=False), 1):
+            if not numbers or number in numbers:
+                by_weight.setdefault(weight, set()).add(end)
+        parts = [
+            msgspec.structs.replace(led_to(path, ends), score=weight)
+            for weight, ends in sorted(by_weight.items(), reverse=True)
+        ]
+        named = [tuple(range(1, len(part.tails) + 1)) if numbers else () for part in parts]
+        return list(zip(parts, named, strict=True)) or [(path, tuple(numbers))]
+
+
 def search(task: Task) -> Walk:
     """The three stages; `search.depth` bounds the hops further.
 
     Where no path can be judged any more, the measures are left.
     """
-    depth = min(task.search.depth, HOPS)
+    depth = METHOD.deepest(task.search)
     subgraph = yield from _retrieved(task, depth)
     plans: tuple[PlannedChain, ...] = ()
     if subgraph.relations:
-        plans = yield from ask(Planning(task.topics, depth, PLANS, subgraph.relations))
+        plans = yield from ask(Planning(task.topics, depth, task.search.top_plans, subgraph.relations))
     if not plans:
         return SearchResult(exhausted=subgraph.whole, measures=_measures(subgraph))
     grounded: list[tuple[PlannedChain, PartialPath]] = []
     try:
         walks = yield from ask(Completing(tuple(plan.path for plan in plans)))
         grounded += [(plan, walk) for plan, walk in zip(plans, walks, strict=True) if walk.tails]
-        evidence = yield from _weighed(grounded, task.search.frontier)
-        result = yield from answer(Answering(evidence, weighted=True), together=task.together)
+        evidence = yield from (_weighed(grounded, task.search) if task.search.weights else _unweighed(grounded))
+        result = yield from _answered(task, evidence)
     except BudgetError:
         result = SearchResult()
     return msgspec.structs.replace(result, measures=_measures(subgraph, plans, [plan for plan, _ in grounded]))
+
+
+def _answered(task: Task, evidence: Evidence) -> Walk:
+    """The answer predictor; without it all that the evidence paths lead to, the heaviest first (Table 4).
+
+    A judgement only the model can make. Each answer stands on a path with the weight of its own end.
+    """
+    if task.search.last_step or task.together:
+        need = Answering(evidence.paths, weights=tuple(map(evidence.of_ends, evidence.paths)))
+        result = yield from answer(need, together=task.together)
+        note = "" if task.search.last_step else JUDGES
+        return msgspec.structs.replace(evidence.apart(result), note=note)
+    paths = in_common(evidence.paths) or evidence.paths
+    result = evidence.apart(SearchResult(paths, ((),) * len(paths)))
+    heaviest = sorted(zip(result.paths, result.tails, strict=True), key=lambda pair: -pair[0].score)
+    return msgspec.structs.replace(result, paths=tuple(p for p, _ in heaviest), tails=tuple(t for _, t in heaviest))
 
 
 def _measures(
@@ -122,7 +174,8 @@ def _retrieved(task: Task, depth: int) -> Walking[Subgraph]:
     for hop in range(1, depth + 1):
         # the model scores the step itself: a retriever's look at the one after it would be fetched for nothing
         expansion = yield from ask(Expanding(hop, partial_paths, last=True, form="groups"))
-        best = yield from _relevant(hop, partial_paths, expansion.candidates[: task.search.candidates or OFFERED])
+        offered = expansion.candidates[: task.search.candidates or OFFERED]
+        best = yield from _relevant(hop, partial_paths, offered, task.search.top_relations)
         whole = whole and expansion.complete and len(best) == len(expansion.candidates)
         for step in best:
             scores[step.relation] = max(step.score, scores.get(step.relation, 0.0))
@@ -132,16 +185,24 @@ def _retrieved(task: Task, depth: int) -> Walking[Subgraph]:
     return Subgraph(tuple(sorted(scores, key=lambda relation: -scores[relation])), whole and not partial_paths)
 
 
-def _relevant(hop: int, partial_paths: tuple[PartialPath, ...], offered: tuple[Step, ...]) -> Walking[list[Step]]:
+def _relevant(
+    hop: int, partial_paths: tuple[PartialPath, ...], offered: tuple[Step, ...], most: int
+) -> Walking[list[Step]]:
     """The top K of the steps by the model's score (Eq. 2); those with equal ones as the retriever ranks them."""
     if not offered:
         return []
     scores = yield from ask(Scoring(hop, "relations", partial_paths, offered))
     scored = [msgspec.structs.replace(step, score=score) for step, score in zip(offered, scores, strict=True)]
-    return sorted(scored, key=lambda step: -step.score)[:RELATIONS]
+    return sorted(scored, key=lambda step: -step.score)[:most]
 
 
-def _weighed(grounded: Sequence[tuple[PlannedChain, PartialPath]], most: int) -> Walking[tuple[PartialPath, ...]]:
+def _unweighed(grounded: Sequence[tuple[PlannedChain, PartialPath]]) -> Walking[Evidence]:
+    """The paths of the plans as the graph has them, none scored or left out (Table 3, without filtering)."""
+    yield from ()
+    return Evidence(chains([walk for _, walk in grounded]))
+
+
+def _weighed(grounded: Sequence[tuple[PlannedChain, PartialPath]], search: SearchSettings) -> Walking[Evidence]:
     """The evidence path finder: the weighted paths of the plans, the heaviest first, those of one plan as one."""
     branches = [
         Branch(number, PartialPath(plan.topic, score=plan.weight), _leading(walk))
@@ -149,8 +210,18 @@ def _weighed(grounded: Sequence[tuple[PlannedChain, PartialPath]], most: int) ->
     ]
     for hop in range(1, max((len(branch.ahead) for branch in branches), default=0) + 1):
         done = [branch for branch in branches if not branch.ahead]
-        branches = done + (yield from _grown(hop, [branch for branch in branches if branch.ahead], most))
-    return chains([branch.path for branch in sorted(branches, key=lambda branch: -branch.path.score)])
+        branches = done + (yield from _grown(hop, [branch for branch in branches if branch.ahead], search))
+    return _evidence(sorted(branches, key=lambda branch: -branch.path.score))
+
+
+def _evidence(branches: Sequence[Branch]) -> Evidence:
+    """The branches, those of one plan joined; an end to which several of them lead has the most of its weights."""
+    weights: dict[PlanKey, dict[Term, float]] = {}
+    for branch in branches:
+        ends = weights.setdefault((branch.path.topic, branch.path.chain), {})
+        for end in branch.path.tails:
+            ends[end] = max(branch.weights.get(end, 0.0), ends.get(end, 0.0))
+    return Evidence(chains([branch.path for branch in branches]), weights)
 
 
 def _leading(walk: PartialPath) -> tuple[Step, ...]:
@@ -162,9 +233,9 @@ def _leading(walk: PartialPath) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _grown(hop: int, branches: Sequence[Branch], most: int) -> Walking[list[Branch]]:
-    """Each path one step longer, at the entities that score best; about `most` are scored, in one call."""
-    share = max(1, most // max(1, len(branches)))
+def _grown(hop: int, branches: Sequence[Branch], search: SearchSettings) -> Walking[list[Branch]]:
+    """Each path one step longer, at the entities that score best; about `frontier` are scored, in one call."""
+    share = max(1, search.frontier // max(1, len(branches)))
     paths = tuple(branch.path for branch in branches)
     steps = [branch.step for branch in branches]
     pairs = tuple(pair for number, step in enumerate(steps) for pair in _pairs(number, step, share))
@@ -179,7 +250,7 @@ def _grown(hop: int, branches: Sequence[Branch], most: int) -> Walking[list[Bran
         for branch, step, weights in zip(branches, steps, weighed, strict=True)
         for longer in _longer(branch, step, weights)
     ]
-    return _best(grown)
+    return _best(grown, search.top_entities)
 
 
 def _pairs(number: int, step: Step, most: int) -> list[Step]:
@@ -190,28 +261,30 @@ def _pairs(number: int, step: Step, most: int) -> list[Step]:
 
 
 def _longer(branch: Branch, step: Step, weights: Mapping[Term, float]) -> list[Branch]:
-    """The branch with each of the weighed entities; at the end of a plan with all of them, the heaviest first."""
+    """The branch with each of the weighed entities; at the end of a plan with all of them, the heaviest first.
+
+    Those that were not scored, since there are too many, weigh as much as the lightest of the others.
+    """
     if not weights:
         return []
     ahead = branch.ahead[1:]
     if ahead:
         pairs = _pairs(0, step, len(weights))
         steps = [msgspec.structs.replace(pair, score=weights[pair.tails[0]]) for pair in pairs]
-    else:
-        edges = tuple(sorted(step.edges, key=lambda edge: -weights.get(edge.end, 0.0)))
-        steps = [msgspec.structs.replace(step, edges=edges, score=max(weights.values()))]
-    return [Branch(branch.plan, branch.path.extend(longer), ahead) for longer in steps]
+        return [Branch(branch.plan, branch.path.extend(longer), ahead) for longer in steps]
+    edges = tuple(sorted(step.edges, key=lambda edge: -weights.get(edge.end, 0.0)))
+    longer = msgspec.structs.replace(step, edges=edges, score=max(weights.values()))
+    ends = dict.fromkeys(step.tails, min(weights.values())) | weights
+    return [Branch(branch.plan, branch.path.extend(longer), (), ends)]
 
 
-def _best(branches: Sequence[Branch]) -> list[Branch]:
+def _best(branches: Sequence[Branch], most: int) -> list[Branch]:
     """Of each plan the top S; where there are more, they are marked as not all."""
     plans: dict[int, list[Branch]] = {}
     for branch in sorted(branches, key=lambda branch: -branch.path.score):
         plans.setdefault(branch.plan, []).append(branch)
     return [
-        branch if len(ranked) <= ENTITIES else _partial(branch)
-        for ranked in plans.values()
-        for branch in ranked[:ENTITIES]
+        branch if len(ranked) <= most else _partial(branch) for ranked in plans.values() for branch in ranked[:most]
     ]
 
 
@@ -224,15 +297,22 @@ def _partial(branch: Branch) -> Branch:
     return msgspec.structs.replace(branch, path=path)
 
 
+def calls(search: SearchSettings, _topics: int) -> dict[str, int]:
+    """The most calls by name: two a hop, one that plans, and one that answers."""
+    counted = {
+        "score-relations": search.depth,
+        "relation-paths": 1,
+        "score-entities": search.depth if search.weights else 0,
+        "weighted-answer": int(search.last_step and search.weights),
+        "answer": int(search.last_step and not search.weights),
+    }
+    return {name: count for name, count in counted.items() if count}
+
+
 METHOD = Method(
     "EPERM: weighted plans and evidence paths, training-free",
     "EPERM (Long et al.), Methodology and Algorithm 1",
     search,
-    calls=lambda search, _topics: {
-        "score-relations": search.depth,
-        "relation-paths": 1,
-        "score-entities": search.depth,
-        "answer": 1,
-    },
+    calls=calls,
     hops=HOPS,
 )

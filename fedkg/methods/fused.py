@@ -22,14 +22,13 @@ from fedkg.core.choice import Conclusion, Decision
 from fedkg.core.path import PartialPath
 from fedkg.core.terms import Iri
 from fedkg.methods.base import Choosing, Expanding, SearchResult, Task, Walk, Walking, ask
-from fedkg.methods.conclude import all_ends, chains, completed, conclude, leaves
+from fedkg.methods.conclude import JUDGES, all_ends, chains, completed, conclude, leaves
 from fedkg.methods.conditions import checked
 from fedkg.methods.intersections import in_common, led_to
 from fedkg.methods.verifiers import verified
 
 __all__ = ["JUDGES", "search"]
 
-JUDGES = "the answer call was made although last_step is off: only the model can judge a question of this kind"
 NEXT_PAGES = 3
 """A page after one without a pick is this many times as long: forty offers fit two calls."""
 

@@ -23,7 +23,7 @@ from collections.abc import Hashable, Mapping, Sequence
 
 import msgspec
 
-from fedkg.config.settings import ConstraintLevel
+from fedkg.config.settings import ConstraintLevel, SearchSettings
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.terms import Iri
 from fedkg.llm.trie import Trie
@@ -40,14 +40,12 @@ from fedkg.methods.base import (
     Walking,
     ask,
 )
-from fedkg.methods.conclude import answer, chains, completed, leaves
+from fedkg.methods.conclude import JUDGES, all_ends, answer, chains, completed, leaves, voted
 
-__all__ = ["HOPS", "METHOD", "MOST_ENTITIES", "MOST_PATHS", "OFFERED", "PATHS", "search", "tokens"]
+__all__ = ["HOPS", "METHOD", "MOST_ENTITIES", "MOST_PATHS", "OFFERED", "search", "tokens"]
 
 HOPS = 2
-"""L: longer paths made the paper's answers worse (section 10.1)."""
-PATHS = 10
-"""K (section 9)."""
+"""L unless the settings say how many: longer paths made the paper's answers worse (section 10.1)."""
 MOST_ENTITIES = 200
 """Entities that are expanded at one hop."""
 MOST_PATHS = 10_000
@@ -76,16 +74,24 @@ class Reach(msgspec.Struct, frozen=True):
 
 
 class WalkedPaths(msgspec.Struct, frozen=True):
-    """The paths that the model has chosen, best first, the constraint level, and whether all paths were offered."""
+    """The paths that the model has chosen, best first, and whether all paths were offered.
 
-    constraint_level: ConstraintLevel
+    `constraint_level` is what held it to the trie; None where nothing did.
+    """
+
+    constraint_level: ConstraintLevel | None
     paths: tuple[PartialPath, ...]
     all_offered: bool = True
+
+    @property
+    def measures(self) -> dict[str, float | str]:
+        """What the document says of how they were chosen."""
+        return {"door": self.constraint_level} if self.constraint_level else {}
 
 
 def search(task: Task) -> Walk:
     """The walk: all paths within reach, K of them that the model picks, one answer from these."""
-    hops = min(task.search.depth, HOPS)
+    hops = METHOD.deepest(task.search)
     reach = yield from _reach(task.topics, hops)
     trie = Trie.of(reach.paths)
     measures: dict[str, float | str] = {
@@ -95,13 +101,21 @@ def search(task: Task) -> Walk:
     }
     if not reach.paths:
         return SearchResult(exhausted=reach.whole, measures=measures)
-    walked = yield from _decoded(reach)
-    if walked is None:
-        most = (task.search.candidates or OFFERED) if reach.page else len(reach.paths)
-        walked = yield from _walked(task.topics, trie, reach.paths, hops, most)
+    most = (task.search.candidates or OFFERED) if reach.page else len(reach.paths)
+    if task.search.decoding == "none":
+        walked = _ranked(reach, most)
+    else:
+        walked = (yield from _decoded(reach, task.search.top_paths)) or (
+            yield from _walked(task, trie, reach.paths, hops, most)
+        )
     exhausted = reach.whole and walked.all_offered and not walked.paths
-    result = yield from _induced(walked.paths, together=task.together, exhausted=exhausted)
-    return msgspec.structs.replace(result, measures={"door": walked.constraint_level, **measures})
+    result = yield from _ended(task, walked.paths, exhausted=exhausted)
+    return msgspec.structs.replace(result, measures={**walked.measures, **measures})
+
+
+def _ranked(reach: Reach, most: int) -> WalkedPaths:
+    """The paths that the retriever ranks first: what the answer call sees where no model picks any (Table 3)."""
+    return WalkedPaths(None, tuple(sorted(reach.paths.values(), key=lambda path: -path.score)[:most]))
 
 
 def tokens(path: PartialPath) -> tuple[Hashable, ...]:
@@ -133,10 +147,10 @@ def _reach(topics: Sequence[Iri], hops: int) -> Walking[Reach]:
     return reach
 
 
-def _decoded(reach: Reach) -> Walking[WalkedPaths | None]:
+def _decoded(reach: Reach, width: int) -> Walking[WalkedPaths | None]:
     """At the level `token` or `schema`, in one call; None where neither takes so many paths."""
     paths = tuple(reach.paths.values())
-    decoded = yield from ask(Decoding(paths, PATHS))
+    decoded = yield from ask(Decoding(paths, width))
     return (
         WalkedPaths(decoded.constraint_level, tuple(paths[number - 1] for number in decoded.numbers))
         if decoded
@@ -145,14 +159,14 @@ def _decoded(reach: Reach) -> Walking[WalkedPaths | None]:
 
 
 def _walked(
-    topics: Sequence[Iri], trie: Trie[Hashable], paths: Mapping[tuple[Hashable, ...], PartialPath], hops: int, most: int
+    task: Task, trie: Trie[Hashable], paths: Mapping[tuple[Hashable, ...], PartialPath], hops: int, most: int
 ) -> Walking[WalkedPaths]:
     """At the level `index`: at each hop the model picks among what follows the picked paths in the trie.
 
     First come the paths that it said are enough, then those that no other goes on from, then the shorter ones before
     them.
     """
-    partial_paths = tuple(PartialPath(topic) for topic in topics)
+    partial_paths, width = tuple(PartialPath(topic) for topic in task.topics), task.search.top_paths
     finished: list[PartialPath] = []
     trail: list[PartialPath] = []
     all_offered = True
@@ -162,7 +176,7 @@ def _walked(
         offered = following[:most]
         if not offered:
             break
-        need = Choosing(depth, tuple(partial_paths[step.path_index].extend(step) for step in offered), PATHS)
+        need = Choosing(depth, tuple(partial_paths[step.path_index].extend(step) for step in offered), width)
         decision = yield from ask(need)
         picked = tuple(need.numbered[number] for number in decision.picks)
         trail += picked
@@ -171,7 +185,7 @@ def _walked(
             break
         partial_paths = picked
     ranked = dict.fromkeys((*finished, *leaves(trail), *trail[::-1]))
-    return WalkedPaths("index", tuple(ranked)[:PATHS], all_offered)
+    return WalkedPaths("index", tuple(ranked)[:width], all_offered)
 
 
 def _following(
@@ -184,6 +198,18 @@ def _following(
         for token in trie.children(prefix)
     ]
     return tuple(sorted(steps, key=lambda step: -step.score))
+
+
+def _ended(task: Task, paths: Sequence[PartialPath], *, exhausted: bool) -> Walk:
+    """The answer call; without it the ends of the paths, but for a judgement, which only the model can make.
+
+    Those are the hypotheses of the paths (section 9, without the general LLM), of which the one to which most paths
+    lead comes first.
+    """
+    if not (task.search.last_step or task.together):
+        return voted((yield from all_ends(paths, (), exhausted=exhausted)))
+    result = yield from _induced(paths, together=task.together, exhausted=exhausted)
+    return result if task.search.last_step else msgspec.structs.replace(result, note=JUDGES)
 
 
 def _induced(paths: Sequence[PartialPath], *, together: bool, exhausted: bool) -> Walk:
@@ -200,11 +226,17 @@ def _induced(paths: Sequence[PartialPath], *, together: bool, exhausted: bool) -
     return msgspec.structs.replace(result, paths=(yield from completed(result.paths)))
 
 
+def calls(search: SearchSettings, _topics: int) -> dict[str, int]:
+    """The most calls by name: one a hop where a model picks the paths, and one that answers."""
+    counted = {"choose": search.depth if search.decoding == "trie" else 0, "inductive": int(search.last_step)}
+    return {name: count for name, count in counted.items() if count}
+
+
 METHOD = Method(
     "GCR: graph-constrained reasoning over a KG-Trie",
     "Luo et al. 2024 (GCR), sections 4.2 to 4.4",
     search,
     decodes=True,
-    calls=lambda search, _topics: {"choose": search.depth, "inductive": 1},
+    calls=calls,
     hops=HOPS,
 )

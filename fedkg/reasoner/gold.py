@@ -22,7 +22,7 @@ from fedkg.errors import QuestionError
 from fedkg.llm.base import Capability, Completion, Request
 from fedkg.reasoner.base import Call, CallTable, ReasoningModel
 from fedkg.reasoner.calls.adequacy import AdequacyCall
-from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall
+from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall, WeightedAnswerCall
 from fedkg.reasoner.calls.beam import BeamCall
 from fedkg.reasoner.calls.choose import ChooseCall
 from fedkg.reasoner.calls.deducible import DeducibleCall
@@ -224,6 +224,11 @@ class GoldReasoner:
     @REPLIES.replies_to(AnswerCall)
     async def _answer(self, call: AnswerCall) -> Conclusion:
         """What has arrived, with all of its tails."""
+        return await self._replied(self._view(call.question, call.paths).conclusion(), call)
+
+    @REPLIES.replies_to(WeightedAnswerCall)
+    async def _answer_weighted(self, call: WeightedAnswerCall) -> Conclusion:
+        """As the answer: weights do not count."""
         return await self._replied(self._view(call.question, call.paths).conclusion(), call)
 
     @REPLIES.replies_to(InductiveCall)

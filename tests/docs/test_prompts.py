@@ -14,7 +14,7 @@ from fedkg.errors import ModelReplyError
 from fedkg.methods.registry import METHODS
 from fedkg.reasoner.calls import call_kinds
 from fedkg.reasoner.calls.adequacy import AdequacyCall
-from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall
+from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall, WeightedAnswerCall
 from fedkg.reasoner.calls.beam import BeamCall
 from fedkg.reasoner.calls.choose import ChooseCall
 from fedkg.reasoner.calls.deducible import DeducibleCall
@@ -86,6 +86,7 @@ async def test_every_value_of_a_template_is_told(monkeypatch: pytest.MonkeyPatch
         model.ask(DeductiveCall("q", plan, offers)),
         model.ask(DeducibleCall("q", plan, offers[0])),
         model.ask(AnswerCall("q", plan, offers)),
+        model.ask(WeightedAnswerCall("q", plan, offers)),
         model.ask(AdequacyCall("q", plan, offers)),
         model.ask(ScoreRelationsCall("q", plan, None, offers)),
         model.ask(ScoreEntitiesCall("q", plan, offers)),

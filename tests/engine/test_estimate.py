@@ -254,7 +254,7 @@ def test_the_most_calls_are_those_that_the_methods_page_says(method: str, depth:
     ("method", "calls"),
     [
         ("gcr", {"plan": 1, "choose": 2, "inductive": 1}),
-        ("eperm", {"plan": 1, "score-relations": 2, "relation-paths": 1, "score-entities": 2, "answer": 1}),
+        ("eperm", {"plan": 1, "score-relations": 2, "relation-paths": 1, "score-entities": 2, "weighted-answer": 1}),
         ("tog", {"plan": 1, "score-relations": 3, "score-entities": 2, "adequacy": 2, "answer": 1}),
         ("rog", {"plan": 1, "relation-paths": 1, "answer": 1}),
         ("kaping", {"answer": 1}),

@@ -366,8 +366,12 @@ def test_relations_of_one_label_are_told_apart_by_their_whole_names() -> None:
 
 
 def test_a_weight_stands_behind_its_path() -> None:
-    """With two digits; nothing else of the offer changes."""
-    path = PartialPath(Iri("http://x/kong"), (step("kong", "directed_by", "jackson"),), score=0.8149)
+    """With two digits, that of the heaviest end; ends have weights of their own where these differ."""
+    path = PartialPath(Iri("http://x/kong"), (step("kong", "directed_by", "jackson"),))
     candidate = path_candidate(1, path, NAMES, [])
-    assert weighted(candidate).text == f"{candidate.text} (score 0.81)"
-    assert weighted(candidate).tails == candidate.tails
+    assert weighted(candidate, [0.8149]).text == f"{candidate.text} (score 0.81)"
+    assert weighted(candidate, [0.8149]).tails == candidate.tails
+    first, second = step("kong", "starring", "jackson"), step("kong", "starring", "walsh")
+    two = PartialPath(path.topic, (msgspec.structs.replace(first, edges=first.edges + second.edges),))
+    assert weighted(path_candidate(1, two, NAMES, []), [0.9, 0.333]).weights == (0.9, 0.33)
+    assert weighted(path_candidate(1, two, NAMES, []), [0.9, 0.9]).weights == ()

@@ -17,7 +17,6 @@ from fedkg.engine.question_run import QuestionRun
 from fedkg.errors import GraphFileError, TopicError
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.graph.explored import IDLE
-from fedkg.methods import gcr
 from fedkg.methods.registry import METHODS
 from fedkg.reasoner.local.model import LocalModel
 from fedkg.reasoner.prompted import PromptedModel
@@ -129,7 +128,7 @@ async def test_more_is_wanted_than_there_is(ask: Any, make_graph: MakeGraph, met
     assert [len(path.edges) for path in answer.paths] == [1] * answers
     assert [value.value for value in answer.answers] == ["n1"] * answers
     if method == "gcr":
-        assert answer.measures["paths in the trie"] == 1 < gcr.PATHS
+        assert answer.measures["paths in the trie"] == 1 < SearchSettings().top_paths
 
 
 @pytest.mark.each_value

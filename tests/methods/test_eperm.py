@@ -30,9 +30,10 @@ from fedkg.methods.base import (
     SearchResult,
     Task,
 )
-from fedkg.methods.eperm import ENTITIES, OFFERED, PLANS, RELATIONS
+from fedkg.methods.eperm import OFFERED
 
 TOPIC = Iri("http://x/t")
+RELATIONS, PLANS, ENTITIES = (getattr(SearchSettings(), f"top_{name}") for name in ("relations", "plans", "entities"))
 MEASURES: dict[str, float | str] = {"plans": 0, "grounded plans": 0, "relations in the subgraph": 0}
 Weigh = Callable[[str], float]
 Ask = Callable[..., Awaitable[Answer]]
@@ -189,6 +190,70 @@ def test_the_weight_of_a_path_is_the_product() -> None:
     assert heavy.score == heavy.steps[-1].score
 
 
+def cities(**search: Any) -> tuple[SearchResult, list[Need[object]]]:
+    """One plan of one step that leads to three cities, each of which scores otherwise."""
+    return drive(Driver(tails=3, weigh=lambda name: int(name[-1]) / 2 if "." in name else 0.5, a=0.5), **search)
+
+
+def test_each_end_of_a_plan_keeps_its_own_weight() -> None:
+    """They are shown as one path, its weight is the heaviest; each answer stands on a path of its own weight."""
+    result, needs = cities()
+    (need,) = [need for need in needs if isinstance(need, Answering)]
+    assert [named(beam.steps[-1]) for beam in need.partial_paths] == [["t.a2", "t.a1", "t.a0"]]
+    assert need.weights == ((0.5, 0.25, 0.0),)
+    assert [(beam.score, named(beam.steps[-1])) for beam in result.paths] == [
+        (0.5, ["t.a2"]),
+        (0.25, ["t.a1"]),
+        (0.0, ["t.a0"]),
+    ]
+
+
+def test_ends_that_are_told_apart_keep_their_weights() -> None:
+    """The model names the second and third end of a path: two answers, each with its own weight."""
+    driver = Driver(tails=3, weigh=lambda name: int(name[-1]) / 2 if "." in name else 0.5, a=0.5)
+
+    def answer(need: Need[object]) -> Any:
+        return Conclusion((1,), {1: (2, 3)}) if isinstance(need, Answering) else driver(need)
+
+    result, _ = drive(answer)
+    assert [(beam.score, numbers) for beam, numbers in zip(result.paths, result.tails, strict=True)] == [
+        (0.25, (1,)),
+        (0.0, (1,)),
+    ]
+
+
+def test_without_the_answer_predictor_all_ends_answer_the_heaviest_first() -> None:
+    """Table 4: no answer call; a judgement is made all the same, and says so."""
+    result, needs = cities(last_step=False)
+    assert "Answering" not in kinds(needs)
+    assert [named(beam.steps[-1]) for beam in result.paths] == [["t.a2"], ["t.a1"], ["t.a0"]]
+    result, needs = cities(last_step=False, together=True)
+    assert kinds(needs)[-1] == "Answering"
+    assert "last_step is off" in result.note
+
+
+def test_without_weights_nothing_is_scored_or_left_out() -> None:
+    """Table 3, without filtering: all paths of the plans, as the graph has them, and no entity call."""
+    result, needs = drive(Driver(tails=5, ab=0.9, c=0.2), weights=False)
+    assert "entities" not in kinds(needs)
+    (need,) = [need for need in needs if isinstance(need, Answering)]
+    assert not any(need.weights)
+    assert [len(beam.tails) for beam in need.partial_paths] == [25, 5]
+    assert [beam.complete for beam in result.paths] == [True, True]
+
+
+@pytest.mark.parametrize("most", [1, 2, 5])
+def test_relations_plans_and_entities_are_bounded_as_the_settings_say(most: int) -> None:
+    """K, s and S of the paper's sweeps."""
+    driver = Driver("abcdef", tails=6, **{f"{name}a": 0.5 for name in "abcdef"})
+    _, needs = drive(driver, top_relations=most, top_plans=most, top_entities=most)
+    walked = [need.partial_paths for need in needs if isinstance(need, Expanding)][1]
+    assert len(walked) == most
+    assert [need.most for need in needs if isinstance(need, Planning)] == [most]
+    gone_on = scored(needs, "entities", 2).partial_paths
+    assert max(sum(beam.chain == chain for beam in gone_on) for chain in {beam.chain for beam in gone_on}) == most
+
+
 def test_entities_are_scored_with_their_path_and_surroundings() -> None:
     """Each apart, on the path that leads to it."""
     _, needs = drive(Driver(ab=0.9))
@@ -318,7 +383,10 @@ def test_weights_and_bounds_hold_whatever_is_scored(data: st.DataObject, depth: 
         assert sorted(weights, reverse=True) == weights
         assert all(len(step.tails) <= ENTITIES for step in beam.steps[:-1])
         assert all(beam.walks(tail) for tail in beam.tails)
-    assert [beam.score for beam in result.paths] == sorted((beam.score for beam in result.paths), reverse=True)
+        assert beam.score == beam.steps[-1].score or len(shown(needs)) < len(result.paths)
+    for same in {beam.chain: [] for beam in result.paths}:
+        heaviest = [beam.score for beam in result.paths if beam.chain == same]
+        assert heaviest == sorted(heaviest, reverse=True)
     assert all(len(need.partial_paths) <= RELATIONS for need in needs if isinstance(need, Expanding))
     (planned,) = [need for need in needs if isinstance(need, Planning)]
     assert (planned.most, len(set(planned.relations))) == (PLANS, len(planned.relations))
@@ -353,7 +421,7 @@ class Weigher:
             "relation-paths": {
                 "plans": [{"relations": [numbers.get(f"→ {name} →", 0) for name in self.chain], "weight": 0.5}]
             },
-            "answer": {"paths": [{"path": 1, "ends": []}]},
+            "weighted-answer": {"paths": [{"path": 1, "ends": []}]},
         }
         return json.dumps({**replies, **self.instead}[call])
 
@@ -381,7 +449,7 @@ async def test_what_a_model_sees(ask: Ask) -> None:
     )
     assert re.search(
         r"1\. King Kong → directed by → Peter Jackson → spouse → Fran Walsh \(score [01]\.\d\d\)\n",
-        model.asked["answer"][0],
+        model.asked["weighted-answer"][0],
     )
 
 
@@ -389,7 +457,7 @@ NONSENSE: dict[str, Any] = {
     "score-relations": {"scores": [{"relation": 99, "score": 7}]},
     "score-entities": {"scores": "all of them"},
     "relation-paths": {"plans": [{"relations": [1, 99], "weight": -3}]},
-    "answer": {},
+    "weighted-answer": {},
 }
 
 
@@ -398,7 +466,7 @@ async def test_nonsense_is_no_end(ask: Ask, call: str) -> None:
     """The search goes on by its own ranking and says so; only who fails to answer gives no answer."""
     answer = await ask("eperm", Weigher("directed by", "spouse", **{call: NONSENSE[call]}), depth=2)
     assert answer.warnings
-    assert (answer.status is Status.ANSWERED) == (call != "answer")
+    assert (answer.status is Status.ANSWERED) == (call != "weighted-answer")
     assert not answer.unproven()
 
 

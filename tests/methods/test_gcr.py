@@ -199,7 +199,57 @@ def test_at_most_ten_paths_are_answered_from(given: int) -> None:
     table = Table([("kong", f"r{number}", f"n{number}") for number in range(given)])
     table.pick = everything
     _, needs = drive(table)
-    assert len(induced(needs)) == min(given, gcr.PATHS)
+    assert len(induced(needs)) == min(given, SearchSettings().top_paths)
+
+
+@pytest.mark.parametrize(("hops", "longest"), [(1, 1), (3, 3), (9, 4)])
+def test_l_is_what_the_settings_say_within_the_depth(hops: int, longest: int) -> None:
+    """Figure 6: paths of one hop, of three, and no more than the depth of the search."""
+    facts = [(f"n{number}", f"r{number}", f"n{number + 1}") for number in range(6)]
+    _, needs = drive(Table(facts, *(f"r{number}" for number in range(6))), ["n0"], depth=4, hops=hops)
+    assert [need.depth for need in needs if isinstance(need, Expanding)] == list(range(1, longest + 1))
+
+
+@pytest.mark.parametrize("most", [1, 3, 20])
+def test_k_is_what_the_settings_say(most: int) -> None:
+    """Figure 4: of thirty paths as many are asked for, and answered from."""
+    table = Table([("kong", f"r{number}", f"n{number}") for number in range(30)])
+    table.pick = everything
+    _, needs = drive(table, top_paths=most)
+    assert {need.width for need in needs if isinstance(need, Choosing | Decoding)} == {most}
+    assert len(induced(needs)) == most
+
+
+def test_without_the_model_that_picks_paths_the_best_ranked_are_answered_from() -> None:
+    """Table 3, without the KG-specialized LLM: all of them where they have room, and no door."""
+    result, needs = drive(Table(FILMS), decoding="none")
+    assert kinds(needs)[:3] == ["Expanding", "Expanding", "Inducing"]
+    assert len(induced(needs)) == 5
+    assert "door" not in result.measures
+    _, needs = drive(Table(FILMS), decoding="none", candidates=2)
+    assert len(induced(needs)) == 2
+
+
+def test_without_the_answer_call_the_ends_answer_the_one_with_most_votes_first() -> None:
+    """Table 3, without the general LLM: three paths lead to the same entity, one of them to another, too."""
+    facts = [("a", "r", "x"), ("a", "r", "y"), ("a", "s", "y"), ("a", "t", "y")]
+    table = Table(facts)
+    table.pick = everything
+    result, needs = drive(table, ["a"], last_step=False)
+    assert "Inducing" not in kinds(needs)
+    ends = [
+        path.tails[number - 1] for path, numbers in zip(result.paths, result.tails, strict=True) for number in numbers
+    ]
+    assert ends == [node("y"), node("y"), node("y"), node("x")]
+
+
+def test_a_judgement_is_made_without_the_last_step_too() -> None:
+    """Only the model can tell whether two films share a director; the answer says that it was asked."""
+    table = Table(FILMS, "director")
+    table.conclude = lambda _: Conclusion((1,), verdict="no")
+    result, needs = drive(table, together=True, last_step=False)
+    assert "Inducing" in kinds(needs)
+    assert (result.conclusion.verdict, "last_step is off" in result.note) == ("no", True)
 
 
 def test_nothing_picked_ends_without_an_answer() -> None:
@@ -275,7 +325,7 @@ def test_a_door_that_takes_whole_paths_needs_one_call(numbers: tuple[int, ...]) 
     table.decode = lambda _: Decoded("schema", numbers)
     result, needs = drive(table)
     (shown,) = [need for need in needs if isinstance(need, Decoding)]
-    assert (len(shown.partial_paths), shown.width) == (5, gcr.PATHS)
+    assert (len(shown.partial_paths), shown.width) == (5, SearchSettings().top_paths)
     assert induced(needs) == [chain(shown.partial_paths[number - 1]) for number in numbers]
     assert "Choosing" not in kinds(needs)
     assert (result.measures["door"], result.exhausted) == ("schema", not numbers)
@@ -375,7 +425,7 @@ def test_every_path_that_is_answered_from_is_in_the_trie(
     trie = Trie.of(gcr.tokens(beam) for beam in _all_paths(table, topics, min(depth, gcr.HOPS)))
     answered = [beam for need in needs if isinstance(need, Inducing) for beam in need.partial_paths]
     assert all(gcr.tokens(beam) in trie for beam in (*answered, *result.paths))
-    assert len(answered) <= gcr.PATHS
+    assert len(answered) <= SearchSettings().top_paths
     assert result.measures["paths in the trie"] == len(trie)
 
 

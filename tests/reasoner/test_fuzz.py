@@ -31,7 +31,7 @@ from fedkg.errors import ModelReplyError
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.llm.base import Message
 from fedkg.reasoner.calls.adequacy import AdequacyCall
-from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall
+from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall, WeightedAnswerCall
 from fedkg.reasoner.calls.beam import BeamCall
 from fedkg.reasoner.calls.choose import ChooseCall
 from fedkg.reasoner.calls.deductive import DeductiveCall
@@ -177,6 +177,7 @@ CALLS = {
     ),
     "reasoning-paths": Call(lambda model, plan: model.ask(ReasoningPathsCall(QUESTION, plan, OFFERS, WIDTH)), picked),
     "answer": Call(lambda model, plan: model.ask(AnswerCall(QUESTION, plan, OFFERS)), concluded),
+    "weighted-answer": Call(lambda model, plan: model.ask(WeightedAnswerCall(QUESTION, plan, OFFERS)), concluded),
     "inductive": Call(lambda model, plan: model.ask(InductiveCall(QUESTION, plan, OFFERS, "abcd")), concluded),
     "model-only": Call(lambda model, plan: model.ask(ModelOnlyCall(QUESTION, plan.kind, plan.options)), remembered),
     "follow-up": Call(lambda model, plan: model.ask(FollowUpCall(QUESTION, (QUESTION,), KNOWN)), referring),

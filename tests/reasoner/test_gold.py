@@ -14,7 +14,7 @@ from fedkg.core.terms import Direction, Iri
 from fedkg.errors import QuestionError
 from fedkg.llm.base import Completion, Request
 from fedkg.reasoner.calls.adequacy import AdequacyCall
-from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall
+from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall, WeightedAnswerCall
 from fedkg.reasoner.calls.beam import BeamCall
 from fedkg.reasoner.calls.choose import ChooseCall
 from fedkg.reasoner.calls.deducible import DeducibleCall
@@ -96,6 +96,11 @@ def beam(width: int, *candidates: PromptCandidate) -> Ask:
         ),
         (
             lambda model: model.ask(AnswerCall(QUESTION, PLAN, PATHS)),
+            Conclusion((3,)),
+            {"paths": [{"path": 3, "ends": []}]},
+        ),
+        (
+            lambda model: model.ask(WeightedAnswerCall(QUESTION, PLAN, PATHS)),
             Conclusion((3,)),
             {"paths": [{"path": 3, "ends": []}]},
         ),

@@ -13,7 +13,7 @@ from fedkg.engine.completion import complete
 from fedkg.engine.handlers.base import UNUSABLE, RunningWalk, handles
 from fedkg.engine.presentation import ShownSteps, path_candidate, weighted, with_others
 from fedkg.methods.base import Answering, AskingModelOnly, Inducing
-from fedkg.reasoner.calls.answer import HYPOTHESES, AnswerCall, InductiveCall
+from fedkg.reasoner.calls.answer import HYPOTHESES, AnswerCall, InductiveCall, WeightedAnswerCall
 from fedkg.reasoner.calls.model_only import ModelOnlyCall
 
 __all__ = ["answer", "answer_from_memory", "induce"]
@@ -31,13 +31,15 @@ async def answer(walk: RunningWalk, need: Answering) -> Conclusion:
     candidates = _candidates(walk, need.partial_paths)
     for index, others in enumerate(need.also):
         candidates[index] = with_others(candidates[index], [_candidate(walk, path) for path in others])
-    if need.weighted:
-        candidates = list(map(weighted, candidates))
+    weighing = any(need.weights)
+    if weighing:
+        candidates = list(map(weighted, candidates, need.weights))
     context = walk.context
     if context.reasoner.exhaustive:
         candidates = await _typed(walk, need.partial_paths, candidates)
     try:
-        conclusion = await context.reasoner.ask(AnswerCall(context.question, context.plan, candidates, walk.known))
+        kind = WeightedAnswerCall if weighing else AnswerCall
+        conclusion = await context.reasoner.ask(kind(context.question, context.plan, candidates, walk.known))
     except UNUSABLE as error:
         conclusion = _undecided(walk, error)
     conclusion = _concluded(walk, conclusion, candidates)

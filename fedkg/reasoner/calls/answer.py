@@ -24,7 +24,7 @@ from fedkg.reasoner.reply_parsing import (
 )
 from fedkg.reasoner.sketch import WalkSketch
 
-__all__ = ["HYPOTHESES", "AnswerCall", "InductiveCall"]
+__all__ = ["HYPOTHESES", "AnswerCall", "InductiveCall", "WeightedAnswerCall"]
 
 HYPOTHESES = 3
 """Ends of a path that are shown as what it led to."""
@@ -69,6 +69,17 @@ class AnswerCall(PlannedCall[Conclusion], frozen=True):
 
     @classmethod
     def typical(cls, sketch: WalkSketch) -> "AnswerCall":
+        """The call as a walk like that makes it."""
+        return cls(sketch.question, sketch.plan, sketch.paths(sketch.judged, sketch.ends), sketch.topics)
+
+
+class WeightedAnswerCall(AnswerCall, frozen=True):
+    """As AnswerCall, over paths with their weights: what these mean is told (EPERM, appendix A.4, answer predictor)."""
+
+    name: ClassVar[str] = "weighted-answer"
+
+    @classmethod
+    def typical(cls, sketch: WalkSketch) -> "WeightedAnswerCall":
         """The call as a walk like that makes it."""
         return cls(sketch.question, sketch.plan, sketch.paths(sketch.judged, sketch.ends), sketch.topics)
 

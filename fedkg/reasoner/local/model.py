@@ -32,7 +32,7 @@ from fedkg.core.question import Kind, Plan, guessed
 from fedkg.embed.base import Matrix, Similarity
 from fedkg.reasoner.base import Call, CallTable
 from fedkg.reasoner.calls.adequacy import AdequacyCall
-from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall
+from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall, WeightedAnswerCall
 from fedkg.reasoner.calls.beam import BeamCall
 from fedkg.reasoner.calls.choose import ChooseCall
 from fedkg.reasoner.calls.deducible import DeducibleCall
@@ -189,6 +189,11 @@ class LocalModel:
     @REPLIES.replies_to(AnswerCall)
     async def _answer(self, call: AnswerCall) -> Conclusion:
         """All tails of the best chain, or the verdict of those that are as good."""
+        return await self._best_path(call.question, call.paths, call.plan.kind)
+
+    @REPLIES.replies_to(WeightedAnswerCall)
+    async def _answer_weighted(self, call: WeightedAnswerCall) -> Conclusion:
+        """As the answer: the weights are of its own making."""
         return await self._best_path(call.question, call.paths, call.plan.kind)
 
     @REPLIES.replies_to(InductiveCall)

@@ -14,7 +14,7 @@ from fedkg.core.terms import Iri
 from fedkg.errors import ModelReplyError
 from fedkg.reasoner.base import Call
 from fedkg.reasoner.calls.adequacy import AdequacyCall
-from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall
+from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall, WeightedAnswerCall
 from fedkg.reasoner.calls.beam import BeamCall
 from fedkg.reasoner.calls.deducible import DeducibleCall
 from fedkg.reasoner.calls.deductive import DeductiveCall
@@ -76,6 +76,7 @@ def answered(reply: Any, kind: Kind, paths: Sequence[PromptCandidate], options: 
     plan = Plan(("k",), kind=kind, options=tuple(options))
     conclusion = AnswerCall("q", plan, paths).parse(reply, len(paths))
     assert InductiveCall("q", plan, paths, [""] * len(paths)).parse(reply, len(paths)) == conclusion
+    assert WeightedAnswerCall("q", plan, paths).parse(reply, len(paths)) == conclusion
     return conclusion
 
 
@@ -176,6 +177,7 @@ READ: dict[str, Callable[[Any, dict[str, Any], Kind], dict[str, Any]]] = {
         "picks": chosen(ReasoningPathsCall("q", PLAN, shown["paths"], shown["width"]), reply, len(shown["paths"]))
     },
     "relation-paths": chains,
+    "weighted-answer": conclusion,
     "score-entities": scores("entity", lambda candidates: ScoreEntitiesCall("q", PLAN, candidates)),
     "score-relations": scores("relation", lambda candidates: ScoreRelationsCall("q", PLAN, None, candidates)),
 }

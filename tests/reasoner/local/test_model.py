@@ -13,7 +13,7 @@ from fedkg.embed.base import Matrix
 from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.reasoner.base import ReasoningModel
 from fedkg.reasoner.calls.adequacy import AdequacyCall
-from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall
+from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall, WeightedAnswerCall
 from fedkg.reasoner.calls.beam import BeamCall
 from fedkg.reasoner.calls.choose import ChooseCall
 from fedkg.reasoner.calls.deductive import DeductiveCall
@@ -287,9 +287,9 @@ async def test_the_inductive_answer_is_the_answer() -> None:
     model = LocalModel(told())
     offers = [offer(1, "spouse"), offer(2, "film")]
     plan = Plan(())
-    assert await model.ask(InductiveCall(QUESTION, plan, offers, ("a", "b"))) == await model.ask(
-        AnswerCall(QUESTION, plan, offers)
-    )
+    conclusion = await model.ask(AnswerCall(QUESTION, plan, offers))
+    assert await model.ask(InductiveCall(QUESTION, plan, offers, ("a", "b"))) == conclusion
+    assert await model.ask(WeightedAnswerCall(QUESTION, plan, offers)) == conclusion
 
 
 async def test_chains_that_meet_are_said_by_parts_of_the_question() -> None:

@@ -109,7 +109,7 @@ def test_the_notation_is_explained_and_data_is_called_data(call: str) -> None:
         assert notation in system
 
 
-@pytest.mark.parametrize("call", ["choose", "answer", "inductive"])
+@pytest.mark.parametrize("call", ["choose", "answer", "inductive", "weighted-answer"])
 @pytest.mark.parametrize("kind", ["yesno", "claim", "choice"])
 def test_each_rule_of_a_verdict_is_told_once(call: str, kind: Kind) -> None:
     """What "could" asks, what a complete list lacks, what nothing speaks of, and what needs no bridge."""
