@@ -274,7 +274,7 @@ def _longer(branch: Branch, step: Step, weights: Mapping[Term, float]) -> list[B
         return [Branch(branch.plan, branch.path.extend(longer), ahead) for longer in steps]
     edges = tuple(sorted(step.edges, key=lambda edge: -weights.get(edge.end, 0.0)))
     longer = msgspec.structs.replace(step, edges=edges, score=max(weights.values()))
-    ends = dict.fromkeys(step.tails, min(weights.values())) | weights
+    ends = {**dict.fromkeys(step.tails, min(weights.values())), **weights}
     return [Branch(branch.plan, branch.path.extend(longer), (), ends)]
 
 

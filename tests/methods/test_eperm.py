@@ -245,7 +245,8 @@ def test_without_weights_nothing_is_scored_or_left_out() -> None:
 @pytest.mark.parametrize("most", [1, 2, 5])
 def test_relations_plans_and_entities_are_bounded_as_the_settings_say(most: int) -> None:
     """K, s and S of the paper's sweeps."""
-    driver = Driver("abcdef", tails=6, **{f"{name}a": 0.5 for name in "abcdef"})
+    plans: dict[str, Any] = {f"{name}a": 0.5 for name in "abcdef"}
+    driver = Driver("abcdef", tails=6, **plans)
     _, needs = drive(driver, top_relations=most, top_plans=most, top_entities=most)
     walked = [need.partial_paths for need in needs if isinstance(need, Expanding)][1]
     assert len(walked) == most
