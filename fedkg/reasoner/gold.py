@@ -7,17 +7,15 @@ therefore the most that retrieval and search let any model answer. It can be mad
 import json
 import random
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from fedkg.common.one_line import line
 from fedkg.common.tokens import estimate
 from fedkg.config.settings import ConstraintLevel
 from fedkg.core.choice import Choice, Conclusion, Decision, ModelOnlyAnswer, PromptCandidate, RelationPath, Verdict
 from fedkg.core.question import Kind, Plan
-from fedkg.core.terms import Direction
 from fedkg.errors import QuestionError
 from fedkg.llm.base import Capability, Completion, Request
 from fedkg.reasoner.base import Call, CallTable, ReasoningModel
@@ -33,38 +31,16 @@ from fedkg.reasoner.calls.plan import PlanCall
 from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
 from fedkg.reasoner.calls.relation_paths import RelationPathsCall
 from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
+from fedkg.reasoner.gold_chain import GoldChain, GoldCheck
+from fedkg.reasoner.gold_view import ARRIVED, GoldErrors, GoldView, steps_of
 from fedkg.reasoner.prompted import PromptedModel
 
 __all__ = ["GoldChain", "GoldChat", "GoldCheck", "GoldReasoner", "prompt_tokens"]
 
-Steps = tuple[tuple[str, Direction], ...]
-"""The relations of a path by their names, each with its direction."""
 EXAMPLES = re.compile(r"\n\nExamples?\n\n")
 """What stands between the instructions of a prompt and its examples."""
-WRONG, ON_THE_WAY, ARRIVED = range(3)
 REPLY: ContextVar[str] = ContextVar("reply")
 """What a GoldReasoner has written in reply to the call that it makes, in the task that makes it."""
-
-
-class GoldCheck(NamedTuple):
-    """A condition on the ends of a chain: the step from them, and the names of what those lead to that answer."""
-
-    step: tuple[str, Direction]
-    values: tuple[str, ...]
-
-
-class GoldChain(NamedTuple):
-    """What is known of a question: the steps to its answers, relations by name with their directions, and their names.
-
-    `proven` is whether the question set shows a path of the graph with these steps. Errors are drawn by `id`. `checks`
-    are the conditions that tell the answers from the other ends of the steps.
-    """
-
-    steps: Steps
-    answers: tuple[str, ...]
-    proven: bool = True
-    id: str = ""
-    checks: tuple[GoldCheck, ...] = ()
 
 
 class GoldChat:
@@ -210,7 +186,7 @@ class GoldReasoner:
     @REPLIES.replies_to(RelationPathsCall)
     async def _plan_chains(self, call: RelationPathsCall) -> tuple[RelationPath, ...]:
         """The gold chain, where all of its relations are offered."""
-        numbers = {_steps(relation): relation.number for relation in call.relations}
+        numbers = {steps_of(relation): relation.number for relation in call.relations}
         chain = [numbers.get((step,), 0) for step in self._gold(call.question).steps]
         plans = [{"relations": chain, "weight": 1.0}] if all(chain) else []
         return await self._replied({"plans": plans}, call)
@@ -250,118 +226,16 @@ class GoldReasoner:
             hint = "GoldReasoner takes chains by the text of their questions"
             raise QuestionError(f"{self.name} knows no chain of the question {question[:100]!r}", hint=hint) from error
 
-    def _view(self, question: str, candidates: Sequence[PromptCandidate]) -> "_View":
+    def _view(self, question: str, candidates: Sequence[PromptCandidate]) -> GoldView:
         gold = self._gold(question)
         draw = self._draws.setdefault(_key(question), _draw(f"{self._seed} {gold.id}"))
-        return _View(gold, candidates, _Errors(self._rate, draw))
+        views = [GoldView(chain, candidates, GoldErrors(self._rate, draw)) for chain in (gold, *gold.instead)]
+        return next((view for view in views if view.concerned), views[0])
 
     async def _replied(self, reply: Mapping[str, Any], call: Call[Reply]) -> Reply:
         """What the model makes of this reply to the call."""
         REPLY.set(json.dumps(reply))
         return await self._model.ask(call)
-
-
-class _Errors(NamedTuple):
-    """How often a model errs, and what decides when it does."""
-
-    rate: float
-    draw: random.Random
-
-    def choices(self, right: Sequence[int], wrong: Sequence[int], most: int) -> list[int]:
-        """At most so many choices, each of them wrong with that probability."""
-        left = {True: self.draw.sample(wrong, len(wrong)), False: list(right)}
-        kinds = [self.draw.random() < self.rate for _ in range(most)]
-        return [left[erring].pop(0) for erring in kinds if left[erring]]
-
-    def view(self, true: int) -> int:
-        """What is taken for the state of a path."""
-        others = [state for state in (WRONG, ON_THE_WAY, ARRIVED) if state != true]
-        return self.draw.choice(others) if self.draw.random() < self.rate else true
-
-
-class _View:
-    """What one call shows, and how each candidate stands to the gold chain."""
-
-    def __init__(self, gold: GoldChain, candidates: Sequence[PromptCandidate], errors: _Errors) -> None:
-        self._gold, self._candidates, self._errors = gold, candidates, errors
-
-    @cached_property
-    def states(self) -> dict[int, int]:
-        """By the numbers of the candidates: whether they are WRONG, ON_THE_WAY, or have ARRIVED.
-
-        Where some of those that have arrived show an answer, those that show none have arrived elsewhere.
-        """
-        states = {candidate.number: _state(_steps(candidate), self._gold.steps) for candidate in self._candidates}
-        arrived = [candidate for candidate in self._candidates if states[candidate.number] == ARRIVED]
-        answering = {candidate.number for candidate in arrived if self._answers(candidate)}
-        elsewhere = {candidate.number for candidate in arrived if answering and candidate.number not in answering}
-        return states | dict.fromkeys(elsewhere, WRONG)
-
-    def _answers(self, candidate: PromptCandidate) -> bool:
-        """Whether one of the answers is among the tails, which may show qualifiers behind their names."""
-        return any(answer in tail for answer in self._gold.answers for tail in candidate.tails)
-
-    def choices(self, most: int, least: int = ON_THE_WAY) -> list[int]:
-        """At most so many candidates that have come so far at `least`, and errors."""
-        if not self.states:
-            return []
-        right = [number for number, state in self.states.items() if state >= least]
-        wrong = [number for number in self.states if number not in right]
-        return self._errors.choices(right, wrong, most)
-
-    def verdict(self, number: int) -> dict[str, bool]:
-        """The two verdicts on a candidate."""
-        view = self._errors.view(self.states[number])
-        return {"follows": view != WRONG, "deducible": view == ARRIVED}
-
-    def decision(self, most: int, kept_numbers: Collection[int] = ()) -> dict[str, Any]:
-        """At most so many candidates that are on the way; those that have arrived alone, as all of the answer.
-
-        Where the answers are told apart by checks, these decide; they are waited for until what has arrived was kept.
-        """
-        if checks := self._checks() or self._meeting():
-            return {"picks": checks, "decides": True, "more": False}
-        picked = self.choices(most)
-        views = {number: self._errors.view(self.states[number]) for number in picked}
-        arrived = [number for number, view in views.items() if view == ARRIVED]
-        kept = arrived or [number for number, view in views.items() if view != WRONG]
-        picks = [{"offer": number, "ends": []} for number in kept]
-        seen = not self._gold.checks or not set(arrived).isdisjoint(kept_numbers)
-        return {"picks": picks, "decides": bool(arrived) and seen, "more": False}
-
-    def _checks(self) -> list[dict[str, Any]]:
-        """The gold checks that are offered, each with those of its ends that meet the condition."""
-        chains = {(*self._gold.steps, check.step): check.values for check in self._gold.checks}
-        offered = [(candidate, chains.get(_steps(candidate), ())) for candidate in self._candidates]
-        named = [(candidate.number, _numbers(candidate, values)) for candidate, values in offered]
-        return [{"offer": number, "ends": ends, "check": True} for number, ends in named if ends]
-
-    def _meeting(self) -> list[dict[str, Any]]:
-        """What has arrived, and for each gold check an offer that leads from the other entity to the same ends.
-
-        Nothing where an entity of a check is no topic, or its offer is not shown.
-        """
-        others = [self._led(check) for check in self._gold.checks]
-        arrived = [number for number, state in self.states.items() if state == ARRIVED]
-        meeting = dict.fromkeys([*arrived, *(number for numbers in others for number in numbers)])
-        complete = bool(arrived and others) and all(others)
-        return [{"offer": number, "ends": []} for number in meeting] if complete else []
-
-    def _led(self, check: GoldCheck) -> list[int]:
-        """The candidates that walk the check backwards, from what meets it."""
-        name, direction = check.step
-        back: Steps = ((name, "in" if direction == "out" else "out"),)
-        return [each.number for each in self._candidates if each.start in check.values and _steps(each) == back]
-
-    def scores(self, kind: str) -> list[dict[str, float]]:
-        """1 for what leads on, 0 for the rest; `kind` is what they are called in the reply."""
-        chosen = set(self.choices(len(self.states)))
-        return [{kind: number, "score": float(number in chosen)} for number in self.states]
-
-    def conclusion(self) -> dict[str, Any]:
-        """What has arrived, whatever it leads to."""
-        most = max(1, sum(state == ARRIVED for state in self.states.values()))
-        return {"paths": [{"path": number, "ends": []} for number in self.choices(most, ARRIVED)]}
 
 
 def _draw(seed: str) -> random.Random:
@@ -375,18 +249,3 @@ def _key(question: str) -> str:
 def _told(gold: GoldChain) -> list[str]:
     """The steps in words."""
     return [f"by {relation} to what it leads to" for relation, _ in gold.steps]
-
-
-def _steps(candidate: PromptCandidate) -> Steps:
-    return tuple(zip(candidate.relations, candidate.directions, strict=True))
-
-
-def _numbers(candidate: PromptCandidate, names: Sequence[str]) -> list[int]:
-    """The numbers of the candidate's ends with these names."""
-    return [number for number, tail in enumerate(candidate.tails, 1) if tail in names]
-
-
-def _state(steps: Steps, chain: Steps) -> int:
-    if not steps or steps != chain[: len(steps)]:
-        return WRONG
-    return ARRIVED if len(steps) == len(chain) else ON_THE_WAY

@@ -272,3 +272,47 @@ async def test_a_check_is_met_where_the_paths_of_two_topics_meet() -> None:
     model = GoldReasoner({QUESTION: gold})
     decisions = [await model.ask(ChooseCall(QUESTION, PLAN, [arrived, other], 4)) for other in (miner, nurse)]
     assert decisions == [Decision((1, 2), decides=True), Decision((1,), decides=False)]
+
+
+async def test_the_other_entity_of_a_check_is_kept_until_the_paths_meet() -> None:
+    """What leads from it to the ends is on the way while the gold chain is not offered yet."""
+    gold = GoldChain((FATHER,), ("Bob",), checks=(GoldCheck(JOB, ("miner",)),))
+    miner = msgspec.structs.replace(candidate(1, [("job", "in")], "Bob", "Kim"), start="miner")
+    asked = ChooseCall(QUESTION, PLAN, [miner, candidate(2, [CHILD], "Ann")], 4)
+    assert await GoldReasoner({QUESTION: gold}).ask(asked) == Decision((1,), decides=False)
+
+
+async def test_a_chain_leads_from_its_own_topic_by_its_own_relation() -> None:
+    """A relation of that name from another topic is wrong, and so is one whose whole name is another."""
+    gold = GoldChain((FATHER,), ("Bob",), starts=("Eve", "Eva"), typed=("people.person.father",))
+    first = candidate(1, [FATHER], "Tom")
+    offers = [
+        msgspec.structs.replace(first, number=number, start=start, typed=(typed,))
+        for number, start, typed in (
+            (1, "Kim", "people.person.father"),
+            (2, "Eva", "film.character.father"),
+            (3, "Eva", "people.person.father"),
+        )
+    ]
+    asked = ChooseCall(QUESTION, PLAN, offers, 4)
+    assert await GoldReasoner({QUESTION: gold}).ask(asked) == Decision((3,), decides=True)
+
+
+async def test_another_chain_to_the_answers_is_taken_where_the_first_is_not_offered() -> None:
+    """The first one where both are."""
+    gold = GoldChain((FATHER,), ("Bob",), instead=(GoldChain((JOB,), ("Bob",)),))
+    both = [candidate(1, [JOB], "Bob"), candidate(2, [FATHER], "Bob")]
+    for offers, picked in ((both, 2), (both[:1], 1)):
+        asked = ChooseCall(QUESTION, PLAN, offers, 4)
+        assert await GoldReasoner({QUESTION: gold}).ask(asked) == Decision((picked,), decides=True)
+
+
+async def test_values_of_a_check_that_are_not_shown_are_left_to_the_answer_call() -> None:
+    """0 stands for them; the answer call, which shows more, is told the check."""
+    gold = GoldChain((FATHER,), ("Bob",), checks=(GoldCheck(JOB, ("miner",)),))
+    few = msgspec.structs.replace(candidate(2, [FATHER, JOB], "nurse"), more=3)
+    model = GoldReasoner({QUESTION: gold})
+    decision = await model.ask(ChooseCall(QUESTION, PLAN, [few], 4, [candidate(1, [FATHER], "Bob", "Tom")]))
+    assert decision == Decision((2,), decides=True, ends={2: (0,)}, checks=(2,))
+    conclusion = await model.ask(AnswerCall(QUESTION, PLAN, [candidate(1, [FATHER, JOB], "nurse", "miner")]))
+    assert (conclusion.paths, conclusion.tails, conclusion.checks) == ((1,), {1: (2,)}, (1,))

@@ -18,10 +18,10 @@ from fedkg.bench.data.definitions import Definition
 from fedkg.bench.data.facts import Facts, Walked
 from fedkg.bench.data.gold_conditions import GoldCondition, gold_conditions
 from fedkg.bench.data.questions import BenchmarkQuestion
-from fedkg.core.terms import DirectedRelation, Direction, Iri, Term
+from fedkg.core.terms import DirectedRelation, Direction, Iri, Term, typed_name
 from fedkg.testing import GoldChain, GoldCheck
 
-__all__ = ["SETS", "GoldChains", "GoldWay", "QuestionSet", "listed", "shortest"]
+__all__ = ["SETS", "GoldChains", "GoldWay", "QuestionSet", "listed", "shortest", "ways_to"]
 
 
 class QuestionSet(NamedTuple):
@@ -44,11 +44,16 @@ SETS = {
 """The sets whose facts are known to lead to the answers."""
 
 
+MOST_WAYS = 4
+"""Ways to the same answers that are known of one question."""
+
+
 class GoldWay(NamedTuple):
-    """The relations that lead to the answers, and what tells these from other ends."""
+    """The relations that lead from a topic to the answers, and what tells these from other ends."""
 
     chain: Walked = ()
     conditions: tuple[GoldCondition, ...] = ()
+    topic: Iri | None = None
 
 
 class GoldChains:
@@ -68,14 +73,13 @@ class GoldChains:
         """The chain of one question; one without steps where nothing is known to lead to its answers."""
         if chain := self._of_set(definition).get(question.id):
             return chain
-        answers = tuple(answer.label for answer in question.answers)
         if not (questions := _question_set(definition)):
-            return GoldChain((), answers, proven=False, id=question.id)
+            return _unproven(question)
         facts = self._graph(questions)
         conditions = gold_conditions(self._query(definition, question))
-        way = shortest(question, facts, conditions, definition.depth)
-        checks = tuple(GoldCheck(_step(check.step), facts.names(check.value)) for check in way.conditions)
-        return GoldChain(tuple(map(_step, way.chain)), answers, bool(way.chain), question.id, checks)
+        ways = ways_to(question, facts, conditions, definition.depth)
+        first, *instead = [_of_way(way, facts, question) for way in ways] or [_unproven(question)]
+        return first._replace(instead=tuple(instead))
 
     def _query(self, definition: Definition, question: BenchmarkQuestion) -> str:
         """The query that the set publishes for the question, "" for none."""
@@ -110,10 +114,18 @@ def listed(file: Path) -> dict[str, GoldChain]:
 def shortest(
     question: BenchmarkQuestion, facts: Facts, conditions: Sequence[GoldCondition] = (), depth: int = 2
 ) -> GoldWay:
+    """The first of `ways_to`; no relations where there is none."""
+    return next(iter(ways_to(question, facts, conditions, depth)), GoldWay())
+
+
+def ways_to(
+    question: BenchmarkQuestion, facts: Facts, conditions: Sequence[GoldCondition] = (), depth: int = 2
+) -> list[GoldWay]:
     """Of the shortest relations, one or two, from a topic to an answer those whose ends are most like the answers.
 
     The ends are those that meet the conditions which an answer meets; these are looked at one step beyond, if that is
-    within the `depth`. No relations where none lead there.
+    within the `depth`. Of several that are as like the answers the one with the fewest ends to be narrowed comes first,
+    and `MOST_WAYS` are kept. None where none lead there.
     """
     topics = [iri for topic in question.topic_entities for iri in facts.topic(topic.iri)]
     named = (facts.answers(answer.iri, answer.label) for answer in question.answers)
@@ -121,8 +133,9 @@ def shortest(
     for lead in (facts.single_steps, facts.double_steps):
         if chains := [(topic, chain) for topic in topics for chain in lead(topic, answers)]:
             beyond = [conditions if len(chain) < depth else () for _, chain in chains]
-            return max(starmap(partial(_fit, facts, answers), zip(chains, beyond, strict=True)))[-1]
-    return GoldWay()
+            fits = sorted(starmap(partial(_fit, facts, answers), zip(chains, beyond, strict=True)), reverse=True)
+            return [way for likeness, _, way in fits if likeness == fits[0][0]][:MOST_WAYS]
+    return []
 
 
 def _fit(
@@ -140,7 +153,7 @@ def _fit(
         if condition.value != topic and meeting & answers and meeting < ends:
             ends = meeting
             checks.append(condition)
-    return _f1(ends, answers), -before if checks else 0, GoldWay(chain, tuple(checks))
+    return _f1(ends, answers), -before if checks else 0, GoldWay(chain, tuple(checks), topic)
 
 
 def _f1(ends: set[Term], answers: frozenset[Term]) -> float:
@@ -151,6 +164,26 @@ def _question_set(definition: Definition) -> QuestionSet | None:
     """The set of these questions on this graph, if it is a known one."""
     wanted = (definition.questions, definition.graph)
     return next((known for known in SETS.values() if (f"{known.questions}.jsonl.gz", known.graph) == wanted), None)
+
+
+def _of_way(way: GoldWay, facts: Facts, question: BenchmarkQuestion) -> GoldChain:
+    """The way by names, as a model is shown it."""
+    checks = tuple(
+        GoldCheck(_step(check.step), facts.names(check.value), typed_name(check.step)) for check in way.conditions
+    )
+    starts = facts.names(way.topic) if way.topic else ()
+    typed = tuple(map(typed_name, way.chain))
+    steps = tuple(map(_step, way.chain))
+    return GoldChain(steps, _labels(question), True, question.id, checks, starts, typed=typed if any(typed) else ())
+
+
+def _unproven(question: BenchmarkQuestion) -> GoldChain:
+    """That of a question of which nothing is known to lead to its answers."""
+    return GoldChain((), _labels(question), proven=False, id=question.id)
+
+
+def _labels(question: BenchmarkQuestion) -> tuple[str, ...]:
+    return tuple(answer.label for answer in question.answers)
 
 
 def _chain(row: Mapping[str, Any]) -> GoldChain:

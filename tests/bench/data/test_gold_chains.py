@@ -12,7 +12,7 @@ from eval.quality import tables
 from fedkg.bench.data import definitions
 from fedkg.bench.data.definitions import Definition
 from fedkg.bench.data.facts import Facts
-from fedkg.bench.data.gold_chains import SETS, GoldChains, GoldWay, QuestionSet, listed, shortest
+from fedkg.bench.data.gold_chains import SETS, GoldChains, GoldWay, QuestionSet, listed, shortest, ways_to
 from fedkg.bench.data.gold_conditions import GoldCondition
 from fedkg.bench.data.questions import BenchmarkQuestion
 from fedkg.bench.data.questions import Gold as Named
@@ -91,10 +91,20 @@ def test_conditions_narrow_the_ends_as_far_as_answers_meet_them(facts: Facts) ->
     for name in ("kim", "joe"):
         facts.add(Iri(f"{X}tom"), Iri(f"{X}child"), Iri(X + name))
     question = BenchmarkQuestion("1", "?", (Named("tom", f"{X}tom"),), (Named("joe", f"{X}joe"),))
-    child = (DirectedRelation(Iri(f"{X}child"), "out"),)
-    assert shortest(question, facts, [nurse, smith, miner]) == GoldWay(child, (miner,))
-    assert shortest(question, facts, [miner], depth=1) == GoldWay(child)
-    assert shortest(question, facts, [miner, miner]) == GoldWay(child, (miner,))
+    child, tom = (DirectedRelation(Iri(f"{X}child"), "out"),), Iri(f"{X}tom")
+    assert shortest(question, facts, [nurse, smith, miner]) == GoldWay(child, (miner,), tom)
+    assert shortest(question, facts, [miner], depth=1) == GoldWay(child, topic=tom)
+    assert shortest(question, facts, [miner, miner]) == GoldWay(child, (miner,), tom)
+
+
+def test_ways_to_the_same_answers_are_all_known(facts: Facts) -> None:
+    """A graph may not be offered both ways: what leads as well to the answers, from whichever topic, stands beside."""
+    facts.add(Iri(f"{X}tom"), Iri(f"{X}son"), Iri(f"{X}joe"))
+    question = BenchmarkQuestion(
+        "1", "?", (Named("ann", f"{X}ann"), Named("tom", f"{X}tom")), (Named("joe", f"{X}joe"),)
+    )
+    ways = [(way.topic, [step.relation.value for step in way.chain]) for way in ways_to(question, facts)]
+    assert sorted(ways) == [(Iri(f"{X}ann"), [f"{X}father"]), (Iri(f"{X}tom"), [f"{X}son"])]
 
 
 def test_where_rows_show_no_path_the_graph_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
