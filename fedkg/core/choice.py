@@ -4,6 +4,7 @@ from typing import Literal
 
 import msgspec
 
+from fedkg.core.path_errors import PathFault
 from fedkg.core.terms import Direction
 
 __all__ = [
@@ -166,10 +167,14 @@ class Conclusion(Judgement, frozen=True):
 
 
 class RelationPath(msgspec.Struct, frozen=True):
-    """A planned chain of relations, by their numbers, with its weight in 0..1 (EPERM, evidence path finder)."""
+    """A planned chain of relations, by their numbers, with its weight in 0..1 (EPERM, evidence path finder).
+
+    One with a `fault` cannot be walked, and has no relations.
+    """
 
     relations: tuple[int, ...]
     weight: float = 1.0
+    fault: PathFault | None = None
 
 
 class ModelOnlyAnswer(msgspec.Struct, frozen=True):

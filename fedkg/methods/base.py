@@ -15,6 +15,7 @@ from fedkg.config.settings import ConstraintLevel, Form, SearchSettings
 from fedkg.core.caveat import Caveat
 from fedkg.core.choice import Choice, Conclusion, Decision, ModelOnlyAnswer, Verdict
 from fedkg.core.path import PartialPath, Step
+from fedkg.core.path_errors import PathFault
 from fedkg.core.question import Style
 from fedkg.core.terms import DirectedRelation, Iri
 from fedkg.retrieval.base import Retriever
@@ -181,11 +182,15 @@ class Judging(Need[bool], frozen=True):
 
 
 class PlannedChain(msgspec.Struct, frozen=True):
-    """Relations to walk one after the other from a topic entity, planned before it is known whether they can be."""
+    """Relations to walk one after the other from a topic entity, planned before it is known whether they can be.
+
+    A plan with a `fault` has none.
+    """
 
     topic: Iri
     relations: tuple[DirectedRelation, ...]
     weight: float = 1.0
+    fault: PathFault | None = None
 
     @property
     def path(self) -> PartialPath:
@@ -202,13 +207,15 @@ class Planning(Need[tuple[PlannedChain, ...]], frozen=True):
 
     The reply is a tuple of PlannedChains, best first.
 
-    Offered are the `relations` or, without any, those that the graph has within `depth` steps of the topics.
+    Offered are the `relations` or, without any, those that the graph has within `depth` steps of the topics. With
+    `faulty` the plans that cannot be walked are listed behind the others, once each.
     """
 
     topics: tuple[Iri, ...]
     depth: int
     most: int
     relations: tuple[DirectedRelation, ...] = ()
+    faulty: bool = False
 
 
 class Inducing(Need[Conclusion], frozen=True):

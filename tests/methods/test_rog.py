@@ -65,6 +65,17 @@ def drive(
         return end.value, needs
 
 
+def errors(written: int, form: int = 0, relations: int = 0, steps: int = 0) -> dict[str, float | str]:
+    """The measures of so many plans, with their faults."""
+    return {
+        "paths written": written,
+        "paths in the graph": written - form - relations - steps,
+        "format errors": form,
+        "relations not in the graph": relations,
+        "steps not in the graph": steps,
+    }
+
+
 def first(_: Answering) -> Conclusion:
     """The first path answers."""
     return Conclusion((1,))
@@ -73,11 +84,11 @@ def first(_: Answering) -> Conclusion:
 def test_plans_are_grounded_and_judged() -> None:
     """As many plans as the beam is wide, as long as the search is deep; only those two calls. A weight is a score."""
     result, needs = drive([PlannedChain(TOPIC, relations("ab"), 0.7)], first, SearchSettings(depth=3, beam=2))
-    assert needs[0] == Planning((TOPIC,), 3, 2)
+    assert needs[0] == Planning((TOPIC,), 3, 2, faulty=True)
     assert [type(need).__name__ for need in needs] == ["Planning", "Completing", "Answering"]
     (beam,) = result.paths
     assert (beam.chain, beam.score) == (relations("ab"), 0.7)
-    assert result.measures == {"validity ratio": 1.0, "planned steps": 2}
+    assert result.measures == {"validity ratio": 1.0, "planned steps": 2, **errors(1)}
 
 
 def test_a_chain_with_a_step_that_does_not_exist_is_dropped() -> None:
@@ -88,13 +99,13 @@ def test_a_chain_with_a_step_that_does_not_exist_is_dropped() -> None:
         relations("ab")
     ]
     assert [beam.chain for beam in result.paths] == [relations("ab")]
-    assert result.measures == {"validity ratio": 4 / 7, "planned steps": 7}
+    assert result.measures == {"validity ratio": 4 / 7, "planned steps": 7, **errors(3, steps=2)}
 
 
 def test_nothing_grounded_costs_no_answer_call() -> None:
     """And it is not said that the graph has none: what was not planned was not looked at."""
     result, needs = drive([PlannedChain(TOPIC, relations("z"))], first)
-    assert result == SearchResult(measures={"validity ratio": 0.0, "planned steps": 1})
+    assert result == SearchResult(measures={"validity ratio": 0.0, "planned steps": 1, **errors(1, steps=1)})
     assert not any(isinstance(need, Answering) for need in needs)
 
 
@@ -114,7 +125,7 @@ def test_a_plan_counts_once_whatever_the_number_of_topics() -> None:
     assert walk.send((whole, broken)) == Answering((whole,))
     with pytest.raises(StopIteration) as end:
         walk.send(Conclusion())
-    assert end.value.value.measures == {"validity ratio": 1.0, "planned steps": 2}
+    assert end.value.value.measures == {"validity ratio": 1.0, "planned steps": 2, **errors(1)}
 
 
 @pytest.mark.parametrize("together", [True, False])
@@ -138,7 +149,11 @@ def test_whatever_is_planned_only_what_exists_is_found(plans: list[str], data: s
     assert {beam.chain for beam in result.paths} <= {relations(names) for names in plans if "z" not in names}
     distinct = set(plans)
     steps, valid = sum(map(len, distinct)), sum(len(names.partition("z")[0]) for names in distinct)
-    assert result.measures == ({"validity ratio": valid / steps} if steps else {}) | {"planned steps": steps}
+    invented = errors(len(distinct), steps=sum("z" in names for names in distinct)) if distinct else {}
+    assert result.measures == ({"validity ratio": valid / steps} if steps else {}) | {
+        "planned steps": steps,
+        **invented,
+    }
     assert not result.exhausted
 
 
@@ -180,7 +195,7 @@ async def test_a_plan_of_two_steps_ends_in_an_answer_with_a_path(ask: Ask) -> No
     assert [value.value for value in answer.answers] == ["Fran Walsh"]
     assert planner.calls == ["plan", "relation-paths", "answer"]
     assert "King Kong → directed by → Peter Jackson → spouse → Fran Walsh" in planner.shown
-    assert answer.measures == {"validity ratio": 1.0, "planned steps": 2}
+    assert answer.measures == {"validity ratio": 1.0, "planned steps": 2, **errors(1)}
     assert (answer.method, answer.unproven()) == ("rog", ())
 
 
@@ -189,7 +204,22 @@ async def test_a_plan_that_does_not_exist_is_no_answer(ask: Ask) -> None:
     planner = Planner((DIRECTOR, "→ starring →"))
     answer = await ask("rog", planner)
     assert (answer.status, answer.answers, planner.calls) == (Status.NOT_FOUND, (), ["plan", "relation-paths"])
-    assert answer.measures == {"validity ratio": 0.5, "planned steps": 2}
+    assert answer.measures == {"validity ratio": 0.5, "planned steps": 2, **errors(1, steps=1)}
+
+
+async def test_plans_with_faults_are_counted_and_not_walked(ask: Ask) -> None:
+    """One that is no plan, one of a relation that was not offered, one that the graph has not, and one that it has."""
+    planner = Planner((DIRECTOR,), ("→ starring →", SPOUSE), ("→ invented →",), kind="entities")
+
+    def play(messages: Sequence[Message], asked: str) -> str:
+        reply = json.loads(planner(messages, asked))
+        if asked == "relation-paths":
+            reply["plans"].append({"relations": "director, then spouse", "weight": 1})
+        return json.dumps(reply)
+
+    answer = await ask("rog", play)
+    assert [value.value for value in answer.answers] == ["Peter Jackson"]
+    assert answer.measures.items() >= errors(4, form=1, relations=1, steps=1).items()
 
 
 async def test_all_ends_of_a_chain_are_answers(ask: Ask) -> None:

@@ -123,7 +123,7 @@ def _sections(runs: Variants, figures: Any) -> Iterator[Section]:
     yield _section("efficiency", "Efficiency", [tables.costs(runs), tables.cached(runs)])
     yield _section("faithfulness", "Faithfulness", [tables.faithfulness(runs)])
     yield _section("robustness", "Robustness", [tables.by_part(runs, title, parts) for title, parts in PARTS.items()])
-    yield _section("errors", "Errors", [tables.faults(runs), tables.counts(runs)], errors)
+    yield _section("errors", "Errors", [tables.faults(runs), tables.written(runs), tables.counts(runs)], errors)
     yield _section("scores", "All scores", [tables.answers(runs)])
     yield _section("runs", "Provenance", [tables.provenance(runs)])
 

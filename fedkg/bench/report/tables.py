@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
+from fedkg.bench.run.record import QuestionRecord
 from fedkg.bench.run.results import BenchmarkResult
 from fedkg.bench.scoring.compare import Comparison, compare
 from fedkg.bench.scoring.error_classes import FAULTS
@@ -12,6 +13,7 @@ from fedkg.bench.scoring.scores import CACHED, COST, LENIENT, STRICT
 from fedkg.bench.scoring.summary import Counts, MeanEstimate, Part
 from fedkg.bench.scoring.variants import VariantRun, Variants, setting_text
 from fedkg.core.caveat import CaveatKind
+from fedkg.core.path_errors import IN_GRAPH, PATH_FAULTS, WRITTEN
 from fedkg.errors import DatasetError
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "main",
     "of_setting",
     "provenance",
+    "written",
 ]
 
 NAMES = {
@@ -201,10 +204,28 @@ def counts(runs: Variants) -> Table:
     return Table("How the questions ended", ("Benchmark", *VARIANT, *heads), tuple(rows), note)
 
 
+def written(runs: Variants) -> Table:
+    """What became of paths that a model planned or wrote (FiDeLiS v4, Figure 3; GCR, Figures 1 and 5)."""
+    names = (WRITTEN, IN_GRAPH, *PATH_FAULTS)
+    rows = [
+        (*_place(run), f"{total[0]:,}", *(_often(count, total[0]) for count in total[1:]))
+        for run in runs.runs
+        if (total := [sum(_number(record, name) for record in run.records) for name in names])[0]
+    ]
+    columns = ("Benchmark", *VARIANT, *(name.capitalize() for name in names))
+    return Table("Planned and written paths", columns, tuple(rows), "What is not in the graph is no answer's path.")
+
+
 def provenance(runs: Variants) -> Table:
     """Where the figures come from."""
     columns = ("Benchmark", *VARIANT, "fedkg", "Commit", "Questions", "Limit", "Seed", "Data", "Embedder")
     return Table("Runs", columns, tuple((*_place(run), *_origin(run)) for run in runs.runs))
+
+
+def _number(record: QuestionRecord, name: str) -> int:
+    """A measure that the method took of itself, as a count; 0 where it took none."""
+    value = record.measures.get(name, 0)
+    return 0 if isinstance(value, str) else int(value)
 
 
 def _base(runs: Variants) -> str:

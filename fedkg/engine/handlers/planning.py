@@ -20,6 +20,8 @@ __all__ = ["plan"]
 async def plan(walk: RunningWalk, need: Planning) -> tuple[PlannedChain, ...]:
     """Chains of the offered relations from each topic; where the model fails, each of the best relations alone.
 
+    A failure counts as one plan with an error of format, where plans with faults are wanted.
+
     Raises TopicError where the relations have to be fetched, and no endpoint has anything of any topic.
     """
     context = walk.context
@@ -31,14 +33,19 @@ async def plan(walk: RunningWalk, need: Planning) -> tuple[PlannedChain, ...]:
     candidates = _candidates(walk, relations)
     try:
         planned = await context.reasoner.ask(
-            RelationPathsCall(context.question, context.plan, candidates, need.depth, need.most)
+            RelationPathsCall(context.question, context.plan, candidates, need.depth, need.most, need.faulty)
         )
     except UNUSABLE as error:
         walk.unjudged(f"planned by the retriever's ranking: {error}")
-        planned = tuple(RelationPath((number,)) for number in range(1, min(len(relations), need.most) + 1))
-    walk.emit(Proposed(tuple(_line(candidates, chain) for chain in planned)))
-    chains = [(tuple(relations[number - 1] for number in chain.relations), chain.weight) for chain in planned]
-    return tuple(PlannedChain(topic, chain, weight) for chain, weight in chains for topic in need.topics)
+        first = tuple(RelationPath((number,)) for number in range(1, min(len(relations), need.most) + 1))
+        planned = (*first, *([RelationPath((), 0.0, "format errors")] if need.faulty else ()))
+    walk.emit(Proposed(tuple(_line(candidates, chain) for chain in planned if not chain.fault)))
+    chains = [(tuple(relations[number - 1] for number in chain.relations), chain) for chain in planned]
+    return tuple(
+        PlannedChain(topic, steps, chain.weight, chain.fault)
+        for steps, chain in chains
+        for topic in (need.topics[:1] if chain.fault else need.topics)
+    )
 
 
 def _candidates(walk: RunningWalk, relations: Sequence[DirectedRelation]) -> list[PromptCandidate]:

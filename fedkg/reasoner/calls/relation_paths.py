@@ -1,7 +1,6 @@
 """Weighted chains of relations, planned before they are walked (EPERM, plan generator; RoG)."""
 
-import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 import msgspec
@@ -31,7 +30,8 @@ class PlansReply(msgspec.Struct):
 class RelationPathsCall(PlannedCall[tuple[RelationPath, ...]], frozen=True):
     """Asks for at most `most` weighted chains of at most `depth` of the offered relations, the best first.
 
-    A relation's text is its step alone, such as `→ author →` or `← author ←`.
+    A relation's text is its step alone, such as `→ author →` or `← author ←`. With `faulty` the reply ends with those
+    chains that cannot be walked, each with its fault.
     """
 
     name: ClassVar[str] = "relation-paths"
@@ -39,6 +39,7 @@ class RelationPathsCall(PlannedCall[tuple[RelationPath, ...]], frozen=True):
     relations: Sequence[PromptCandidate]
     depth: int
     most: int
+    faulty: bool = False
 
     def values(self) -> dict[str, object]:
         """What the template is given."""
@@ -57,19 +58,32 @@ class RelationPathsCall(PlannedCall[tuple[RelationPath, ...]], frozen=True):
         """
         listed = fit(reply, PlansReply).plans
         offered = {relation.number for relation in self.relations[:shown]}
+        read = [self._read(item, offered) for item in listed]
         weights: dict[tuple[int, ...], float] = {}
-        for item in listed:
-            with contextlib.suppress(ModelReplyError):
-                chain = fit(item, WeightedChain)
-                numbers = tuple(int(number) for number in chain.relations)
-                if 0 < len(numbers) <= self.depth and offered.issuperset(numbers):
-                    weights[numbers] = max(float(chain.weight), weights.get(numbers, 0.0))
+        for chain in read:
+            if not chain.fault:
+                weights[chain.relations] = max(chain.weight, weights.get(chain.relations, 0.0))
         if listed and not weights:
             raise ModelReplyError(
                 f"none of its plans has a weight from 0 to 1 and 1 to {self.depth} relations that were offered"
             )
         best = sorted(weights, key=lambda numbers: -weights[numbers])[: self.most]
-        return tuple(RelationPath(numbers, weights[numbers]) for numbers in best)
+        faulty = [chain for chain in read if chain.fault] if self.faulty else []
+        return (*(RelationPath(numbers, weights[numbers]) for numbers in best), *faulty)
+
+    def _read(self, item: object, offered: Collection[int]) -> RelationPath:
+        """A plan of the reply, or its fault."""
+        try:
+            chain = fit(item, WeightedChain)
+        except ModelReplyError:
+            return RelationPath((), 0.0, "format errors")
+        numbers = tuple(int(number) for number in chain.relations)
+        if not 0 < len(numbers) <= self.depth:
+            return RelationPath((), 0.0, "format errors")
+        known = all(number in offered for number in numbers)
+        return (
+            RelationPath(numbers, float(chain.weight)) if known else RelationPath((), 0.0, "relations not in the graph")
+        )
 
     @classmethod
     def typical(cls, sketch: WalkSketch) -> "RelationPathsCall":

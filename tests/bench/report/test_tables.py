@@ -123,6 +123,22 @@ def test_errors_are_counted_by_class(made: Make) -> None:
     assert (ended["Answered"], ended["Not found"], ended["Questions"]) == ("1", "1", "2")
 
 
+def test_planned_and_written_paths_are_split_by_what_is_wrong_with_them(made: Make) -> None:
+    """Counts over all questions, with their share; of runs that wrote none there is no table."""
+    run = made("a", "x")
+    measures: dict[str, float | str] = {
+        "paths written": 4,
+        "paths in the graph": 3,
+        "format errors": 1,
+        "door": "index",
+    }
+    measured = tuple(msgspec.structs.replace(record, measures=measures) for record in run.records)
+    [row] = rows(tables.written(Variants([BenchmarkResult(run.header, measured)])))
+    assert (row["Paths written"], row["Paths in the graph"]) == ("8", "6 (75.0%)")
+    assert (row["Format errors"], row["Steps not in the graph"]) == ("2 (25.0%)", "0 (0.0%)")
+    assert tables.written(Variants([made("a")])).rows == ()
+
+
 def test_parts_are_shown_where_there_are_several(made: Make) -> None:
     """By hops, say."""
 

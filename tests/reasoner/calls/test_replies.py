@@ -135,7 +135,8 @@ def chains(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:
     """The reply as it was understood."""
     call = RelationPathsCall("q", PLAN, shown["relations"], shown["depth"], shown["most"])
     plans = call.parse(reply, len(shown["relations"]))
-    return {"plans": msgspec.json.decode(msgspec.json.encode(plans))}
+    assert not any(chain.fault for chain in plans)
+    return {"plans": [{"relations": list(chain.relations), "weight": chain.weight} for chain in plans]}
 
 
 def recalled(reply: Any, shown: dict[str, Any], kind: Kind) -> dict[str, Any]:

@@ -144,6 +144,12 @@ async def test_relation_paths_come_heaviest_first() -> None:
 async def test_a_chain_that_cannot_be_walked_is_dropped_as_a_whole(bad: Any) -> None:
     """Without relations, with one that was not offered, with too many, or without a weight; the other chains stay."""
     assert await chains(bad, plan(0.5, 4)) == (RelationPath((4,), 0.5),)
+    audited = RelationPathsCall("Q?", PLAN, RELATIONS, 2, 9, faulty=True)
+    reply = {"plans": [bad, plan(0.5, 4)]}
+    first, second = await scripted(reply)[0].ask(audited)
+    assert (first, second.relations) == (RelationPath((4,), 0.5), ())
+    unknown = bad in (plan(0.9, 1, 5), plan(0.9, 0))
+    assert second.fault == ("relations not in the graph" if unknown else "format errors")
     with pytest.raises(ModelReplyError, match="none of its plans"):
         await chains(bad)
 
