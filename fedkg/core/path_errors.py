@@ -27,5 +27,5 @@ class PathErrors(msgspec.Struct, frozen=True):
         """The figures for a document, by name; all five, or none where nothing was written."""
         if not self.written:
             return {}
-        faulty = {fault: self.faults.get(fault, 0) for fault in PATH_FAULTS}
-        return {WRITTEN: self.written, IN_GRAPH: self.written - sum(faulty.values()), **faulty}
+        faulty: dict[str, float | str] = {fault: self.faults.get(fault, 0) for fault in PATH_FAULTS}
+        return {WRITTEN: self.written, IN_GRAPH: self.written - sum(self.faults.values()), **faulty}
