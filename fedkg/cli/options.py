@@ -1,25 +1,17 @@
 """Options that commands share, the settings that they make, and help pages with a section for each kind of option."""
 
-from collections import defaultdict
+import json
 from collections.abc import Callable, Mapping
-from functools import reduce
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import click
+import msgspec
 
 from fedkg.cli import completion
-from fedkg.config.settings import (
-    ConstraintLevel,
-    Decoding,
-    Hypotheses,
-    Lookahead,
-    PrefixChoice,
-    Scoring,
-    Settings,
-    Verifier,
-    load,
-)
+from fedkg.cli.search_options import search
+from fedkg.cli.sections import SectionedCommand, all_of, off, option
+from fedkg.config.settings import FIDELITY, Fidelity, PrefixChoice, Settings, load
 from fedkg.errors import SettingsError
 
 __all__ = [
@@ -56,66 +48,22 @@ PARALLEL = click.IntRange(1, 1_000)
 MEGABYTES = click.IntRange(1, 1 << 24)
 
 
-SECTIONS = (
-    "Question",
-    "Server",
-    "Benchmark",
-    "Training files",
-    "Training",
-    "Options",
-    "Endpoints",
-    "Model",
-    "Search",
-    "Budget",
-    "Cache",
-    "Output",
-    "Other",
-)
-"""The sections of a help page, in this order; those that a command has no option for are left out."""
-
-
-class SectionedOption(click.Option):
-    """An option that knows the section of the help page where it stands."""
-
-    def __init__(self, *declarations: Any, section: str, **attributes: Any) -> None:
-        super().__init__(*declarations, **attributes)
-        self.section = section
-
-
-class SectionedCommand(click.Command):
-    """A command whose help page has its options in sections; those without a section stand under "Options"."""
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes the options, section by section."""
-        records: dict[str, list[tuple[str, str]]] = defaultdict(list)
-        for param in self.get_params(ctx):
-            if isinstance(param, click.Option) and (record := param.get_help_record(ctx)):
-                records[_section(param, ctx)].append(record)
-        for section in SECTIONS:
-            if section in records:
-                with formatter.section(section):
-                    formatter.write_dl(records[section])
-
-
-def _section(param: click.Option, context: click.Context) -> str:
-    if isinstance(param, SectionedOption):
-        return param.section
-    return "Other" if param.opts[0] in context.help_option_names else "Options"
-
-
-def option(section: str, *declarations: str, **attributes: Any) -> Callable[[F], F]:
-    """`click.option` in that section of the help page."""
-    assert section in SECTIONS
-    return click.option(*declarations, cls=SectionedOption, section=section, **attributes)
-
-
 def settings(file: str | None, flags: Mapping[str, Any]) -> Settings:
     """The settings of a command's options; a name's `__` stands for a setting's dot. Raises SettingsError."""
     changes = {name.replace("__", "."): value for name, value in flags.items()}
     made = load(file, changes, option_names=_option_names())
+    if changes.get("fidelity") == "paper":
+        click.echo(f"fidelity paper: {_forms(made)}", err=True)
     if flags.get("replies") and not made.cache:
         raise SettingsError("replies cannot be kept without a cache", hint="leave out --replies, or --no-cache")
     return made
+
+
+def _forms(made: Settings) -> str:
+    """What the settings have of all that `--fidelity` sets, in one line."""
+    shown = msgspec.to_builtins(made)
+    values = {key: (shown["search"] if "." in key else shown)[key.rpartition(".")[2]] for key in FIDELITY["paper"]}
+    return ", ".join(f"{key} {json.dumps(value)}" for key, value in values.items())
 
 
 def _option_names() -> dict[str, str]:
@@ -125,22 +73,8 @@ def _option_names() -> dict[str, str]:
     return {param.name.replace("__", "."): max(param.opts, key=len) for param in params if param.name}
 
 
-def _all(*options: Callable[[F], F]) -> Callable[[F], F]:
-    """Several options as one decorator, in the order of the help page."""
-    return lambda command: reduce(lambda wrapped, option: option(wrapped), reversed(options), command)
-
-
 def _languages(_context: click.Context, _option: click.Parameter, value: str | None) -> tuple[str, ...] | None:
     return tuple(part.strip() for part in value.split(",") if part.strip()) if value else None
-
-
-def _off(section: str, flag: str, name: str, text: str) -> Callable[[F], F]:
-    """A flag that switches a setting off, and leaves it alone where it is not given."""
-
-    def callback(_context: click.Context, _option: click.Parameter, value: bool) -> bool | None:
-        return False if value else None
-
-    return option(section, flag, name, is_flag=True, callback=callback, help=text)
 
 
 settings_file = option(
@@ -157,13 +91,13 @@ prompts_dir = option(
     metavar="DIR",
     help="Folder of prompts that replace the bundled ones.",
 )
-place = _all(
+place = all_of(
     settings_file,
     option("Cache", "--cache-dir", "cache_dir", metavar="DIR", help="Where replies and embeddings are kept."),
 )
 """Where settings and cache lie."""
 
-access = _all(
+access = all_of(
     option(
         "Endpoints",
         "--lang",
@@ -176,7 +110,7 @@ access = _all(
         "Endpoints", "--contact", metavar="MAIL|URL", help="Goes into the User-Agent, so that operators can reach you."
     ),
     profiles_dir,
-    _off("Cache", "--no-cache", "cache", "Keep nothing on disk and read nothing from it."),
+    off("Cache", "--no-cache", "cache", "Keep nothing on disk and read nothing from it."),
     option(
         "Cache",
         "--mode",
@@ -188,7 +122,7 @@ access = _all(
 )
 """How endpoints are asked."""
 
-connection = _all(
+connection = all_of(
     option(
         "Endpoints",
         "-e",
@@ -203,7 +137,7 @@ connection = _all(
 )
 """Which endpoints are asked, and how."""
 
-model = _all(
+model = all_of(
     option(
         "Search",
         "--method",
@@ -231,6 +165,15 @@ model = _all(
         type=click.Choice(["off", "model"]),
         help="Where the graph leaves the question open: nothing, or what the model remembers, marked `recalled`.",
     ),
+    option(
+        "Model",
+        "--fidelity",
+        type=click.Choice(get_args(Fidelity)),
+        help="paper: calls, candidates, prompts and temperature as in FiDeLiS' paper (docs/methods.md lists them).",
+    ),
+    option(
+        "Model", "--temperature", type=float, metavar="X", help="Of the model's replies; 0, the surest, by default."
+    ),
     option("Model", "--path-model", metavar="hf:FOLDER", help="Writes the paths of method gcr instead of the model."),
     option(
         "Cache",
@@ -255,124 +198,7 @@ model = _all(
 )
 """Who plans, chooses and answers, and who compares texts."""
 
-search = _all(
-    option("Search", "--beam", "search__beam", type=int, metavar="N", help="Most hypotheses kept at a depth."),
-    option(
-        "Search", "--candidates", "search__candidates", type=int, metavar="N", help="Most candidates shown at a depth."
-    ),
-    option("Search", "--form", "search__form", type=click.Choice(["groups", "pairs"]), help="What a candidate is."),
-    option(
-        "Search",
-        "--call-plan",
-        "search__call_plan",
-        type=click.Choice(["fused", "paper"]),
-        help="Model calls per depth.",
-    ),
-    option(
-        "Search",
-        "--alpha",
-        "search__alpha",
-        type=float,
-        metavar="X",
-        help="Weight of the next-hop lookahead; 0 is none.",
-    ),
-    option(
-        "Search",
-        "--lookahead",
-        "search__lookahead",
-        type=click.Choice(get_args(Lookahead)),
-        help="For the best candidates where there are more than are offered, or for all, as in Eq. 2.",
-    ),
-    option(
-        "Search",
-        "--retriever",
-        "search__retriever",
-        metavar="NAME",
-        shell_complete=completion.retriever_names,
-        help="Who ranks candidates: path-rag, vanilla, kaping, tog (asks the model), or one of an installed package.",
-    ),
-    _off("Search", "--no-keywords", "search__keywords", "Rank by the question instead of its keywords."),
-    option(
-        "Search",
-        "--scoring",
-        "search__scoring",
-        type=click.Choice(get_args(Scoring)),
-        help="How Path-RAG weighs a candidate: by single keywords, the next hop, the path so far, or for diversity.",
-    ),
-    _off("Search", "--no-planning", "search__planning", "Show the model no plan while it chooses."),
-    option(
-        "Search",
-        "--verifier",
-        "search__verifier",
-        type=click.Choice(get_args(Verifier)),
-        help="What says that a path is enough to answer.",
-    ),
-    option(
-        "Search",
-        "--door",
-        "search__door",
-        type=click.Choice(get_args(ConstraintLevel)),
-        help="What holds the model to the paths of method gcr: its tokens, a schema, or a check of numbers.",
-    ),
-    _off(
-        "Search",
-        "--no-last-step",
-        "search__last_step",
-        "Answer with all that the paths lead to, without the answer call.",
-    ),
-    option(
-        "Search",
-        "--hops",
-        "search__hops",
-        type=int,
-        metavar="N",
-        help="Most hops of gcr (L, 2 unless given) and eperm (D, 3), within the depth.",
-    ),
-    option("Search", "--top-paths", "search__top_paths", type=int, metavar="K", help="Paths that gcr answers from."),
-    option(
-        "Search",
-        "--decoding",
-        "search__decoding",
-        type=click.Choice(get_args(Decoding)),
-        help="How gcr comes to its paths: within their trie, freely, or not at all: the best ranked are shown.",
-    ),
-    option(
-        "Search",
-        "--hypotheses",
-        "search__hypotheses",
-        type=click.Choice(get_args(Hypotheses)),
-        help="What stands beside a path of gcr: its ends, or what its writer decodes as the answer.",
-    ),
-    option(
-        "Search",
-        "--path-examples",
-        "search__path_examples",
-        type=int,
-        metavar="N",
-        help="Examples that the writer of gcr's paths is shown.",
-    ),
-    option(
-        "Search",
-        "--top-relations",
-        "search__top_relations",
-        type=int,
-        metavar="K",
-        help="Steps that eperm keeps at a hop.",
-    ),
-    option("Search", "--top-plans", "search__top_plans", type=int, metavar="S", help="Plans of eperm."),
-    option(
-        "Search",
-        "--top-entities",
-        "search__top_entities",
-        type=int,
-        metavar="S",
-        help="Entities of a plan that eperm goes on from at a hop.",
-    ),
-    _off("Search", "--no-weights", "search__weights", "Show all of eperm's paths, unscored and unfiltered."),
-)
-"""How a question is searched, apart from the depth."""
-
-budget = _all(
+budget = all_of(
     option("Budget", "--max-calls", "budget__calls", type=int, metavar="N", help="Most model calls of one question."),
     option("Budget", "--max-tokens", "budget__tokens", type=int, metavar="N", help="Most tokens of one question."),
     option(
@@ -382,7 +208,7 @@ budget = _all(
 )
 """What one question may cost."""
 
-run_budget = _all(
+run_budget = all_of(
     option("Budget", "--run-calls", "run__calls", type=int, metavar="N", help="Most model calls of the whole run."),
     option("Budget", "--run-tokens", "run__tokens", type=int, metavar="N", help="Most tokens of the whole run."),
     option("Budget", "--run-money", "run__money", type=float, metavar="USD", help="Most US dollars for the whole run."),
@@ -404,7 +230,7 @@ transcript = option(
 
 def drawn(section: str) -> Callable[[F], F]:
     """Which questions of a benchmark are taken: the options of a command that shows them in that section."""
-    return _all(
+    return all_of(
         option(section, "--data", type=DATA_FOLDER, help="Folder of question sets and graphs."),
         option(section, "--limit", type=COUNT, metavar="N", help="Draw so many questions."),
         option(
@@ -421,7 +247,7 @@ def drawn(section: str) -> Callable[[F], F]:
 def searched(section: str, *, most: int, default: int | None) -> Callable[[F], F]:
     """How far chains from topics to answers are searched where a set does not name them; None: as the set says."""
     asked = "as the benchmark says" if default is None else "no more than the benchmark says"
-    return _all(
+    return all_of(
         option(
             section,
             "--hops",
@@ -444,7 +270,7 @@ def searched(section: str, *, most: int, default: int | None) -> Callable[[F], F
 
 def server(*, at_once: int, waiting: int, where: str = "") -> Callable[[F], F]:
     """Where a server listens and how much it takes; `where` says in its help when that counts."""
-    return _all(
+    return all_of(
         option("Server", "--host", default="127.0.0.1", show_default=True, help=f"Address to listen at{where}."),
         option(
             "Server",

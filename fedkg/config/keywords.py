@@ -9,6 +9,7 @@ from fedkg.config.settings import (
     ConstraintLevel,
     Decoding,
     Fallback,
+    Fidelity,
     Form,
     Hypotheses,
     Lookahead,
@@ -16,6 +17,7 @@ from fedkg.config.settings import (
     PrefixChoice,
     Scoring,
     SearchSettings,
+    StatementForm,
     Ttl,
     Verifier,
 )
@@ -35,6 +37,8 @@ class SettingsKeywords(TypedDict, total=False):
 
     model: str | None
     path_model: str | None
+    temperature: float | None
+    fidelity: Fidelity | None
     embedder: str | None
     prefixes: PrefixChoice | None
     languages: Sequence[str] | None
@@ -80,6 +84,9 @@ class SettingsKeywords(TypedDict, total=False):
     lambda2: float | None
     planning: bool | None
     last_step: bool | None
+    exhaustive: bool | None
+    demonstrations: bool | None
+    statement: StatementForm | None
     door: ConstraintLevel | None
     hops: int | None
     top_paths: int | None

@@ -21,6 +21,7 @@ from fedkg.errors import SettingsError
 __all__ = [
     "DAY",
     "ENVIRONMENT",
+    "FIDELITY",
     "KEYWORDS",
     "Budget",
     "ConstraintLevel",
@@ -28,6 +29,7 @@ __all__ = [
     "Decoding",
     "Depth",
     "Fallback",
+    "Fidelity",
     "Form",
     "Hypotheses",
     "Lookahead",
@@ -36,6 +38,7 @@ __all__ = [
     "Scoring",
     "SearchSettings",
     "Settings",
+    "StatementForm",
     "Tokens",
     "Ttl",
     "Verifier",
@@ -67,6 +70,9 @@ Form = Literal["groups", "pairs"]
 Scoring = Literal["keywords", "lookahead", "path", "diverse"]
 Lookahead = Literal["bounded", "exact"]
 PrefixChoice = Literal["auto", "e5", "none"]
+StatementForm = Literal["open", "filled"]
+Fidelity = Literal["fedkg", "paper"]
+Temperature = Annotated[float, msgspec.Meta(ge=0, le=2)]
 Verifier = Literal["deductive", "adequacy", "log-probability", "none"]
 ConstraintLevel = Literal["token", "schema", "index"]
 """What holds a model to the paths of a trie: each token that it writes, its reply's schema, or checked choices."""
@@ -96,8 +102,8 @@ class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     verifier: what ends a search, `deductive` verification, which prunes as well, `adequacy` of all kept paths, or the
     model's own `log-probability` that the statement can be deduced; `none`: the last depth does. scoring: Path-RAG by
     its `lookahead` (Eq. 2), or by a variant of the first version's appendix E: by the `path` so far, too (Eq. 8, with
-    beta), or `diverse` (Eq. 9, with lambda1 and lambda2); the papers give no values for these weights, the defaults
-    are ours. `keywords`: S0 with the best single keyword beside all together, pages shared among the topics, what never
+    beta), or `diverse` (Eq. 9, with lambda1 and lambda2); the papers give no values for these weights, the defaults are
+    ours. `keywords`: S0 with the best single keyword beside all together, pages shared among the topics, what never
     helps last; no next hop (None: that, and the paper's `lookahead` with the paper's call plan). keywords: whether they
     stand for the question in Path-RAG; planning: whether the plan's steps are shown to the model; last_step: whether it
     concludes from the paths, or all that they lead to is the answer. door: what holds a model to the paths of GCR
@@ -108,6 +114,10 @@ class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     path_examples: so many examples are shown to the model that writes paths (GCR, Figure 10). top_relations,
     top_plans, top_entities: K, s and S of eperm, the steps kept at a hop, the plans, and the entities of a plan that
     are gone on from. weights: whether eperm scores and filters its paths, or shows all of them as they are.
+    concludes from the paths, or all that they lead to is the answer. exhaustive: whether the plan's keywords shall be
+    an exhaustive list (C.1) instead of the most telling ones; demonstrations: whether calls have the papers' five
+    instead of one or two; statement: what verifiers see of it, `open` with its placeholder, or `filled` with a path's
+    last entity (C.6). door: what holds a model to the paths of GCR (None: the closest that it offers).
     """
 
     depth: Depth = 4
@@ -129,6 +139,9 @@ class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lambda2: Weight = 0.3
     planning: bool = True
     last_step: bool = True
+    exhaustive: bool = False
+    demonstrations: bool = False
+    statement: StatementForm = "open"
     door: ConstraintLevel | None = None
     hops: Depth | None = None
     top_paths: Width = 10
@@ -204,6 +217,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     endpoints: tuple[str, ...] = ()
     model: str = LOCAL
     path_model: str = ""
+    temperature: Temperature | None = None
+    fidelity: Fidelity = "fedkg"
     method: str = "fidelis"
     embedder: str = "auto"
     prefixes: PrefixChoice = "auto"
@@ -258,6 +273,23 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.mode == "offline" or (self.mode == "cached" if self.replies is None else self.replies)
 
 
+FIDELITY: dict[str, dict[str, object]] = {
+    "paper": {
+        "temperature": 0.3,
+        "search.call_plan": "paper",
+        "search.form": "pairs",
+        "search.scoring": "lookahead",
+        "search.lookahead": "exact",
+        "search.exhaustive": True,
+        "search.demonstrations": True,
+        "search.statement": "filled",
+    }
+}
+"""What `fidelity` sets, by dotted keys: with `paper` the forms of FiDeLiS v4 (section 3, appendices A.3 and C)."""
+FIDELITY["fedkg"] = {
+    key: getattr(SearchSettings() if key.startswith("search.") else Settings(), key.rpartition(".")[2])
+    for key in FIDELITY["paper"]
+}
 ENVIRONMENT = {
     "FEDKG_MODEL": "model",
     "FEDKG_PATH_MODEL": "path_model",
@@ -383,7 +415,7 @@ def masked(name: str) -> str:
 
 def _merge(settings: Settings, changes: Mapping[str, Any], source: Source) -> Settings:
     merged = msgspec.to_builtins(settings)
-    for key, value in changes.items():
+    for key, value in _with_fidelity(changes).items():
         known = merged.get(key)
         merged[key] = {**known, **value} if isinstance(known, dict) and isinstance(value, Mapping) else value
     try:
@@ -391,6 +423,18 @@ def _merge(settings: Settings, changes: Mapping[str, Any], source: Source) -> Se
     except msgspec.ValidationError as error:
         message = setting_errors.sentence(error, Settings, source)
         raise SettingsError(message, hint="keys are listed in docs/settings.md") from error
+
+
+def _with_fidelity(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The changes with what `fidelity` among them stands for, below what they say themselves."""
+    chosen = changes.get("fidelity")
+    forms = _nested(FIDELITY.get(chosen, {})) if isinstance(chosen, str) else {}
+    tables = {key: {**forms[key], **value} for key, value in changes.items() if _both(forms.get(key), value)}
+    return {**forms, **changes, **tables}
+
+
+def _both(form: object, value: object) -> bool:
+    return isinstance(form, dict) and isinstance(value, Mapping)
 
 
 def _dotted(flags: Mapping[str, Any], keywords: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:

@@ -57,7 +57,8 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True):
     the wording ("" where there is none). `sample` is 0 for the surest reply that can be had; the others, from 1, are
     drawn as the model draws by itself, and each number is kept as a request of its own. `alternatives` is how many of
     each token are wanted with their log-probabilities, 0 for none at all; only a model with `Capability.logprobs` gives
-    them. `constraint` is for a model whose tokens are chosen here, one that is named `hf:…`.
+    them. `constraint` is for a model whose tokens are chosen here, one that is named `hf:…`. `temperature` 0 is that of
+    the surest reply; another is sent to a service that takes one, with each request.
     """
 
     call: str
@@ -67,6 +68,7 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True):
     sample: int = 0
     alternatives: int = 0
     constraint: Constraint | None = msgspec.field(name="held", default=None)
+    temperature: float = 0.0
 
 
 class Token(msgspec.Struct, frozen=True):

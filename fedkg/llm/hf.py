@@ -183,19 +183,21 @@ class Network:
     ) -> tuple[list[int], tuple[Token, ...]]:
         """At most so many tokens of a reply, and each with its alternatives where these are asked for."""
         torch, rows = self._torch, self.rows([prompt])
+        drawn = {"temperature": request.temperature} if request.temperature else {}
         with torch.random.fork_rng(), torch.inference_mode():
             torch.manual_seed(request.sample)
             made = self._model.generate(
                 rows,
                 attention_mask=torch.ones_like(rows),
                 max_new_tokens=most,
-                do_sample=request.sample > 0,
+                do_sample=request.sample > 0 or request.temperature > 0,
                 num_beams=1,
                 eos_token_id=sorted(self._ends) or None,
                 pad_token_id=min(self._ends, default=0),
                 stopping_criteria=[lambda ids, _: torch.full((len(ids),), given_up.is_set(), device=ids.device)],
                 return_dict_in_generate=True,
                 output_logits=request.alternatives > 0,
+                **drawn,
             )
         tokens = made.sequences[0, len(prompt) :].tolist()
         logits = made.logits or ()

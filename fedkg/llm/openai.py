@@ -118,8 +118,8 @@ class OpenAIModel(WireModel):
             # OpenAI's reasoning models refuse the old name, servers elsewhere do not all know the new one
             "max_tokens" if self._elsewhere else "max_completion_tokens": can.output,
         }
-        if not request.sample:
-            sent["temperature"] = 0
+        if request.temperature or not request.sample:
+            sent["temperature"] = request.temperature or 0
         if can.structured == "native":
             form = {"name": request.call, "schema": request.schema, "strict": True}
             sent["response_format"] = {"type": "json_schema", "json_schema": form}

@@ -7,6 +7,8 @@ with the error. A model can therefore pick badly, but it cannot bring in anythin
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
+import msgspec
+
 from fedkg.common.one_line import line
 from fedkg.config.settings import Budget, ConstraintLevel
 from fedkg.core.question import Kind
@@ -55,7 +57,7 @@ class PromptedModel:
     Candidates that there is no room for are not shown, the last ones first; `left_out` counts them. `forget` is
     told the requests of a call that came to nothing, so that no kept reply makes that last. `writer` is a model whose
     tokens can be constrained, which writes paths instead of picking them; `constraint_level` is the wanted one (see
-    `constraint_levels`). `observer` is handed each call when it has ended.
+    `constraint_levels`). `observer` is handed each call when it has ended. `temperature` is that of the prompts.
     """
 
     exhaustive: bool = False
@@ -72,6 +74,7 @@ class PromptedModel:
         writer: ChatModel | None = None,
         constraint_level: ConstraintLevel | None = None,
         observer: CallObserver = _unobserved,
+        temperature: float = 0.0,
     ) -> None:
         self.name = model.name
         self.ledger = ledger or Ledger()
@@ -80,6 +83,7 @@ class PromptedModel:
         self._writer = BudgetedModel(writer or model, budget or Budget(), self.ledger)
         self._forget = forget
         self._observer = observer
+        self._temperature = temperature
         self.left_out = 0
         self.constraint_level: ConstraintLevel = constraint_level or constraint_levels(model, writer)[0]
         self.constraint_limit = CONSTRAINT_LIMITS[self.constraint_level]
@@ -122,7 +126,7 @@ class PromptedModel:
         prompt = fitted(template, call.values(), room(self._model.capability))
         self.left_out += prompt.left_out
         task = [Message("system", prompt.system), Message("user", prompt.user)]
-        first = _request(template, task, call)
+        first = self._request(template, task, call)
         reply = await exchange.send(first)
         try:
             return call.read(reply, len(prompt.shown))
@@ -132,7 +136,7 @@ class PromptedModel:
             echoed = reply.text.encode("utf-8", "replace").decode("utf-8").strip()[:ECHO]
             echo = Message("assistant", echoed or "(nothing)")
             task += [echo, Message("user", REPAIR.format(fault=line(fault, 300)))]
-        repair = _request(template, task, call)
+        repair = self._request(template, task, call)
         reply = await exchange.send(repair)
         try:
             return call.read(reply, len(prompt.shown))
@@ -143,12 +147,14 @@ class PromptedModel:
                 f"{self.name}: two unusable replies to `{call.name}`: {fault}", asked=call.name
             ) from fault
 
+    def _request(self, template: PromptTemplate, task: Sequence[Message], call: Call[object]) -> Request:
+        request = Request(
+            call.name, tuple(task), template.schema, template.version, call.sample_number, call.alternatives
+        )
+        return msgspec.structs.replace(request, temperature=self._temperature) if self._temperature else request
+
 
 def constraint_levels(model: ChatModel, writer: ChatModel | None = None) -> tuple[ConstraintLevel, ...]:
     """What can constrain a model to paths, closest first: its tokens, its reply's schema, a check of its numbers."""
     schema: tuple[ConstraintLevel, ...] = ("schema",) if model.capability.structured == "native" else ()
     return (*(("token",) if writer else ()), *schema, "index")
-
-
-def _request(template: PromptTemplate, task: Sequence[Message], call: Call[object]) -> Request:
-    return Request(call.name, tuple(task), template.schema, template.version, call.sample_number, call.alternatives)

@@ -237,11 +237,11 @@ class Services:
 
     @cached_property
     def prompts(self) -> "PromptLibrary":
-        """The prompts: the bundled ones and the user's own. Raises PromptError."""
-        from fedkg.reasoner.prompts.library import PromptLibrary  # noqa: PLC0415  # Jinja is for hosted models only
+        """The prompts: the bundled ones in the forms that are switched on, and the user's own. Raises PromptError."""
+        from fedkg.reasoner.prompts import library  # noqa: PLC0415  # Jinja is for hosted models only
 
         vendor = self.chat.name.partition(":")[0] if self.chat else ""
-        return PromptLibrary(self.settings.prompts_dir, vendor)
+        return library.PromptLibrary(self.settings.prompts_dir, vendor, library.forms_of(self.settings.search))
 
     def method(self, name: str = "") -> Method:
         """How questions are answered: the method of that name, else the one of the settings.
@@ -296,6 +296,7 @@ class Services:
 
         make = partial(PromptedModel, ledger=ledger, budget=self.settings.budget, prompts=self.prompts)
         make = partial(make, constraint_level=self.settings.search.door, observer=observer)
+        make = partial(make, temperature=self.settings.temperature or 0.0)
         if not self.settings.keeps_replies:
             return make(self.chat, writer=self._writer)
         store = self.cache.store()

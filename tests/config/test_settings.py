@@ -48,6 +48,27 @@ def test_users_own_file_is_optional(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert load(environ={}).contact == "me@example.org"
 
 
+def test_fidelity_sets_what_the_paper_has(file: Path) -> None:
+    """All of it at once, over what an earlier source says; what is set beside it or later stands."""
+    made = load(file, {"fidelity": "paper", "form": "groups"}, {})
+    assert (made.temperature, made.search.call_plan, made.search.lookahead) == (0.3, "paper", "exact")
+    assert (made.search.statement, made.search.demonstrations, made.search.exhaustive) == ("filled", True, True)
+    assert (made.search.form, made.search.depth) == ("groups", 2)
+    file.write_text('fidelity = "paper"\n[search]\ncall_plan = "fused"')
+    assert load(file, {"temperature": 0.7}, {}).temperature == 0.7
+    assert load(file, {}, {}).search.call_plan == "fused"
+
+
+def test_fidelity_is_undone_by_a_later_source(file: Path) -> None:
+    """The defaults of the same settings, and no others, come back; a document's settings are restored as they were."""
+    file.write_text('fidelity = "paper"\n[search]\nbeam = 3')
+    assert load(file, {"fidelity": "fedkg"}, {}) == changed(Settings(), {"search.beam": 3}, "a test")
+    kept = load(file, {"form": "groups"}, {})
+    assert restored(public(kept), Settings()) == kept
+    with pytest.raises(SettingsError, match="fidelity"):
+        load(file, {"fidelity": "truth"}, {})
+
+
 def test_every_variable_reaches_its_key() -> None:
     """Each documented variable sets its setting; lists are split at commas, empty variables count as unset."""
     others = {"FEDKG_MODE": "cached", "FEDKG_HISTORY": "off"}

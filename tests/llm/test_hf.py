@@ -115,6 +115,12 @@ async def test_a_reply_is_the_same_each_time(model: HfModel) -> None:
     assert len({reply.text for reply in first}) > 1
 
 
+async def test_a_reply_is_drawn_at_a_temperature(model: HfModel) -> None:
+    """The same each time, and not the surest at every one."""
+    warm = [(await model.complete(asked(temperature=2.0))).text for _ in range(2)]
+    assert warm[0] == warm[1] != (await model.complete(asked())).text
+
+
 async def test_tokens_are_counted(model: HfModel, network: Network) -> None:
     """Of the prompt as the tokenizer has it, and of the reply with its end."""
     reply = await model.complete(asked("Who?"))

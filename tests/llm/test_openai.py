@@ -51,6 +51,16 @@ async def test_the_request_asks_for_a_strict_schema_at_temperature_0(wire: Any) 
     assert (body["temperature"], body["max_tokens"]) == (0, capability.find("openai:m@http://h").output)
 
 
+@pytest.mark.parametrize("sample", [0, 1])
+async def test_a_temperature_is_sent(wire: Any, sample: int) -> None:
+    """With every request that names one, samples too."""
+    wire.replies = [wire.said(BARE)]
+    model = OpenAIModel("m", "k", f"{wire.url}/v1")
+    await model.complete(Request("plan", TURNS, SCHEMA, sample=sample, temperature=0.3))
+    await model.close()
+    assert wire.asked[0].body["temperature"] == 0.3
+
+
 async def test_a_sample_is_drawn_at_the_models_own_temperature(wire: Any) -> None:
     """At 0 all samples would be one; nothing else of the request changes."""
     wire.replies = [wire.said(BARE)]

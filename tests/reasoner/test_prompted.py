@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from fedkg.common.tokens import estimate
@@ -46,6 +47,27 @@ def test_it_is_a_reasoning_model_for_which_offers_cost() -> None:
     assert model.name == "scripted"
     assert model.exhaustive is False
     assert model.abstains == frozenset()
+
+
+class Recording(ScriptedModel):
+    """A scripted model that keeps the requests themselves."""
+
+    def __init__(self, replies: list[str]) -> None:
+        super().__init__(replies)
+        self.requests: list[Request] = []
+
+    async def complete(self, request: Request) -> Completion:
+        self.requests.append(request)
+        return await super().complete(request)
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.3])
+async def test_a_temperature_goes_with_each_request(temperature: float) -> None:
+    """Without one the request is what it always was, so that kept replies are found."""
+    model = Recording(['{"picks": [9]}', '{"picks": [1]}'])
+    await PromptedModel(model, temperature=temperature).ask(BeamCall("Q?", PLAN, None, OFFERS, 2))
+    assert [request.temperature for request in model.requests] == [temperature, temperature]
+    assert ("temperature" in msgspec.to_builtins(model.requests[0])) == bool(temperature)
 
 
 async def verify(verdicts: list[Any]) -> list[tuple[bool, bool]]:

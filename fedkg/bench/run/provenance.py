@@ -92,7 +92,8 @@ def _templates(settings: Settings) -> dict[str, str]:
     """Version and digest of each call's wording, by call and kind; none where no model is asked."""
     if settings.local:
         return {}
-    prompts = library.PromptLibrary(settings.prompts_dir, settings.model.partition(":")[0])
+    vendor, forms = settings.model.partition(":")[0], library.forms_of(settings.search)
+    prompts = library.PromptLibrary(settings.prompts_dir, vendor, forms)
     return {
         f"{call}.{kind}" if kind else call: prompts.get(call, kind).version
         for call in library.names()

@@ -13,6 +13,7 @@ from fedkg.core.choice import PromptCandidate
 from fedkg.errors import ModelReplyError
 from fedkg.llm.base import Completion, Token
 from fedkg.reasoner.base import PlannedCall
+from fedkg.reasoner.conclusions import conclusion
 from fedkg.reasoner.reply_parsing import Flag, extract, fit, flag
 from fedkg.reasoner.sketch import WalkSketch
 
@@ -42,8 +43,9 @@ class DeducibleCall(PlannedCall[float], frozen=True):
     kept: Sequence[PromptCandidate] = ()
 
     def values(self) -> dict[str, object]:
-        """What the template is given."""
-        return {"question": self.question, "plan": self.plan, "path": self.path, "paths": self.kept}
+        """What the template is given; the form `filled` shows the conclusion."""
+        given = {"question": self.question, "plan": self.plan, "path": self.path, "paths": self.kept}
+        return {**given, "conclusion": conclusion(self.plan, self.path)}
 
     def read(self, reply: Completion, shown: int) -> float:
         """The probability of yes where the reply says yes or no: the softmax over the alternatives that are either.

@@ -8,6 +8,7 @@ import msgspec
 from fedkg.core.choice import PromptCandidate, Verdict
 from fedkg.errors import ModelReplyError
 from fedkg.reasoner.base import PlannedCall
+from fedkg.reasoner.conclusions import conclusion
 from fedkg.reasoner.reply_parsing import JudgedPath, entries, fit, renamed
 from fedkg.reasoner.sketch import WalkSketch
 
@@ -28,8 +29,9 @@ class DeductiveCall(PlannedCall[tuple[Verdict, ...]], frozen=True):
     paths: Sequence[PromptCandidate]
 
     def values(self) -> dict[str, object]:
-        """What the template is given."""
-        return {"question": self.question, "plan": self.plan, "paths": self.paths}
+        """What the template is given; the form `filled` shows the conclusions."""
+        conclusions = [conclusion(self.plan, path) for path in self.paths]
+        return {"question": self.question, "plan": self.plan, "paths": self.paths, "conclusions": conclusions}
 
     def trivial(self) -> tuple[Verdict, ...] | None:
         """Nothing where there is no path."""

@@ -16,12 +16,14 @@ from fedkg.reasoner.sketch import WalkSketch
 if TYPE_CHECKING:
     from fedkg.reasoner.prompts.template import PromptTemplate
 
-__all__ = ["STATEMENT", "PlanCall"]
+__all__ = ["HOLE", "STATEMENT", "PlanCall"]
 
 # bounds on what a reply may bring in; all far above what a sensible reply holds
 KEYWORDS, STEPS, MENTIONS = 30, 12, 20
 STATEMENT = "declarative_statement"
 """The key of the reply that verifiers alone need."""
+HOLE = "*placeholder*"
+"""Where the answer goes in a statement."""
 # bounded as well: of a hundred thousand stars each would be tried as the first one
 PLACEHOLDER = re.compile(r"[*\[<{]{0,4}\bplaceholder\b[*\]>}]{0,4}", re.IGNORECASE)
 
@@ -87,8 +89,8 @@ class PlanCall(Call[Plan], frozen=True):
 
 def _statement(text: str, kind: Kind) -> str:
     """The statement with its placeholder; one without would carry the model's own answer into the verification."""
-    statement = PLACEHOLDER.sub("*placeholder*", text)
-    if kind not in YES_NO and "*placeholder*" not in statement:
+    statement = PLACEHOLDER.sub(HOLE, text)
+    if kind not in YES_NO and HOLE not in statement:
         raise ModelReplyError("its declarative_statement lacks the text *placeholder* where the answer goes")
     return str(line(statement, 4_000))
 

@@ -12,6 +12,9 @@ another.
 An example is what `user.j2` makes of its values, with the reply to that: so it always looks like the task. The
 examples of the question's kind follow the system text. Both are made once, without any value of a question.
 
+The folder `_paper` holds forms of the papers' prompts that differ from ours (`FORMS`), each a folder like a user's own:
+settings lay them over the bundled calls, and the user's files over them.
+
 Templates run in a sandbox. They can include what lies in the folder `shared`, by its name, and nothing else. Whatever
 an expression prints is one bounded line: text from a graph cannot leave the place that the template gives it.
 """
@@ -30,15 +33,19 @@ import jinja2.meta
 from fedkg.common.file_cache import FileCache
 from fedkg.common.one_line import line
 from fedkg.config.resources import folder, layers
+from fedkg.config.settings import SearchSettings
 from fedkg.core.question import Kind
 from fedkg.errors import PromptError
 from fedkg.reasoner.prompts.sandbox import sandbox
 from fedkg.reasoner.prompts.template import SHARED, PromptTemplate, compiled, stable
 from fedkg.reasoner.prompts.validation import read_examples, read_meta, read_schema, read_text
 
-__all__ = ["PromptLibrary", "load", "names", "variants", "vendors"]
+__all__ = ["FORMS", "PromptLibrary", "forms_of", "load", "names", "variants", "vendors"]
 
 NAME = re.compile(r"[a-z][a-z0-9_-]*")
+PAPER = "_paper"
+FORMS = ("exhaustive", "filled", "demonstrations")
+"""Forms of the papers' prompts, a folder each in PAPER; a later one lies over those before it."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
 NEEDED = ("system.j2", "user.j2", "schema.json", "meta.toml")
 _KIND = rf"(\.({'|'.join(KINDS)}))?"
@@ -46,18 +53,29 @@ FILE = re.compile(rf"(system|user){_KIND}(\.{NAME.pattern})?\.j2|schema{_KIND}\.
 HOLDS = f"a prompt folder holds {', '.join(NEEDED)} and may hold examples.toml, system.KIND.j2, user.VENDOR.j2, …"
 # what reads as a template, a schema or a table; notes and an editor's copies are passed over
 ENDINGS = (".j2", ".jinja", ".jinja2", ".json", ".toml")
-LOADED: FileCache[tuple[str, str, str, Kind | None], PromptTemplate] = FileCache()
+LOADED: FileCache[tuple[str, str, str, Kind | None, tuple[str, ...]], PromptTemplate] = FileCache()
+
+
+def forms_of(search: SearchSettings) -> tuple[str, ...]:
+    """The forms of the papers' prompts that the settings switch on."""
+    chosen = {
+        "exhaustive": search.exhaustive,
+        "filled": search.statement == "filled",
+        "demonstrations": search.demonstrations,
+    }
+    return tuple(form for form in FORMS if chosen[form])
 
 
 class PromptLibrary:
     """The templates of one vendor and one user's folder, each read once, when it is first asked for.
 
-    With a folder of the user's own all are read at once: a file that cannot be used is said before anything is asked.
-    Raises PromptError.
+    `forms` are those of the papers that lie between the bundled calls and the user's folder (`forms_of`). With a folder
+    of the user's own all are read at once: a file that cannot be used is said before anything is asked. Raises
+    PromptError.
     """
 
-    def __init__(self, user_folder: str = "", vendor: str = "") -> None:
-        self._user_folder, self._vendor = user_folder, vendor
+    def __init__(self, user_folder: str = "", vendor: str = "", forms: tuple[str, ...] = ()) -> None:
+        self._user_folder, self._vendor, self._forms = user_folder, vendor, forms
         self._known: dict[tuple[str, Kind | None], PromptTemplate] = {}
         for call in names() if user_folder else ():
             for kind in (None, *variants(call, user_folder)):
@@ -66,7 +84,7 @@ class PromptLibrary:
     def get(self, call: str, kind: Kind | None = None) -> PromptTemplate:
         """The template of a call, for that kind of question. Raises PromptError."""
         if (call, kind) not in self._known:
-            self._known[call, kind] = load(call, self._user_folder, self._vendor, kind)
+            self._known[call, kind] = load(call, self._user_folder, self._vendor, kind, self._forms)
         return self._known[call, kind]
 
 
@@ -90,8 +108,12 @@ def _marks(call: str, user_folder: str) -> set[str]:
     return {mark for name in _files(call, user_folder) for mark in name.split(".")[1:-1]}
 
 
-def load(call: str, user_folder: str = "", vendor: str = "", kind: Kind | None = None) -> PromptTemplate:
-    """The template of a call: each file from the folder `user_folder` where that has it, else the bundled one.
+def load(
+    call: str, user_folder: str = "", vendor: str = "", kind: Kind | None = None, forms: tuple[str, ...] = ()
+) -> PromptTemplate:
+    """The template of a call: each file from the folder `user_folder` where that has it, else of the last of the forms.
+
+    What none of these has is the bundled file.
 
     Without `kind` it has the examples that are for all kinds. Raises PromptError, naming the file, where the call is
     unknown, a file malformed or empty, or would not be used, its schema lacks a key of the bundled one, or the system
@@ -99,21 +121,22 @@ def load(call: str, user_folder: str = "", vendor: str = "", kind: Kind | None =
     """
     if not NAME.fullmatch(call) or call == SHARED or (vendor and not NAME.fullmatch(vendor)):
         raise PromptError(f"not the name of a call and vendor: {line(call, 60)!r}, {line(vendor, 60)!r}")
-    folders = [place / part for place in _folders(user_folder) for part in (call, SHARED)]
-    template = LOADED.get((call, user_folder, vendor, kind), folders, lambda: _made(call, user_folder, vendor, kind))
+    folders = [place / part for place in _folders(user_folder, forms) for part in (call, SHARED)]
+    key = call, user_folder, vendor, kind, forms
+    template = LOADED.get(key, folders, lambda: _made(call, user_folder, vendor, kind, forms))
     if user_folder:
         _check(Path(user_folder))
     return template
 
 
-def _made(call: str, user_folder: str, vendor: str, kind: Kind | None) -> PromptTemplate:
-    files = _files(call, user_folder)
+def _made(call: str, user_folder: str, vendor: str, kind: Kind | None, forms: tuple[str, ...]) -> PromptTemplate:
+    files = _files(call, user_folder, forms)
     system, user = (_chosen(files, part, ".j2", vendor, kind) for part in ("system", "user"))
     schema, meta, examples = _chosen(files, "schema", ".json", "", kind), files["meta.toml"], files.get("examples.toml")
     texts = {path: read_text(path) for path in (system, user, schema, meta, examples) if path}
     if empty := next((path for path in (system, user) if not texts[path].strip()), None):
         raise PromptError(f"{empty}: it is empty")
-    shared = _shared(user_folder)
+    shared = _shared(user_folder, forms)
     environment = sandbox(tuple(shared.items()))
     texts |= _included(environment, {path: texts[path] for path in (system, user)}, shared)
     return PromptTemplate(
@@ -128,11 +151,10 @@ def _made(call: str, user_folder: str, vendor: str, kind: Kind | None) -> Prompt
     )
 
 
-def _shared(user_folder: str) -> dict[Path, str]:
+def _shared(user_folder: str, forms: tuple[str, ...]) -> dict[Path, str]:
     """What templates may include; the user's own files take the place of the bundled ones of their names."""
-    parts = {
-        path.name: path for place in reversed(_folders(user_folder)) for path in sorted((place / SHARED).glob("*.j2"))
-    }
+    places = reversed(_folders(user_folder, forms))
+    parts = {path.name: path for place in places for path in sorted((place / SHARED).glob("*.j2"))}
     return {path: read_text(path) for path in parts.values()}
 
 
@@ -160,11 +182,11 @@ def _includes(environment: jinja2.Environment, text: str) -> tuple[str, ...]:
     return tuple(name or "?" for name in jinja2.meta.find_referenced_templates(environment.parse(text)))
 
 
-def _files(call: str, user_folder: str) -> dict[str, Path]:
+def _files(call: str, user_folder: str, forms: tuple[str, ...] = ()) -> dict[str, Path]:
     """The files of a call by name: the user's own take the place of the bundled ones. Raises PromptError."""
     if not (folder("prompts") / call).is_dir():
         raise PromptError(f"no prompt is called {call!r}", hint=f"known: {', '.join(names())}")
-    places = [place / call for place in reversed(_folders(user_folder))]
+    places = [place / call for place in reversed(_folders(user_folder, forms))]
     files = {path.name: path for place in places for path in sorted(place.glob("*")) if path.suffix in ENDINGS}
     for name, path in files.items():
         # a file under a mistaken name would silently not be used
@@ -191,9 +213,10 @@ def _named(part: Path, user_folder: Path) -> bool:
     return any(part.name in read_text(path) for path in user_folder.glob("*/*.j2") if path != part)
 
 
-def _folders(user_folder: str) -> list[Path]:
-    """The user's own folder before the bundled one. Raises PromptError where the user's is none."""
-    return layers("prompts", user_folder, PromptError, what="prompts")[::-1]
+def _folders(user_folder: str, forms: tuple[str, ...] = ()) -> list[Path]:
+    """The user's own folder before the forms and the bundled one. Raises PromptError where the user's is none."""
+    bundled, *own = layers("prompts", user_folder, PromptError, what="prompts")
+    return [*own, *(bundled / PAPER / form for form in reversed(forms)), bundled]
 
 
 def _chosen(files: Mapping[str, Path], part: str, suffix: str, vendor: str, kind: str | None) -> Path:

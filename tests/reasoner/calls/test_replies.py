@@ -25,7 +25,7 @@ from fedkg.reasoner.calls.plan import PlanCall
 from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
 from fedkg.reasoner.calls.relation_paths import RelationPathsCall
 from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
-from fedkg.reasoner.prompts.library import load, names
+from fedkg.reasoner.prompts.library import FORMS, load, names
 from fedkg.reasoner.prompts.template import values
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -184,11 +184,12 @@ READ: dict[str, Callable[[Any, dict[str, Any], Kind], dict[str, Any]]] = {
 }
 
 
+@pytest.mark.parametrize("forms", [(), FORMS])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("call", names())
-def test_the_examples_are_read_without_loss(call: str, kind: Kind) -> None:
+def test_the_examples_are_read_without_loss(call: str, kind: Kind, forms: tuple[str, ...]) -> None:
     """What a prompt shows as a good reply is one: the record made of it says all that the reply said."""
-    template = load(call, kind=kind)
+    template = load(call, kind=kind, forms=forms)
     for example in template.examples:
         reply = json.loads(example.reply)
         assert READ[call](reply, values(example.shown), kind) == reply

@@ -10,7 +10,7 @@ from fedkg.core.choice import PromptCandidate
 from fedkg.core.conversation import KnownEntity
 from fedkg.core.question import Kind, Match, Mention, Plan
 from fedkg.core.terms import Iri
-from fedkg.reasoner.prompts.library import load, names
+from fedkg.reasoner.prompts.library import FORMS, load, names
 from fedkg.reasoner.prompts.template import SHARED
 
 CALLS = names()
@@ -33,6 +33,8 @@ VALUES = {
     "kept": OFFERS[:1],
     "relations": OFFERS,
     "hypotheses": ("B", "C"),
+    "conclusions": ("A was born in B.", "A was born in C, D (+12)."),
+    "conclusion": "A was born in B.",
     "mentions": (Mention("A", (Match(Iri("http://x/a"), "A", 1.0, "a thing", type="city"),)),),
     "width": 2,
     "depth": 2,
@@ -58,6 +60,35 @@ def test_the_bundled_calls_load_and_render(call: str, kind: Kind | None) -> None
     assert template.meta.paper
     assert template.meta.returns
     assert re.fullmatch(r"\d+-[0-9a-f]{12}", template.version)
+
+
+@pytest.mark.parametrize("forms", [(form,) for form in FORMS] + [FORMS])
+@pytest.mark.parametrize(("call", "kind"), WORDINGS)
+def test_the_papers_forms_load_and_render(call: str, kind: Kind | None, forms: tuple[str, ...]) -> None:
+    """Alone and together; calls that a form says nothing of are the bundled ones, under their digest."""
+    template, bundled = load(call, kind=kind, forms=forms), load(call, kind=kind)
+    system, user = template.render(**VALUES)
+    assert not re.search(r"\{\{|\{%|\n\n\n", system + user)
+    own = any("_paper" in path.parts for path in template.files)
+    assert (template.version != bundled.version) == own
+    assert set(template.schema["required"]) == set(bundled.schema["required"])
+
+
+@pytest.mark.parametrize("call", ["plan", "beam", "deductive", "deducible", "adequacy", "answer"])
+@pytest.mark.parametrize("kind", ["entities", "literal"])
+def test_demonstrations_are_five(call: str, kind: Kind) -> None:
+    """As the paper has them with each call of fidelis (FiDeLiS v4, Table 1)."""
+    assert len(load(call, kind=kind, forms=("demonstrations",)).examples) == 5 > len(load(call, kind=kind).examples)
+
+
+@pytest.mark.parametrize("call", ["deductive", "deducible"])
+def test_a_filled_statement_stands_below_its_path(call: str) -> None:
+    """The statement with its placeholder is shown only where it has no place for an end."""
+    template = load(call, kind="entities", forms=("filled",))
+    _, user = template.render(**VALUES)
+    assert "\nConclusion: A was born in B.\n" in user.replace("   Conclusion", "Conclusion")
+    assert "*placeholder*" not in user + template.instructions
+    assert "Statement: " in template.render(**VALUES | {"conclusions": ("", ""), "conclusion": ""})[1]
 
 
 def test_the_bundled_calls_are_named() -> None:

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from fedkg.config.resources import folder
+from fedkg.config.settings import SearchSettings
 from fedkg.errors import PromptError
-from fedkg.reasoner.prompts.library import PromptLibrary, load, names, variants, vendors
+from fedkg.reasoner.prompts.library import PromptLibrary, forms_of, load, names, variants, vendors
 from fedkg.reasoner.prompts.template import SHARED, PromptTemplate
 from tests.support.prompt_folders import EXAMPLES, SCHEMA, SHOWING, write
 
@@ -95,6 +96,19 @@ def test_bundled_wordings_are_read_when_they_are_asked_for(monkeypatch: pytest.M
     assert read == []
     assert wordings.get("plan").version == wordings.get("plan").version == load("plan").version
     assert read == ["plan"]
+
+
+def test_the_users_own_files_lie_over_the_papers_forms(tmp_path: Path) -> None:
+    """A form takes the place of the bundled file, and what is the user's own that of the form's."""
+    (tmp_path / "plan").mkdir()
+    (tmp_path / "plan" / "examples.toml").write_text("examples = []")
+    search = SearchSettings(exhaustive=True, demonstrations=True)
+    plan = PromptLibrary(str(tmp_path), forms=forms_of(search)).get("plan")
+    assert plan.examples == ()
+    assert "exhaustive list" in plan.system
+    assert forms_of(search) == ("exhaustive", "demonstrations")
+    assert forms_of(SearchSettings()) == ()
+    assert forms_of(SearchSettings(statement="filled")) == ("filled",)
 
 
 def test_wordings_are_read_once_and_all_checked_at_first(tmp_path: Path) -> None:
