@@ -6,7 +6,7 @@ import pytest
 from click.testing import Result
 
 from fedkg.cli.main import main
-from fedkg.cli.options import SECTIONS, SectionedCommand
+from fedkg.cli.sections import SECTIONS, SectionedCommand
 
 Cli = Callable[..., Result]
 
