@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         Warned,
     )
     from fedkg.core.meter import Meter
+    from fedkg.core.operation import Computation, Condition, Deciding, SetChain
     from fedkg.core.path import Neighbourhood
     from fedkg.core.proof import AnswerValue, Path, PathEdge, Status
     from fedkg.core.question import Kind, Match, Plan
@@ -95,7 +96,10 @@ __all__ = [
     "ChatModel",
     "Checked",
     "Chosen",
+    "Computation",
+    "Condition",
     "Cost",
+    "Deciding",
     "Dialect",
     "DirectedRelation",
     "Direction",
@@ -150,6 +154,7 @@ __all__ = [
     "Session",
     "SessionClosedError",
     "SessionKeywords",
+    "SetChain",
     "Settings",
     "SettingsKeywords",
     "Similarity",
@@ -188,6 +193,7 @@ PLACES = {
         "Answered Chosen Event Fetched Judged Linked Planned Proposed Ranked Reached Scored Verified Warned"
     ),
     "fedkg.core.meter": "Meter",
+    "fedkg.core.operation": "Computation Condition Deciding SetChain",
     "fedkg.core.path": "Neighbourhood",
     "fedkg.core.proof": "AnswerValue Path PathEdge Status",
     "fedkg.core.question": "Kind Match Plan",

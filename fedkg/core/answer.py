@@ -10,6 +10,7 @@ from fedkg.common.notebook import display_module
 from fedkg.core import rendering
 from fedkg.core.caveat import Caveat
 from fedkg.core.encoding import decode, encode
+from fedkg.core.operation import Computation
 from fedkg.core.proof import AnswerValue, Path, PathEdge, Status
 from fedkg.core.question import JUDGED, Kind
 from fedkg.core.rendering import RenderedLine
@@ -37,6 +38,8 @@ class Answer(msgspec.Struct, frozen=True):
     `ledger` has the model's calls in their order; `options` are those that a choice was among. `caveats` are what the
     answer admits, each with what it is about. `confidence` is how likely the answers are right, in 0..1; None where the
     model gives none. `closest` is what a search came to that had too little of it to be an answer: the graph states it.
+    `operation` is what was computed over the ends of paths, `query` one SPARQL query that gives the same answers; empty
+    where none can.
     """
 
     question: str
@@ -55,6 +58,8 @@ class Answer(msgspec.Struct, frozen=True):
     caveats: tuple[Caveat, ...] = ()
     confidence: float | None = None
     closest: tuple[AnswerValue, ...] = ()
+    operation: Computation | None = None
+    query: str = ""
     version: Annotated[int, msgspec.Meta(ge=DOCUMENT_VERSION, le=DOCUMENT_VERSION)] = DOCUMENT_VERSION
 
     def unproven(self, identified: Callable[[Edge], bool] = _identifies_nothing) -> tuple[AnswerValue, ...]:
