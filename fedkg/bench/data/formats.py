@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from fedkg.bench.data.gold_facts import worded_facts
+from fedkg.bench.data.gold_operations import GoldOperation
 from fedkg.bench.data.questions import BenchmarkQuestion, Gold, Missing
 from fedkg.bench.data.rows import Row, array, lines
 from fedkg.common.plugins import Registry
@@ -45,7 +46,7 @@ class Format(msgspec.Struct, frozen=True):
 # ---- our own ----
 
 
-class Entity(msgspec.Struct, frozen=True):
+class Entity(msgspec.Struct, frozen=True, omit_defaults=True):
     """An entity, or a literal's value."""
 
     iri: str | None = None
@@ -71,6 +72,7 @@ class JsonLinesRow(msgspec.Struct, frozen=True):
     hops: int | None = None
     gold_path: tuple[tuple[str, str, str], ...] = ()
     unanswerable: Missing = ""
+    operation: GoldOperation | None = None
 
 
 def _plain(text: bytes, kind: Kind | None) -> BenchmarkQuestion:
@@ -80,7 +82,7 @@ def _plain(text: bytes, kind: Kind | None) -> BenchmarkQuestion:
     kind = row.kind or kind or ("choice" if row.options else "yesno" if verdict else None)
     if isinstance(row.options, dict):
         answers = tuple(Gold(row.options.get(answer.label, answer.label)) for answer in answers)
-    return checked_question(
+    question = checked_question(
         "" if row.id is None else str(row.id),
         row.question,
         answers,
@@ -91,6 +93,7 @@ def _plain(text: bytes, kind: Kind | None) -> BenchmarkQuestion:
         gold_path=row.gold_path,
         unanswerable=row.unanswerable,
     )
+    return msgspec.structs.replace(question, operation=row.operation)
 
 
 def _says(gold: Gold) -> bool:

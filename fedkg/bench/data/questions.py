@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from fedkg.bench.data.gold_operations import GoldOperation
 from fedkg.core.question import Kind
 
 __all__ = ["Bad", "BenchmarkQuestion", "Gold", "Missing", "WordedFact", "drawn", "written"]
@@ -39,7 +40,8 @@ class BenchmarkQuestion(msgspec.Struct, frozen=True):
     `kind` is None where the set leaves it open. `gold_path` are (subject, relation, object), walked from the first
     topic; `hops` is its length, 0 where it is not known. `gold_facts` are those that the answer rests on, in no order
     and in words. `supported` says whether all conditions of the question stand in the graph, None where that is not
-    known. `unanswerable` says what the graph lacks, where there is no gold answer on purpose.
+    known. `unanswerable` says what the graph lacks, where there is no gold answer on purpose. `operation` is what has
+    to be computed over the ends of paths, as the set states it; None where it states nothing.
     """
 
     id: str
@@ -53,6 +55,7 @@ class BenchmarkQuestion(msgspec.Struct, frozen=True):
     gold_facts: tuple[WordedFact, ...] = ()
     supported: bool | None = None
     unanswerable: Missing = ""
+    operation: GoldOperation | None = None
 
 
 class Bad(msgspec.Struct, frozen=True):
