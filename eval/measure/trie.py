@@ -22,7 +22,7 @@ from tokenizers import Tokenizer
 
 from eval.support.report import Report, options, require
 from fedkg.cache.disk import DiskStore
-from fedkg.llm.constrained import Matrix, decoded, numbered
+from fedkg.llm.constrained import Step, decoded, numbered
 from fedkg.llm.trie import Trie
 from fedkg.reasoner import path_format
 
@@ -120,10 +120,10 @@ def built(sequences: list[list[int]], folder: Path) -> dict[str, Any]:
     }
 
 
-def chance(seed: int) -> Callable[[Sequence[int], Sequence[int]], Matrix]:
+def chance(seed: int) -> Step:
     """A model whose log-probabilities are drawn."""
     draw = np.random.default_rng(seed)
-    return lambda places, _tokens: -draw.random((max(1, len(places)), VOCABULARY), dtype=np.float32)
+    return lambda places, _tokens: -draw.random((len(places), VOCABULARY), dtype=np.float32)
 
 
 def timed(work: Callable[[], T]) -> tuple[T, float]:

@@ -11,6 +11,7 @@ from fedkg.config.settings import (
     Decoding,
     Hypotheses,
     Lookahead,
+    PathScore,
     Scoring,
     StatementForm,
     Verifier,
@@ -90,6 +91,13 @@ search = all_of(
         type=int,
         metavar="N",
         help="Most hops of gcr (L, 2 unless given) and eperm (D, 3), within the depth.",
+    ),
+    option(
+        "Search",
+        "--path-score",
+        "search__path_score",
+        type=click.Choice(get_args(PathScore)),
+        help="What paths that hf:FOLDER writes are compared by; vocabulary is as GCR has it.",
     ),
     option("Search", "--top-paths", "search__top_paths", type=int, metavar="K", help="Paths that gcr answers from."),
     option(

@@ -14,6 +14,7 @@ from fedkg.config.settings import (
     Hypotheses,
     Lookahead,
     Mode,
+    PathScore,
     PrefixChoice,
     Scoring,
     SearchSettings,
@@ -90,6 +91,7 @@ class SettingsKeywords(TypedDict, total=False):
     door: ConstraintLevel | None
     hops: int | None
     top_paths: int | None
+    path_score: PathScore | None
     decoding: Decoding | None
     hypotheses: Hypotheses | None
     path_examples: int | None

@@ -5,7 +5,7 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 from fedkg.common.tokens import estimate
-from fedkg.config.settings import Tokens
+from fedkg.config.settings import PathScore, Tokens
 
 __all__ = ["Capability", "ChatModel", "Completion", "Constraint", "Message", "Request", "Token"]
 
@@ -39,15 +39,17 @@ class Message(msgspec.Struct, frozen=True):
 class Constraint(msgspec.Struct, frozen=True):
     """What a model may write, token by token: `start`, one of the texts, `end`.
 
-    It writes at most `most` of them, the likeliest first.
+    It writes at most `most` of them, the likeliest first by that `score` (`fedkg.llm.constrained`).
 
-    The reply lists the texts by their numbers, from 1: `{"picks": [3, 1]}`.
+    The reply lists the texts by their numbers, from 1, with what their scores are as probabilities:
+    `{"picks": [3, 1], "scores": [0.7, 0.2]}`.
     """
 
     texts: tuple[str, ...]
     most: int
     start: str = ""
     end: str = ""
+    score: PathScore = "trie"
 
 
 class Request(msgspec.Struct, frozen=True, omit_defaults=True):

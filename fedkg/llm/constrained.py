@@ -2,6 +2,12 @@
 
 It fails closed. Only tokens that follow in the trie are looked at, whatever their probability; where none follow the
 beam ends. The published code allows the whole vocabulary there, and paths that no graph has come out.
+
+A sequence is scored in one of two ways. `trie`, which is ours: the probability of each token is taken among the tokens
+with which the trie goes on, and that of the sequence is their product, so that all sequences together have 1 and a name
+that nothing else could stand for costs nothing. Tokens that are forced are not asked for; they are fed together with
+the next one that is not. `vocabulary`, as published: the mean log-probability of all tokens, as transformers' beam
+search has it; it prefers short paths and frequent names.
 """
 
 import heapq
@@ -11,24 +17,47 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fedkg.config.settings import PathScore
 from fedkg.llm.trie import Trie
 
-__all__ = ["Matrix", "Step", "decoded", "numbered"]
+__all__ = ["Matrix", "ScoredSequence", "Step", "decoded", "numbered"]
 
 Matrix = NDArray[np.float32]
 """Log-probabilities, shape (hypotheses, vocabulary)."""
-Step = Callable[[Sequence[int], Sequence[int]], Matrix]
-"""What follows hypotheses, each of which is one of the last call's by its place, with one more token.
+Logs = NDArray[np.float64]
+Step = Callable[[Sequence[int], Sequence[Sequence[int]]], Matrix]
+"""What follows hypotheses, each of which is one of the last call's by its place, with more tokens.
 
-The first call has no hypotheses: its one row is what follows the prompt.
+The first call has one hypothesis, which goes on from the prompt; its tokens may be none.
 """
 
 
+class ScoredSequence(NamedTuple):
+    """A sequence by its number, and the logarithm of its probability, or of the geometric mean of its tokens'."""
+
+    number: int
+    score: float
+
+
 class Hypothesis(NamedTuple):
-    """A beginning of a sequence, and the log-probability of its tokens in all."""
+    """A beginning of a sequence, and the log-probability of its tokens in all.
+
+    `place` is where the model has it, or one that it goes on from; of its tokens it has `read` so many.
+    """
 
     score: float
+    place: int
     tokens: tuple[int, ...]
+    read: int
+
+    def then(self, score: float, place: int, token: int) -> "Hypothesis":
+        """It with one more token, at a place that has all before that."""
+        return Hypothesis(score, place, (*self.tokens, token), len(self.tokens))
+
+    @property
+    def unread(self) -> tuple[int, ...]:
+        """The tokens that the model has not read."""
+        return self.tokens[self.read :]
 
 
 def numbered(sequences: Sequence[Sequence[int]]) -> Trie[int]:
@@ -40,25 +69,82 @@ def numbered(sequences: Sequence[Sequence[int]]) -> Trie[int]:
     return Trie.of((*sequence, -number) for number, sequence in enumerate(sequences, 1))
 
 
-def decoded(trie: Trie[int], step: Step, width: int) -> tuple[int, ...]:
-    """The numbers of `width` sequences of a `numbered` trie, or of all if there are fewer; the likeliest first.
+def decoded(trie: Trie[int], step: Step, width: int, score: PathScore = "trie") -> tuple[ScoredSequence, ...]:
+    """`width` sequences of a `numbered` trie, or all if there are fewer; the likeliest first.
 
-    `width` hypotheses are kept at a time, and those that are whole make room. They are compared by the mean
-    log-probability of their tokens, as beam search does it in transformers with its defaults, so that a longer path is
-    not the worse for it.
+    `width` hypotheses are kept at a time, and those that are whole make room. Of equally likely ones, such as those
+    with the same tokens, the first number comes first.
     """
-    live, following, whole = [Hypothesis(0.0, ())], step((), ()), []
+    whole = (_among_children if score == "trie" else _over_vocabulary)(trie, step, width)
+    return tuple(ScoredSequence(-number, score) for score, number in heapq.nlargest(width, whole))
+
+
+def _among_children(trie: Trie[int], step: Step, width: int) -> list[tuple[float, int]]:
+    """Whole sequences with their log-probabilities, each token's taken among those that the trie has in its place.
+
+    The hypotheses that are compared have been asked for equally often. Where a sequence is the beginning of another one
+    it is whole at no cost: marks at their ends keep sequences from being that.
+    """
+    live, whole = [Hypothesis(0.0, 0, (), 0)], list[tuple[float, int]]()
     while live:
-        grown = []
-        for place, hypothesis in enumerate(live):
-            children = trie.children(hypothesis.tokens)
-            whole += [(hypothesis.score / max(1, len(hypothesis.tokens)), child) for child in children if child < 0]
-            grown += [
-                (hypothesis.score + float(following[place, child]), -place, child) for child in children if child >= 0
-            ]
-        best = heapq.nlargest(width, grown)
-        places, tokens = [-place for _, place, _ in best], [token for _, _, token in best]
-        live = [Hypothesis(score, (*live[-place].tokens, token)) for score, place, token in best]
-        following = step(places, tokens) if live else following
-    # equally likely ones, such as those with the same tokens, stay in the order of their numbers
-    return tuple(-number for _, number in heapq.nlargest(width, whole))
+        open_, choices = [], []
+        for hypothesis in live:
+            forced, children = _forced(trie, hypothesis)
+            whole += [(hypothesis.score, child) for child in children if child < 0]
+            if tokens := [child for child in children if child >= 0]:
+                open_.append(forced)
+                choices.append(tokens)
+        least = heapq.nlargest(width, whole)[-1][0] if len(whole) >= width else -np.inf
+        kept = [place for place, hypothesis in enumerate(open_) if hypothesis.score >= least]
+        live, choices = [open_[place] for place in kept], [choices[place] for place in kept]
+        if live:
+            rows = step([one.place for one in live], [one.unread for one in live])
+            logs = [_shares(row[tokens]) for row, tokens in zip(rows, choices, strict=True)]
+            live = _likeliest(live, choices, logs, width)
+    return whole
+
+
+def _over_vocabulary(trie: Trie[int], step: Step, width: int) -> list[tuple[float, int]]:
+    """Whole sequences with the mean log-probability of their tokens over the whole vocabulary."""
+    live, whole = [Hypothesis(0.0, 0, (), 0)], list[tuple[float, int]]()
+    while live:
+        children = [trie.children(hypothesis.tokens) for hypothesis in live]
+        for hypothesis, following in zip(live, children, strict=True):
+            mean = hypothesis.score / max(1, len(hypothesis.tokens))
+            whole += [(mean, child) for child in following if child < 0]
+        choices = [[child for child in following if child >= 0] for following in children]
+        if not any(choices):
+            break
+        rows = step([one.place for one in live], [one.unread for one in live])
+        live = _likeliest(live, choices, [row[tokens] for row, tokens in zip(rows, choices, strict=True)], width)
+    return whole
+
+
+def _likeliest(
+    live: Sequence[Hypothesis], choices: Sequence[Sequence[int]], logs: Sequence[Matrix | Logs], width: int
+) -> list[Hypothesis]:
+    """The `width` likeliest hypotheses with one token more; of equal ones those of the first hypothesis."""
+    grown = [
+        (hypothesis.score + float(log), -place, token)
+        for place, hypothesis in enumerate(live)
+        for token, log in zip(choices[place], logs[place], strict=True)
+    ]
+    return [live[-place].then(score, -place, token) for score, place, token in heapq.nlargest(width, grown)]
+
+
+def _forced(trie: Trie[int], hypothesis: Hypothesis) -> tuple[Hypothesis, tuple[int, ...]]:
+    """The hypothesis with all tokens but for which there is no other, and what follows then."""
+    tokens = hypothesis.tokens
+    while len(children := trie.children(tokens)) == 1 and children[0] >= 0:
+        tokens = (*tokens, children[0])
+    return hypothesis._replace(tokens=tokens), children
+
+
+def _shares(logs: Matrix) -> Logs:
+    """The log-probabilities, made to be those of all that there is; all alike where they are no numbers."""
+    known = np.where(np.isnan(logs), -np.inf, logs).astype(np.float64)
+    top = known.max()
+    if not np.isfinite(top):
+        known, top = np.zeros_like(known), np.float64(0.0)
+    shares: Logs = known - top - np.log(np.exp(known - top).sum())
+    return shares

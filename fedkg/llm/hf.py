@@ -8,12 +8,13 @@ import asyncio
 import hashlib
 import importlib.util
 import json
+import math
 import re
 import threading
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -112,12 +113,14 @@ class HfModel:
         Tokens out are those that were looked at for it.
         """
         search = Beams(network, prompt, room, given_up)
-        numbers = decoded(self._trie(network, constraint), search, constraint.most)
-        return Completion(json.dumps({"picks": numbers}), len(prompt), search.tokens)
+        written = decoded(self._trie(network, constraint), search, constraint.most, constraint.score)
+        reply = {"picks": [one.number for one in written], "scores": [round(math.exp(one.score), 6) for one in written]}
+        return Completion(json.dumps(reply), len(prompt), search.tokens)
 
     def _trie(self, network: "Network", constraint: Constraint) -> Trie[int]:
         """The trie of the texts, from the store where one was made before of the same texts by the same tokenizer."""
-        key = f"{network.digest} {hashlib.sha256(msgspec.msgpack.encode(constraint)).hexdigest()}"
+        texts = (constraint.texts, constraint.start, constraint.end)
+        key = f"{network.digest} {hashlib.sha256(msgspec.msgpack.encode(texts)).hexdigest()}"
         kept = self._store().get_many(NAMESPACE, [key]).get(key)
         trie = Trie.from_bytes(kept) if kept else None
         if trie is None or len(trie) != len(constraint.texts):
@@ -141,12 +144,12 @@ class Network:
         import transformers  # noqa: PLC0415  # the same
 
         self._torch: Any = torch
-        self._tokenizer, self._model = _loaded(folder)
+        self.tokenizer, self.model = _loaded(folder)
         self.digest = f"{transformers.__version__} {_digest(folder, *TOKENIZING)}"
-        marks = {*self._tokenizer.all_special_tokens, *self._tokenizer.get_added_vocab()}
+        marks = {*self.tokenizer.all_special_tokens, *self.tokenizer.get_added_vocab()}
         listed = sorted(filter(str.strip, marks), key=len, reverse=True)
         self._marks = re.compile("|".join(map(re.escape, listed)) or "(?!)")
-        self._ends = _ends(self._model, self._tokenizer)
+        self._ends = _ends(self.model, self.tokenizer)
 
     def plain(self, text: str) -> str:
         """The text without anything that the tokenizer takes for a mark, such as the end of a turn.
@@ -161,18 +164,18 @@ class Network:
     def prompt(self, messages: Sequence[Message]) -> list[int]:
         """The tokens of the messages: by the tokenizer's chat template, or one below the other where it has none."""
         turns = [{"role": message.role, "content": self.plain(message.content)} for message in messages]
-        if not self._tokenizer.chat_template:
-            return list(self._tokenizer("\n\n".join(turn["content"] for turn in turns))["input_ids"])
-        text = self._tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+        if not self.tokenizer.chat_template:
+            return list(self.tokenizer("\n\n".join(turn["content"] for turn in turns))["input_ids"])
+        text = self.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
         return self.tokens([text])[0]
 
     def tokens(self, texts: list[str]) -> list[list[int]]:
         """The tokens of each text, with nothing before and behind them."""
-        return list(self._tokenizer(texts, add_special_tokens=False)["input_ids"]) if texts else []
+        return list(self.tokenizer(texts, add_special_tokens=False)["input_ids"]) if texts else []
 
     def text(self, tokens: Sequence[int]) -> str:
         """The text of a reply's tokens."""
-        return str(self._tokenizer.decode(tokens, skip_special_tokens=True))
+        return str(self.tokenizer.decode(tokens, skip_special_tokens=True))
 
     def cut(self, tokens: Sequence[int]) -> bool:
         """Whether a reply has no end of its own."""
@@ -186,7 +189,7 @@ class Network:
         drawn = {"temperature": request.temperature} if request.temperature else {}
         with torch.random.fork_rng(), torch.inference_mode():
             torch.manual_seed(request.sample)
-            made = self._model.generate(
+            made = self.model.generate(
                 rows,
                 attention_mask=torch.ones_like(rows),
                 max_new_tokens=most,
@@ -207,20 +210,52 @@ class Network:
 
     def rows(self, tokens: Sequence[Sequence[int]] | Sequence[int]) -> Any:
         """The numbers where the model is."""
-        return self._torch.tensor(tokens, device=self._model.device)
+        return self._torch.tensor(tokens, device=self.model.device)
 
-    def following(self, rows: Any, cache: Any) -> tuple[Matrix, Any]:
-        """What follows each row, and what was computed for it; `cache` is what was computed for that before it."""
-        with self._torch.inference_mode():
-            made = self._model(input_ids=rows, past_key_values=cache, use_cache=True)
-            logs = self._torch.log_softmax(made.logits[:, -1].float(), dim=-1)
-        return logs.cpu().numpy(), made.past_key_values
+    def following(self, rows: Sequence[Sequence[int]], seen: "Seen | None" = None) -> tuple[Matrix, "Seen"]:
+        """What follows each row of tokens, and what was computed for it; `seen` is that of the tokens before them.
+
+        Rows of several lengths are filled up at their ends, and that is hidden from what comes behind them.
+        """
+        torch, width = self._torch, max(map(len, rows))
+        lengths = self.rows([len(row) for row in rows])
+        columns = torch.arange(width, device=self.model.device)
+        mask = (columns < lengths[:, None]).long()
+        if seen is None:
+            seen = Seen(None, mask[:, :0], torch.zeros_like(lengths))
+        mask = torch.cat([seen.mask, mask], dim=1)
+        last, where = torch.unique(lengths - 1, return_inverse=True)
+        with torch.inference_mode():
+            made = self.model(
+                input_ids=self.rows([[*row, *[0] * (width - len(row))] for row in rows]),
+                attention_mask=mask,
+                position_ids=seen.lengths[:, None] + columns,
+                past_key_values=seen.cache,
+                use_cache=True,
+                logits_to_keep=last,
+            )
+            logits = made.logits[torch.arange(len(rows), device=where.device), where]
+            logs = torch.log_softmax(logits.float(), dim=-1)
+        return logs.cpu().numpy(), Seen(made.past_key_values, mask, seen.lengths + lengths)
 
     def _spelled(self, token: int, logits: Any, alternatives: int) -> Token:
         logs = self._torch.log_softmax(logits.float(), dim=-1)
         likely = [token, *logs.topk(min(alternatives, len(logs))).indices.tolist()]
-        texts = {self._tokenizer.decode([token]): float(logs[token]) for token in reversed(likely)}
-        return Token(self._tokenizer.decode([token]), texts)
+        texts = {self.tokenizer.decode([token]): float(logs[token]) for token in reversed(likely)}
+        return Token(self.tokenizer.decode([token]), texts)
+
+
+class Seen(NamedTuple):
+    """What a network has computed for rows of tokens: its cache, where in it tokens are, and how many of each row."""
+
+    cache: Any
+    mask: Any
+    lengths: Any
+
+    def chosen(self, places: Any) -> "Seen":
+        """That of the rows at these places, which may be named several times; the cache itself is changed."""
+        self.cache.reorder_cache(places)
+        return Seen(self.cache, self.mask[places], self.lengths[places])
 
 
 class Beams:
@@ -235,22 +270,21 @@ class Beams:
         self._prompt = prompt
         self._room = room
         self._given_up = given_up
-        self._cache: Any = None
+        self._seen: Seen | None = None
+        self._read = [0]
 
-    def __call__(self, places: Sequence[int], tokens: Sequence[int]) -> Matrix:
+    def __call__(self, places: Sequence[int], tokens: Sequence[Sequence[int]]) -> Matrix:
         """What follows these hypotheses."""
         if self._given_up.is_set():
             raise ModelReplyError("the paths are not waited for any more")
-        if self._cache is None:
-            rows = self._network.rows([self._prompt])
-        else:
-            self._room -= 1
-            if self._room < 1:
-                raise ModelContextError("a path is longer than what the model takes")
-            self._cache.reorder_cache(self._network.rows(places))
-            rows = self._network.rows([[token] for token in tokens])
-        self.tokens += len(tokens)
-        logs, self._cache = self._network.following(rows, self._cache)
+        seen = self._seen and self._seen.chosen(self._network.rows(places))
+        read = max(0, *(self._read[place] + len(more) for place, more in zip(places, tokens, strict=True)))
+        if read >= self._room:
+            raise ModelContextError("a path is longer than what the model takes")
+        self.tokens += max(1, sum(map(len, tokens)))
+        rows = tokens if seen else [[*self._prompt, *more] for more in tokens]
+        self._read = [self._read[place] + len(more) for place, more in zip(places, tokens, strict=True)]
+        logs, self._seen = self._network.following(rows, seen)
         return logs
 
 

@@ -54,7 +54,7 @@ def asked(text: str = "Who directed King Kong?", **further: Any) -> Request:
     return Request("choose", (Message("user", text),), {}, **further)
 
 
-async def picks(model: HfModel, texts: Sequence[str], most: int = 10, text: str = "Who?", **marks: str) -> list[int]:
+async def picks(model: HfModel, texts: Sequence[str], most: int = 10, text: str = "Who?", **marks: Any) -> list[int]:
     """The numbers of the texts that the model writes."""
     reply = await model.complete(asked(text, constraint=Constraint(tuple(texts), most, **marks)))
     numbers: list[int] = json.loads(reply.text)["picks"]
@@ -74,21 +74,40 @@ async def test_decodings_stay_in_their_tries(model: HfModel, *, every_case: bool
 
 
 async def test_paths_come_by_their_probability(model: HfModel, network: Network) -> None:
-    """What is kept of a beam from step to step changes nothing: computed as a whole, a path is as probable."""
-    numbers = await picks(model, PATHS, len(PATHS))
+    """As published: what is kept of a beam from step to step changes nothing, computed as a whole it is as probable."""
+    numbers = await picks(model, PATHS, len(PATHS), score="vocabulary")
     prompt = network.prompt([Message("user", "Who?")])
 
     def likely(text: str) -> float:
         """The mean log-probability of the text's tokens behind the prompt, without any cache."""
         tokens, parts = network.tokens([text])[0], []
         for place, token in enumerate(tokens):
-            following, _ = network.following(network.rows([prompt + tokens[:place]]), None)
+            following, _ = network.following([prompt + tokens[:place]])
             parts.append(float(following[0, token]))
         return sum(parts) / len(parts)
 
     scores = [likely(PATHS[number - 1]) for number in numbers]
     assert sorted(numbers) == [1, 2, 3, 4]
     assert all(a >= b - 1e-4 for a, b in itertools.pairwise(scores))
+
+
+async def test_probabilities_within_the_trie(model: HfModel, network: Network) -> None:
+    """Rows of several lengths, and what is fed in one go, change nothing: computed one by one they are the same."""
+    texts = [f"{path} </PATH>" for path in PATHS]
+    reply = json.loads((await model.complete(asked("Who?", constraint=Constraint(tuple(texts), 10)))).text)
+    rows, prompt = network.tokens(texts), network.prompt([Message("user", "Who?")])
+
+    def likely(tokens: list[int]) -> float:
+        """The product of the tokens' shares behind the prompt, without any cache."""
+        total = 1.0
+        for place, token in enumerate(tokens):
+            others = {row[place] for row in rows if row[:place] == tokens[:place]}
+            logs = network.following([prompt + tokens[:place]])[0][0]
+            total *= math.exp(logs[token]) / sum(math.exp(logs[other]) for other in others)
+        return total
+
+    assert reply["scores"] == pytest.approx([likely(rows[number - 1]) for number in reply["picks"]], abs=1e-4)
+    assert math.fsum(reply["scores"]) == pytest.approx(1, abs=1e-4)
 
 
 async def test_fewer_than_there_are(model: HfModel) -> None:
@@ -147,7 +166,7 @@ async def test_a_path_that_is_too_long(tiny: Path, store: MemoryStore) -> None:
     """Where prompt and path do not fit nothing is written."""
     small = HfModel(tiny, msgspec.structs.replace(CAN, context=20), lambda: store)
     with pytest.raises(ModelContextError, match="a path is longer"):
-        await picks(small, ["x" * 40])
+        await picks(small, ["x" * 40 + "y", "x" * 40 + "z"])
 
 
 async def test_a_reply_without_an_end(tiny: Path, tmp_path: Path, store: MemoryStore) -> None:
@@ -223,11 +242,11 @@ async def test_who_gives_up_stops_the_model(model: HfModel, monkeypatch: pytest.
     entered, asked_for = threading.Event(), []
     following = Network.following
 
-    def slow(self: Network, rows: Any, cache: Any) -> Any:
+    def slow(self: Network, rows: Any, seen: Any) -> Any:
         asked_for.append(1)
         entered.set()
         gone.wait(10)
-        return following(self, rows, cache)
+        return following(self, rows, seen)
 
     gone = threading.Event()
     monkeypatch.setattr(Network, "following", slow)

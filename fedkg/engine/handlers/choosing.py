@@ -78,7 +78,8 @@ async def decode(walk: RunningWalk, need: Decoding) -> Decoded | None:
         return None
     candidates = walk.walked(paths)
     try:
-        call = ReasoningPathsCall(context.question, context.plan, candidates, need.width)
+        score = context.search.path_score
+        call = ReasoningPathsCall(context.question, context.plan, candidates, need.width, score)
         choices = _offered(await reasoner.ask(call), len(candidates))
     except UNUSABLE as error:
         walk.warn(f"the paths are picked from hop to hop: {error}")

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from fedkg.config.settings import PathScore
 from fedkg.core.choice import Choice, PromptCandidate
 from fedkg.llm.base import Constraint, Message, Request
 from fedkg.reasoner import path_format
@@ -18,12 +19,16 @@ __all__ = ["ReasoningPathsCall"]
 
 
 class ReasoningPathsCall(PlannedCall[tuple[Choice, ...]], frozen=True):
-    """Asks for at most `width` of these whole paths, those that lead to the answer, the best first."""
+    """Asks for at most `width` of these whole paths, those that lead to the answer, the best first.
+
+    `score` is what they are compared by where the model writes them.
+    """
 
     name: ClassVar[str] = "reasoning-paths"
 
     paths: Sequence[PromptCandidate]
     width: int
+    score: PathScore = "trie"
 
     def values(self) -> dict[str, object]:
         """What the template is given."""
@@ -41,7 +46,7 @@ class ReasoningPathsCall(PlannedCall[tuple[Choice, ...]], frozen=True):
         """To write the paths, as a model was fine-tuned to, when it can write no others (GCR section 4.3, Eq. 6)."""
         topics = dict.fromkeys(path.start for path in self.paths)
         texts = tuple(path.text for path in self.paths)
-        constraint = Constraint(texts, self.width, path_format.START, path_format.END)
+        constraint = Constraint(texts, self.width, path_format.START, path_format.END, self.score)
         task = Message("user", path_format.prompt("gcr", self.question, topics))
         return Request(self.name, (task,), {}, constraint=constraint)
 
