@@ -1,0 +1,57 @@
+"""What the readings of operators share: masked topics, ordinals, forms of adjectives, nouns of quantity."""
+
+import re
+from collections.abc import Sequence
+
+from fedkg.reasoner.local.degrees import degrees
+
+__all__ = ["COMPARATIVES", "ORDINALS", "SUPERLATIVES", "masked", "named", "numbered", "quantity", "tidy"]
+
+ORDER = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+ORDINALS = "|".join((*ORDER, r"2nd", "3rd", r"[4-9]th", "10th"))
+"""Which after the first one; "last but one" is not read."""
+
+
+def _forms(*endings: str) -> str:
+    """The forms of adjectives with these endings, as alternatives of a pattern."""
+    return "|".join(sorted((form for form in degrees().forms if form.endswith(endings)), key=len, reverse=True))
+
+
+SUPERLATIVES = _forms("est", "first", "last")
+COMPARATIVES = _forms("er")
+
+
+def masked(question: str, names: Sequence[str]) -> str:
+    """The question in one line without its mark, with ⟦n⟧ in place of the n-th name, from 0; longer names first."""
+    text = " ".join(question.replace("’", "'").split()).rstrip("?!. ")
+    for place in sorted(range(min(10, len(names))), key=lambda place: -len(names[place])):
+        name = re.escape(names[place].replace("’", "'").strip())
+        text = re.sub(rf"(?<![\w⟦]){name}(?![\w⟧])", f"⟦{place}⟧", text, flags=re.IGNORECASE)
+    return text
+
+
+def named(text: str, names: Sequence[str]) -> str:
+    """The text with the names again."""
+    return re.sub(r"⟦(\d)⟧", lambda match: names[int(match.group(1))], text)
+
+
+def numbered(ordinal: str | None) -> int:
+    """The rank that an ordinal says; 1 for none."""
+    if not ordinal:
+        return 1
+    return ORDER.index(ordinal.lower()) + 2 if ordinal.lower() in ORDER else int(ordinal[:-2])
+
+
+def quantity(noun: str) -> tuple[str, ...]:
+    """The relations that hold what a noun of quantity names; one that no list has may be a relation's own name."""
+    text = re.sub(r"\babove sea level\b", "", noun, flags=re.IGNORECASE).strip().lower()
+    text = re.sub(r"^(?:by|in|in terms of) ", "", text)
+    return degrees().quantities.get(text) or ((text,) if text else ())
+
+
+def tidy(text: str) -> str:
+    """The text without the spaces, commas and small words that a cut leaves at its end."""
+    text = " ".join(text.split()).replace(" ,", ",").replace(" '", "'")
+    return re.sub(
+        r"(?:[ ,]|\b(?:and|but|that|which|who|is|are|was|were|with)\b)+$", "", text, flags=re.IGNORECASE
+    ).strip()
