@@ -34,7 +34,7 @@ class _Named(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     making: str = ""
 
 
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _DegreeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     degree: tuple[_Degree, ...]
     event: tuple[_Named, ...]
     quantity: tuple[_Named, ...]
@@ -70,7 +70,7 @@ class Degrees(msgspec.Struct, frozen=True):
 def degrees() -> Degrees:
     """The lists of `degrees.toml`."""
     text = files("fedkg.reasoner.local").joinpath("degrees.toml").read_text(encoding="utf-8")
-    file = msgspec.convert(tomllib.loads(text), _File)
+    file = msgspec.convert(tomllib.loads(text), _DegreeFile)
     forms: dict[str, list[tuple[frozenset[str], Measure]]] = {}
     for degree in file.degree:
         nouns = frozenset(degree.of.split())
