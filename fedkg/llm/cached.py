@@ -65,7 +65,9 @@ class CachedModel:
 
     def _key(self, request: Request) -> str:
         can = self.capability
-        asked = _json((request, can.structured, can.system, can.output))
+        # a whole reply does not depend on how long it might have been, and one that was cut is not kept
+        unbound = msgspec.structs.replace(request, most=0)
+        asked = _json((unbound, can.structured, can.system, can.output))
         return f"{self.name} {hashlib.sha256(asked).hexdigest()}"
 
 

@@ -23,7 +23,7 @@ from fedkg.common import hf_loading
 from fedkg.errors import MissingExtraError, ModelContextError, ModelNameError, ModelReplyError
 from fedkg.llm.base import Capability, Completion, Constraint, Message, Request, Token
 from fedkg.llm.constrained import Matrix, decoded, numbered
-from fedkg.llm.sdk import CUT, headed
+from fedkg.llm.sdk import CUT, RUNS_ON, THOUGHT, headed
 from fedkg.llm.trie import Trie
 
 __all__ = ["NAMESPACE", "VENDOR", "HfModel", "check", "context", "named"]
@@ -98,9 +98,14 @@ class HfModel:
     def _generated(
         self, network: "Network", prompt: list[int], most: int, request: Request, given_up: threading.Event
     ) -> Completion:
-        tokens, spelled = network.generate(prompt, most, request, given_up)
+        bound = most if self.capability.thinks or not request.most else min(request.most, most)
+        tokens, spelled = network.generate(prompt, bound, request, given_up)
+        if bound < most and network.cut(tokens) and network.text(tokens).lstrip().startswith(THOUGHT):
+            bound = most
+            tokens, spelled = network.generate(prompt, bound, request, given_up)
         if network.cut(tokens):
-            fault = ModelReplyError(f"{self.name}: the reply was cut (length)", asked=request.call, hint=CUT)
+            hint = RUNS_ON if bound < most else CUT
+            fault = ModelReplyError(f"{self.name}: the reply was cut (length)", asked=request.call, hint=hint)
             fault.tokens_in, fault.tokens_out = len(prompt), len(tokens)
             raise fault
         return Completion(network.text(tokens), len(prompt), len(tokens), spelled=spelled)

@@ -38,10 +38,12 @@ class OpenAIUsage(msgspec.Struct):
 
 
 class OpenAIMessage(msgspec.Struct):
-    """The message of a choice."""
+    """The message of a choice; what the model thought goes by one of two names, and is not read."""
 
     content: str | None = None
     refusal: str | None = None
+    reasoning_content: Any = None
+    reasoning: Any = None
 
 
 class TokenLikelihood(msgspec.Struct):
@@ -116,7 +118,7 @@ class OpenAIModel(WireModel):
             "model": self._model,
             "messages": [{"role": message.role, "content": message.content} for message in self._messages(request)],
             # OpenAI's reasoning models refuse the old name, servers elsewhere do not all know the new one
-            "max_tokens" if self._elsewhere else "max_completion_tokens": can.output,
+            "max_tokens" if self._elsewhere else "max_completion_tokens": self._most(request),
         }
         if request.temperature or not request.sample:
             sent["temperature"] = request.temperature or 0
@@ -142,6 +144,11 @@ class OpenAIModel(WireModel):
             written=read.cache_write_tokens or 0,
             spelled=_spelled(reply.choices[0].logprobs) if reply.choices else (),
         )
+
+    def _thought(self, reply: OpenAIReply, completion: Completion) -> bool:
+        messages = [choice.message for choice in reply.choices[:1]]
+        aloud = any(message.reasoning_content or message.reasoning for message in messages)
+        return aloud or super()._thought(reply, completion)
 
     def _fault(self, reply: OpenAIReply, asked: str) -> ModelError | None:
         if not reply.choices:

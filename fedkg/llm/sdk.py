@@ -37,7 +37,7 @@ from fedkg.errors import (
 from fedkg.llm import capability, sdk_errors
 from fedkg.llm.base import Capability, Completion, Message, Request
 
-__all__ = ["CUT", "MODEL_KEY", "Count", "Vendor", "WireModel", "headed", "shown"]
+__all__ = ["CUT", "MODEL_KEY", "RUNS_ON", "THOUGHT", "Count", "Vendor", "WireModel", "headed", "shown"]
 
 TIMEOUT = 120.0  # seconds for one try
 TRIES = 3
@@ -46,6 +46,9 @@ CONCURRENCY = 4  # requests to one model at once, where nothing else is set: mor
 MODEL_KEY = "FEDKG_MODEL_KEY"
 """The variable of the key for a server that is named by @URL: the vendor's own key goes to the vendor alone."""
 CUT = "raise `output` in your capabilities.toml, or use a model that writes less"
+RUNS_ON = "the model writes on beyond what such a reply can need: a stronger one does not"
+THOUGHT = "<think>"
+"""How the reply of a model begins that thinks aloud."""
 URL = re.compile(r"https?://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:(?P<port>\d{1,5}))?(/[\x21\x22\x24-\x3e\x40-\x7e]*)?")
 PORTS = 65_536
 NOT_FOUND = 404
@@ -175,6 +178,7 @@ class WireModel(ABC):
         self._model, self._elsewhere, self._timeout = model, "@" in self.name, timeout
         self._variable = variable
         self._left_out: set[str] = set()
+        self._thinks = self.capability.thinks
         self._slots = PerLoop(lambda: asyncio.Semaphore(concurrency))
         make = partial(_client, self.vendor, self.name, self._key, base_url, timeout, bare=variable == MODEL_KEY)
         self._clients = PerLoop(partial(_kept_open, make, [make()]))
@@ -241,17 +245,47 @@ class WireModel(ABC):
     def _messages(self, request: Request) -> Sequence[Message]:
         return request.messages if self.capability.system else headed(request.messages)
 
+    def _most(self, request: Request) -> int:
+        """Tokens that the reply may have: what its call can need; all of `output` of a model that thinks first."""
+        whole = self.capability.output
+        return whole if self._thinks or not request.most else min(request.most, whole)
+
+    def _thought(self, reply: Any, completion: Completion) -> bool:  # wires have signs of their own
+        """Whether the model thought before it replied."""
+        return completion.reasoning > 0 or completion.text.lstrip().startswith(THOUGHT)
+
     async def _once(self, request: Request, asked: str) -> Completion:
+        most = self._most(request)
         async with self._slots.here():
             with self.vendor.mapped(asked, self._key, self._variable):
                 body = await self._send(request)
         reply = self._decoded(body, asked)
         completion = self._completion(reply)
+        self._thinks = self._thinks or self._thought(reply, completion)
         if fault := self._fault(reply, asked):
             paid = completion.counted(request)
             fault.tokens_in, fault.tokens_out = paid.tokens_in, paid.tokens_out
+            if fault.hint == CUT and most < self.capability.output:
+                return await self._thinking(request, fault, asked)
             raise fault
         return completion
+
+    async def _thinking(self, request: Request, cut: ModelError, asked: str) -> Completion:
+        """The reply of a model whose thoughts took the tokens of its reply, with what both cost.
+
+        Raises the fault `cut` of a model that does not think: it ran on.
+        """
+        if not self._thinks:
+            cut.hint = RUNS_ON
+            raise cut
+        log.debug("%s thinks before it replies: asked again with all of its output", self.name)
+        try:
+            whole = await self._once(request, asked)
+        except ModelError as error:
+            error.tokens_in, error.tokens_out = error.tokens_in + cut.tokens_in, error.tokens_out + cut.tokens_out
+            raise
+        tokens = {"tokens_in": whole.tokens_in + cut.tokens_in, "tokens_out": whole.tokens_out + cut.tokens_out}
+        return msgspec.structs.replace(whole, **tokens)
 
     async def _send(self, request: Request) -> bytes:
         """The body of a reply with a good status; what the service does not know is left out of a further request."""

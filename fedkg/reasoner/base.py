@@ -61,6 +61,13 @@ class Call(msgspec.Struct, Generic[Reply_co], frozen=True):
         """The template as this call needs it."""
         return template
 
+    def lengths(self, shown: int) -> Mapping[str, int]:
+        """How long the lists and texts of the reply can sensibly be, by their keys (see `prompts.reply_length`).
+
+        `shown` candidates are shown, the first ones.
+        """
+        return {}
+
     def constrained(self) -> Request | None:
         """The request to a model whose tokens can be constrained to what is offered.
 

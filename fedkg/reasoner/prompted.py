@@ -20,6 +20,7 @@ from fedkg.llm.ledger import Ledger
 from fedkg.reasoner.base import Call
 from fedkg.reasoner.prompts.context_fit import fitted, room
 from fedkg.reasoner.prompts.library import PromptLibrary
+from fedkg.reasoner.prompts.reply_length import longest
 from fedkg.reasoner.prompts.template import PromptTemplate
 
 __all__ = ["CONSTRAINT_LIMITS", "PromptedModel", "constraint_levels"]
@@ -126,7 +127,8 @@ class PromptedModel:
         prompt = fitted(template, call.values(), room(self._model.capability))
         self.left_out += prompt.left_out
         task = [Message("system", prompt.system), Message("user", prompt.user)]
-        first = self._request(template, task, call)
+        most = longest(template.schema, call.lengths(len(prompt.shown)))
+        first = self._request(template, task, call, most)
         reply = await exchange.send(first)
         try:
             return call.read(reply, len(prompt.shown))
@@ -136,7 +138,7 @@ class PromptedModel:
             echoed = reply.text.encode("utf-8", "replace").decode("utf-8").strip()[:ECHO]
             echo = Message("assistant", echoed or "(nothing)")
             task += [echo, Message("user", REPAIR.format(fault=line(fault, 300)))]
-        repair = self._request(template, task, call)
+        repair = self._request(template, task, call, most)
         reply = await exchange.send(repair)
         try:
             return call.read(reply, len(prompt.shown))
@@ -147,10 +149,9 @@ class PromptedModel:
                 f"{self.name}: two unusable replies to `{call.name}`: {fault}", asked=call.name
             ) from fault
 
-    def _request(self, template: PromptTemplate, task: Sequence[Message], call: Call[object]) -> Request:
-        request = Request(
-            call.name, tuple(task), template.schema, template.version, call.sample_number, call.alternatives
-        )
+    def _request(self, template: PromptTemplate, task: Sequence[Message], call: Call[object], most: int) -> Request:
+        form = template.schema, template.version, call.sample_number, call.alternatives
+        request = Request(call.name, tuple(task), *form, most=most)
         return msgspec.structs.replace(request, temperature=self._temperature) if self._temperature else request
 
 

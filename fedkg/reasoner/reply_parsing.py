@@ -31,6 +31,7 @@ __all__ = [
     "extract",
     "fit",
     "flag",
+    "mean_ends",
     "numbers",
     "option",
     "picks",
@@ -200,6 +201,11 @@ def entries(listed: list[Any], kind: type[Entry], offered: Collection[int]) -> l
 def numbers(listed: list[Any], offered: Collection[int]) -> list[int]:
     """The listed numbers that were offered, each once; raises where something was listed and nothing fits."""
     return [int(entry.number) for entry in entries([{"number": item} for item in listed], Numbered, offered)]
+
+
+def mean_ends(offered: Sequence[PromptCandidate]) -> int:
+    """Ends of an offer in the mean, rounded up: so many entries a list of some of them has."""
+    return -(-sum(len(candidate.tails) for candidate in offered) // max(1, len(offered)))
 
 
 def checked(cited: Sequence[Cited], offered: Sequence[PromptCandidate]) -> tuple[int, ...]:

@@ -271,3 +271,9 @@ async def test_a_kept_reply_that_became_unusable_is_forgotten(store: MemoryStore
     with pytest.raises(ModelReplyError, match="two unusable"):
         await beam(model)
     assert ([pick.number for pick in await beam(model)], len(chat.asked)) == ([2], 1)
+
+
+async def test_how_long_a_reply_may_be_is_no_part_of_the_key(store: MemoryStore) -> None:
+    """A whole reply is the same whatever its bound was: what was kept before there were bounds is still found."""
+    await CachedModel(Priced(COST), store).complete(ASK)
+    assert (await CachedModel(Priced(), store).complete(msgspec.structs.replace(ASK, most=50))).replayed

@@ -347,3 +347,10 @@ def test_a_model_is_called_by_what_it_is(tiny: Path, tmp_path: Path) -> None:
     changed[-1] ^= 1
     weights.write_bytes(changed)
     assert hf.named(copy) != hf.named(tiny)
+
+
+async def test_a_reply_may_be_as_long_as_its_call_can_need(model: HfModel) -> None:
+    """What is longer is cut, and the hint says why; a model that thinks first has all of its output."""
+    with pytest.raises(ModelReplyError, match="cut") as caught:
+        await model.complete(asked("Tell me everything.", most=1))
+    assert (caught.value.tokens_out, "writes on" in caught.value.hint) == (1, True)

@@ -242,3 +242,21 @@ async def test_a_server_that_refuses_log_probabilities_is_not_asked_without_them
         await model.complete(Request("deducible", TURNS, SCHEMA, alternatives=5))
     await model.close()
     assert len(wire.asked) == 1
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": "<think> Hm", "role": "assistant"},
+        {"content": None, "reasoning_content": "Hm"},
+        {"content": "", "reasoning": "Hm"},
+    ],
+)
+async def test_servers_tell_thoughts_in_several_ways(wire: Any, message: dict[str, Any]) -> None:
+    """In the text itself, or beside it under one of two names: the reply is then asked for with all of the output."""
+    cut = {"choices": [{"message": message, "finish_reason": "length"}]}
+    wire.replies = [wire.said(cut), wire.said(BARE)]
+    model = connect("m", f"{wire.url}/v1", {})
+    await model.complete(Request("plan", TURNS, SCHEMA, most=9))
+    await model.close()
+    assert [asked.body["max_tokens"] for asked in wire.asked] == [9, model.capability.output]

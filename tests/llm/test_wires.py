@@ -481,3 +481,57 @@ async def test_numbers_of_no_offer_are_sent_back_once_and_never_end_in_none(
     assert [call.call for call in answer.ledger] == ["plan", "choose", "choose", "answer"]
     assert (answer.status, answer.answers) == ("not_found", ())
     assert [warning for warning in answer.warnings if "chosen by the retriever's ranking" in warning]
+
+
+LONG = Request("choose", MESSAGES, SCHEMA, most=50)
+
+
+async def bounded(vendor: Any, wire: Any, *replies: Any) -> Completion:
+    """The completion of a request whose reply can need 50 tokens."""
+    wire.replies = list(replies)
+    async with model(vendor, wire.url) as made:
+        return await made.complete(LONG)
+
+
+def unthinking(body: dict[str, Any]) -> dict[str, Any]:
+    """The reply of a model that did not think before it."""
+    usage = {
+        key: value
+        for key, value in body["usage"].items()
+        if not key.endswith(("output_tokens_details", "completion_tokens_details"))
+    }
+    if "content" in body:
+        return body | {"usage": usage, "content": [block for block in body["content"] if block["type"] == "text"]}
+    return body | {"usage": usage}
+
+
+def lengths(wire: Any) -> list[int]:
+    """The tokens that the replies to the requests might have."""
+    return [asked.body["max_tokens"] for asked in wire.asked]
+
+
+async def test_a_reply_may_be_as_long_as_its_call_can_need(vendor: Any, wire: Any) -> None:
+    """That goes out instead of all that the record allows; a reply beyond it is cut, and the hint says why."""
+    with pytest.raises(ModelReplyError, match="cut") as caught:
+        await bounded(vendor, wire, wire.said(unthinking(vendor.cut)))
+    assert lengths(wire) == [50]
+    assert "writes on" in caught.value.hint
+
+
+async def test_a_model_that_thinks_has_all_of_its_output(vendor: Any, wire: Any) -> None:
+    """A reply that thoughts left no room for is asked for again, with the tokens of both; further ones at once."""
+    wire.replies = [wire.said(vendor.cut), wire.said(vendor.reply('{"n": 1}'))]
+    async with model(vendor, wire.url) as made:
+        first = await made.complete(LONG)
+        await made.complete(LONG)
+        whole = made.capability.output
+    assert (first.text, first.tokens_in, first.tokens_out) == ('{"n": 1}', 200, 10)
+    assert lengths(wire) == [50, whole, whole]
+
+
+async def test_thoughts_that_do_not_end_are_a_cut_reply(vendor: Any, wire: Any) -> None:
+    """Then nothing is asked a third time, and what both replies cost is counted."""
+    with pytest.raises(ModelReplyError, match="cut") as caught:
+        await bounded(vendor, wire, wire.said(vendor.cut))
+    assert (len(wire.asked), caught.value.tokens_in, caught.value.tokens_out) == (2, 200, 10)
+    assert "output" in caught.value.hint

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from fedkg.common.tokens import estimate
 from fedkg.core.choice import Conclusion, PromptCandidate, PromptTopics
 from fedkg.core.question import JUDGED, Plan
 from fedkg.errors import ModelReplyError
@@ -17,6 +18,7 @@ from fedkg.reasoner.reply_parsing import (
     clause,
     entries,
     fit,
+    mean_ends,
     numbers,
     option,
     renamed,
@@ -60,6 +62,10 @@ class AnswerCall(PlannedCall[Conclusion], frozen=True):
         """An empty Conclusion where there is no path."""
         return None if self.paths else Conclusion()
 
+    def lengths(self, shown: int) -> Mapping[str, int]:
+        """Every path with all its ends."""
+        return _lengths(self.question, self.paths[:shown])
+
     def parse(self, reply: Mapping[str, object], shown: int) -> Conclusion:
         """The paths and ends that answer, or the verdict or option with its evidence.
 
@@ -100,6 +106,10 @@ class InductiveCall(PlannedCall[Conclusion], frozen=True):
         """An empty Conclusion where there is no path."""
         return None if self.paths else Conclusion()
 
+    def lengths(self, shown: int) -> Mapping[str, int]:
+        """Every path with all its ends."""
+        return _lengths(self.question, self.paths[:shown])
+
     def parse(self, reply: Mapping[str, object], shown: int) -> Conclusion:
         """The paths and ends that answer, weighed together, as of an AnswerCall."""
         return _conclusion(reply, self.plan, self.paths[:shown])
@@ -109,6 +119,10 @@ class InductiveCall(PlannedCall[Conclusion], frozen=True):
         """The call as a walk like that makes it."""
         paths = sketch.paths(sketch.kept, sketch.ends)
         return cls(sketch.question, sketch.plan, paths, [", ".join(sketch.ends[:HYPOTHESES])] * len(paths))
+
+
+def _lengths(question: str, paths: Sequence[PromptCandidate]) -> Mapping[str, int]:
+    return {"paths": len(paths), "ends": mean_ends(paths), "unproven": estimate(question)}
 
 
 def _conclusion(reply: object, plan: Plan, paths: Sequence[PromptCandidate]) -> Conclusion:

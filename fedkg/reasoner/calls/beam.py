@@ -29,6 +29,10 @@ class BeamCall(PlannedCall[tuple[Choice, ...]], frozen=True):
         """Nothing where nothing is offered."""
         return None if self.candidates else ()
 
+    def lengths(self, shown: int) -> Mapping[str, int]:
+        """Twice the steps that may be chosen: what is beyond is not read."""
+        return {"picks": min(shown, 2 * self.width)}
+
     def parse(self, reply: Mapping[str, object], shown: int) -> tuple[Choice, ...]:
         """The choices, the best first."""
         return chosen(reply, self.candidates[:shown], self.width)

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from fedkg.common.tokens import estimate
 from fedkg.core.choice import Decision, PromptCandidate, PromptTopics
 from fedkg.core.question import JUDGED
 from fedkg.errors import ModelReplyError
@@ -18,6 +19,7 @@ from fedkg.reasoner.reply_parsing import (
     clause,
     entries,
     fit,
+    mean_ends,
     numbers,
     option,
     verdict,
@@ -74,6 +76,11 @@ class ChooseCall(PlannedCall[Decision], frozen=True):
     def trivial(self) -> Decision | None:
         """Nothing where nothing is offered."""
         return None if self.candidates or self.kept else Decision()
+
+    def lengths(self, shown: int) -> Mapping[str, int]:
+        """Every offer with all its ends."""
+        offered = (*self.candidates[:shown], *self.kept)
+        return {"picks": len(offered), "ends": mean_ends(offered), "unproven": estimate(self.question)}
 
     def parse(self, reply: Mapping[str, object], shown: int) -> Decision:
         """The picks, the best first, and whether they decide; at most `width` where they do not."""

@@ -37,6 +37,10 @@ class DeductiveCall(PlannedCall[tuple[Verdict, ...]], frozen=True):
         """Nothing where there is no path."""
         return None if self.paths else ()
 
+    def lengths(self, shown: int) -> Mapping[str, int]:
+        """A verdict for each path."""
+        return {"verdicts": shown}
+
     def parse(self, reply: Mapping[str, object], shown: int) -> tuple[Verdict, ...]:
         """The verdicts, in the order of the paths that were shown; a path that the reply leaves out has failed both."""
         paths = self.paths[:shown]

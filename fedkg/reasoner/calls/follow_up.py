@@ -52,6 +52,10 @@ class FollowUpCall(Call[Reference], frozen=True):
         """The first message of a conversation refers to nothing."""
         return None if self.questions else Reference(alone=True)
 
+    def lengths(self, shown: int) -> Mapping[str, int]:
+        """Every entity and every word."""
+        return {"entities": len(self.entities), "words": len(self.words)}
+
     def parse(self, reply: Mapping[str, object], shown: int) -> Reference:
         """The numbers that were shown; others are dropped. Raises ModelReplyError where nothing is left."""
         read = fit(reply, FollowUpReply)

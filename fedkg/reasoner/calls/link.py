@@ -44,6 +44,10 @@ class LinkCall(Call[dict[str, int]], frozen=True):
         """Nothing where nothing is open."""
         return None if self.mentions else {}
 
+    def lengths(self, shown: int) -> Mapping[str, int]:
+        """A match for each mention."""
+        return {"links": shown}
+
     def parse(self, reply: Mapping[str, object], shown: int) -> dict[str, int]:
         """The matches by the mentions' texts; one that a mention does not have is left out."""
         mentions = self.mentions[:shown]

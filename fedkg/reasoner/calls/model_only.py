@@ -20,6 +20,8 @@ __all__ = ["ModelOnlyCall"]
 
 ANSWERS = 50
 """Most answers that are taken: far more than a sensible reply holds."""
+THOUGHTS, SENTENCES, LISTED = 1_000, 300, 400
+"""Tokens of a reply: of its reasoning in the style `cot`, in another one, and of its answers together."""
 
 
 class ModelOnlyReply(msgspec.Struct):
@@ -59,6 +61,10 @@ class ModelOnlyCall(Call[ModelOnlyAnswer], frozen=True):
     def adapted(self, template: "PromptTemplate") -> "PromptTemplate":
         """The template without its examples, unless these are what is wanted."""
         return template if self.style == "few-shot" else replace(template, examples=())
+
+    def lengths(self, shown: int) -> Mapping[str, int]:
+        """Some paragraphs of reasoning where the model is to think first, else some sentences; many answers."""
+        return {"reasoning": THOUGHTS if self.style == "cot" else SENTENCES, "answers": LISTED}
 
     def parse(self, reply: Mapping[str, object], shown: int) -> ModelOnlyAnswer:
         """The answer, by the kind of question; an empty one where the model does not know."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from fedkg.common.one_line import line
+from fedkg.common.tokens import estimate
 from fedkg.core.question import FEWEST_OPTIONS, MOST_OPTIONS, Kind, Plan
 from fedkg.errors import ModelReplyError
 from fedkg.reasoner.base import Call
@@ -20,6 +21,8 @@ __all__ = ["HOLE", "STATEMENT", "PlanCall"]
 
 # bounds on what a reply may bring in; all far above what a sensible reply holds
 KEYWORDS, STEPS, MENTIONS = 30, 12, 20
+KEYWORD_TOKENS, STEP_TOKENS, WORDING, LISTING = 60, 120, 40, 20
+"""Tokens beyond those of the question that keywords, steps, statement, and what is copied from it take together."""
 STATEMENT = "declarative_statement"
 """The key of the reply that verifiers alone need."""
 HOLE = "*placeholder*"
@@ -60,6 +63,12 @@ class PlanCall(Call[Plan], frozen=True):
     def values(self) -> dict[str, object]:
         """What the template is given."""
         return {"question": self.question, "kind": self.kind, "options": self.options}
+
+    def lengths(self, shown: int) -> Mapping[str, int]:
+        """Keywords and steps of a long question; what is copied from it is as long as it is."""
+        asked = estimate(" ".join([self.question, *self.options]))
+        texts = {"keywords": KEYWORD_TOKENS + asked, "planning_steps": STEP_TOKENS + 2 * asked}
+        return {**texts, STATEMENT: WORDING + 2 * asked, "mentions": LISTING + asked, "options": LISTING + asked}
 
     def adapted(self, template: "PromptTemplate") -> "PromptTemplate":
         """The template that asks for what is not known."""

@@ -42,6 +42,10 @@ class ReasoningPathsCall(PlannedCall[tuple[Choice, ...]], frozen=True):
         """The template whose schema lists the numbers of the paths."""
         return replace(template, schema=_listing(template.schema, [path.number for path in self.paths]))
 
+    def lengths(self, shown: int) -> Mapping[str, int]:
+        """Twice the paths that may be chosen: what is beyond is not read."""
+        return {"picks": min(shown, 2 * self.width)}
+
     def constrained(self) -> Request:
         """To write the paths, as a model was fine-tuned to, when it can write no others (GCR section 4.3, Eq. 6)."""
         topics = dict.fromkeys(path.start for path in self.paths)

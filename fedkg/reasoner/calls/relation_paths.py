@@ -50,6 +50,10 @@ class RelationPathsCall(PlannedCall[tuple[RelationPath, ...]], frozen=True):
         """Nothing where no relation is offered."""
         return None if self.relations else ()
 
+    def lengths(self, shown: int) -> Mapping[str, int]:
+        """Twice the chains that are asked for: what is beyond is not read."""
+        return {"plans": 2 * self.most, "relations": self.depth}
+
     def parse(self, reply: Mapping[str, object], shown: int) -> tuple[RelationPath, ...]:
         """The chains, the heaviest first.
 

@@ -45,6 +45,10 @@ class ScoreRelationsCall(PlannedCall[tuple[float, ...]], frozen=True):
         """Nothing where nothing is offered."""
         return None if self.candidates else ()
 
+    def lengths(self, shown: int) -> Mapping[str, int]:
+        """A score for each candidate."""
+        return {"scores": shown}
+
     def parse(self, reply: Mapping[str, object], shown: int) -> tuple[float, ...]:
         """A score for each candidate, in their order."""
         return _scores(reply, self.candidates, shown, "relation")
@@ -69,6 +73,10 @@ class ScoreEntitiesCall(PlannedCall[tuple[float, ...]], frozen=True):
     def trivial(self) -> tuple[float, ...] | None:
         """Nothing where nothing is offered."""
         return None if self.candidates else ()
+
+    def lengths(self, shown: int) -> Mapping[str, int]:
+        """A score for each candidate."""
+        return {"scores": shown}
 
     def parse(self, reply: Mapping[str, object], shown: int) -> tuple[float, ...]:
         """A score for each candidate, in their order."""
