@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from fedkg.core.terms import Blank, DirectedRelation, Direction, Edge, Iri, Literal, Qualifier, Term, Through
     from fedkg.core.usage import Gap, ModelCall, Usage
     from fedkg.display.walk_progress import NotebookProgress
-    from fedkg.embed.base import Embedder, Similarity
+    from fedkg.embed.base import Embedder, IndexedLabels, Similarity
     from fedkg.engine.conversation import FollowUp
     from fedkg.engine.documents import PathsDocument
     from fedkg.engine.estimate import Cost, Estimate
@@ -120,6 +120,7 @@ __all__ = [
     "HiddenEdges",
     "HostRegistry",
     "Identity",
+    "IndexedLabels",
     "InputError",
     "Iri",
     "Judged",
@@ -201,7 +202,7 @@ PLACES = {
     "fedkg.core.terms": "Blank DirectedRelation Direction Edge Iri Literal Qualifier Term Through",
     "fedkg.core.usage": "Gap ModelCall Usage",
     "fedkg.display.walk_progress": "NotebookProgress",
-    "fedkg.embed.base": "Embedder Similarity",
+    "fedkg.embed.base": "Embedder IndexedLabels Similarity",
     "fedkg.engine.conversation": "FollowUp",
     "fedkg.engine.documents": "PathsDocument",
     "fedkg.engine.estimate": "Cost Estimate",

@@ -27,7 +27,7 @@ from fedkg.core.path import Neighbourhood
 from fedkg.core.question import Kind, Match, check_options, check_question
 from fedkg.core.terms import Direction, Iri, Term
 from fedkg.core.usage import Usage
-from fedkg.embed.base import Similarity
+from fedkg.embed.base import IndexedLabels, NearestLabels, Similarity
 from fedkg.embed.label_search import LabelSearch
 from fedkg.engine import lookup
 from fedkg.engine.conversation import FollowUp, known_entities, understood
@@ -115,6 +115,7 @@ class Session(Lifecycle):
         self._services = Services(chosen_settings(specs, settings, {**named, **options}), parts)
         self._turns = PerLoop(partial(asyncio.Semaphore, AT_ONCE))
         self._account = account or Account(self.settings.total_budget)
+        self._indexed = False
         self._labels = LabelSearch(
             self.settings.cache_path / "labels" if self.settings.cache else None,
             offline=self.settings.mode == "offline",
@@ -217,6 +218,7 @@ class Session(Lifecycle):
             method=None if method else services.parts.method,
             retriever=services.parts.retriever,
             similar=self._alike,
+            top=self._top,
         )
         try:
             async with contextlib.aclosing(run.events()) as walk:
@@ -365,6 +367,30 @@ class Session(Lifecycle):
             lists = await concurrently(*(member.graph.labelled(limit) for member in members))
             return list(dict.fromkeys(entity for some in lists for entity in some))
 
+    @property
+    def indexed(self) -> bool:
+        """Whether this session has embedded the labels of the whole graph."""
+        return self._indexed
+
+    async def index(self, limit: int = 1_000_000) -> IndexedLabels:
+        """Embeds the labels of the whole graph: its relations, and of each endpoint at most `limit` entities.
+
+        What walks show is found by meaning without it; the retriever `global` needs it. It goes on from where it was
+        left. Raises EndpointError where an endpoint takes too long to list them, InputError as `entities` does and
+        where the similarity has no vectors, and what the embedder raises.
+        """
+        async with self._in_flight.one():
+            graph = await self.graph()
+            entities = await self.entities(limit)
+            lists = await concurrently(*(member.graph.relations(limit) for member in self._services.members))
+            relations = list(dict.fromkeys(relation for some in lists for relation in some))
+            labels = await graph.labels([*entities, *relations])
+            apart: dict[Term, str] = {relation: labels[relation] for relation in relations}
+            identity = self._services.graph_identity
+            added = await self._labels.embed(labels, apart, identity, self.similarity)
+            self._indexed = True
+            return IndexedLabels(len(labels) - len(apart), len(apart), added)
+
     async def hidden(self, entity: Iri, directions: Sequence[Direction] = ("out", "in")) -> list[HiddenEdges]:
         """How many edges of the entity each endpoint's profile hides; of no endpoint where that cannot be told."""
         async with self._in_flight.one():
@@ -421,6 +447,10 @@ class Session(Lifecycle):
     async def _alike(self, names: Sequence[str]) -> Mapping[str, list[Match]]:
         """The labels near to the names in meaning, among those that a search by meaning has embedded."""
         return await self._labels.named(names, self._services.graph_identity, self.similarity)
+
+    async def _top(self, text: str, m: int) -> NearestLabels:
+        """The entities and relations of the whole graph nearest to the text, after `index`."""
+        return await self._labels.top(text, m, self._services.graph_identity, self.similarity)
 
     def _with_notice(self, event: Event) -> Event:
         """The event; an answer that was found without the cache, because that fails, says so."""

@@ -26,6 +26,7 @@ COMMANDS = {
     "ask": ("fedkg.cli.ask:ask", "Answer a question, with a proof."),
     "chat": ("fedkg.cli.chat:chat", "Ask one question after the other."),
     "search": ("fedkg.cli.search:search", "Find entities by label or alias."),
+    "index": ("fedkg.cli.index:index", "Embed the labels of a whole graph."),
     "neighbours": ("fedkg.cli.neighbours:neighbours", "Show the edges of an entity."),
     "verify": ("fedkg.cli.verify:verify", "Ask for every edge of a saved answer again."),
     "serve": ("fedkg.cli.serve:serve", "Answer questions over HTTP."),

@@ -24,6 +24,7 @@ __all__ = [
     "as_json",
     "budget",
     "connection",
+    "embedder",
     "model",
     "option",
     "place",
@@ -137,6 +138,22 @@ connection = all_of(
 )
 """Which endpoints are asked, and how."""
 
+embedder = all_of(
+    option(
+        "Model",
+        "--embedder",
+        metavar="NAME",
+        help="auto, minilm, bm25, hashing, onnx:NAME, openai:MODEL, openai:MODEL@URL, st:NAME.",
+    ),
+    option(
+        "Model",
+        "--prefixes",
+        type=click.Choice(get_args(PrefixChoice)),
+        help="What stands before texts that are embedded: as E5 wants it, nothing, or by the model's name.",
+    ),
+)
+"""Who compares texts."""
+
 model = all_of(
     option(
         "Search",
@@ -182,18 +199,7 @@ model = all_of(
         default=None,
         help="Keep the model's replies and use them again; `eval` does, `ask` only where it is told to.",
     ),
-    option(
-        "Model",
-        "--embedder",
-        metavar="NAME",
-        help="auto, minilm, bm25, hashing, onnx:NAME, openai:MODEL, openai:MODEL@URL, st:NAME.",
-    ),
-    option(
-        "Model",
-        "--prefixes",
-        type=click.Choice(get_args(PrefixChoice)),
-        help="What stands before texts that are embedded: as E5 wants it, nothing, or by the model's name.",
-    ),
+    embedder,
     prompts_dir,
 )
 """Who plans, chooses and answers, and who compares texts."""

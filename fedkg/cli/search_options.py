@@ -53,7 +53,16 @@ search = all_of(
         "search__retriever",
         metavar="NAME",
         shell_complete=completion.retriever_names,
-        help="Who ranks candidates: path-rag, vanilla, kaping, tog (asks the model), or one of an installed package.",
+        help="Who ranks candidates: path-rag, vanilla, kaping, global (after `fedkg index`), tog (asks the model), "
+        "or one of an installed package.",
+    ),
+    option(
+        "Search",
+        "--top-m",
+        "search__top_m",
+        type=int,
+        metavar="M",
+        help="Entities and relations of the whole graph of which the retriever global makes candidates.",
     ),
     off("Search", "--no-keywords", "search__keywords", "Rank by the question instead of its keywords."),
     option(

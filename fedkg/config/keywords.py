@@ -73,6 +73,7 @@ class SettingsKeywords(TypedDict, total=False):
     alpha: float | None
     lookahead: Lookahead | None
     form: Form | None
+    top_m: int | None
     call_plan: Literal["fused", "paper"] | None
     show_all: int | None
     frontier: int | None

@@ -98,10 +98,11 @@ class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     is shown (None: 10 groups, or 30 pairs). alpha: weight of the next-hop lookahead (Eq. 2), 0 switches it off.
     lookahead: `bounded` to the best candidates where more are there than are offered, or `exact`: for all of them, with
     the edge straight back in N(e). form: candidates as relation `groups` or as (relation, entity) `pairs`. retriever:
-    who ranks them, Path-RAG or one to compare it with. call_plan: one `fused` call chooses, verifies and answers, or
-    the `paper`'s calls per beam and per verification. show_all: so many relation groups around known topics are shown
-    at once, without a plan before that (call plan `fused`; 0: a plan is always made). frontier: most entities expanded
-    at a hop, over all beams, so that a hop stays one batch. tails: most labels shown of one group.
+    who ranks them, Path-RAG or one to compare it with. top_m: the entities and the relations nearest to the keywords of
+    which the retriever `global` makes candidates. call_plan: one `fused` call chooses, verifies and answers, or the
+    `paper`'s calls per beam and per verification. show_all: so many relation groups around known topics are shown at
+    once, without a plan before that (call plan `fused`; 0: a plan is always made). frontier: most entities expanded at
+    a hop, over all beams, so that a hop stays one batch. tails: most labels shown of one group.
 
     verifier: what ends a search, `deductive` verification, which prunes as well, `adequacy` of all kept paths, or the
     model's own `log-probability` that the statement can be deduced; `none`: the last depth does. scoring: Path-RAG by
@@ -132,6 +133,7 @@ class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lookahead: Lookahead = "bounded"
     form: Form = "groups"
     retriever: str = "path-rag"
+    top_m: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 100
     call_plan: Literal["fused", "paper"] = "fused"
     show_all: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 40
     frontier: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 50

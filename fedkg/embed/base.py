@@ -3,10 +3,13 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Embedder", "Matrix", "Similarity", "unit_rows"]
+from fedkg.core.terms import Iri
+
+__all__ = ["Embedder", "IndexedLabels", "Matrix", "NearestLabels", "Similarity", "unit_rows"]
 
 Matrix = NDArray[np.float32]
 
@@ -40,6 +43,21 @@ class Similarity(Protocol):
     async def table(self, queries: Sequence[str], texts: Sequence[str]) -> Matrix:
         """Shape (len(queries), len(texts)): the scores of many queries in one go."""
         ...
+
+
+class IndexedLabels(msgspec.Struct, frozen=True):
+    """How many entities and relations of a graph have their labels embedded, and how many labels of them are new."""
+
+    entities: int
+    relations: int
+    new: int
+
+
+class NearestLabels(msgspec.Struct, frozen=True):
+    """The m entities and the m relations of a graph whose labels are nearest to a text: E_m and R_m."""
+
+    entities: frozenset[Iri]
+    relations: frozenset[Iri]
 
 
 def unit_rows(matrix: Matrix) -> Matrix:

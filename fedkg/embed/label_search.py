@@ -1,12 +1,19 @@
-"""Search by meaning among all labels that walks over one graph have shown, in this session and in earlier ones."""
+"""Search by meaning among all labels that walks over one graph have shown, in this session and in earlier ones.
+
+`embed` takes in the labels of a whole graph, as the paper does beforehand (FiDeLiS v4, section 3.1, Initialization);
+`top` are then its nearest entities and relations, E_m and R_m. An index of the relations alone tells which labels are
+theirs.
+"""
 
 import asyncio
+import itertools
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from fedkg.core.question import Match
-from fedkg.embed.base import Similarity
+from fedkg.core.terms import Term
+from fedkg.embed.base import NearestLabels, Similarity
 from fedkg.embed.label_index import LabelIndex
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.embed.shown_labels import ShownLabels, saved
@@ -32,14 +39,14 @@ class LabelSearch:
         self._folder = folder
         self._offline = offline
         self._index: LabelIndex | None = None
+        self._relations: LabelIndex | None = None
 
     async def nearest(self, text: str, limit: int, graph: str, similarity: Similarity) -> list[Match]:
         """At most `limit` entities and relations of that graph, the nearest in meaning first.
 
         Raises InputError where the similarity is lexical, and has no vectors.
         """
-        if not isinstance(similarity, LazySimilarity):
-            raise InputError(f"the embedder {similarity.name} has no vectors", hint="use --embedder minilm")
+        similarity = _with_vectors(similarity)
         folder = self._folder if graph else None
         index = self._index or LabelIndex(folder, graph, similarity, read_only=self._offline)
         self._index = index
@@ -70,6 +77,39 @@ class LabelSearch:
             log.info("no name was looked for by its meaning: %s", error)
             return {}
 
+    async def embed(
+        self, labels: Mapping[Term, str], relations: Mapping[Term, str], graph: str, similarity: Similarity
+    ) -> int:
+        """Embeds and keeps labels of a whole graph, those of its relations apart as well; returns how many are new.
+
+        Raises InputError where the similarity has no vectors, what the embedder raises, and CacheError.
+        """
+        index, own = self._indexes(graph, similarity)
+        added = await index.add({**labels, **relations})
+        await own.add(relations)
+        return added
+
+    async def top(self, text: str, m: int, graph: str, similarity: Similarity) -> NearestLabels:
+        """E_m and R_m of the text, among the labels that were embedded (Eq. 3 of FiDeLiS' first version).
+
+        Raises InputError where the similarity has no vectors, or no relation was embedded.
+        """
+        index, own = self._indexes(graph, similarity)
+        if not len(own):
+            hint = "`fedkg index`, with the same endpoints, embedder and cache, embeds them; or use another retriever"
+            raise InputError("the labels of these endpoints are not embedded", hint=hint)
+        known = {match.iri for match in await own.nearest(text, len(own))}
+        relations = [match.iri for match in await own.nearest(text, m)]
+        entities = (match.iri for match in await index.nearest(text, m + len(known)) if match.iri not in known)
+        return NearestLabels(frozenset(itertools.islice(entities, m)), frozenset(relations))
+
+    def _indexes(self, graph: str, similarity: Similarity) -> tuple[LabelIndex, LabelIndex]:
+        """The index of all labels, and that of the relations alone."""
+        folder, checked = self._folder if graph else None, _with_vectors(similarity)
+        self._index = self._index or LabelIndex(folder, graph, checked, read_only=self._offline)
+        self._relations = self._relations or LabelIndex(folder, f"{graph}\nrelations", checked, read_only=self._offline)
+        return self._index, self._relations
+
     def save(self, graph: str, similarity: Similarity) -> None:
         """Writes down what was shown, where that similarity can search it later; loads and embeds nothing."""
         if not (self._folder and graph and self.shown.all()) or self._offline:
@@ -91,3 +131,10 @@ class LabelSearch:
             except OfflineError as error:
                 log.info("labels of earlier sessions were not embedded: %s", error)
         await index.add(self.shown.all())
+
+
+def _with_vectors(similarity: Similarity) -> LazySimilarity:
+    """The similarity. Raises InputError for a lexical one."""
+    if not isinstance(similarity, LazySimilarity):
+        raise InputError(f"the embedder {similarity.name} has no vectors", hint="use --embedder minilm")
+    return similarity

@@ -44,7 +44,7 @@ from fedkg.llm.ledger import Ledger
 from fedkg.methods import registry
 from fedkg.methods.base import Method, SearchResult, Task
 from fedkg.reasoner.base import ReasoningModel
-from fedkg.retrieval.base import Retriever
+from fedkg.retrieval.base import GlobalSearch, Retriever
 
 __all__ = ["QuestionRun"]
 
@@ -64,7 +64,8 @@ class QuestionRun:
     """One question on its way to an answer. `cost` returns the session's usage so far; the run reports the difference.
 
     `ledger` is the one that the model's calls go into; the time of its account bounds that of the question. `method`
-    and `retriever` stand for those that the settings name. `similar` returns the labels near to names in meaning.
+    and `retriever` stand for those that the settings name. `similar` returns the labels near to names in meaning, `top`
+    those of the whole graph that are nearest to a text.
     """
 
     question: str
@@ -80,6 +81,7 @@ class QuestionRun:
     method: Method | None = field(default=None, kw_only=True)
     retriever: Retriever | None = field(default=None, kw_only=True)
     similar: Similar | None = field(default=None, kw_only=True)
+    top: GlobalSearch | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         """Sets up what the walk remembers. Raises QuestionError."""
@@ -148,6 +150,7 @@ class QuestionRun:
             self.retriever,
             self._prepared.named,
             tuple(dict.fromkeys(self._prepared.absent)),
+            self.top,
         )
 
     async def _walk(self, interpreter: Interpreter) -> AsyncGenerator[Event, None]:

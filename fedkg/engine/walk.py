@@ -21,7 +21,7 @@ from fedkg.engine.presentation import RelationKey
 from fedkg.graph.explored import ExploredGraph
 from fedkg.graph.hidden_edges import HiddenEdges
 from fedkg.reasoner.base import ReasoningModel
-from fedkg.retrieval.base import Retriever
+from fedkg.retrieval.base import GlobalSearch, Retriever
 
 __all__ = ["EXHAUSTIVE_WIDTH", "WalkContext", "WalkRecord", "widened"]
 
@@ -35,7 +35,7 @@ class WalkContext:
 
     `emit` takes the events of the walk, `usage` is what the question has cost so far. `retriever` stands for the one
     that the settings name. `given` are those of the topics that the caller named, `absent` are names that the graph
-    does not know.
+    does not know. `top` searches the labels of the whole graph.
     """
 
     question: str
@@ -50,6 +50,7 @@ class WalkContext:
     retriever: Retriever | None = None
     given: frozenset[Iri] = frozenset()
     absent: tuple[str, ...] = ()
+    top: GlobalSearch | None = None
 
 
 @dataclass

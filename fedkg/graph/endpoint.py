@@ -117,6 +117,11 @@ class SparqlGraph:
         rows = (await self._select.select(build.scan_labels(self.profile.shape.labels, limit), "labels")).rows
         return list(dict.fromkeys(term for row in rows if isinstance(term := row.get("e"), Iri) and term.queryable))
 
+    async def relations(self, limit: int) -> list[Iri]:
+        """At most `limit` relations of the graph, sorted. Raises EndpointError, also where it takes too long."""
+        rows = (await self._select.select(build.predicates(limit), "labels")).rows
+        return sorted({term for row in rows if isinstance(term := row.get("p"), Iri) and term.queryable})
+
     async def holds(self, edges: Sequence[Edge]) -> list[bool | None]:
         """Whether the endpoint still holds each edge; None for one that could not be asked for.
 

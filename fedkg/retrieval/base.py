@@ -9,16 +9,19 @@ import msgspec
 from fedkg.config.settings import Form, SearchSettings
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.terms import Term
-from fedkg.embed.base import Similarity
+from fedkg.embed.base import NearestLabels, Similarity
 from fedkg.graph.explored import ExploredGraph
 
-__all__ = ["Ranking", "RankingRequest", "RelationScorer", "RetrievalContext", "Retriever"]
+__all__ = ["GlobalSearch", "Ranking", "RankingRequest", "RelationScorer", "RetrievalContext", "Retriever"]
 
 RelationScorer = Callable[[Sequence[Step], Mapping[Term, str]], Awaitable[Sequence[float]]]
 """Has the language model score steps by their relations, in one call: a number in 0..1 for each, in their order.
 
 The labels are those that the call shows the steps with.
 """
+
+GlobalSearch = Callable[[str, int], Awaitable[NearestLabels]]
+"""The m entities and relations of the whole graph that are nearest to a text. Raises InputError where none are kept."""
 
 
 class Ranking(msgspec.Struct, frozen=True):
@@ -60,7 +63,8 @@ class RetrievalContext:
 
     `explored` is what was fetched so far, and fetches more. `similarity` compares texts. `query` makes K, the keywords
     in one string, once the topics' labels are known; `keywords` are those of a model's plan, one by one, none where no
-    model planned; `question` is the question as it was asked.
+    model planned; `question` is the question as it was asked. `top` returns the m entities and relations of the whole
+    graph that are nearest to a text; None where no labels can be searched.
     """
 
     explored: ExploredGraph
@@ -69,6 +73,7 @@ class RetrievalContext:
     search: SearchSettings
     question: str = ""
     keywords: tuple[str, ...] = ()
+    top: GlobalSearch | None = None
 
     async def labels(self, terms: Iterable[Term]) -> dict[Term, str]:
         """The label of each term, its own name where it has none; one batch for all. Raises EndpointError."""

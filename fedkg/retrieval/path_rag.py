@@ -44,12 +44,16 @@ class PathRag:
 
     async def rank(self, request: RankingRequest, context: RetrievalContext) -> Ranking:
         """All candidates over all paths, best first. Raises EndpointError."""
+        return await self.scored(next_steps(request, context), request, context)
+
+    async def scored(self, steps: Sequence[Step], request: RankingRequest, context: RetrievalContext) -> Ranking:
+        """These candidates, best first. Raises EndpointError."""
         search, limit = context.search, request.limit
         ours = search.path_rag == "keywords"
         keywords = context.keywords if ours else ()
         exact = search.lookahead == "exact" and search.alpha > 0 and not ours
         lookahead = request.lookahead and search.alpha > 0 and not exact
-        candidates = [dated_once(step) if ours else step for step in next_steps(request, context)]
+        candidates = [dated_once(step) if ours else step for step in steps]
         ahead = _fitting(candidates, search.frontier) if lookahead else _tails(candidates) if exact else ()
         (scored, labels), _ = await concurrently(
             score_alone(candidates, request.topics, context, keywords=keywords), context.explored.fetch(ahead)

@@ -9,6 +9,7 @@ from fedkg.retrieval.kaping import Kaping
 from fedkg.retrieval.model_scored import ModelScored
 from fedkg.retrieval.path_rag import PathRag
 from fedkg.retrieval.vanilla import Vanilla
+from fedkg.retrieval.whole_graph import WholeGraph
 
 __all__ = ["RETRIEVERS", "find", "name_of"]
 
@@ -17,6 +18,7 @@ RETRIEVERS: Mapping[str, Retriever] = {
     "vanilla": Vanilla(),
     "kaping": Kaping(),
     "tog": ModelScored(),
+    "global": WholeGraph(),
 }
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "named",
     "neighbours",
     "pairs",
+    "predicates",
     "room",
     "scan_labels",
     "spoken",
@@ -137,6 +138,11 @@ def scan_labels(shape: Labels, limit: int) -> str:
         for number, predicate in enumerate(shape.predicates)
     ]
     return f"SELECT * WHERE {{ {_union(branches)} }}"
+
+
+def predicates(limit: int) -> str:
+    """The relations that stand in the graph, at most so many: rows (p). Large endpoints may take too long for it."""
+    return f"SELECT DISTINCT ?p WHERE {{ ?s ?p ?o }} LIMIT {limit}"
 
 
 def subjects(limit: int, offset: int = 0) -> str:

@@ -193,3 +193,27 @@ def test_what_is_written_down_is_read_as_it_was(tmp_path: Path) -> None:
     read = saved(tmp_path, "g")
     assert [read[Iri("http://x/a")], read[Iri("http://x/b")]] == list(labels.values())[:2]
     assert (len(read), len(read[Iri("http://x/c")])) == (3, CLIP)
+
+
+async def test_a_whole_graph_is_embedded_beforehand(pets: Path, tmp_path: Path) -> None:
+    """Entities and relations are told apart; a later session embeds nothing anew, and one over no index is told how."""
+    folder = str(tmp_path / "own")
+    options: dict[str, Any] = {"cache_dir": folder, "retriever": "global", "top_m": 2}
+    async with Session(pets, similarity=hashing(), **options) as session:
+        with pytest.raises(InputError, match="not embedded"):
+            await ask_about_pets(session)
+        made = await session.index()
+        assert (made.entities, made.new) == (2, made.entities + made.relations)
+    similarity = hashing()
+    async with Session(pets, similarity=similarity, **options) as session:
+        assert (await session.index()).new == 0
+        nearest = await session._top("has pet Rex", 1)
+        assert [*nearest.entities, *nearest.relations] == [Iri("http://x/rex"), Iri("http://x/has_pet")]
+        assert await ask_about_pets(session) == ["Rex"]
+
+
+async def test_a_lexical_similarity_embeds_no_graph() -> None:
+    """It has no vectors."""
+    async with session_of("sample") as lexical:
+        with pytest.raises(InputError, match="no vectors"):
+            await lexical.index()

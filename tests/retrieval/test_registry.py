@@ -9,10 +9,10 @@ from fedkg.retrieval.base import Retriever
 
 @pytest.mark.parametrize("name", registry.RETRIEVERS)
 def test_each_name_is_a_retriever(name: str) -> None:
-    """Only Path-RAG looks ahead, and only ToG's asks the model; the estimate of a question's cost counts on that."""
+    """Only Path-RAG looks ahead, over a whole graph too, and only ToG's asks the model: estimates count on that."""
     retriever = registry.find(name)
     assert isinstance(retriever, Retriever)
-    assert (retriever.looks_ahead, retriever.asks_model) == (name == "path-rag", name == "tog")
+    assert (retriever.looks_ahead, retriever.asks_model) == (name in {"path-rag", "global"}, name == "tog")
 
 
 def test_an_unknown_name_is_a_settings_error() -> None:

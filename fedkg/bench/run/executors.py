@@ -63,6 +63,7 @@ async def together(
     """
     if session.method.graph:
         await session.graph()
+    await embedded(session)
 
     async def ask(question: BenchmarkQuestion) -> QuestionRecord | None:
         return None if session.spent else await asked(session, work, question)
@@ -70,6 +71,16 @@ async def together(
     async with aclosing(flowing(ask, questions, width)) as records:
         async for record in records:
             yield record
+
+
+async def embedded(session: Session) -> None:
+    """Embeds the whole graph once, where the session's retriever makes its candidates of what is nearest in it.
+
+    Raises EndpointError where an endpoint takes too long to list what it holds.
+    """
+    search = session.settings.search
+    if search.retriever == "global" and not session.indexed:
+        await session.index()
 
 
 async def flowing(

@@ -64,7 +64,7 @@ class RunningWalk:
         topics = {(match.mention or match.label).casefold() for match in self.record.topics}
         keywords = tuple(keyword for keyword in plan if keyword.casefold() not in topics)
         return RetrievalContext(
-            context.explored, context.similarity, self._query, context.search, context.question, keywords
+            context.explored, context.similarity, self._query, context.search, context.question, keywords, context.top
         )
 
     @property
