@@ -92,7 +92,7 @@ def read(file: Path) -> tuple[Facts, dict[str, str]]:
 
 def tokens(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[int]]:
     """The tokens of each path with its marks."""
-    marked = [f"{path_format.START}{text}{path_format.END}" for text in texts]
+    marked = list(map(path_format.read("reasoning-paths").marked, texts))
     return [made.ids for made in tokenizer.encode_batch(marked, add_special_tokens=False)]
 
 

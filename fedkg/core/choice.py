@@ -64,9 +64,14 @@ class PromptTopics(msgspec.Struct, frozen=True):
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """A chosen candidate, by its number."""
+    """A chosen candidate, by its number; or what a model has written freely, with its `fault` and without a number.
+
+    `hypothesis` is what a model that wrote it goes on to answer: one safe line.
+    """
 
     number: int
+    hypothesis: str = ""
+    fault: PathFault | None = None
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):

@@ -44,7 +44,8 @@ class Constraint(msgspec.Struct, frozen=True):
     It writes at most `most` of them, the likeliest first by that `score` (`fedkg.llm.constrained`).
 
     The reply lists the texts by their numbers, from 1, with what their scores are as probabilities:
-    `{"picks": [3, 1], "scores": [0.7, 0.2]}`.
+    `{"picks": [3, 1], "scores": [0.7, 0.2]}`. Where `answer` is given, it stands behind each text, and what the model
+    goes on to write freely, to the end of the line, is among `"answers"`.
     """
 
     texts: tuple[str, ...]
@@ -52,6 +53,7 @@ class Constraint(msgspec.Struct, frozen=True):
     start: str = ""
     end: str = ""
     score: PathScore = "trie"
+    answer: str = ""
 
 
 class Request(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -61,9 +63,11 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True):
     the wording ("" where there is none). `sample` is 0 for the surest reply that can be had; the others, from 1, are
     drawn as the model draws by itself, and each number is kept as a request of its own. `alternatives` is how many of
     each token are wanted with their log-probabilities, 0 for none at all; only a model with `Capability.logprobs` gives
-    them. `constraint` is for a model whose tokens are chosen here, one that is named `hf:…`. `temperature` 0 is that of
-    the surest reply; another is sent to a service that takes one, with each request. `most` are the tokens that the
-    reply can need, 0 where that is not known: whatever is longer is cut, except of a model that thinks first.
+    them. `constraint` is for a model whose tokens are chosen here, one that is named `hf:…`. So is `beams`: that many
+    sequences of a beam search make the reply, `{"texts": [...]}`; another model gives one text, as it likes.
+    `temperature` 0 is that of the surest reply; another is sent to a service that takes one, with each request. `most`
+    are the tokens that the reply can need, 0 where that is not known: whatever is longer is cut, except of a model that
+    thinks first.
     """
 
     call: str
@@ -75,6 +79,7 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True):
     constraint: Constraint | None = msgspec.field(name="held", default=None)
     temperature: float = 0.0
     most: int = 0
+    beams: int = 0
 
 
 class Token(msgspec.Struct, frozen=True):

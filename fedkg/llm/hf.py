@@ -34,6 +34,8 @@ PACKAGES = ("torch", "transformers")
 TOKENIZING = ("*.json", "*.txt", "*.model", "*.jinja")
 """Files of a folder that say how tokens are made; weights are none of them."""
 DIGITS = 12
+SEQUENCE, ANSWER = 256, 32
+"""Most tokens of a path that is written freely, and of the answer behind a path."""
 CAUSAL = ("ForCausalLM", "LMHeadModel")
 HINT = (
     "hf:FOLDER is a folder with config.json, tokenizer and *.safetensors of a causal model, "
@@ -98,6 +100,10 @@ class HfModel:
     def _generated(
         self, network: "Network", prompt: list[int], most: int, request: Request, given_up: threading.Event
     ) -> Completion:
+        if request.beams:
+            sequences = network.sequences(prompt, min(most, SEQUENCE), request.beams, given_up)
+            text = json.dumps({"texts": list(map(network.text, sequences))})
+            return Completion(text, len(prompt), sum(map(len, sequences)))
         bound = most if self.capability.thinks or not request.most else min(request.most, most)
         tokens, spelled = network.generate(prompt, bound, request, given_up)
         if bound < most and network.cut(tokens) and network.text(tokens).lstrip().startswith(THOUGHT):
@@ -119,7 +125,10 @@ class HfModel:
         """
         search = Beams(network, prompt, room, given_up)
         written = decoded(self._trie(network, constraint), search, constraint.most, constraint.score)
-        reply = {"picks": [one.number for one in written], "scores": [round(math.exp(one.score), 6) for one in written]}
+        numbers, scores = [one.number for one in written], [round(math.exp(one.score), 6) for one in written]
+        reply: dict[str, object] = {"picks": numbers, "scores": scores}
+        if constraint.answer:
+            reply["answers"] = [network.answer(prompt, constraint, number, given_up) for number in numbers]
         return Completion(json.dumps(reply), len(prompt), search.tokens)
 
     def _trie(self, network: "Network", constraint: Constraint) -> Trie[int]:
@@ -212,6 +221,32 @@ class Network:
         return tokens, tuple(
             self._spelled(token, row[0], request.alternatives) for token, row in zip(tokens, logits, strict=False)
         )
+
+    def sequences(self, prompt: list[int], most: int, beams: int, given_up: threading.Event) -> list[list[int]]:
+        """So many sequences of a beam search that nothing constrains, the likeliest first."""
+        torch, rows = self._torch, self.rows([prompt])
+        with torch.inference_mode():
+            made = self.model.generate(
+                rows,
+                attention_mask=torch.ones_like(rows),
+                max_new_tokens=most,
+                do_sample=False,
+                num_beams=beams,
+                num_return_sequences=beams,
+                eos_token_id=sorted(self._ends) or None,
+                pad_token_id=min(self._ends, default=0),
+                stopping_criteria=[lambda ids, _: torch.full((len(ids),), given_up.is_set(), device=ids.device)],
+            )
+        return [
+            [token for token in sequence if token not in self._ends] for sequence in made[:, len(prompt) :].tolist()
+        ]
+
+    def answer(self, prompt: list[int], constraint: Constraint, number: int, given_up: threading.Event) -> str:
+        """What the model goes on to answer behind that text, to the end of the line (GCR section 4.3, Eq. 6 and 9)."""
+        text = self.plain(constraint.texts[number - 1])
+        [before] = self.tokens([f"{constraint.start}{text}{constraint.end}{constraint.answer}"])
+        [sequence] = self.sequences([*prompt, *before], ANSWER, 1, given_up)
+        return self.text(sequence).strip().partition("\n")[0]
 
     def rows(self, tokens: Sequence[Sequence[int]] | Sequence[int]) -> Any:
         """The numbers where the model is."""

@@ -15,7 +15,7 @@ from fedkg.config.settings import ConstraintLevel, Form, SearchSettings
 from fedkg.core.caveat import Caveat
 from fedkg.core.choice import Choice, Conclusion, Decision, ModelOnlyAnswer, Verdict
 from fedkg.core.path import PartialPath, Step
-from fedkg.core.path_errors import PathFault
+from fedkg.core.path_errors import PathErrors, PathFault
 from fedkg.core.question import Style
 from fedkg.core.terms import DirectedRelation, Iri
 from fedkg.retrieval.base import Retriever
@@ -105,10 +105,16 @@ class Choosing(Need[Decision], frozen=True):
 
 
 class Decoded(msgspec.Struct, frozen=True):
-    """The numbers of the paths that the model has chosen, best first, and the `constraint_level` that was used."""
+    """The numbers of the paths that the model has chosen, best first, and the `constraint_level` that was used.
 
-    constraint_level: ConstraintLevel
+    It is None where nothing held the model: `errors` then says what it has written. `hypotheses` are what it took for
+    the answer behind each of the paths, "" where that was not asked.
+    """
+
+    constraint_level: ConstraintLevel | None
     numbers: tuple[int, ...]
+    hypotheses: tuple[str, ...] = ()
+    errors: PathErrors = PathErrors()
 
 
 class Decoding(Need[Decoded | None], frozen=True):
@@ -219,9 +225,13 @@ class Planning(Need[tuple[PlannedChain, ...]], frozen=True):
 
 
 class Inducing(Need[Conclusion], frozen=True):
-    """Asks the model which paths answer, each shown with the end that it led to; the reply is a Conclusion."""
+    """Asks the model which paths answer, each shown with the end that it led to; the reply is a Conclusion.
+
+    `hypotheses` stand there instead, where they are given: one for each path, "" for its ends.
+    """
 
     partial_paths: tuple[PartialPath, ...]
+    hypotheses: tuple[str, ...] = ()
 
 
 class AskingModelOnly(Need[ModelOnlyAnswer | None], frozen=True):

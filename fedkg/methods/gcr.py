@@ -25,6 +25,7 @@ import msgspec
 
 from fedkg.config.settings import ConstraintLevel, SearchSettings
 from fedkg.core.path import PartialPath, Step
+from fedkg.core.path_errors import PathErrors
 from fedkg.core.terms import Iri
 from fedkg.llm.trie import Trie
 from fedkg.methods.base import (
@@ -76,17 +77,20 @@ class Reach(msgspec.Struct, frozen=True):
 class WalkedPaths(msgspec.Struct, frozen=True):
     """The paths that the model has chosen, best first, and whether all paths were offered.
 
-    `constraint_level` is what held it to the trie; None where nothing did.
+    `constraint_level` is what held it to the trie; None where nothing did: `errors` are what it wrote then. Behind each
+    path is its hypothesis, where the model has decoded one.
     """
 
     constraint_level: ConstraintLevel | None
     paths: tuple[PartialPath, ...]
     all_offered: bool = True
+    hypotheses: tuple[str, ...] = ()
+    errors: PathErrors = PathErrors()
 
     @property
     def measures(self) -> dict[str, float | str]:
-        """What the document says of how they were chosen."""
-        return {"door": self.constraint_level} if self.constraint_level else {}
+        """What the document says of how they were chosen, or written."""
+        return {**({"door": self.constraint_level} if self.constraint_level else {}), **self.errors.measures}
 
 
 def search(task: Task) -> Walk:
@@ -102,14 +106,16 @@ def search(task: Task) -> Walk:
     if not reach.paths:
         return SearchResult(exhausted=reach.whole, measures=measures)
     most = (task.search.candidates or OFFERED) if reach.page else len(reach.paths)
-    if task.search.decoding == "none":
-        walked = _ranked(reach, most)
-    else:
-        walked = (yield from _decoded(reach, task.search.top_paths)) or (
-            yield from _walked(task, trie, reach.paths, hops, most)
-        )
-    exhausted = reach.whole and walked.all_offered and not walked.paths
-    result = yield from _ended(task, walked.paths, exhausted=exhausted)
+    match task.search.decoding:
+        case "none":
+            walked = _ranked(reach, most)
+        case "free":
+            walked = (yield from _decoded(reach, task.search.top_paths)) or WalkedPaths(None, (), all_offered=False)
+        case "trie":
+            walked = (yield from _decoded(reach, task.search.top_paths)) or (
+                yield from _walked(task, trie, reach.paths, hops, most)
+            )
+    result = yield from _ended(task, walked, exhausted=reach.whole and walked.all_offered and not walked.paths)
     return msgspec.structs.replace(result, measures={**walked.measures, **measures})
 
 
@@ -148,14 +154,16 @@ def _reach(topics: Sequence[Iri], hops: int) -> Walking[Reach]:
 
 
 def _decoded(reach: Reach, width: int) -> Walking[WalkedPaths | None]:
-    """At the level `token` or `schema`, in one call; None where neither takes so many paths."""
+    """At the level `token` or `schema`, or freely, in one call; None where neither takes so many paths, or it failed.
+
+    Written freely are only paths that the model knows of: "none" is not said of the others.
+    """
     paths = tuple(reach.paths.values())
     decoded = yield from ask(Decoding(paths, width))
-    return (
-        WalkedPaths(decoded.constraint_level, tuple(paths[number - 1] for number in decoded.numbers))
-        if decoded
-        else None
-    )
+    if decoded is None:
+        return None
+    chosen, level = tuple(paths[number - 1] for number in decoded.numbers), decoded.constraint_level
+    return WalkedPaths(level, chosen, level is not None, decoded.hypotheses, decoded.errors)
 
 
 def _walked(
@@ -200,35 +208,50 @@ def _following(
     return tuple(sorted(steps, key=lambda step: -step.score))
 
 
-def _ended(task: Task, paths: Sequence[PartialPath], *, exhausted: bool) -> Walk:
+def _ended(task: Task, walked: WalkedPaths, *, exhausted: bool) -> Walk:
     """The answer call; without it the ends of the paths, but for a judgement, which only the model can make.
 
     Those are the hypotheses of the paths (section 9, without the general LLM), of which the one to which most paths
     lead comes first.
     """
     if not (task.search.last_step or task.together):
-        return voted((yield from all_ends(paths, (), exhausted=exhausted)))
-    result = yield from _induced(paths, together=task.together, exhausted=exhausted)
+        return voted((yield from all_ends(walked.paths, (), exhausted=exhausted)))
+    result = yield from _induced(walked, together=task.together, exhausted=exhausted)
     return result if task.search.last_step else msgspec.structs.replace(result, note=JUDGES)
 
 
-def _induced(paths: Sequence[PartialPath], *, together: bool, exhausted: bool) -> Walk:
+def _induced(walked: WalkedPaths, *, together: bool, exhausted: bool) -> Walk:
     """The answer from all paths.
 
     They are completed before it where they decide together, else those that were chosen, after it.
     """
-    shown = chains(paths)
+    shown = chains(walked.paths)
+    hypotheses = _of_chains(shown, walked)
     if shown and together:
         shown = yield from ask(Completing(shown))
-    result = yield from answer(Inducing(shown), together=together, exhausted=exhausted)
+    result = yield from answer(Inducing(shown, hypotheses), together=together, exhausted=exhausted)
     if together or not result.paths:
         return result
     return msgspec.structs.replace(result, paths=(yield from completed(result.paths)))
 
 
+def _of_chains(shown: Sequence[PartialPath], walked: WalkedPaths) -> tuple[str, ...]:
+    """The hypotheses of the paths as they are shown; none where none was decoded."""
+    if not any(walked.hypotheses):
+        return ()
+    of_chain: dict[object, dict[str, None]] = {}
+    for path, hypothesis in zip(walked.paths, walked.hypotheses, strict=True):
+        of_chain.setdefault((path.topic, path.chain), {})[hypothesis] = None
+    return tuple(", ".join(filter(None, of_chain[path.topic, path.chain])) for path in shown)
+
+
 def calls(search: SearchSettings, _topics: int) -> dict[str, int]:
     """The most calls by name: one a hop where a model picks the paths, and one that answers."""
-    counted = {"choose": search.depth if search.decoding == "trie" else 0, "inductive": int(search.last_step)}
+    counted = {
+        "choose": search.depth if search.decoding == "trie" else 0,
+        "reasoning-paths": int(search.decoding == "free"),
+        "inductive": int(search.last_step),
+    }
     return {name: count for name, count in counted.items() if count}
 
 

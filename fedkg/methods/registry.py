@@ -8,7 +8,7 @@ from fedkg.errors import MethodError
 from fedkg.methods import eperm, fidelis, gcr, model_only, retrieve_once, rog, tog
 from fedkg.methods.base import Method
 
-__all__ = ["METHODS", "check", "check_constraint", "check_prompted", "find", "name_of", "usable"]
+__all__ = ["METHODS", "check", "check_constraint", "check_decoding", "check_prompted", "find", "name_of", "usable"]
 
 METHODS: Mapping[str, Method] = {
     "fidelis": fidelis.METHOD,
@@ -72,6 +72,15 @@ def check_constraint(
         )
         raise MethodError(
             f"the model {model} cannot be held to paths by the door {constraint_level}", asked=model, hint=hint
+        )
+
+
+def check_decoding(method: Method, search: SearchSettings, model: str, *, writes: bool) -> None:
+    """Raises MethodError where paths are to be written freely, and there is no model that writes."""
+    if method.decodes and search.decoding == "free" and not writes:
+        hint = "name a language model with --model, or one that writes paths with --path-model hf:FOLDER"
+        raise MethodError(
+            f"the decoding free needs a model that writes, and the model {model} writes nothing", hint=hint
         )
 
 

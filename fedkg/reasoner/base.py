@@ -4,6 +4,7 @@ A reasoning model never writes IRIs or queries; it picks numbers of candidates. 
 checked the numbers: one that was not offered does not come back.
 """
 
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar, cast, runtime_checkable
 
@@ -15,6 +16,7 @@ from fedkg.errors import ModelDeclinedError
 from fedkg.llm.base import Completion, Request
 from fedkg.llm.exchange import CallObserver
 from fedkg.llm.ledger import Ledger
+from fedkg.reasoner.path_format import PathForm
 from fedkg.reasoner.reply_parsing import extract
 from fedkg.reasoner.sketch import WalkSketch
 
@@ -68,12 +70,21 @@ class Call(msgspec.Struct, Generic[Reply_co], frozen=True):
         """
         return {}
 
-    def constrained(self) -> Request | None:
-        """The request to a model whose tokens can be constrained to what is offered.
+    def constrained(self, form: PathForm) -> Request | None:
+        """The request to a model whose tokens can be constrained to what is offered, in that form.
 
         None where the call has no such form.
         """
         return None
+
+    @property
+    def free(self) -> bool:
+        """Whether that request goes to any model, which nothing constrains."""
+        return False
+
+    def read_written(self, reply: Completion, form: PathForm) -> Reply_co:
+        """What the reply to the request of `constrained` says. Raises ModelReplyError."""
+        return self.parse(extract(reply.text), sys.maxsize)
 
     def read(self, reply: Completion, shown: int) -> Reply_co:
         """What the reply says; `shown` candidates were shown, the first ones. Raises ModelReplyError."""

@@ -18,6 +18,7 @@ from fedkg.core.choice import Choice, Conclusion, Decision, ModelOnlyAnswer, Pro
 from fedkg.core.question import Kind, Plan
 from fedkg.errors import QuestionError
 from fedkg.llm.base import Capability, Completion, Request
+from fedkg.reasoner import path_format
 from fedkg.reasoner.base import Call, CallTable, ReasoningModel
 from fedkg.reasoner.calls.adequacy import AdequacyCall
 from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall, WeightedAnswerCall
@@ -37,6 +38,8 @@ from fedkg.reasoner.prompted import PromptedModel
 
 __all__ = ["GoldChain", "GoldChat", "GoldCheck", "GoldReasoner", "prompt_tokens"]
 
+INVENTED = ", as it seems"
+"""What makes the end of a written path one that the graph does not have."""
 EXAMPLES = re.compile(r"\n\nExamples?\n\n")
 """What stands between the instructions of a prompt and its examples."""
 REPLY: ContextVar[str] = ContextVar("reply")
@@ -193,9 +196,14 @@ class GoldReasoner:
 
     @REPLIES.replies_to(ReasoningPathsCall)
     async def _pick_paths(self, call: ReasoningPathsCall) -> tuple[Choice, ...]:
-        """What has arrived."""
-        choices = self._view(call.question, call.paths).choices(call.width, ARRIVED)
-        return await self._replied({"picks": choices}, call)
+        """What has arrived; a wrong path that is written freely is one that the graph does not have."""
+        view = self._view(call.question, call.paths)
+        choices = view.choices(call.width, ARRIVED)
+        if not call.freely:
+            return await self._replied({"picks": choices}, call)
+        form, texts = path_format.read(call.name), {path.number: path.text for path in call.paths}
+        written = [f"{texts[number]}{'' if view.states[number] == ARRIVED else INVENTED}" for number in choices]
+        return await self._replied({"texts": list(map(form.marked, written))}, call)
 
     @REPLIES.replies_to(AnswerCall)
     async def _answer(self, call: AnswerCall) -> Conclusion:

@@ -1,39 +1,147 @@
 """The words in which a model writes paths and plans: those that it is fine-tuned with are those that it decodes with.
 
-The instructions are our own; the marks around a path are those of GCR's Figures 7 and 8.
+They are data, a file `form.toml` in the folder of the call's prompt, which a folder of the user's own replaces: so a
+model that was trained with other words, such as the weights that GCR's authors publish, is asked in these.
 """
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Literal
 
-from fedkg.common.one_line import line
+import msgspec
 
-__all__ = ["END", "START", "Format", "path", "plan", "prompt"]
+from fedkg.common import toml
+from fedkg.common.file_cache import FileCache
+from fedkg.common.one_line import line
+from fedkg.config.resources import folder, layers
+from fedkg.core.choice import PromptCandidate
+from fedkg.core.terms import Direction
+from fedkg.errors import PromptError
+
+__all__ = ["FORM", "Format", "PathExample", "PathForm", "has_form", "path", "plan", "prompt", "read"]
 
 Format = Literal["gcr", "eperm"]
-
-TASKS: dict[Format, str] = {
-    "gcr": "Write a path of the knowledge graph that leads from a topic entity to an answer of the question.",
-    "eperm": "Write a chain of relations of the knowledge graph that leads from a topic entity to the answers of the "
-    "question.",
-}
-START, END = "# Reasoning path:\n<PATH> ", " </PATH>"
-"""What stands around a path."""
+CALLS: dict[Format, str] = {"gcr": "reasoning-paths", "eperm": "relation-paths"}
+"""The prompt whose folder has the form."""
+FORM = "form.toml"
 LONGEST = 1_000
 """Most characters of a question in a prompt."""
+ARROWS = re.compile(r" ?([→←]) (.+?) \1 ?")
+"""A relation as a line shows it; no label holds an arrow."""
+VALUE = re.compile(r"\{(\w+)\}")
+READ: FileCache[tuple[str, str], "PathForm"] = FileCache()
 
 
-def prompt(form: Format, question: str, topics: Iterable[str]) -> str:
+class PathExample(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An example for a model that was not trained: a question, its topics, and a path as it is to be written."""
+
+    question: str
+    topics: tuple[str, ...]
+    path: str
+
+
+class PathForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a model is asked for paths, and writes them.
+
+    `prompt` has places for {question}, {topics} and {examples}, `example` also for {number} and {path}. A path stands
+    between `start` and `end`, and `answer` between it and its hypothesis. `forward` and `backward` are a step with its
+    {relation}, which is named by its `label`, or as `typed` by its IRI, "film.film.directed_by" in Freebase. Topics
+    stand `between` one another.
+    """
+
+    prompt: str
+    example: str
+    start: str
+    end: str
+    answer: str
+    forward: str
+    backward: str
+    relations: Literal["label", "typed"] = "label"
+    between: str = ", "
+    examples: tuple[PathExample, ...] = ()
+
+    def asked(self, question: str, topics: Iterable[str], examples: int = 0) -> str:
+        """What the model is asked, after the first of the `examples`; `topics` are labels that are safe in a line."""
+        shown = "".join(map(self._example, range(1, examples + 1), self.examples))
+        return filled(self.prompt, {**self._values(question, topics), "examples": shown})
+
+    def marked(self, text: str) -> str:
+        """A path with its marks."""
+        return f"{self.start}{text}{self.end}"
+
+    def written(self, candidate: PromptCandidate) -> str:
+        """The text of a path, or of a relation, in this form."""
+        names = iter(candidate.typed if self.relations == "typed" else ())
+        return ARROWS.sub(lambda step: self._step(step[1], next(names, "") or step[2]), candidate.text).strip()
+
+    def paths(self, text: str) -> list[str]:
+        """The paths that a model has written: what stands between the marks, on one line each."""
+        first = self.start.strip().splitlines()[-1]
+        between = re.findall(f"{re.escape(first)}(.*?){re.escape(self.end.strip())}", text, re.DOTALL)
+        return [" ".join(each.split()) for each in between]
+
+    def relations_of(self, text: str) -> list[str] | None:
+        """The relations of a written path; None where it is none: entities with relations between them."""
+        marks = {mark for step in (self.forward, self.backward) for mark in step.split("{relation}") if mark.strip()}
+        parts = re.split("|".join(map(re.escape, sorted(marks, key=len, reverse=True))), text)
+        whole = len(parts) > 2 and len(parts) % 2 == 1 and all(map(str.strip, parts))
+        return [part.strip() for part in parts[1::2]] if whole else None
+
+    def _step(self, arrow: str, relation: str) -> str:
+        direction: Direction = "out" if arrow == "→" else "in"
+        return filled(self.forward if direction == "out" else self.backward, {"relation": relation})
+
+    def _example(self, number: int, example: PathExample) -> str:
+        values = {**self._values(example.question, example.topics), "number": str(number)}
+        return filled(self.example, {**values, "path": self.marked(example.path)})
+
+    def _values(self, question: str, topics: Iterable[str]) -> dict[str, str]:
+        return {"question": str(line(question, LONGEST)), "topics": self.between.join(topics)}
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """The text with the values in their places; what a value holds is no place."""
+    return VALUE.sub(lambda place: values.get(place[1], place[0]), text)
+
+
+def read(call: str, user_folder: str = "") -> PathForm:
+    """The form of that prompt, from the user's folder where that has it. Raises PromptError for one that does not fit.
+
+    Every form is read with the places that it needs: without {question} no model would know what is asked.
+    """
+    files = [place / call / FORM for place in layers("prompts", user_folder, PromptError, what="prompts")[::-1]]
+    file = next((file for file in files if file.is_file()), files[-1])
+    return READ.get((call, user_folder), files, lambda: _read(file))
+
+
+def has_form(call: str) -> bool:
+    """Whether models write what that prompt asks for."""
+    return (folder("prompts") / call / FORM).is_file()
+
+
+def _read(file: Path) -> PathForm:
+    form = toml.read(file, PathForm, PromptError)
+    needed = (("prompt", "question"), ("forward", "relation"), ("backward", "relation"))
+    for key, place in needed:
+        if f"{{{place}}}" not in getattr(form, key):
+            raise PromptError(f"{file}: {key} has no place for {{{place}}}")
+    if not (form.start.strip() and form.end.strip()):
+        raise PromptError(f"{file}: start and end are what a path is known by, and may not be empty")
+    return form
+
+
+def prompt(form: Format, question: str, topics: Iterable[str], prompts_dir: str = "") -> str:
     """What the model is asked; `topics` are the labels of the topic entities, safe to stand in a line."""
-    asked = f"# Question:\n{line(question, LONGEST)}\n# Topic entities:\n{', '.join(topics)}\n"
-    return f"{TASKS[form]}\n\n{asked}"
+    return read(CALLS[form], prompts_dir).asked(question, topics)
 
 
-def path(text: str, answer: str) -> str:
+def path(text: str, answer: str, prompts_dir: str = "") -> str:
     """What it writes then: a path, and the answer that it leads to."""
-    return f"{START}{text}{END}\n# Answer:\n{answer}"
+    form = read(CALLS["gcr"], prompts_dir)
+    return f"{form.marked(text)}{form.answer}{answer}"
 
 
-def plan(text: str) -> str:
+def plan(text: str, prompts_dir: str = "") -> str:
     """What it writes then: a plan."""
-    return f"# Plan:\n<PATH> {text} </PATH>"
+    return read(CALLS["eperm"], prompts_dir).marked(text)

@@ -18,6 +18,7 @@ from fedkg.llm.budget import BudgetedModel
 from fedkg.llm.exchange import CallObserver, Exchange, observed
 from fedkg.llm.ledger import Ledger
 from fedkg.reasoner.base import Call
+from fedkg.reasoner.path_format import PathForm, has_form
 from fedkg.reasoner.prompts.context_fit import fitted, room
 from fedkg.reasoner.prompts.library import PromptLibrary
 from fedkg.reasoner.prompts.reply_length import longest
@@ -94,20 +95,22 @@ class PromptedModel:
         known = call.trivial()
         if known is not None:
             return known
-        request = call.constrained() if self.constraint_level == "token" else None
-        return await (self._prompted(call) if request is None else self._written(call, request))
+        if not (has_form(call.name) and (self.constraint_level == "token" or call.free)):
+            return await self._prompted(call)
+        form = self._prompts.form(call.name)
+        request = call.constrained(form)
+        return await (self._prompted(call) if request is None else self._written(call, request, form))
 
     async def close(self) -> None:
         """Closes the chat model."""
         await self._model.close()
 
-    async def _written(self, call: Call[Reply], request: Request) -> Reply:
-        """What the writer decodes: it can write nothing but what is offered, so that a fault is not repaired."""
+    async def _written(self, call: Call[Reply], request: Request, form: PathForm) -> Reply:
+        """What the writer decodes; a fault is not repaired: it writes only what is offered, or as it likes."""
         with observed(Exchange(call.name, self._writer, self.ledger), self._observer) as exchange:
             reply = await exchange.send(request)
-            offered = len(request.constraint.texts) if request.constraint else 0
             try:
-                result = call.read(reply, offered)
+                result = call.read_written(reply, form)
             except ModelReplyError as fault:
                 exchange.refuse(fault)
                 raise

@@ -261,6 +261,7 @@ class Services:
         logprobs = chat.capability.logprobs if chat else self.parts.reasoner is not None
         registry.check(method, settings.search, model, logprobs=logprobs)
         registry.check_constraint(method, settings.search.door, self._constraint_levels, model)
+        registry.check_decoding(method, settings.search, model, writes=prompted or self._writer is not None)
         return method
 
     @property

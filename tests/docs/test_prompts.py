@@ -7,10 +7,11 @@ from typing import get_args
 
 import pytest
 
+from fedkg.common import toml
 from fedkg.config.settings import SearchSettings
 from fedkg.core.choice import PromptCandidate
 from fedkg.core.question import Kind, Mention, Plan
-from fedkg.errors import ModelReplyError
+from fedkg.errors import ModelReplyError, PromptError
 from fedkg.methods.registry import METHODS
 from fedkg.reasoner.calls import call_kinds
 from fedkg.reasoner.calls.adequacy import AdequacyCall
@@ -26,6 +27,7 @@ from fedkg.reasoner.calls.plan import PlanCall
 from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
 from fedkg.reasoner.calls.relation_paths import RelationPathsCall
 from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
+from fedkg.reasoner.path_format import PathForm
 from fedkg.reasoner.prompted import PromptedModel
 from fedkg.reasoner.prompts import library, template
 from fedkg.reasoner.prompts.template import PromptTemplate
@@ -120,3 +122,14 @@ def test_the_example_of_an_example_fits(tmp_path: Path) -> None:
         **template.values(tomllib.loads(example)["examples"][0]["shown"])
     )
     assert "2. Momo → author → Michael Ende\n" in system
+
+
+def test_the_form_that_is_shown_can_be_used() -> None:
+    """The words of GCR's Figure 8, with a path as its Figure 7 has it."""
+    [shown] = re.findall(r"```toml\n(prompt = .*?)```", PROMPTS, re.DOTALL)
+    form = toml.parse(shown, "docs/prompts.md", PathForm, PromptError)
+    candidate = PromptCandidate(1, "A → r → B", typed=("people.person.parents",))
+    assert form.marked(form.written(candidate)) == "# Reasoning Path:\n<PATH>A -> people.person.parents -> B</PATH>"
+    assert form.asked("Who?", ["A"]).startswith(
+        "Reasoning path is a sequence of triples in the KG that connects the topic"
+    )

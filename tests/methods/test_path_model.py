@@ -226,6 +226,97 @@ async def test_the_prompt_is_that_of_the_training_files() -> None:
     assert constraint.most == 2
 
 
+async def test_hypotheses_are_decoded_behind_the_paths_and_shown(tiny: Path) -> None:
+    """Eq. 9: the writer goes on behind each path; what it answers stands there instead of the ends."""
+    shown: list[str] = []
+
+    def reads(messages: Sequence[Message], call: str) -> str:
+        shown.extend(re.findall(r"Hypothesis: (.*)", messages[-1].content) if call == "inductive" else ())
+        return scholar(messages, call)
+
+    answer = await asked(
+        QUESTION, path_model=tiny, chat=ScriptedModel(reads, PLAIN), **{"search.hypotheses": "decoded"}
+    )
+    ends: list[str] = []
+
+    def told(messages: Sequence[Message], call: str) -> str:
+        ends.extend(re.findall(r"Hypothesis: (.*)", messages[-1].content) if call == "inductive" else ())
+        return scholar(messages, call)
+
+    await asked(QUESTION, path_model=tiny, chat=ScriptedModel(told, PLAIN))
+    assert answer.measures["door"] == "token"
+    assert len(shown) == len(ends) > 0
+    assert shown != ends, "a model that has learned nothing does not name the ends"
+
+
+async def test_a_reply_with_hypotheses_is_read() -> None:
+    """Each stands with its path; a line break, or what lacks one, is no reason to refuse the path."""
+    writer = Told(['{"picks": [2, 1], "answers": ["Fran\\nWalsh"]}'])
+    model = PromptedModel(ScriptedModel([]), writer=writer)
+    chosen = await model.ask(ReasoningPathsCall(QUESTION, PLAN, OFFERS, 2, answers=True))
+    assert chosen == (Choice(2, "Fran Walsh"), Choice(1))
+    assert writer.request.constraint is not None
+    assert writer.request.constraint.answer == "\n# Answer:\n"
+
+
+FREELY: dict[str, Any] = {"search.decoding": "free", "search.path_examples": 2}
+
+
+async def test_free_writing_is_counted_and_only_what_exists_is_a_path() -> None:
+    """Figure 5 without the constraint: of four paths one is in the graph; the others are no proof of anything."""
+    told: list[str] = []
+
+    def writes(messages: Sequence[Message], call: str) -> str:
+        if call != "reasoning-paths":
+            return scholar(messages, call)
+        told.append(messages[0].content)
+        paths = (
+            "King Kong → director → Peter Jackson → spouse → Fran Walsh",
+            "King Kong → director → Peter Jackson → spouse → Naomi Watts",
+            "King Kong → wedded → Fran Walsh",
+            "Fran Walsh",
+        )
+        return "\n".join(f"# Reasoning path:\n<PATH> {path} </PATH>\n# Answer:\nFran Walsh" for path in paths)
+
+    answer = await asked(QUESTION, chat=ScriptedModel(writes, NATIVE), **FREELY)
+    assert [value.value for value in answer.answers] == ["Fran Walsh"]
+    assert answer.unproven() == ()
+    assert "door" not in answer.measures
+    names = ("written", "in the graph")
+    assert [answer.measures[f"paths {name}"] for name in names] == [4, 1]
+    faults = ("format errors", "relations not in the graph", "steps not in the graph")
+    assert [answer.measures[name] for name in faults] == [1, 1, 1]
+    assert told[0].count("# Question:") == 3
+    assert QUESTION in told[0]
+
+
+async def test_a_model_that_has_learned_nothing_writes_no_path(tiny: Path) -> None:
+    """Ten sequences of a beam search, all of them errors of format: nothing is found, which is not the graph's none."""
+    answer = await asked(QUESTION, path_model=tiny, chat=ScriptedModel(scholar, PLAIN), **FREELY)
+    assert not answer.answers
+    assert answer.status.value == "not_found"
+    assert (answer.measures["paths written"], answer.measures["format errors"]) == (10, 10)
+
+
+async def test_without_a_model_that_writes_nothing_is_written_freely() -> None:
+    """`local` is refused before anything is asked."""
+    freely: dict[str, Any] = {"search.decoding": "free"}
+    async with session(model="local", **freely) as opened:
+        with pytest.raises(MethodError, match="needs a model that writes") as caught:
+            await opened.ask(QUESTION)
+    assert "--path-model" in caught.value.hint
+
+
+async def test_hypotheses_that_cannot_be_decoded_are_said_to_be_the_ends() -> None:
+    """A model that picks numbers goes on with nothing."""
+
+    def picks(messages: Sequence[Message], call: str) -> str:
+        return '{"picks": [1]}' if call == "reasoning-paths" else scholar(messages, call)
+
+    answer = await asked(QUESTION, chat=ScriptedModel(picks, NATIVE), **{"search.hypotheses": "decoded"})
+    assert any("hypotheses are the ends" in warning for warning in answer.warnings)
+
+
 @pytest.mark.parametrize("reply", ['{"picks": [7]}', "{}", "nothing"])
 async def test_numbers_of_no_path_are_refused(reply: str) -> None:
     """A writer is believed as little as any model; the ledger says what came of the call."""

@@ -74,7 +74,11 @@ async def induce(walk: RunningWalk, need: Inducing) -> Conclusion:
     """Which paths answer, each shown with what it led to; none, with a warning, where the model fails."""
     await _prepared(walk, need.partial_paths)
     candidates = _candidates(walk, need.partial_paths)
-    hypotheses = [", ".join(candidate.tails[:HYPOTHESES]) for candidate in candidates]
+    decoded = itertools.chain(need.hypotheses, itertools.repeat(""))
+    hypotheses = [
+        hypothesis or ", ".join(candidate.tails[:HYPOTHESES])
+        for candidate, hypothesis in zip(candidates, decoded, strict=False)
+    ]
     context = walk.context
     try:
         conclusion = await context.reasoner.ask(InductiveCall(context.question, context.plan, candidates, hypotheses))

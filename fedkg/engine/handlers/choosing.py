@@ -1,6 +1,7 @@
 """Choosing: which of the candidates, or of whole paths, the model goes on with."""
 
 import itertools
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -8,6 +9,7 @@ import msgspec
 from fedkg.core.choice import Choice, Decision, PromptCandidate
 from fedkg.core.events import Chosen, Verified
 from fedkg.core.path import PartialPath, Step
+from fedkg.core.path_errors import PathErrors
 from fedkg.engine.handlers.base import UNUSABLE, RunningWalk, handles
 from fedkg.errors import ModelError, ModelReplyError
 from fedkg.methods.base import Choosing, Decoded, Decoding, Picking
@@ -69,30 +71,67 @@ async def decode(walk: RunningWalk, need: Decoding) -> Decoded | None:
     """The paths that the model was held to and has picked; None where nothing holds it to so many, or it failed.
 
     Constrained token by token it writes paths of one end each; each stands for its whole path, which is named once.
+    What it writes freely is as many paths as it has written, and of these the reply has those that are in the graph.
     """
-    context, reasoner = walk.context, walk.context.reasoner
+    reasoner, free = walk.context.reasoner, _free(walk)
     numbered = [(number, single) for number, path in enumerate(need.partial_paths, 1) for single in _apart(walk, path)]
     paths = [path for _, path in numbered]
-    if len(paths) > reasoner.constraint_limit:
+    if len(paths) > reasoner.constraint_limit and not free:
         _warn_of_size(walk, len(paths))
         return None
     candidates = walk.walked(paths)
     try:
-        score = context.search.path_score
-        call = ReasoningPathsCall(context.question, context.plan, candidates, need.width, score)
-        choices = _offered(await reasoner.ask(call), len(candidates))
+        written = await reasoner.ask(_decoding(walk, candidates, need.width))
+        choices = _offered([choice for choice in written if not choice.fault], len(candidates))
     except UNUSABLE as error:
-        walk.warn(f"the paths are picked from hop to hop: {error}")
+        walk.warn(f"no path was written: {error}" if free else f"the paths are picked from hop to hop: {error}")
         return None
     _report_choices(walk, max(len(path.steps) for path in need.partial_paths), candidates, choices, paths)
-    return Decoded(
-        reasoner.constraint_level, tuple(dict.fromkeys(numbered[choice.number - 1][0] for choice in choices))
+    chosen = _stood_for(choices, [number for number, _ in numbered])
+    level, hypotheses = None if free else reasoner.constraint_level, tuple(map(", ".join, chosen.values()))
+    return Decoded(level, tuple(chosen), hypotheses, _errors(written) if free else PathErrors())
+
+
+def _stood_for(choices: Sequence[Choice], whole: Sequence[int]) -> dict[int, list[str]]:
+    """The numbers of the whole paths that were chosen in parts, best first, each with the hypotheses of its parts."""
+    chosen: dict[int, list[str]] = {}
+    for choice in choices:
+        hypotheses = chosen.setdefault(whole[choice.number - 1], [])
+        if choice.hypothesis and choice.hypothesis not in hypotheses:
+            hypotheses.append(choice.hypothesis)
+    return chosen
+
+
+def _errors(written: Sequence[Choice]) -> PathErrors:
+    """What is wrong with paths that were written freely."""
+    return PathErrors(len(written), dict(Counter(choice.fault for choice in written if choice.fault)))
+
+
+def _free(walk: RunningWalk) -> bool:
+    """Whether paths are written without a constraint."""
+    return walk.context.search.decoding == "free"
+
+
+def _decoding(walk: RunningWalk, candidates: Sequence[PromptCandidate], width: int) -> ReasoningPathsCall:
+    """The call that writes or picks so many of these paths, as the settings have it."""
+    context, search = walk.context, walk.context.search
+    if search.hypotheses == "decoded" and (search.decoding == "free" or context.reasoner.constraint_level != "token"):
+        walk.warn("the hypotheses are the ends of the paths: others are decoded by the door token alone")
+    return ReasoningPathsCall(
+        context.question,
+        context.plan,
+        candidates,
+        width,
+        search.path_score,
+        freely=_free(walk),
+        answers=search.hypotheses == "decoded",
+        examples=search.path_examples,
     )
 
 
 def _apart(walk: RunningWalk, path: PartialPath) -> Sequence[PartialPath]:
     """The path as the model is shown it: to one that writes paths as one for each end that has its label."""
-    if walk.context.reasoner.constraint_level != "token":
+    if walk.context.reasoner.constraint_level != "token" and not _free(walk):
         return [path]
     return [path.alone(tail) for tail in path.tails[: walk.context.search.tails]]
 

@@ -4,24 +4,46 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import msgspec
+
+from fedkg.common.one_line import line
 from fedkg.config.settings import PathScore
 from fedkg.core.choice import Choice, PromptCandidate
-from fedkg.llm.base import Constraint, Message, Request
-from fedkg.reasoner import path_format
+from fedkg.core.path_errors import PathFault
+from fedkg.llm.base import Completion, Constraint, Message, Request
 from fedkg.reasoner.base import PlannedCall
-from fedkg.reasoner.reply_parsing import chosen
+from fedkg.reasoner.path_format import PathForm
+from fedkg.reasoner.reply_parsing import Whole, chosen, extract, fit
 from fedkg.reasoner.sketch import WalkSketch
 
 if TYPE_CHECKING:
     from fedkg.reasoner.prompts.template import PromptTemplate
 
-__all__ = ["ReasoningPathsCall"]
+__all__ = ["ReasoningPathsCall", "written_freely"]
+
+LONGEST = 200
+"""Most characters of a hypothesis."""
+
+
+class HypothesesReply(msgspec.Struct):
+    """The picks of a model that writes paths, and behind each what it goes on to answer."""
+
+    picks: list[Whole]
+    answers: list[str] = []
+
+
+class SequencesReply(msgspec.Struct):
+    """What a beam search has written freely, the likeliest first."""
+
+    texts: list[str]
 
 
 class ReasoningPathsCall(PlannedCall[tuple[Choice, ...]], frozen=True):
     """Asks for at most `width` of these whole paths, those that lead to the answer, the best first.
 
-    `score` is what they are compared by where the model writes them.
+    Where the model writes them `score` is what they are compared by, `examples` are shown first, and it goes on with
+    its `answers` where these are wanted. What is written `freely` may be no path of these: then it is a choice without
+    a number, with its fault.
     """
 
     name: ClassVar[str] = "reasoning-paths"
@@ -29,6 +51,14 @@ class ReasoningPathsCall(PlannedCall[tuple[Choice, ...]], frozen=True):
     paths: Sequence[PromptCandidate]
     width: int
     score: PathScore = "trie"
+    freely: bool = False
+    answers: bool = False
+    examples: int = 0
+
+    @property
+    def free(self) -> bool:
+        """Whether nothing constrains the model."""
+        return self.freely
 
     def values(self) -> dict[str, object]:
         """What the template is given."""
@@ -46,13 +76,30 @@ class ReasoningPathsCall(PlannedCall[tuple[Choice, ...]], frozen=True):
         """Twice the paths that may be chosen: what is beyond is not read."""
         return {"picks": min(shown, 2 * self.width)}
 
-    def constrained(self) -> Request:
-        """To write the paths, as a model was fine-tuned to, when it can write no others (GCR section 4.3, Eq. 6)."""
+    def constrained(self, form: PathForm) -> Request:
+        """To write the paths, as a model was fine-tuned to, where it can write no others (GCR section 4.3, Eq. 6).
+
+        Written freely they are as many as a beam search finds, or as the model gives.
+        """
         topics = dict.fromkeys(path.start for path in self.paths)
-        texts = tuple(path.text for path in self.paths)
-        constraint = Constraint(texts, self.width, path_format.START, path_format.END, self.score)
-        task = Message("user", path_format.prompt("gcr", self.question, topics))
+        task = Message("user", form.asked(self.question, topics, self.examples))
+        if self.freely:
+            return Request(self.name, (task,), {}, beams=self.width)
+        texts = tuple(map(form.written, self.paths))
+        answer = form.answer if self.answers else ""
+        constraint = Constraint(texts, self.width, form.start, form.end, self.score, answer)
         return Request(self.name, (task,), {}, constraint=constraint)
+
+    def read_written(self, reply: Completion, form: PathForm) -> tuple[Choice, ...]:
+        """The paths that were written, the likeliest first; those of no path with what is wrong with them."""
+        return written_freely(reply.text, self.paths, form) if self.freely else self._decoded(extract(reply.text))
+
+    def _decoded(self, reply: Mapping[str, object]) -> tuple[Choice, ...]:
+        """The choices, each with its hypothesis where the reply has one."""
+        choices = self.parse(reply, len(self.paths))
+        answers = fit(reply, HypothesesReply)
+        hypotheses = dict(zip(map(int, answers.picks), answers.answers, strict=False))
+        return tuple(Choice(choice.number, str(line(hypotheses.get(choice.number, ""), LONGEST))) for choice in choices)
 
     def parse(self, reply: Mapping[str, object], shown: int) -> tuple[Choice, ...]:
         """The choices, the best first."""
@@ -62,6 +109,37 @@ class ReasoningPathsCall(PlannedCall[tuple[Choice, ...]], frozen=True):
     def typical(cls, sketch: WalkSketch) -> "ReasoningPathsCall":
         """The call as a walk like that makes it."""
         return cls(sketch.question, sketch.plan, sketch.paths(sketch.offered), sketch.width)
+
+
+def written_freely(text: str, paths: Sequence[PromptCandidate], form: PathForm) -> tuple[Choice, ...]:
+    """The paths in a model's own words; a reply without any has one error of format."""
+    numbers = {_key(form.written(path)): path.number for path in reversed(paths)}
+    known = {_key(name) for path in paths for name in form.relations_of(form.written(path)) or ()}
+    return tuple(
+        Choice(numbers.get(_key(path), 0), fault=None if _key(path) in numbers else _fault(path, known, form))
+        for sequence in _sequences(text)
+        for path in form.paths(sequence) or [""]
+    )
+
+
+def _fault(path: str, known: set[str], form: PathForm) -> PathFault:
+    """What is wrong with a written path that is none of those within reach."""
+    relations = form.relations_of(path)
+    if relations is None:
+        return "format errors"
+    return "steps not in the graph" if known >= set(map(_key, relations)) else "relations not in the graph"
+
+
+def _key(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _sequences(text: str) -> list[str]:
+    """The sequences of a beam search; any other reply is one."""
+    try:
+        return msgspec.json.decode(text, type=SequencesReply).texts
+    except msgspec.MsgspecError:
+        return [text]
 
 
 def _listing(schema: Mapping[str, Any], numbers: Sequence[int]) -> dict[str, Any]:

@@ -36,6 +36,8 @@ from fedkg.config.resources import folder, layers
 from fedkg.config.settings import SearchSettings
 from fedkg.core.question import Kind
 from fedkg.errors import PromptError
+from fedkg.reasoner import path_format
+from fedkg.reasoner.path_format import PathForm
 from fedkg.reasoner.prompts.sandbox import sandbox
 from fedkg.reasoner.prompts.template import SHARED, PromptTemplate, compiled, stable
 from fedkg.reasoner.prompts.validation import read_examples, read_meta, read_schema, read_text
@@ -49,7 +51,7 @@ FORMS = ("exhaustive", "filled", "demonstrations")
 KINDS: tuple[Kind, ...] = get_args(Kind)
 NEEDED = ("system.j2", "user.j2", "schema.json", "meta.toml")
 _KIND = rf"(\.({'|'.join(KINDS)}))?"
-FILE = re.compile(rf"(system|user){_KIND}(\.{NAME.pattern})?\.j2|schema{_KIND}\.json|(meta|examples)\.toml")
+FILE = re.compile(rf"(system|user){_KIND}(\.{NAME.pattern})?\.j2|schema{_KIND}\.json|(meta|examples|form)\.toml")
 HOLDS = f"a prompt folder holds {', '.join(NEEDED)} and may hold examples.toml, system.KIND.j2, user.VENDOR.j2, …"
 # what reads as a template, a schema or a table; notes and an editor's copies are passed over
 ENDINGS = (".j2", ".jinja", ".jinja2", ".json", ".toml")
@@ -77,9 +79,15 @@ class PromptLibrary:
     def __init__(self, user_folder: str = "", vendor: str = "", forms: tuple[str, ...] = ()) -> None:
         self._user_folder, self._vendor, self._forms = user_folder, vendor, forms
         self._known: dict[tuple[str, Kind | None], PromptTemplate] = {}
+        for call in filter(path_format.has_form, names() if user_folder else ()):
+            self.form(call)
         for call in names() if user_folder else ():
             for kind in (None, *variants(call, user_folder)):
                 self.get(call, kind)
+
+    def form(self, call: str) -> PathForm:
+        """How a model is asked to write what that call asks for. Raises PromptError."""
+        return path_format.read(call, self._user_folder)
 
     def get(self, call: str, kind: Kind | None = None) -> PromptTemplate:
         """The template of a call, for that kind of question. Raises PromptError."""
@@ -190,7 +198,7 @@ def _files(call: str, user_folder: str, forms: tuple[str, ...] = ()) -> dict[str
     files = {path.name: path for place in places for path in sorted(place.glob("*")) if path.suffix in ENDINGS}
     for name, path in files.items():
         # a file under a mistaken name would silently not be used
-        if not FILE.fullmatch(name):
+        if not FILE.fullmatch(name) or (name == path_format.FORM and not path_format.has_form(call)):
             raise PromptError(f"{path}: no file of a prompt is called so", hint=HOLDS)
     return files
 
