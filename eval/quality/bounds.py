@@ -23,7 +23,7 @@ from fedkg.bench.scoring.scores import mean, score
 from fedkg.session import Session
 
 TARGETS = {"pathquestion-2h": 0.99, "pathquestion-3h": 0.97, "metaqa-2hop": 0.97, "metaqa-3hop": 0.97}
-SETS = (*TARGETS, "webqsp-fb15k237", "cwq-fb15k237")
+SETS = (*TARGETS, "webqsp-fb15k237", "cwq-fb15k237", "qald10-codex")
 SUPPORTED = ", all conditions in the graph"
 ASKED = 300
 

@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from eval.quality.natural import graph
-from eval.quality.operators import GRAPHS, faults, questions
+from eval.quality.operators import GRAPHS, faults, figures, questions
 from eval.support.operator_rows import HALVES, OperatorQuestion
 from fedkg.bench.data import definitions, loaders
+from fedkg.bench.data.questions import Gold
+from fedkg.bench.run.record import GivenAnswer, QuestionRecord
 
 SAMPLE = 12
 """Every so many questions are checked in each run of the tests; `--all` checks all."""
@@ -62,3 +64,21 @@ def test_all_gold_answers_are_those_of_the_graph(data: Path, name: str) -> None:
     """Of both halves, with the query in the row."""
     store = graph(name, data)
     assert list(faults(store, [*questions(name, "tuning"), *questions(name, "test")])) == []
+
+
+def test_figures_are_told_by_operator() -> None:
+    """A right count, a wrong extreme without a caveat, and a refusal: each in all, and in its own group."""
+    gold = (Gold("2"),)
+    right = QuestionRecord(
+        id="a", question="?", kind="count", status="answered", gold=gold, answers=(GivenAnswer("2"),)
+    )
+    wrong = QuestionRecord(
+        id="b", question="?", kind="count", status="answered", gold=gold, answers=(GivenAnswer("3"),)
+    )
+    refused = QuestionRecord(id="c", question="?", kind="count", status="not_found", unanswerable="fact")
+    measured = figures([right, wrong, refused], {"a": "count", "b": "extreme", "c": "count"})
+    assert list(measured) == ["all", "count", "extreme", "unanswerable"]
+    assert measured["count"] == {"questions": 1, "hits@1": 1.0, "f1": 1.0, "exact": 1.0, "wrong unmarked": 0.0}
+    assert measured["extreme"]["wrong unmarked"] == 1.0
+    assert measured["unanswerable"] == {"questions": 1, "wrong unmarked": 0.0, "refused": 1.0}
+    assert measured["all"]["hits@1"] == 0.5

@@ -49,8 +49,10 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     graph: asked where no endpoint is given; "" for a benchmark that needs one. kind: of all its questions, where the
     file does not say. topics: `gold` ones, or the method's `own` linking; kinds: likewise of each question. only: which
     of its questions are asked, where not all. conditions: those whose gold query the graph answers, so that all of
-    their conditions stand in it. metric: the one that its papers lead with. name: what its results are called, the
-    file's where it says none. sha256: of each of its files as the committed results were made from them.
+    their conditions stand in it. operations: a JSON file whose table `operations` has what questions ask to be
+    computed, by their ids, where the questions themselves do not state it. metric: the one that its papers lead with.
+    name: what its results are called, the file's where it says none. sha256: of each of its files as the committed
+    results were made from them.
     """
 
     title: str
@@ -64,6 +66,7 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kinds: Literal["gold", "own"] = "gold"
     only: Only | None = None
     conditions: Only | None = None
+    operations: str = ""
     metric: Metric = "hits_at_1"
     source: DatasetSource = DatasetSource()
     sha256: dict[str, Checksum] = {}
@@ -73,7 +76,7 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def files(self) -> tuple[str, ...]:
         """The files that it needs, questions first; an endpoint stands for the graph."""
         listed = (part.file for part in (self.only, self.conditions) if part)
-        return tuple(dict.fromkeys(filter(None, (self.questions, self.graph, *listed))))
+        return tuple(dict.fromkeys(filter(None, (self.questions, self.graph, *listed, self.operations))))
 
 
 def names() -> list[str]:

@@ -1,6 +1,6 @@
 """The files of a benchmark: in a local folder, else fetched from the dataset's official location and cached.
 
-Questions of our own lie beside the bundled definitions. What is fetched is what the definition's checksum says, or is
+Questions of our own, and what we tell of others, lie beside the bundled definitions. What is fetched is what the definition's checksum says, or is
 refused; nothing is fetched that has none.
 """
 
@@ -50,7 +50,7 @@ def find(definition: Definition, name: str, data: Path | None, settings: Setting
 def present(definition: Definition, name: str, data: Path | None, settings: Settings | None = None) -> Path | None:
     """That file, by its whole path, where it is there already."""
     bundled = folder("eval") / "benchmarks" / name
-    if bundled.suffix == ".jsonl" and bundled.is_file():
+    if bundled.suffix in {".json", ".jsonl"} and bundled.is_file():
         return bundled.absolute()
     local = (data or Path()) / name
     if local.is_file() and (data or local.is_absolute()):

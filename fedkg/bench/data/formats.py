@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from fedkg.bench.data.composed_operations import composed_operation
 from fedkg.bench.data.gold_facts import worded_facts
 from fedkg.bench.data.gold_operations import GoldOperation
 from fedkg.bench.data.questions import BenchmarkQuestion, Gold, Missing
@@ -115,6 +116,21 @@ def _gold(item: Value | Entity) -> Gold:
 
 def _text(value: Value) -> str:
     return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+
+
+# ---- ComplexWebQuestions (Talmor and Berant 2018) ----
+
+
+class CwqRow(msgspec.Struct, frozen=True):
+    """What a row of ComplexWebQuestions has besides those of ours: how it was composed, and its query."""
+
+    type: str = ""
+    sparql: str | None = None
+
+
+def _cwq(text: bytes, kind: Kind | None) -> BenchmarkQuestion:
+    row = msgspec.json.decode(text, type=CwqRow)
+    return msgspec.structs.replace(_plain(text, kind), operation=composed_operation(row.type, row.sparql or ""))
 
 
 # ---- CR-LT-KGQA (Guo, Toroghi and Sanner 2024) ----
@@ -306,6 +322,7 @@ def _judged(answers: Sequence[Gold], kind: Kind | None, options: Sequence[str]) 
 
 FORMATS = {
     "jsonl": Format(lines, _plain),
+    "cwq": Format(lines, _cwq),
     "crlt": Format(partial(array, head=r"^\s*\[", key="query"), _crlt),
     "medqa": Format(lines, _medqa),
     "commonsenseqa": Format(lines, _commonsenseqa),

@@ -3,7 +3,7 @@
 With `skip_bad` it is left out and listed, and the next readable one is gone on with.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -11,6 +11,7 @@ import msgspec
 from fedkg.bench.data import files
 from fedkg.bench.data.definitions import Definition, Only, custom
 from fedkg.bench.data.formats import Format, MisfitError, find
+from fedkg.bench.data.gold_operations import GoldOperation
 from fedkg.bench.data.questions import Bad, BenchmarkQuestion, drawn
 from fedkg.bench.data.rows import Row
 from fedkg.config.settings import Settings
@@ -21,6 +22,12 @@ __all__ = ["questions", "read"]
 MOST_QUESTIONS = 1_000_000
 MOST_BAD = 1_000
 HINT = "--skip-bad leaves such questions out, and lists them"
+
+
+class StatedOperations(msgspec.Struct, frozen=True):
+    """A file that tells what questions ask to be computed, by their ids."""
+
+    operations: dict[str, GoldOperation]
 
 
 def read(
@@ -37,13 +44,14 @@ def read(
         _ids(files.find(definition, part.file, data, settings), part) if part else None
         for part in (definition.only, definition.conditions)
     )
+    stated = _operations(definition, data, settings)
     questions: list[BenchmarkQuestion] = []
     bad: list[Bad] = []
     for row in _each(definition, file):
         if wanted is not None and row.id and row.id not in wanted:
             continue
         if isinstance(row, BenchmarkQuestion):
-            questions.append(_marked(row, supported))
+            questions.append(_marked(row, supported, stated))
         elif skip_bad:
             bad.append(row)
         else:
@@ -62,11 +70,25 @@ def questions(file: Path, limit: int | None = None, seed: int = 0) -> list[Bench
     return drawn(read(custom(str(file)), None)[0], limit, seed)
 
 
-def _marked(question: BenchmarkQuestion, supported: set[str] | None) -> BenchmarkQuestion:
-    """The question, with whether all of its conditions stand in the graph, where there are ids of those that do."""
-    if supported is None:
-        return question
-    return msgspec.structs.replace(question, supported=question.id in supported)
+def _marked(
+    question: BenchmarkQuestion, supported: set[str] | None, stated: Mapping[str, GoldOperation]
+) -> BenchmarkQuestion:
+    """The question, with what other files tell of it: whether the graph has all its conditions, and its operation."""
+    if supported is not None:
+        question = msgspec.structs.replace(question, supported=question.id in supported)
+    operation = stated.get(question.id)
+    return msgspec.structs.replace(question, operation=operation) if operation else question
+
+
+def _operations(definition: Definition, data: Path | None, settings: Settings | None) -> dict[str, GoldOperation]:
+    """The operations that the definition's file states, by the ids of their questions."""
+    if not definition.operations:
+        return {}
+    file = files.find(definition, definition.operations, data, settings)
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=StatedOperations).operations
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise DatasetError(f"{file}: no operations of questions: {error}") from error
 
 
 def _each(definition: Definition, file: Path) -> Iterator[BenchmarkQuestion | Bad]:

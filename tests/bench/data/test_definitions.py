@@ -80,7 +80,11 @@ def test_a_definition_that_does_not_fit_is_named(tmp_path: Path, text: str) -> N
 
 @pytest.mark.parametrize(
     ("key", "known"),
-    [("loader", "commonsenseqa, crlt, jsonl, medqa, qald"), ("topics", "gold, own"), ("kind", "choice, claim, count")],
+    [
+        ("loader", "commonsenseqa, crlt, cwq, jsonl, medqa, qald"),
+        ("topics", "gold, own"),
+        ("kind", "choice, claim, count"),
+    ],
 )
 def test_an_unknown_value_is_said_with_the_known_ones(tmp_path: Path, key: str, known: str) -> None:
     """Of a key that takes but a few."""
