@@ -1,7 +1,7 @@
 """The files of a benchmark: in a local folder, else fetched from the dataset's official location and cached.
 
-Questions of our own, and what we tell of others, lie beside the bundled definitions. What is fetched is what the definition's checksum says, or is
-refused; nothing is fetched that has none.
+Questions of our own, and what we tell of others, lie beside the bundled definitions. What is fetched is what the
+definition's checksum says, or is refused; nothing is fetched that has none.
 """
 
 import contextlib
