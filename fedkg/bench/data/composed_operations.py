@@ -22,7 +22,8 @@ TYPED = {"conjunction", "comparative", "superlative"}
 def composed_operation(kind: str, query: str) -> GoldOperation | None:
     """What a question of that composition type asks to be computed; None where one path answers it.
 
-    None also where the query tells of nothing that leads to what is asked for. Sets are walked as FB15k-237 has their relations, those over a mediator as one.
+    None also where the query tells of nothing that leads to what is asked for. Sets are walked as FB15k-237 has their
+    relations, those over a mediator as one.
     """
     if kind not in TYPED:
         return None
