@@ -191,7 +191,12 @@ model = all_of(
     option(
         "Model", "--temperature", type=float, metavar="X", help="Of the model's replies; 0, the surest, by default."
     ),
-    option("Model", "--path-model", metavar="hf:FOLDER", help="Writes the paths of method gcr instead of the model."),
+    option(
+        "Model",
+        "--path-model",
+        metavar="hf:FOLDER",
+        help="Writes the paths of method gcr, or the plans of eperm and rog, instead of the model.",
+    ),
     option(
         "Cache",
         "--replies/--no-replies",

@@ -19,7 +19,19 @@ from fedkg.core.choice import PromptCandidate
 from fedkg.core.terms import Direction
 from fedkg.errors import PromptError
 
-__all__ = ["FORM", "Format", "PathExample", "PathForm", "has_form", "path", "plan", "prompt", "read"]
+__all__ = [
+    "FORM",
+    "Format",
+    "PathExample",
+    "PathForm",
+    "has_form",
+    "key",
+    "path",
+    "plan",
+    "prompt",
+    "read",
+    "sequences",
+]
 
 Format = Literal["gcr", "eperm"]
 CALLS: dict[Format, str] = {"gcr": "reasoning-paths", "eperm": "relation-paths"}
@@ -39,6 +51,12 @@ class PathExample(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     question: str
     topics: tuple[str, ...]
     path: str
+
+
+class SequencesReply(msgspec.Struct):
+    """What a beam search has written freely, the likeliest first."""
+
+    texts: list[str]
 
 
 class PathForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -83,10 +101,20 @@ class PathForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def relations_of(self, text: str) -> list[str] | None:
         """The relations of a written path; None where it is none: entities with relations between them."""
-        marks = {mark for step in (self.forward, self.backward) for mark in step.split("{relation}") if mark.strip()}
+        marks = {mark for step in self._steps for mark in step.split("{relation}") if mark.strip()}
         parts = re.split("|".join(map(re.escape, sorted(marks, key=len, reverse=True))), text)
         whole = len(parts) > 2 and len(parts) % 2 == 1 and all(map(str.strip, parts))
         return [part.strip() for part in parts[1::2]] if whole else None
+
+    def steps_of(self, text: str) -> list[str]:
+        """The steps of a written plan, each as its relation is written; none where something else stands there."""
+        patterns = [re.escape(step.strip()).replace(re.escape("{relation}"), "(?:.+?)") for step in self._steps]
+        step = re.compile("|".join(patterns))
+        return [] if step.sub("", text).strip() else step.findall(text)
+
+    @property
+    def _steps(self) -> tuple[str, str]:
+        return self.forward, self.backward
 
     def _step(self, arrow: str, relation: str) -> str:
         direction: Direction = "out" if arrow == "→" else "in"
@@ -103,6 +131,19 @@ class PathForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def filled(text: str, values: Mapping[str, str]) -> str:
     """The text with the values in their places; what a value holds is no place."""
     return VALUE.sub(lambda place: values.get(place[1], place[0]), text)
+
+
+def key(text: str) -> str:
+    """The text as it is compared: cases and blanks do not count."""
+    return " ".join(text.casefold().split())
+
+
+def sequences(text: str) -> list[str]:
+    """The sequences of a beam search; any other reply is one."""
+    try:
+        return msgspec.json.decode(text, type=SequencesReply).texts
+    except msgspec.MsgspecError:
+        return [text]
 
 
 def read(call: str, user_folder: str = "") -> PathForm:

@@ -10,7 +10,7 @@ import pytest
 
 from fedkg.config.settings import Settings, public
 from fedkg.core.answer import Answer
-from fedkg.core.choice import Choice, PromptCandidate
+from fedkg.core.choice import Choice, PromptCandidate, RelationPath
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.question import Plan
 from fedkg.core.terms import DirectedRelation, Edge, Iri
@@ -19,6 +19,7 @@ from fedkg.llm import hf
 from fedkg.llm.base import Capability, Completion, Message, Request
 from fedkg.reasoner import path_format
 from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
+from fedkg.reasoner.calls.relation_paths import RelationPathsCall
 from fedkg.reasoner.prompted import CONSTRAINT_LIMITS, PromptedModel, constraint_levels
 from fedkg.session import Session
 from fedkg.testing import ScriptedModel
@@ -324,6 +325,83 @@ async def test_numbers_of_no_path_are_refused(reply: str) -> None:
     with pytest.raises(ModelReplyError):
         await model.ask(ReasoningPathsCall(QUESTION, PLAN, OFFERS, 2))
     assert [call.error for call in model.ledger.calls] == ["ModelReplyError"]
+
+
+RELATIONS = (
+    PromptCandidate(1, "→ director →", ("director",)),
+    PromptCandidate(2, "→ spouse →", ("spouse",)),
+    PromptCandidate(3, "← cast ←", ("cast",)),
+)
+
+
+async def test_plans_are_written_in_the_words_of_their_training_files() -> None:
+    """All chains of the offered relations, shorter ones first; weights are the shares of their probabilities."""
+    writer = Told(['{"picks": [5, 1], "scores": [0.3, 0.1]}'])
+    model = PromptedModel(ScriptedModel([]), writer=writer)
+    planned = await model.ask(RelationPathsCall(QUESTION, PLAN, RELATIONS, 2, 6, topics=("King Kong",)))
+    assert planned == (RelationPath((1, 2), pytest.approx(0.75)), RelationPath((1,), pytest.approx(0.25)))
+    constraint = writer.request.constraint
+    assert constraint is not None
+    assert (len(constraint.texts), constraint.texts[4]) == (3 + 9, "→ director → → spouse →")
+    assert [message.content for message in writer.request.messages] == [
+        path_format.prompt("eperm", QUESTION, ["King Kong"])
+    ]
+    whole = f"{constraint.start}{constraint.texts[4]}{constraint.end}"
+    assert whole == path_format.plan("→ director → → spouse →")
+
+
+async def test_many_relations_make_no_more_chains_than_have_room() -> None:
+    """Those of the best relations, of every length."""
+    writer = Told(['{"picks": [1]}'])
+    many = tuple(PromptCandidate(number, f"→ r{number} →") for number in range(1, 101))
+    [planned] = await PromptedModel(ScriptedModel([]), writer=writer).ask(RelationPathsCall(QUESTION, PLAN, many, 3, 6))
+    assert (planned.relations, planned.weight) == ((1,), 1.0)
+    assert writer.request.constraint is not None
+    texts = writer.request.constraint.texts
+    assert (len(texts), texts[-1]) == (26 + 26**2 + 26**3, "→ r26 → → r26 → → r26 →")
+
+
+@pytest.mark.parametrize("reply", ['{"picks": [13]}', '{"picks": [0]}', "{}", "nothing"])
+async def test_numbers_of_no_plan_are_refused(reply: str) -> None:
+    """Of three relations there are twelve chains of at most two."""
+    model = PromptedModel(ScriptedModel([]), writer=Told([reply]))
+    with pytest.raises(ModelReplyError):
+        await model.ask(RelationPathsCall(QUESTION, PLAN, RELATIONS, 2, 6))
+
+
+async def test_plans_that_are_written_freely_may_be_none() -> None:
+    """Of four sequences two are plans, the likelier one heavier; RoG's errors are told apart."""
+    plans = ("→ director → → spouse →", "→ wedded →", "director, spouse", "→ spouse →")
+    writer = Told([json.dumps({"texts": list(map(path_format.plan, plans))})])
+    model = PromptedModel(ScriptedModel([]), writer=writer)
+    call = RelationPathsCall(QUESTION, PLAN, RELATIONS, 2, 4, faulty=True, freely=True)
+    assert await model.ask(call) == (
+        RelationPath((1, 2), 1.0),
+        RelationPath((2,), 0.25),
+        RelationPath((), 0.0, "relations not in the graph"),
+        RelationPath((), 0.0, "format errors"),
+    )
+    assert (writer.request.beams, writer.request.constraint) == (4, None)
+
+
+@pytest.mark.parametrize("method", ["eperm", "rog"])
+async def test_a_path_model_plans_for_the_methods_that_plan(tiny: Path, method: str) -> None:
+    """The call `relation-paths` is its own; the others are the model's. What it plans are relations of the graph."""
+
+    def helps(messages: Sequence[Message], call: str) -> str:
+        numbers = [int(number) for number in re.findall(r"(?m)^(\d+)\. ", messages[-1].content)]
+        if call == "score-relations":
+            return json.dumps({"scores": [{"relation": number, "score": 0.5} for number in numbers]})
+        if call == "score-entities":
+            return json.dumps({"scores": [{"entity": number, "score": 0.5} for number in numbers]})
+        return scholar(messages, call)
+
+    answer = await asked(QUESTION, path_model=tiny, chat=ScriptedModel(helps, PLAIN), method=method)
+    asked_of = {call.call: call.model for call in answer.ledger}
+    assert asked_of["relation-paths"] == hf.named(tiny)
+    assert {model for call, model in asked_of.items() if call != "relation-paths"} == {"scripted"}
+    assert answer.measures["plans" if method == "eperm" else "paths written"]
+    assert answer.unproven() == ()
 
 
 def node(name: str) -> Iri:

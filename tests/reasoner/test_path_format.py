@@ -100,6 +100,21 @@ def test_the_relations_of_a_written_path(text: str, relations: list[str] | None)
 
 
 @pytest.mark.parametrize(
+    ("text", "steps"),
+    [
+        ("→ author →", ["→ author →"]),
+        ("→ author → → place of death → ← r ←", ["→ author →", "→ place of death →", "← r ←"]),
+        ("→ author → and then", []),
+        ("author", []),
+        ("", []),
+    ],
+)
+def test_the_steps_of_a_written_plan(text: str, steps: list[str]) -> None:
+    """One relation after the other, and nothing else."""
+    assert read("relation-paths").steps_of(text) == steps
+
+
+@pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         ("{question}", "", "no place for {question}"),

@@ -8,7 +8,7 @@ from fedkg.core.choice import PromptCandidate, RelationPath
 from fedkg.core.events import Proposed
 from fedkg.core.terms import DirectedRelation
 from fedkg.engine.handlers.base import UNUSABLE, RunningWalk, handles
-from fedkg.engine.presentation import relation_candidate
+from fedkg.engine.presentation import relation_candidate, safe
 from fedkg.methods.base import PlannedChain, Planning
 from fedkg.reasoner.calls.relation_paths import RelationPathsCall
 from fedkg.retrieval.surroundings import relations_within
@@ -33,7 +33,18 @@ async def plan(walk: RunningWalk, need: Planning) -> tuple[PlannedChain, ...]:
     candidates = _candidates(walk, relations)
     try:
         planned = await context.reasoner.ask(
-            RelationPathsCall(context.question, context.plan, candidates, need.depth, need.most, need.faulty)
+            RelationPathsCall(
+                context.question,
+                context.plan,
+                candidates,
+                need.depth,
+                need.most,
+                need.faulty,
+                tuple(safe(walk.record.labels.get(topic, "")) for topic in need.topics),
+                context.search.path_score,
+                freely=context.search.decoding == "free",
+                examples=context.search.path_examples,
+            )
         )
     except UNUSABLE as error:
         walk.unjudged(f"planned by the retriever's ranking: {error}")

@@ -12,7 +12,7 @@ from fedkg.core.choice import Choice, PromptCandidate
 from fedkg.core.path_errors import PathFault
 from fedkg.llm.base import Completion, Constraint, Message, Request
 from fedkg.reasoner.base import PlannedCall
-from fedkg.reasoner.path_format import PathForm
+from fedkg.reasoner.path_format import PathForm, key, sequences
 from fedkg.reasoner.reply_parsing import Whole, chosen, extract, fit
 from fedkg.reasoner.sketch import WalkSketch
 
@@ -30,12 +30,6 @@ class HypothesesReply(msgspec.Struct):
 
     picks: list[Whole]
     answers: list[str] = []
-
-
-class SequencesReply(msgspec.Struct):
-    """What a beam search has written freely, the likeliest first."""
-
-    texts: list[str]
 
 
 class ReasoningPathsCall(PlannedCall[tuple[Choice, ...]], frozen=True):
@@ -113,11 +107,11 @@ class ReasoningPathsCall(PlannedCall[tuple[Choice, ...]], frozen=True):
 
 def written_freely(text: str, paths: Sequence[PromptCandidate], form: PathForm) -> tuple[Choice, ...]:
     """The paths in a model's own words; a reply without any has one error of format."""
-    numbers = {_key(form.written(path)): path.number for path in reversed(paths)}
-    known = {_key(name) for path in paths for name in form.relations_of(form.written(path)) or ()}
+    numbers = {key(form.written(path)): path.number for path in reversed(paths)}
+    known = {key(name) for path in paths for name in form.relations_of(form.written(path)) or ()}
     return tuple(
-        Choice(numbers.get(_key(path), 0), fault=None if _key(path) in numbers else _fault(path, known, form))
-        for sequence in _sequences(text)
+        Choice(numbers.get(key(path), 0), fault=None if key(path) in numbers else _fault(path, known, form))
+        for sequence in sequences(text)
         for path in form.paths(sequence) or [""]
     )
 
@@ -127,19 +121,7 @@ def _fault(path: str, known: set[str], form: PathForm) -> PathFault:
     relations = form.relations_of(path)
     if relations is None:
         return "format errors"
-    return "steps not in the graph" if known >= set(map(_key, relations)) else "relations not in the graph"
-
-
-def _key(text: str) -> str:
-    return " ".join(text.casefold().split())
-
-
-def _sequences(text: str) -> list[str]:
-    """The sequences of a beam search; any other reply is one."""
-    try:
-        return msgspec.json.decode(text, type=SequencesReply).texts
-    except msgspec.MsgspecError:
-        return [text]
+    return "steps not in the graph" if known >= set(map(key, relations)) else "relations not in the graph"
 
 
 def _listing(schema: Mapping[str, Any], numbers: Sequence[int]) -> dict[str, Any]:
