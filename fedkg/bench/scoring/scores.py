@@ -2,7 +2,8 @@
 
 Strict scores compare IRIs. Gold without an IRI (WebQSP, CWQ) is any of the entities that the asked graph calls so, by
 label or alias, looked up once for the record; where it has none, gold is compared by label, however it is written. So
-is what a model answers from memory, which has no IRI: it is right where it is the name of a right answer.
+is what a model answers from memory, which has no IRI: it is right where it is the name of a right answer. Numbers
+and dates are compared as values; a number without a unit is right in that of the question.
 
 Lenient scores are those that other walkers publish as "Exact Match" or "Hits@1": one text within another. `lenient_hit`
 is that of Think-on-Graph and Plan-on-Graph (a name of an answer within a gold name, or the other way round),
@@ -17,7 +18,7 @@ from statistics import fmean
 import msgspec
 
 from fedkg.bench.run.record import GivenAnswer, QuestionRecord
-from fedkg.common.normalize import normalized_answer
+from fedkg.bench.scoring.comparable import bare_number, comparable
 from fedkg.core.answer import Status
 from fedkg.core.caveat import CaveatKind
 from fedkg.core.question import JUDGED
@@ -33,7 +34,7 @@ COST = ("calls", "tokens", "requests", "seconds", "price")
 CACHED = ("cache_hits", "replayed_calls", "replayed_tokens")
 """What the cache answered, at no cost."""
 
-folded = lru_cache(maxsize=100_000)(normalized_answer)  # the same names answer many questions
+folded = lru_cache(maxsize=100_000)(comparable)  # the same names answer many questions
 
 
 class Score(msgspec.Struct, frozen=True, kw_only=True):
@@ -152,6 +153,8 @@ def _meant(
     if answer.label and answer.key in entities:
         return entities[answer.key]
     text = folded(answer.label or answer.key)
+    if not answer.label and text not in gold:
+        text = bare_number(answer.key) or text
     if answer.label or answer.grounded:  # what the graph calls so may still be another entity
         return text if text in gold and not (answer.label and text in looked_up) else ""
     return named.get(text, "")
