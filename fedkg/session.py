@@ -29,11 +29,12 @@ from fedkg.core.terms import Direction, Iri, Term
 from fedkg.core.usage import Usage
 from fedkg.embed.base import IndexedLabels, NearestLabels, Similarity
 from fedkg.embed.label_search import LabelSearch
-from fedkg.engine import lookup
+from fedkg.engine import lookup, query_check
 from fedkg.engine.conversation import FollowUp, known_entities, understood
 from fedkg.engine.documents import PathsDocument
 from fedkg.engine.estimate import Asked, Estimate, estimate
 from fedkg.engine.lookup import Checked
+from fedkg.engine.query_check import QueryCheck
 from fedkg.engine.question_run import QuestionRun
 from fedkg.engine.transcript import Transcript, TranscriptSink
 from fedkg.errors import FedkgError, InputError
@@ -400,6 +401,11 @@ class Session(Lifecycle):
         """Asks for every edge of every path again."""
         async with self._in_flight.one():
             return await lookup.verified(await self.graph(), answer)
+
+    async def check_query(self, answer: Answer) -> QueryCheck | None:
+        """What the answer's query returns at its endpoint, beside its answers; None where it has no query."""
+        async with self._in_flight.one():
+            return await query_check.check_query(await self.graph(), answer)
 
     async def check(self) -> list[EndpointReport]:
         """What is found of each endpoint, one after the other; what is wrong with one stands in its report."""

@@ -1,6 +1,7 @@
 """The answer to one question, on the terminal: found, watched and shown; or what it would cost."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 import click
 
@@ -15,8 +16,11 @@ from fedkg.core.encoding import encode
 from fedkg.core.question import Kind
 from fedkg.engine.history import History
 
-__all__ = ["BUDGET_SPENT", "answered", "exit_code", "outcome_code", "priced"]
+__all__ = ["BUDGET_SPENT", "Shown", "answered", "exit_code", "outcome_code", "priced"]
 
+Shown = Literal["text", "json", "sparql"]
+"""What of an answer is printed: its text, the document, or its query."""
+NO_QUERY = "No query gives this answer; without --sparql it says why.\n"
 BUDGET_SPENT = 4
 DOUBTFUL = 5
 CODES = {Status.ANSWERED: 0, Status.FAILED: 3}
@@ -44,7 +48,7 @@ def answered(
     choices: Sequence[str],
     *,
     transcript: str | None,
-    as_json: bool,
+    shown: Shown,
     verbose: bool,
 ) -> int:
     """Answers the question and prints that; returns the exit code."""
@@ -52,8 +56,10 @@ def answered(
         with watched(verbose=verbose) as on_event:
             answer = session.run(session.ask(question, topics, on_event, kind=kind, options=choices))
         # before the session closes: that waits for labels to be embedded and kept, and the question had a time limit
-        if as_json:
+        if shown == "json":
             click.echo(answer.to_json())
+        elif shown == "sparql":
+            click.echo(answer.query or NO_QUERY, nl=False, err=not answer.query)
         else:
             show.answer(show.console(), answer, everything=verbose)
         History(settings).add(answer, "ask")

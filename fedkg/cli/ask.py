@@ -72,6 +72,9 @@ LONGEST_INPUT = 10 * LONGEST_QUESTION
     metavar="N",
     help="With --questions: so many are asked at a time.",
 )
+@options.option(
+    "Output", "--sparql", is_flag=True, help="Print the SPARQL query that gives the same answers, and nothing else."
+)
 @options.transcript
 @options.option(
     "Output", "--strict", is_flag=True, default=None, help="End with exit code 5 where the answer has a caveat."
@@ -96,6 +99,7 @@ def ask(  # noqa: PLR0917  # click gives all of them by name
     as_json: bool,
     out: Path | None,
     at_once: int,
+    sparql: bool,
     transcript: str | None,
     dry_run: bool,
     verbose: bool,
@@ -113,11 +117,12 @@ def ask(  # noqa: PLR0917  # click gives all of them by name
     The model `local` scores all candidates itself: with it --beam, --candidates, --alpha and --verifier none have no
     effect.
     """
-    from fedkg.cli.answer import answered, priced  # noqa: PLC0415  # the help page needs nothing of it
+    from fedkg.cli.answer import Shown, answered, priced  # noqa: PLC0415  # the help page needs nothing of it
 
     settings = options.settings(file, flags)
     if questions is not None:
         alone = {"QUESTION": question, "--topic": topics, "--kind": kind, "--option": choices, "--dry-run": dry_run}
+        alone |= {"--sparql": sparql}
         _check_absent("--questions", alone)
         from fedkg.cli.questions import all_answered  # noqa: PLC0415  # one question needs nothing of it
 
@@ -126,7 +131,10 @@ def ask(  # noqa: PLR0917  # click gives all of them by name
     text = _text(question)
     if dry_run:
         return priced(settings, text, topics, kind, choices, as_json=as_json)
-    return answered(settings, text, topics, kind, choices, transcript=transcript, as_json=as_json, verbose=verbose)
+    if sparql and as_json:
+        raise QuestionError("--sparql cannot be combined with --json", hint="the document has it: `query`")
+    shown: Shown = "json" if as_json else "sparql" if sparql else "text"
+    return answered(settings, text, topics, kind, choices, transcript=transcript, shown=shown, verbose=verbose)
 
 
 def _check_absent(beside: str, given: Mapping[str, object]) -> None:

@@ -38,9 +38,14 @@ def console(*, stderr: bool = False) -> Console:
     return _Console(stderr=stderr, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
+AS_QUERY = "One SPARQL query gives the same: --sparql prints it, verify asks it again."
+
+
 def answer(out: Console, document: Answer, *, everything: bool = False) -> None:
     """Prints what `Answer.text` says, in colours; with `everything` also the ledger of the model's calls."""
     lines(out, document.lines(everything=everything, more="-v shows all of them"))
+    if document.query:
+        out.print(Text(AS_QUERY, "dim"))
     if everything and document.ledger:
         table(out, _ledger(document.ledger))
 

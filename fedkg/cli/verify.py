@@ -15,12 +15,15 @@ from fedkg.core.encoding import encode
 from fedkg.core.rendering import edge_line
 from fedkg.engine.documents import VerifyDocument
 from fedkg.engine.lookup import Checked
+from fedkg.engine.query_check import QueryCheck
 from fedkg.errors import DocumentError, GraphFileError, ProfileError
 from fedkg.graph.federated import FederatedGraph
 from fedkg.session import Session
 
 __all__ = ["print_checked", "verify"]
 
+MOST_MISSING = 5
+OTHER = "Its query returns another verdict."
 MARKS = {True: ("holds  ", "green"), False: ("GONE   ", "bold red"), None: ("not asked  ", "bold red")}
 
 
@@ -32,20 +35,24 @@ def verify(document: str, file: str | None, as_json: bool, **flags: object) -> i
     """Ask for every edge of the answer document FILE again (- is stdin).
 
     The endpoints are those that the document names, unless -e names others: who wrote the document decides whom this
-    command asks. Labels and qualifiers are not verified. Exit code 1: an edge no longer holds or could not be asked
-    for, or no path leads to an answer.
+    command asks. The query of the document is asked, too, and compared with its answers. Labels and qualifiers
+    are not verified. Exit code 1: an edge no longer holds or could not be asked for, no path leads to an answer, or the
+    query does not return one.
     """
     answer = _read(document)
     from_document = not flags["endpoints"]
     flags |= {"model": "local", "endpoints": _endpoints(answer) if from_document else flags["endpoints"]}
     with opened(options.settings(file, flags)) as session:
         checked = session.run(_checked(session, answer, from_document=from_document))
+        query = session.run(session.check_query(answer))
     unproven = [value.value for value in answer.unproven(session.identity.allows)]
-    result = VerifyDocument.of(answer, checked, unproven)
+    result = VerifyDocument.of(answer, checked, unproven, query)
     if as_json:
         click.echo(encode(result))
     else:
         print_checked(answer, checked)
+        if query:
+            show.console().print(Text(*_returned(query)))
         for value in unproven:
             show.console().print(Text(f"No path of the document leads to its answer {show.plain(value)}.", "bold red"))
     return 0 if result.proven else 1
@@ -70,6 +77,18 @@ def print_checked(answer: Answer, checked: Sequence[Checked]) -> None:
         out.print("The document shows no edges.")
     elif all(holds):
         out.print(Text("The one edge holds." if len(checked) == 1 else f"All {asked} hold.", "bold"))
+
+
+def _returned(query: QueryCheck) -> tuple[str, str]:
+    """What is said of the document's query, and in which style."""
+    missing = ", ".join(show.plain(value) for value in query.missing[:MOST_MISSING])
+    return {
+        "same": ("Its query returns the same answers.", "bold"),
+        "more": (f"Its query returns all answers, and {query.further:,} more.", "bold"),
+        "fewer": (f"Its query does not return {missing}.", "bold red"),
+        "other": (f"Its query returns another answer than {missing}." if missing else OTHER, "bold red"),
+        "not run": (f"Its query was not run: {show.plain(query.why)}", "bold yellow"),
+    }[query.outcome]
 
 
 def _read(file: str) -> Answer:

@@ -13,7 +13,18 @@ from fedkg.core.path import PartialPath
 from fedkg.core.question import JUDGED, Plan
 from fedkg.core.terms import Edge, Iri, Literal, Term, own_name
 
-__all__ = ["End", "Ends", "Selection", "compose", "doubtful", "ends", "remembered", "terms", "without_nameless"]
+__all__ = [
+    "End",
+    "Ends",
+    "Selection",
+    "compose",
+    "doubtful",
+    "ends",
+    "is_number",
+    "remembered",
+    "terms",
+    "without_nameless",
+]
 
 Selection = Sequence[tuple[PartialPath, Sequence[int]]]
 """Paths, each with the numbers (from 1) of its tails that answer, none for all."""
@@ -93,7 +104,7 @@ def compose(
         by_term.setdefault(end.tail, []).append(index)
     if plan.kind in JUDGED:
         return _judged(plan, conclusion, paths), paths
-    if plan.kind == "count" and not all(map(_is_number, by_term)):
+    if plan.kind == "count" and not all(map(is_number, by_term)):
         return (_count(proven, paths),), paths
     return tuple(_value(term, names, tuple(indices)) for term, indices in by_term.items()), paths
 
@@ -167,6 +178,6 @@ def _count(proven: Ends, paths: Sequence[Path]) -> AnswerValue:
     return AnswerValue(number, label="count", grounded=True, paths=tuple(range(len(paths))))
 
 
-def _is_number(term: Term) -> bool:
+def is_number(term: Term) -> bool:
     """Whether the graph itself has a number, as for "how many inhabitants"."""
     return isinstance(term, Literal) and term.datatype in NUMBERS

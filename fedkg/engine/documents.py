@@ -14,6 +14,7 @@ from fedkg.core.question import Match
 from fedkg.core.terms import Edge, Term
 from fedkg.core.usage import Gap
 from fedkg.engine.lookup import Checked
+from fedkg.engine.query_check import QueryCheck
 from fedkg.graph.hidden_edges import HiddenEdges
 from fedkg.methods.base import Method
 
@@ -57,7 +58,7 @@ def _gap(near: Neighbourhood) -> Gap:
 class VerifyDocument(msgspec.Struct, frozen=True):
     """An answer whose edges were asked for again: how many hold, are gone, could not be asked for; and each of them.
 
-    `unproven` are the answers that no path of the document leads to.
+    `unproven` are the answers that no path of the document leads to; `query` is what its query returned.
     """
 
     question: str
@@ -66,17 +67,24 @@ class VerifyDocument(msgspec.Struct, frozen=True):
     unasked: int
     unproven: tuple[str, ...]
     edges: tuple[Checked, ...]
+    query: QueryCheck | None = None
 
     @classmethod
-    def of(cls, answer: Answer, checked: Sequence[Checked], unproven: Sequence[str]) -> "VerifyDocument":
+    def of(
+        cls, answer: Answer, checked: Sequence[Checked], unproven: Sequence[str], query: QueryCheck | None = None
+    ) -> "VerifyDocument":
         """The counts over the edges that were asked for again."""
         counts = {name: sum(check.holds is value for check in checked) for name, value in HOLDS.items()}
-        return cls(answer.question, **counts, unproven=tuple(unproven), edges=tuple(checked))
+        return cls(answer.question, **counts, unproven=tuple(unproven), edges=tuple(checked), query=query)
 
     @property
     def proven(self) -> bool:
-        """Whether every edge still holds and every answer has its proof."""
-        return self.holds == len(self.edges) and not self.unproven
+        """Whether every edge still holds, every answer has its proof, and the query lacks none of them.
+
+        A query that no endpoint ran proves nothing against the answers: each has its edges.
+        """
+        returned = self.query is None or self.query.outcome not in {"fewer", "other"}
+        return self.holds == len(self.edges) and not self.unproven and returned
 
 
 class PathsDocument(msgspec.Struct, frozen=True):

@@ -28,7 +28,18 @@ from fedkg.core.question import JUDGED, Kind, Plan, check_options, check_questio
 from fedkg.core.terms import Term, own_name
 from fedkg.core.usage import Gap, Usage
 from fedkg.embed.base import Similarity
-from fedkg.engine.assembly import Ends, Selection, compose, doubtful, ends, remembered, terms, without_nameless
+from fedkg.engine.answer_query import QueryFacts, endpoint_urls, proving_query
+from fedkg.engine.assembly import (
+    Ends,
+    Selection,
+    compose,
+    doubtful,
+    ends,
+    is_number,
+    remembered,
+    terms,
+    without_nameless,
+)
 from fedkg.engine.interpreter import Interpreter
 from fedkg.engine.preparation import Preparation
 from fedkg.engine.presentation import path_text
@@ -211,7 +222,21 @@ class QuestionRun:
             caveats=(*self._admitted(result, answers), *stands.caveats),
             confidence=stands.confidence,
             closest=stands.closest,
+            query=self._query(result, proven, names) if answers and status is Status.ANSWERED else "",
         )
+
+    def _query(self, result: SearchResult, proven: Ends, names: Mapping[Term, str]) -> str:
+        """The query that gives the answers; "" where none does, as for a judgement."""
+        kind = self._prepared.plan.kind
+        if kind in JUDGED or not result.paths:
+            return ""
+        chosen = list(zip(result.paths, result.tails, strict=True))
+        terms = {end.tail for end in proven.shown}
+        if proven.cut:
+            terms = {tail for path, _ in chosen for tail in path.tails}
+        count = kind == "count" and not all(map(is_number, terms))
+        facts = QueryFacts(self.question, terms, names, endpoint_urls(self.graph), count)
+        return proving_query(chosen, result.checks, facts)
 
     async def _recalled(self, status: Status) -> tuple[AnswerValue, ...]:
         """What the model remembers of a question that the graph leaves open, where that is wanted and can be paid."""

@@ -367,3 +367,15 @@ def test_a_server_that_understates_its_usage(
     else:
         assert call["tokens_in"] > 200
         assert call["uncounted_in"] == 0
+
+
+def test_the_query_is_printed_alone(cli: Cli, graph: Path) -> None:
+    """With --sparql; what has none says so on stderr; beside --json it makes no sense."""
+    result = cli("ask", "Who is the king of Ruritania?", "-e", graph, "--sparql")
+    assert result.exit_code == 0
+    assert "<http://ex.org/ruritania> <http://ex.org/king> ?answer .  # Ruritania → king" in result.stdout
+    assert "Rudolf" not in result.stdout
+    none = cli("ask", "Who is the queen of Atlantis?", "-e", graph, "--sparql")
+    assert (none.stdout, "No query gives this answer" in none.stderr) == ("", True)
+    refused = cli("ask", "Who is the king of Ruritania?", "-e", graph, "--sparql", "--json")
+    assert (refused.exit_code, "cannot be combined" in refused.stderr) == (2, True)

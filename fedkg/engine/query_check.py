@@ -1,0 +1,108 @@
+"""An answer's query asked at its endpoint, and what it returns held against the document.
+
+Who wrote the document wrote the query, too: it is sent only where it is a SELECT or an ASK, and where its SERVICE
+clauses name endpoints that are asked anyway.
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Literal as OneOf
+
+import msgspec
+
+from fedkg.core.answer import Answer
+from fedkg.core.terms import Literal, Term
+from fedkg.engine.answer_query import endpoint_urls
+from fedkg.errors import EndpointError, OfflineError
+from fedkg.graph.base import Graph
+from fedkg.graph.endpoint import SparqlGraph
+from fedkg.graph.federated import FederatedGraph
+
+__all__ = ["Outcome", "QueryCheck", "check_query", "compared"]
+
+Outcome = OneOf["same", "more", "fewer", "other", "not run"]
+HEAD = re.compile(r"(?:\s*(?:#[^\n]*|PREFIX\s+\w*:\s*<[^<>]*>)\n)*\s*(SELECT|ASK)\b", re.IGNORECASE)
+FORBIDDEN = re.compile(r"\b(?:INSERT|DELETE|LOAD|CLEAR|DROP|CREATE|COPY|MOVE|ADD|FROM|GRAPH|CONSTRUCT|DESCRIBE)\b")
+ASK = re.compile(r"^ASK \{", re.MULTILINE)
+SERVICE = re.compile(r"\bSERVICE\b\s*(?:SILENT\b)?\s*(<[^<>]*>)?", re.IGNORECASE)
+NOT_OURS = "it is no query that fedkg writes"
+AT_LEAST = "at least "
+
+
+class QueryCheck(msgspec.Struct, frozen=True):
+    """What the query of a document returned, beside its answers.
+
+    `missing` are those that it did not return, `further` is how many others it did, `why` it was not run.
+    """
+
+    outcome: Outcome
+    missing: tuple[str, ...] = ()
+    further: int = 0
+    why: str = ""
+
+
+async def check_query(graph: Graph, answer: Answer) -> QueryCheck | None:
+    """What the answer's query returns; None where the document has none."""
+    if not answer.query:
+        return None
+    members = graph.members if isinstance(graph, FederatedGraph) else [graph]
+    home = next((edge.endpoint for path in answer.paths for edge in path.edges), "")
+    sources = [member for member in members if isinstance(member, SparqlGraph)]
+    member = next((one for one in sources if one.name == home), sources[0] if len(sources) == 1 else None)
+    if member is None or not _ours(answer.query, endpoint_urls(graph).values()):
+        return QueryCheck("not run", why=NOT_OURS if member else f"no endpoint is called {home}")
+    try:
+        rows = (await member.source.select.select(_as_select(answer.query), "verify")).rows
+    except (EndpointError, OfflineError) as error:
+        return QueryCheck("not run", why=str(error))
+    return compared(answer, rows)
+
+
+def compared(answer: Answer, rows: Sequence[Mapping[str, Term]]) -> QueryCheck:
+    """The rows of the query against the document's answers."""
+    if numbers := [row[name] for row in rows for name in ("count", "value") if name in row]:
+        return _numbers(answer, numbers)
+    if ASK.search(answer.query):
+        said = {value.value for value in answer.answers}
+        return QueryCheck("same" if said == {"yes" if rows else "no"} else "other")
+    returned = {row["answer"] for row in rows if "answer" in row}
+    stated = {value.term: value.value for value in answer.answers if value.term is not None}
+    missing = tuple(value for term, value in stated.items() if term not in returned)
+    further = len(returned - set(stated))
+    outcome: Outcome = "other" if missing and further else "fewer" if missing else "more" if further else "same"
+    return QueryCheck(outcome, missing, further)
+
+
+def _numbers(answer: Answer, numbers: Sequence[Term]) -> QueryCheck:
+    """One number against that of the document, which may be a bound."""
+    stated = answer.answers[0].value if answer.answers else ""
+    returned = {_number(term) for term in numbers}
+    bound = stated.startswith(AT_LEAST)
+    number = _number(Literal(stated.removeprefix(AT_LEAST)))
+    if number in returned or (bound and number is not None and any((one or 0) >= number for one in returned)):
+        return QueryCheck("same")
+    return QueryCheck("other", (stated,), len(returned))
+
+
+def _number(term: Term) -> float | None:
+    try:
+        return float(term.value) if isinstance(term, Literal) else None
+    except ValueError:
+        return None
+
+
+def _ours(query: str, urls: Collection[str]) -> bool:
+    """Whether the text is a SELECT or ASK that asks no other endpoint than these."""
+    services = SERVICE.findall(query)
+    bare = re.sub(r'"(?:[^"\\\n]|\\.)*"|<[^<>\n]*>|#[^\n]*', " ", query)
+    return (
+        HEAD.match(query) is not None
+        and not FORBIDDEN.search(bare.upper())
+        and all(service[1:-1] in urls for service in services)
+    )
+
+
+def _as_select(query: str) -> str:
+    """An ASK as a SELECT of at most one row: engines write the result of an ASK in shapes of their own."""
+    selected, asks = ASK.subn("SELECT * WHERE {", query, count=1)
+    return f"{selected.rstrip()} LIMIT 1" if asks else query

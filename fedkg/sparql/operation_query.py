@@ -1,0 +1,126 @@
+"""The SPARQL 1.1 query that computes what an operation computed: counts, extremes, comparisons, groups.
+
+Ties are kept: a subquery finds the value of the rank that is asked for, and the answers are all that have it.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from fedkg.core.operation import Computation, SetChain
+from fedkg.core.terms import DirectedRelation
+from fedkg.sparql.condition_text import holds_expression, order_key
+from fedkg.sparql.query_writer import ANSWER, ANSWERS, COUNT, QueryChain, QueryStep, QueryWriter, Way, block
+
+__all__ = ["operation_query"]
+
+
+def operation_query(computation: Computation, writer: QueryWriter, about: Sequence[str] = ()) -> str:
+    """A query that computes the same: rows (answer), one row (count) or (value), or an ASK where it asks whether.
+
+    Raises TermError where a term is unwritable.
+    """
+    if computation.result == "compare":
+        return _compared(computation, writer, about)
+    if computation.result == "count":
+        return writer.whole(COUNT, _members(computation, writer), about)
+    body = _grouped(computation, writer) if computation.result == "group" else _members(computation, writer)
+    if computation.result == "extreme":
+        body += _extreme(computation, writer)
+    return writer.whole(ANSWERS, body, about)
+
+
+def _members(computation: Computation, writer: QueryWriter, end: str = ANSWER) -> list[str]:
+    """The patterns of the combined sets and of their conditions."""
+    first, *others = [_set(chains, writer, end) for chains in computation.sets]
+    if computation.combine == "union":
+        lines = writer.union([first, *others])
+    elif computation.combine == "intersect":
+        lines = [*first, *(one for group in others for one in group)]
+    else:
+        lines = [*first, *(one for group in others for one in block("FILTER NOT EXISTS", group))]
+    for condition in computation.filters:
+        value = _value(condition.by, writer, end)
+        lines += [*value.patterns, f"FILTER({holds_expression(condition, value.variable)})"]
+    return lines
+
+
+def _set(chains: Sequence[SetChain], writer: QueryWriter, end: str) -> list[str]:
+    """The patterns of one set: the ends of its chains."""
+    return writer.union([writer.chain(_chain(chain), end) for chain in chains])
+
+
+class Value(NamedTuple):
+    """The patterns that lead from an end to its value, and the variable of that: the end itself without a pattern."""
+
+    patterns: list[str]
+    variable: str
+
+
+def _value(by: DirectedRelation | None, writer: QueryWriter, end: str) -> Value:
+    if by is None:
+        return Value([], end)
+    variable = writer.variable()
+    return Value(writer.step(_step(by), end, variable), variable)
+
+
+def _extreme(computation: Computation, writer: QueryWriter) -> list[str]:
+    """That the answers have the value of that rank: so ties are kept."""
+    member, best = writer.variable(), writer.variable()
+    mine, others = _value(computation.by, writer, ANSWER), _value(computation.by, writer, member)
+    key = order_key(computation, others.variable)
+    order = f"{'DESC' if computation.most else 'ASC'}({best})"
+    offset = f" OFFSET {computation.rank - 1}" if computation.rank > 1 else ""
+    ranked = [*_members(computation, writer, member), *others.patterns]
+    return [
+        *mine.patterns,
+        *block(f"{{ SELECT DISTINCT ({key} AS {best}) WHERE", ranked, f" ORDER BY {order} LIMIT 1{offset} }}"),
+        f"FILTER({order_key(computation, mine.variable)} = {best})",
+    ]
+
+
+def _grouped(computation: Computation, writer: QueryWriter) -> list[str]:
+    """How many members lead to each value, how many to the one of that rank, and that both are the same."""
+    number, best = writer.variable(), writer.variable()
+    member, same = writer.variable(), writer.variable()
+    mine, others = _value(computation.by, writer, member), _value(computation.by, writer, same)
+    order = f"{'DESC' if computation.most else 'ASC'}({best})"
+    offset = f" OFFSET {computation.rank - 1}" if computation.rank > 1 else ""
+    counted = f"{{ SELECT ({mine.variable} AS {ANSWER}) (COUNT(DISTINCT {member}) AS {number}) WHERE"
+    ranked = f"{{ SELECT DISTINCT {best} WHERE {{ SELECT (COUNT(DISTINCT {same}) AS {best}) WHERE"
+    return [
+        *block(counted, [*_members(computation, writer, member), *mine.patterns], f" GROUP BY {mine.variable} }}"),
+        *block(
+            ranked,
+            [*_members(computation, writer, same), *others.patterns],
+            f" GROUP BY {others.variable} }} ORDER BY {order} LIMIT 1{offset} }}",
+        ),
+        f"FILTER({number} = {best})",
+    ]
+
+
+def _compared(computation: Computation, writer: QueryWriter, about: Sequence[str]) -> str:
+    """Which of two topics has more, whether the first one has, or by how much their values differ."""
+    values = [writer.variable() for _ in computation.sets]
+    sets = zip(computation.sets, values, strict=True)
+    body = [one for chains, value in sets for one in _set(chains, writer, value)]
+    left, right = (order_key(computation, value) for value in values)
+    more = f"{left} {'>' if computation.most else '<'} {right}"
+    if computation.form == "whether":
+        return writer.whole("ASK", [*body, f"FILTER({more})"], about)
+    if computation.form == "difference":
+        return writer.whole(f"SELECT DISTINCT (ABS({left} - {right}) AS ?value) WHERE", body, about)
+    less = f"{left} {'<' if computation.most else '>'} {right}"
+    topics = [writer.term(chains[0].topic) for chains in computation.sets]
+    either = [
+        [*body, f"FILTER({test} || {left} = {right})", f"BIND({topic} AS {ANSWER})"]
+        for test, topic in zip((more, less), topics, strict=True)
+    ]
+    return writer.whole(ANSWERS, writer.union(either), about)
+
+
+def _chain(chain: SetChain) -> QueryChain:
+    return QueryChain(chain.topic, tuple(map(_step, chain.relations)))
+
+
+def _step(relation: DirectedRelation) -> QueryStep:
+    return QueryStep((Way(relation, ""),))

@@ -1,0 +1,80 @@
+"""An answer's query, asked again."""
+
+from collections.abc import Callable
+
+import pytest
+
+from fedkg.core.answer import Answer
+from fedkg.core.proof import AnswerValue, Path, PathEdge, Status
+from fedkg.core.terms import Edge, Iri, Literal, Term
+from fedkg.engine.query_check import QueryCheck, check_query, compared
+from fedkg.graph.endpoint import SparqlGraph
+
+A, B, C = (Iri(f"http://x/{name}") for name in "abc")
+QUERY = "SELECT DISTINCT ?answer WHERE {\n  <http://x/a> <http://x/r/p> ?answer .\n}\n"
+
+
+def answer(*ends: Iri, query: str = QUERY) -> Answer:
+    """A document that says that A leads to these ends."""
+    edges = [Edge(A, Iri("http://x/r/p"), end, "out", "test") for end in ends]
+    paths = tuple(Path(1.0, (PathEdge.of(edge, {}),)) for edge in edges)
+    values = tuple(AnswerValue(end.value, end.value, "", end, paths=(n,)) for n, end in enumerate(ends))
+    return Answer("q", "entities", Status.ANSWERED, values, paths, query=query)
+
+
+@pytest.mark.parametrize(("ends", "outcome"), [((B, C), "same"), ((B,), "more"), ((B, C, A), "fewer"), ((A,), "other")])
+async def test_the_rows_are_compared_with_the_answers(
+    make_graph: Callable[..., SparqlGraph], ends: tuple[Iri, ...], outcome: str
+) -> None:
+    """The same, more, fewer, and others."""
+    check = await check_query(make_graph(":a r:p :b, :c ."), answer(*ends))
+    assert check is not None
+    assert check.outcome == outcome
+
+
+async def test_a_document_without_a_query_is_not_checked(make_graph: Callable[..., SparqlGraph]) -> None:
+    """Nothing is asked."""
+    assert await check_query(make_graph(":a r:p :b ."), answer(B, query="")) is None
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "DELETE WHERE { ?s ?p ?o }",
+        "# SELECT\nDELETE WHERE { ?s ?p ?o }",
+        "SELECT ?answer WHERE { SERVICE <http://169.254.169.254/> { ?s ?p ?answer } }",
+        "SELECT ?answer WHERE { SERVICE ?where { ?s ?p ?answer } }",
+        "SELECT ?answer FROM <http://secret.example/> WHERE { ?s ?p ?answer }",
+        "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }",
+    ],
+)
+async def test_a_query_of_another_shape_is_not_sent(make_graph: Callable[..., SparqlGraph], query: str) -> None:
+    """A document comes from anywhere: it decides neither what is changed nor who else is asked."""
+    check = await check_query(make_graph(":a r:p :b ."), answer(B, query=query))
+    assert check is not None
+    assert (check.outcome, check.why) == ("not run", "it is no query that fedkg writes")
+
+
+async def test_a_query_that_is_rejected_is_not_run(make_graph: Callable[..., SparqlGraph]) -> None:
+    """The endpoint's reason stands beside it."""
+    check = await check_query(make_graph(":a r:p :b ."), answer(B, query="SELECT nonsense {"))
+    assert check is not None
+    assert check.outcome == "not run"
+    assert check.why
+
+
+async def test_an_ask_is_a_verdict(make_graph: Callable[..., SparqlGraph]) -> None:
+    """Yes where it has a row."""
+    yes = Answer("q", "yesno", Status.ANSWERED, (AnswerValue("yes"),), query="ASK {\n  <http://x/a> ?p ?o .\n}\n")
+    assert await check_query(make_graph(":a r:p :b ."), yes) == QueryCheck("same")
+    assert await check_query(make_graph(":b r:p :a ."), yes) == QueryCheck("other")
+
+
+@pytest.mark.parametrize(
+    ("stated", "returned", "outcome"), [("3", "3", "same"), ("at least 2", "3", "same"), ("4", "3", "other")]
+)
+def test_a_count_may_be_a_bound(stated: str, returned: str, outcome: str) -> None:
+    """Numbers are compared as numbers."""
+    document = Answer("q", "count", Status.ANSWERED, (AnswerValue(stated),))
+    row: dict[str, Term] = {"count": Literal(returned)}
+    assert compared(document, [row]).outcome == outcome
