@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from fedkg.engine.documents import PathsDocument
     from fedkg.engine.estimate import Cost, Estimate
     from fedkg.engine.lookup import Checked
+    from fedkg.engine.query_check import QueryCheck
     from fedkg.engine.transcript import Transcript, TranscriptSink
     from fedkg.graph.base import Graph
     from fedkg.graph.hidden_edges import HiddenEdges
@@ -142,6 +143,7 @@ __all__ = [
     "PluginError",
     "Proposed",
     "Qualifier",
+    "QueryCheck",
     "Ranked",
     "Ranking",
     "RankingRequest",
@@ -216,6 +218,7 @@ PLACES = {
     "fedkg.reasoner.base": "Call ReasonerFactory ReasoningModel",
     "fedkg.retrieval.base": "Ranking RankingRequest RetrievalContext Retriever",
     "fedkg.engine.lookup": "Checked",
+    "fedkg.engine.query_check": "QueryCheck",
     "fedkg.session": "Session",
     "fedkg.transport.base": "Transport",
     "fedkg.transport.host_state": "HostRegistry",
