@@ -219,7 +219,7 @@ def test_the_kind_of_a_question(
 
 
 def test_what_a_model_costs(cli: Cli, graph: Path, speaking: Callable[[str], Any]) -> None:
-    """Calls, tokens and price stand in a line at the end; with -v each call has its line; the document has all of it."""
+    """Calls, tokens and price stand at the end; with -v each call has its line; the document has all of it."""
     model = speaking("capital").model
     lines = cli("ask", CAPITAL, "-e", graph, "--model", model).stdout.splitlines()
     assert lines[0].startswith("Strelsau")
