@@ -32,14 +32,14 @@ Key = tuple[Iri, tuple[DirectedRelation, ...]]
 class QueryFacts(NamedTuple):
     """What a query is made of, beside the paths: the answers' terms, all of them, and the labels.
 
-    `count`: their number answers. `urls` are those of endpoints by name.
+    `counts`: their number answers. `urls` are those of endpoints by name.
     """
 
     question: str
     answers: Collection[Term]
     names: Mapping[Term, str]
     urls: Mapping[str, str]
-    count: bool = False
+    counts: bool = False
     operation: Computation | None = None
 
 
@@ -86,7 +86,7 @@ def _query(
         writer,
         checks=[_check(path) for path in checks],
         picked=picked,
-        count=facts.count,
+        count=facts.counts,
         about=[*about, PICKED if picked else "", CUT if cut else ""],
     )
 

@@ -28,9 +28,9 @@ def films(who: str, *ends: str, endpoint: str = "here") -> PartialPath:
     return PartialPath(n(who)).extend(Step(0, edges[0].walked, edges))
 
 
-def facts(*answers: Term, count: bool = False) -> QueryFacts:
+def facts(*answers: Term, counts: bool = False) -> QueryFacts:
     """What is known beside the paths."""
-    return QueryFacts("which?", answers, {}, {}, count)
+    return QueryFacts("which?", answers, {}, {}, counts)
 
 
 def rows(query: str) -> set[str]:

@@ -49,4 +49,4 @@ def test_a_count_is_one_row() -> None:
     store.load(GRAPH.encode(), format=pyoxigraph.RdfFormat.N_TRIPLES)
     solutions = store.query(query)
     assert isinstance(solutions, pyoxigraph.QuerySolutions)
-    assert [row["count"].value for row in solutions] == ["2"]  # type: ignore[union-attr]
+    assert [row["count"].value for row in solutions] == ["2"]
