@@ -184,8 +184,8 @@ def test_a_definition_that_is_none_is_said(tmp_path: Path, text: str | None, mes
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
-    """Those of the paper's tables among them."""
-    with pytest.raises(DatasetError, match="figure5, figure6, table12, table2, table3"):
+    """Those of the papers' tables among them."""
+    with pytest.raises(DatasetError, match="eperm-table3, eperm-table4, figure5, figure6, gcr-figure4"):
         find("table99")
 
 
