@@ -14,7 +14,7 @@ from fedkg.cli.connect import interruptible
 from fedkg.cli.contact import contacted
 from fedkg.cli.progress import ticking
 from fedkg.cli.show import counted, plain
-from fedkg.reasoner.path_format import Format
+from fedkg.reasoner.path_format import ExampleFormat
 from fedkg.training import examples as bench
 from fedkg.training.examples import Built, ExamplesRecord, Recipe
 
@@ -43,7 +43,7 @@ def paths() -> None:
     "Training files",
     "--format",
     "form",
-    type=click.Choice(get_args(Format)),
+    type=click.Choice(get_args(ExampleFormat)),
     default="gcr",
     show_default=True,
     help="For whom.",
@@ -62,7 +62,7 @@ def build(  # noqa: PLR0917  # click gives all of them by name
     name: str,
     data: Path | None,
     out: Path,
-    form: Format,
+    form: ExampleFormat,
     hops: int | None,
     frontier: int,
     threshold: float,
@@ -75,7 +75,8 @@ def build(  # noqa: PLR0917  # click gives all of them by name
     """Write what connects topics and answers of the benchmark NAME, as examples to fine-tune with; nothing is trained.
 
     All shortest paths between topic and answer entities, over the benchmark's own graph unless -e names an endpoint.
-    For gcr each is an example; for eperm each chain of relations that leads to answers often enough (--threshold).
+    For gcr each is an example; for eperm each chain of relations that leads to answers often enough (--threshold);
+    for eperm-answer the call that answers from all chains with their weights, and its reply.
     FILE has one JSON object a question; its `examples` have a prompt and a completion each:
 
     \b

@@ -21,6 +21,7 @@ from fedkg.errors import PromptError
 
 __all__ = [
     "FORM",
+    "ExampleFormat",
     "Format",
     "PathExample",
     "PathForm",
@@ -34,6 +35,8 @@ __all__ = [
 ]
 
 Format = Literal["gcr", "eperm"]
+ExampleFormat = Literal[Format, "eperm-answer"]
+"""What files to train with are for: a writer of paths or plans, or who answers from weighted paths."""
 CALLS: dict[Format, str] = {"gcr": "reasoning-paths", "eperm": "relation-paths"}
 """The prompt whose folder has the form."""
 FORM = "form.toml"

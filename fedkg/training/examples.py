@@ -3,14 +3,16 @@
 Nothing is trained. `gcr`: one example for each shortest path between a topic and an answer (Luo et al. 2024, section 7
 and Figures 7 and 8).
 `eperm`: one for each plan, the relations of such a path, that leads to answers often enough (Long et al. 2025, Eq. 5
-and 6). Their words are those that a model decodes with (`fedkg.reasoner.path_format`).
+and 6). Their words are those that a model decodes with (`fedkg.reasoner.path_format`). `eperm-answer`: one for each
+question, all plans with their weights and the reply to the call `weighted-answer` over them (Eq. 7).
 
 A file has one record a line and one line a question. It is only ever added to, so that a run can be ended and gone on
 with.
 """
 
+import json
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -21,16 +23,19 @@ from fedkg.bench.run.runner import with_graph
 from fedkg.config.settings import Settings
 from fedkg.core import deadline
 from fedkg.core.path import PartialPath
+from fedkg.core.question import Plan
 from fedkg.core.terms import Iri, Literal, Term
 from fedkg.core.usage import Usage
 from fedkg.engine.completion import complete
-from fedkg.engine.presentation import path_text, relation_candidate, safe, shown_terms
+from fedkg.engine.presentation import path_candidate, path_text, relation_candidate, safe, shown_terms, weighted
 from fedkg.errors import FedkgError, InputError
 from fedkg.graph.base import Graph
 from fedkg.graph.explored import ExploredGraph
 from fedkg.graph.shortest_paths import Bounds, key, shortest
+from fedkg.llm import hf
 from fedkg.reasoner import path_format
-from fedkg.reasoner.path_format import Format
+from fedkg.reasoner.path_format import ExampleFormat, Format
+from fedkg.reasoner.prompts.library import PromptLibrary
 from fedkg.session import Session
 from fedkg.sparql.property_path import property_path
 from fedkg.training.record_file import RecordFile
@@ -52,7 +57,7 @@ class Recipe(msgspec.Struct, frozen=True):
     """What a file is made of: the question set, how far is searched, and which plans are kept (Eq. 5 of EPERM, t)."""
 
     benchmark: str
-    format: Format
+    format: ExampleFormat
     hops: int
     frontier: int
     threshold: float
@@ -157,15 +162,19 @@ async def _filled(record: ExamplesRecord, explored: ExploredGraph, question: Ben
     topics, answers = topic_iris(question), [answer_term(gold) for gold in question.answers]
     recipe = record.recipe
     connections = await shortest(explored, topics, answers, Bounds(recipe.hops, recipe.frontier))
-    plans = await _plans(explored, connections.paths) if recipe.format == "eperm" else ()
+    plans = () if recipe.format == "gcr" else await _plans(explored, connections.paths)
     failed = connections.failed if all(plan.complete for plan in plans) else explored.failures()
     if failed:
         return msgspec.structs.replace(record, cut=connections.cut, error=failed[0])
-    names = await explored.graph.labels({*topics, *(term for path in connections.paths for term in shown_terms(path))})
+    shown = (term for path in (*connections.paths, *plans) for term in shown_terms(path))
+    names = await explored.graph.labels({*topics, *shown})
     right = explored.alike(answers)
     every = [_plan(plan, names, right) for plan in plans] or [_path(path, names) for path in connections.paths]
     routes = tuple(dict.fromkeys(every))
-    examples = _examples(record, [names[topic] for topic in topics], routes)
+    if recipe.format == "eperm-answer":
+        examples = _answer_example(record.question, plans, names, right)
+    else:
+        examples = _examples(record, recipe.format, [names[topic] for topic in topics], routes)
     return msgspec.structs.replace(record, examples=examples, routes=routes, cut=connections.cut)
 
 
@@ -199,9 +208,40 @@ def _plan(plan: PartialPath, names: Mapping[Term, str], right: Iterable[Term]) -
     return Route(plan.topic.value, property_path(plan.chain), text, precision=share, complete=plan.complete)
 
 
-def _examples(record: ExamplesRecord, topics: Iterable[str], routes: Iterable[Route]) -> tuple[TrainingExample, ...]:
+def _answer_example(
+    question: str, plans: Sequence[PartialPath], names: Mapping[Term, str], right: Iterable[Term]
+) -> tuple[TrainingExample, ...]:
+    """The answer predictor's call over all plans with what they lead to, and its reply: the plans that lead best.
+
+    A plan weighs as much as its share of answers (Eq. 5), which is what a path finder is to learn; the heaviest comes
+    first, and those that are as heavy answer with those of their ends that do.
+    """
+    answers = {key(term) for term in right}
+    weighed = sorted(((precision(plan.tails, right), plan) for plan in plans), key=lambda pair: -pair[0])
+    if not weighed or not weighed[0][0]:
+        return ()
+    candidates = [
+        weighted(path_candidate(number, plan, names, (), in_line=1), [weight] * len(plan.tails))
+        for number, (weight, plan) in enumerate(weighed, 1)
+    ]
+    best = [(number, plan) for number, (weight, plan) in enumerate(weighed, 1) if weight == weighed[0][0]]
+    reply = {"paths": [_cited(number, plan, answers) for number, plan in best], "unproven": ""}
+    template = PromptLibrary(vendor=hf.VENDOR).get("weighted-answer", "entities")
+    asked = template.render(question=question, plan=Plan(()), paths=candidates, topics=(), absent=())
+    return (TrainingExample("\n\n".join(asked), json.dumps(reply)),)
+
+
+def _cited(number: int, plan: PartialPath, answers: Collection[object]) -> dict[str, object]:
+    """A plan as the reply names it: with the ends that answer, none where all of them do."""
+    ends = [place for place, end in enumerate(plan.tails, 1) if key(end) in answers]
+    return {"path": number, "ends": [] if len(ends) == len(plan.tails) else ends, "check": False}
+
+
+def _examples(
+    record: ExamplesRecord, form: Format, topics: Iterable[str], routes: Iterable[Route]
+) -> tuple[TrainingExample, ...]:
     """One for each route, of plans for those that Eq. 5 of EPERM keeps: each of them counts the same in its Eq. 6."""
-    asked = path_format.prompt(record.recipe.format, record.question, map(safe, topics))
+    asked = path_format.prompt(form, record.question, map(safe, topics))
     kept = [route for route in routes if route.precision is None or route.precision >= record.recipe.threshold]
     return tuple(dict.fromkeys(TrainingExample(asked, _completion(route)) for route in kept))
 

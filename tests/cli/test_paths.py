@@ -111,7 +111,7 @@ def test_an_endpoint_over_http_is_asked_in_batches(cli: Cli, data: Path, served:
         (("--out", "out.jsonl"), "--data names the folder"),
         (("--data", "data", "--out", "gone/out.jsonl", "-e", "sample"), "--out takes a file that can be written"),
         (("--data", "data", "--out", "out.jsonl"), "--data names the folder"),
-        (("--data", "data", "--out", "out.jsonl", "--format", "rog"), "'gcr', 'eperm'"),
+        (("--data", "data", "--out", "out.jsonl", "--format", "rog"), "'gcr', 'eperm', 'eperm-answer'"),
         (("--data", "data", "--out", "out.jsonl", "--threshold", "0"), "--threshold"),
         (("--data", "data", "--out", "out.jsonl", "--hops", "0"), "--hops"),
     ],

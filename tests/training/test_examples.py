@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import msgspec
@@ -12,8 +13,11 @@ from hypothesis import strategies as st
 
 from fedkg.bench.data import definitions
 from fedkg.config.settings import Settings, load
+from fedkg.core.choice import PromptCandidate
+from fedkg.core.question import Plan
 from fedkg.core.terms import Iri, Literal
 from fedkg.errors import DatasetError
+from fedkg.reasoner.calls.answer import WeightedAnswerCall
 from fedkg.training.examples import Built, ExamplesRecord, Recipe, build, precision
 from fedkg.training.record_file import RecordFile
 
@@ -103,6 +107,24 @@ async def test_a_plan_is_kept_by_what_it_leads_to(films: Path) -> None:
         (example,) = second.examples
         assert example.completion == "# Plan:\n<PATH> ← Starring ← </PATH>"
         assert "# Topic entities:\nBost\n" in example.prompt
+
+
+async def test_the_answer_is_an_example_of_its_call_over_weighted_paths(films: Path) -> None:
+    """All plans with what they lead to, the best first, and the reply that names the ends that answer (Eq. 7)."""
+    recipe = msgspec.structs.replace(EPERM, format="eperm-answer")
+    first, second, third, _ = (await built(films, recipe)).records
+    (example,) = first.examples
+    assert "1. Bost ← Starring ← " in example.prompt
+    assert "(score 0.50)" in example.prompt
+    assert "Each path ends with its score" in example.prompt
+    reply = json.loads(example.completion)
+    plan = PromptCandidate(1, "", tails=("a", "b"))
+    conclusion = WeightedAnswerCall(first.question, Plan(()), [plan]).parse(reply, 1)
+    (ends,) = conclusion.tails.values()
+    [listed] = re.findall(r"Ends: 1\) (\w+) 2\) (\w+)", example.prompt.rpartition("Question")[2])
+    assert [listed[number - 1] for number in ends] == ["Schaaf"]
+    assert json.loads(second.examples[0].completion)["paths"] == [{"path": 1, "ends": [], "check": False}]
+    assert third.examples == ()
 
 
 async def test_a_run_goes_on_where_another_ended(films: Path) -> None:
