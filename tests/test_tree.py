@@ -25,6 +25,7 @@ WHOLE = {
     "methods/test_added.py": "what a further method takes",
     "methods/test_bounds.py": "the smallest and largest searches of all methods",
     "methods/test_contract.py": "what every method keeps",
+    "methods/test_fidelity.py": "a walk to the letter of a paper, from the switch to the prompts",
     "methods/test_needs.py": "what mypy proves of needs and their replies",
     "methods/test_path_model.py": "gcr with a model that decodes in a trie",
     "reasoner/calls/test_replies.py": "what the replies to all calls become",
