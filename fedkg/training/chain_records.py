@@ -29,7 +29,18 @@ from fedkg.reasoner.local.likeness import covered
 from fedkg.reasoner.local.typed_names import beside
 from fedkg.training.examples import answer_term, topic_iris
 
-__all__ = ["ChainRecipe", "ChainRecord", "best_walk", "chain_record", "f1", "named", "relations_around", "walked"]
+__all__ = [
+    "ChainRecipe",
+    "ChainRecord",
+    "GoldWalk",
+    "best_walk",
+    "chain_record",
+    "f1",
+    "gold_walk",
+    "named",
+    "relations_around",
+    "walked",
+]
 
 LEAST_F1 = 0.5
 """A chain whose ends are less like the answers is not what the question asks for."""
@@ -89,7 +100,7 @@ async def chain_record(
 
 async def _filled(record: ChainRecord, explored: ExploredGraph, question: BenchmarkQuestion) -> ChainRecord:
     """The record with chain and offers. Raises InputError where no chain leads to the answers, and EndpointError."""
-    walk = walked(question) or await _searched(explored, question, record.recipe)
+    walk = await gold_walk(explored, question, Bounds(record.recipe.hops, record.recipe.frontier))
     offers = await relations_around(explored, walk.topic, walk.chain, walk.nodes)
     if any(relation not in offered for relation, offered in zip(walk.chain, offers, strict=False)):
         raise InputError("the graph lacks the chain that the question set names")
@@ -102,6 +113,11 @@ async def _filled(record: ChainRecord, explored: ExploredGraph, question: Benchm
         offers=tuple(tuple(dict.fromkeys(named(offered, names))) for offered in offers),
         also=tuple(dict.fromkeys(named(chain, names) for chain in walk.also)),
     )
+
+
+async def gold_walk(explored: ExploredGraph, question: BenchmarkQuestion, bounds: Bounds) -> GoldWalk:
+    """The walk that the question set names, or else the best that is found. Raises InputError, EndpointError."""
+    return walked(question) or await _searched(explored, question, bounds)
 
 
 def walked(question: BenchmarkQuestion) -> GoldWalk | None:
@@ -117,14 +133,14 @@ def walked(question: BenchmarkQuestion) -> GoldWalk | None:
     return GoldWalk(Iri(start), tuple(chain), nodes=tuple(map(Iri, nodes)))
 
 
-async def _searched(explored: ExploredGraph, question: BenchmarkQuestion, recipe: ChainRecipe) -> GoldWalk:
+async def _searched(explored: ExploredGraph, question: BenchmarkQuestion, bounds: Bounds) -> GoldWalk:
     """The walk whose ends are most like the answers, of the shortest. Raises InputError where there is none."""
     table = await gold_table(question, explored.graph)
     golds = [list[Term](map(Iri, gold.entities)) or [answer_term(gold)] for gold in table.answers]
     answers: list[Term] = list(itertools.chain.from_iterable(golds))
     if not answers:
         raise InputError("the question has no answers")
-    paths = (await shortest(explored, topic_iris(question), answers, Bounds(recipe.hops, recipe.frontier))).paths
+    paths = (await shortest(explored, topic_iris(question), answers, bounds)).paths
     distinct = {(path.topic, path.chain): path for path in paths}
     wholes = await complete(explored, list(distinct.values()))
     right = explored.alike(answers)

@@ -6,10 +6,8 @@ made it also has what a run is gone on with.
 """
 
 import asyncio
-import hashlib
 import os
 import random
-import shutil
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -26,6 +24,7 @@ from fedkg.embed.scorer import CARD, HeldOutFigures, ScorerCard
 from fedkg.errors import DatasetError
 from fedkg.reasoner.local.chain_texts import chain_text, masked
 from fedkg.training.chain_records import ChainRecord
+from fedkg.training.run_folder import RECORDS, claim, clean, digest, plain
 from fedkg.training.scorer_confidence import write_confidence
 from fedkg.training.scorer_data import DataChoice, Progress, QuestionData, collected
 from fedkg.training.scorer_pairs import ScorerPair, pairs, rivals
@@ -34,8 +33,6 @@ from fedkg.training.scorer_training import CHECKPOINTS, Schedule, TrainingRun, c
 
 __all__ = ["ScorerRun", "batches_of", "best_share", "train_scorer"]
 
-RUN = "run.json"
-RECORDS = "records"
 BASE = "all-MiniLM-L6-v2"
 FEW, MOST_TURNS = 200, 4
 """A set of fewer questions is gone over several times, so often at most, lest it is lost beside large ones."""
@@ -66,7 +63,7 @@ def train_scorer(
     """
     check_extra()
     name, base = (base.name, base) if base else (BASE, minilm.packaged_weights())
-    _claim(out, ScorerRun(_plain(choice), schedule, name))
+    claim(out, CARD, ScorerRun(plain(choice), schedule, name))
     data = asyncio.run(collected(settings, choice, out / RECORDS, on_progress))
     if not any(part.trained for part in data):
         raise DatasetError("there is no question to train on: of none a chain of relations leads to its answers")
@@ -76,7 +73,7 @@ def train_scorer(
     card = msgspec.structs.replace(_card(data, schedule, run, out), base=name, figures=_figures(data, base, out))
     _write_cards(out, card)
     asyncio.run(write_confidence(settings, data, out, on_progress))
-    _clean(out)
+    clean(out, CHECKPOINTS)
     return card
 
 
@@ -117,7 +114,7 @@ def _card(data: Sequence[QuestionData], schedule: Schedule, run: TrainingRun, ou
     return ScorerCard(
         fedkg=version("fedkg"),
         base="",
-        weights=_digest(out / "model.safetensors"),
+        weights=digest(out / "model.safetensors"),
         data=tuple(part.about for part in data),
         seed=schedule.seed,
         batch=schedule.batch,
@@ -145,49 +142,11 @@ def _figures(data: Sequence[QuestionData], base: Path, out: Path) -> dict[str, H
     }
 
 
-def _claim(out: Path, run: ScorerRun) -> None:
-    """Makes the folder, or takes that of an interrupted run. Raises DatasetError for any other."""
-    asked = msgspec.json.format(encode(run))
-    try:
-        if (out / RUN).exists():
-            if (out / RUN).read_bytes() != asked:
-                hint = "use the same options, or another --out"
-                raise DatasetError(f"{out} has a run with other options that is not at its end", hint=hint)
-            return
-        if (out / CARD).exists():
-            raise DatasetError(f"{out} has a trained scorer already", hint="--out takes another folder")
-        out.mkdir(parents=True, exist_ok=True)
-        if any(out.iterdir()):
-            raise DatasetError(f"{out} is not empty", hint="--out takes a new folder, or that of an interrupted run")
-        (out / RECORDS).mkdir()
-        (out / RUN).write_bytes(asked)
-    except OSError as error:
-        raise DatasetError(f"{out}: {error.strerror}", hint="--out takes a folder that can be written") from error
-
-
 def _write_cards(out: Path, card: ScorerCard) -> None:
     (out / "README.md").write_text(readme(card), encoding="utf-8")
     (out / CARD).write_bytes(msgspec.json.format(encode(card), indent=2) + b"\n")
 
 
-def _clean(out: Path) -> None:
-    """Removes what only an interrupted run needs."""
-    shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
-    (out / RUN).unlink()
-
-
 def _embedder(folder: Path) -> Embedder:
     """The model of a folder, which may have no card yet."""
     return sentence.SentenceEmbedder(f"st:{folder}", lambda: str(folder), local=True)
-
-
-def _digest(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _plain(choice: DataChoice) -> dict[str, object]:
-    """The choice as it is written down: without where files lie."""
-    plain = choice._asdict() | {"sets": list(choice.sets)}
-    del plain["data"]
-    return plain

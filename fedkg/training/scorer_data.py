@@ -22,7 +22,16 @@ from fedkg.training.record_file import RecordFile
 from fedkg.training.sampled_chains import ChainSampler
 from fedkg.training.scorer_pairs import drawn_out
 
-__all__ = ["DataChoice", "Progress", "QuestionData", "collected", "graph_name"]
+__all__ = [
+    "DataChoice",
+    "Progress",
+    "QuestionData",
+    "collected",
+    "data_about",
+    "graph_name",
+    "on_its_graph",
+    "split",
+]
 
 MADE = "made"
 MOST_HELD_OUT = 40
@@ -77,9 +86,9 @@ async def _of_set(
     settings: Settings, choice: DataChoice, name: str, folder: Path, on_progress: Progress
 ) -> QuestionData:
     definition = definitions.find(name)
-    settings = _on_its_graph(settings, definition, choice.data)
+    settings = on_its_graph(settings, definition, choice.data)
     readable, _ = loaders.read(definition, choice.data, settings, skip_bad=choice.skip_bad)
-    trained, held_out = _split(readable, choice)
+    trained, held_out = split(readable, choice)
     recipe = _recipe(name, settings, min(choice.hops, definition.depth), choice)
     log = RecordFile(folder / f"{definition.name}.jsonl", ChainRecord, recipe).open()
     async with Session(settings=settings) as session:
@@ -94,11 +103,12 @@ async def _of_set(
     sides = [
         tuple(log.done[question.id] for question in side if question.id in log.done) for side in (trained, held_out)
     ]
-    about = _about(definition, settings, sides, len(trained) + len(held_out))
+    endpoints = tuple(map(masked, settings.endpoints))
+    about = data_about(definition, endpoints, (len(sides[0]), len(sides[1])), len(trained) + len(held_out))
     return QuestionData(graph_name(settings), sides[0], sides[1], about, settings)
 
 
-def _on_its_graph(settings: Settings, definition: Definition, data: Path | None) -> Settings:
+def on_its_graph(settings: Settings, definition: Definition, data: Path | None) -> Settings:
     """The settings with the set's own graph, or with the endpoints that are given where it has none."""
     endpoints = () if definition.graph else settings.endpoints
     return with_graph(msgspec.structs.replace(settings, endpoints=endpoints), definition, data)
@@ -142,7 +152,7 @@ def graph_name(settings: Settings) -> str:
     return " ".join(map(masked, settings.endpoints))
 
 
-def _split(
+def split(
     questions: Sequence[BenchmarkQuestion], choice: DataChoice
 ) -> tuple[list[BenchmarkQuestion], list[BenchmarkQuestion]]:
     """Questions to train on and others: all about one topic entity are on one side."""
@@ -158,14 +168,13 @@ def _recipe(name: str, settings: Settings, hops: int, choice: DataChoice) -> Cha
     return ChainRecipe(name, tuple(map(masked, settings.endpoints)), hops, choice.frontier)
 
 
-def _about(
-    definition: Definition, settings: Settings, sides: Sequence[Sequence[ChainRecord]], asked: int
-) -> ScorerData:
-    trained, held_out = map(len, sides)
+def data_about(definition: Definition, endpoints: tuple[str, ...], sides: tuple[int, int], asked: int) -> ScorerData:
+    """What a card tells of the set, of which so many questions are trained on and held out."""
+    trained, held_out = sides
     return ScorerData(
         definition.name,
         definition.title,
-        tuple(map(masked, settings.endpoints)),
+        endpoints,
         trained,
         held_out,
         asked - trained - held_out,

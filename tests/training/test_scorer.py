@@ -14,7 +14,8 @@ from fedkg.errors import DatasetError
 from fedkg.reasoner.local.confidence import FILE, OTHER, read
 from fedkg.session import Session
 from fedkg.training import scorer_confidence, scorer_training
-from fedkg.training.scorer import RUN, train_scorer
+from fedkg.training.run_folder import RUN
+from fedkg.training.scorer import train_scorer
 from fedkg.training.scorer_data import DataChoice
 from fedkg.training.scorer_training import Schedule
 from tests.embed.test_onnx import folder as tiny_model

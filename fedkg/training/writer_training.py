@@ -1,0 +1,172 @@
+"""Fine-tuning a causal language model so that it writes paths (GCR, Luo et al. 2024, Eq. 8) or plans (EPERM, Eq. 6).
+
+The loss is that of the completion alone. The embeddings and the lower half of the layers stay as they are: a step takes
+two thirds of the time, and what the model knows of words is kept.
+"""
+
+import importlib.util
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from fedkg.common import hf_loading
+from fedkg.errors import MissingExtraError
+from fedkg.llm.base import Message
+from fedkg.llm.hf import Network
+from fedkg.training.examples import TrainingExample
+from fedkg.training.scorer_training import CHECKPOINTS, TrainingRun, last_state
+
+__all__ = ["WriterSchedule", "check_extra", "first_choices", "train"]
+
+WARMUP = 0.05
+KEPT_EVERY = 50
+"""Steps between two states that a run can be gone on with from."""
+STEPS_REPORTED = 5
+LAYER = re.compile(r"\b(?:layers|h|blocks)\.(\d+)\.")
+PACKAGES = ("torch", "transformers", "accelerate")
+MEASURED_AT_ONCE = 8
+
+
+class WriterSchedule(msgspec.Struct, frozen=True):
+    """How is trained: examples a batch, passes over all of them, the highest learning rate, and the seed.
+
+    `minutes` ends the training early, `device` is `cpu` to leave an accelerator alone.
+    """
+
+    batch: int = 8
+    passes: int = 1
+    rate: float = 2e-4
+    seed: int = 0
+    minutes: float | None = None
+    device: Literal["auto", "cpu"] = "auto"
+
+
+def check_extra() -> None:
+    """Raises MissingExtraError where what trains is not installed."""
+    if missing := [package for package in PACKAGES if importlib.util.find_spec(package) is None]:
+        install = "pip install 'fedkg[train]'"
+        raise MissingExtraError(f"training a writer needs {missing[0]}: {install}", asked="train", hint=install)
+
+
+def train(
+    examples: Sequence[TrainingExample],
+    base: Path,
+    out: Path,
+    schedule: WriterSchedule,
+    on_progress: Callable[[int, int, float], None] = lambda _step, _steps, _loss: None,
+) -> TrainingRun:
+    """Trains the model of the folder `base` on the examples, and saves it to `out`.
+
+    A run that was interrupted is gone on with from its last state, which `out` keeps until the end. `on_progress` is
+    called with steps done, all steps, and the loss. Raises MissingExtraError and ModelNameError.
+    """
+    check_extra()
+    with hf_loading.quiet(), hf_loading.offline():
+        network = Network(base)
+        trainer = _trainer(network, examples, out, schedule, on_progress)
+        trainer.train(resume_from_checkpoint=last_state(out / CHECKPOINTS))
+        network.model.save_pretrained(out)
+        network.tokenizer.save_pretrained(out)
+    logged = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
+    return TrainingRun(trainer.state.global_step, logged[-1] if logged else 0.0, trainer.clock.seconds)
+
+
+def first_choices(folder: Path, sets: Mapping[str, Sequence[TrainingExample]]) -> dict[str, float]:
+    """By set in which share of its examples all tokens of relations and marks are the model's first choice.
+
+    Each is chosen behind what stands before it in the example.
+    """
+    network = Network(folder)
+    return {name: _first_choices(network, examples) for name, examples in sets.items()}
+
+
+def _first_choices(network: Network, examples: Sequence[TrainingExample]) -> float:
+    import torch  # noqa: PLC0415  # optional, and slow to import
+
+    from fedkg.training import writer_loss  # noqa: PLC0415  # imports PyTorch
+
+    rows, right = sorted(_encoded(network, examples), key=lambda row: len(row.tokens)), 0
+    with torch.inference_mode():
+        for start in range(0, len(rows), MEASURED_AT_ONCE):
+            batch = writer_loss.batch_of(rows[start : start + MEASURED_AT_ONCE], 0)
+            here = writer_loss.Batch(*(part.to(network.model.device) for part in batch))
+            right += int(writer_loss.losses(network.model, network.rows([]), here).right.sum())
+    return right / len(rows)
+
+
+def _encoded(network: Network, examples: Sequence[TrainingExample]) -> list[Any]:
+    from fedkg.training import writer_loss  # noqa: PLC0415  # imports PyTorch
+
+    end = network.tokenizer.eos_token_id
+    prompts = [network.prompt([Message("user", example.prompt)]) for example in examples]
+    return [
+        writer_loss.encoded(network.tokenizer, prompt, example, end)
+        for prompt, example in zip(prompts, examples, strict=True)
+    ]
+
+
+def _trainer(
+    network: Network,
+    examples: Sequence[TrainingExample],
+    out: Path,
+    schedule: WriterSchedule,
+    on_progress: Callable[[int, int, float], None],
+) -> Any:
+    from transformers import PrinterCallback, set_seed  # noqa: PLC0415  # optional, and slow to import
+
+    from fedkg.training import writer_loss  # noqa: PLC0415  # imports PyTorch
+    from fedkg.training.scorer_loss import reporting  # noqa: PLC0415  # the same
+
+    set_seed(schedule.seed)
+    _freeze(network.model)
+    rows = _encoded(network, examples)
+    prefix = writer_loss.prefix_of(rows)
+    clock = writer_loss.Clock(None if schedule.minutes is None else 60 * schedule.minutes)
+    trainer = writer_loss.WriterTrainer(
+        model=network.model,
+        args=_arguments(out, schedule),
+        train_dataset=[{"input_ids": row.tokens, "weights": row.weights} for row in rows],
+        data_collator=partial(writer_loss.collated, prefix=len(prefix)),
+        callbacks=[reporting(on_progress), clock],
+    )
+    trainer.prefix, trainer.clock = prefix, clock
+    trainer.remove_callback(PrinterCallback)
+    return trainer
+
+
+def _freeze(model: Any) -> None:
+    """Leaves the upper half of the layers, and what stands above them, to be trained."""
+    numbers = [int(match[1]) for name, _ in model.named_parameters() if (match := LAYER.search(name))]
+    half = (max(numbers, default=0) + 1) // 2
+    fixed = {id(part) for part in (*model.get_input_embeddings().parameters(),)}
+    for name, parameter in model.named_parameters():
+        match = LAYER.search(name)
+        parameter.requires_grad = id(parameter) not in fixed and (match is None or int(match[1]) >= half)
+
+
+def _arguments(out: Path, schedule: WriterSchedule) -> Any:
+    from transformers import TrainingArguments  # noqa: PLC0415  # optional, and slow to import
+
+    return TrainingArguments(
+        output_dir=str(out / CHECKPOINTS),
+        num_train_epochs=schedule.passes,
+        per_device_train_batch_size=schedule.batch,
+        learning_rate=schedule.rate,
+        warmup_steps=WARMUP,
+        seed=schedule.seed,
+        data_seed=schedule.seed,
+        train_sampling_strategy="group_by_length",
+        save_strategy="steps",
+        save_steps=KEPT_EVERY,
+        save_total_limit=1,
+        logging_steps=STEPS_REPORTED,
+        use_cpu=schedule.device == "cpu",
+        remove_unused_columns=False,
+        disable_tqdm=True,
+        report_to="none",
+        dataloader_pin_memory=False,
+    )
