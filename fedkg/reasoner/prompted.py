@@ -18,11 +18,11 @@ from fedkg.llm.budget import BudgetedModel
 from fedkg.llm.exchange import CallObserver, Exchange, observed
 from fedkg.llm.ledger import Ledger
 from fedkg.reasoner.base import Call
-from fedkg.reasoner.path_format import PathForm, has_form
 from fedkg.reasoner.prompts.context_fit import fitted, room
 from fedkg.reasoner.prompts.library import PromptLibrary
 from fedkg.reasoner.prompts.reply_length import longest
 from fedkg.reasoner.prompts.template import PromptTemplate
+from fedkg.reasoner.writing import TOKEN_LIMIT, PathWriter
 
 __all__ = ["CONSTRAINT_LIMITS", "PromptedModel", "constraint_levels"]
 
@@ -34,11 +34,10 @@ ECHO = 500
 """Characters of an unusable reply that the model is shown again; with the repair they fit into what `room` holds
 back."""
 
-CONSTRAINT_LIMITS: dict[ConstraintLevel, int] = {"token": 100_000, "schema": 500, "index": 0}
+CONSTRAINT_LIMITS: dict[ConstraintLevel, int] = {"token": TOKEN_LIMIT, "schema": 500, "index": 0}
 """Most paths that a model is constrained to at once.
 
-A trie of 100,000 is made in seconds (eval/measure/trie.py); services bound the length of an enumeration,
-OpenAI's to a thousand values."""
+Services bound the length of an enumeration, OpenAI's to a thousand values."""
 
 Reply = TypeVar("Reply")
 
@@ -82,7 +81,8 @@ class PromptedModel:
         self.ledger = ledger or Ledger()
         self._prompts = prompts or PromptLibrary(vendor=model.name.partition(":")[0])
         self._model = BudgetedModel(model, budget or Budget(), self.ledger)
-        self._writer = BudgetedModel(writer or model, budget or Budget(), self.ledger)
+        writing = BudgetedModel(writer or model, budget or Budget(), self.ledger)
+        self._writer = PathWriter(writing, self.ledger, observer, self._prompts.form)
         self._forget = forget
         self._observer = observer
         self._temperature = temperature
@@ -95,27 +95,12 @@ class PromptedModel:
         known = call.trivial()
         if known is not None:
             return known
-        if not (has_form(call.name) and (self.constraint_level == "token" or call.free)):
-            return await self._prompted(call)
-        form = self._prompts.form(call.name)
-        request = call.constrained(form)
-        return await (self._prompted(call) if request is None else self._written(call, request, form))
+        writing = self._writer.request(call) if self.constraint_level == "token" or call.free else None
+        return await (self._prompted(call) if writing is None else self._writer.write(call, writing))
 
     async def close(self) -> None:
         """Closes the chat model."""
         await self._model.close()
-
-    async def _written(self, call: Call[Reply], request: Request, form: PathForm) -> Reply:
-        """What the writer decodes; a fault is not repaired: it writes only what is offered, or as it likes."""
-        with observed(Exchange(call.name, self._writer, self.ledger), self._observer) as exchange:
-            reply = await exchange.send(request)
-            try:
-                result = call.read_written(reply, form)
-            except ModelReplyError as fault:
-                exchange.refuse(fault)
-                raise
-            exchange.result = result
-            return result
 
     async def _prompted(self, call: Call[Reply]) -> Reply:
         """What the reply to the call's prompt says."""

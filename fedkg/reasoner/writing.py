@@ -1,6 +1,7 @@
 """Calls that a model answers token by token, held to what is offered; beside any other reasoner that does the rest."""
 
-from typing import TypeVar
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 from fedkg.config.settings import ConstraintLevel
 from fedkg.core.question import Kind
@@ -10,6 +11,7 @@ from fedkg.llm.budget import BudgetedModel
 from fedkg.llm.exchange import CallObserver, Exchange, observed
 from fedkg.llm.ledger import Ledger
 from fedkg.reasoner.base import Call, ReasoningModel
+from fedkg.reasoner.path_format import PathForm, has_form
 
 __all__ = ["TOKEN_LIMIT", "AssistedReasoner", "PathWriter"]
 
@@ -19,24 +21,44 @@ TOKEN_LIMIT = 100_000
 Reply = TypeVar("Reply")
 
 
-class PathWriter:
-    """A model whose tokens can be held to the texts that a call offers."""
+class WritingRequest(NamedTuple):
+    """A request to a writer, and the form in which it is made and read."""
 
-    def __init__(self, model: BudgetedModel, ledger: Ledger, observer: CallObserver) -> None:
+    request: Request
+    form: PathForm
+
+
+class PathWriter:
+    """A model that writes the texts of a call in a form of its own; its tokens may be held to those that are offered.
+
+    `form` reads that of a call.
+    """
+
+    def __init__(
+        self, model: BudgetedModel, ledger: Ledger, observer: CallObserver, form: Callable[[str], PathForm]
+    ) -> None:
         self.ledger = ledger
         self._model = model
         self._observer = observer
+        self._form = form
 
-    async def write(self, call: Call[Reply], request: Request) -> Reply:
-        """What it decodes: it can write nothing but what is offered, so that a fault is not repaired.
+    def request(self, call: Call[object]) -> WritingRequest | None:
+        """How the call is made to a writer; None where it has no such form."""
+        if not has_form(call.name):
+            return None
+        form = self._form(call.name)
+        request = call.constrained(form)
+        return None if request is None else WritingRequest(request, form)
+
+    async def write(self, call: Call[Reply], writing: WritingRequest) -> Reply:
+        """What it writes; a fault is not repaired: it writes only what is offered, or as it likes.
 
         Raises ModelError and BudgetError.
         """
         with observed(Exchange(call.name, self._model, self.ledger), self._observer) as exchange:
-            reply = await exchange.send(request)
-            offered = len(request.constraint.texts) if request.constraint else 0
+            reply = await exchange.send(writing.request)
             try:
-                result = call.read(reply, offered)
+                result = call.read_written(reply, writing.form)
             except ModelReplyError as fault:
                 exchange.refuse(fault)
                 raise
@@ -64,11 +86,11 @@ class AssistedReasoner:
 
     async def ask(self, call: Call[Reply]) -> Reply:
         """The reply to the call; no request where there is nothing to ask about. Raises ModelError, BudgetError."""
-        request = call.constrained()
-        if request is None:
-            return await self._reasoner.ask(call)
         known = call.trivial()
-        return await self._writer.write(call, request) if known is None else known
+        if known is not None:
+            return known
+        writing = self._writer.request(call)
+        return await (self._reasoner.ask(call) if writing is None else self._writer.write(call, writing))
 
     async def close(self) -> None:
         """Closes the reasoner."""

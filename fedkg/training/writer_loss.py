@@ -16,7 +16,7 @@ from torch.nn import functional
 from torch.optim.lr_scheduler import LambdaLR
 from transformers import Trainer, TrainerCallback
 
-from fedkg.reasoner.path_format import END
+from fedkg.reasoner import path_format
 from fedkg.training.examples import TrainingExample
 
 __all__ = [
@@ -48,7 +48,7 @@ class EncodedExample(NamedTuple):
 
 def encoded(tokenizer: Any, prompt: list[int], example: TrainingExample, end: int) -> EncodedExample:
     """The example behind the tokens of its prompt; a path is tokenized apart from what follows it, as when decoded."""
-    path, mark, answer = example.completion.partition(END)
+    path, mark, answer = example.completion.partition(path_format.read("reasoning-paths").end)
     tokens, weights = list(prompt), [0.0] * len(prompt)
     for part, counted in ((path + mark, _of_path(path + mark)), (answer, _of_answer(answer))):
         made = tokenizer(part, add_special_tokens=False, return_offsets_mapping=True)

@@ -154,15 +154,13 @@ def chat_model(settings: Settings, store: Callable[[], Store]) -> ChatModel:
 def path_model(settings: Settings, chat: ChatModel | None, store: Callable[[], Store]) -> ChatModel | None:
     """The model that writes paths: that of the settings, or else `chat`; None where its tokens cannot be held.
 
-    Raises ModelNameError, MissingExtraError, and SettingsError where there is no model to answer from the paths.
+    Raises ModelNameError and MissingExtraError.
     """
     if not settings.path_model:
         return chat if chat and chat.name.startswith(f"{hf.VENDOR}:") else None
     if not settings.path_model.startswith(f"{hf.VENDOR}:"):
         hint = "name the model that answers with --model; paths are written by hf:FOLDER"
         raise ModelNameError(f"{masked(settings.path_model)[:100]!r} cannot be held to paths", hint=hint)
-    if chat is None:
-        raise SettingsError("a path model writes paths, and answers no questions", hint="name another one with --model")
     return chat_model(msgspec.structs.replace(settings, model=settings.path_model), store)
 
 

@@ -26,14 +26,18 @@ from fedkg.graph.identity import Identity
 from fedkg.graph.identity import load as load_identity
 from fedkg.llm import prices
 from fedkg.llm.base import ChatModel
+from fedkg.llm.budget import BudgetedModel
 from fedkg.llm.cached import CachedModel
 from fedkg.llm.exchange import CallObserver
 from fedkg.llm.ledger import Ledger
 from fedkg.methods import registry
 from fedkg.methods.base import Method
+from fedkg.reasoner import path_format
 from fedkg.reasoner.base import ReasoningModel
 from fedkg.reasoner.local.model import LocalModel
 from fedkg.reasoner.local.trained import TrainedLocalModel
+from fedkg.reasoner.path_format import PathForm
+from fedkg.reasoner.writing import AssistedReasoner, PathWriter
 from fedkg.retrieval import registry as retrievers
 from fedkg.transport.host_state import HostRegistry
 from fedkg.wiring.adapters import (
@@ -282,17 +286,14 @@ class Services:
         """
         reasoner = self.parts.reasoner
         if reasoner is not None and isinstance(reasoner, ReasoningModel):
-            return reasoner
+            return self._assisted(reasoner, ledger, observer)
         model = self._reasoner(ledger, observer)
         return model if reasoner is None else reasoner(model, ledger, observer)
 
     def _reasoner(self, ledger: Ledger, observer: CallObserver) -> ReasoningModel:
-        """The model that the settings name, or that has the caller's chat model."""
+        """The model that the settings name, or that has the caller's chat model; its paths are written where asked."""
         if self.chat is None:
-            if not self.settings.scorer:
-                return LocalModel(self.similarity)
-            calibration = scorer_calibration(self.settings)
-            return TrainedLocalModel(self.similarity, self._scorer, calibration=calibration)
+            return self._assisted(self._local(), ledger, observer)
         from fedkg.reasoner.prompted import PromptedModel  # noqa: PLC0415  # Jinja is for hosted models only
 
         make = partial(PromptedModel, ledger=ledger, budget=self.settings.budget, prompts=self.prompts)
@@ -304,13 +305,29 @@ class Services:
         cached, writer = CachedModel(self.chat, store), self._writer and CachedModel(self._writer, store)
         return make(cached, writer=writer, forget=cached.forget)
 
+    def _local(self) -> ReasoningModel:
+        if not self.settings.scorer:
+            return LocalModel(self.similarity)
+        return TrainedLocalModel(self.similarity, self._scorer, calibration=scorer_calibration(self.settings))
+
+    def _assisted(self, reasoner: ReasoningModel, ledger: Ledger, observer: CallObserver) -> ReasoningModel:
+        """The reasoner, for which the path model writes paths, where there is one and the door lets it."""
+        if self._writer is None or self.settings.search.door not in {None, "token"}:
+            return reasoner
+        kept = CachedModel(self._writer, self.cache.store()) if self.settings.keeps_replies else self._writer
+        budgeted = BudgetedModel(kept, self.settings.budget, ledger)
+        return AssistedReasoner(reasoner, PathWriter(budgeted, ledger, observer, self._path_form))
+
+    def _path_form(self, call: str) -> PathForm:
+        return path_format.read(call, self.settings.prompts_dir)
+
     @property
     def _constraint_levels(self) -> Sequence[ConstraintLevel]:
         """How the model can be held to paths, the closest way first."""
         if whole := self.parts.whole_reasoner:
-            return (whole.constraint_level,)
+            return (*(("token",) if self._writer else ()), whole.constraint_level)
         if self.chat is None:
-            return (LocalModel.constraint_level,)
+            return (*(("token",) if self._writer else ()), LocalModel.constraint_level)
         from fedkg.reasoner.prompted import constraint_levels  # noqa: PLC0415  # Jinja is for hosted models only
 
         return constraint_levels(self.chat, self._writer)

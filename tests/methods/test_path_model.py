@@ -14,7 +14,7 @@ from fedkg.core.choice import Choice, PromptCandidate, RelationPath
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.question import Plan
 from fedkg.core.terms import DirectedRelation, Edge, Iri
-from fedkg.errors import FedkgError, MethodError, ModelNameError, ModelReplyError, SettingsError
+from fedkg.errors import FedkgError, MethodError, ModelNameError, ModelReplyError
 from fedkg.llm import hf
 from fedkg.llm.base import Capability, Completion, Message, Request
 from fedkg.reasoner import path_format
@@ -71,6 +71,19 @@ async def test_a_path_model_writes_and_another_model_answers(tiny: Path) -> None
     assert answer.settings["path_model"] == "hf:tiny"
 
 
+@pytest.mark.parametrize("door", [None, "index"])
+async def test_paths_are_written_beside_local(tiny: Path, door: str | None) -> None:
+    """No vendor is needed: the model in the folder writes, `local` answers; another door leaves it nothing to do."""
+    options: dict[str, Any] = {"search.door": door}
+    async with session(path_model=tiny, model="local", **options) as opened:
+        answer = await opened.ask(QUESTION)
+        assert all(checked.holds for checked in await opened.verify(answer))
+    assert answer.measures["door"] == (door or "token")
+    assert [call.model for call in answer.ledger if call.call == "reasoning-paths"] == (
+        [] if door else [hf.named(tiny)]
+    )
+
+
 async def test_the_same_question_has_the_same_document(tiny: Path) -> None:
     """Nothing is drawn by chance, and a trie that was kept is the one that was made."""
     both = [await asked(QUESTION, path_model=tiny, chat=ScriptedModel(scholar, PLAIN)) for _ in range(2)]
@@ -114,6 +127,18 @@ async def test_two_topics_share_a_trie(tiny: Path) -> None:
         answer = await opened.ask("Do they share a director?", ["King Kong", "The Hobbit: An Unexpected Journey"])
     assert answer.measures["door"] == "token"
     assert [call.call for call in answer.ledger].count("reasoning-paths") == 1
+
+
+async def test_the_published_score_is_a_switch(tiny: Path) -> None:
+    """The trie's own normalisation and the mean over the vocabulary are two requests, and both hold to the trie."""
+    chat = ScriptedModel(scholar, PLAIN)
+    both = [
+        await asked(QUESTION, path_model=tiny, chat=chat, **{"search.path_score": score, "replies": True})
+        for score in ("trie", "vocabulary")
+    ]
+    assert [answer.measures["door"] for answer in both] == ["token", "token"]
+    tokens = [call.tokens_out for answer in both for call in answer.ledger if call.call == "reasoning-paths"]
+    assert 0 < tokens[0] < tokens[1]
 
 
 async def test_kept_replies_need_no_model(tiny: Path, tmp_path: Path) -> None:
@@ -433,7 +458,7 @@ def test_one_walk_of_a_path_of_many_ends() -> None:
         ({"model": "hf:"}, ModelNameError, "no model is called 'hf:'"),
         ({"model": "hf:/no/such/folder"}, ModelNameError, "holds no model"),
         ({"path_model": "openai:gpt-4o"}, ModelNameError, "cannot be held to paths"),
-        ({"path_model": "hf:/no/such/folder", "model": "local"}, SettingsError, "answers no questions"),
+        ({"path_model": "hf:/no/such/folder", "model": "local"}, ModelNameError, "holds no model"),
     ],
 )
 @needs("hf", "transformers")
