@@ -21,9 +21,9 @@ from fedkg.training.examples import TrainingExample
 
 __all__ = [
     "NAME_WEIGHT",
-    "Batch",
-    "Clock",
     "EncodedExample",
+    "TokenBatch",
+    "TrainingClock",
     "WriterTrainer",
     "batch_of",
     "collated",
@@ -82,7 +82,7 @@ def prefix_of(examples: Sequence[EncodedExample]) -> list[int]:
     return [token for token, _ in alike]
 
 
-class Batch(NamedTuple):
+class TokenBatch(NamedTuple):
     """Rows of tokens behind the prefix, padded at their ends: which are tokens, and what each counts."""
 
     tokens: Tensor
@@ -90,17 +90,17 @@ class Batch(NamedTuple):
     weights: Tensor
 
 
-def batch_of(examples: Sequence[EncodedExample], prefix: int) -> Batch:
+def batch_of(examples: Sequence[EncodedExample], prefix: int) -> TokenBatch:
     """The examples without so many tokens of each."""
     rows = [(example.tokens[prefix:], example.weights[prefix:]) for example in examples]
     width = max(len(tokens) for tokens, _ in rows)
     tokens = torch.tensor([tokens + [0] * (width - len(tokens)) for tokens, _ in rows])
     mask = torch.tensor([[1] * len(tokens) + [0] * (width - len(tokens)) for tokens, _ in rows])
     weights = torch.tensor([weights + [0.0] * (width - len(weights)) for _, weights in rows])
-    return Batch(tokens, mask, weights)
+    return TokenBatch(tokens, mask, weights)
 
 
-class Loss(NamedTuple):
+class CompletionLoss(NamedTuple):
     """The weighted cross-entropy of each row, the sum of its weights, and whether the first choice is right for all.
 
     `right` looks at the tokens that count fully.
@@ -111,7 +111,7 @@ class Loss(NamedTuple):
     right: Tensor
 
 
-def losses(model: Any, prefix: Tensor, batch: Batch) -> Loss:
+def losses(model: Any, prefix: Tensor, batch: TokenBatch) -> CompletionLoss:
     """The losses of the rows behind the prefix."""
     rows = len(batch.tokens)
     cache = None
@@ -128,7 +128,7 @@ def losses(model: Any, prefix: Tensor, batch: Batch) -> Loss:
     targets, weights = batch.tokens[:, 1:][:, columns], weights[:, columns]
     entropy = functional.cross_entropy(logits.float().transpose(1, 2), targets, reduction="none")
     right = ((logits.argmax(dim=-1) == targets) | (weights < 1)).all(dim=1)
-    return Loss((entropy * weights).sum(dim=1), weights.sum(dim=1), right)
+    return CompletionLoss((entropy * weights).sum(dim=1), weights.sum(dim=1), right)
 
 
 class WriterTrainer(Trainer):
@@ -138,13 +138,13 @@ class WriterTrainer(Trainer):
     """
 
     prefix: list[int] = []
-    clock: "Clock"
+    clock: "TrainingClock"
 
     def compute_loss(
         self, model: Any, inputs: Mapping[str, Tensor], return_outputs: bool = False, num_items_in_batch: Any = None
     ) -> Any:
         """The mean over the tokens of a batch, by what they count."""
-        batch = Batch(**inputs)
+        batch = TokenBatch(**inputs)
         entropy, weight, _ = losses(model, torch.tensor(self.prefix, device=batch.tokens.device), batch)
         return entropy.sum() / weight.sum()
 
@@ -161,7 +161,7 @@ class WriterTrainer(Trainer):
         return self.lr_scheduler
 
 
-class Clock(TrainerCallback):
+class TrainingClock(TrainerCallback):
     """Ends the training after so many seconds, those before an interruption included."""
 
     def __init__(self, most: float | None) -> None:

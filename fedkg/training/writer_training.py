@@ -93,7 +93,7 @@ def _first_choices(network: Network, examples: Sequence[TrainingExample]) -> flo
     with torch.inference_mode():
         for start in range(0, len(rows), MEASURED_AT_ONCE):
             batch = writer_loss.batch_of(rows[start : start + MEASURED_AT_ONCE], 0)
-            here = writer_loss.Batch(*(part.to(network.model.device) for part in batch))
+            here = writer_loss.TokenBatch(*(part.to(network.model.device) for part in batch))
             right += int(writer_loss.losses(network.model, network.rows([]), here).right.sum())
     return right / len(rows)
 
@@ -125,7 +125,7 @@ def _trainer(
     _freeze(network.model)
     rows = _encoded(network, examples)
     prefix = writer_loss.prefix_of(rows)
-    clock = writer_loss.Clock(None if schedule.minutes is None else 60 * schedule.minutes)
+    clock = writer_loss.TrainingClock(None if schedule.minutes is None else 60 * schedule.minutes)
     trainer = writer_loss.WriterTrainer(
         model=network.model,
         args=_arguments(out, schedule),
