@@ -104,8 +104,9 @@ async def _example(explored: ExploredGraph, question: BenchmarkQuestion, recipe:
     path = await _walk_to_an_answer(explored, walk, [answer_term(gold) for gold in question.answers])
     topics = topic_iris(question)
     names = await explored.graph.labels({*topics, *shown_terms(path)})
-    asked = path_format.prompt(recipe.format, question.question, [str(safe(names[topic])) for topic in topics])
-    if recipe.format == "eperm":
+    form: Format = "eperm" if recipe.format == "eperm" else "gcr"
+    asked = path_format.prompt(form, question.question, [str(safe(names[topic])) for topic in topics])
+    if form == "eperm":
         plan = " ".join(relation_candidate(0, relation, names).text for relation in path.chain)
         return TrainingExample(asked, path_format.plan(plan))
     return TrainingExample(asked, path_format.path(path_text(path, names), str(safe(names[path.tails[0]]))))
