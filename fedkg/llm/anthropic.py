@@ -83,7 +83,7 @@ class AnthropicModel(WireModel):
         # the system text is the same for every question; a mark on less than the service caches costs and gives nothing
         if can.prompt_cache == "markers" and estimate(system) >= can.cache_from:
             sent["system"][0]["cache_control"] = {"type": "ephemeral"}
-        if can.structured == "native":
+        if can.structured == "native" and request.schema:
             sent["output_config"] = {"format": {"type": "json_schema", "schema": request.schema}}
         return sent
 

@@ -108,13 +108,15 @@ class Decoded(msgspec.Struct, frozen=True):
     """The numbers of the paths that the model has chosen, best first, and the `constraint_level` that was used.
 
     It is None where nothing held the model: `errors` then says what it has written. `hypotheses` are what it took for
-    the answer behind each of the paths, "" where that was not asked.
+    the answer behind each of the paths, "" where that was not asked; `agreeing` is the share of those that name the end
+    of their path, None without any.
     """
 
     constraint_level: ConstraintLevel | None
     numbers: tuple[int, ...]
     hypotheses: tuple[str, ...] = ()
     errors: PathErrors = PathErrors()
+    agreeing: float | None = None
 
 
 class Decoding(Need[Decoded | None], frozen=True):

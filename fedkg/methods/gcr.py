@@ -51,6 +51,8 @@ MOST_ENTITIES = 200
 """Entities that are expanded at one hop."""
 MOST_PATHS = 10_000
 """Paths in one trie, the best by the retriever's ranking."""
+AGREEING = "hypotheses that name the end of their path"
+"""The measure of what a writer decodes behind its paths, as a share."""
 OFFERED = 100
 """Steps that one call is offered, where the settings do not say: as many as for ten paths of FiDeLiS."""
 
@@ -86,11 +88,14 @@ class WalkedPaths(msgspec.Struct, frozen=True):
     all_offered: bool = True
     hypotheses: tuple[str, ...] = ()
     errors: PathErrors = PathErrors()
+    agreeing: float | None = None
 
     @property
     def measures(self) -> dict[str, float | str]:
         """What the document says of how they were chosen, or written."""
-        return {**({"door": self.constraint_level} if self.constraint_level else {}), **self.errors.measures}
+        door: dict[str, float | str] = {"door": self.constraint_level} if self.constraint_level else {}
+        agreeing: dict[str, float | str] = {} if self.agreeing is None else {AGREEING: self.agreeing}
+        return {**door, **agreeing, **self.errors.measures}
 
 
 def search(task: Task) -> Walk:
@@ -163,7 +168,7 @@ def _decoded(reach: Reach, width: int) -> Walking[WalkedPaths | None]:
     if decoded is None:
         return None
     chosen, level = tuple(paths[number - 1] for number in decoded.numbers), decoded.constraint_level
-    return WalkedPaths(level, chosen, level is not None, decoded.hypotheses, decoded.errors)
+    return WalkedPaths(level, chosen, level is not None, decoded.hypotheses, decoded.errors, decoded.agreeing)
 
 
 def _walked(

@@ -535,3 +535,12 @@ async def test_thoughts_that_do_not_end_are_a_cut_reply(vendor: Any, wire: Any) 
         await bounded(vendor, wire, wire.said(vendor.cut))
     assert (len(wire.asked), caught.value.tokens_in, caught.value.tokens_out) == (2, 200, 10)
     assert "output" in caught.value.hint
+
+
+async def test_a_request_for_free_text_is_sent_no_schema(vendor: Any, wire: Any) -> None:
+    """Who writes paths freely is held to nothing, whatever the service could hold it to."""
+    wire.replies = [said(wire, 200, vendor.reply("<PATH> A → r → B </PATH>"))]
+    async with model(vendor, wire.url, capability=Capability(structured="native")) as made:
+        completion = await made.complete(Request("reasoning-paths", (Message("user", "Write a path."),), {}, beams=3))
+    assert completion.text == "<PATH> A → r → B </PATH>"
+    assert {"output_config", "response_format"}.isdisjoint(wire.asked[0].body)

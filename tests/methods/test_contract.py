@@ -463,3 +463,32 @@ async def test_a_budget_ends_every_switch(films: Path, options: dict[str, Any], 
         answer, _ = await asked(session_of(films, Sure(everything), "fidelis", **options, **{"budget.calls": calls}))
         assert answer.usage.model_calls == calls
         assert (answer.usage.spent == "calls") == (made > calls)
+
+
+VARIED: dict[str, tuple[str, dict[str, Any]]] = {
+    "gcr, no model that picks": ("gcr", {"search.decoding": "none"}),
+    "gcr, no constraint": ("gcr", {"search.decoding": "free", "search.path_examples": 2}),
+    "gcr, no answer call": ("gcr", {"search.last_step": False}),
+    "gcr, one path": ("gcr", {"search.top_paths": 1, "search.hops": 1}),
+    "gcr, decoded hypotheses": ("gcr", {"search.hypotheses": "decoded"}),
+    "eperm, no weights": ("eperm", {"search.weights": False}),
+    "eperm, no answer call": ("eperm", {"search.last_step": False}),
+    "eperm, the narrowest": ("eperm", {f"search.top_{name}": 1 for name in ("relations", "plans", "entities")}),
+}
+every_variant = pytest.mark.parametrize(("method", "options"), VARIED.values(), ids=VARIED)
+
+
+@every_variant
+async def test_no_model_breaks_what_the_papers_of_gcr_and_eperm_vary(
+    films: Path, method: str, options: dict[str, Any]
+) -> None:
+    """Nonsense and refusals, entities and verdicts: a sound document, within the calls that it says."""
+    for says in (HABITS["everything"], HABITS["nonsense"], HABITS["declines"]):
+        for kind in ("entities", "yesno"):
+            session = session_of(films, Chat(says), method, **options)
+            answer, _ = await asked(session, kind=kind)
+            search = session.settings.search
+            if kind == "yesno":
+                search = msgspec.structs.replace(search, last_step=True)  # a judgement is made all the same
+            most = METHODS[method].most_calls(search, 1, retrievers.find(search.retriever))
+            assert answer.usage.model_calls <= 2 * (2 + sum(most.values()))

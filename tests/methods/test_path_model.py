@@ -273,6 +273,7 @@ async def test_hypotheses_are_decoded_behind_the_paths_and_shown(tiny: Path) -> 
     assert answer.measures["door"] == "token"
     assert len(shown) == len(ends) > 0
     assert shown != ends, "a model that has learned nothing does not name the ends"
+    assert answer.measures["hypotheses that name the end of their path"] == 0
 
 
 async def test_a_reply_with_hypotheses_is_read() -> None:

@@ -89,7 +89,18 @@ async def decode(walk: RunningWalk, need: Decoding) -> Decoded | None:
     _report_choices(walk, max(len(path.steps) for path in need.partial_paths), candidates, choices, paths)
     chosen = _stood_for(choices, [number for number, _ in numbered])
     level, hypotheses = None if free else reasoner.constraint_level, tuple(map(", ".join, chosen.values()))
-    return Decoded(level, tuple(chosen), hypotheses, _errors(written) if free else PathErrors())
+    agreeing = _agreeing(choices, candidates)
+    return Decoded(level, tuple(chosen), hypotheses, _errors(written) if free else PathErrors(), agreeing)
+
+
+def _agreeing(choices: Sequence[Choice], candidates: Sequence[PromptCandidate]) -> float | None:
+    """The share of hypotheses that name the end of their path; None where there are none."""
+    named = [
+        choice.hypothesis.casefold() == ", ".join(candidates[choice.number - 1].tails).casefold()
+        for choice in choices
+        if choice.hypothesis
+    ]
+    return sum(named) / len(named) if named else None
 
 
 def _stood_for(choices: Sequence[Choice], whole: Sequence[int]) -> dict[int, list[str]]:
