@@ -9,8 +9,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1] / "fedkg"
 FLOORS = """
-errors common core config cache sparql transport graph embed llm reasoner retrieval methods engine wiring session
-testing bench display training serve mcp adapters cli __init__ __main__
+errors common core operators config cache sparql transport graph embed llm reasoner retrieval methods engine wiring
+session testing bench display training serve mcp adapters cli __init__ __main__
 """.split()
 """A folder or file imports from those before it, and from its own floor without a cycle."""
 HEAVY = set(

@@ -1,0 +1,102 @@
+"""Two values compared: what they are to each other, and that it is not decided where a date is not precise enough."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from fedkg.core.operation import Comparison
+from fedkg.operators.values import Value, as_year
+
+__all__ = ["alike", "apart", "comparable", "holds"]
+
+
+def comparable(values: Sequence[Value]) -> tuple[list[Value], list[Value]]:
+    """The values that can be compared with each other, and the others: those of the most frequent kind and unit.
+
+    Beside dates whole numbers are years. Of kinds that are equally frequent dates come first, then numbers.
+    """
+    kinds = [(value.kind, value.unit) for value in values]
+    if not kinds:
+        return [], []
+    dated = any(kind == "date" for kind, _ in kinds)
+    read = [(as_year(value) if dated else None) or value for value in values]
+    counts = [(value.kind, value.unit) for value in read]
+    wanted = max(sorted(set(counts)), key=counts.count)
+    return [value for value, kind in zip(read, counts, strict=True) if kind == wanted], [
+        value for value, kind in zip(values, counts, strict=True) if kind != wanted
+    ]
+
+
+def alike(left: Value, right: Value) -> tuple[Value, Value] | None:
+    """The two values as values of one kind, a whole number beside a date as its year; None where they are of two.
+
+    A unit that is stated of one of them alone is taken for that of the other one as well.
+    """
+    if "date" in (left.kind, right.kind):
+        left, right = (as_year(left) or left), (as_year(right) or right)
+    units = {unit.casefold() for unit in (left.unit, right.unit) if unit}
+    return (left, right) if left.kind == right.kind and len(units) < 2 else None
+
+
+def holds(comparison: Comparison, value: Value, bounds: Sequence[Value]) -> bool | None:
+    """Whether a value compares so to the bounds: one, for `between` two, both included; None where it is not decided.
+
+    A date of less precision is the whole of its days: 1990-05-03 is neither before nor after 1990, and equal to it,
+    while 1990 is not decided against May 1990. Kinds and units that do not go together decide nothing.
+    """
+    if comparison == "between":
+        if len(bounds) != 2:
+            return None
+        return _both(holds("at_least", value, bounds[:1]), holds("at_most", value, bounds[1:]))
+    pair = alike(value, bounds[0]) if len(bounds) == 1 else None
+    if pair is None:
+        return None
+    if comparison == "not_equal":
+        equal = holds("equal", value, bounds)
+        return None if equal is None else not equal
+    return _texts(comparison, *pair) if pair[0].kind == "text" else _bounded(comparison, *pair)
+
+
+def apart(left: Value, right: Value) -> Decimal | None:
+    """How far two values are apart: numbers by their difference, dates by that of their years.
+
+    None where they are no numbers and dates, have two units, or the year of one of them is not known.
+    """
+    pair = alike(left, right)
+    if pair is None or pair[0].kind == "text":
+        return None
+    if any(value.low[0] != value.high[0] for value in pair):
+        return None
+    return abs(pair[0].low[0] - pair[1].low[0])
+
+
+def _both(first: bool | None, second: bool | None) -> bool | None:
+    if first is False or second is False:
+        return False
+    return None if first is None or second is None else True
+
+
+def _texts(comparison: Comparison, value: Value, bound: Value) -> bool | None:
+    text, wanted = value.text.casefold(), bound.text.casefold()
+    if comparison == "contains":
+        return wanted in text
+    return text == wanted if comparison == "equal" else None
+
+
+def _bounded(comparison: Comparison, value: Value, bound: Value) -> bool | None:
+    """Of two intervals: whether it holds for whichever points of them are meant."""
+    if comparison == "equal":
+        inside = bound.low <= value.low and value.high <= bound.high
+        return True if inside else False if value.high < bound.low or bound.high < value.low else None
+    if comparison in {"less", "before"}:
+        return _decided(value.high < bound.low, value.low >= bound.low)
+    if comparison in {"more", "after"}:
+        return _decided(value.low > bound.high, value.high <= bound.high)
+    if comparison == "at_least":
+        return _decided(value.low >= bound.low, value.high < bound.low)
+    if comparison == "at_most":
+        return _decided(value.high <= bound.high, value.low > bound.high)
+    return None
+
+
+def _decided(yes: bool, no: bool) -> bool | None:
+    return True if yes else False if no else None

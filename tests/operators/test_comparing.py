@@ -1,0 +1,71 @@
+"""Values compared: what is decided, and what a date's precision leaves open."""
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fedkg.core.operation import COMPARISONS, Comparison
+from fedkg.operators.comparing import apart, comparable, holds
+from fedkg.operators.values import Value, read_words
+
+DATES = st.sampled_from(["1990s", "May 1990", "17 May 1990", "1 January 1991", "44 BC", "19th century"]).map(read_words)
+NUMBERS = st.integers(-3, 3).map(lambda each: Value("number", (Decimal(each),), (Decimal(each),)))
+
+
+@pytest.mark.parametrize(
+    ("value", "comparison", "bounds", "expected"),
+    [
+        ("1990", "before", ["May 1990"], None),
+        ("1989", "before", ["May 1990"], True),
+        ("3 May 1990", "after", ["1990"], False),
+        ("3 May 1990", "equal", ["1990"], True),
+        ("1990s", "equal", ["1995"], None),
+        ("44 BC", "before", ["1 January 1"], True),
+        ("1990", "between", ["1980", "1990"], True),
+        ("1990", "between", ["1980", "3 May 1990"], None),
+        ("1991", "between", ["1980", "1990"], False),
+        ("1990", "between", ["1980"], None),
+        ("5 km", "more", ["4"], True),
+        ("5 km", "more", ["4 miles"], None),
+        ("7", "at_most", ["7"], True),
+        ("7", "not_equal", ["8"], True),
+        ("Licence to Kill", "contains", ["kill"], True),
+        ("Drama", "equal", ["drama"], True),
+        ("Drama", "less", ["5"], None),
+        ("Drama", "less", ["drama"], None),
+    ],
+)
+def test_what_is_decided(value: str, comparison: Comparison, bounds: list[str], expected: bool | None) -> None:
+    """True and False where it is so whatever day is meant, None where it is not known or cannot be compared."""
+    assert holds(comparison, read_words(value), [read_words(bound) for bound in bounds]) is expected
+
+
+@given(DATES | NUMBERS, DATES | NUMBERS)
+def test_laws(left: Value, right: Value) -> None:
+    """At least is not less and at most is not more, wherever both are decided; to be less turns around to more."""
+    for whole, part in (("at_least", "less"), ("at_most", "more")):
+        one, other = holds(whole, left, [right]), holds(part, left, [right])  # type: ignore[arg-type]
+        assert one is None or other is None or one is not other
+    if left.kind == right.kind:
+        assert holds("less", left, [right]) is holds("more", right, [left]) or not (left.exact and right.exact)
+    assert all(holds(comparison, left, []) is None for comparison in COMPARISONS)
+
+
+def test_how_far_apart() -> None:
+    """Numbers by their difference, dates by their years: across the birth of Christ, too, where there is no year 0."""
+    assert apart(read_words("44 BC"), read_words("14 May 14")) == 57
+    assert apart(read_words("7 km"), read_words("4 km")) == 3
+    assert apart(read_words("7 km"), read_words("4 miles")) is None
+    assert apart(read_words("1990s"), read_words("2001-01-01")) is None
+    assert apart(read_words("drama"), read_words("drama")) is None
+
+
+def test_kinds_that_go_together() -> None:
+    """The most frequent kind and unit is compared; beside dates a whole number is a year."""
+    values = [read_words(words) for words in ("1990", "May 1990", "7 km")]
+    kept, left = comparable(values)
+    assert [value.kind for value in kept] == ["date", "date"]
+    assert left == values[2:]
+    assert comparable([]) == ([], [])
