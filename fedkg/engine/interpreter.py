@@ -7,7 +7,7 @@ answer.
 
 from typing import TypeVar, cast
 
-from fedkg.engine.handlers import answering, choosing, expanding, planning, scoring, verifying
+from fedkg.engine.handlers import answering, choosing, expanding, operating, planning, scoring, verifying
 from fedkg.engine.handlers.base import HANDLERS, RunningWalk
 from fedkg.engine.walk import WalkContext, WalkRecord
 from fedkg.errors import MethodError
@@ -15,7 +15,7 @@ from fedkg.methods.base import Need
 
 __all__ = ["THEMES", "Interpreter"]
 
-THEMES = (expanding, choosing, verifying, scoring, planning, answering)
+THEMES = (expanding, choosing, verifying, scoring, planning, operating, answering)
 """The modules that register the handlers of fedkg's own needs."""
 Reply = TypeVar("Reply")
 

@@ -5,6 +5,7 @@ A spent budget ends the walk: the answer then holds what was found until then. A
 
 import asyncio
 import contextlib
+import itertools
 import logging
 import math
 import time
@@ -40,6 +41,7 @@ from fedkg.engine.assembly import (
     terms,
     without_nameless,
 )
+from fedkg.engine.computing import computed, computed_plan, computes
 from fedkg.engine.interpreter import Interpreter
 from fedkg.engine.preparation import Preparation
 from fedkg.engine.presentation import path_text
@@ -54,6 +56,7 @@ from fedkg.graph.explored import ExploredGraph
 from fedkg.llm.ledger import Ledger
 from fedkg.methods import registry
 from fedkg.methods.base import Method, SearchResult, Task
+from fedkg.methods.operating import operated
 from fedkg.reasoner.base import ReasoningModel
 from fedkg.retrieval.base import GlobalSearch, Retriever
 
@@ -171,6 +174,8 @@ class QuestionRun:
         search = interpreter.context.search
         topics = tuple(match.iri for match in self._prepared.linked)
         walk = self._method.walk(Task(topics, search, self._prepared.plan.kind in JUDGED, self._prepared.planned))
+        if self._method.graph and computes(self.question, self._prepared.plan.kind):
+            walk = operated(walk)
         go_on = partial(next, walk)
         while True:
             try:
@@ -194,9 +199,12 @@ class QuestionRun:
         proven = await self._proven(list(zip(result.paths, result.tails, strict=True)), result.checks)
         if self._spent and not proven.shown:
             proven = await self._proven([(path, ()) for path in self._record.last_paths if path.steps])
-        names = await self._labels(terms(proven))
+        beside = (edge.terms for path in result.beside for edge in path.edges)
+        names = await self._labels(list(dict.fromkeys((*terms(proven), *itertools.chain.from_iterable(beside)))))
         proven = self._answering(proven, names)
-        answers, paths = compose(self._prepared.plan, proven, result.conclusion, names)
+        plan = computed_plan(self._prepared.plan, result.computation)
+        answers, paths = compose(plan, proven, result.conclusion, names)
+        answers, paths, operation = computed(result, answers, paths, names)
         answers += remembered(self._prepared.plan, result.from_memory)
         self._warn_of_cuts(result, proven)
         conclusion = result.conclusion
@@ -204,10 +212,10 @@ class QuestionRun:
         answers, stands = standing(kept, conclusion.confidence, self.settings, conclusion.unread)
         status = self._status(answers, result, refused=bool(stands.closest))
         if from_memory := await self._recalled(status):
-            answers, status = from_memory, Status.ANSWERED
+            answers, status, operation = from_memory, Status.ANSWERED, None
         return Answer(
             question=self.question,
-            kind=self._prepared.plan.kind,
+            kind=plan.kind,
             status=status,
             answers=answers,
             paths=paths,
@@ -222,13 +230,14 @@ class QuestionRun:
             caveats=(*self._admitted(result, answers), *stands.caveats),
             confidence=stands.confidence,
             closest=stands.closest,
+            operation=operation,
             query=self._query(result, proven, names) if answers and status is Status.ANSWERED else "",
         )
 
     def _query(self, result: SearchResult, proven: Ends, names: Mapping[Term, str]) -> str:
         """The query that gives the answers; "" where none does, as for a judgement."""
         kind = self._prepared.plan.kind
-        if kind in JUDGED or not result.paths:
+        if kind in JUDGED or not result.paths or result.computation:
             return ""
         chosen = list(zip(result.paths, result.tails, strict=True))
         terms = {end.tail for end in proven.shown}

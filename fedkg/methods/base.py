@@ -14,10 +14,11 @@ import msgspec
 from fedkg.config.settings import ConstraintLevel, Form, SearchSettings
 from fedkg.core.caveat import Caveat
 from fedkg.core.choice import Choice, Conclusion, Decision, ModelOnlyAnswer, Verdict
+from fedkg.core.operation import Computation, Operation
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.path_errors import PathErrors, PathFault
 from fedkg.core.question import Style
-from fedkg.core.terms import DirectedRelation, Iri
+from fedkg.core.terms import DirectedRelation, Iri, Term
 from fedkg.retrieval.base import Retriever
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "Judging",
     "Method",
     "Need",
+    "Operating",
     "Picking",
     "PlannedChain",
     "Planning",
@@ -226,6 +228,17 @@ class Planning(Need[tuple[PlannedChain, ...]], frozen=True):
     faulty: bool = False
 
 
+class Operating(Need[Operation | None], frozen=True):
+    """Asks the model what is to be computed over the ends of these paths: the reply is an Operation, by their numbers.
+
+    `relations` are those that the ends have, each with samples of what it leads to. None where nothing is to be
+    computed, or the model fails.
+    """
+
+    partial_paths: tuple[PartialPath, ...]
+    relations: tuple[Step, ...]
+
+
 class Inducing(Need[Conclusion], frozen=True):
     """Asks the model which paths answer, each shown with the end that it led to; the reply is a Conclusion.
 
@@ -253,7 +266,9 @@ class SearchResult(msgspec.Struct, frozen=True):
     where everything that the graph has within reach was seen, so that an empty result means that the graph has none.
     `from_memory` is what the model answered without a graph. `measures` are the method's own figures, by name. `note`
     becomes a warning of the answer, `caveats` are what it has to admit. `checks` are paths one step beyond answering
-    ends: their last edges show that these meet a condition of the question.
+    ends: their last edges show that these meet a condition of the question. `computation` is what was computed over the
+    ends, without its `deciding` values: these are `decided`, each end with its value. Paths `beside` the answers lead
+    to the values that these were compared with.
     """
 
     paths: tuple[PartialPath, ...] = ()
@@ -265,6 +280,9 @@ class SearchResult(msgspec.Struct, frozen=True):
     note: str = ""
     caveats: tuple[Caveat, ...] = ()
     checks: tuple[PartialPath, ...] = ()
+    computation: Computation | None = None
+    decided: tuple[tuple[Term, Term], ...] = ()
+    beside: tuple[PartialPath, ...] = ()
 
 
 Walking = Generator[Need[object], object, Reply]

@@ -17,7 +17,7 @@ from fedkg.methods.base import Answering, Completing, Inducing, SearchResult, Wa
 from fedkg.methods.conditions import checked
 from fedkg.methods.intersections import groups, in_common, joined
 
-__all__ = ["JUDGES", "all_ends", "answer", "chains", "completed", "conclude", "leaves", "voted"]
+__all__ = ["JUDGES", "all_ends", "answer", "chains", "completed", "conclude", "cut", "leaves", "voted"]
 
 JUDGES = "the answer call was made although last_step is off: only the model can judge a question of this kind"
 """The note of an answer that was judged in spite of the settings."""
@@ -162,11 +162,11 @@ def completed(chosen: tuple[PartialPath, ...]) -> Walking[tuple[PartialPath, ...
     try:
         chosen = yield from ask(Completing(chosen))
     except BudgetError:
-        chosen = tuple(map(_cut, chosen))
+        chosen = tuple(map(cut, chosen))
     return chosen
 
 
-def _cut(path: PartialPath) -> PartialPath:
+def cut(path: PartialPath) -> PartialPath:
     """The path as one that may have further tails."""
     steps = tuple(msgspec.structs.replace(step, complete=False) for step in path.steps)
     return PartialPath(path.topic, steps, path.score)

@@ -1,0 +1,335 @@
+"""What no path says is computed at the end of a walk: how many, the largest, which of two, those without others.
+
+The walk of any method finds paths as ever. Where the question has words of an operator, one further call is shown their
+ends as numbered sets and the relations that these have, and names what is computed over them, by numbers. The sets are
+completed, the values fetched by one more step of the same paths, and pure functions do the rest.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+
+import msgspec
+
+from fedkg.config.settings import SearchSettings
+from fedkg.core.caveat import Caveat, CaveatKind
+from fedkg.core.choice import Conclusion
+from fedkg.core.operation import Computation, Condition, Operation, SetChain
+from fedkg.core.path import PartialPath, Step
+from fedkg.core.terms import DirectedRelation, Iri, Literal, Term
+from fedkg.errors import BudgetError
+from fedkg.methods.base import Completing, Expanding, Operating, SearchResult, Walk, Walking, ask
+from fedkg.methods.conclude import cut
+from fedkg.methods.intersections import led_to
+from fedkg.operators.comparing import apart
+from fedkg.operators.over_sets import combined, filtered, largest_groups, ranked
+from fedkg.operators.values import Value, read, read_words
+
+__all__ = ["operated"]
+
+MOST_SETS = 8
+VALUED, OTHERS = 14, 6
+"""Relations that are offered: of numbers and dates, and others."""
+BESIDE = 50
+"""Paths to values of ends that do not answer, which a document shows."""
+NEED_BY = ("extreme", "compare", "group")
+
+Values = Mapping[Term, Sequence[Term]]
+
+
+def operated(walk: Walk) -> Walk:
+    """The walk, and what is computed over the ends that it came to; its own result where that is nothing.
+
+    Where there is no budget left for it the result is the walk's, with the caveat `unproven`.
+    """
+    result = yield from walk
+    bases = _bases(result)
+    if not bases:
+        return result
+    try:
+        relations = yield from _relations(bases)
+        operation = yield from ask(Operating(bases, relations))
+        if operation is None:
+            return result
+        return (yield from _computed(result, bases, operation))
+    except BudgetError:
+        about = "what is computed over the ends: the budget was spent"
+        return msgspec.structs.replace(result, caveats=(*result.caveats, Caveat(CaveatKind.UNPROVEN, about)))
+
+
+def _bases(result: SearchResult) -> tuple[PartialPath, ...]:
+    """The paths whose ends are sets: a path to values is one to what has them."""
+    bases: dict[object, PartialPath] = {}
+    for path in result.paths:
+        base = path
+        if path.steps and not any(isinstance(tail, Iri) for tail in path.tails):
+            base = PartialPath(path.topic, path.steps[:-1], path.score)
+        bases.setdefault((base.topic, base.chain), base)
+    return tuple(bases.values())[:MOST_SETS]
+
+
+def _relations(bases: tuple[PartialPath, ...]) -> Walking[tuple[Step, ...]]:
+    """The relations of the ends, those to numbers and dates first, each once with the edges of all sets."""
+    depth = 1 + max(1, *(len(base.steps) for base in bases))  # at the first hop topics would be checked again
+    retriever = SearchSettings().retriever
+    expansion = yield from ask(Expanding(depth, bases, last=True, retriever=retriever, form="groups"))
+    steps: dict[DirectedRelation, Step] = {}
+    for step in expansion.candidates:
+        before = steps.get(step.relation)
+        edges = dict.fromkeys((*(before.edges if before else ()), *step.edges))
+        steps[step.relation] = msgspec.structs.replace(step, edges=tuple(edges))
+    valued = [step for step in steps.values() if any(_ordered(tail) for tail in step.tails[:3])]
+    others = [step for step in steps.values() if step not in valued]
+    return (*valued[:VALUED], *others[:OTHERS])
+
+
+def _ordered(term: Term) -> bool:
+    value = read(term)
+    return value is not None and value.kind != "text"
+
+
+def _computed(result: SearchResult, bases: tuple[PartialPath, ...], operation: Operation) -> Walk:
+    """What the operation comes to."""
+    caveats = result.caveats
+    if operation.unproven:
+        caveats = (*caveats, Caveat(CaveatKind.UNPROVEN, operation.unproven))
+    if not operation.sets:
+        return msgspec.structs.replace(result, caveats=caveats)
+    if operation.result in NEED_BY and operation.by is None:
+        about = "what the ends are compared by"
+        return msgspec.structs.replace(result, caveats=(*caveats, Caveat(CaveatKind.UNPROVEN, about)))
+    used = list(dict.fromkeys(number for group in operation.sets for number in group))
+    wanted = dict.fromkeys(filter(None, (operation.by, *(each.by for each in operation.filters))))
+    chosen = [bases[number - 1] for number in used]
+    extended = [(base, relation) for relation in wanted for base in chosen]
+    needed = (*chosen, *(base.extend(Step(0, relation, ())) for base, relation in extended))
+    whole = yield from ask(Completing(needed))
+    sets = dict(zip(used, whole, strict=False))
+    valued: dict[DirectedRelation, list[PartialPath]] = {}
+    for (_, relation), path in zip(extended, whole[len(chosen) :], strict=True):
+        valued.setdefault(relation, []).append(path)
+    return Computing(msgspec.structs.replace(result, caveats=caveats), operation, sets, valued).result()
+
+
+class Computing:
+    """One operation over completed sets: `sets` by number, `valued` are the same paths with a relation more."""
+
+    def __init__(
+        self,
+        before: SearchResult,
+        operation: Operation,
+        sets: Mapping[int, PartialPath],
+        valued: Mapping[DirectedRelation, Sequence[PartialPath]],
+    ) -> None:
+        self.before, self.operation, self.sets, self.valued = before, operation, sets, valued
+        self.caveats = list(before.caveats)
+        self.complete = all(path.complete for path in (*sets.values(), *(p for ps in valued.values() for p in ps)))
+        self.decided: list[tuple[Term, Term]] = []
+        self.checks: list[PartialPath] = []
+
+    def result(self) -> SearchResult:
+        """The answers with their paths, what was computed, and what has to be admitted."""
+        operation = self.operation
+        groups = [self._ends(group) for group in operation.sets]
+        compares = operation.result == "compare"
+        members = combined(groups, "union" if compares else operation.combine)
+        kept, missing, conditions = self._filtered(members)
+        done = {
+            "ends": self._plain,
+            "count": self._plain,
+            "extreme": self._extreme,
+            "group": self._group,
+            "compare": self._compare,
+        }[operation.result](kept)
+        computation = Computation(
+            operation.result,
+            tuple(tuple(self._chain(number) for number in group) for group in operation.sets),
+            operation.combine,
+            conditions,
+            operation.by,
+            operation.most,
+            operation.rank,
+            operation.form,
+            members=len(kept),
+            missing=missing + done.missing,
+            complete=self.complete,
+            value=done.value,
+            counts=done.counts,
+        )
+        self._admit(computation, undecided=done.undecided)
+        return msgspec.structs.replace(
+            self.before,
+            paths=done.paths if self.complete else tuple(map(cut, done.paths)),
+            tails=((),) * len(done.paths),
+            conclusion=done.conclusion,
+            exhausted=self.before.exhausted and self.complete and not computation.missing,
+            caveats=tuple(dict.fromkeys(self.caveats)),
+            checks=tuple(self.checks),
+            computation=computation,
+            decided=tuple(dict.fromkeys(self.decided)),
+            beside=done.beside,
+        )
+
+    def _ends(self, group: Iterable[int]) -> list[Term]:
+        return [tail for number in group for tail in self.sets[number].tails]
+
+    def _chain(self, number: int) -> SetChain:
+        return SetChain(self.sets[number].topic, self.sets[number].chain)
+
+    def _terms(self, ends: Iterable[Term], by: DirectedRelation | None) -> dict[Term, list[Term]]:
+        """What the relation leads to from each of the ends; the ends themselves without one."""
+        if by is None:
+            return {end: [end] for end in ends}
+        terms: dict[Term, list[Term]] = {end: [] for end in ends}
+        for path in self.valued[by]:
+            for edge in path.steps[-1].edges:
+                if edge.start in terms and edge.end not in terms[edge.start]:
+                    terms[edge.start].append(edge.end)
+        return terms
+
+    def _filtered(self, members: tuple[Term, ...]) -> tuple[tuple[Term, ...], int, tuple[Condition, ...]]:
+        """The ends that meet all filters, how many are not decided, and the filters as they were computed."""
+        kept, missing = members, 0
+        conditions = []
+        for each in self.operation.filters:
+            bounds = [read_words(words) for words in each.values]
+            terms = self._terms(kept, each.by)
+            split = filtered(_read(terms), each.comparison, bounds)
+            kept, missing = split.kept, missing + len(split.undecided)
+            conditions.append(Condition(each.comparison, tuple(map(_written, bounds, each.values)), each.by))
+        for each in self.operation.filters:
+            if each.by:  # the edges over which ends meet a condition are part of their proof
+                self._decide(kept, each.by)
+        return kept, missing, tuple(conditions)
+
+    def _decide(self, ends: Iterable[Term], by: DirectedRelation) -> None:
+        """The values of these ends decided: their edges prove the ends."""
+        wanted = set(ends)
+        for path in self.valued[by]:
+            last = path.steps[-1]
+            edges = tuple(edge for edge in last.edges if edge.start in wanted)
+            if edges:
+                step = msgspec.structs.replace(last, edges=edges)
+                self.checks.append(PartialPath(path.topic, (*path.steps[:-1], step), path.score))
+                self.decided += [(edge.start, edge.end) for edge in edges]
+
+    def _answering(self, ends: Sequence[Term]) -> tuple[PartialPath, ...]:
+        """The sets' paths as far as they lead to these ends; a topic that is an end itself is a path without steps."""
+        wanted = set(ends)
+        paths = [led_to(path, wanted) if path.steps else path for path in self.sets.values()]
+        return tuple(path for path in paths if wanted.intersection(path.tails))
+
+    def _plain(self, kept: tuple[Term, ...]) -> "Outcome":
+        return Outcome(self._answering(kept))
+
+    def _extreme(self, kept: tuple[Term, ...]) -> "Outcome":
+        assert self.operation.by is not None
+        by = self.operation.by
+        terms = self._terms(kept, by)
+        best = ranked(_read(terms), most=self.operation.most, rank=self.operation.rank)
+        self._decide(best.ends, by)
+        beside = self._beside(set(kept) - set(best.ends), by)
+        return Outcome(self._answering(best.ends), len(best.missing), best.undecided, beside=beside)
+
+    def _group(self, kept: tuple[Term, ...]) -> "Outcome":
+        assert self.operation.by is not None
+        by = self.operation.by
+        terms = self._terms(kept, by)
+        most, number = largest_groups(terms, most=self.operation.most, rank=self.operation.rank)
+        paths = [self._within(path, kept, set(most)) for path in self.valued[by]]
+        self.checks = []
+        self.decided = [(end, value) for end, values in terms.items() for value in values if value in most]
+        missing = sum(not values for values in terms.values())
+        return Outcome(tuple(path for path in paths if path.tails), missing, counts=(number,) * len(most))
+
+    def _compare(self, kept: tuple[Term, ...]) -> "Outcome":
+        """Two ends by their values; nothing, and unproven, where a set has not one end, or one has no value."""
+        assert self.operation.by is not None
+        by, operation = self.operation.by, self.operation
+        ends = [tuple(dict.fromkeys(self._ends(group))) for group in operation.sets]
+        terms = self._terms(kept, by)
+        values = _read(terms)
+        if any(len(several) != 1 for several in ends) or not all(values.get(several[0]) for several in ends):
+            self.caveats.append(Caveat(CaveatKind.UNPROVEN, "one value of each of the two that are compared"))
+            return Outcome(())
+        first, second = ends[0][0], ends[1][0]
+        best = ranked(values, most=operation.most)
+        if best.missing or (best.undecided and operation.form != "difference"):
+            self.caveats.append(Caveat(CaveatKind.UNPROVEN, "which of the two values is more"))
+            return Outcome((), undecided=True)
+        if operation.form == "which":
+            self._decide((first, second), by)
+            winners = best.ends
+            self.checks = [self._within(path, winners, None) for path in self.checks]
+            self.checks = [path for path in self.checks if path.steps[-1].edges]
+            beside = self._beside({first, second} - set(winners), by)
+            return Outcome(self._answering(winners), beside=beside)
+        paths = tuple(path for each in self.valued[by] if (path := self._within(each, kept, None)).tails)
+        self.decided = [(end, value) for end in (first, second) for value in terms[end]]
+        if operation.form == "whether":
+            return Outcome(paths, conclusion=Conclusion(verdict="yes" if best.ends == (first,) else "no"))
+        distance = apart(values[first][0], values[second][0])
+        if distance is None:
+            self.caveats.append(Caveat(CaveatKind.UNPROVEN, "how far the two values are apart"))
+            return Outcome(())
+        return Outcome(paths, value=_plain_number(distance))
+
+    def _within(self, path: PartialPath, starts: Iterable[Term], ends: set[Term] | None) -> PartialPath:
+        """The path with those edges of its last step that lead from these nodes, to these ends (None: any)."""
+        wanted, last = set(starts), path.steps[-1]
+        edges = tuple(edge for edge in last.edges if edge.start in wanted and (ends is None or edge.end in ends))
+        return PartialPath(path.topic, (*path.steps[:-1], msgspec.structs.replace(last, edges=edges)), path.score)
+
+    def _beside(self, ends: set[Term], by: DirectedRelation) -> tuple[PartialPath, ...]:
+        """Paths to the values of these ends, each alone."""
+        alone = [
+            PartialPath(path.topic, (*path.steps[:-1], msgspec.structs.replace(path.steps[-1], edges=(edge,))))
+            for path in self.valued[by]
+            for edge in path.steps[-1].edges
+            if edge.start in ends
+        ]
+        self.decided += [(path.steps[-1].edges[0].start, path.tails[0]) for path in alone[:BESIDE]]
+        return tuple(alone[:BESIDE])
+
+    def _admit(self, computation: Computation, *, undecided: bool) -> None:
+        """What is missing: an incomplete set, ends without a value, values that cannot be told apart."""
+        if not self.complete and computation.result not in {"ends", "count"}:
+            self.caveats.append(Caveat(CaveatKind.PARTIAL, "not every end of the sets was fetched"))
+        if computation.missing:
+            ends = "end has" if computation.missing == 1 else "ends have"
+            about = f"{computation.missing:,} {ends} no value that can be compared"
+            self.caveats.append(Caveat(CaveatKind.PARTIAL, about))
+        if undecided:
+            self.caveats.append(Caveat(CaveatKind.PARTIAL, "dates too imprecise to tell which comes first"))
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What a result comes to."""
+
+    paths: tuple[PartialPath, ...]
+    missing: int = 0
+    undecided: bool = False
+    value: str = ""
+    counts: tuple[int, ...] = ()
+    conclusion: Conclusion = Conclusion()
+    beside: tuple[PartialPath, ...] = ()
+
+
+def _read(terms: Values) -> dict[Term, list[Value]]:
+    """The values that can be read."""
+    return {end: [value for term in several if (value := read(term))] for end, several in terms.items()}
+
+
+def _written(value: Value, words: str) -> str:
+    """A bound as a document shows it: a number plain, a date with its precision, else in the question's words."""
+    if value.kind == "number":
+        return _plain_number(value.low[0])
+    if value.kind == "date" and value.low[0] == value.high[0]:
+        year, month, day = (int(part) for part in value.low)
+        texts = [f"{'-' if year < 0 else ''}{abs(year):04}", f"{month:02}", f"{day:02}"]
+        same = 3 if value.exact else 2 if value.low[1] == value.high[1] else 1
+        return "-".join(texts[:same])
+    return words
+
+
+def _plain_number(number: Decimal) -> str:
+    return Literal(f"{number.normalize():f}").value
