@@ -24,6 +24,7 @@ from fedkg.core.answer import Answer, AnswerValue, Status
 from fedkg.core.caveat import Caveat, CaveatKind
 from fedkg.core.events import Answered, Event
 from fedkg.core.gaps import noted
+from fedkg.core.operation import Computation
 from fedkg.core.path import PartialPath
 from fedkg.core.question import JUDGED, Kind, Plan, check_options, check_question, guessed
 from fedkg.core.terms import Term, own_name
@@ -231,20 +232,22 @@ class QuestionRun:
             confidence=stands.confidence,
             closest=stands.closest,
             operation=operation,
-            query=self._query(result, proven, names) if answers and status is Status.ANSWERED else "",
+            query=self._query(result, proven, names, operation) if answers and status is Status.ANSWERED else "",
         )
 
-    def _query(self, result: SearchResult, proven: Ends, names: Mapping[Term, str]) -> str:
+    def _query(
+        self, result: SearchResult, proven: Ends, names: Mapping[Term, str], operation: Computation | None
+    ) -> str:
         """The query that gives the answers; "" where none does, as for a judgement."""
         kind = self._prepared.plan.kind
-        if kind in JUDGED or not result.paths or result.computation:
+        if kind in JUDGED or not result.paths:
             return ""
         chosen = list(zip(result.paths, result.tails, strict=True))
         terms = {end.tail for end in proven.shown}
         if proven.cut:
             terms = {tail for path, _ in chosen for tail in path.tails}
         count = kind == "count" and not all(map(is_number, terms))
-        facts = QueryFacts(self.question, terms, names, endpoint_urls(self.graph), count)
+        facts = QueryFacts(self.question, terms, names, endpoint_urls(self.graph), count, operation)
         return proving_query(chosen, result.checks, facts)
 
     async def _recalled(self, status: Status) -> tuple[AnswerValue, ...]:

@@ -22,7 +22,7 @@ from fedkg.methods.conclude import cut
 from fedkg.methods.intersections import led_to
 from fedkg.operators.comparing import apart
 from fedkg.operators.over_sets import combined, filtered, largest_groups, ranked
-from fedkg.operators.values import Value, read, read_words
+from fedkg.operators.values import ReadValue, read, read_words
 
 __all__ = ["operated"]
 
@@ -33,7 +33,7 @@ BESIDE = 50
 """Paths to values of ends that do not answer, which a document shows."""
 NEED_BY = ("extreme", "compare", "group")
 
-Values = Mapping[Term, Sequence[Term]]
+EndValues = Mapping[Term, Sequence[Term]]
 
 
 def operated(walk: Walk) -> Walk:
@@ -314,12 +314,12 @@ class Outcome(msgspec.Struct, frozen=True):
     beside: tuple[PartialPath, ...] = ()
 
 
-def _read(terms: Values) -> dict[Term, list[Value]]:
+def _read(terms: EndValues) -> dict[Term, list[ReadValue]]:
     """The values that can be read."""
     return {end: [value for term in several if (value := read(term))] for end, several in terms.items()}
 
 
-def _written(value: Value, words: str) -> str:
+def _written(value: ReadValue, words: str) -> str:
     """A bound as a document shows it: a number plain, a date with its precision, else in the question's words."""
     if value.kind == "number":
         return _plain_number(value.low[0])

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from fedkg.core.operation import Comparison
-from fedkg.operators.values import Value, as_year
+from fedkg.operators.values import ReadValue, as_year
 
 __all__ = ["alike", "apart", "comparable", "holds"]
 
 
-def comparable(values: Sequence[Value]) -> tuple[list[Value], list[Value]]:
+def comparable(values: Sequence[ReadValue]) -> tuple[list[ReadValue], list[ReadValue]]:
     """The values that can be compared with each other, and the others: those of the most frequent kind and unit.
 
     Beside dates whole numbers are years. Of kinds that are equally frequent dates come first, then numbers.
@@ -26,7 +26,7 @@ def comparable(values: Sequence[Value]) -> tuple[list[Value], list[Value]]:
     ]
 
 
-def alike(left: Value, right: Value) -> tuple[Value, Value] | None:
+def alike(left: ReadValue, right: ReadValue) -> tuple[ReadValue, ReadValue] | None:
     """The two values as values of one kind, a whole number beside a date as its year; None where they are of two.
 
     A unit that is stated of one of them alone is taken for that of the other one as well.
@@ -37,7 +37,7 @@ def alike(left: Value, right: Value) -> tuple[Value, Value] | None:
     return (left, right) if left.kind == right.kind and len(units) < 2 else None
 
 
-def holds(comparison: Comparison, value: Value, bounds: Sequence[Value]) -> bool | None:
+def holds(comparison: Comparison, value: ReadValue, bounds: Sequence[ReadValue]) -> bool | None:
     """Whether a value compares so to the bounds: one, for `between` two, both included; None where it is not decided.
 
     A date of less precision is the whole of its days: 1990-05-03 is neither before nor after 1990, and equal to it,
@@ -56,7 +56,7 @@ def holds(comparison: Comparison, value: Value, bounds: Sequence[Value]) -> bool
     return _texts(comparison, *pair) if pair[0].kind == "text" else _bounded(comparison, *pair)
 
 
-def apart(left: Value, right: Value) -> Decimal | None:
+def apart(left: ReadValue, right: ReadValue) -> Decimal | None:
     """How far two values are apart: numbers by their difference, dates by that of their years.
 
     None where they are no numbers and dates, have two units, or the year of one of them is not known.
@@ -75,14 +75,14 @@ def _both(first: bool | None, second: bool | None) -> bool | None:
     return None if first is None or second is None else True
 
 
-def _texts(comparison: Comparison, value: Value, bound: Value) -> bool | None:
+def _texts(comparison: Comparison, value: ReadValue, bound: ReadValue) -> bool | None:
     text, wanted = value.text.casefold(), bound.text.casefold()
     if comparison == "contains":
         return wanted in text
     return text == wanted if comparison == "equal" else None
 
 
-def _bounded(comparison: Comparison, value: Value, bound: Value) -> bool | None:
+def _bounded(comparison: Comparison, value: ReadValue, bound: ReadValue) -> bool | None:
     """Of two intervals: whether it holds for whichever points of them are meant."""
     if comparison == "equal":
         inside = bound.low <= value.low and value.high <= bound.high

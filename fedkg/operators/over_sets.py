@@ -12,7 +12,7 @@ import msgspec
 
 from fedkg.core.operation import Combination, Comparison
 from fedkg.operators.comparing import comparable, holds
-from fedkg.operators.values import Bound, Value, as_year
+from fedkg.operators.values import Bound, ReadValue, as_year
 
 __all__ = ["RankedEnds", "Split", "combined", "count", "filtered", "largest_groups", "ranked"]
 
@@ -56,7 +56,9 @@ def count(ends: Iterable[object], *, distinct: bool = True) -> int:
     return len(set(listed)) if distinct else len(listed)
 
 
-def filtered(values: Mapping[End, Sequence[Value]], comparison: Comparison, bounds: Sequence[Value]) -> Split[End]:
+def filtered(
+    values: Mapping[End, Sequence[ReadValue]], comparison: Comparison, bounds: Sequence[ReadValue]
+) -> Split[End]:
     """The ends of which one value at least compares so to the bounds; of `not_equal` all of its values.
 
     An end that has no value, or of which none holds and one is not decided, is undecided.
@@ -72,7 +74,7 @@ def filtered(values: Mapping[End, Sequence[Value]], comparison: Comparison, boun
     return Split(tuple(kept), tuple(undecided))
 
 
-def ranked(values: Mapping[End, Sequence[Value]], *, most: bool = True, rank: int = 1) -> RankedEnds[End]:
+def ranked(values: Mapping[End, Sequence[ReadValue]], *, most: bool = True, rank: int = 1) -> RankedEnds[End]:
     """The ends with the largest value (`most`) or the smallest, or that of a later rank; ties are kept.
 
     Equal values have one rank. So have dates that their precision does not tell apart: 1990 and May 1990. Of several
@@ -102,7 +104,7 @@ def largest_groups(
     return tuple(value for value, number in counts.items() if number == numbers[rank - 1]), numbers[rank - 1]
 
 
-def _best(several: Sequence[Value], usable: Collection[Value], *, most: bool) -> Value | None:
+def _best(several: Sequence[ReadValue], usable: Collection[ReadValue], *, most: bool) -> ReadValue | None:
     """The value of an end that counts, as those are that it is compared with; None without one."""
     either = [value if value in usable else as_year(value) for value in several]
     kept = [value for value in either if value and value in usable]
@@ -111,17 +113,17 @@ def _best(several: Sequence[Value], usable: Collection[Value], *, most: bool) ->
     return max(kept, key=_latest) if most else min(kept, key=_first)
 
 
-def _first(value: Value) -> tuple[Bound, Bound]:
+def _first(value: ReadValue) -> tuple[Bound, Bound]:
     return value.low, value.high
 
 
-def _latest(value: Value) -> tuple[Bound, Bound]:
+def _latest(value: ReadValue) -> tuple[Bound, Bound]:
     return value.high, value.low
 
 
-def _classes(values: Sequence[Value], *, most: bool) -> list[set[Value]]:
+def _classes(values: Sequence[ReadValue], *, most: bool) -> list[set[ReadValue]]:
     """Values by rank; those that share a day without being the same are of one rank."""
-    ranks: list[set[Value]] = []
+    ranks: list[set[ReadValue]] = []
     reach = None
     for value in sorted(set(values), key=lambda value: (value.low, value.high)):
         if reach is not None and value.low <= reach:

@@ -15,7 +15,7 @@ import msgspec
 from fedkg.core.literals import MONTHS, NUMBERS, XSD
 from fedkg.core.terms import Iri, Literal, Term
 
-__all__ = ["Bound", "Value", "as_year", "read", "read_words"]
+__all__ = ["Bound", "ReadValue", "as_year", "read", "read_words"]
 
 Bound = tuple[Decimal, ...]
 """A number alone, or year, month and day."""
@@ -42,7 +42,7 @@ YEARS = 1_000, 2_999
 """Plain numbers of a question that may be meant as years are those of four digits."""
 
 
-class Value(msgspec.Struct, frozen=True):
+class ReadValue(msgspec.Struct, frozen=True):
     """A value from `low` to `high`, both included; a `text` has no bounds. `unit` is "" where none is stated."""
 
     kind: OneOf["number", "date", "text"]
@@ -57,14 +57,14 @@ class Value(msgspec.Struct, frozen=True):
         return self.low == self.high
 
 
-def read(term: Term, names: Mapping[Term, str] | None = None) -> Value | None:
+def read(term: Term, names: Mapping[Term, str] | None = None) -> ReadValue | None:
     """The value of a graph's term; None for what cannot be compared, such as an unknown value.
 
     A datatype that is none of XML Schema's is the unit of a number. An entity is the text of its name, if it has one.
     """
     if isinstance(term, Iri):
         name = (names or {}).get(term, "")
-        return Value("text", text=name) if name else None
+        return ReadValue("text", text=name) if name else None
     if not isinstance(term, Literal):
         return None
     if term.datatype in DATED:
@@ -78,11 +78,11 @@ def _measures(term: Literal) -> bool:
     return term.datatype in NUMBERS or not term.datatype.startswith(XSD)
 
 
-def _text(text: str) -> Value | None:
-    return Value("text", text=text) if text else None
+def _text(text: str) -> ReadValue | None:
+    return ReadValue("text", text=text) if text else None
 
 
-def read_words(words: str) -> Value:
+def read_words(words: str) -> ReadValue:
     """The value that the question's words name: a date, a number with its unit, else a text.
 
     "1980s" and "19th century" are dates of low precision; "5 million" is a number. A number of four digits is a number
@@ -90,25 +90,25 @@ def read_words(words: str) -> Value:
     """
     text = " ".join(words.split()).strip(" \"'“”.,?!")
     if len(text) > LONGEST:
-        return Value("text", text=text)
-    return _worded(text) or _amount(text) or _date(text) or Value("text", text=text)
+        return ReadValue("text", text=text)
+    return _worded(text) or _amount(text) or _date(text) or ReadValue("text", text=text)
 
 
-def as_year(value: Value) -> Value | None:
+def as_year(value: ReadValue) -> ReadValue | None:
     """A whole number as the year of that number; None for any other value."""
     if value.kind != "number" or value.unit or value.low[0] != value.low[0].to_integral_value():
         return None
     return _days(int(value.low[0]))
 
 
-def _number(text: str, unit: str = "") -> Value | None:
+def _number(text: str, unit: str = "") -> ReadValue | None:
     if len(text) > LONGEST or not NUMBER.fullmatch(text.strip()):
         return None
     number = (Decimal(text.strip()),)
-    return Value("number", number, number, unit=unit)
+    return ReadValue("number", number, number, unit=unit)
 
 
-def _date(text: str) -> Value | None:
+def _date(text: str) -> ReadValue | None:
     match = DATE.fullmatch(text.strip()) if len(text) <= LONGEST else None
     if not match:
         return None
@@ -116,7 +116,7 @@ def _date(text: str) -> Value | None:
     return _days(year, month, day) if match[2] is None or month else None
 
 
-def _days(year: int, month: int = 0, day: int = 0) -> Value | None:
+def _days(year: int, month: int = 0, day: int = 0) -> ReadValue | None:
     """The days of a year, month or day; None where there is no such date."""
     if month > len(DAYS) or (month and day > DAYS[month - 1]):
         return None
@@ -125,11 +125,11 @@ def _days(year: int, month: int = 0, day: int = 0) -> Value | None:
     return _between(low, high)
 
 
-def _between(low: tuple[int, int, int], high: tuple[int, int, int]) -> Value:
-    return Value("date", tuple(map(Decimal, low)), tuple(map(Decimal, high)))
+def _between(low: tuple[int, int, int], high: tuple[int, int, int]) -> ReadValue:
+    return ReadValue("date", tuple(map(Decimal, low)), tuple(map(Decimal, high)))
 
 
-def _worded(text: str) -> Value | None:
+def _worded(text: str) -> ReadValue | None:
     """A date in words."""
     if match := WORDED.fullmatch(text):
         day, month, year, before = match.groups()
@@ -155,10 +155,10 @@ def _month(name: str) -> int:
     return MONTHS.index(name.capitalize()) + 1
 
 
-def _amount(text: str) -> Value | None:
+def _amount(text: str) -> ReadValue | None:
     """A number in words of a question, with what stands behind it as its unit."""
     match = AMOUNT.fullmatch(text)
     if not match or ("," in match["number"] and not GROUPED.fullmatch(match["number"])):
         return None
     number = Decimal(match["number"].replace(",", "")) * 10 ** SCALES.get((match["scale"] or "").lower(), 0)
-    return Value("number", (number,), (number,), unit=(match["unit"] or match["money"] or "").strip())
+    return ReadValue("number", (number,), (number,), unit=(match["unit"] or match["money"] or "").strip())

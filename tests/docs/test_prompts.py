@@ -23,6 +23,7 @@ from fedkg.reasoner.calls.deductive import DeductiveCall
 from fedkg.reasoner.calls.follow_up import FollowUpCall
 from fedkg.reasoner.calls.link import LinkCall
 from fedkg.reasoner.calls.model_only import ModelOnlyCall
+from fedkg.reasoner.calls.operate import OperateCall
 from fedkg.reasoner.calls.plan import PlanCall
 from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
 from fedkg.reasoner.calls.relation_paths import RelationPathsCall
@@ -90,6 +91,7 @@ async def test_every_value_of_a_template_is_told(monkeypatch: pytest.MonkeyPatch
         model.ask(AnswerCall("q", plan, offers)),
         model.ask(WeightedAnswerCall("q", plan, offers)),
         model.ask(AdequacyCall("q", plan, offers)),
+        model.ask(OperateCall("q", plan, offers)),
         model.ask(ScoreRelationsCall("q", plan, None, offers)),
         model.ask(ScoreEntitiesCall("q", plan, offers)),
         model.ask(RelationPathsCall("q", plan, offers, 1, 1)),

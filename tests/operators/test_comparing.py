@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from fedkg.core.operation import COMPARISONS, Comparison
 from fedkg.operators.comparing import apart, comparable, holds
-from fedkg.operators.values import Value, read_words
+from fedkg.operators.values import ReadValue, read_words
 
 DATES = st.sampled_from(["1990s", "May 1990", "17 May 1990", "1 January 1991", "44 BC", "19th century"]).map(read_words)
-NUMBERS = st.integers(-3, 3).map(lambda each: Value("number", (Decimal(each),), (Decimal(each),)))
+NUMBERS = st.integers(-3, 3).map(lambda each: ReadValue("number", (Decimal(each),), (Decimal(each),)))
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_what_is_decided(value: str, comparison: Comparison, bounds: list[str], 
 
 
 @given(DATES | NUMBERS, DATES | NUMBERS)
-def test_laws(left: Value, right: Value) -> None:
+def test_laws(left: ReadValue, right: ReadValue) -> None:
     """At least is not less and at most is not more, wherever both are decided; to be less turns around to more."""
     for whole, part in (("at_least", "less"), ("at_most", "more")):
         one, other = holds(whole, left, [right]), holds(part, left, [right])  # type: ignore[arg-type]

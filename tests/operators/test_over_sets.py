@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedkg.operators.over_sets import combined, count, filtered, largest_groups, ranked
-from fedkg.operators.values import Value, read_words
+from fedkg.operators.values import ReadValue, read_words
 
 ENDS = st.lists(st.integers(0, 6), max_size=6)
-NUMBER = st.integers(0, 5).map(lambda each: Value("number", (Decimal(each),), (Decimal(each),)))
+NUMBER = st.integers(0, 5).map(lambda each: ReadValue("number", (Decimal(each),), (Decimal(each),)))
 VALUES = st.dictionaries(st.integers(0, 9), st.lists(NUMBER, max_size=2), max_size=6)
 
 
-def values(**several: str) -> dict[str, list[Value]]:
+def values(**several: str) -> dict[str, list[ReadValue]]:
     """Ends with the values that these words name, "" for none."""
     return {end: [read_words(words)] if words else [] for end, words in several.items()}
 
@@ -40,7 +40,9 @@ def test_counts(ends: list[int]) -> None:
 
 
 @given(VALUES, st.booleans(), st.integers(1, 3), st.randoms())
-def test_order_is_that_of_values(measured: dict[int, list[Value]], most: bool, rank: int, rng: random.Random) -> None:
+def test_order_is_that_of_values(
+    measured: dict[int, list[ReadValue]], most: bool, rank: int, rng: random.Random
+) -> None:
     """The n-th is that of the sorted distinct values, all that share it; the order of the ends changes nothing."""
     best = {end: (max if most else min)(value.low for value in several) for end, several in measured.items() if several}
     order = sorted(set(best.values()), reverse=most)
@@ -54,7 +56,7 @@ def test_order_is_that_of_values(measured: dict[int, list[Value]], most: bool, r
 
 
 @given(VALUES, NUMBER, NUMBER)
-def test_filters_hold_together(measured: dict[int, list[Value]], low: Value, high: Value) -> None:
+def test_filters_hold_together(measured: dict[int, list[ReadValue]], low: ReadValue, high: ReadValue) -> None:
     """Filters commute, applied twice they are the same, and count what they keep."""
     above = filtered(measured, "at_least", [low]).kept
     below = filtered(measured, "at_most", [high]).kept

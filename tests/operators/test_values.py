@@ -7,19 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedkg.core.terms import UNKNOWN, Iri, Literal
-from fedkg.operators.values import Value, as_year, read, read_words
+from fedkg.operators.values import ReadValue, as_year, read, read_words
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 
 
-def days(low: tuple[int, int, int], high: tuple[int, int, int]) -> Value:
+def days(low: tuple[int, int, int], high: tuple[int, int, int]) -> ReadValue:
     """The date of these days."""
-    return Value("date", tuple(map(Decimal, low)), tuple(map(Decimal, high)))
+    return ReadValue("date", tuple(map(Decimal, low)), tuple(map(Decimal, high)))
 
 
-def number(text: str, unit: str = "") -> Value:
+def number(text: str, unit: str = "") -> ReadValue:
     """The number that the text is."""
-    return Value("number", (Decimal(text),), (Decimal(text),), unit=unit)
+    return ReadValue("number", (Decimal(text),), (Decimal(text),), unit=unit)
 
 
 @pytest.mark.parametrize(
@@ -38,11 +38,11 @@ def number(text: str, unit: str = "") -> Value:
         ("true", XSD + "boolean", None),
         ("17", "http://dbpedia.org/datatype/metre", number("17", "http://dbpedia.org/datatype/metre")),
         ("17 December 1994", "", days((1994, 12, 17), (1994, 12, 17))),
-        ("about ten", "", Value("text", text="about ten")),
+        ("about ten", "", ReadValue("text", text="about ten")),
         ("", "", None),
     ],
 )
-def test_terms_of_a_graph(value: str, datatype: str, expected: Value | None) -> None:
+def test_terms_of_a_graph(value: str, datatype: str, expected: ReadValue | None) -> None:
     """Every precision of dates is the days that it may mean; what is no value of its datatype is none."""
     assert read(Literal(value, datatype)) == expected
 
@@ -50,7 +50,7 @@ def test_terms_of_a_graph(value: str, datatype: str, expected: Value | None) -> 
 def test_nodes() -> None:
     """An entity is the text of its name; one without a name, and an unknown value, are nothing to compare."""
     drama = Iri("http://ex.org/d")
-    assert read(drama, {drama: "drama"}) == Value("text", text="drama")
+    assert read(drama, {drama: "drama"}) == ReadValue("text", text="drama")
     assert (read(drama), read(UNKNOWN)) == (None, None)
 
 
@@ -62,7 +62,7 @@ def test_nodes() -> None:
         ("200,000 square kilometres", number("200000", "square kilometres")),
         ("$2.5 billion", number("2500000000", "$")),
         ("120 minutes", number("120", "minutes")),
-        ("1,2", Value("text", text="1,2")),
+        ("1,2", ReadValue("text", text="1,2")),
         ("1990s", days((1990, 1, 1), (1999, 12, 31))),
         ("the 19th century", days((1801, 1, 1), (1900, 12, 31))),
         ("1st century BC", days((-99, 1, 1), (0, 12, 31))),
@@ -71,10 +71,10 @@ def test_nodes() -> None:
         ("17 May 1990", days((1990, 5, 17), (1990, 5, 17))),
         ("May 17, 1990", days((1990, 5, 17), (1990, 5, 17))),
         ("1990-05-17", days((1990, 5, 17), (1990, 5, 17))),
-        ('"Kill"', Value("text", text="Kill")),
+        ('"Kill"', ReadValue("text", text="Kill")),
     ],
 )
-def test_words_of_a_question(words: str, expected: Value) -> None:
+def test_words_of_a_question(words: str, expected: ReadValue) -> None:
     """Numbers with their scale and unit, dates in words and digits, else a text."""
     assert read_words(words) == expected
 

@@ -22,8 +22,9 @@ from fedkg.common.one_line import line
 from fedkg.config.settings import SearchSettings, Settings
 from fedkg.core.choice import Choice, Conclusion, Decision, ModelOnlyAnswer, PromptCandidate, RelationPath, Verdict
 from fedkg.core.conversation import KnownEntity
+from fedkg.core.operation import Operation
 from fedkg.core.question import Kind, Match, Mention, Plan
-from fedkg.core.terms import Iri
+from fedkg.core.terms import DirectedRelation, Iri
 from fedkg.core.usage import Usage
 from fedkg.embed.lazy import LazySimilarity
 from fedkg.engine.question_run import QuestionRun
@@ -38,6 +39,7 @@ from fedkg.reasoner.calls.deductive import DeductiveCall
 from fedkg.reasoner.calls.follow_up import FollowUpCall
 from fedkg.reasoner.calls.link import LinkCall
 from fedkg.reasoner.calls.model_only import ModelOnlyCall
+from fedkg.reasoner.calls.operate import OperateCall
 from fedkg.reasoner.calls.plan import PlanCall
 from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
 from fedkg.reasoner.calls.relation_paths import RelationPathsCall
@@ -53,6 +55,7 @@ OFFERS = tuple(
 )
 NUMBERS = {1, 2, 3, 4}
 WORDINGS = PromptLibrary()
+RELATIONS = (DirectedRelation(Iri("http://x/r"), "out"), DirectedRelation(Iri("http://x/s"), "in"))
 WIDTH, DEPTH = 2, 3
 QUESTION = "Which of the films King Kong and It was made by Peter Jackson?"
 OPTIONS = ("King Kong", "It")
@@ -154,6 +157,13 @@ def referring(reference: Any) -> bool:
     return bool(shown and (reference.alone or reference.entities or reference.words))
 
 
+def computed(operation: Operation) -> bool:
+    """Sets and relations are among those offered, and values stand in the question."""
+    sets = {number for group in operation.sets for number in group} <= {offer.number for offer in OFFERS}
+    relations = {operation.by, *(each.by for each in operation.filters)} <= {None, *RELATIONS}
+    return sets and relations and all(words in QUESTION for each in operation.filters for words in each.values)
+
+
 class Call(NamedTuple):
     """A call of a model with a plan, and whether what it returns is what a call may return."""
 
@@ -170,6 +180,7 @@ CALLS = {
     "adequacy": Call(
         lambda model, plan: model.ask(AdequacyCall(QUESTION, plan, OFFERS)), lambda reply: type(reply) is bool
     ),
+    "operate": Call(lambda model, plan: model.ask(OperateCall(QUESTION, plan, OFFERS, OFFERS, RELATIONS)), computed),
     "score-relations": Call(lambda model, plan: model.ask(ScoreRelationsCall(QUESTION, plan, None, OFFERS)), scored),
     "score-entities": Call(lambda model, plan: model.ask(ScoreEntitiesCall(QUESTION, plan, OFFERS)), scored),
     "relation-paths": Call(

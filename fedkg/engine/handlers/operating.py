@@ -50,9 +50,5 @@ def _relations(walk: RunningWalk, steps: Sequence[Step]) -> list[PromptCandidate
         samples = ", ".join(safe(labels.get(tail) or own_name(tail)) for tail in step.tails[:SAMPLES])
         having = len({edge.start for edge in step.edges})
         text = f"{candidate.text} {samples} ({having} {'end' if having == 1 else 'ends'})"
-        shown.append(
-            PromptCandidate(
-                number, text, candidate.relations, (samples,), directions=candidate.directions
-            )
-        )
+        shown.append(PromptCandidate(number, text, candidate.relations, (samples,), directions=candidate.directions))
     return shown

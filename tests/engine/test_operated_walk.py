@@ -1,0 +1,213 @@
+"""A question that no path answers, from its text to its document: a real graph in process, a played model."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+import pytest
+
+from fedkg.core.answer import Answer, Status, decode_answer
+from fedkg.core.caveat import CaveatKind
+from fedkg.graph.endpoint import SparqlGraph
+from fedkg.llm.base import Message
+from tests.support.played_runs import answer_of, run_of
+
+STUDIO = """
+:ann rdfs:label "Ann Lee"@en . :bob rdfs:label "Bob Ray"@en .
+:f1 rdfs:label "Dawn"@en ; r:directed :ann ; r:starring :bob ; r:minutes 90 ; r:released "1989"^^xsd:gYear .
+:f2 rdfs:label "Noon"@en ; r:directed :ann ; r:minutes 120 ; r:released "1990-05-17"^^xsd:date ; r:genre :drama .
+:f3 rdfs:label "Dusk"@en ; r:directed :ann ; r:starring :bob ; r:minutes 120 ; r:genre :drama , :noir .
+:drama rdfs:label "drama"@en . :noir rdfs:label "noir"@en .
+r:directed rdfs:label "directed by"@en . r:starring rdfs:label "starring"@en . r:minutes rdfs:label "minutes"@en .
+r:released rdfs:label "released"@en . r:genre rdfs:label "genre"@en .
+"""
+FILMS = "films did Ann Lee direct"
+
+
+@pytest.fixture
+def studio(make_graph: Callable[..., SparqlGraph]) -> SparqlGraph:
+    """Three films of a director, two of them with an actor."""
+    return make_graph(STUDIO, name="studio")
+
+
+class Asker:
+    """Plays a model that picks relations of the topics, and then names an operation, relations by their names."""
+
+    def __init__(self, *picked: str, mentions: Sequence[str] = ("Ann Lee",), **operation: Any) -> None:
+        self.picked, self.mentions, self.operation = picked, mentions, operation
+        self.calls: list[str] = []
+        self.shown = ""
+
+    def __call__(self, messages: Sequence[Message], call: str) -> str:
+        """The reply to one call."""
+        self.calls.append(call)
+        user = messages[-1].content
+        if call == "plan":
+            return json.dumps({"keywords": ["films"], "kind": "entities", "mentions": list(self.mentions)})
+        if call == "choose":
+            numbers = [number for number, text in numbered(user).items() if any(name in text for name in self.picked)]
+            picks = [{"offer": number, "ends": [], "check": False} for number in numbers]
+            return json.dumps({"picks": picks, "decides": True, "more": False, "unproven": ""})
+        if call == "answer":
+            paths = [{"path": number, "ends": [], "check": False} for number in numbered(user)]
+            return json.dumps({"paths": paths, "unproven": ""})
+        assert call == "operate"
+        self.shown = user
+        return json.dumps(self._slots(user))
+
+    def _slots(self, user: str) -> Mapping[str, Any]:
+        """The operation with numbers for names."""
+        relations = numbered(user.partition("Relations of their ends:")[2])
+
+        def number(name: object) -> object:
+            return next((n for n, text in relations.items() if f" {name} " in text), name)
+
+        slots = {"sets": [1], "filters": [], **self.operation}
+        slots["relation"] = number(slots.get("relation", 0))
+        slots["filters"] = [{**each, "relation": number(each["relation"])} for each in slots["filters"]]
+        return slots
+
+
+def numbered(text: str) -> dict[int, str]:
+    """The numbered lines."""
+    lines = (line.partition(". ") for line in text.splitlines())
+    return {int(number): rest for number, dot, rest in lines if dot and number.isdecimal()}
+
+
+async def asked(graph: SparqlGraph, question: str, *picked: str, **operation: Any) -> tuple[Answer, Asker]:
+    """The answer to the question, and the model that was played."""
+    asker = Asker(*(picked or ("directed by",)), **operation)
+    return await answer_of(run_of(graph, asker, question)), asker
+
+
+def values(answer: Answer) -> list[str]:
+    """What the answers say, in alphabetical order."""
+    return sorted(value.value for value in answer.answers)
+
+
+async def test_an_extreme_keeps_ties_and_shows_what_decided(studio: SparqlGraph) -> None:
+    """Both longest films answer; the values of all three stand in the document, each on a path that the graph has."""
+    question = f"Which of the {FILMS} is the longest?"
+    answer, asker = await asked(studio, question, result="extreme", relation="minutes")
+    assert (answer.status, values(answer)) == (Status.ANSWERED, ["Dusk", "Noon"])
+    assert asker.calls[-1] == "operate"
+    assert asker.calls.count("operate") == 1
+    assert answer.operation is not None
+    assert sorted(each.value.text[1:4] for each in answer.operation.deciding) == ["120", "120", '90"']
+    assert all(await studio.holds([shown.edge for path in answer.paths for shown in path.edges]))
+    for each in answer.operation.deciding:
+        edges = [{shown.edge.start, shown.edge.end} for shown in answer.paths[each.path].edges]
+        assert {each.end, each.value} in edges
+    assert answer.unproven() == ()
+    assert decode_answer(answer.to_json()) == answer
+    assert not answer.caveats
+
+
+async def test_the_first_with_a_missing_date_is_partial(studio: SparqlGraph) -> None:
+    """A film without a date may have come first: that is admitted."""
+    answer, _ = await asked(
+        studio, f"Which of the {FILMS} came first?", result="extreme", relation="released", most=False
+    )
+    assert values(answer) == ["Dawn"]
+    assert [caveat.kind for caveat in answer.caveats] == [CaveatKind.PARTIAL]
+    assert answer.operation is not None
+    assert answer.operation.missing == 1
+
+
+async def test_a_filter_then_a_count(studio: SparqlGraph) -> None:
+    """The value is read from the question's words, the number is that of the ends that meet it."""
+    condition = {"relation": "minutes", "comparison": "more", "values": ["100 minutes"]}
+    question = f"How many {FILMS} that are longer than 100 minutes?"
+    answer, _ = await asked(studio, question, result="count", filters=[condition])
+    assert (answer.kind, values(answer)) == ("count", ["2"])
+    assert answer.operation is not None
+    assert [(each.comparison, each.values) for each in answer.operation.filters] == [("more", ("100",))]
+    assert answer.unproven() == ()
+
+
+async def test_a_date_that_is_not_precise_enough_is_left_out_and_said(studio: SparqlGraph) -> None:
+    """1989 is before May 1990, a day of that month is not, and no date is no answer."""
+    condition = {"relation": "released", "comparison": "before", "values": ["May 1990"]}
+    answer, _ = await asked(studio, f"Which {FILMS} before May 1990?", filters=[condition])
+    assert values(answer) == ["Dawn"]
+    assert CaveatKind.PARTIAL in [caveat.kind for caveat in answer.caveats]
+
+
+async def test_groups(studio: SparqlGraph) -> None:
+    """What most ends have, with the number."""
+    answer, _ = await asked(studio, f"Which genre do most {FILMS} have?", result="group", relation="genre")
+    assert values(answer) == ["drama"]
+    assert answer.operation is not None
+    assert answer.operation.counts == (2,)
+    assert answer.unproven() == ()
+
+
+@pytest.mark.parametrize(("combine", "expected"), [("difference", ["Noon"]), ("intersect", ["Dawn", "Dusk"])])
+async def test_two_sets(studio: SparqlGraph, combine: str, expected: list[str]) -> None:
+    """Films of one without, or with, the other."""
+    question = f"Which {FILMS} with or without Bob Ray, but not both?"
+    picked = ("directed by", "starring")
+    sets = {"sets": [1, 2], "combine": combine, "mentions": ("Ann Lee", "Bob Ray")}
+    answer, _ = await asked(studio, question, *picked, **sets)
+    assert values(answer) == expected
+    assert answer.unproven() == ()
+
+
+@pytest.mark.parametrize(
+    ("form", "expected", "kind"), [("which", ["Noon"], "entities"), ("difference", ["30"], "literal")]
+)
+async def test_two_are_compared(studio: SparqlGraph, form: str, expected: list[str], kind: str) -> None:
+    """Paths to values are compared by these: the topic with the larger one, or how far they are apart."""
+    sets = {"sets": [1, 2], "mentions": ("Dawn", "Noon"), "relation": "minutes"}
+    answer, _ = await asked(studio, "Which is longer, Dawn or Noon?", "minutes", result="compare", form=form, **sets)
+    assert (answer.kind, values(answer)) == (kind, expected)
+    assert answer.unproven() == ()
+    assert answer.operation is not None
+    assert len(answer.operation.deciding) == 2
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        {"sets": [7]},
+        {"result": "extreme", "relation": 99},
+        {"result": "drop all"},
+        {"rank": -1},
+        {"filters": [{"relation": "minutes", "comparison": "more", "values": ["9 minutes"]}]},
+        {"filters": [{"relation": "minutes", "comparison": "between", "values": ["100 minutes"]}]},
+        {"result": "compare", "relation": "minutes"},
+    ],
+)
+async def test_what_was_not_offered_computes_nothing(studio: SparqlGraph, hostile: Mapping[str, Any]) -> None:
+    """Numbers, operators and values that were not offered are refused twice; the walk's answer stays, and warns."""
+    question = f"Which {FILMS} that are longer than 100 minutes?"
+    answer, asker = await asked(studio, question, **hostile)
+    assert values(answer) == ["Dawn", "Dusk", "Noon"]
+    assert asker.calls.count("operate") == 2
+    assert answer.operation is None
+    assert any("what has to be computed" in warning for warning in answer.warnings)
+
+
+async def test_nothing_to_compute(studio: SparqlGraph) -> None:
+    """A model may see that the ends answer as they are, and name what the offers do not say."""
+    answer, _ = await asked(studio, f"Which {FILMS} before breakfast?", sets=[], unproven="before breakfast")
+    assert values(answer) == ["Dawn", "Dusk", "Noon"]
+    assert (answer.operation, [caveat.kind for caveat in answer.caveats]) == (None, [CaveatKind.UNPROVEN])
+
+
+async def test_no_cue_no_call(studio: SparqlGraph) -> None:
+    """A question without words of an operator is asked as ever."""
+    _, asker = await asked(studio, f"Which {FILMS}?")
+    assert "operate" not in asker.calls
+
+
+async def test_an_edited_value_is_refused(studio: SparqlGraph) -> None:
+    """A document whose number is not what its own values come to proves nothing."""
+    sets = {"sets": [1, 2], "mentions": ("Dawn", "Noon"), "relation": "minutes"}
+    answer, _ = await asked(
+        studio, "How much longer is Noon than Dawn?", "minutes", result="compare", form="difference", **sets
+    )
+    [value] = answer.answers
+    edited = msgspec.structs.replace(answer, answers=(msgspec.structs.replace(value, value="31"),))
+    assert (answer.unproven(), edited.unproven()) == ((), edited.answers)
