@@ -15,7 +15,7 @@ from fedkg.core.operation import Computation
 from fedkg.core.proof import AnswerValue, Path, PathEdge, Status
 from fedkg.core.question import JUDGED, Kind
 from fedkg.core.rendering import RenderedLine
-from fedkg.core.terms import Edge, Iri, own_name
+from fedkg.core.terms import Edge, Iri, Term, own_name
 from fedkg.core.usage import Gap, ModelCall, Usage
 from fedkg.errors import DocumentError, TermError
 
@@ -129,6 +129,8 @@ class Answer(msgspec.Struct, frozen=True):
         for value in self.answers[:answers]:
             yield rendering.value_line(value, self.kind)
         yield from rendering.more_lines(len(self.answers), answers, "answers", more)
+        if self.operation and self.answers:
+            yield rendering.operation_line(self.operation, self._label)
         yield from map(rendering.caveat_line, self.caveats if self.answers else ())
         heading = "proof" if any(value.paths for value in self.answers) else "path"
         for number, path in enumerate(self.paths[:paths], 1):
@@ -137,6 +139,11 @@ class Answer(msgspec.Struct, frozen=True):
         if self.answers or self.paths:
             yield ()
         yield from self._ending()
+
+    def _label(self, term: Term) -> str:
+        """The name that the document's edges have for a term."""
+        labels = (label for path in self.paths for edge in path.edges if (label := edge.labels.get(term.text)))
+        return next(labels, own_name(term))
 
     def _ending(self) -> Iterator[RenderedLine]:
         """How it ended, what is missing, and what it cost."""

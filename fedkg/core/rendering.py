@@ -4,11 +4,12 @@ Labels come from outside: what could steer a terminal, or pass for an arrow of o
 """
 
 import html as escaping
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from fedkg.common.plain_text import plain
 from fedkg.core.caveat import Caveat, CaveatKind
+from fedkg.core.operation import Computation
 from fedkg.core.proof import AnswerValue, Path, PathEdge, Status
 from fedkg.core.question import JUDGED, Kind
 from fedkg.core.terms import Iri, Term
@@ -26,6 +27,7 @@ __all__ = [
     "gap_line",
     "html",
     "more_lines",
+    "operation_line",
     "paragraphs",
     "path_lines",
     "status_line",
@@ -40,6 +42,8 @@ Role = Literal["text", "answer", "status", "relation", "detail", "caution"]
 
 OPTION, REASON, WARNING = 500, 500, 1_000
 """Most characters of an option or IRI, of a gap's parts, and of a warning."""
+SHOWN_VALUES = 6
+"""Most values that decided an operation that are shown."""
 CLOSEST = 3
 """Most entities and values that are named as what came closest."""
 SMALLEST = 0.0001
@@ -172,6 +176,18 @@ def caveat_line(caveat: Caveat) -> RenderedLine:
     """What an answer admits, as a sentence, and what that is about."""
     about = f": {plain(caveat.about, REASON)}" if caveat.about else ""
     return (Span(f"caveat: {ADMITTED[caveat.kind]}{about}", "caution"),)
+
+
+def operation_line(operation: Computation, label: Callable[[Term], str]) -> RenderedLine:
+    """What was computed, over how many ends, and the first values that decided."""
+    by = f" by {plain(label(operation.by.relation))}" if operation.by else ""
+    order = "" if operation.result not in {"extreme", "group"} else " most" if operation.most else " least"
+    rank = f" (rank {operation.rank})" if operation.rank > 1 else ""
+    ends = counted(operation.members, "end")
+    pairs = [f"{plain(label(each.end))} {plain(label(each.value))}" for each in operation.deciding[:SHOWN_VALUES]]
+    more = ", …" if len(operation.deciding) > SHOWN_VALUES else ""
+    values = f": {', '.join(pairs)}{more}" if pairs else ""
+    return (Span(f"computed: {operation.result}{order}{by}{rank} over {ends}{values}", "detail"),)
 
 
 def gap_line(gap: Gap) -> RenderedLine:

@@ -23,6 +23,7 @@ from fedkg.config.settings import Budget, SearchSettings, Settings, masked
 from fedkg.core.question import JUDGED, Kind, Match, Mention, Plan, evident, guessed
 from fedkg.core.terms import Iri
 from fedkg.core.usage import ModelCall
+from fedkg.engine.computing import computes
 from fedkg.engine.linking import MOST_COMPARED
 from fedkg.errors import MethodError, ModelError
 from fedkg.llm.base import Capability, ChatModel, Completion, Request
@@ -33,6 +34,7 @@ from fedkg.reasoner.base import Call
 from fedkg.reasoner.calls import call_kinds
 from fedkg.reasoner.calls.link import LinkCall
 from fedkg.reasoner.calls.model_only import ModelOnlyCall
+from fedkg.reasoner.calls.operate import OperateCall
 from fedkg.reasoner.calls.plan import PlanCall
 from fedkg.reasoner.sketch import WalkSketch
 from fedkg.retrieval import registry as retrievers
@@ -252,6 +254,8 @@ def _calls(search: _Search, way: SearchCourse, walk: WalkSketch) -> Iterator[Cal
             depth = way.depth - (count - 1 - number) * way.depth // count
             each = max(1, way.offered // (way.kept if depth > 1 else topics))
             yield kind.typical(msgspec.structs.replace(walk, depth=depth, offered_each=each))
+    if computes(walk.question, walk.kind or guessed(walk.question)):
+        yield OperateCall.typical(msgspec.structs.replace(walk, depth=way.depth, offered_each=way.offered))
     if search.recalls and way.name == "most":  # the case that is never answered by the graph
         yield ModelOnlyCall.typical(walk)
 

@@ -336,3 +336,10 @@ def test_without_a_plan_prompts_are_shorter() -> None:
 def test_only_path_rag_looks_ahead() -> None:
     """What other retrievers do not fetch is not counted."""
     assert estimated(depth=2, retriever="tog").least.requests < estimated(depth=2).least.requests
+
+
+def test_an_operation_is_one_call_more() -> None:
+    """A question with words of an operator is estimated with the call that ends its walk, any other without."""
+    questions = ("Which film of Peter Jackson is the longest?", "Who directed King Kong?")
+    costs = [estimated(Asked(question)).most for question in questions]
+    assert [cost.by_call.get("operate", 0) for cost in costs] == [1, 0]

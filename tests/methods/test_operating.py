@@ -102,6 +102,7 @@ async def test_an_extreme_keeps_ties_and_shows_what_decided(studio: SparqlGraph)
     assert answer.unproven() == ()
     assert decode_answer(answer.to_json()) == answer
     assert not answer.caveats
+    assert "computed: extreme most by minutes over 3 ends: " in answer.text()
 
 
 async def test_the_first_with_a_missing_date_is_partial(studio: SparqlGraph) -> None:
