@@ -23,7 +23,7 @@ import pytest
 import vcr
 from vcr.persisters.filesystem import FilesystemPersister
 
-from eval.support import engines
+from eval.support import engines, smollm2
 from fedkg.cache.memory import MemoryStore
 from fedkg.common import hf_loading
 from fedkg.config import profiles
@@ -57,6 +57,8 @@ hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)
 
 WHEEL_SOURCES = ["README.md", "endpoints/wikidata.toml", "prompts", "sample/graph.ttl", "eval"]
 
+COSTLY = ("exhaustive", "lm")
+"""Marks of tests that run with `--all` only."""
 CASSETTES = Path(__file__).parent / "cassettes"
 RECORDING = bool(os.environ.get("RECORD_CASSETTES"))
 LOOPBACK = (
@@ -88,10 +90,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Without `--all`, a test marked `pairwise` runs with a covering set of its cases (tests/support/pairwise.py).
 
     What is marked `exhaustive` goes the way of another case with other values, at a price, and is left out; so is what
-    loads PyTorch, which takes longer than any test.
+    loads PyTorch, which takes longer than any test, and what asks a real language model (`lm`).
     """
     if not config.getoption("--all"):
-        costly = {item for item in items if item.get_closest_marker("exhaustive") or _loads_torch(item)}
+        costly = {item for item in items if any(map(item.get_closest_marker, COSTLY)) or _loads_torch(item)}
         kept, left_out = pairwise.thinned([item for item in items if item not in costly])
         left_out += [item for item in items if item in costly]
         items[:] = kept
@@ -241,6 +243,24 @@ def _answers(place: Path) -> bool:
     """Whether a server takes connections there: its socket is there a moment before it listens."""
     with socket.socket(socket.AF_UNIX) as probe:
         return probe.connect_ex(str(place)) == 0
+
+
+@pytest.fixture(scope="session")
+def smollm2_url() -> Iterator[str]:
+    """The base URL of SmolLM2, a small real language model, on a server that all tests share (`make lm`)."""
+    if why := smollm2.missing():
+        pytest.skip(why)
+    with smollm2.server() as url:
+        yield url
+
+
+@pytest.fixture
+def smollm2_folder() -> Path:
+    """The folder of the same model, for the door in process."""
+    pytest.importorskip("transformers", reason="needs fedkg[hf]")
+    if why := smollm2.missing(folder=True):
+        pytest.skip(why)
+    return smollm2.FOLDER
 
 
 def _engine(name: str) -> ServeFiles:

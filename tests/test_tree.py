@@ -21,6 +21,7 @@ WHOLE = {
     "graph/test_federation_split.py": "the law of federation",
     "graph/test_mediated_edges.py": "edges over mediators, from the endpoint's triples on",
     "llm/test_cassettes.py": "recorded exchanges of models",
+    "llm/test_smollm2.py": "a small real language model behind every call and every method",
     "llm/test_wires.py": "what both vendors' adapters do alike",
     "methods/test_added.py": "what a further method takes",
     "methods/test_bounds.py": "the smallest and largest searches of all methods",

@@ -7,6 +7,7 @@ import click
 from fedkg.cli import completion
 from fedkg.cli.sections import all_of, off, option
 from fedkg.config.settings import (
+    Choices,
     ConstraintLevel,
     Decoding,
     Hypotheses,
@@ -107,6 +108,13 @@ search = all_of(
         "search__path_score",
         type=click.Choice(get_args(PathScore)),
         help="What paths that hf:FOLDER writes are compared by; vocabulary is as GCR has it.",
+    ),
+    option(
+        "Search",
+        "--choices",
+        "search__choices",
+        type=click.Choice(get_args(Choices)),
+        help="Numbers as a model writes them, or by their probabilities, which hf:FOLDER gives.",
     ),
     option("Search", "--top-paths", "search__top_paths", type=int, metavar="K", help="Paths that gcr answers from."),
     option(

@@ -6,6 +6,7 @@ from typing import Literal, TypedDict
 
 from fedkg.config.settings import (
     Budget,
+    Choices,
     ConstraintLevel,
     Decoding,
     Fallback,
@@ -93,6 +94,7 @@ class SettingsKeywords(TypedDict, total=False):
     hops: int | None
     top_paths: int | None
     path_score: PathScore | None
+    choices: Choices | None
     decoding: Decoding | None
     hypotheses: Hypotheses | None
     path_examples: int | None

@@ -24,6 +24,7 @@ __all__ = [
     "FIDELITY",
     "KEYWORDS",
     "Budget",
+    "Choices",
     "ConstraintLevel",
     "Count",
     "Decoding",
@@ -79,6 +80,8 @@ ConstraintLevel = Literal["token", "schema", "index"]
 """What holds a model to the paths of a trie: each token that it writes, its reply's schema, or checked choices."""
 Decoding = Literal["trie", "free", "none"]
 """How the paths of GCR are decoded: in its trie, without it, or not at all: the model that answers sees all of them."""
+Choices = Literal["generated", "likelihood"]
+"""How a model chooses among numbers: by the reply that it writes, or by the probabilities of the numbers."""
 PathScore = Literal["trie", "vocabulary"]
 """What a decoded path is compared by: its probability in the trie, or the mean over the whole vocabulary, as published.
 """
@@ -116,7 +119,7 @@ class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     hops: most hops of gcr (L) and eperm (D), whatever the depth (None: 2 and 3, as the papers have it). top_paths: K of
     gcr, the paths that are answered from. decoding, hypotheses: how gcr comes to them, and what is shown beside each.
-    path_score: what decoded paths are compared by.
+    path_score: what decoded paths are compared by. choices: how numbers are chosen.
     path_examples: so many examples are shown to the model that writes paths (GCR, Figure 10). top_relations,
     top_plans, top_entities: K, s and S of eperm, the steps kept at a hop, the plans, and the entities of a plan that
     are gone on from. weights: whether eperm scores and filters its paths, or shows all of them as they are.
@@ -154,6 +157,7 @@ class SearchSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     top_paths: Width = 10
     decoding: Decoding = "trie"
     path_score: PathScore = "trie"
+    choices: Choices = "generated"
     hypotheses: Hypotheses = "ends"
     path_examples: Annotated[int, msgspec.Meta(ge=0, le=20)] = 0
     top_relations: Width = 10

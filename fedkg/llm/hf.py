@@ -125,7 +125,7 @@ class HfModel:
         """
         search = Beams(network, prompt, room, given_up)
         written = decoded(self._trie(network, constraint), search, constraint.most, constraint.score)
-        numbers, scores = [one.number for one in written], [round(math.exp(one.score), 6) for one in written]
+        numbers, scores = [one.number for one in written], [float(f"{math.exp(one.score):.6g}") for one in written]
         reply: dict[str, object] = {"picks": numbers, "scores": scores}
         if constraint.answer:
             reply["answers"] = [network.answer(prompt, constraint, number, given_up) for number in numbers]

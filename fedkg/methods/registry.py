@@ -8,7 +8,17 @@ from fedkg.errors import MethodError
 from fedkg.methods import eperm, fidelis, gcr, model_only, retrieve_once, rog, tog
 from fedkg.methods.base import Method
 
-__all__ = ["METHODS", "check", "check_constraint", "check_decoding", "check_prompted", "find", "name_of", "usable"]
+__all__ = [
+    "METHODS",
+    "check",
+    "check_choices",
+    "check_constraint",
+    "check_decoding",
+    "check_prompted",
+    "find",
+    "name_of",
+    "usable",
+]
 
 METHODS: Mapping[str, Method] = {
     "fidelis": fidelis.METHOD,
@@ -81,6 +91,17 @@ def check_decoding(method: Method, search: SearchSettings, model: str, *, writes
         hint = "name a language model with --model, or one that writes paths with --path-model hf:FOLDER"
         raise MethodError(
             f"the decoding free needs a model that writes, and the model {model} writes nothing", hint=hint
+        )
+
+
+def check_choices(search: SearchSettings, model: str, *, grammar: bool) -> None:
+    """Raises MethodError where numbers are to be chosen by their probabilities, and the model gives none of them."""
+    if search.choices == "likelihood" and not grammar:
+        hint = "name a model in a folder with --model hf:FOLDER, or leave out --choices"
+        raise MethodError(
+            f"the choices likelihood need a model whose tokens are chosen here, and {model} is none",
+            asked=model,
+            hint=hint,
         )
 
 

@@ -5,7 +5,7 @@ checked the numbers: one that was not offered does not come back.
 """
 
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar, cast, runtime_checkable
 
 import msgspec
@@ -13,7 +13,7 @@ import msgspec
 from fedkg.config.settings import ConstraintLevel
 from fedkg.core.question import Kind, Plan
 from fedkg.errors import ModelDeclinedError
-from fedkg.llm.base import Completion, Request
+from fedkg.llm.base import Completion, Constraint, Request
 from fedkg.llm.exchange import CallObserver
 from fedkg.llm.ledger import Ledger
 from fedkg.reasoner.path_format import PathForm
@@ -69,6 +69,17 @@ class Call(msgspec.Struct, Generic[Reply_co], frozen=True):
         `shown` candidates are shown, the first ones.
         """
         return {}
+
+    def likely(self, shown: int) -> Constraint | None:
+        """The beginnings of a reply whose probabilities are the reply (`weighed`), where the setting is `likelihood`.
+
+        None where the call is no choice among numbers. `shown` candidates are shown, the first ones.
+        """
+        return None
+
+    def weighed(self, shares: Sequence[float], shown: int) -> Mapping[str, object]:
+        """The reply's one JSON object, from the share of the probability that each of these texts has."""
+        raise NotImplementedError
 
     def constrained(self, form: PathForm) -> Request | None:
         """The request to a model whose tokens can be constrained to what is offered, in that form.

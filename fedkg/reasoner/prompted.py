@@ -10,10 +10,10 @@ from typing import TypeVar
 import msgspec
 
 from fedkg.common.one_line import line
-from fedkg.config.settings import Budget, ConstraintLevel
+from fedkg.config.settings import Budget, Choices, ConstraintLevel
 from fedkg.core.question import Kind
 from fedkg.errors import ModelReplyError
-from fedkg.llm.base import ChatModel, Message, Request
+from fedkg.llm.base import ChatModel, Constraint, Message, Request
 from fedkg.llm.budget import BudgetedModel
 from fedkg.llm.exchange import CallObserver, Exchange, observed
 from fedkg.llm.ledger import Ledger
@@ -22,6 +22,7 @@ from fedkg.reasoner.prompts.context_fit import fitted, room
 from fedkg.reasoner.prompts.library import PromptLibrary
 from fedkg.reasoner.prompts.reply_length import longest
 from fedkg.reasoner.prompts.template import PromptTemplate
+from fedkg.reasoner.reply_parsing import extract, fit
 from fedkg.reasoner.writing import TOKEN_LIMIT, PathWriter
 
 __all__ = ["CONSTRAINT_LIMITS", "PromptedModel", "constraint_levels"]
@@ -42,6 +43,13 @@ Services bound the length of an enumeration, OpenAI's to a thousand values."""
 Reply = TypeVar("Reply")
 
 
+class Likelihoods(msgspec.Struct):
+    """The reply of a model that is held to texts: their numbers, and the probability of each among them."""
+
+    picks: list[int]
+    scores: list[float]
+
+
 async def _nothing(_requests: Sequence[Request]) -> None:
     """Where no replies are kept there are none to forget."""
 
@@ -59,6 +67,7 @@ class PromptedModel:
     told the requests of a call that came to nothing, so that no kept reply makes that last. `writer` is a model whose
     tokens can be constrained, which writes paths instead of picking them; `constraint_level` is the wanted one (see
     `constraint_levels`). `observer` is handed each call when it has ended. `temperature` is that of the prompts.
+    `choices` says whether numbers are chosen by the reply that is generated, or by the likelihood of their own.
     """
 
     exhaustive: bool = False
@@ -76,6 +85,7 @@ class PromptedModel:
         constraint_level: ConstraintLevel | None = None,
         observer: CallObserver = _unobserved,
         temperature: float = 0.0,
+        choices: Choices = "generated",
     ) -> None:
         self.name = model.name
         self.ledger = ledger or Ledger()
@@ -86,6 +96,7 @@ class PromptedModel:
         self._forget = forget
         self._observer = observer
         self._temperature = temperature
+        self._choices = choices
         self.left_out = 0
         self.constraint_level: ConstraintLevel = constraint_level or constraint_levels(model, writer)[0]
         self.constraint_limit = CONSTRAINT_LIMITS[self.constraint_level]
@@ -115,6 +126,9 @@ class PromptedModel:
         prompt = fitted(template, call.values(), room(self._model.capability))
         self.left_out += prompt.left_out
         task = [Message("system", prompt.system), Message("user", prompt.user)]
+        if constraint := call.likely(len(prompt.shown)) if self._choices == "likelihood" else None:
+            request = Request(call.name, tuple(task), {}, template.version, constraint=constraint)
+            return await _weighed(exchange, request, constraint, call, len(prompt.shown))
         most = longest(template.schema, call.lengths(len(prompt.shown)))
         first = self._request(template, task, call, most)
         reply = await exchange.send(first)
@@ -141,6 +155,21 @@ class PromptedModel:
         form = template.schema, template.version, call.sample_number, call.alternatives
         request = Request(call.name, tuple(task), *form, most=most)
         return msgspec.structs.replace(request, temperature=self._temperature) if self._temperature else request
+
+
+async def _weighed(
+    exchange: Exchange, request: Request, constraint: Constraint, call: Call[Reply], shown: int
+) -> Reply:
+    """What the likelihoods of the texts come to, of a model whose tokens are chosen here; nothing is left to repair."""
+    reply = await exchange.send(request)
+    try:
+        likelihoods = fit(extract(reply.text), Likelihoods)
+        shares = dict(zip(likelihoods.picks, likelihoods.scores, strict=True))
+        every = [shares.get(number, 0.0) for number in range(1, len(constraint.texts) + 1)]
+        return call.parse(call.weighed(every, shown), shown)
+    except ModelReplyError as fault:
+        exchange.refuse(fault)
+        raise
 
 
 def constraint_levels(model: ChatModel, writer: ChatModel | None = None) -> tuple[ConstraintLevel, ...]:

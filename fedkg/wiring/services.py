@@ -262,8 +262,10 @@ class Services:
             raise SettingsError("the fallback model needs a language model, and the model local is none", hint=hint)
         if self.parts.retriever is None:
             retrievers.find(settings.search.retriever)
-        logprobs = chat.capability.logprobs if chat else self.parts.reasoner is not None
+        own = self.parts.reasoner is not None
+        logprobs = chat.capability.logprobs if chat else own
         registry.check(method, settings.search, model, logprobs=logprobs)
+        registry.check_choices(settings.search, model, grammar=chat.capability.grammar if chat else own)
         registry.check_constraint(method, settings.search.door, self._constraint_levels, model)
         registry.check_decoding(method, settings.search, model, writes=prompted or self._writer is not None)
         return method
@@ -298,7 +300,7 @@ class Services:
 
         make = partial(PromptedModel, ledger=ledger, budget=self.settings.budget, prompts=self.prompts)
         make = partial(make, constraint_level=self.settings.search.door, observer=observer)
-        make = partial(make, temperature=self.settings.temperature or 0.0)
+        make = partial(make, temperature=self.settings.temperature or 0.0, choices=self.settings.search.choices)
         if not self.settings.keeps_replies:
             return make(self.chat, writer=self._writer)
         store = self.cache.store()

@@ -7,7 +7,7 @@ import pytest
 
 from fedkg.config.settings import SearchSettings
 from fedkg.errors import InputError, MethodError
-from fedkg.methods.registry import METHODS, check, find
+from fedkg.methods.registry import METHODS, check, check_choices, find
 from fedkg.session import Session
 from fedkg.testing import ScriptedModel
 
@@ -76,3 +76,13 @@ def test_only_methods_that_verify_need_log_probabilities(name: str) -> None:
     check(METHODS[name], SearchSettings(), "m", logprobs=False)
     with pytest.raises(MethodError) if name == "fidelis" else contextlib.nullcontext():
         check(METHODS[name], search, "m", logprobs=False)
+
+
+def test_choices_by_likelihood_need_a_model_whose_tokens_are_chosen_here() -> None:
+    """Another model is refused before anything is asked, with what would work."""
+    search = SearchSettings(choices="likelihood")
+    check_choices(search, "hf:writer", grammar=True)
+    check_choices(SearchSettings(), "local", grammar=False)
+    with pytest.raises(MethodError, match="local is none") as caught:
+        check_choices(search, "local", grammar=False)
+    assert "hf:FOLDER" in caught.value.hint

@@ -13,7 +13,7 @@ from fedkg.config.settings import Budget
 from fedkg.core.choice import Choice, Conclusion, Decision, PromptCandidate, Verdict
 from fedkg.core.question import Plan
 from fedkg.errors import BudgetError, ModelContextError, ModelReplyError, PromptError
-from fedkg.llm.base import Capability, Completion, Request
+from fedkg.llm.base import Capability, Completion, Constraint, Request
 from fedkg.llm.ledger import Ledger, by_call
 from fedkg.reasoner import calls
 from fedkg.reasoner.base import ReasoningModel
@@ -68,6 +68,59 @@ async def test_a_temperature_goes_with_each_request(temperature: float) -> None:
     await PromptedModel(model, temperature=temperature).ask(BeamCall("Q?", PLAN, None, OFFERS, 2))
     assert [request.temperature for request in model.requests] == [temperature, temperature]
     assert ("temperature" in msgspec.to_builtins(model.requests[0])) == bool(temperature)
+
+
+def weighed(shares: dict[int, float]) -> Recording:
+    """A model held to texts that gives each its share."""
+    return Recording([json.dumps({"picks": list(shares), "scores": list(shares.values())})])
+
+
+async def test_the_likeliest_numbers_are_picked() -> None:
+    """The texts are the offered numbers where the reply has its first pick; those without a share come last."""
+    model = weighed({3: 0.6, 2: 0.3})
+    picks = await PromptedModel(model, choices="likelihood").ask(BeamCall("Q?", PLAN, None, OFFERS[:3], 2))
+    assert [pick.number for pick in picks] == [3, 2]
+    [request] = model.requests
+    assert request.constraint == Constraint(("1", "2", "3"), 3, '{"picks": [', "]}")
+
+
+@pytest.mark.parametrize(
+    ("shares", "decision"),
+    [
+        ({1: 0.1, 2: 0.1, 3: 0.2, 4: 0.5, 5: 0.05}, Decision((2, 1), decides=False)),
+        ({1: 0.1, 2: 0.1, 3: 0.5, 4: 0.2, 5: 0.05}, Decision((2,), decides=True)),
+    ],
+)
+async def test_the_likeliest_path_decides_where_that_is_likelier(shares: dict[int, float], decision: Decision) -> None:
+    """Each path has two texts, that it decides and that it does not; together they are the path's share."""
+    model = PromptedModel(weighed(shares), choices="likelihood")
+    assert await model.ask(ChooseCall("Q?", PLAN, OFFERS[:3], 2)) == decision
+
+
+async def test_a_score_is_what_is_expected_of_a_relation() -> None:
+    """How likely it is that a relation is listed first does not count; one that has no share has no score."""
+    shares = {1: 1e-9, 5: 1e-9, 8: 0.8, 9: 0.2}
+    scores = await PromptedModel(weighed(shares), choices="likelihood").ask(
+        ScoreRelationsCall("Q?", PLAN, None, OFFERS[:3])
+    )
+    assert scores == pytest.approx((0.5, 0.54, 0.0))
+
+
+async def test_other_calls_are_replied_to_as_ever() -> None:
+    """What is no choice among numbers, or takes words, is generated; so is everything without the switch."""
+    model = Recording(['{"adequate": true}'])
+    assert await PromptedModel(model, choices="likelihood").ask(AdequacyCall("Q?", PLAN, OFFERS))
+    judging = msgspec.structs.replace(PLAN, kind="yesno")
+    assert ChooseCall("Q?", judging, OFFERS, 2).likely(3) is None
+    assert [request.constraint for request in model.requests] == [None]
+
+
+async def test_shares_that_are_none_are_refused() -> None:
+    """A model that replies with something else instead is a typed failure, and in the ledger."""
+    model = PromptedModel(Recording(['{"picks": [1]}']), choices="likelihood")
+    with pytest.raises(ModelReplyError):
+        await model.ask(BeamCall("Q?", PLAN, None, OFFERS, 2))
+    assert [call.error for call in model.ledger.calls] == ["ModelReplyError"]
 
 
 async def verify(verdicts: list[Any]) -> list[tuple[bool, bool]]:

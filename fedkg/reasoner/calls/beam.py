@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from fedkg.core.choice import Choice, PromptCandidate
+from fedkg.llm.base import Constraint
 from fedkg.reasoner.base import PlannedCall
 from fedkg.reasoner.reply_parsing import chosen
 from fedkg.reasoner.sketch import WalkSketch
@@ -32,6 +33,16 @@ class BeamCall(PlannedCall[tuple[Choice, ...]], frozen=True):
     def lengths(self, shown: int) -> Mapping[str, int]:
         """Twice the steps that may be chosen: what is beyond is not read."""
         return {"picks": min(shown, 2 * self.width)}
+
+    def likely(self, shown: int) -> Constraint:
+        """The numbers of the steps, as the first pick."""
+        texts = tuple(str(candidate.number) for candidate in self.candidates[:shown])
+        return Constraint(texts, len(texts), '{"picks": [', "]}")
+
+    def weighed(self, shares: Sequence[float], shown: int) -> Mapping[str, object]:
+        """The likeliest steps, in their order."""
+        order = sorted(range(shown), key=lambda place: -shares[place])
+        return {"picks": [self.candidates[place].number for place in order[: self.width]]}
 
     def parse(self, reply: Mapping[str, object], shown: int) -> tuple[Choice, ...]:
         """The choices, the best first."""

@@ -10,6 +10,7 @@ from fedkg.common.tokens import estimate
 from fedkg.core.choice import Decision, PromptCandidate, PromptTopics
 from fedkg.core.question import JUDGED
 from fedkg.errors import ModelReplyError
+from fedkg.llm.base import Constraint
 from fedkg.reasoner.base import PlannedCall
 from fedkg.reasoner.reply_parsing import (
     YES_NO,
@@ -27,6 +28,10 @@ from fedkg.reasoner.reply_parsing import (
 from fedkg.reasoner.sketch import WalkSketch
 
 __all__ = ["ChooseCall"]
+
+
+LAST_PICK = ', "ends": [], "check": false}], "decides": '
+"""What follows the number of a reply's only pick."""
 
 
 class ChooseReply(msgspec.Struct):
@@ -81,6 +86,23 @@ class ChooseCall(PlannedCall[Decision], frozen=True):
         """Every offer with all its ends."""
         offered = (*self.candidates[:shown], *self.kept)
         return {"picks": len(offered), "ends": mean_ends(offered), "unproven": estimate(self.question)}
+
+    def likely(self, shown: int) -> Constraint | None:
+        """Each number as the only pick, and behind it whether that decides; None for a judgement, which takes words."""
+        if self.plan.kind in JUDGED:
+            return None
+        offered = (*self.candidates[:shown], *self.kept)
+        texts = tuple(f"{each.number}{LAST_PICK}{decides}" for each in offered for decides in ("true", "false"))
+        return Constraint(texts, len(texts), '{"picks": [{"offer": ', ",")
+
+    def weighed(self, shares: Sequence[float], shown: int) -> Mapping[str, object]:
+        """The likeliest paths, or the likeliest one alone where it rather decides than not."""
+        offered = (*self.candidates[:shown], *self.kept)
+        pairs = zip(offered, shares[::2], shares[1::2], strict=True)
+        best = sorted(pairs, key=lambda pair: -(pair[1] + pair[2]))[: self.width]
+        decides = best[0][1] > best[0][2]
+        picks = [{"offer": each.number, "ends": []} for each, _, _ in best[: 1 if decides else None]]
+        return {"picks": picks, "decides": decides}
 
     def parse(self, reply: Mapping[str, object], shown: int) -> Decision:
         """The picks, the best first, and whether they decide; at most `width` where they do not."""

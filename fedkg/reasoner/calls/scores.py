@@ -1,16 +1,22 @@
 """How much relations, or the entities that they lead to, help to answer (EPERM, subgraph retriever; Think-on-Graph)."""
 
 from collections.abc import Mapping, Sequence
+from operator import mul
 from typing import Any, ClassVar
 
 import msgspec
 
 from fedkg.core.choice import PromptCandidate
+from fedkg.llm.base import Constraint
 from fedkg.reasoner.base import PlannedCall
 from fedkg.reasoner.reply_parsing import Numbered, Share, entries, fit, renamed
 from fedkg.reasoner.sketch import WalkSketch
 
 __all__ = ["ScoreEntitiesCall", "ScoreRelationsCall"]
+
+
+SCORES = (0.1, 0.3, 0.5, 0.7, 0.9)
+"""Scores of which a model's expectation is taken."""
 
 
 class ScoredCandidate(Numbered):
@@ -48,6 +54,21 @@ class ScoreRelationsCall(PlannedCall[tuple[float, ...]], frozen=True):
     def lengths(self, shown: int) -> Mapping[str, int]:
         """A score for each candidate."""
         return {"scores": shown}
+
+    def likely(self, shown: int) -> Constraint:
+        """Each number with each of some scores."""
+        numbers = [candidate.number for candidate in self.candidates[:shown]]
+        texts = tuple(f'{number}, "score": {score}' for number in numbers for score in SCORES)
+        return Constraint(texts, len(texts), '{"scores": [{"relation": ', "}")
+
+    def weighed(self, shares: Sequence[float], shown: int) -> Mapping[str, object]:
+        """The score that is expected of each relation, whatever the probability that it is the first one listed."""
+        scores = []
+        for place, candidate in enumerate(self.candidates[:shown]):
+            weights = shares[place * len(SCORES) : (place + 1) * len(SCORES)]
+            mean = sum(map(mul, weights, SCORES)) / (sum(weights) or 1.0)
+            scores.append({"relation": candidate.number, "score": mean})
+        return {"scores": scores}
 
     def parse(self, reply: Mapping[str, object], shown: int) -> tuple[float, ...]:
         """A score for each candidate, in their order."""
