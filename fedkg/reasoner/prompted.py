@@ -164,7 +164,7 @@ async def _weighed(
     reply = await exchange.send(request)
     try:
         likelihoods = fit(extract(reply.text), Likelihoods)
-        shares = dict(zip(likelihoods.picks, likelihoods.scores, strict=True))
+        shares = dict(zip(likelihoods.picks, likelihoods.scores, strict=False))
         every = [shares.get(number, 0.0) for number in range(1, len(constraint.texts) + 1)]
         return call.parse(call.weighed(every, shown), shown)
     except ModelReplyError as fault:
