@@ -45,7 +45,8 @@ class Constraint(msgspec.Struct, frozen=True):
 
     The reply lists the texts by their numbers, from 1, with what their scores are as probabilities:
     `{"picks": [3, 1], "scores": [0.7, 0.2]}`. Where `answer` is given, it stands behind each text, and what the model
-    goes on to write freely, to the end of the line, is among `"answers"`.
+    goes on to write freely, to the end of the line, is among `"answers"`. `names` are the places of names in each
+    text, where these cost nothing: the model is to choose between relations alone.
     """
 
     texts: tuple[str, ...]
@@ -54,6 +55,7 @@ class Constraint(msgspec.Struct, frozen=True):
     end: str = ""
     score: PathScore = "trie"
     answer: str = ""
+    names: tuple[tuple[tuple[int, int], ...], ...] = ()
 
 
 class Request(msgspec.Struct, frozen=True, omit_defaults=True):

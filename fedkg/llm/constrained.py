@@ -20,11 +20,15 @@ from numpy.typing import NDArray
 from fedkg.config.settings import PathScore
 from fedkg.llm.trie import Trie
 
-__all__ = ["Matrix", "ScoredSequence", "Step", "decoded", "numbered"]
+__all__ = ["FREE", "Matrix", "ScoredSequence", "Step", "decoded", "numbered"]
 
 Matrix = NDArray[np.float32]
 """Log-probabilities, shape (hypotheses, vocabulary)."""
 Logs = NDArray[np.float64]
+FREE = 1 << 24
+"""What is added to a token that costs nothing: one of a name, where the model is to choose between relations alone."""
+LEAST_BEAM = 10
+"""Hypotheses that are kept although fewer sequences are wanted, since the first choices do not decide."""
 Step = Callable[[Sequence[int], Sequence[Sequence[int]]], Matrix]
 """What follows hypotheses, each of which is one of the last call's by its place, with more tokens.
 
@@ -72,7 +76,7 @@ def numbered(sequences: Sequence[Sequence[int]]) -> Trie[int]:
 def decoded(trie: Trie[int], step: Step, width: int, score: PathScore = "trie") -> tuple[ScoredSequence, ...]:
     """`width` sequences of a `numbered` trie, or all if there are fewer; the likeliest first.
 
-    `width` hypotheses are kept at a time, and those that are whole make room. Of equally likely ones, such as those
+    Of equally likely ones, such as those
     with the same tokens, the first number comes first.
     """
     whole = (_among_children if score == "trie" else _over_vocabulary)(trie, step, width)
@@ -82,26 +86,52 @@ def decoded(trie: Trie[int], step: Step, width: int, score: PathScore = "trie") 
 def _among_children(trie: Trie[int], step: Step, width: int) -> list[tuple[float, int]]:
     """Whole sequences with their log-probabilities, each token's taken among those that the trie has in its place.
 
-    The hypotheses that are compared have been asked for equally often. Where a sequence is the beginning of another one
-    it is whole at no cost: marks at their ends keep sequences from being that.
+    The hypotheses that are compared have been asked for equally often. A FREE token costs nothing, and what follows
+    it is taken among what follows any of the beginnings that differ in such tokens alone. Where a sequence is the
+    beginning of another one it is whole at no cost: marks at their ends keep sequences from being that.
     """
-    live, whole = [Hypothesis(0.0, 0, (), 0)], list[tuple[float, int]]()
+    chains = Trie.of(_counted(sequence) for sequence in trie) if trie.has(FREE) else trie
+    beam, live, whole = max(width, LEAST_BEAM), [Hypothesis(0.0, 0, (), 0)], list[tuple[float, int]]()
     while live:
-        open_, choices = [], []
-        for hypothesis in live:
-            forced, children = _forced(trie, hypothesis)
-            whole += [(hypothesis.score, child) for child in children if child < 0]
-            if tokens := [child for child in children if child >= 0]:
-                open_.append(forced)
-                choices.append(tokens)
+        open_ = [opened for hypothesis in live for opened in _opened(trie, chains, hypothesis)]
+        whole += [(opened.score, child) for opened in open_ for child in trie.children(opened.tokens) if child < 0]
         least = heapq.nlargest(width, whole)[-1][0] if len(whole) >= width else -np.inf
-        kept = [place for place, hypothesis in enumerate(open_) if hypothesis.score >= least]
-        live, choices = [open_[place] for place in kept], [choices[place] for place in kept]
+        choices = [_tokens(trie, opened.tokens) for opened in open_]
+        places = [place for place, tokens in enumerate(choices) if tokens and open_[place].score >= least]
+        places = heapq.nlargest(beam, places, key=lambda place: (open_[place].score, -place))
+        live, choices = [open_[place] for place in places], [choices[place] for place in places]
         if live:
-            rows = step([one.place for one in live], [one.unread for one in live])
-            logs = [_shares(row[tokens]) for row, tokens in zip(rows, choices, strict=True)]
-            live = _likeliest(live, choices, logs, width)
+            rows = step([one.place for one in live], [[token % FREE for token in one.unread] for one in live])
+            among = [_tokens(chains, _counted(one.tokens)) for one in live]
+            logs = [_shares(row, tokens, every) for row, tokens, every in zip(rows, choices, among, strict=True)]
+            live = _likeliest(live, choices, logs, beam)
     return whole
+
+
+def _opened(trie: Trie[int], chains: Trie[int], hypothesis: Hypothesis) -> list[Hypothesis]:
+    """The hypothesis with all that is forced or free, as often as it comes to a choice or to an end."""
+    opened, waiting = [], [hypothesis.tokens]
+    while waiting:
+        tokens = waiting.pop()
+        children = trie.children(tokens)
+        free = [child for child in children if child >= FREE]
+        waiting += [(*tokens, child) for child in reversed(free)]
+        counted = _tokens(trie, tokens)
+        if len(counted) == 1 and len(_tokens(chains, _counted(tokens))) == 1 and min(children) >= 0:
+            waiting.append((*tokens, *counted))
+        elif len(children) > len(free):
+            opened.append(hypothesis._replace(tokens=tokens))
+    return opened
+
+
+def _counted(tokens: Sequence[int]) -> tuple[int, ...]:
+    """The tokens without those that are free."""
+    return tuple(token for token in tokens if token < FREE)
+
+
+def _tokens(trie: Trie[int], tokens: Sequence[int]) -> list[int]:
+    """The tokens between which is chosen behind these."""
+    return [child for child in trie.children(tokens) if 0 <= child < FREE]
 
 
 def _over_vocabulary(trie: Trie[int], step: Step, width: int) -> list[tuple[float, int]]:
@@ -132,19 +162,10 @@ def _likeliest(
     return [live[-place].then(score, -place, token) for score, place, token in heapq.nlargest(width, grown)]
 
 
-def _forced(trie: Trie[int], hypothesis: Hypothesis) -> tuple[Hypothesis, tuple[int, ...]]:
-    """The hypothesis with all tokens but for which there is no other, and what follows then."""
-    tokens = hypothesis.tokens
-    while len(children := trie.children(tokens)) == 1 and children[0] >= 0:
-        tokens = (*tokens, children[0])
-    return hypothesis._replace(tokens=tokens), children
-
-
-def _shares(logs: Matrix) -> Logs:
-    """The log-probabilities, made to be those of all that there is; all alike where they are no numbers."""
-    known = np.where(np.isnan(logs), -np.inf, logs).astype(np.float64)
-    top = known.max()
-    if not np.isfinite(top):
-        known, top = np.zeros_like(known), np.float64(0.0)
-    shares: Logs = known - top - np.log(np.exp(known - top).sum())
-    return shares
+def _shares(row: Matrix, tokens: Sequence[int], among: Sequence[int]) -> Logs:
+    """The log-probabilities of the tokens among all those; alike where they are no numbers."""
+    known = np.where(np.isnan(row[among]), -np.inf, row[among]).astype(np.float64)
+    if not np.isfinite(known.max()):
+        known = np.zeros_like(known)
+    shares = dict(zip(among, known - known.max() - np.log(np.exp(known - known.max()).sum()), strict=True))
+    return np.array([shares[token] for token in tokens])

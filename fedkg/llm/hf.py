@@ -22,7 +22,7 @@ from fedkg.cache.store import Store
 from fedkg.common import hf_loading
 from fedkg.errors import MissingExtraError, ModelContextError, ModelNameError, ModelReplyError
 from fedkg.llm.base import Capability, Completion, Constraint, Message, Request, Token
-from fedkg.llm.constrained import Matrix, decoded, numbered
+from fedkg.llm.constrained import FREE, Matrix, decoded, numbered
 from fedkg.llm.sdk import CUT, RUNS_ON, THOUGHT, headed
 from fedkg.llm.trie import Trie
 
@@ -133,16 +133,12 @@ class HfModel:
 
     def _trie(self, network: "Network", constraint: Constraint) -> Trie[int]:
         """The trie of the texts, from the store where one was made before of the same texts by the same tokenizer."""
-        texts = (constraint.texts, constraint.start, constraint.end)
+        texts = (constraint.texts, constraint.start, constraint.end, constraint.names)
         key = f"{network.digest} {hashlib.sha256(msgspec.msgpack.encode(texts)).hexdigest()}"
         kept = self._store().get_many(NAMESPACE, [key]).get(key)
         trie = Trie.from_bytes(kept) if kept else None
         if trie is None or len(trie) != len(constraint.texts):
-            trie = numbered(
-                network.tokens(
-                    [f"{constraint.start}{network.plain(text)}{constraint.end}" for text in constraint.texts]
-                )
-            )
+            trie = numbered(network.sequences_of(constraint))
             self._store().put_many(NAMESPACE, {key: trie.to_bytes()})
         return trie
 
@@ -186,6 +182,17 @@ class Network:
     def tokens(self, texts: list[str]) -> list[list[int]]:
         """The tokens of each text, with nothing before and behind them."""
         return list(self.tokenizer(texts, add_special_tokens=False)["input_ids"]) if texts else []
+
+    def sequences_of(self, constraint: Constraint) -> list[list[int]]:
+        """The tokens of each text with its marks; those of its names are FREE."""
+        start, end = constraint.start, constraint.end
+        texts = [self.plain(text) for text in constraint.texts]
+        marked = [f"{start}{text}{end}" for text in texts]
+        if not constraint.names or texts != list(constraint.texts):
+            return self.tokens(marked)
+        made = self.tokenizer(marked, add_special_tokens=False, return_offsets_mapping=True)
+        rows = zip(marked, made["input_ids"], made["offset_mapping"], constraint.names, strict=True)
+        return [_freed(*row, len(start)) for row in rows]
 
     def text(self, tokens: Sequence[int]) -> str:
         """The text of a reply's tokens."""
@@ -326,6 +333,21 @@ class Beams:
         self._read = [self._read[place] + len(more) for place, more in zip(places, tokens, strict=True)]
         logs, self._seen = self._network.following(rows, seen)
         return logs
+
+
+def _freed(
+    text: str,
+    tokens: Sequence[int],
+    places: Sequence[tuple[int, int]],
+    names: Sequence[tuple[int, int]],
+    before: int,
+) -> list[int]:
+    """The tokens, those of names FREE; names are told behind so many characters, a token's first blank is none."""
+    firsts = [start + (text[start:stop][:1] == " ") - before for start, stop in places]
+    return [
+        token + FREE * any(start <= first < stop for start, stop in names)
+        for token, first in zip(tokens, firsts, strict=True)
+    ]
 
 
 def check(folder: Path) -> None:

@@ -14,7 +14,7 @@ import itertools
 import zlib
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Generic, Self, TypeVar
 
 import msgspec
@@ -68,6 +68,17 @@ class Trie(Generic[T]):
             following.append(self._tokens[int.from_bytes(longer[width:])])
             here = self._span(longer, here, end)[1]
         return tuple(following)
+
+    def __iter__(self) -> Iterator[tuple[T, ...]]:
+        """The sequences, in the order of their rows."""
+        for start, end in itertools.pairwise(self._starts):
+            yield tuple(
+                self._tokens[int.from_bytes(self._rows[place : place + WIDTH])] for place in range(start, end, WIDTH)
+            )
+
+    def has(self: "Trie[int]", least: int) -> bool:
+        """Whether there is a token of at least that number."""
+        return any(token >= least for token in self._tokens)
 
     def __contains__(self, sequence: Sequence[T]) -> bool:
         """Whether it is one of the sequences, and not the beginning of one only."""

@@ -93,8 +93,22 @@ class PathForm(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def written(self, candidate: PromptCandidate) -> str:
         """The text of a path, or of a relation, in this form."""
-        names = iter(candidate.typed if self.relations == "typed" else ())
-        return ARROWS.sub(lambda step: self._step(step[1], next(names, "") or step[2]), candidate.text).strip()
+        return self.named(candidate)[0]
+
+    def named(self, candidate: PromptCandidate) -> tuple[str, tuple[tuple[int, int], ...]]:
+        """The same, and the places of the names in it: what is no step."""
+        typed, text, names, done = iter(candidate.typed if self.relations == "typed" else ()), "", [], 0
+        for step in ARROWS.finditer(candidate.text):
+            name = candidate.text[done : step.start()]
+            names.append((len(text), len(text) + len(name)))
+            text += name + self._step(step[1], next(typed, "") or step[2])
+            done = step.end()
+        last = candidate.text[done:]
+        names.append((len(text), len(text) + len(last)))
+        text += last
+        cut = len(text) - len(text.lstrip())
+        places = tuple((max(0, start - cut), stop - cut) for start, stop in names if stop > start)
+        return text.strip(), places
 
     def paths(self, text: str) -> list[str]:
         """The paths that a model has written: what stands between the marks, on one line each."""

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import random
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedkg.config.settings import PathScore
-from fedkg.llm.constrained import Matrix, ScoredSequence, decoded, numbered
+from fedkg.llm.constrained import FREE, Matrix, ScoredSequence, decoded, numbered
 from fedkg.llm.trie import Trie
 
 VOCABULARY, CLOSE, FORCED = 7, 5, 6
@@ -127,6 +128,26 @@ def test_a_model_is_asked_only_where_the_trie_branches(sequences: list[list[int]
     table, trie = Table(seed), numbered(closed(sequences))
     decoded(trie, table, 3)
     assert all(len(trie.children(beginning)) > 1 for beginning in table.asked)
+
+
+@given(sequences=SEQUENCES, seed=st.integers(0, 99), names=st.lists(st.integers(0, 3), min_size=8, max_size=8))
+def test_names_cost_nothing_and_decide_nothing(sequences: list[list[int]], seed: int, names: list[int]) -> None:
+    """Free tokens, which may part the sequences early, change no probability: the others are weighed over all of them.
+
+    They are told the model as any token, and each sequence is one that the trie has.
+    """
+    plain = closed(sequences)
+    draw = random.Random(seed)
+    named = [
+        [part for token in sequence for part in (token, *[FREE + FORCED] * (1 + draw.choice(names)))]
+        for sequence in plain
+    ]
+    few, many = Table(seed), Table(seed)
+    width = len(plain) + 1
+    least = {one.number: one.score for one in decoded(numbered(plain), few, width)}
+    written = decoded(numbered(named), many, width)
+    assert {one.number: one.score for one in written} == pytest.approx(least, abs=1e-6)
+    assert all(token <= FORCED for beginning in many.asked for token in beginning)
 
 
 def test_without_a_sequence_nothing_is_written() -> None:

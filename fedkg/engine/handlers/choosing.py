@@ -11,6 +11,7 @@ from fedkg.core.events import Chosen, Verified
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.path_errors import PathErrors
 from fedkg.engine.handlers.base import UNUSABLE, RunningWalk, handles
+from fedkg.engine.representatives import representatives
 from fedkg.errors import ModelError, ModelReplyError
 from fedkg.methods.base import Choosing, Decoded, Decoding, Picking
 from fedkg.reasoner.calls.beam import BeamCall
@@ -74,7 +75,11 @@ async def decode(walk: RunningWalk, need: Decoding) -> Decoded | None:
     What it writes freely is as many paths as it has written, and of these the reply has those that are in the graph.
     """
     reasoner, free = walk.context.reasoner, _free(walk)
-    numbered = [(number, single) for number, path in enumerate(need.partial_paths, 1) for single in _apart(walk, path)]
+    if _by_chain(walk):
+        numbered = list(enumerate(representatives(need.partial_paths), 1))
+    else:
+        apart = [_apart(walk, path) for path in need.partial_paths]
+        numbered = [(number, single) for number, singles in enumerate(apart, 1) for single in singles]
     paths = [path for _, path in numbered]
     if len(paths) > reasoner.constraint_limit and not free:
         _warn_of_size(walk, len(paths))
@@ -118,6 +123,12 @@ def _errors(written: Sequence[Choice]) -> PathErrors:
     return PathErrors(len(written), dict(Counter(choice.fault for choice in written if choice.fault)))
 
 
+def _by_chain(walk: RunningWalk) -> bool:
+    """Whether a model writes one path for each chain of relations, so that names cost nothing."""
+    search, level = walk.context.search, walk.context.reasoner.constraint_level
+    return level == "token" and search.form == "groups" and search.path_score == "trie" and not _free(walk)
+
+
 def _free(walk: RunningWalk) -> bool:
     """Whether paths are written without a constraint."""
     return walk.context.search.decoding == "free"
@@ -137,6 +148,7 @@ def _decoding(walk: RunningWalk, candidates: Sequence[PromptCandidate], width: i
         freely=_free(walk),
         answers=search.hypotheses == "decoded",
         examples=search.path_examples,
+        chains=_by_chain(walk),
     )
 
 

@@ -37,7 +37,7 @@ class ReasoningPathsCall(PlannedCall[tuple[Choice, ...]], frozen=True):
 
     Where the model writes them `score` is what they are compared by, `examples` are shown first, and it goes on with
     its `answers` where these are wanted. What is written `freely` may be no path of these: then it is a choice without
-    a number, with its fault.
+    a number, with its fault. `chains`: each path is the only one with its relations, so that these alone are chosen.
     """
 
     name: ClassVar[str] = "reasoning-paths"
@@ -48,6 +48,7 @@ class ReasoningPathsCall(PlannedCall[tuple[Choice, ...]], frozen=True):
     freely: bool = False
     answers: bool = False
     examples: int = 0
+    chains: bool = False
 
     @property
     def free(self) -> bool:
@@ -79,9 +80,11 @@ class ReasoningPathsCall(PlannedCall[tuple[Choice, ...]], frozen=True):
         task = Message("user", form.asked(self.question, topics, self.examples))
         if self.freely:
             return Request(self.name, (task,), {}, beams=self.width)
-        texts = tuple(map(form.written, self.paths))
+        written = [form.named(path) for path in self.paths]
+        texts, names = tuple(text for text, _ in written), tuple(places for _, places in written)
         answer = form.answer if self.answers else ""
-        constraint = Constraint(texts, self.width, form.start, form.end, self.score, answer)
+        free = names if self.chains else ()
+        constraint = Constraint(texts, self.width, form.start, form.end, self.score, answer, free)
         return Request(self.name, (task,), {}, constraint=constraint)
 
     def read_written(self, reply: Completion, form: PathForm) -> tuple[Choice, ...]:

@@ -1,0 +1,143 @@
+r"""What a small writer of paths does that `fedkg train paths` has made: GCR and its constraint, K, L and scores.
+
+The topics of a set are in two halves: on those of one half the writer was trained (`--held-out 0.5`), of the others the
+questions here are drawn. L is the depth of the set unless said otherwise, topics are the gold ones. `local` is beside
+the writer, and answers in the rows "with `local`"; in all others the ends of the paths are the answer, those of the
+likeliest path where K is 1. Figures of the untrained writer are those of its base.
+
+    fedkg train paths metaqa-1hop metaqa-2hop metaqa-3hop pathquestion-2h pathquestion-3h --base smollm2 \\
+        --format gcr --limit 500 --held-out 0.5 --passes 2 --minutes 45 --data DIR --out writer
+    python -m eval.quality.writer --writer writer --base smollm2 --write
+"""
+
+import argparse
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from eval.support.report import Report, options, require
+from fedkg.bench.data import definitions
+from fedkg.bench.data.questions import BenchmarkQuestion
+from fedkg.bench.run import runner
+from fedkg.bench.run.executors import InProcess
+from fedkg.bench.run.record import QuestionRecord
+from fedkg.bench.scoring.scores import mean, score
+from fedkg.config.settings import SearchSettings, Settings
+from fedkg.training.scorer_pairs import drawn_out
+from fedkg.training.writer_card import CARD
+
+__all__ = ["SETS", "VARIANTS", "held_out"]
+
+SETS = ("metaqa-1hop", "metaqa-2hop", "metaqa-3hop", "pathquestion-2h", "pathquestion-3h")
+HELD_OUT, SEED = 0.5, 0
+"""As the writer was trained."""
+VARIANTS: Mapping[str, Mapping[str, Any]] = {
+    "trie, K = 1": {"top_paths": 1, "last_step": False},
+    "trie, K = 3": {"top_paths": 3, "last_step": False},
+    "trie, K = 10": {"top_paths": 10, "last_step": False},
+    "trie, K = 10, with `local`": {"top_paths": 10},
+    "trie, K = 1, L = 1": {"top_paths": 1, "last_step": False, "hops": 1},
+    "trie, K = 1, L = 2": {"top_paths": 1, "last_step": False, "hops": 2},
+    "trie, K = 1, L = 3": {"top_paths": 1, "last_step": False, "hops": 3},
+    "trie, published score, K = 1": {"top_paths": 1, "last_step": False, "path_score": "vocabulary"},
+    "trie, published score, K = 10": {"top_paths": 10, "last_step": False, "path_score": "vocabulary"},
+    "without constraint, K = 1": {"top_paths": 1, "last_step": False, "decoding": "free"},
+    "without constraint, K = 10": {"top_paths": 10, "last_step": False, "decoding": "free"},
+    "untrained, trie, K = 1": {"top_paths": 1, "last_step": False},
+}
+
+
+def held_out(question: BenchmarkQuestion) -> bool:
+    """Whether the writer was not trained on any question about its topic."""
+    topic = question.topic_entities[0].key if question.topic_entities else question.id
+    return drawn_out(topic, HELD_OUT, SEED)
+
+
+def main() -> None:
+    """Asks each set in each way that is chosen; figures that are there already are kept."""
+    parser = options(__doc__ or "")
+    parser.add_argument("--writer", type=Path, required=True)
+    parser.add_argument("--base", type=Path, help="the model before training")
+    parser.add_argument("--sets", nargs="+", default=SETS)
+    parser.add_argument("--variants", nargs="+", default=tuple(VARIANTS))
+    parser.add_argument("--limit", type=int, default=100)
+    parser.add_argument("--out", type=Path, default=Path("build/writer"), help="folder of the unfinished results")
+    parser.add_argument("--embedder", default="bm25")
+    parser.add_argument("--wrong", action="store_true")
+    chosen = parser.parse_args()
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    require(chosen.data)
+    report = Report("writer", write=chosen.write)
+    if (card := chosen.writer / CARD).is_file():
+        report.add("writer", msgspec.json.decode(card.read_bytes()))
+    for variant in chosen.variants:
+        report.add(variant, {name: asyncio.run(_figures(name, variant, chosen)) for name in chosen.sets})
+    report.attach("md", table(report.figures))
+    report.close()
+
+
+async def _figures(name: str, variant: str, chosen: argparse.Namespace) -> dict[str, Any]:
+    definition = definitions.find(name)
+    folder = chosen.base if variant.startswith("untrained") else chosen.writer
+    search = SearchSettings(**{"depth": definition.depth, "hops": definition.depth, **VARIANTS[variant]})
+    if search.hops and search.hops > definition.depth:
+        definition = msgspec.structs.replace(definition, depth=search.hops)
+    settings = Settings(
+        method="gcr", model="local", path_model=f"hf:{folder}", embedder=chosen.embedder, search=search, cache=False
+    )
+    job = runner.prepared(settings, definition, chosen.data, skip_bad=True, verify=False)
+    asked = [question for question in job.questions if held_out(question)][: chosen.limit]
+    began, cpu = time.monotonic(), time.process_time()
+    out = chosen.out / f"{name} {variant}.jsonl".replace("`", "").replace(" ", "-")
+    records = await runner.run(msgspec.structs.replace(job, questions=tuple(asked)), InProcess(), out)
+    if chosen.wrong:
+        print(*map(_shown, [one for one in records if score(one).hits_at_1 < 1]), sep="\n")
+    seconds = {"seconds": time.monotonic() - began, "cpu seconds": time.process_time() - cpu}
+    return measured(records) | {key: round(value / max(1, len(records)), 2) for key, value in seconds.items()}
+
+
+def measured(records: Sequence[QuestionRecord]) -> dict[str, Any]:
+    """The figures of one set."""
+    scores = [score(record) for record in records]
+    return {
+        "questions": len(records),
+        "hits_at_1": mean(one.hits_at_1 for one in scores),
+        "hit": mean(one.hit for one in scores),
+        "f1": mean(one.f1 for one in scores),
+        "errors": sum(bool(record.error) for record in records),
+        "measures": _means([record.measures for record in records]),
+    }
+
+
+def _means(measures: Sequence[Mapping[str, float | str]]) -> dict[str, float]:
+    names = dict.fromkeys(name for each in measures for name, value in each.items() if not isinstance(value, str))
+    return {name: round(mean(float(each.get(name, 0)) for each in measures) or 0.0, 2) for name in names}
+
+
+def _shown(record: QuestionRecord) -> str:
+    gold, given = (", ".join(one.label or one.key for one in part[:3]) for part in (record.gold, record.answers))
+    way = " ".join(f"{'→' if edge.direction == 'out' else '←'} {edge.relation}" for edge in (*record.paths, ())[0])
+    return (
+        f"  {record.id} {record.question} | {gold} | {given or record.status} | {way} {record.measures} {record.error}"
+    )
+
+
+def table(figures: Mapping[str, Any]) -> str:
+    """Hits@1 by variant and set, as Markdown."""
+    rows = {name: by_set for name, by_set in figures.items() if name in VARIANTS}
+    sets = list(dict.fromkeys(name for by_set in rows.values() for name in by_set))
+    lines = ["| GCR with the trained writer | " + " | ".join(sets) + " |", "|---|" + "---|" * len(sets)]
+    for variant, by_set in rows.items():
+        cells = [
+            f"{by_set[name]['hits_at_1']:.3f} ({by_set[name]['questions']})" if name in by_set else "" for name in sets
+        ]
+        lines.append(f"| {variant} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    main()
