@@ -160,7 +160,8 @@ class Conclusion(Judgement, frozen=True):
     `local` concludes: also where it takes no path. `confidence` is how likely the paths answer the question, in 0..1;
     None where the model gives none. `untyped` are the numbers of paths of whose ends those answer that are of the kind
     asked for, where the types of all ends would have to be told. `unread` is what of the question the model went
-    past, as a clause, so that its answer is a guess.
+    past, as a clause, so that its answer is a guess. `computes`: something is to be computed over the ends, which are
+    no answers by themselves.
     """
 
     paths: tuple[int, ...] = ()
@@ -169,6 +170,7 @@ class Conclusion(Judgement, frozen=True):
     confidence: float | None = None
     untyped: tuple[int, ...] = ()
     unread: str = ""
+    computes: bool = False
 
 
 class RelationPath(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ from fedkg.methods.base import SearchResult
 
 __all__ = ["computed", "computed_plan", "computes"]
 
-COMPARED = re.compile(r"\bthan\b", re.IGNORECASE)
+COMPARED = re.compile(r"\b(?:than|before|after|earlier|later)\b", re.IGNORECASE)
 Composed = tuple[tuple[AnswerValue, ...], tuple[Path, ...], Computation | None]
 
 

@@ -175,8 +175,8 @@ class QuestionRun:
         search = interpreter.context.search
         topics = tuple(match.iri for match in self._prepared.linked)
         walk = self._method.walk(Task(topics, search, self._prepared.plan.kind in JUDGED, self._prepared.planned))
-        if self._method.graph and computes(self.question, self._prepared.plan.kind):
-            walk = operated(walk)
+        if self._method.graph:
+            walk = operated(walk, cued=computes(self.question, self._prepared.plan.kind))
         go_on = partial(next, walk)
         while True:
             try:

@@ -36,14 +36,15 @@ NEED_BY = ("extreme", "compare", "group")
 EndValues = Mapping[Term, Sequence[Term]]
 
 
-def operated(walk: Walk) -> Walk:
+def operated(walk: Walk, *, cued: bool = True) -> Walk:
     """The walk, and what is computed over the ends that it came to; its own result where that is nothing.
 
-    Where there is no budget left for it the result is the walk's, with the caveat `unproven`.
+    The model is asked where the question has cues of an operator (`cued`), or the conclusion `computes`. Where
+    there is no budget left for it the result is the walk's, with the caveat `unproven`.
     """
     result = yield from walk
     bases = _bases(result)
-    if not bases:
+    if not bases or not (cued or result.conclusion.computes):
         return result
     try:
         relations = yield from _relations(bases)
@@ -96,7 +97,8 @@ def _computed(result: SearchResult, bases: tuple[PartialPath, ...], operation: O
         return msgspec.structs.replace(result, caveats=caveats)
     if operation.result in NEED_BY and operation.by is None:
         about = "what the ends are compared by"
-        return msgspec.structs.replace(result, caveats=(*caveats, Caveat(CaveatKind.UNPROVEN, about)))
+        caveats = (*caveats, Caveat(CaveatKind.UNPROVEN, about))
+        return msgspec.structs.replace(result, paths=(), tails=(), exhausted=False, caveats=caveats)
     used = list(dict.fromkeys(number for group in operation.sets for number in group))
     wanted = dict.fromkeys(filter(None, (operation.by, *(each.by for each in operation.filters))))
     chosen = [bases[number - 1] for number in used]
@@ -160,7 +162,7 @@ class Computing:
             self.before,
             paths=done.paths if self.complete else tuple(map(cut, done.paths)),
             tails=((),) * len(done.paths),
-            conclusion=done.conclusion,
+            conclusion=msgspec.structs.replace(self.before.conclusion, verdict=done.conclusion.verdict, tails={}),
             exhausted=self.before.exhausted and self.complete and not computation.missing,
             caveats=tuple(dict.fromkeys(self.caveats)),
             checks=tuple(self.checks),

@@ -15,6 +15,7 @@ from fedkg.common.one_line import line
 from fedkg.common.tokens import estimate
 from fedkg.config.settings import ConstraintLevel
 from fedkg.core.choice import Choice, Conclusion, Decision, ModelOnlyAnswer, PromptCandidate, RelationPath, Verdict
+from fedkg.core.operation import Operation
 from fedkg.core.question import Kind, Plan
 from fedkg.errors import QuestionError
 from fedkg.llm.base import Capability, Completion, Request
@@ -28,12 +29,14 @@ from fedkg.reasoner.calls.deducible import DeducibleCall
 from fedkg.reasoner.calls.deductive import DeductiveCall
 from fedkg.reasoner.calls.link import LinkCall
 from fedkg.reasoner.calls.model_only import ModelOnlyCall
+from fedkg.reasoner.calls.operate import OperateCall
 from fedkg.reasoner.calls.plan import PlanCall
 from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
 from fedkg.reasoner.calls.relation_paths import RelationPathsCall
 from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
 from fedkg.reasoner.gold_chain import GoldChain, GoldCheck
-from fedkg.reasoner.gold_view import ARRIVED, GoldErrors, GoldView, steps_of
+from fedkg.reasoner.gold_slots import operate_reply
+from fedkg.reasoner.gold_view import ARRIVED, GoldErrors, GoldSetsView, GoldView, steps_of
 from fedkg.reasoner.prompted import PromptedModel
 
 __all__ = ["GoldChain", "GoldChat", "GoldCheck", "GoldReasoner", "prompt_tokens"]
@@ -134,7 +137,7 @@ class GoldReasoner:
             "keywords": words.split(),
             "planning_steps": [f"from there {step}" for step in _told(self._gold(call.question))],
             "declarative_statement": f"*placeholder* is the answer to: {words}",
-            "kind": "entities",
+            "kind": self._gold(call.question).kind,
             "mentions": [],
         }
         return await self._replied(reply, call)
@@ -215,6 +218,12 @@ class GoldReasoner:
         """As the answer: weights do not count."""
         return await self._replied(self._view(call.question, call.paths).conclusion(), call)
 
+    @REPLIES.replies_to(OperateCall)
+    async def _operate(self, call: OperateCall) -> Operation:
+        """The operation that the gold query computes, where its slots are offered."""
+        slots = self._gold(call.question).operation
+        return await self._replied(operate_reply(slots, call.paths, call.relations) if slots else {"sets": []}, call)
+
     @REPLIES.replies_to(InductiveCall)
     async def _induce(self, call: InductiveCall) -> Conclusion:
         """As the answer: hypotheses do not count."""
@@ -237,6 +246,8 @@ class GoldReasoner:
     def _view(self, question: str, candidates: Sequence[PromptCandidate]) -> GoldView:
         gold = self._gold(question)
         draw = self._draws.setdefault(_key(question), _draw(f"{self._seed} {gold.id}"))
+        if gold.operation:
+            return GoldSetsView(gold, candidates, GoldErrors(self._rate, draw))
         views = [GoldView(chain, candidates, GoldErrors(self._rate, draw)) for chain in (gold, *gold.instead)]
         return next((view for view in views if view.concerned), views[0])
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from fedkg.core.choice import PromptCandidate
 from fedkg.reasoner.gold_chain import GoldChain, GoldCheck, Steps
 
-__all__ = ["ARRIVED", "GoldErrors", "GoldView", "steps_of"]
+__all__ = ["ARRIVED", "GoldErrors", "GoldSetsView", "GoldView", "steps_of"]
 
 WRONG, ON_THE_WAY, ARRIVED = range(3)
 """How a candidate stands to the chain."""
@@ -85,6 +85,8 @@ class GoldView:
 
         Where the answers are told apart by checks, these decide; they are waited for until what has arrived was kept.
         """
+        if self._gold.verdict and (arrived := self.choices(most, ARRIVED)):
+            return {"picks": arrived, "verdict": self._gold.verdict, "more": False}
         if checks := self._checks() or self._meeting():
             return {"picks": checks, "decides": True, "more": False}
         picked = self.choices(most)
@@ -147,8 +149,14 @@ class GoldView:
         """What has arrived, whatever it leads to, or the checks that tell which of its ends answer."""
         if checks := [check for check in self._checks() if check["ends"] != [0]]:
             return {"paths": [{"path": check["offer"], "ends": check["ends"], "check": True} for check in checks]}
+        verdict = {"verdict": self._gold.verdict} if self._gold.verdict else {}
         most = max(1, sum(state == ARRIVED for state in self.states.values()))
-        return {"paths": [{"path": number, "ends": []} for number in self.choices(most, ARRIVED)]}
+        arrived = self.choices(most, ARRIVED)
+        return (
+            {"paths": arrived, **verdict}
+            if verdict
+            else {"paths": [{"path": number, "ends": []} for number in arrived]}
+        )
 
 
 def steps_of(candidate: PromptCandidate) -> Steps:
@@ -170,3 +178,31 @@ def _state(steps: Steps, chain: Steps) -> int:
     if not steps or steps != chain[: len(steps)]:
         return WRONG
     return ARRIVED if len(steps) == len(chain) else ON_THE_WAY
+
+
+class GoldSetsView(GoldView):
+    """What one call shows, where what is computed takes the ends of several chains, or values of two topics."""
+
+    def __init__(self, gold: GoldChain, candidates: Sequence[PromptCandidate], errors: GoldErrors) -> None:
+        super().__init__(gold, candidates, errors)
+        sets = gold.operation.sets if gold.operation else ()
+        self.views = [GoldView(each, candidates, errors) for each in sets]
+
+    @cached_property
+    def states(self) -> dict[int, int]:
+        """How far each candidate has come on the way to any of the sets."""
+        numbers = [candidate.number for candidate in self._candidates]
+        return {number: max(view.states[number] for view in self.views) for number in numbers}
+
+    @property
+    def arrived(self) -> list[list[int]]:
+        """The numbers of the candidates that lead to each set."""
+        return [[number for number, state in view.states.items() if state == ARRIVED] for view in self.views]
+
+    def decision(self, most: int, kept_numbers: Collection[int] = ()) -> dict[str, Any]:
+        """What leads to the sets, all of which decide together; else what is on the way."""
+        if all(self.arrived):
+            picks = dict.fromkeys(number for numbers in self.arrived for number in numbers)
+            return {"picks": [{"offer": number, "ends": []} for number in picks], "decides": True, "more": False}
+        picks = dict.fromkeys(self.choices(most))
+        return {"picks": [{"offer": number, "ends": []} for number in picks], "decides": False, "more": False}

@@ -29,6 +29,7 @@ class Facts:
         self._neighbours: dict[Term, dict[DirectedRelation, set[Term]]] = {}
         self._named: dict[str, set[Iri]] = defaultdict(set)
         self._names: dict[Iri, set[str]] = defaultdict(set)
+        self._labels: dict[Iri, str] = {}
 
     @classmethod
     def read(cls, file: Path, relations: str) -> "Facts":
@@ -39,7 +40,7 @@ class Facts:
                 subject, relation, rest = line.split(" ", 2)
                 target = rest.strip().removesuffix(".").strip()
                 if relation in NAMES:
-                    facts.name(Iri(subject[1:-1]), _value(target))
+                    facts.name(Iri(subject[1:-1]), _value(target), label=relation == NAMES[0])
                 elif relation == FREEBASE_ID:
                     facts.name(Iri(subject[1:-1]), FREEBASE_IRI + target[1:-1].replace("/m/", "/m.", 1))
                 elif relation.startswith(relations) and target.startswith("<"):
@@ -54,8 +55,10 @@ class Facts:
         ):
             self._neighbours.setdefault(node, {}).setdefault(directed, set()).add(end)
 
-    def name(self, entity: Iri, name: str) -> None:
-        """One more name of an entity."""
+    def name(self, entity: Iri, name: str, *, label: bool = False) -> None:
+        """One more name of an entity; its first `label` is what it is shown as."""
+        if label:
+            self._labels.setdefault(entity, name)
         self._named[name].add(entity)
         self._names[entity].add(name)
 
@@ -70,6 +73,10 @@ class Facts:
     def names(self, entity: Iri) -> tuple[str, ...]:
         """The labels and aliases of an entity."""
         return tuple(sorted(self._names.get(entity, ())))
+
+    def label(self, entity: Iri) -> str:
+        """The label of an entity; "" where it has none."""
+        return self._labels.get(entity, "")
 
     def topic(self, iri: str) -> list[Iri]:
         """The entity, or the one that has this IRI as its identifier in Freebase; none where no fact is about it."""

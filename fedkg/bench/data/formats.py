@@ -115,7 +115,15 @@ def _gold(item: Value | Entity) -> Gold:
 
 
 def _text(value: Value) -> str:
-    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+    """The value as an answer shows it: a verdict, or a date without the time of midnight."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = str(value)
+    return text.removesuffix(MIDNIGHT) if DATED.fullmatch(text) else text
+
+
+MIDNIGHT = "T00:00:00Z"
+DATED = re.compile(rf"-?\d{{4,}}-\d\d-\d\d{MIDNIGHT}")
 
 
 # ---- ComplexWebQuestions (Talmor and Berant 2018) ----

@@ -18,6 +18,7 @@ from fedkg.bench.data.definitions import Definition
 from fedkg.bench.data.facts import Facts, Walked
 from fedkg.bench.data.gold_conditions import GoldCondition, gold_conditions
 from fedkg.bench.data.questions import BenchmarkQuestion
+from fedkg.bench.data.stated_chains import stated
 from fedkg.core.terms import DirectedRelation, Direction, Iri, Term, typed_name
 from fedkg.testing import GoldChain, GoldCheck
 
@@ -73,6 +74,9 @@ class GoldChains:
         """The chain of one question; one without steps where nothing is known to lead to its answers."""
         if chain := self._of_set(definition).get(question.id):
             return chain
+        if definition.profile == "wikidata" and not _question_set(definition):
+            facts = self._graph(QuestionSet(definition.name, definition.graph, *CODEX[1:]))
+            return stated(question, self._query(definition, question), facts)
         if not (questions := _question_set(definition)):
             return _unproven(question)
         facts = self._graph(questions)

@@ -28,7 +28,8 @@ from fedkg.core.choice import (
 )
 from fedkg.core.conversation import Reference
 from fedkg.core.nameless import NO_NAME
-from fedkg.core.question import Kind, Plan, guessed
+from fedkg.core.operation import Operation
+from fedkg.core.question import Kind, Plan
 from fedkg.embed.base import Matrix, Similarity
 from fedkg.reasoner.base import Call, CallTable
 from fedkg.reasoner.calls.adequacy import AdequacyCall
@@ -40,20 +41,23 @@ from fedkg.reasoner.calls.deductive import DeductiveCall
 from fedkg.reasoner.calls.follow_up import FollowUpCall
 from fedkg.reasoner.calls.link import LinkCall
 from fedkg.reasoner.calls.model_only import ModelOnlyCall
+from fedkg.reasoner.calls.operate import OperateCall
 from fedkg.reasoner.calls.plan import PlanCall
 from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
 from fedkg.reasoner.calls.relation_paths import RelationPathsCall
 from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
+from fedkg.reasoner.local.asked_paths import AskedPaths, asked_paths, kind_asked
 from fedkg.reasoner.local.chains import RelationChain, RelationName, chain_of, mirrored
 from fedkg.reasoner.local.confidence import Calibration, of_embedder
 from fedkg.reasoner.local.evidence import evidence, question_words, shared
 from fedkg.reasoner.local.follow_up import referred
 from fedkg.reasoner.local.kinds import asked, of_kind
 from fedkg.reasoner.local.likeness import likeness
-from fedkg.reasoner.local.mention import as_named
+from fedkg.reasoner.local.operations import operation
 from fedkg.reasoner.local.parting import partings
 from fedkg.reasoner.local.reading import ChainJudgement, Reading, together
 from fedkg.reasoner.local.unread import unread
+from fedkg.reasoner.local.value_relations import holding
 from fedkg.reasoner.local.verdict import verdict
 
 __all__ = ["LocalModel"]
@@ -72,9 +76,13 @@ LEFT = 0.05
 """A chain that fits so much better without some of the words does not say all of the question."""
 DOUBTED = 0.5
 """The most confidence in an answer to a question of which something was not read."""
+NAMED = 0.95
+"""How likely a relation that is called as what is compared holds it (all of the tuning half's)."""
 LEAST = 0.01
 """The score of what has something in common with the question, whatever speaks against it: 0 is dropped."""
 
+RANKED = re.compile(r"'(?:most|least|fewest|than|best|worst|\w+est)'")
+"""Words of which one that is not read refuses an answer with several ends: all weights are no heaviest animal."""
 JOINED = re.compile(r"\b(?:both|and|as well as|share|together|common)\b", re.IGNORECASE)
 """Words by which what is asked for has to do with all topics that are named."""
 
@@ -111,7 +119,7 @@ class LocalModel:
     async def _plan(self, call: PlanCall) -> Plan:
         """Content words as keywords; the kind by the question's first words; mentions are left to the linking step."""
         keywords = content_words(call.question) or (call.question,)
-        return Plan(keywords, kind=call.kind or guessed(call.question), options=tuple(call.options))
+        return Plan(keywords, kind=call.kind or kind_asked(call.question), options=tuple(call.options))
 
     @REPLIES.replies_to(LinkCall)
     async def _link(self, call: LinkCall) -> dict[str, int]:
@@ -156,13 +164,15 @@ class LocalModel:
     @REPLIES.replies_to(ScoreRelationsCall)
     async def _score_relations(self, call: ScoreRelationsCall) -> tuple[float, ...]:
         """How well part of the question says the chains that the relations end."""
-        return tuple(await self._shares(call.question, _chains(call.question, call.candidates), partly=True))
+        meant = asked_paths(call.question, call.candidates)
+        return tuple(await self._shares(meant.text, _chains(meant), partly=True))
 
     @REPLIES.replies_to(ScoreEntitiesCall)
     async def _score_entities(self, call: ScoreEntitiesCall) -> tuple[float, ...]:
         """The mean of how well part of the question expresses the chain and how much the entity resembles it."""
-        fits = await self._shares(call.question, _chains(call.question, call.candidates), partly=True)
-        likenesses = await self._similarity.scores(call.question, [candidate.text for candidate in call.candidates])
+        meant = asked_paths(call.question, call.candidates)
+        fits = await self._shares(meant.text, _chains(meant), partly=True)
+        likenesses = await self._similarity.scores(meant.text, [candidate.text for candidate in call.candidates])
         return tuple((fit + _share(likeness)) / 2 for fit, likeness in zip(fits, likenesses, strict=True))
 
     @REPLIES.replies_to(RelationPathsCall)
@@ -182,19 +192,42 @@ class LocalModel:
     @REPLIES.replies_to(ReasoningPathsCall)
     async def _pick_paths(self, call: ReasoningPathsCall) -> tuple[Choice, ...]:
         """The paths with the best chains."""
-        judged = await self._judged(call.question, _chains(call.question, call.paths))
+        meant = asked_paths(call.question, call.paths)
+        judged = await self._judged(meant.text, _chains(meant), parts=meant.parts)
         best = sorted(range(len(call.paths)), key=lambda index: -judged[index].score)[: call.width]
         return tuple(Choice(call.paths[index].number) for index in best)
 
     @REPLIES.replies_to(AnswerCall)
     async def _answer(self, call: AnswerCall) -> Conclusion:
-        """All tails of the best chain, or the verdict of those that are as good."""
-        return await self._best_path(call.question, call.paths, call.plan.kind)
+        """All tails of the best chain, or the verdict of those that are as good; the sets of an operation."""
+        conclusion = await self._best_path(call.question, call.paths, call.plan.kind)
+        reading = asked_paths(call.question, call.paths).operation
+        return msgspec.structs.replace(conclusion, computes=True) if reading else conclusion
 
     @REPLIES.replies_to(WeightedAnswerCall)
     async def _answer_weighted(self, call: WeightedAnswerCall) -> Conclusion:
         """As the answer: the weights are of its own making."""
         return await self._best_path(call.question, call.paths, call.plan.kind)
+
+    @REPLIES.replies_to(OperateCall)
+    async def _operate(self, call: OperateCall) -> Operation:
+        """The operation that is read out of the question, with the relations that hold what it goes by."""
+        meant = asked_paths(call.question, call.paths)
+        names = [relation.relations[-1] for relation in call.relations]
+        offered = list(zip(call.walked, names, strict=True))
+        grouped = await self._grouping(meant, call.relations)
+        by = None if grouped is None else call.walked[grouped]
+        return operation(meant, offered, by) or Operation()
+
+    async def _grouping(self, meant: AskedPaths, relations: Sequence[PromptCandidate]) -> int | None:
+        """The place of the relation that the words for a group say best; None where they say none."""
+        words = meant.operation.group if meant.operation else ""
+        if not words or not relations:
+            return None
+        chains = [chain_of(relation) for relation in relations]
+        judged = await self._judged(words, chains)
+        best = max(range(len(chains)), key=lambda index: judged[index].score)
+        return best if judged[best].fit > self._similarity.unrelated else None
 
     @REPLIES.replies_to(InductiveCall)
     async def _induce(self, call: InductiveCall) -> Conclusion:
@@ -211,9 +244,12 @@ class LocalModel:
 
         None where none is better than the best chain that it extends, nor may become so.
         """
-        chains = _chains(question, candidates)
+        meant = asked_paths(question, candidates)
+        if compared := _values(meant):
+            return compared[:width]
+        chains = _chains(meant)
         walked = list(dict.fromkeys(chain.before() for chain in chains if len(chain.relations) > 1))
-        judged = await self._judged(question, chains + walked)
+        judged = await self._judged(meant.text, chains + walked, parts=meant.parts)
         new, old = judged[: len(chains)], judged[len(chains) :]
         hopes = [max(one.score, one.promise) for one in new]
         if not new or (old and max(hopes) <= max(one.score for one in old)):
@@ -230,29 +266,68 @@ class LocalModel:
 
         Where several topics are named it is one at which chains from all of them meet. Of yes or no a verdict.
         """
-        decide = kind == "yesno"
-        offered = as_named(question, paths)
+        meant = asked_paths(question, paths)
+        if meant.operation and meant.operation.sides(meant.topics):
+            return await self._best_sides(meant)
+        decide, text, offered = kind == "yesno", meant.text, list(meant.candidates)
         if not decide and len({path.topic for path in offered}) > 1:
             met = [path for path in offered if path.also]
-            offered = met or ([] if JOINED.search(question) else offered)
-        chains = [chain_of(path) for path in offered]
-        judged = await self._met(question, offered)
+            offered = met or ([] if JOINED.search(text) else offered)
+        judged = await self._met(text, offered)
         best = max(range(len(offered)), key=lambda index: judged[index].score, default=None)
         if best is None:
             return Conclusion()
-        features = evidence(question, offered, chains, judged, best)
-        [fit] = await self._fits(question, [chains[best]], partly=True)
-        features = await self._weighed(question, offered, best, features, fit - judged[best].fit)
+        features, fit = await self._evident(text, offered, judged, best)
         if decide:
-            return self._sure(verdict(question, offered, judged, features), question, offered, kind)
+            return self._sure(verdict(text, offered, judged, features), text, offered, kind)
         if fit <= self._similarity.unrelated:
             return Conclusion(evidence=features)
         if features.against and features.hops == 1:  # "Who did Pulp Fiction direct?": the other way round it is stated
             return Conclusion((offered[best].number,), evidence=features, confidence=0.0)
-        taken = [offered[place] for place in (best, *mirrored(chains, best))]
-        numbers, (tails, untyped) = tuple(path.number for path in taken), _of_kind(question, taken)
+        taken = [offered[place] for place in (best, *mirrored(list(map(chain_of, offered)), best))]
+        numbers, (tails, untyped) = tuple(path.number for path in taken), _of_kind(text, taken)
         conclusion = Conclusion(numbers, tails=tails, untyped=untyped, evidence=features)
-        return self._sure(conclusion, question, offered, kind)
+        return self._sure(conclusion, text, offered, kind)
+
+    async def _evident(
+        self, text: str, offered: Sequence[PromptCandidate], judged: Sequence[ChainJudgement], best: int
+    ) -> tuple[ChainEvidence, float]:
+        """What speaks for the path at the place `best`, and how well part of the question says its chain."""
+        chains = list(map(chain_of, offered))
+        features = evidence(text, offered, chains, judged, best)
+        [fit] = await self._fits(text, [chains[best]], partly=True)
+        return await self._weighed(text, offered, best, features, fit - judged[best].fit), fit
+
+    async def _best_sides(self, meant: AskedPaths) -> Conclusion:
+        """The best paths of each side of a comparison, or of a set and what is taken away; none where a side has none.
+
+        Those are taken together that lead over the same relations from entities of one name.
+        """
+        assert meant.operation is not None
+        sides = [await self._best_side(meant, side) for side in meant.operation.sides(meant.topics)]
+        if not all(side.paths for side in sides):
+            return Conclusion(evidence=next((side.evidence for side in sides if not side.paths), None))
+        surest = min(sides, key=lambda side: side.confidence or 0.0)
+        return msgspec.structs.replace(surest, paths=tuple(number for side in sides for number in side.paths))
+
+    async def _best_side(self, meant: AskedPaths, side: Sequence[str]) -> Conclusion:
+        """The best paths from these topics, by what is asked of them."""
+        offered = [path for path in meant.candidates if path.topic in side and not path.also]
+        text = meant.parts.get(side[0], meant.text)
+        if measured := meant.operation is not None and bool(meant.operation.pair):
+            offered = _holding(meant, offered)
+        judged = await self._judged(text, list(map(chain_of, offered)))
+        best = max(range(len(offered)), key=lambda index: judged[index].score, default=None)
+        if best is None:
+            return Conclusion()
+        features, fit = await self._evident(text, offered, judged, best)
+        if measured:
+            return Conclusion((offered[best].number,), evidence=features, confidence=NAMED)
+        if fit <= self._similarity.unrelated:
+            return Conclusion(evidence=features)
+        way = offered[best].relations, offered[best].directions
+        numbers = tuple(path.number for path in offered if (path.relations, path.directions) == way)
+        return self._sure(Conclusion(numbers, evidence=features), text, offered, "entities")
 
     def _sure(self, conclusion: Conclusion, question: str, paths: Sequence[PromptCandidate], kind: Kind) -> Conclusion:
         """The conclusion with its confidence, and what of the question was not read, where it has taken paths."""
@@ -260,6 +335,8 @@ class LocalModel:
             return conclusion
         taken = [path for path in paths if path.number in conclusion.paths]
         doubt = unread(question, paths, taken, counted=kind == "count")
+        if doubt and sum(len(path.tails) + path.more for path in taken) > 1 and RANKED.search(doubt):
+            return msgspec.structs.replace(conclusion, confidence=0.0, note=f"refused: {doubt}")
         confidence = min(self._calibration.confidence(conclusion.evidence), DOUBTED if doubt else 1.0)
         return msgspec.structs.replace(conclusion, confidence=confidence, unread=doubt)
 
@@ -373,9 +450,26 @@ def _score(judged: ChainJudgement) -> float:
     return judged.score
 
 
-def _chains(question: str, candidates: Sequence[PromptCandidate]) -> list[RelationChain]:
+def _values(meant: AskedPaths) -> tuple[Choice, ...]:
+    """Of a comparison the values of both topics; none where one of them has none."""
+    operation = meant.operation
+    if operation is None or not operation.pair:
+        return ()
+    of_topics = [[path for path in meant.candidates if path.topic in side] for side in operation.sides(meant.topics)]
+    values = [_holding(meant, paths) for paths in of_topics]
+    return tuple(Choice(path.number) for paths in values for path in paths) if all(values) else ()
+
+
+def _holding(meant: AskedPaths, paths: Sequence[PromptCandidate]) -> list[PromptCandidate]:
+    """The path of one step to what is compared, if there is one."""
+    names = meant.operation.measure.names if meant.operation else ()
+    place = holding(names, [path.relations[-1] if len(path.relations) == 1 else "" for path in paths])
+    return [] if place is None else [paths[place]]
+
+
+def _chains(meant: AskedPaths) -> list[RelationChain]:
     """The chains of the candidates, from their topics as the question names them."""
-    return list(map(chain_of, as_named(question, candidates)))
+    return list(map(chain_of, meant.candidates))
 
 
 def _of_kind(question: str, paths: Sequence[PromptCandidate]) -> tuple[dict[int, tuple[int, ...]], tuple[int, ...]]:

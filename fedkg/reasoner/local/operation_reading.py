@@ -5,13 +5,14 @@ an adjective measures is data (`degrees`). What cannot be read is left in the qu
 """
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from fedkg.reasoner.local.bounds import BoundReading, bounds
 from fedkg.reasoner.local.comparisons import compared
 from fedkg.reasoner.local.degrees import Measure, degrees
-from fedkg.reasoner.local.operator_words import ORDINALS, SUPERLATIVES, masked, named, numbered, quantity, tidy
+from fedkg.reasoner.local.operator_words import ORDINALS, SUPERLATIVES, masked, named, numbered, plainly, quantity, tidy
 
 __all__ = ["OperationReading", "read"]
 
@@ -83,6 +84,22 @@ class OperationReading(NamedTuple):
     form: Form = "which"
     pair: tuple[str, ...] = ()
 
+    def sides(self, topics: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        """Which of the topics each side of the operation starts from: of a comparison, or of what is taken away.
+
+        None where there are no sides, or one of them has no topic.
+        """
+        known = (self._compared(topics), self._without(topics))
+        return next((sides for sides in known if sides and all(sides)), ())
+
+    def _compared(self, topics: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        return tuple(tuple(topic for topic in topics if topic.casefold() == name.casefold()) for name in self.pair)
+
+    def _without(self, topics: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        minus = self.minus.casefold()
+        taken = tuple(topic for topic in topics if topic.casefold() in minus)
+        return (tuple(topic for topic in topics if topic not in taken), taken) if minus else ()
+
 
 @lru_cache(maxsize=1 << 10)
 def read(question: str, topics: tuple[str, ...]) -> OperationReading | None:
@@ -96,7 +113,8 @@ def read(question: str, topics: tuple[str, ...]) -> OperationReading | None:
     reading = _read(masked(question, names))
     if reading is None:
         return None
-    rest, group, minus = (named(text, names) for text in (reading.rest, reading.group, reading.minus))
+    rest, minus = (named(plainly(text), names) for text in (reading.rest, reading.minus))
+    group = named(reading.group, names)
     pair = tuple(named(topic, names) for topic in reading.pair)
     return reading._replace(rest=rest, group=group, minus=minus, pair=pair)
 

@@ -5,9 +5,13 @@ from collections.abc import Sequence
 
 from fedkg.reasoner.local.degrees import degrees
 
-__all__ = ["COMPARATIVES", "ORDINALS", "SUPERLATIVES", "masked", "named", "numbered", "quantity", "tidy"]
+__all__ = ["COMPARATIVES", "ORDINALS", "SUPERLATIVES", "masked", "named", "numbered", "plainly", "quantity", "tidy"]
 
 ORDER = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+STARRING = re.compile(r"\b(films?|movies?|series|shows?) with (?:the (?:actor|actress) )?(⟦\d⟧)", re.IGNORECASE)
+ASKED = re.compile(r"^what (?:is|are|was|were) the (?=[a-z]+ (?:[a-z]+ed|starring|with|that)\b)", re.IGNORECASE)
+INCLUDED = re.compile(r"^(which [a-z]+) (?:of|in) the (?:[a-z]+ )?class (⟦\d⟧)$", re.IGNORECASE)
+MADE = re.compile(r"^((?:which|what) [a-z]+) ((?:[a-z]+ed|written|made) by\b)", re.IGNORECASE)
 ORDINALS = "|".join((*ORDER, r"2nd", "3rd", r"[4-9]th", "10th"))
 """Which after the first one; "last but one" is not read."""
 
@@ -47,6 +51,12 @@ def quantity(noun: str) -> tuple[str, ...]:
     text = re.sub(r"\babove sea level\b", "", noun, flags=re.IGNORECASE).strip().lower()
     text = re.sub(r"^(?:by|in|in terms of) ", "", text)
     return degrees().quantities.get(text) or ((text,) if text else ())
+
+
+def plainly(text: str) -> str:
+    """What is left of a question, as people ask for paths: a film with somebody stars them, a class includes things."""
+    text = STARRING.sub(r"\1 starring \2", ASKED.sub("Which ", text))
+    return INCLUDED.sub(r"\1 does \2 include", MADE.sub(r"\1 were \2", text))
 
 
 def tidy(text: str) -> str:

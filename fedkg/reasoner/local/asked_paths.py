@@ -1,0 +1,65 @@
+"""The question that the paths of a question answer: without the words of what is computed over their ends."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from fedkg.core.choice import PromptCandidate
+from fedkg.core.question import Kind, guessed
+from fedkg.reasoner.local.mention import as_named
+from fedkg.reasoner.local.operation_reading import OperationReading, read
+
+__all__ = ["AskedPaths", "asked_paths", "kind_asked"]
+
+APART = re.compile(r"\bhow many [a-z]+\b.*\b(?:than|between)\b|\bdifference\b.*\bbetween\b", re.IGNORECASE)
+COUNTED = re.compile(r"^(?:\w{2,4} )?how many\b|\bthe (?:total )?number of\b", re.IGNORECASE)
+EITHER = re.compile(r"^(?:is|are|was|were)\b.*\bor\b.*\b\w+(?:er|est|first)\b", re.IGNORECASE)
+
+
+class AskedPaths(NamedTuple):
+    """The candidates with their topics as the question names them, and what is asked of their chains.
+
+    `parts` are the words that are about each topic, where these are not all of `text`; `operation` is what was read out
+    of the question, None where its paths answer it.
+    """
+
+    text: str
+    candidates: tuple[PromptCandidate, ...]
+    parts: Mapping[str, str]
+    operation: OperationReading | None = None
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The topics as the question names them, each once."""
+        return _topics(self.candidates)
+
+
+def asked_paths(question: str, candidates: Sequence[PromptCandidate]) -> AskedPaths:
+    """What is asked of the candidates; the question itself where no operator is read."""
+    shown = tuple(as_named(question, candidates))
+    operation = read(question, _topics(shown))
+    if operation is None:
+        return AskedPaths(question, shown, {})
+    if not operation.minus:
+        return AskedPaths(operation.rest, shown, {}, operation)
+    return AskedPaths(operation.rest, shown, _parts(operation, _topics(shown)), operation)
+
+
+def kind_asked(question: str) -> Kind:
+    """The kind of the question by its words: how many there are of something is counted, how many years are a value."""
+    if APART.search(question):
+        return "literal"
+    if COUNTED.search(question):
+        return "count"
+    kind = guessed(question)
+    return "entities" if kind == "yesno" and EITHER.search(question) else kind
+
+
+def _parts(operation: OperationReading, topics: Sequence[str]) -> dict[str, str]:
+    """The words about each topic: what is taken away is asked of the topics that it names."""
+    minus = operation.minus.casefold()
+    return {topic: operation.minus if topic.casefold() in minus else operation.rest for topic in topics}
+
+
+def _topics(candidates: Sequence[PromptCandidate]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(other.topic for each in candidates for other in (each, *each.also)))

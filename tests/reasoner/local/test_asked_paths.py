@@ -1,0 +1,40 @@
+"""What is asked of the chains, where an operator is read out of a question."""
+
+import pytest
+
+from fedkg.core.choice import PromptCandidate
+from fedkg.core.question import Kind
+from fedkg.reasoner.local.asked_paths import asked_paths, kind_asked
+
+
+def offers(*topics: str) -> list[PromptCandidate]:
+    """One path of each topic."""
+    return [PromptCandidate(number, "", ("job",), topic=topic) for number, topic in enumerate(topics, 1)]
+
+
+def test_a_question_without_an_operator_is_asked_as_it_is() -> None:
+    """Of all topics."""
+    meant = asked_paths("Who directed Jaws?", offers("Jaws"))
+    assert (meant.text, meant.parts, meant.operation) == ("Who directed Jaws?", {}, None)
+
+
+def test_what_is_taken_away_is_asked_of_its_own_topic() -> None:
+    """The rest of the others."""
+    meant = asked_paths("Which actors of Jaws are not in the cast of Duel?", offers("Jaws", "Duel"))
+    assert meant.parts == {"Jaws": "Which actors of Jaws", "Duel": "Which actors are in the cast of Duel"}
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("In how many films did she play?", "count"),
+        ("What is the number of his children?", "count"),
+        ("How many years older is Ann than Bob?", "literal"),
+        ("Is Ann or Bob older?", "entities"),
+        ("Is Ann older than Bob?", "yesno"),
+        ("Who is Ann?", "entities"),
+    ],
+)
+def test_the_kind_is_told_by_what_is_computed(question: str, kind: Kind) -> None:
+    """How many years lie between two dates is no count."""
+    assert kind_asked(question) == kind
