@@ -106,6 +106,9 @@ def _computed(result: SearchResult, bases: tuple[PartialPath, ...], operation: O
     needed = (*chosen, *(base.extend(Step(0, relation, ())) for base, relation in extended))
     whole = yield from ask(Completing(needed))
     sets = dict(zip(used, whole, strict=False))
+    if result.checks:  # what was checked leaves only some of the ends
+        kept = {tail for base in chosen for tail in base.tails}
+        sets = {number: led_to(path, kept) if path.steps else path for number, path in sets.items()}
     valued: dict[DirectedRelation, list[PartialPath]] = {}
     for (_, relation), path in zip(extended, whole[len(chosen) :], strict=True):
         valued.setdefault(relation, []).append(path)

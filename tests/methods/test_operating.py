@@ -9,8 +9,13 @@ import pytest
 
 from fedkg.core.answer import Answer, Status, decode_answer
 from fedkg.core.caveat import CaveatKind
+from fedkg.core.operation import Operation
+from fedkg.core.path import PartialPath, Step
+from fedkg.core.terms import DirectedRelation, Edge, Iri
 from fedkg.graph.endpoint import SparqlGraph
 from fedkg.llm.base import Message
+from fedkg.methods.base import Completing, Expanding, Expansion, Operating, SearchResult, Walk
+from fedkg.methods.operating import operated
 from tests.support.played_runs import answer_of, run_of
 
 STUDIO = """
@@ -212,3 +217,24 @@ async def test_an_edited_value_is_refused(studio: SparqlGraph) -> None:
     [value] = answer.answers
     edited = msgspec.structs.replace(answer, answers=(msgspec.structs.replace(value, value="31"),))
     assert (answer.unproven(), edited.unproven()) == ((), edited.answers)
+
+
+def test_ends_that_a_check_ruled_out_stay_out() -> None:
+    """A set that was narrowed by a condition is completed for its values, and not widened again."""
+    ann, films = Iri("http://x/ann"), [Iri(f"http://x/{number}") for number in range(2)]
+    directed = DirectedRelation(Iri("http://x/directed"), "out")
+    edges = tuple(Edge(ann, directed.relation, film, "out", "e") for film in films)
+    whole = PartialPath(ann, (Step(0, directed, edges),))
+    narrowed = PartialPath(ann, (Step(0, directed, edges[:1]),))
+
+    def walk() -> Walk:
+        yield from ()
+        return SearchResult((narrowed,), ((),), checks=(narrowed,))
+
+    operating = operated(walk())
+    assert isinstance(next(operating), Expanding)
+    assert isinstance(operating.send(Expansion((), complete=True)), Operating)
+    assert operating.send(Operation("count", ((1,),))) == Completing((narrowed,))
+    with pytest.raises(StopIteration) as end:
+        operating.send((whole,))
+    assert end.value.value.paths[0].tails == (films[0],)
