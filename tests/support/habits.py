@@ -81,7 +81,9 @@ def habit(names: Callable[[list[tuple[int, str]]], list[int]], *, agrees: bool =
     """
 
     def says(request: Request) -> str:
-        offers = re.findall(r"(?m)^(\d+)\. (.*)$", request.messages[:2][-1].content)
+        if not request.schema:
+            return request.messages[-1].content  # of free text it has none of its own
+        offers = re.findall(r"(?m)^(\d+)\. (.*)$", request.messages[1].content)
         numbers = names([(int(number), text) for number, text in offers])
         return json.dumps(PLAN if request.call == "plan" else _filled(request.schema, "", numbers, agrees, ends))
 
