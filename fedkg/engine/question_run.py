@@ -240,7 +240,7 @@ class QuestionRun:
     ) -> str:
         """The query that gives the answers; "" where none does, as for a judgement."""
         kind = self._prepared.plan.kind
-        if kind in JUDGED or not result.paths:
+        if (kind in JUDGED and operation is None) or not result.paths:
             return ""
         chosen = list(zip(result.paths, result.tails, strict=True))
         terms = {end.tail for end in proven.shown}

@@ -23,9 +23,8 @@ def operation_query(computation: Computation, writer: QueryWriter, about: Sequen
         return _compared(computation, writer, about)
     if computation.result == "count":
         return writer.whole(COUNT, _members(computation, writer), about)
-    body = _grouped(computation, writer) if computation.result == "group" else _members(computation, writer)
-    if computation.result == "extreme":
-        body += _extreme(computation, writer)
+    bodies = {"group": _grouped, "extreme": _extreme}
+    body = bodies.get(computation.result, _members)(computation, writer)
     return writer.whole(ANSWERS, body, about)
 
 
@@ -64,18 +63,25 @@ def _value(by: DirectedRelation | None, writer: QueryWriter, end: str) -> Value:
 
 
 def _extreme(computation: Computation, writer: QueryWriter) -> list[str]:
-    """That the answers have the value of that rank: so ties are kept."""
-    member, best = writer.variable(), writer.variable()
-    mine, others = _value(computation.by, writer, ANSWER), _value(computation.by, writer, member)
-    key = order_key(computation, others.variable)
-    order = f"{'DESC' if computation.most else 'ASC'}({best})"
+    """The ends whose value has that rank, ties too: of several values of an end the one that is furthest counts."""
+    mine, best, member = writer.variable(), writer.variable(), writer.variable()
+    furthest, order = ("MAX", "DESC") if computation.most else ("MIN", "ASC")
     offset = f" OFFSET {computation.rank - 1}" if computation.rank > 1 else ""
-    ranked = [*_members(computation, writer, member), *others.patterns]
-    return [
-        *mine.patterns,
-        *block(f"{{ SELECT DISTINCT ({key} AS {best}) WHERE", ranked, f" ORDER BY {order} LIMIT 1{offset} }}"),
-        f"FILTER({order_key(computation, mine.variable)} = {best})",
-    ]
+    lines: list[str] = []
+    for end, shown, head, ending in (
+        (ANSWER, mine, f"{{ SELECT {ANSWER} ", "}"),
+        (
+            member,
+            best,
+            f"{{ SELECT DISTINCT {best} WHERE {{ SELECT ",
+            f"}} ORDER BY {order}({best}) LIMIT 1{offset} }}",
+        ),
+    ):
+        value = _value(computation.by, writer, end)
+        patterns = [*_members(computation, writer, end), *value.patterns]
+        key = order_key(computation, value.variable)
+        lines += block(f"{head}({furthest}({key}) AS {shown}) WHERE", patterns, f" GROUP BY {end} {ending}")
+    return [*lines, f"FILTER({mine} = {best})"]
 
 
 def _grouped(computation: Computation, writer: QueryWriter) -> list[str]:

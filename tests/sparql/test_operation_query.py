@@ -20,6 +20,7 @@ GRAPH = f"""
 <http://x/one> <http://x/length> "90"^^<{INTEGER}> .
 <http://x/two> <http://x/length> "120"^^<{INTEGER}> .
 <http://x/six> <http://x/length> "120"^^<{INTEGER}> .
+<http://x/two> <http://x/length> "110"^^<{INTEGER}> .
 <http://x/one> <http://x/date> "1990-05-01"^^<{DATE}> .
 <http://x/two> <http://x/date> "1994-01-01"^^<{DATE}> .
 <http://x/one> <http://x/genre> <http://x/war> .
