@@ -1,9 +1,10 @@
 r"""What a small writer of paths does that `fedkg train paths` has made: GCR and its constraint, K, L and scores.
 
-The topics of a set are in two halves: on those of one half the writer was trained (`--held-out 0.5`), of the others the
-questions here are drawn. L is the depth of the set unless said otherwise, topics are the gold ones. `local` is beside
-the writer, and answers in the rows "with `local`"; in all others the ends of the paths are the answer, those of the
-likeliest path where K is 1. Figures of the untrained writer are those of its base.
+The topics of a set are in two halves: on those of one half the writer was trained (`--held-out 0.5`). The questions here
+are drawn from those about the others, of the test halves (`eval.quality.local`): on the tuning halves decoding was looked
+at. L is the depth of the set unless said otherwise, so that the depth is given; topics are the gold ones. `local` is
+beside the writer, and answers in the rows "with `local`"; in all others the ends of the paths are the answer, those of
+the likeliest path where K is 1. Every edge is verified. Figures of the untrained writer are those of its base.
 
     fedkg train paths metaqa-1hop metaqa-2hop metaqa-3hop pathquestion-2h pathquestion-3h --base smollm2 \\
         --format gcr --limit 500 --held-out 0.5 --passes 2 --minutes 45 --data DIR --out writer
@@ -12,16 +13,16 @@ likeliest path where K is 1. Figures of the untrained writer are those of its ba
 
 import argparse
 import asyncio
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from eval.quality.local import half_of
 from eval.support.report import Report, options, require
 from fedkg.bench.data import definitions
-from fedkg.bench.data.questions import BenchmarkQuestion
+from fedkg.bench.data.questions import BenchmarkQuestion, drawn
 from fedkg.bench.run import runner
 from fedkg.bench.run.executors import InProcess
 from fedkg.bench.run.record import QuestionRecord
@@ -35,8 +36,9 @@ __all__ = ["SETS", "VARIANTS", "held_out"]
 SETS = ("metaqa-1hop", "metaqa-2hop", "metaqa-3hop", "pathquestion-2h", "pathquestion-3h")
 HELD_OUT, SEED = 0.5, 0
 """As the writer was trained."""
+MAIN = "trie, K = 1"
 VARIANTS: Mapping[str, Mapping[str, Any]] = {
-    "trie, K = 1": {"top_paths": 1, "last_step": False},
+    MAIN: {"top_paths": 1, "last_step": False},
     "trie, K = 3": {"top_paths": 3, "last_step": False},
     "trie, K = 10": {"top_paths": 10, "last_step": False},
     "trie, K = 10, with `local`": {"top_paths": 10},
@@ -52,9 +54,9 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
 
 
 def held_out(question: BenchmarkQuestion) -> bool:
-    """Whether the writer was not trained on any question about its topic."""
+    """Whether the writer was not trained on any question about its topic, and its decoding not looked at with it."""
     topic = question.topic_entities[0].key if question.topic_entities else question.id
-    return drawn_out(topic, HELD_OUT, SEED)
+    return drawn_out(topic, HELD_OUT, SEED) and half_of(question.id) == "test"
 
 
 def main() -> None:
@@ -64,7 +66,8 @@ def main() -> None:
     parser.add_argument("--base", type=Path, help="the model before training")
     parser.add_argument("--sets", nargs="+", default=SETS)
     parser.add_argument("--variants", nargs="+", default=tuple(VARIANTS))
-    parser.add_argument("--limit", type=int, default=100)
+    parser.add_argument("--limit", type=int, default=100, help="questions of each set")
+    parser.add_argument("--fewer", type=int, default=30, help="the same in all rows but the first")
     parser.add_argument("--out", type=Path, default=Path("build/writer"), help="folder of the unfinished results")
     parser.add_argument("--embedder", default="bm25")
     parser.add_argument("--wrong", action="store_true")
@@ -89,15 +92,17 @@ async def _figures(name: str, variant: str, chosen: argparse.Namespace) -> dict[
     settings = Settings(
         method="gcr", model="local", path_model=f"hf:{folder}", embedder=chosen.embedder, search=search, cache=False
     )
-    job = runner.prepared(settings, definition, chosen.data, skip_bad=True, verify=False)
-    asked = [question for question in job.questions if held_out(question)][: chosen.limit]
-    began, cpu = time.monotonic(), time.process_time()
+    job = runner.prepared(settings, definition, chosen.data, skip_bad=True)
+    asked = drawn(
+        [question for question in job.questions if held_out(question)],
+        chosen.limit if variant == MAIN else chosen.fewer,
+        SEED,
+    )
     out = chosen.out / f"{name} {variant}.jsonl".replace("`", "").replace(" ", "-")
     records = await runner.run(msgspec.structs.replace(job, questions=tuple(asked)), InProcess(), out)
     if chosen.wrong:
         print(*map(_shown, [one for one in records if score(one).hits_at_1 < 1]), sep="\n")
-    seconds = {"seconds": time.monotonic() - began, "cpu seconds": time.process_time() - cpu}
-    return measured(records) | {key: round(value / max(1, len(records)), 2) for key, value in seconds.items()}
+    return measured(records)
 
 
 def measured(records: Sequence[QuestionRecord]) -> dict[str, Any]:
@@ -108,6 +113,8 @@ def measured(records: Sequence[QuestionRecord]) -> dict[str, Any]:
         "hits_at_1": mean(one.hits_at_1 for one in scores),
         "hit": mean(one.hit for one in scores),
         "f1": mean(one.f1 for one in scores),
+        "path_validity": mean(one.path_validity for one in scores if one.path_validity is not None),
+        "seconds": round(mean(record.usage.seconds for record in records) or 0.0, 2),
         "errors": sum(bool(record.error) for record in records),
         "measures": _means([record.measures for record in records]),
     }
