@@ -1,10 +1,10 @@
 r"""What a small writer of paths does that `fedkg train paths` has made: GCR and its constraint, K, L and scores.
 
-The topics of a set are in two halves: on those of one half the writer was trained (`--held-out 0.5`). The questions here
-are drawn from those about the others, of the test halves (`eval.quality.local`): on the tuning halves decoding was looked
-at. L is the depth of the set unless said otherwise, so that the depth is given; topics are the gold ones. `local` is
-beside the writer, and answers in the rows "with `local`"; in all others the ends of the paths are the answer, those of
-the likeliest path where K is 1. Every edge is verified. Figures of the untrained writer are those of its base.
+The topics of a set are in two halves: on those of one half the writer was trained (`--held-out 0.5`). The questions
+here are drawn from those about the others, of the test halves (`eval.quality.local`): decoding was made with the tuning
+halves. L is the depth of the set unless said otherwise, so that the depth is given; topics are the gold ones. `local`
+is beside the writer, and answers in the rows "with `local`"; in all others the ends of the paths are the answer, those
+of the likeliest path where K is 1. Every edge is verified. Figures of the untrained writer are those of its base.
 
     fedkg train paths metaqa-1hop metaqa-2hop metaqa-3hop pathquestion-2h pathquestion-3h --base smollm2 \\
         --format gcr --limit 500 --held-out 0.5 --passes 2 --minutes 45 --data DIR --out writer
@@ -93,11 +93,8 @@ async def _figures(name: str, variant: str, chosen: argparse.Namespace) -> dict[
         method="gcr", model="local", path_model=f"hf:{folder}", embedder=chosen.embedder, search=search, cache=False
     )
     job = runner.prepared(settings, definition, chosen.data, skip_bad=True)
-    asked = drawn(
-        [question for question in job.questions if held_out(question)],
-        chosen.limit if variant == MAIN else chosen.fewer,
-        SEED,
-    )
+    number = chosen.limit if variant == MAIN else chosen.fewer
+    asked = drawn([question for question in job.questions if held_out(question)], number, SEED)
     out = chosen.out / f"{name} {variant}.jsonl".replace("`", "").replace(" ", "-")
     records = await runner.run(msgspec.structs.replace(job, questions=tuple(asked)), InProcess(), out)
     if chosen.wrong:
