@@ -45,7 +45,8 @@ def _members(computation: Computation, writer: QueryWriter, end: str = ANSWER) -
 
 def _set(chains: Sequence[SetChain], writer: QueryWriter, end: str) -> list[str]:
     """The patterns of one set: the ends of its chains."""
-    return writer.union([writer.chain(_chain(chain), end) for chain in chains])
+    ways = (writer.chain(_chain(one), end) if one.relations else [writer.is_one(end, [one.topic])] for one in chains)
+    return writer.union(list(ways))
 
 
 class Value(NamedTuple):
@@ -106,22 +107,34 @@ def _grouped(computation: Computation, writer: QueryWriter) -> list[str]:
 
 def _compared(computation: Computation, writer: QueryWriter, about: Sequence[str]) -> str:
     """Which of two topics has more, whether the first one has, or by how much their values differ."""
-    values = [writer.variable() for _ in computation.sets]
-    sets = zip(computation.sets, values, strict=True)
-    body = [one for chains, value in sets for one in _set(chains, writer, value)]
-    left, right = (order_key(computation, value) for value in values)
+    ends = [_end(chains[0], writer) for chains in computation.sets]
+    values = [_value(computation.by, writer, end.variable) for end in ends]
+    body = [one for part in (*ends, *values) for one in part.patterns]
+    left, right = (order_key(computation, value.variable) for value in values)
     more = f"{left} {'>' if computation.most else '<'} {right}"
     if computation.form == "whether":
         return writer.whole("ASK", [*body, f"FILTER({more})"], about)
     if computation.form == "difference":
         return writer.whole(f"SELECT DISTINCT (ABS({left} - {right}) AS ?value) WHERE", body, about)
     less = f"{left} {'<' if computation.most else '>'} {right}"
-    topics = [writer.term(chains[0].topic) for chains in computation.sets]
+    # without a relation the ends are the values, and what they start from answers
+    answers = [
+        end.variable if computation.by else writer.term(chains[0].topic)
+        for end, chains in zip(ends, computation.sets, strict=True)
+    ]
     either = [
-        [*body, f"FILTER({test} || {left} = {right})", f"BIND({topic} AS {ANSWER})"]
-        for test, topic in zip((more, less), topics, strict=True)
+        [*body, f"FILTER({test} || {left} = {right})", f"BIND({answer} AS {ANSWER})"]
+        for test, answer in zip((more, less), answers, strict=True)
     ]
     return writer.whole(ANSWERS, writer.union(either), about)
+
+
+def _end(chain: SetChain, writer: QueryWriter) -> Value:
+    """The end of a set of one: the topic itself where no relation is walked."""
+    if not chain.relations:
+        return Value([], writer.term(chain.topic))
+    end = writer.variable()
+    return Value(writer.chain(_chain(chain), end), end)
 
 
 def _chain(chain: SetChain) -> QueryChain:

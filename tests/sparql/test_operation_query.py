@@ -42,6 +42,11 @@ def dated(name: str) -> tuple[SetChain, ...]:
     return (SetChain(n(name), (BORN,)),)
 
 
+def itself(name: str) -> tuple[SetChain, ...]:
+    """A film itself, as a set of one."""
+    return (SetChain(n(name), ()),)
+
+
 def returned(computation: Computation) -> set[str] | bool:
     """What an engine returns: the values of the only column, or the verdict."""
     store = pyoxigraph.Store()
@@ -70,6 +75,9 @@ def returned(computation: Computation) -> set[str] | bool:
         (Computation("ends", (films("ann"),), filters=(Condition("between", ("1990", "1993"), BORN),)), {"one"}),
         (Computation("compare", (dated("one"), dated("two")), deciding=DATED), {"two"}),
         (Computation("compare", (dated("one"), dated("two")), most=False, deciding=DATED), {"one"}),
+        (Computation("compare", (itself("one"), itself("two")), by=BORN, most=False, deciding=DATED), {"one"}),
+        (Computation("compare", (itself("one"), itself("six")), by=LENGTH), {"six"}),
+        (Computation("ends", (itself("one"), itself("two")), filters=(Condition("less", ("100",), LENGTH),)), {"one"}),
         (Computation("compare", (dated("one"), dated("two")), form="difference", deciding=DATED), {"4"}),
         (Computation("compare", (dated("one"), dated("two")), form="whether", most=False, deciding=DATED), True),
         (Computation("compare", (dated("one"), dated("two")), form="whether", deciding=DATED), False),
