@@ -20,9 +20,7 @@ __all__ = ["BUDGET_SPENT", "Shown", "answered", "exit_code", "outcome_code", "pr
 
 Shown = Literal["text", "json", "sparql"]
 """What of an answer is printed: its text, the document, or its query."""
-NO_QUERY = (
-    "No query gives this answer: a judgement, a memory, none at all, or a step that no query can say.\n"
-)
+NO_QUERY = "No query gives this answer: a judgement, a memory, none at all, or a step that no query can say.\n"
 BUDGET_SPENT = 4
 DOUBTFUL = 5
 CODES = {Status.ANSWERED: 0, Status.FAILED: 3}
