@@ -62,6 +62,9 @@ MaxQueryCostEstimationTime=400
 GRAPH = "http://fedkg.invalid/graph"
 LoadGraph = Callable[[Sequence[Path]], str]
 INDEX_TEXT = "DB.DBA.RDF_OBJ_FT_RULE_ADD(null, null, 'All'); DB.DBA.VT_INC_INDEX_DB_DBA_RDF_OBJ();"
+GRANT_SERVICES = (
+    'grant select on DB.DBA.SPARQL_SINV_2 to "SPARQL"; grant execute on DB.DBA.SPARQL_SINV_IMP to "SPARQL";'
+)
 
 
 @contextlib.contextmanager
@@ -93,14 +96,21 @@ def oxigraph(files: Sequence[Path], *, seconds: int = 60, port: int = 0) -> Iter
 
 @contextlib.contextmanager
 def virtuoso(
-    files: Sequence[Path], *, max_rows: int = 10_000, seconds: int = 60, full_text: bool = False
+    files: Sequence[Path],
+    *,
+    max_rows: int = 10_000,
+    seconds: int = 60,
+    full_text: bool = False,
+    services: bool = False,
 ) -> Iterator[str]:
     """The URL of a Virtuoso server over these files (.nt or .nt.gz), all in one graph.
 
     It cuts at `max_rows` rows and gives a query that many seconds. `full_text`: its labels can be searched by words.
+    `services`: it may ask other endpoints, as a SERVICE clause wants.
     """
+    then = f"{INDEX_TEXT if full_text else ''} {GRANT_SERVICES if services else ''}"
     with _virtuoso(max_rows, seconds) as (url, place, sql):
-        _load_virtuoso(sql, files, place, GRAPH, INDEX_TEXT if full_text else "")
+        _load_virtuoso(sql, files, place, GRAPH, then)
         yield url
 
 
