@@ -46,7 +46,9 @@ class QueryFacts(NamedTuple):
 def proving_query(chosen: Selection, checks: Sequence[PartialPath], facts: QueryFacts) -> str:
     """The query; "" where there is none."""
     paths = [path for path, _ in chosen if path.steps]
-    endpoints = [edge.endpoint for path in (*paths, *checks) for step in path.steps for edge in step.edges]
+    endpoints = [
+        leg.endpoint for path in (*paths, *checks) for step in path.steps for edge in step.edges for leg in edge.walk
+    ]
     home = endpoints[0] if endpoints else ""
     writer = QueryWriter(facts.names, home, facts.urls)
     about = [facts.question, f"to be asked at {home}" if home else ""]

@@ -96,3 +96,15 @@ def test_no_url_with_a_secret_enters_a_query(make_graph: Callable[..., SparqlGra
         assert endpoint_urls(graph) == {}
     graph.identity = "https://x.example/sparql"
     assert endpoint_urls(graph) == {graph.name: "https://x.example/sparql"}
+
+
+def test_a_walk_that_begins_with_a_link_is_asked_where_the_link_is() -> None:
+    """The document's first edge and the query agree on who is asked; the other endpoint is asked in a SERVICE."""
+    link = Edge(n("ann"), n("same"), n("anna"), "out", "links")
+    edges = (Edge(n("anna"), n("film"), n("one"), "out", "films", same=link),)
+    path = PartialPath(n("ann")).extend(Step(0, edges[0].walked, edges))
+    known = facts(n("one"))._replace(urls={"links": "http://links.example/", "films": "http://films.example/"})
+    query = proving_query([(path, ())], (), known)
+    assert "# to be asked at links" in query
+    assert "SERVICE <http://films.example/>" in query
+    assert "SERVICE <http://links.example/>" not in query
