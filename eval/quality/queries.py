@@ -13,7 +13,7 @@ import argparse
 import asyncio
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -66,6 +66,11 @@ CVT = "freebase-fb15k237-cvt.nt.gz"
 ASKED = 120
 ENGINES = ("embedded", "oxigraph", "virtuoso")
 PAIR = "natural-biomed-test"
+FIRST: dict[str, Callable[[Sequence[Path]], AbstractContextManager[str]]] = {
+    "Oxigraph": engines.oxigraph,
+    "Virtuoso": partial(engines.virtuoso, services=True),
+}
+"""Who is asked for the pair's queries, and asks the other."""
 
 
 class Asked(NamedTuple):
@@ -273,7 +278,7 @@ def compare_pair(report: Report, chosen: argparse.Namespace) -> None:
     """The pair on two servers each of which may be the first: Oxigraph and Virtuoso, then Comunica asks both."""
     diseases, drugs = [chosen.data / DISEASES], [chosen.data / DRUGS]
     with engines.oxigraph(drugs) as second:
-        for name, first in {"Oxigraph": engines.oxigraph, "Virtuoso": partial(engines.virtuoso, services=True)}.items():
+        for name, first in FIRST.items():
             with first(diseases) as url:
                 made = asyncio.run(crossing((url, second), chosen.data, chosen.limit))
                 result = Results(tuple(made), tuple(asyncio.run(checks(made, url, second))))
