@@ -217,7 +217,9 @@ class LocalModel:
         offered = list(zip(call.walked, names, strict=True))
         grouped = await self._grouping(meant, call.relations)
         by = None if grouped is None else call.walked[grouped]
-        return operation(meant, offered, by) or Operation()
+        computed = operation(meant, offered, by) or Operation()
+        listed = computed.result == "count" and call.plan.kind != "count"  # the caller asks for the ends themselves
+        return msgspec.structs.replace(computed, result="ends") if listed else computed
 
     async def _grouping(self, meant: AskedPaths, relations: Sequence[PromptCandidate]) -> int | None:
         """The place of the relation that the words for a group say best; None where they say none."""
