@@ -34,6 +34,8 @@ from fedkg.training.writer_card import CARD
 __all__ = ["SETS", "VARIANTS", "held_out"]
 
 SETS = ("metaqa-1hop", "metaqa-2hop", "metaqa-3hop", "pathquestion-2h", "pathquestion-3h")
+FEWEST = 20
+"""A row has no figure of a set that was asked less."""
 HELD_OUT, SEED = 0.5, 0
 """As the writer was trained."""
 MAIN = "trie, K = 1"
@@ -69,6 +71,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=100, help="questions of each set")
     parser.add_argument("--fewer", type=int, default=30, help="the same in all rows but the first")
     parser.add_argument("--out", type=Path, default=Path("build/writer"), help="folder of the unfinished results")
+    parser.add_argument("--kept", action="store_true", help="report what is in --out, and ask nothing")
     parser.add_argument("--embedder", default="bm25")
     parser.add_argument("--wrong", action="store_true")
     chosen = parser.parse_args()
@@ -78,7 +81,10 @@ def main() -> None:
     if (card := chosen.writer / CARD).is_file():
         report.add("writer", msgspec.json.decode(card.read_bytes()))
     for variant in chosen.variants:
-        report.add(variant, {name: asyncio.run(_figures(name, variant, chosen)) for name in chosen.sets})
+        sets = [name for name in chosen.sets if not chosen.kept or _out(name, variant, chosen).is_file()]
+        figures = {name: asyncio.run(_figures(name, variant, chosen)) for name in sets}
+        if known := {name: each for name, each in figures.items() if each["questions"] >= FEWEST}:
+            report.add(variant, known)
     report.attach("md", table(report.figures))
     report.close()
 
@@ -95,11 +101,19 @@ async def _figures(name: str, variant: str, chosen: argparse.Namespace) -> dict[
     job = runner.prepared(settings, definition, chosen.data, skip_bad=True)
     number = chosen.limit if variant == MAIN else chosen.fewer
     asked = drawn([question for question in job.questions if held_out(question)], number, SEED)
-    out = chosen.out / f"{name} {variant}.jsonl".replace("`", "").replace(" ", "-")
+    out = _out(name, variant, chosen)
+    if chosen.kept:
+        done = {msgspec.json.decode(line).get("id") for line in out.read_bytes().splitlines()}
+        asked = [question for question in asked if question.id in done]
     records = await runner.run(msgspec.structs.replace(job, questions=tuple(asked)), InProcess(), out)
     if chosen.wrong:
         print(*map(_shown, [one for one in records if score(one).hits_at_1 < 1]), sep="\n")
     return measured(records)
+
+
+def _out(name: str, variant: str, chosen: argparse.Namespace) -> Path:
+    folder: Path = chosen.out
+    return folder / f"{name} {variant}.jsonl".replace("`", "").replace(" ", "-")
 
 
 def measured(records: Sequence[QuestionRecord]) -> dict[str, Any]:
@@ -131,16 +145,23 @@ def _shown(record: QuestionRecord) -> str:
 
 
 def table(figures: Mapping[str, Any]) -> str:
-    """Hits@1 by variant and set, as Markdown."""
+    """Hits@1 by variant and set, as Markdown, and which paths exist."""
     rows = {name: by_set for name, by_set in figures.items() if name in VARIANTS}
     sets = list(dict.fromkeys(name for by_set in rows.values() for name in by_set))
     lines = ["| GCR with the trained writer | " + " | ".join(sets) + " |", "|---|" + "---|" * len(sets)]
-    for variant, by_set in rows.items():
-        cells = [
-            f"{by_set[name]['hits_at_1']:.3f} ({by_set[name]['questions']})" if name in by_set else "" for name in sets
-        ]
-        lines.append(f"| {variant} | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+    cells = {row: " | ".join(_cell(by_set.get(name)) for name in sets) for row, by_set in rows.items()}
+    lines += [f"| {row} | {line} |" for row, line in cells.items()]
+    held = [each["path_validity"] for row, by_set in rows.items() if "trie" in row for each in by_set.values()]
+    lines += ["", f"Edges of shown paths that the graph has, with the trie: at least {min(held, default=0):.3f}."]
+    free = [each["measures"] for row, by_set in rows.items() if row.startswith("without") for each in by_set.values()]
+    existing = mean(each["paths in the graph"] / each["paths written"] for each in free)
+    return "\n".join(
+        [*lines, "", f"Paths that exist, of those written without the constraint: {existing or 0:.3f}.", ""]
+    )
+
+
+def _cell(figures: Mapping[str, Any] | None) -> str:
+    return f"{figures['hits_at_1']:.3f} ({figures['questions']})" if figures else ""
 
 
 if __name__ == "__main__":
