@@ -129,7 +129,7 @@ def test_a_session_takes_the_objects(environment: Environment) -> None:
 
 UNKNOWN = {
     "--method nosuch": "known: fidelis, .*, first-hop",
-    "--retriever nosuch": "known: path-rag, vanilla, kaping, tog, fewest-first",
+    "--retriever nosuch": "known: path-rag, vanilla, kaping, tog, global, fewest-first",
     "--model nosuch:model": "hf:FOLDER, example:MODEL",
     "--model example:second": "the vendor example has no model 'second'",
     "--embedder nosuch": "st:NAME_OR_FOLDER, letters",

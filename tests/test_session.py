@@ -188,6 +188,8 @@ async def test_events_end_with_the_answer() -> None:
         "measures",
         "confidence",
         "closest",
+        "operation",
+        "query",
         "caveats",
     } == set(document)
 

@@ -39,8 +39,9 @@ def state():
 before = state()
 import fedkg
 for module in pkgutil.walk_packages(fedkg.__path__, "fedkg."):
-    # the loss is a class of PyTorch's: what trains imports it late; frameworks are imported by those who use them
-    late = {"fedkg.__main__", "fedkg.training.scorer_loss", "fedkg.adapters.langchain", "fedkg.adapters.llamaindex"}
+    # a loss is a class of PyTorch's: what trains imports it late; frameworks are imported by those who use them
+    late = {"fedkg.__main__", "fedkg.training.scorer_loss", "fedkg.training.writer_loss"}
+    late |= {"fedkg.adapters.langchain", "fedkg.adapters.llamaindex"}
     if module.name not in late:
         optional(module.name)
 after = state()

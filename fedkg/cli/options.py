@@ -189,7 +189,11 @@ model = all_of(
         help="paper: calls, candidates, prompts and temperature as in FiDeLiS' paper (docs/methods.md lists them).",
     ),
     option(
-        "Model", "--temperature", type=float, metavar="X", help="Of the model's replies; 0, the surest, by default."
+        "Model",
+        "--temperature",
+        type=click.FloatRange(0, 2),
+        metavar="X",
+        help="Of the model's replies; 0, the surest, by default.",
     ),
     option(
         "Model",

@@ -23,6 +23,7 @@ __all__ = ["train"]
 
 MADE = 2_000
 """Questions that are made where no set is named."""
+MOST_MINUTES = 100_000
 
 
 @click.group()
@@ -191,7 +192,7 @@ def scorer(  # noqa: PLR0917  # click gives all of them by name
 @options.option(
     "Training",
     "--minutes",
-    type=click.FloatRange(0, min_open=True),
+    type=click.FloatRange(0, MOST_MINUTES, min_open=True),
     metavar="M",
     help="End the training after so many, whatever is left; the learning rate falls with the time, too.",
 )

@@ -96,6 +96,10 @@ class TownPlayer:
         paths = re.findall(r"(?m)^(\d+)\. ", shown)
         return {"verdicts": [{"path": int(path), **self.judged("deductive")} for path in paths]}
 
+    def operate(self, _shown: str) -> dict[str, Any]:
+        """Nothing is computed: the paths answer."""
+        return {"sets": []}
+
     def answer(self, _shown: str) -> dict[str, Any]:
         """The reply of the question."""
         return self.asked.reply
