@@ -20,7 +20,7 @@ from fedkg.sparql.answer_query import Check, answer_query
 from fedkg.sparql.operation_query import operation_query
 from fedkg.sparql.query_writer import QueryChain, QueryStep, QueryWriter, Way
 
-__all__ = ["QueryFacts", "endpoint_urls", "proving_query"]
+__all__ = ["QueryFacts", "endpoint_urls", "endpoints", "proving_query"]
 
 MOST_PICKED = 200
 """Answers that a query names; more make no query that a person reads, or an endpoint takes."""
@@ -60,10 +60,15 @@ def proving_query(chosen: Selection, checks: Sequence[PartialPath], facts: Query
         return ""
 
 
+def endpoints(graph: Graph) -> list[SparqlGraph]:
+    """The endpoints of a graph: itself, or its members."""
+    members = graph.members if isinstance(graph, FederatedGraph) else [graph]
+    return [member for member in members if isinstance(member, SparqlGraph)]
+
+
 def endpoint_urls(graph: Graph) -> dict[str, str]:
     """The URLs of the endpoints that a query may name, by their names; none that may hold a password or a key."""
-    members = graph.members if isinstance(graph, FederatedGraph) else [graph]
-    sources = [(member.name, member.identity) for member in members if isinstance(member, SparqlGraph)]
+    sources = ((member.name, member.identity) for member in endpoints(graph))
     return {name: url for name, url in sources if url.startswith(("http://", "https://")) and not set("@?") & set(url)}
 
 

@@ -12,11 +12,9 @@ import msgspec
 
 from fedkg.core.answer import Answer
 from fedkg.core.terms import Literal, Term
-from fedkg.engine.answer_query import endpoint_urls
+from fedkg.engine.answer_query import endpoint_urls, endpoints
 from fedkg.errors import EndpointError, OfflineError
 from fedkg.graph.base import Graph
-from fedkg.graph.endpoint import SparqlGraph
-from fedkg.graph.federated import FederatedGraph
 
 __all__ = ["Outcome", "QueryCheck", "check_query", "compared"]
 
@@ -45,9 +43,8 @@ async def check_query(graph: Graph, answer: Answer) -> QueryCheck | None:
     """What the answer's query returns; None where the document has none."""
     if not answer.query:
         return None
-    members = graph.members if isinstance(graph, FederatedGraph) else [graph]
     home = next((edge.endpoint for path in answer.paths for edge in path.edges), "")
-    sources = [member for member in members if isinstance(member, SparqlGraph)]
+    sources = endpoints(graph)
     member = next((one for one in sources if one.name == home), sources[0] if len(sources) == 1 else None)
     if member is None or not _ours(answer.query, endpoint_urls(graph).values()):
         return QueryCheck("not run", why=NOT_OURS if member else f"no endpoint is called {home}")
