@@ -122,7 +122,7 @@ def _card(data: Sequence[QuestionData], schedule: Schedule, run: TrainingRun, ou
         untrained=schedule.untrained,
         steps=run.steps,
         loss=round(run.loss, 3),
-        seconds=round(run.seconds, 1),
+        seconds=round(run.seconds, 3),
         cores=os.cpu_count() or 1,
         made_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )

@@ -80,7 +80,7 @@ def _card(data: Sequence[WriterData], schedule: WriterSchedule, run: TrainingRun
         rate=schedule.rate,
         steps=run.steps,
         loss=round(run.loss, 3),
-        seconds=round(run.seconds, 1),
+        seconds=round(run.seconds, 3),
         cores=os.cpu_count() or 1,
         made_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
