@@ -1,21 +1,23 @@
-r"""What a small writer of paths does that `fedkg train paths` has made: GCR and its constraint, K, L and scores.
+r"""What small writers of paths and plans do that `fedkg train paths` has made: GCR's constraint, K, L; EPERM's plans.
 
 The topics of a set are in two halves: on those of one half the writer was trained (`--held-out 0.5`). The questions
 here are drawn from those about the others, of the test halves (`eval.quality.local`): decoding was made with the tuning
 halves. L is the depth of the set unless said otherwise, so that the depth is given; topics are the gold ones. `local`
-is beside the writer, and answers in the rows "with `local`"; in all others the ends of the paths are the answer, those
-of the likeliest path where K is 1. Every edge is verified. Figures of the untrained writer are those of its base.
+is beside the writer, and answers in the rows "with `local`" and in those of EPERM; in all others the ends of the paths
+are the answer, those of the likeliest path where K is 1. Every edge is verified. Figures of the untrained writer are
+those of its base.
 
     fedkg train paths metaqa-1hop metaqa-2hop metaqa-3hop pathquestion-2h pathquestion-3h --base smollm2 \\
         --format gcr --limit 500 --held-out 0.5 --passes 2 --minutes 45 --data DIR --out writer
-    python -m eval.quality.writer --writer writer --base smollm2 --write
+    fedkg train paths …the same… --format eperm --limit 400 --minutes 25 --out planner
+    python -m eval.quality.writer --writer writer --planner planner --base smollm2 --write
 """
 
 import argparse
 import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -38,20 +40,37 @@ FEWEST = 20
 """A row has no figure of a set that was asked less."""
 HELD_OUT, SEED = 0.5, 0
 """As the writer was trained."""
+
+
+class Variant(NamedTuple):
+    """One way to answer: with which model's paths or plans, and with which settings of the search.
+
+    `writer` is the option that names the model's folder; without one `local` plans by itself.
+    """
+
+    search: Mapping[str, Any]
+    writer: str = "writer"
+    method: str = "gcr"
+
+
 MAIN = "trie, K = 1"
-VARIANTS: Mapping[str, Mapping[str, Any]] = {
-    MAIN: {"top_paths": 1, "last_step": False},
-    "trie, K = 3": {"top_paths": 3, "last_step": False},
-    "trie, K = 10": {"top_paths": 10, "last_step": False},
-    "trie, K = 10, with `local`": {"top_paths": 10},
-    "trie, K = 1, L = 1": {"top_paths": 1, "last_step": False, "hops": 1},
-    "trie, K = 1, L = 2": {"top_paths": 1, "last_step": False, "hops": 2},
-    "trie, K = 1, L = 3": {"top_paths": 1, "last_step": False, "hops": 3},
-    "trie, published score, K = 1": {"top_paths": 1, "last_step": False, "path_score": "vocabulary"},
-    "trie, published score, K = 10": {"top_paths": 10, "last_step": False, "path_score": "vocabulary"},
-    "without constraint, K = 1": {"top_paths": 1, "last_step": False, "decoding": "free"},
-    "without constraint, K = 10": {"top_paths": 10, "last_step": False, "decoding": "free"},
-    "untrained, trie, K = 1": {"top_paths": 1, "last_step": False},
+ALONE = {"top_paths": 1, "last_step": False}
+VARIANTS: Mapping[str, Variant] = {
+    MAIN: Variant(ALONE),
+    "trie, K = 3": Variant({"top_paths": 3, "last_step": False}),
+    "trie, K = 10": Variant({"top_paths": 10, "last_step": False}),
+    "trie, K = 10, with `local`": Variant({"top_paths": 10}),
+    "trie, K = 1, L = 1": Variant(ALONE | {"hops": 1}),
+    "trie, K = 1, L = 2": Variant(ALONE | {"hops": 2}),
+    "trie, K = 1, L = 3": Variant(ALONE | {"hops": 3}),
+    "trie, published score, K = 1": Variant(ALONE | {"path_score": "vocabulary"}),
+    "trie, published score, K = 10": Variant({"top_paths": 10, "last_step": False, "path_score": "vocabulary"}),
+    "without constraint, K = 1": Variant(ALONE | {"decoding": "free"}),
+    "without constraint, K = 10": Variant({"top_paths": 10, "last_step": False, "decoding": "free"}),
+    "untrained, trie, K = 1": Variant(ALONE, "base"),
+    "EPERM, trained plans": Variant({}, "planner", "eperm"),
+    "EPERM, untrained plans": Variant({}, "base", "eperm"),
+    "EPERM, plans by `local`": Variant({}, "", "eperm"),
 }
 
 
@@ -66,6 +85,7 @@ def main() -> None:
     parser = options(__doc__ or "")
     parser.add_argument("--writer", type=Path, required=True)
     parser.add_argument("--base", type=Path, help="the model before training")
+    parser.add_argument("--planner", type=Path, help="a writer of plans (`--format eperm`)")
     parser.add_argument("--sets", nargs="+", default=SETS)
     parser.add_argument("--variants", nargs="+", default=tuple(VARIANTS))
     parser.add_argument("--limit", type=int, default=100, help="questions of each set")
@@ -78,8 +98,9 @@ def main() -> None:
     chosen.out.mkdir(parents=True, exist_ok=True)
     require(chosen.data)
     report = Report("writer", write=chosen.write)
-    if (card := chosen.writer / CARD).is_file():
-        report.add("writer", msgspec.json.decode(card.read_bytes()))
+    for name, folder in (("writer", chosen.writer), ("planner", chosen.planner)):
+        if folder and (card := folder / CARD).is_file():
+            report.add(name, msgspec.json.decode(card.read_bytes()))
     for variant in chosen.variants:
         sets = [name for name in chosen.sets if not chosen.kept or _out(name, variant, chosen).is_file()]
         figures = {name: asyncio.run(_figures(name, variant, chosen)) for name in sets}
@@ -91,12 +112,18 @@ def main() -> None:
 
 async def _figures(name: str, variant: str, chosen: argparse.Namespace) -> dict[str, Any]:
     definition = definitions.find(name)
-    folder = chosen.base if variant.startswith("untrained") else chosen.writer
-    search = SearchSettings(**{"depth": definition.depth, "hops": definition.depth, **VARIANTS[variant]})
+    way = VARIANTS[variant]
+    folder: Path | None = getattr(chosen, way.writer) if way.writer else None
+    search = SearchSettings(**{"depth": definition.depth, "hops": definition.depth, **way.search})
     if search.hops and search.hops > definition.depth:
         definition = msgspec.structs.replace(definition, depth=search.hops)
     settings = Settings(
-        method="gcr", model="local", path_model=f"hf:{folder}", embedder=chosen.embedder, search=search, cache=False
+        method=way.method,
+        model="local",
+        path_model=f"hf:{folder}" if folder else "",
+        embedder=chosen.embedder,
+        search=search,
+        cache=False,
     )
     job = runner.prepared(settings, definition, chosen.data, skip_bad=True)
     number = chosen.limit if variant == MAIN else chosen.fewer
@@ -148,7 +175,7 @@ def table(figures: Mapping[str, Any]) -> str:
     """Hits@1 by variant and set, as Markdown, and which paths exist."""
     rows = {name: by_set for name, by_set in figures.items() if name in VARIANTS}
     sets = list(dict.fromkeys(name for by_set in rows.values() for name in by_set))
-    lines = ["| GCR with the trained writer | " + " | ".join(sets) + " |", "|---|" + "---|" * len(sets)]
+    lines = ["| With trained writers | " + " | ".join(sets) + " |", "|---|" + "---|" * len(sets)]
     cells = {row: " | ".join(_cell(by_set.get(name)) for name in sets) for row, by_set in rows.items()}
     lines += [f"| {row} | {line} |" for row, line in cells.items()]
     held = [each["path_validity"] for row, by_set in rows.items() if "trie" in row for each in by_set.values()]
