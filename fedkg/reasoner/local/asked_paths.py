@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 from fedkg.core.choice import PromptCandidate
 from fedkg.core.question import Kind, guessed
+from fedkg.reasoner.local.chains import RelationChain, chain_of
 from fedkg.reasoner.local.mention import as_named
 from fedkg.reasoner.local.operation_reading import OperationReading, read
+from fedkg.reasoner.local.value_relations import holding
 
 __all__ = ["AskedPaths", "asked_paths", "kind_asked"]
 
@@ -32,6 +34,26 @@ class AskedPaths(NamedTuple):
     def topics(self) -> tuple[str, ...]:
         """The topics as the question names them, each once."""
         return _topics(self.candidates)
+
+    @property
+    def chains(self) -> list[RelationChain]:
+        """The chains of the candidates, from their topics as the question names them."""
+        return list(map(chain_of, self.candidates))
+
+    @property
+    def compared_values(self) -> tuple[PromptCandidate, ...]:
+        """Of a comparison the paths to the values of both topics; none where one of them has none."""
+        if self.operation is None or not self.operation.pair:
+            return ()
+        sides = self.operation.sides(self.topics)
+        values = [self.measured([path for path in self.candidates if path.topic in side]) for side in sides]
+        return tuple(path for paths in values for path in paths) if all(values) else ()
+
+    def measured(self, paths: Sequence[PromptCandidate]) -> list[PromptCandidate]:
+        """The one of these paths that leads in one step to what the operation compares, if there is one."""
+        names = self.operation.measure.names if self.operation else ()
+        place = holding(names, [path.relations[-1] if len(path.relations) == 1 else "" for path in paths])
+        return [] if place is None else [paths[place]]
 
 
 def asked_paths(question: str, candidates: Sequence[PromptCandidate]) -> AskedPaths:

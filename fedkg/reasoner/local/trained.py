@@ -14,10 +14,11 @@ from fedkg.embed.base import Similarity
 from fedkg.reasoner.local.chain_texts import chain_text, masked, steps
 from fedkg.reasoner.local.chains import RelationChain
 from fedkg.reasoner.local.confidence import Calibration
+from fedkg.reasoner.local.judge import ChainJudge
 from fedkg.reasoner.local.model import LocalModel
 from fedkg.reasoner.local.reading import ChainJudgement
 
-__all__ = ["WHOLE", "TrainedLocalModel"]
+__all__ = ["WHOLE", "TrainedChainJudge", "TrainedLocalModel"]
 
 WHOLE = 0.8
 """How much a difference of whole likeness counts beside one of spans (tuned)."""
@@ -34,11 +35,18 @@ class TrainedLocalModel(LocalModel):
         *,
         calibration: Calibration | None = None,
     ) -> None:
-        super().__init__(similarity, calibration)
+        super().__init__(similarity, calibration, TrainedChainJudge(similarity, scorer, whole))
+
+
+class TrainedChainJudge(ChainJudge):
+    """Judges chains by spans and a trained scorer; `whole` is the weight of its likeness of whole texts."""
+
+    def __init__(self, similarity: Similarity, scorer: Similarity, whole: float = WHOLE) -> None:
+        super().__init__(similarity)
         self._scorer = scorer
         self._whole = whole
 
-    async def _judged(
+    async def judged(
         self,
         question: str,
         chains: Sequence[RelationChain],
@@ -50,7 +58,7 @@ class TrainedLocalModel(LocalModel):
 
         By its spans alone where several topics are named: the scorer is trained on questions about one.
         """
-        spans = await super()._judged(question, chains, partly=partly, parts=parts)
+        spans = await super().judged(question, chains, partly=partly, parts=parts)
         if len({chain.topic for chain in chains}) > 1:
             return spans
         whole, begun = await self._likenesses(question, chains)
@@ -62,9 +70,9 @@ class TrainedLocalModel(LocalModel):
             for one, alike, on in zip(spans, whole, begun, strict=True)
         ]
 
-    async def _fits(self, question: str, chains: Sequence[RelationChain], *, partly: bool = False) -> list[float]:
+    async def fits(self, question: str, chains: Sequence[RelationChain], *, partly: bool = False) -> list[float]:
         """How well the spans say each chain, which takes no scorer."""
-        return [one.fit for one in await super()._judged(question, chains, partly=partly)]
+        return [one.fit for one in await super().judged(question, chains, partly=partly)]
 
     def _less(self, score: float, missing: float) -> float:
         return score - self._whole * missing

@@ -24,7 +24,8 @@ from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
 from fedkg.reasoner.calls.relation_paths import RelationPathsCall
 from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
 from fedkg.reasoner.local.confidence import Calibration
-from fedkg.reasoner.local.model import LEAST, PLANNED, LocalModel
+from fedkg.reasoner.local.judge import LEAST
+from fedkg.reasoner.local.model import PLANNED, LocalModel
 
 QUESTION = "where was the wife of Peter Jackson born?"
 
