@@ -27,7 +27,7 @@ from fedkg.config.settings import Settings
 from fedkg.errors import FedkgError
 from fedkg.testing import GoldChat
 
-QUESTIONS = 5
+QUESTIONS = 50
 NOTE = (
     f"The model {GoldChat.name} is scripted, and takes the gold step whenever it is offered: its figures are upper "
     "bounds."
@@ -46,8 +46,8 @@ def main() -> None:
         present(chosen.data, benchmarks)
         groups = in_processes(partial(ran, grids=grids, chosen=chosen), benchmarks, chosen.processes)
         for name, grid in grids.items():
-            missing = (f"{row}." for row in grid.missing)
-            place = ReportPlace(f"ablations/{name}", grid.title, chosen.out / name, (NOTE, *missing))
+            notes = filter(None, (NOTE, grid.note, *(f"{row}." for row in grid.missing)))
+            place = ReportPlace(f"ablations/{name}", grid.title, chosen.out / name, tuple(notes))
             report(place, [runs[name] for runs in groups if name in runs], write=chosen.write)
 
 

@@ -64,7 +64,7 @@ def report(
         raise DatasetError("there is nothing to report", hint="name the result files of `fedkg eval run`")
     runs, figures = Variants(results, seed), _figures()
     sections = [section for section in _sections(runs, figures) if section.tables]
-    above = (ABOUT, *notes) if figures else (ABOUT, PLOTLESS, *notes)
+    above = (ABOUT, *(() if figures else (PLOTLESS,)), *notes, *tables.unmoved(runs))
     return BenchmarkReport(title, above, tuple(sections), tuple(runs.runs))
 
 

@@ -31,6 +31,7 @@ __all__ = [
     "main",
     "of_setting",
     "provenance",
+    "unmoved",
     "written",
 ]
 
@@ -69,7 +70,7 @@ NONE = "–"
 VARIANT = ("Method", "Model", "Settings")
 BRIEF = ("coverage", "calls", "tokens", "requests", "seconds")
 """What a setting may change apart from how right the answers are."""
-SAME = "No value changed any answer."
+SAME = "No value changed any answer"
 BRIDGED = (
     " Faithful by edges alone; with common knowledge also the verdicts for which the model wrote down what connects "
     "their paths."
@@ -115,9 +116,19 @@ def of_setting(runs: Variants, setting: str) -> Table:
     groups = runs.groups(setting)
     measures = _present([run for group in groups for run in group], ("hits_at_1", "f1", *BRIEF))
     rows = [_row(run, setting, measures) for group in groups for run in group]
-    note = SAME if groups and all(_all_same(group) for group in groups) else ""
     columns = ("Benchmark", "Method", "Model", setting, *(NAMES[measure] for measure in measures), "Otherwise")
-    return _trimmed(Table(f"By {setting}", columns, tuple(rows), note))
+    return _trimmed(Table(f"By {setting}", columns, tuple(rows), _unmoved_by(groups)))
+
+
+def unmoved(runs: Variants) -> list[str]:
+    """A sentence for each benchmark on which all runs gave the same answers: nothing is told apart there."""
+    asked = [(name, runs.of(name)) for name in runs.benchmarks]
+    return [
+        f"On {name} all {len(group)} runs gave the same answers to {group[0].summary.overall.questions:,} questions: "
+        "nothing that differs between them moves an answer there."
+        for name, group in asked
+        if len(group) > 1 and _all_same(group)
+    ]
 
 
 def coverage(runs: Variants) -> Table:
@@ -293,9 +304,21 @@ def _row(run: VariantRun, setting: str, measures: Sequence[str]) -> tuple[str, .
 
 
 def _all_same(group: Sequence[VariantRun]) -> bool:
-    """Whether all runs of a group gave the same answers."""
-    given = [{record.id: record.answers for record in run.records} for run in group]
+    """Whether all runs of a group gave the same answers in the same order, whatever their scores."""
+    given = [{record.id: [answer.key for answer in record.answers] for record in run.records} for run in group]
     return all(answers == given[0] for answers in given)
+
+
+def _unmoved_by(groups: Sequence[Sequence[VariantRun]]) -> str:
+    """On which benchmarks the values that a setting takes give the same answers; "" where that is on none."""
+    same: dict[str, bool] = {}
+    for group in groups:
+        name = group[0].header.benchmark
+        same[name] = same.get(name, True) and _all_same(group)
+    unmoved_names = [name for name, stays in same.items() if stays]
+    if not unmoved_names:
+        return ""
+    return f"{SAME}." if len(unmoved_names) == len(same) else f"{SAME} on {', '.join(unmoved_names)}."
 
 
 def _trimmed(table: Table) -> Table:

@@ -1,9 +1,10 @@
 """Ablations: one benchmark asked again and again, each time with some settings changed.
 
-A definition is data, a TOML file: `title`, `benchmarks`, `limit`, `combine`, a table `base` of settings for all runs,
-and for each `[[axis]]` a setting's `name` (dotted, as `search.beam`) and its `values`. With `combine = "each"` one
-setting at a time is changed against the base, with `"product"` all combinations are run. Each run has a result file of
-its own, so that an interrupted ablation goes on where it was.
+A definition is data, a TOML file: `title`, `note` (what a reader of its report has to know), `benchmarks`, `limit`,
+`combine`, a table `base` of settings for all runs, and for each `[[axis]]` a setting's `name` (dotted, as
+`search.beam`) and its `values`. With `combine = "each"` one setting at a time is changed against the base, with
+`"product"` all combinations are run. Each run has a result file of its own, so that an interrupted ablation goes on
+where it was.
 
 An axis may name rows that are `wanted` and need something of the caller's, a folder or a key: they are run where a
 value with that word is given (`extended`), else `missing` says what to give.
@@ -40,7 +41,7 @@ __all__ = ["Axis", "Grid", "GridCell", "cells", "find", "names", "run"]
 Values = dict[str, Any]
 LONGEST = 120
 """Characters of a change in a file's name."""
-HINT = "keys: title, benchmarks, limit, combine, [base], and [[axis]] with name, values, wanted (docs/benchmarks.md)"
+HINT = "keys: title, note, benchmarks, limit, combine, [base], and [[axis]] with name, values, wanted (docs/benchmarks.md)"
 UNSAFE = re.compile(r"[^\w.=,+-]")
 
 
@@ -64,6 +65,7 @@ class Grid(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     combine: Literal["each", "product"] = "each"
     limit: Count | None = None
     base: Values = {}
+    note: str = ""
 
     @property
     def changes(self) -> list[Values]:

@@ -86,7 +86,7 @@ def ablate(  # noqa: PLR0917  # click gives all of them by name
 
     with interruptible(settings), bar(grid.title, sum(len(cell.job.questions) for cell in cells)) as shown:
         runs = asyncio.run(ablation.run(cells, InProcess(concurrency), _progress(cells, shown), refuse))
-    write_report(bench.report(runs, grid.title, seed, refused), out / "report.html")
+    write_report(bench.report(runs, grid.title, seed, [*filter(None, (grid.note,)), *refused]), out / "report.html")
     click.echo(f"{counted(len(runs), 'result file')} in {out}", err=True)
     return BUDGET_SPENT if any(result.stopped for result in runs) else 0
 

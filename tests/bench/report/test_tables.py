@@ -70,7 +70,26 @@ def test_a_setting_is_set_against_what_it_changes(made: Make) -> None:
 
 def test_a_setting_without_effect_is_called_so(made: Make) -> None:
     """The model `local` ranks everything itself, so most of them have none."""
-    assert tables.of_setting(Variants([made("a"), made("a", beam=1)]), "search.beam").note == tables.SAME
+    assert tables.of_setting(Variants([made("a"), made("a", beam=1)]), "search.beam").note == f"{tables.SAME}."
+
+
+def test_a_benchmark_on_which_nothing_moves_is_named(made: Make) -> None:
+    """In the table of the setting, and by a sentence with its questions; where one answer differs there is none."""
+    moved, still = [made("a"), made("x", beam=1)], [made("a", benchmark="c"), made("a", beam=1, benchmark="c")]
+    assert tables.of_setting(Variants([*moved, *still]), "search.beam").note == f"{tables.SAME} on c."
+    assert tables.of_setting(Variants(moved), "search.beam").note == ""
+    [sentence] = tables.unmoved(Variants([*moved, *still]))
+    assert sentence.startswith("On c all 2 runs gave the same answers to 1 questions")
+    assert tables.unmoved(Variants([made("a")])) == []
+
+
+def test_answers_are_the_same_whatever_their_scores(made: Make) -> None:
+    """Another ranking of the offers is no other answer."""
+    first, second = made("a"), made("a", beam=1)
+    [record] = second.records
+    scored = tuple(msgspec.structs.replace(answer, score=0.9) for answer in record.answers)
+    other = BenchmarkResult(second.header, (msgspec.structs.replace(record, answers=scored),))
+    assert tables.unmoved(Variants([first, other]))
 
 
 def test_coverage_has_a_column_for_each_depth(made: Make) -> None:
