@@ -41,7 +41,9 @@ __all__ = ["Axis", "Grid", "GridCell", "cells", "find", "names", "run"]
 Values = dict[str, Any]
 LONGEST = 120
 """Characters of a change in a file's name."""
-HINT = "keys: title, note, benchmarks, limit, combine, [base], and [[axis]] with name, values, wanted (docs/benchmarks.md)"
+HINT = (
+    "keys: title, note, benchmarks, limit, combine, [base], and [[axis]] with name, values, wanted (docs/benchmarks.md)"
+)
 UNSAFE = re.compile(r"[^\w.=,+-]")
 
 
