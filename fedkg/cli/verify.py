@@ -82,9 +82,10 @@ def print_checked(answer: Answer, checked: Sequence[Checked]) -> None:
 def _returned(query: QueryCheck) -> tuple[str, str]:
     """What is said of the document's query, and in which style."""
     missing = ", ".join(show.plain(value) for value in query.missing[:MOST_MISSING])
+    why = f": {query.why}" if query.why else ""
     return {
         "same": ("Its query returns the same answers.", "bold"),
-        "more": (f"Its query returns all answers, and {query.further:,} more.", "bold"),
+        "more": (f"Its query returns all answers, and {query.further:,} more{why}.", "bold"),
         "fewer": (f"Its query does not return {missing}.", "bold red"),
         "other": (f"Its query returns another answer than {missing}." if missing else OTHER, "bold red"),
         "not run": (f"Its query was not run: {show.plain(query.why)}", "bold yellow"),

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from fedkg.core.operation import Computation
 from fedkg.core.path import PartialPath, Step
-from fedkg.core.terms import DirectedRelation, Edge, Iri, Literal, Term
+from fedkg.core.terms import Edge, Literal, Term
 from fedkg.engine.assembly import Selection
 from fedkg.errors import TermError
 from fedkg.graph.base import Graph
@@ -26,7 +26,6 @@ MOST_PICKED = 200
 """Answers that a query names; more make no query that a person reads, or an endpoint takes."""
 PICKED = "the relations have further ends: those that answer are named"
 CUT = "not every edge was fetched: there may be more answers"
-Key = tuple[Iri, tuple[DirectedRelation, ...]]
 
 
 class QueryFacts(NamedTuple):
@@ -75,21 +74,15 @@ def endpoint_urls(graph: Graph) -> dict[str, str]:
 def _query(
     chosen: Selection, checks: Sequence[PartialPath], facts: QueryFacts, writer: QueryWriter, about: Sequence[str]
 ) -> str:
-    ends: dict[Key, set[Term]] = {}
-    chains: dict[Key, QueryChain] = {}
-    for path, numbers in chosen:
-        key = path.topic, path.chain
-        tails = {tail for number, tail in enumerate(path.tails, 1) if not numbers or number in numbers}
-        ends[key] = ends.get(key, set()) | tails
-        chains.setdefault(key, _chain(path))
-    alternatives = _alternatives(ends, facts.answers)
-    led_to = {end for keys in alternatives for end in set.intersection(*(_tails(chosen, key) for key in keys))}
+    chains = _chains(chosen)
+    alternatives = _alternatives({chain: tails.answering for chain, tails in chains.items()}, facts.answers)
+    led_to = {end for joined in alternatives for end in set.intersection(*(chains[one].all for one in joined))}
     picked = sorted(facts.answers) if led_to != set(facts.answers) else []
     if len(picked) > MOST_PICKED:
         return ""
     cut = any(not path.complete for path, _ in chosen)
     return answer_query(
-        [[chains[key] for key in keys] for keys in alternatives],
+        alternatives,
         writer,
         checks=[_check(path) for path in checks],
         picked=picked,
@@ -98,22 +91,56 @@ def _query(
     )
 
 
-def _alternatives(ends: Mapping[Key, set[Term]], answers: Collection[Term]) -> list[list[Key]]:
+class Tails(NamedTuple):
+    """What a chain leads to: the ends that answer, and all of them."""
+
+    answering: set[Term]
+    all: set[Term]
+
+
+def _chains(chosen: Selection) -> dict[QueryChain, Tails]:
+    """The chains of the paths with what they lead to; two of the same relations are one where a query can say so."""
+    chains: dict[QueryChain, Tails] = {}
+    for path, numbers in chosen:
+        chain = _chain(path)
+        answering = {tail for number, tail in enumerate(path.tails, 1) if not numbers or number in numbers}
+        tails = Tails(answering, set(path.tails))
+        for other in list(chains):
+            if joined := _joined(other, chain):
+                before = chains.pop(other)
+                chain, tails = joined, Tails(before.answering | tails.answering, before.all | tails.all)
+        chains[chain] = tails
+    return chains
+
+
+def _joined(one: QueryChain, other: QueryChain) -> QueryChain | None:
+    """Both as one chain; None where they differ in more than one step, or in a relation."""
+    if one.topic != other.topic or len(one.steps) != len(other.steps):
+        return None
+    steps = [_both(mine, theirs) for mine, theirs in zip(one.steps, other.steps, strict=True)]
+    different = sum(mine != theirs for mine, theirs in zip(one.steps, other.steps, strict=True))
+    return QueryChain(one.topic, tuple(filter(None, steps))) if all(steps) and different <= 1 else None
+
+
+def _both(one: QueryStep, other: QueryStep) -> QueryStep | None:
+    """A step by the ways of both; None where their relations differ."""
+    if {way.relation for way in one.ways} != {way.relation for way in other.ways}:
+        return None
+    ways = tuple(dict.fromkeys((*one.ways, *other.ways)))
+    return QueryStep(ways, one.back or other.back, one.ahead or other.ahead)
+
+
+def _alternatives(ends: Mapping[QueryChain, set[Term]], answers: Collection[Term]) -> list[list[QueryChain]]:
     """The sets of chains that lead to an answer together, without those that hold another one.
 
     Where each answer is the end of both of two chains these are joined; where some are the end of one, it is enough.
     """
-    together = {frozenset(key for key in ends if end in ends[key]) for end in answers} - {frozenset()}
-    least = [keys for keys in together if not any(other < keys for other in together)]
+    together = {frozenset(chain for chain in ends if end in ends[chain]) for end in answers} - {frozenset()}
+    least = [chains for chains in together if not any(other < chains for other in together)]
     order = list(ends)
     return sorted(
-        (sorted(keys, key=order.index) for keys in least), key=lambda keys: [order.index(key) for key in keys]
+        (sorted(chains, key=order.index) for chains in least), key=lambda chains: [order.index(one) for one in chains]
     )
-
-
-def _tails(chosen: Selection, key: Key) -> set[Term]:
-    """All ends of the paths of that key, picked or not."""
-    return {tail for path, _ in chosen if (path.topic, path.chain) == key for tail in path.tails}
 
 
 def _chain(path: PartialPath) -> QueryChain:
@@ -124,9 +151,10 @@ def _chain(path: PartialPath) -> QueryChain:
 def _step(step: Step, before: PartialPath) -> QueryStep:
     """The step with the ways in which its edges were walked. Raises TermError for one over an identifier."""
     seen = before.ancestors()
-    back = any(edge.end in seen.get(edge.start, ()) for edge in step.edges)
+    back = {edge.end == edge.start or edge.end in seen.get(edge.start, ()) for edge in step.edges}
     values = all(isinstance(edge.end, Literal) for edge in step.edges)
-    return QueryStep(tuple(dict.fromkeys(map(_way, step.edges))), back or values)
+    ways = tuple(dict.fromkeys(map(_way, step.edges)))
+    return QueryStep(ways, values or True in back, values or False in back)
 
 
 def _way(edge: Edge) -> Way:

@@ -11,6 +11,7 @@ from typing import Literal as OneOf
 import msgspec
 
 from fedkg.core.answer import Answer
+from fedkg.core.caveat import CaveatKind
 from fedkg.core.terms import Literal, Term
 from fedkg.engine.answer_query import endpoint_urls, endpoints
 from fedkg.errors import EndpointError, OfflineError
@@ -25,12 +26,14 @@ ASK = re.compile(r"^ASK \{", re.MULTILINE)
 SERVICE = re.compile(r"\bSERVICE\b\s*(?:SILENT\b)?\s*(<[^<>]*>)?", re.IGNORECASE)
 NOT_OURS = "it is no query that fedkg writes"
 AT_LEAST = "at least "
+IS_CUT = "the document admits that not all of it was fetched"
 
 
 class QueryCheck(msgspec.Struct, frozen=True):
     """What the query of a document returned, beside its answers.
 
-    `missing` are those that it did not return, `further` is how many others it did, `why` it was not run.
+    `missing` are those that it did not return, `further` is how many others it did. `why` it was not run, or returns
+    more than a document that admits that it is cut.
     """
 
     outcome: Outcome
@@ -67,7 +70,8 @@ def compared(answer: Answer, rows: Sequence[Mapping[str, Term]]) -> QueryCheck:
     missing = tuple(value for term, value in stated.items() if term not in returned)
     further = len(returned - set(stated))
     outcome: Outcome = "other" if missing and further else "fewer" if missing else "more" if further else "same"
-    return QueryCheck(outcome, missing, further)
+    cut = outcome == "more" and any(caveat.kind is CaveatKind.CUT for caveat in answer.caveats)
+    return QueryCheck(outcome, missing, further, IS_CUT if cut else "")
 
 
 def _numbers(answer: Answer, numbers: Sequence[Term]) -> QueryCheck:

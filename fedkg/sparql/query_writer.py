@@ -1,8 +1,8 @@
 """Chains of relations as patterns of a query that people can read: prefixes, variables, labels as comments.
 
-It is built from terms alone. Labels stand in comments behind the patterns, as one harmless line each. A walk does not
-go back to where it came from, unless it was meant to: a condition says so. Where a step was walked at another endpoint
-than the first one, its pattern stands in a SERVICE clause.
+It is built from terms alone. Labels stand in comments behind the patterns, as one harmless line each. A step leads on
+from the nodes on its way, or back to one of them, or both: a condition says which. Where a step was walked at another
+endpoint than the first one, its pattern stands in a SERVICE clause.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,10 +41,11 @@ class Way(NamedTuple):
 
 
 class QueryStep(NamedTuple):
-    """A step by any of its ways; `back` where it leads to what lies on the way, too."""
+    """A step by any of its ways: `ahead` to what does not lie on the way to it, `back` to what does."""
 
     ways: tuple[Way, ...]
     back: bool = False
+    ahead: bool = True
 
 
 class QueryChain(NamedTuple):
@@ -89,10 +90,18 @@ class QueryWriter:
             node = end if place == len(chain.steps) else self.variable()
             start = self._names.get(chain.topic, "") if place == 1 else ""
             lines += self.step(step, nodes[-1], node, start)
-            if not step.back and place > 1:
-                lines.append(f"FILTER({node} NOT IN ({', '.join(nodes[:-1])}))")
+            lines += self._side(step, node, nodes)
             nodes.append(node)
         return lines
+
+    def _side(self, step: QueryStep, node: str, way: Sequence[str]) -> Iterator[str]:
+        """The condition that the step leads on from those nodes, or back to one; none where it does both.
+
+        A first step needs one only over a mediator, which leads back to the topic: who is married has a spouse.
+        """
+        first = len(way) == 1 and not any(one.relation.via for one in step.ways)
+        if step.back != step.ahead and not (first and step.ahead):
+            yield f"FILTER({node} {'NOT IN' if step.ahead else 'IN'} ({', '.join(way)}))"
 
     def step(self, step: QueryStep, start: str, end: str, name: str = "") -> list[str]:
         """The patterns of one step between two variables or terms; a union where it has several ways."""

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 
 import pyoxigraph
+import pytest
 
 from fedkg.core.path import PartialPath, Step
-from fedkg.core.terms import Edge, Iri, Term
+from fedkg.core.terms import Direction, Edge, Iri, Term
 from fedkg.engine.answer_query import QueryFacts, endpoint_urls, proving_query
 from fedkg.graph.endpoint import SparqlGraph
 
@@ -66,6 +67,42 @@ def test_paths_that_meet_are_joined_and_others_are_united() -> None:
     assert asked([(films("ann", "two"), ()), (films("bob", "two"), ())], "two") == {"two"}
     either = [(films("ann", "one", "two"), ()), (films("bob", "two", "six"), ())]
     assert asked(either, "one", "two", "six") == {"one", "two", "six"}
+
+
+Fact = tuple[str, str]
+"""Who made which film."""
+
+
+def walk(*hops: Sequence[Fact]) -> PartialPath:
+    """A path from Ann over films, the second hop to who made them."""
+    path = PartialPath(n("ann"))
+    for number, hop in enumerate(hops):
+        direction: Direction = "in" if number == 1 else "out"
+        edges = tuple(Edge(n(who), n("film"), n(film), direction, "here") for who, film in hop)
+        path = path.extend(Step(0, edges[0].walked, edges))
+    return path
+
+
+ONE, TWO, ON, SIX = ("ann", "one"), ("ann", "two"), ("bob", "two"), ("bob", "six")
+FILMS = ONE, TWO
+
+
+@pytest.mark.parametrize(
+    ("paths", "answers"),
+    [
+        ([walk(FILMS, FILMS)], {"ann"}),
+        ([walk(FILMS, [ON])], {"bob"}),
+        ([walk(FILMS, [ON, *FILMS])], {"ann", "bob"}),
+        ([walk(FILMS, [ON]), walk(FILMS, FILMS)], {"ann", "bob"}),
+        ([walk(FILMS, FILMS, FILMS)], {"one", "two"}),
+        ([walk(FILMS, [ON], [SIX]), walk(FILMS, [ON], [ON])], {"two", "six"}),
+        ([walk(FILMS, FILMS, FILMS), walk(FILMS, [ON], [SIX])], {"one", "two", "six"}),
+        ([walk(FILMS, FILMS, FILMS), walk(FILMS, [ON], [ON])], {"one", "two"}),
+    ],
+)
+def test_a_query_goes_back_where_the_walk_did(paths: Sequence[PartialPath], answers: set[str]) -> None:
+    """Only back, only on, or both; paths of the same relations are one chain where they differ in one step."""
+    assert asked([(path, ()) for path in paths], *answers) == answers
 
 
 def test_a_cut_path_says_so() -> None:

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 
+import msgspec
 import pytest
 
 from fedkg.core.answer import Answer
+from fedkg.core.caveat import Caveat, CaveatKind
 from fedkg.core.proof import AnswerValue, Path, PathEdge, Status
 from fedkg.core.terms import Edge, Iri, Literal, Term
 from fedkg.engine.query_check import QueryCheck, check_query, compared
@@ -30,6 +32,15 @@ async def test_the_rows_are_compared_with_the_answers(
     check = await check_query(make_graph(":a r:p :b, :c ."), answer(*ends))
     assert check is not None
     assert check.outcome == outcome
+
+
+async def test_a_document_that_admits_a_cut_says_why_its_query_returns_more(
+    make_graph: Callable[..., SparqlGraph],
+) -> None:
+    """It holds some of the answers, and says so."""
+    cut = msgspec.structs.replace(answer(B), caveats=(Caveat(CaveatKind.CUT, "a hub"),))
+    check = await check_query(make_graph(":a r:p :b, :c ."), cut)
+    assert check == QueryCheck("more", further=1, why="the document admits that not all of it was fetched")
 
 
 async def test_a_document_without_a_query_is_not_checked(make_graph: Callable[..., SparqlGraph]) -> None:

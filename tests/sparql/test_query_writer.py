@@ -25,9 +25,9 @@ def n(name: str) -> Iri:
     return Iri(f"http://x/{name}")
 
 
-def step(*names: str, back: bool = False) -> QueryStep:
+def step(*names: str, back: bool = False, ahead: bool = True) -> QueryStep:
     """A step over any of these relations: ^ before one walked backwards, / before a second leg."""
-    return QueryStep(tuple(Way(relation(name), "") for name in names), back)
+    return QueryStep(tuple(Way(relation(name), "") for name in names), back, ahead)
 
 
 def relation(name: str) -> DirectedRelation:
@@ -70,6 +70,25 @@ def test_a_walk_does_not_go_back_unless_it_did() -> None:
     siblings = (step("child"), step("^child"), step("child"))
     assert ends(*siblings) == set()
     assert ends(step("child"), step("^child", back=True)) == {"ann"}
+
+
+def test_a_walk_that_only_went_back_leads_nowhere_else() -> None:
+    """Of both parents of Ben it is Ann."""
+    both = "<http://x/zoe> <http://x/child> <http://x/ben> ." + GRAPH
+    returned = {}
+    for back, ahead in ((False, True), (True, False), (True, True)):
+        writer = QueryWriter({})
+        chain = QueryChain(n("ann"), (step("child"), step("^child", back=back, ahead=ahead)))
+        returned[back, ahead] = rows(writer.whole(ANSWERS, writer.chain(chain)), both)
+    assert returned == {(False, True): {"zoe"}, (True, False): {"ann"}, (True, True): {"ann", "zoe"}}
+
+
+def test_a_mediator_does_not_lead_back_to_who_has_it() -> None:
+    """A marriage has two spouses, and nobody is married to himself."""
+    spouses = "".join(f"_:m <http://x/who> <http://x/{name}> .\n" for name in ("ann", "bob"))
+    marriage = f"<http://x/ann> <http://x/wed> _:m .\n{spouses}"
+    writer = QueryWriter({})
+    assert rows(writer.whole(ANSWERS, writer.chain(QueryChain(n("ann"), (step("wed/who"),)))), marriage) == {"bob"}
 
 
 def test_a_link_to_a_copy_is_crossed() -> None:
