@@ -28,7 +28,7 @@ DATED = frozenset(XSD + name for name in ("date", "dateTime", "gYear", "gYearMon
 NAMED_MONTHS = "|".join(MONTHS)
 WORDED = re.compile(rf"(?:(\d{{1,2}})(?:st|nd|rd|th)? )?({NAMED_MONTHS}),? (\d{{1,4}})( bce?)?", re.IGNORECASE)
 MONTH_FIRST = re.compile(rf"({NAMED_MONTHS}) (\d{{1,2}})(?:st|nd|rd|th)?,? (\d{{1,4}})( bce?)?", re.IGNORECASE)
-DECADE = re.compile(r"(?:the )?(\d{1,3}0)s", re.IGNORECASE)
+DECADE = re.compile(r"(?:the )?['’]?((?:\d\d)?\d0)['’]?s", re.IGNORECASE)
 CENTURY = re.compile(r"(?:the )?(\d{1,2})(?:st|nd|rd|th) century( bce?)?", re.IGNORECASE)
 BEFORE_CHRIST = re.compile(r"(\d{1,4}) bce?", re.IGNORECASE)
 AMOUNT = re.compile(
@@ -38,8 +38,6 @@ AMOUNT = re.compile(
 )
 SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 GROUPED = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
-YEARS = 1_000, 2_999
-"""Plain numbers of a question that may be meant as years are those of four digits."""
 
 
 class ReadValue(msgspec.Struct, frozen=True):
@@ -71,6 +69,8 @@ def read(term: Term, names: Mapping[Term, str] | None = None) -> ReadValue | Non
         return _date(term.value)
     if term.datatype:
         return _number(term.value, "" if term.datatype in NUMBERS else term.datatype) if _measures(term) else None
+    if term.language:  # words, whatever they look like: "1984"@en is a title
+        return _text(term.value)
     return _number(term.value) or _date(term.value) or _worded(term.value) or _text(term.value)
 
 
@@ -133,18 +133,27 @@ def _worded(text: str) -> ReadValue | None:
     """A date in words."""
     if match := WORDED.fullmatch(text):
         day, month, year, before = match.groups()
+        if not (day or before) and len(year) <= 2:  # "March 15" is a day of any year
+            return None
         return _days(_year(year, before), _month(month), int(day or 0))
     if match := MONTH_FIRST.fullmatch(text):
         month, day, year, before = match.groups()
         return _days(_year(year, before), _month(month), int(day))
     if match := DECADE.fullmatch(text):
-        return _between((int(match[1]), 1, 1), (int(match[1]) + 9, 12, 31))
+        first, last = _decade(match[1])
+        return _between((first, 1, 1), (last, 12, 31))
     if match := CENTURY.fullmatch(text):
         first = 100 * (int(match[1]) - 1) + 1
         first, last = (1 - first - 99, 1 - first) if match[2] else (first, first + 99)
         return _between((first, 1, 1), (last, 12, 31))
     match = BEFORE_CHRIST.fullmatch(text)
     return _days(_year(match[1], "bc")) if match else None
+
+
+def _decade(digits: str) -> tuple[int, int]:
+    """The first and the last year of "1980" or "80"; "1800" may mean ten years or a hundred: it is the hundred."""
+    first = int(digits) + (1900 if len(digits) == 2 else 0)
+    return first, first + (99 if digits[2:] == "00" else 9)
 
 
 def _year(digits: str, before: str | None) -> int:

@@ -47,6 +47,11 @@ def test_terms_of_a_graph(value: str, datatype: str, expected: ReadValue | None)
     assert read(Literal(value, datatype)) == expected
 
 
+def test_a_text_of_a_language_is_no_number() -> None:
+    """The title "1984" is a name, and has no place between 1000 and 2000."""
+    assert read(Literal("1984", language="en")) == ReadValue("text", text="1984")
+
+
 def test_nodes() -> None:
     """An entity is the text of its name; one without a name, and an unknown value, are nothing to compare."""
     drama = Iri("http://ex.org/d")
@@ -65,6 +70,10 @@ def test_nodes() -> None:
         ("1,2", ReadValue("text", text="1,2")),
         ("1990s", days((1990, 1, 1), (1999, 12, 31))),
         ("the 19th century", days((1801, 1, 1), (1900, 12, 31))),
+        ("the 80s", days((1980, 1, 1), (1989, 12, 31))),
+        ("the 1800s", days((1800, 1, 1), (1899, 12, 31))),
+        ("March 15", ReadValue("text", text="March 15")),
+        ("March 15, 44 BC", days((-43, 3, 15), (-43, 3, 15))),
         ("1st century BC", days((-99, 1, 1), (0, 12, 31))),
         ("44 BC", days((-43, 1, 1), (-43, 12, 31))),
         ("May 1990", days((1990, 5, 1), (1990, 5, 31))),
