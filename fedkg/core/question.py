@@ -83,7 +83,7 @@ YES_NO = re.compile(
 # a preposition may come before it: "In which city …"
 ASKS = re.compile(r"\s*(?:\w{2,5} )?(who|whom|whose|what|which|when|where|how)\b", re.IGNORECASE)
 OR = re.compile(r"\bor\b", re.IGNORECASE)
-COUNT = re.compile(r"\s*how many\b", re.IGNORECASE)
+COUNT = re.compile(r"\s*(?:\w{2,5} )?how many\b", re.IGNORECASE)
 LITERAL = re.compile(r"\s*(when|how (tall|high|long|old|far|large|big|much))\b", re.IGNORECASE)
 
 

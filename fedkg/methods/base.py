@@ -153,9 +153,13 @@ class Deducing(Need[tuple[Verdict, ...]], frozen=True):
 
 
 class Completing(Need[tuple[PartialPath, ...]], frozen=True):
-    """Asks for all tails along the paths' relation chains; the reply is a tuple of PartialPaths in the same order."""
+    """Asks for all tails along the paths' relation chains; the reply is a tuple of PartialPaths in the same order.
+
+    The last step of those whose numbers (from 0) stand in `back` keeps edges that lead back to what was walked over.
+    """
 
     partial_paths: tuple[PartialPath, ...]
+    back: frozenset[int] = frozenset()
 
 
 class Answering(Need[Conclusion], frozen=True):

@@ -104,7 +104,8 @@ def _computed(result: SearchResult, bases: tuple[PartialPath, ...], operation: O
     chosen = [bases[number - 1] for number in used]
     extended = [(base, relation) for relation in wanted for base in chosen]
     needed = (*chosen, *(base.extend(Step(0, relation, ())) for base, relation in extended))
-    whole = yield from ask(Completing(needed))
+    values = frozenset(range(len(chosen), len(needed)))  # who directs a film may play in it
+    whole = yield from ask(Completing(needed, values))
     sets = dict(zip(used, whole, strict=False))
     if result.checks:  # what was checked leaves only some of the ends
         kept = {tail for base in chosen for tail in base.tails}

@@ -35,7 +35,7 @@ from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
 from fedkg.reasoner.calls.relation_paths import RelationPathsCall
 from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
 from fedkg.reasoner.gold_chain import GoldChain, GoldCheck
-from fedkg.reasoner.gold_slots import operate_reply
+from fedkg.reasoner.gold_slots import mentions, operate_reply
 from fedkg.reasoner.gold_view import ARRIVED, GoldErrors, GoldSetsView, GoldView, steps_of
 from fedkg.reasoner.prompted import PromptedModel
 
@@ -138,7 +138,7 @@ class GoldReasoner:
             "planning_steps": [f"from there {step}" for step in _told(self._gold(call.question))],
             "declarative_statement": f"*placeholder* is the answer to: {words}",
             "kind": self._gold(call.question).kind,
-            "mentions": [],
+            "mentions": mentions(self._gold(call.question), call.question),
         }
         return await self._replied(reply, call)
 
@@ -222,7 +222,9 @@ class GoldReasoner:
     async def _operate(self, call: OperateCall) -> Operation:
         """The operation that the gold query computes, where its slots are offered."""
         slots = self._gold(call.question).operation
-        return await self._replied(operate_reply(slots, call.paths, call.relations) if slots else {"sets": []}, call)
+        if not slots:
+            return await self._replied({"sets": []}, call)
+        return await self._replied(operate_reply(slots, call.question, call.paths, call.relations), call)
 
     @REPLIES.replies_to(InductiveCall)
     async def _induce(self, call: InductiveCall) -> Conclusion:

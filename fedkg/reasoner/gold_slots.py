@@ -1,18 +1,34 @@
 """The operation of a gold query in numbers of what is offered."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fedkg.core.choice import PromptCandidate
 from fedkg.core.terms import Direction
+from fedkg.operators.values import read_words
 from fedkg.reasoner.gold_chain import GoldChain, GoldSlots
 from fedkg.reasoner.gold_view import steps_of
 
-__all__ = ["operate_reply"]
+__all__ = ["mentions", "operate_reply"]
+
+MOST_WORDS = 4
+"""Words of a question that are one value: "500 million US dollars"."""
+
+
+def mentions(gold: GoldChain, question: str) -> list[str]:
+    """The longest name of each topic of an operation that stands in the question; none of other questions."""
+    chains = gold.operation.sets if gold.operation else ()
+    standing = [[name for name in chain.starts if _stands(name, question)] for chain in chains]
+    return list(dict.fromkeys(max(names, key=len) for names in standing if names))
+
+
+def _stands(name: str, question: str) -> bool:
+    return bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question, re.IGNORECASE))
 
 
 def operate_reply(
-    slots: GoldSlots, paths: Sequence[PromptCandidate], relations: Sequence[PromptCandidate]
+    slots: GoldSlots, question: str, paths: Sequence[PromptCandidate], relations: Sequence[PromptCandidate]
 ) -> dict[str, Any]:
     """The reply to `operate`; one without sets, which computes nothing, where a slot is not offered."""
     pair = slots.result == "compare"
@@ -26,7 +42,11 @@ def operate_reply(
         "sets": sets,
         "combine": slots.combine,
         "filters": [
-            {"relation": number, "comparison": bound.comparison, "values": list(bound.values)}
+            {
+                "relation": number,
+                "comparison": bound.comparison,
+                "values": [_words(value, question) for value in bound.values],
+            }
             for number, bound in filters
         ],
         "result": slots.result,
@@ -46,3 +66,19 @@ def _path(chain: GoldChain, paths: Sequence[PromptCandidate], *, pair: bool) -> 
 def _relation(step: tuple[str, Direction], relations: Sequence[PromptCandidate]) -> int:
     """The number of the relation; 0 for none."""
     return next((each.number for each in relations if steps_of(each)[-1:] == (step,)), 0)
+
+
+def _words(value: str, question: str) -> str:
+    """The words of the question that name this value: "500 million" for 500000000; the value where none do."""
+    if value.casefold() in question.casefold():
+        return value
+    wanted = read_words(value)
+    return next((words for words in _spans(question) if read_words(words).low == wanted.low), value)
+
+
+def _spans(question: str) -> Iterator[str]:
+    """A few words of the question each, with a number at the front."""
+    words = question.split()
+    for start, word in enumerate(words):
+        if any(letter.isdigit() for letter in word):
+            yield from (" ".join(words[start:end]) for end in range(start + 1, start + MOST_WORDS + 1))

@@ -201,8 +201,9 @@ class GoldSetsView(GoldView):
 
     def decision(self, most: int, kept_numbers: Collection[int] = ()) -> dict[str, Any]:
         """What leads to the sets, all of which decide together; else what is on the way."""
-        if all(self.arrived):
-            picks = dict.fromkeys(number for numbers in self.arrived for number in numbers)
-            return {"picks": [{"offer": number, "ends": []} for number in picks], "decides": True, "more": False}
-        picks = dict.fromkeys(self.choices(most))
-        return {"picks": [{"offer": number, "ends": []} for number in picks], "decides": False, "more": False}
+        arrived = dict.fromkeys(number for numbers in self.arrived for number in numbers)
+        if all(self.arrived) and self._gold.verdict:
+            return {"picks": list(arrived), "verdict": self._gold.verdict, "more": False}
+        picks = arrived if all(self.arrived) else dict.fromkeys(self.choices(most))
+        offers = [{"offer": number, "ends": []} for number in picks]
+        return {"picks": offers, "decides": all(self.arrived), "more": False}

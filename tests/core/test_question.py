@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from fedkg.core.question import LONGEST_OPTION, LONGEST_QUESTION, check_options, check_question
+from fedkg.core.question import LONGEST_OPTION, LONGEST_QUESTION, check_options, check_question, guessed
 from fedkg.errors import QuestionError
 
 
@@ -46,3 +46,9 @@ def test_options_without_a_kind_are_a_choice() -> None:
     assert check_options("choice", ["a", "b"]) == ("choice", ("a", "b"))
     assert check_options("count", []) == ("count", ())
     assert check_options(None, ()) == (None, ())
+
+
+@pytest.mark.parametrize("question", ["How many films?", "In how many places is it set?", "of how many countries?"])
+def test_a_count_may_begin_with_a_preposition(question: str) -> None:
+    """What is counted may be asked for after "of" or "in"."""
+    assert guessed(question) == "count"

@@ -85,6 +85,16 @@ async def test_siblings_do_not_include_the_one_that_was_asked_for(make_graph: Ca
     assert [tail.text[-2] for tail in whole.tails] == ["b", "c"]
 
 
+async def test_a_step_may_lead_back(make_graph: Callable[..., SparqlGraph]) -> None:
+    """Of a path that is said to, the last step keeps what leads back to the topic; of the other it does not."""
+    graph = make_graph(":f r:director :a ; r:cast :a , :b .")
+    directed = Step(0, DirectedRelation(Iri("http://x/r/director"), "in"), ())
+    cast = Step(0, DirectedRelation(Iri("http://x/r/cast"), "out"), ())
+    path = PartialPath(A).extend(directed).extend(cast)
+    wholes = await complete(ExploredGraph(graph), [path, path], {1})
+    assert [[tail.text[-2] for tail in whole.tails] for whole in wholes] == [["b"], ["b", "a"]]
+
+
 @pytest.mark.parametrize(
     ("chosen", "ends"), [(["b"], ["b", "c"]), (["a"], ["a"]), (["a", "b"], ["b", "c", "a"]), ([], ["b", "c"])]
 )

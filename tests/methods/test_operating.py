@@ -149,6 +149,18 @@ async def test_groups(studio: SparqlGraph) -> None:
     assert answer.unproven() == ()
 
 
+async def test_a_group_may_be_the_topic_itself(make_graph: Callable[..., SparqlGraph]) -> None:
+    """Who directs the films plays in most of them, too: the way back to the topic counts."""
+    films = """:f1 rdfs:label "Dawn" ; r:directed :ann ; r:starring :ann , :bob . r:directed rdfs:label "directed by" .
+    :f2 rdfs:label "Noon" ; r:directed :ann ; r:starring :ann . :ann rdfs:label "Ann Lee" . :bob rdfs:label "Bob" .
+    r:starring rdfs:label "starring" ."""
+    answer, _ = await asked(make_graph(films), f"Who stars in most {FILMS}?", result="group", relation="starring")
+    assert values(answer) == ["Ann Lee"]
+    assert answer.operation is not None
+    assert answer.operation.counts == (2,)
+    assert answer.unproven() == ()
+
+
 @pytest.mark.parametrize(("combine", "expected"), [("difference", ["Noon"]), ("intersect", ["Dawn", "Dusk"])])
 async def test_two_sets(studio: SparqlGraph, combine: str, expected: list[str]) -> None:
     """Films of one without, or with, the other."""

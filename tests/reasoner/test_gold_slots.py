@@ -2,7 +2,7 @@
 
 from fedkg.core.choice import PromptCandidate
 from fedkg.reasoner.gold_chain import GoldBound, GoldChain, GoldSlots
-from fedkg.reasoner.gold_slots import operate_reply
+from fedkg.reasoner.gold_slots import mentions, operate_reply
 
 RELATIONS = [
     PromptCandidate(1, "", ("job",), directions=("out",)),
@@ -14,7 +14,8 @@ def test_a_comparison_is_of_the_topics_by_their_last_step() -> None:
     """The sets are what has the values."""
     born = GoldChain((("born", "out"),), (), starts=("Ann",))
     slots = GoldSlots((born, born._replace(starts=("Bob",))), "compare", most=False)
-    reply = operate_reply(slots, [PromptCandidate(1, "", start="Bob"), PromptCandidate(2, "", start="Ann")], RELATIONS)
+    paths = [PromptCandidate(1, "", start="Bob"), PromptCandidate(2, "", start="Ann")]
+    reply = operate_reply(slots, "", paths, RELATIONS)
     assert (reply["sets"], reply["relation"], reply["most"], reply["form"]) == ([2, 1], 2, False, "which")
 
 
@@ -23,6 +24,23 @@ def test_filters_are_numbered_and_what_is_not_offered_computes_nothing() -> None
     child = GoldChain((("child", "out"),), ())
     path = PromptCandidate(1, "", ("child",), directions=("out",), start="Ann")
     slots = GoldSlots((child,), "count", filters=(GoldBound(("born", "out"), "after", ("1990",)),))
-    reply = operate_reply(slots, [path], RELATIONS)
+    reply = operate_reply(slots, "", [path], RELATIONS)
     assert reply["filters"] == [{"relation": 2, "comparison": "after", "values": ["1990"]}]
-    assert operate_reply(slots, [path], RELATIONS[:1]) == {"sets": []}
+    assert operate_reply(slots, "", [path], RELATIONS[:1]) == {"sets": []}
+
+
+def test_values_are_in_the_words_of_the_question() -> None:
+    """A number that the question writes otherwise is copied from it."""
+    path = PromptCandidate(1, "", ("child",), directions=("out",), start="Ann")
+    bound = GoldBound(("born", "out"), "more", ("500000000",))
+    slots = GoldSlots((GoldChain((("child", "out"),), ()),), filters=(bound,))
+    reply = operate_reply(slots, "Which earned more than 500 million dollars?", [path], RELATIONS)
+    assert [each["values"] for each in reply["filters"]] == [["500 million"]]
+
+
+def test_the_topics_of_an_operation_are_named_as_the_question_names_them() -> None:
+    """By the longest name that stands in it as whole words."""
+    sets = tuple(GoldChain((), (), starts=starts) for starts in (("Iron Man 3", "Iron"), ("Iron Man", "Iron Ma")))
+    gold = GoldChain((), (), operation=GoldSlots(sets))
+    assert mentions(gold, "Which runs longer, Iron Man 3 or Iron Man?") == ["Iron Man 3", "Iron Man"]
+    assert mentions(gold._replace(operation=None), "Iron Man") == []

@@ -74,16 +74,20 @@ class GoldChains:
         """The chain of one question; one without steps where nothing is known to lead to its answers."""
         if chain := self._of_set(definition).get(question.id):
             return chain
-        if definition.profile == "wikidata" and not _question_set(definition):
-            facts = self._graph(QuestionSet(definition.name, definition.graph, *CODEX[1:]))
-            return stated(question, self._query(definition, question), facts)
         if not (questions := _question_set(definition)):
-            return _unproven(question)
+            return self._stated(definition, question)
         facts = self._graph(questions)
         conditions = gold_conditions(self._query(definition, question))
         ways = ways_to(question, facts, conditions, definition.depth)
         first, *instead = [_of_way(way, facts, question) for way in ways] or [_unproven(question)]
         return first._replace(instead=tuple(instead))
+
+    def _stated(self, definition: Definition, question: BenchmarkQuestion) -> GoldChain:
+        """The chain that an operation, or over Wikidata a query of a single fact, states."""
+        if not question.operation and definition.profile != "wikidata":
+            return _unproven(question)
+        facts = self._graph(QuestionSet(definition.name, definition.graph, *CODEX[1:]))
+        return stated(question, self._query(definition, question), facts)
 
     def _query(self, definition: Definition, question: BenchmarkQuestion) -> str:
         """The query that the set publishes for the question, "" for none."""

@@ -79,5 +79,6 @@ def _way(step: str) -> Direction:
 
 
 def _name(relation: str, facts: Facts) -> str:
-    """The label of the property that a direct relation is of."""
-    return facts.label(Iri(relation.replace(DIRECT, ENTITY))) or relation.rsplit("/", 1)[-1]
+    """The label of the relation, or of the property that a direct relation is of; else its local name."""
+    labelled = (facts.label(Iri(iri)) for iri in (relation, relation.replace(DIRECT, ENTITY)))
+    return next(filter(None, labelled), Iri(relation).local_name)

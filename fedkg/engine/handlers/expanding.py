@@ -80,7 +80,7 @@ def _warn_of_hidden(walk: RunningWalk) -> None:
 async def complete_paths(walk: RunningWalk, need: Completing) -> tuple[PartialPath, ...]:
     """The paths with all the ends that their relations lead to."""
     walk.record.last_paths = need.partial_paths
-    return await complete(walk.context.explored, need.partial_paths)
+    return await complete(walk.context.explored, need.partial_paths, need.back)
 
 
 def _retriever(walk: RunningWalk, need: Expanding) -> Retriever:

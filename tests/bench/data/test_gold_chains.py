@@ -14,6 +14,7 @@ from fedkg.bench.data.definitions import Definition
 from fedkg.bench.data.facts import Facts
 from fedkg.bench.data.gold_chains import SETS, GoldChains, GoldWay, QuestionSet, listed, shortest, ways_to
 from fedkg.bench.data.gold_conditions import GoldCondition
+from fedkg.bench.data.gold_operations import GoldOperation, GoldSet
 from fedkg.bench.data.questions import BenchmarkQuestion
 from fedkg.bench.data.questions import Gold as Named
 from fedkg.core.terms import DirectedRelation, Iri
@@ -122,6 +123,21 @@ def test_where_rows_show_no_path_the_graph_is_asked(tmp_path: Path, monkeypatch:
     unknown = chains.of(definition, BenchmarkQuestion("2", "?", (ann,), (eve,)))
     assert unknown == GoldChain((), ("eve",), proven=False, id="2")
     assert not chains.known(msgspec.structs.replace(definition, graph="other.nt.gz"))
+
+
+def test_a_stated_operation_has_chains_over_any_graph(tmp_path: Path) -> None:
+    """Relations are named by their labels, or else by their local names; another question has none."""
+    definition = Definition("Family", "plain.jsonl.gz", 2, "family.nt.gz", name="plain")
+    rows(tmp_path / "plain.jsonl.gz", [{"id": "1", "answers": []}])
+    label = "<http://www.w3.org/2000/01/rdf-schema#label>"
+    named = [f'<{X}ann> {label} "Ann" .', f'<{X}job> {label} "occupation" .', ""]
+    (tmp_path / "family.nt.gz").write_bytes(gzip.compress("\n".join(named).encode()))
+    operation = GoldOperation(sets=(GoldSet((X + "ann",), (X + "father", f"^{X}job")),), result="count")
+    question = BenchmarkQuestion("1", "?", (), (), operation=operation)
+    chains = GoldChains(tmp_path)
+    chain = chains.of(definition, question)
+    assert (chain.kind, chain.starts, chain.steps) == ("count", ("Ann",), (("father", "out"), ("occupation", "in")))
+    assert not chains.of(definition, msgspec.structs.replace(question, operation=None)).proven
 
 
 def test_the_known_sets_are_told_by_their_files(data: Path) -> None:
