@@ -3,21 +3,25 @@
 Each set is asked with `local` and, where a way to the answers is known, with a model that takes it. The graph is in
 process while a question is asked; its query is then sent to each engine that serves the same graph. Verdicts and
 options rest on a judgement and have no query; they are counted by themselves. Everything else that differs is listed
-with its reason. The biomedical pair is asked over two servers: the query goes to the one, which asks the other.
+with its reason, and documents that admit a cut apart from the others. The biomedical pair is asked over two servers:
+the query goes to the one, which asks the other.
 
     python -m eval.quality.queries --limit 50             # questions of each set
     python -m eval.quality.queries --pair --write         # the pair, too, and all kept in eval/results/
+
+Documents, and what was returned for them, are kept in `--out`: the same command goes on from there.
 """
 
 import argparse
 import asyncio
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
@@ -36,6 +40,7 @@ from fedkg.bench.run.gold import GoldSession
 from fedkg.config.settings import Settings
 from fedkg.core.answer import Answer
 from fedkg.core.caveat import CaveatKind
+from fedkg.core.encoding import decode, encode
 from fedkg.core.question import JUDGED
 from fedkg.embed.bm25 import Bm25Similarity
 from fedkg.engine.query_check import QueryCheck
@@ -64,6 +69,9 @@ MEDIATED = "webqsp-fb15k237"
 """The set that is also asked of the graph in which facts have mediators, as Freebase itself."""
 CVT = "freebase-fb15k237-cvt.nt.gz"
 ASKED = 120
+SUPERSET = "cut documents, whose query returns a superset"
+"""A document that admits that not all was fetched holds some of the answers, and cannot equal its query."""
+T = TypeVar("T")
 ENGINES = ("embedded", "oxigraph", "virtuoso")
 PAIR = "natural-biomed-test"
 FIRST: dict[str, Callable[[Sequence[Path]], AbstractContextManager[str]]] = {
@@ -79,6 +87,11 @@ class Asked(NamedTuple):
     place: str
     id: str
     answer: Answer
+
+    @property
+    def key(self) -> str:
+        """What nothing else is called."""
+        return f"{self.place}: {self.id}"
 
 
 class GraphPlace(NamedTuple):
@@ -123,30 +136,50 @@ def questions(name: str, definition: Definition, chains: GoldChains, data: Path,
     return GraphQuestions(name, GraphPlace(data / definition.graph, definition.profile), benchmark, known)
 
 
-def documents(asked: GraphQuestions) -> list[Asked]:
-    """What the questions came to, with `local` and with the model that knows the way."""
-    return asyncio.run(_by_both_models(asked))
+class Kept(Generic[T]):
+    """What was made, by its key; in a file of the folder, if there is one, to which each is added as it comes."""
+
+    def __init__(self, folder: Path | None, name: str, kind: type[T]) -> None:
+        self._file = folder / f"{re.sub('[^a-z0-9]+', '-', name.lower())}.jsonl" if folder else None
+        lines = self._file.read_bytes().splitlines() if self._file and self._file.is_file() else []
+        self.there: dict[str, T | None] = dict(decode(line, tuple[str, kind | None]) for line in lines)  # type: ignore[valid-type]
+
+    def add(self, key: str, made: T | None) -> None:
+        """One more, kept at once."""
+        self.there[key] = made
+        if self._file:
+            with self._file.open("ab") as file:
+                file.write(encode((key, made)) + b"\n")
 
 
-async def _by_both_models(asked: GraphQuestions) -> list[Asked]:
-    benchmark = asked.benchmark
-    settings = msgspec.structs.replace(benchmark.task.settings, model=LocalModel.name)
-    async with Session(settings=settings, similarity=Bm25Similarity()) as session:
-        made = await _documents(session, asked, LocalModel.name)
+def documents(asked: GraphQuestions, folder: Path | None = None) -> list[Asked]:
+    """What the questions came to, with `local` and with the model that knows the way; those of the folder are there."""
+    settings = msgspec.structs.replace(asked.benchmark.task.settings, model=LocalModel.name)
+    sessions: dict[str, Callable[[], Session]] = {
+        LocalModel.name: lambda: Session(settings=settings, similarity=Bm25Similarity())
+    }
     if asked.known:
-        async with gold_session(benchmark, Bm25Similarity()) as session:
-            made += await _documents(session, asked, "gold")
+        sessions["gold"] = lambda: gold_session(asked.benchmark, Bm25Similarity())
+    made: list[Asked] = []
+    for model, opened in sessions.items():
+        made += asyncio.run(_documents(opened, asked, model, folder))
     return made
 
 
-async def _documents(session: Session, asked: GraphQuestions, model: str) -> list[Asked]:
-    made = []
-    for question in asked.benchmark.questions:
-        if isinstance(session, GoldSession):
-            session.tell(question.question, asked.benchmark.chains[question.id])
-        if answer := await _asked(session, asked.benchmark.task, question):
-            made.append(Asked(f"{asked.name}, {model}", question.id, answer))
-    return made
+async def _documents(
+    opened: Callable[[], Session], asked: GraphQuestions, model: str, folder: Path | None = None
+) -> list[Asked]:
+    """The documents that were kept, and those that are missing, of a session that is opened for them."""
+    kept = Kept(folder, f"{asked.name} {model}", Answer)
+    questions = asked.benchmark.questions
+    if missing := [question for question in questions if question.id not in kept.there]:
+        async with opened() as session:
+            for question in missing:
+                if isinstance(session, GoldSession):
+                    session.tell(question.question, asked.benchmark.chains[question.id])
+                kept.add(question.id, await _asked(session, asked.benchmark.task, question))
+    answers = [(question.id, kept.there[question.id]) for question in questions]
+    return [Asked(f"{asked.name}, {model}", name, answer) for name, answer in answers if answer]
 
 
 async def _asked(session: Session, work: AskingTask, question: BenchmarkQuestion) -> Answer | None:
@@ -180,10 +213,14 @@ class Results(NamedTuple):
         answered = [(asked, check) for asked, check in pairs if asked.answer.kind not in JUDGED]
         others = [(asked, check, why) for asked, check in answered if (why := reason(asked.answer, check))]
         different = Counter(asked.place for asked, _, _ in others)
+        cut = sum(why == SUPERSET for _, _, why in others)
+        same = len(answered) - len(others)
         return {
             "answered": len(answered),
-            "same": len(answered) - len(others),
-            "share": round(1 - len(others) / len(answered), 4) if answered else None,
+            "same": same,
+            "share": round(same / len(answered), 4) if answered else None,
+            SUPERSET: cut,
+            "share without these": round(same / (len(answered) - cut), 4) if len(answered) > cut else None,
             "judgements, which have no query": len(pairs) - len(answered),
             "reasons": dict(Counter(why for _, _, why in others).most_common()),
             "by set": {
@@ -204,7 +241,7 @@ def reason(answer: Answer, check: QueryCheck | None) -> str:
     if check.outcome == "same":
         return ""
     admitted = any(caveat.kind is CaveatKind.CUT for caveat in answer.caveats)
-    return f"{check.outcome}, as the document admits that it is cut" if admitted else check.outcome
+    return SUPERSET if admitted and check.outcome == "more" else check.outcome
 
 
 def _without(answer: Answer) -> str:
@@ -240,20 +277,24 @@ def compare(report: Report, chosen: argparse.Namespace) -> None:
     results = {engine: Results() for engine in chosen.engines}
     asked = list(sets(chosen.sets, chosen.data, chosen.limit))
     for graph in dict.fromkeys(questions.graph for questions in asked):
-        made = [one for questions in asked if questions.graph == graph for one in documents(questions)]
+        made = [one for questions in asked if questions.graph == graph for one in documents(questions, chosen.out)]
         print(graph.file.name, len(made), "documents", flush=True)
         for engine in chosen.engines:
             part = _share(made, chosen.share if engine == "virtuoso" else 0)
-            results[engine] = results[engine].joined(checked(engine, graph, part))
+            results[engine] = results[engine].joined(checked(engine, graph, part, chosen.out))
             print(engine, results[engine].figures()["reasons"], flush=True)
     for engine, result in results.items():
         report.add(engine, result.figures())
 
 
-def checked(engine: str, graph: GraphPlace, made: list[Asked]) -> Results:
-    """What the engine returns for the documents' queries."""
-    with served(engine, graph) as place:
-        return Results(tuple(made), tuple(asyncio.run(checks(made, place))))
+def checked(engine: str, graph: GraphPlace, made: Sequence[Asked], folder: Path | None = None) -> Results:
+    """What the engine returns for the documents' queries, or has returned."""
+    kept = Kept(folder, f"{engine} {graph.profile} {graph.file.name}", QueryCheck)
+    if missing := [asked for asked in made if asked.key not in kept.there]:
+        with served(engine, graph) as place:
+            for asked, check in zip(missing, asyncio.run(checks(missing, place)), strict=True):
+                kept.add(asked.key, check)
+    return Results(tuple(made), tuple(kept.there[asked.key] for asked in made))
 
 
 def _share(made: list[Asked], most: int) -> list[Asked]:
@@ -270,8 +311,10 @@ async def crossing(urls: Sequence[str], data: Path, limit: int) -> list[Asked]:
             for entity in entities(kind, data):
                 answer = await session.ask(f"{kind.name.capitalize()}?", [entity], kind="entities")
                 made.append(Asked("across a link", f"{kind.name}: {entity}", answer))
-        own = questions(PAIR, definitions.find(PAIR), GoldChains(data), data, limit)
-        return made + await _documents(session, own, LocalModel.name)
+    own = questions(PAIR, definitions.find(PAIR), GoldChains(data), data, limit)
+    return made + await _documents(
+        lambda: Session(settings=settings, similarity=Bm25Similarity()), own, LocalModel.name
+    )
 
 
 def compare_pair(report: Report, chosen: argparse.Namespace) -> None:
@@ -309,12 +352,15 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=ASKED, help="questions of each set, 0 for all")
     parser.add_argument("--share", type=int, default=0, help="queries of each graph that Virtuoso is sent, 0 for all")
     parser.add_argument("--pair", action="store_true", help="ask the biomedical pair, too")
+    parser.add_argument("--out", type=Path, help="folder of what was made, from which the same command goes on")
     parser.add_argument("--comunica", type=Path, help="the program comunica-sparql, which then asks the pair, too")
     chosen = parser.parse_args()
     require(chosen.data, *(definitions.find(name).graph for name in chosen.sets), DISEASES, DRUGS, CVT)
     for engine in {*chosen.engines} - {"embedded"}:
         if why := engines.missing(engine):
             sys.exit(f"{engine}: {why}")
+    if chosen.out:
+        chosen.out.mkdir(parents=True, exist_ok=True)
     report = Report("queries", write=chosen.write)
     with timed():
         compare(report, chosen)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.quality.queries import SETS, Asked, GraphPlace, GraphQuestions, Results, checked, documents, reason
+from eval.quality.queries import SETS, Asked, GraphPlace, GraphQuestions, Kept, Results, checked, documents, reason
 from eval.support.gold import GoldBenchmark
 from fedkg.bench.data import definitions
 from fedkg.bench.data.definitions import Definition
@@ -51,6 +51,23 @@ def test_the_query_of_each_document_is_sent_to_the_graph(tmp_path: Path) -> None
     assert figures["by set"] == {"family, local": "1 of 1", "family, gold": "1 of 1"}
 
 
+def test_what_was_kept_is_not_asked_again(tmp_path: Path) -> None:
+    """A run goes on where it stopped: neither a model nor a server is needed for what is there."""
+    made = [Asked("a", "1", document())]
+    place = GraphPlace(tmp_path / "absent.nt", "freebase")
+    Kept(tmp_path, "virtuoso freebase absent.nt", QueryCheck).add(made[0].key, QueryCheck("fewer", ("Joe",)))
+    assert checked("virtuoso", place, made, tmp_path).checked == (QueryCheck("fewer", ("Joe",)),)
+
+
+def test_documents_that_admit_a_cut_are_counted_apart() -> None:
+    """The share is given with them and without."""
+    cut = Caveat(CaveatKind.CUT, "a hub")
+    made = tuple(Asked("a", str(number), document(*([cut] if number == 2 else []))) for number in range(3))
+    figures = Results(made, (QueryCheck("same"), QueryCheck("same"), QueryCheck("more", further=2))).figures()
+    assert (figures["share"], figures["share without these"]) == (0.6667, 1.0)
+    assert figures["cut documents, whose query returns a superset"] == 1
+
+
 def test_verdicts_are_counted_by_themselves_and_differences_have_reasons() -> None:
     """A share is one of the answers that a query can give."""
     made = (
@@ -75,7 +92,7 @@ def test_verdicts_are_counted_by_themselves_and_differences_have_reasons() -> No
         (
             document(Caveat(CaveatKind.CUT, "1,000 of 2,000 ends")),
             QueryCheck("more", further=1),
-            "more, as the document admits that it is cut",
+            "cut documents, whose query returns a superset",
         ),
         (document(paths=()), None, "no query: no path leads to the answers"),
         (document(term=Blank("b")), None, "no query: an answer is a node without a name"),
