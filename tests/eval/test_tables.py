@@ -160,6 +160,25 @@ def test_what_applies_is_asked_and_reported(family: str, unknown: str, command: 
     assert (tmp_path / "out" / "report.html").is_file()
 
 
+def test_a_slow_method_is_asked_fewer_and_what_is_above_the_bound_is_named(
+    family: str, command: Command, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Hits@1 and Hit stand beside how many were asked; a question whose way the graph lacks counts for nothing."""
+    command(tables.main, "--write", "--benchmarks", family, "--methods", "fidelis", "rog", "--fewer", "rog=2")
+    measured = json.loads((tmp_path / "kept" / "results" / "tables.json").read_text())["figures"]["family"]
+    assert [measured[f"{method}, guide-gold"]["questions"] for method in ("fidelis", "rog")] == [3, 2]
+    assert measured["fidelis, guide-gold"]["hit"] == pytest.approx(0.6667)
+    assert [run["over the bound"] for run in measured.values()] == [[]] * 4
+    local = results.read(tmp_path / "kept" / "results" / "tables" / "family.fidelis.local.jsonl.gz").records
+    right = {record.id for record in local if score(record).hits_at_1}
+    nothing = [msgspec.structs.replace(record, answers=()) for record in local]
+    assert right
+    assert set(tables.over(local, nothing)) == right
+    with pytest.raises(SystemExit):
+        command(tables.main, "--fewer", "rog=many")
+    assert "--fewer" in capsys.readouterr().err
+
+
 def test_again_the_digits_are_the_same(
     family: str, command: Command, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
