@@ -16,15 +16,13 @@ there are none.
 
 import argparse
 import asyncio
-import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from eval.support import runs
 from eval.support.gold import present
-from eval.support.runs import ReportPlace, Runs, report, run, run_options, timed
+from eval.support.runs import ReportPlace, Runs, keep, report, run, run_options, timed
 from fedkg.bench.data import definitions, loaders
 from fedkg.bench.data.definitions import Definition
 from fedkg.bench.data.gold_chains import GoldChains
@@ -40,6 +38,7 @@ from fedkg.methods.registry import METHODS, find
 from fedkg.reasoner.local.model import LocalModel
 from fedkg.testing import GoldChat
 
+COMMAND = "python eval/quality/tables.py --write"
 QUESTIONS = 100
 BOUND = "fidelis"
 """The method whose answers with the scripted model no other run is above: it offers until nothing is left."""
@@ -78,7 +77,7 @@ def main() -> None:
         report(ReportPlace("tables", TITLE, chosen.out, (ABOUT, COST, *refused)), sorted(groups), write=chosen.write)
         if chosen.write:
             asked_files = [file for asked_of_one in sorted(groups) for file in asked_of_one.files]
-            keep(figures(asked_files, [definitions.find(name) for name in names], chosen.data))
+            keep("tables", COMMAND, figures(asked_files, [definitions.find(name) for name in names], chosen.data))
 
 
 def fewer(text: str) -> tuple[str, int]:
@@ -159,14 +158,6 @@ def over(asked: Sequence[QuestionRecord], bound: Sequence[QuestionRecord]) -> li
     found = {record.id: score(record).hit for record in bound}
     right = [record.id for record in asked if score(record).hits_at_1]
     return [name for name in right if found.get(name) == 0.0]
-
-
-def keep(measured: Mapping[str, Any]) -> None:
-    """Keeps the figures beside the result files that they are computed from."""
-    command = "python eval/quality/tables.py --write"
-    document = {"measured": "tables", "command": command, "figures": measured}
-    text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
-    (runs.FOLDER / "results" / "tables.json").write_text(text, encoding="utf-8")
 
 
 def refusal(method: str, model: str) -> str:

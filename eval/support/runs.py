@@ -1,13 +1,14 @@
 """What tables and ablations share: their options, a line for each run, and the report of all results."""
 
 import argparse
+import json
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from eval.support.report import FOLDER, options
 from fedkg.bench.report import benchmark_report
@@ -18,7 +19,7 @@ from fedkg.bench.run.runner import Job
 from fedkg.bench.scoring.scores import mean, score
 from fedkg.errors import InputError
 
-__all__ = ["ReportPlace", "Runs", "progress", "report", "run", "run_options", "timed"]
+__all__ = ["ReportPlace", "Runs", "keep", "progress", "report", "run", "run_options", "timed"]
 
 PROCESSES = 2
 
@@ -83,3 +84,9 @@ def report(place: ReportPlace, groups: Sequence[Runs], *, write: bool) -> None:
         for file, result in read.items():
             results.save(result, folder / f"{file}.gz")
         benchmark_report.write_folder(made, folder)
+
+
+def keep(name: str, command: str, figures: Mapping[str, Any]) -> None:
+    """Keeps the figures of result files beside these: the same ones make the same file."""
+    text = json.dumps({"measured": name, "command": command, "figures": figures}, indent=1, ensure_ascii=False) + "\n"
+    (FOLDER / "results" / f"{name}.json").write_text(text, encoding="utf-8")
