@@ -43,7 +43,7 @@ from fedkg.core.caveat import CaveatKind
 from fedkg.core.encoding import decode, encode
 from fedkg.core.question import JUDGED
 from fedkg.embed.bm25 import Bm25Similarity
-from fedkg.engine.query_check import QueryCheck
+from fedkg.engine.query_check import QueryCheck, no_query
 from fedkg.errors import FedkgError
 from fedkg.reasoner.local.model import LocalModel
 from fedkg.session import Session
@@ -237,22 +237,11 @@ class Results(NamedTuple):
 def reason(answer: Answer, check: QueryCheck | None) -> str:
     """Why the query does not give the document's answers; "" where it does."""
     if check is None:
-        return _without(answer)
+        return f"no query: {no_query(answer)}"
     if check.outcome == "same":
         return ""
     admitted = any(caveat.kind is CaveatKind.CUT for caveat in answer.caveats)
     return SUPERSET if admitted and check.outcome == "more" else check.outcome
-
-
-def _without(answer: Answer) -> str:
-    """Why a document has no query."""
-    if not any(value.paths for value in answer.answers):
-        return "no query: no path leads to the answers"
-    if any(shown.identifies for path in answer.paths for shown in path.edges):
-        return "no query: an identifier stands for an entity"
-    if any(value.term is not None and not value.term.queryable for value in answer.answers):
-        return "no query: an answer is a node without a name"
-    return "no query"
 
 
 def _detail(check: QueryCheck | None) -> str:

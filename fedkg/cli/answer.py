@@ -15,12 +15,12 @@ from fedkg.core.answer import Answer, Status
 from fedkg.core.encoding import encode
 from fedkg.core.question import Kind
 from fedkg.engine.history import History
+from fedkg.engine.query_check import no_query
 
 __all__ = ["BUDGET_SPENT", "Shown", "answered", "exit_code", "outcome_code", "priced"]
 
 Shown = Literal["text", "json", "sparql"]
 """What of an answer is printed: its text, the document, or its query."""
-NO_QUERY = "No query gives this answer: a judgement, a memory, none at all, or a step that no query can say.\n"
 BUDGET_SPENT = 4
 DOUBTFUL = 5
 CODES = {Status.ANSWERED: 0, Status.FAILED: 3}
@@ -59,7 +59,7 @@ def answered(
         if shown == "json":
             click.echo(answer.to_json())
         elif shown == "sparql":
-            click.echo(answer.query or NO_QUERY, nl=False, err=not answer.query)
+            click.echo(answer.query or f"No query: {no_query(answer)}.\n", nl=False, err=not answer.query)
         else:
             show.answer(show.console(), answer, everything=verbose)
         History(settings).add(answer, "ask")

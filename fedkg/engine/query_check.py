@@ -12,12 +12,14 @@ import msgspec
 
 from fedkg.core.answer import Answer
 from fedkg.core.caveat import CaveatKind
+from fedkg.core.proof import Status
+from fedkg.core.question import JUDGED
 from fedkg.core.terms import Literal, Term
 from fedkg.engine.answer_query import endpoint_urls, endpoints
 from fedkg.errors import EndpointError, OfflineError
 from fedkg.graph.base import Graph
 
-__all__ = ["Outcome", "QueryCheck", "check_query", "compared"]
+__all__ = ["Outcome", "QueryCheck", "check_query", "compared", "no_query"]
 
 Outcome = OneOf["same", "more", "fewer", "other", "not run"]
 HEAD = re.compile(r"(?:\s*(?:#[^\n]*|PREFIX\s+\w*:\s*<[^<>]*>)\n)*\s*(SELECT|ASK)\b", re.IGNORECASE)
@@ -40,6 +42,24 @@ class QueryCheck(msgspec.Struct, frozen=True):
     missing: tuple[str, ...] = ()
     further: int = 0
     why: str = ""
+
+
+def no_query(answer: Answer) -> str:
+    """Why a document has no query, as far as it can be seen in it; "" where it has one."""
+    if answer.query:
+        return ""
+    edges = [edge for path in answer.paths for edge in path.edges]
+    reasons = {
+        "nothing was found": not answer.answers,
+        "a model remembers the answer": any(caveat.kind is CaveatKind.RECALLED for caveat in answer.caveats),
+        "the answer is a judgement": answer.kind in JUDGED and answer.operation is None,
+        "no path leads to the answers": not any(value.paths for value in answer.answers),
+        "an identifier stands for an entity": any(edge.identifies for edge in edges),
+        "an answer is a node without a name": any(value.term and not value.term.queryable for value in answer.answers),
+        "the search ended before its end": answer.status is not Status.ANSWERED,
+        "it crosses endpoints": len({edge.endpoint for edge in edges}) > 1,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "too many ends would have to be named")
 
 
 async def check_query(graph: Graph, answer: Answer) -> QueryCheck | None:

@@ -370,12 +370,12 @@ def test_a_server_that_understates_its_usage(
 
 
 def test_the_query_is_printed_alone(cli: Cli, graph: Path) -> None:
-    """With --sparql; what has none says so on stderr; beside --json it makes no sense."""
+    """With --sparql; what has none says why on stderr; beside --json it makes no sense."""
     result = cli("ask", "Who is the king of Ruritania?", "-e", graph, "--sparql")
     assert result.exit_code == 0
     assert "<http://ex.org/ruritania> <http://ex.org/king> ?answer .  # Ruritania → king" in result.stdout
     assert "Rudolf" not in result.stdout
     none = cli("ask", "Is Rudolf V the king of Ruritania?", "-e", graph, "--sparql")
-    assert (none.stdout, "No query gives this answer" in none.stderr) == ("", True)
+    assert (none.stdout, "No query: the answer is a judgement." in none.stderr) == ("", True)
     refused = cli("ask", "Who is the king of Ruritania?", "-e", graph, "--sparql", "--json")
     assert (refused.exit_code, "cannot be combined" in refused.stderr) == (2, True)

@@ -8,8 +8,8 @@ import pytest
 from fedkg.core.answer import Answer
 from fedkg.core.caveat import Caveat, CaveatKind
 from fedkg.core.proof import AnswerValue, Path, PathEdge, Status
-from fedkg.core.terms import Edge, Iri, Literal, Term
-from fedkg.engine.query_check import QueryCheck, check_query, compared
+from fedkg.core.terms import Blank, Edge, Iri, Literal, Term
+from fedkg.engine.query_check import QueryCheck, check_query, compared, no_query
 from fedkg.graph.endpoint import SparqlGraph
 
 A, B, C = (Iri(f"http://x/{name}") for name in "abc")
@@ -32,6 +32,36 @@ async def test_the_rows_are_compared_with_the_answers(
     check = await check_query(make_graph(":a r:p :b, :c ."), answer(*ends))
     assert check is not None
     assert check.outcome == outcome
+
+
+EDGES = [Edge(A, Iri("http://x/r/p"), B, "out", endpoint) for endpoint in ("here", "there")]
+CROSSING = tuple(Path(1.0, (PathEdge.of(edge, {}),)) for edge in EDGES)
+BARE = answer(B, query="")
+
+
+@pytest.mark.parametrize(
+    ("document", "why"),
+    [
+        (answer(B), ""),
+        (Answer("q", "entities", Status.NONE), "nothing was found"),
+        (Answer("q", "yesno", Status.ANSWERED, (AnswerValue("yes"),)), "the answer is a judgement"),
+        (Answer("q", "entities", Status.ANSWERED, (AnswerValue("b"),)), "no path leads to the answers"),
+        (
+            msgspec.structs.replace(BARE, caveats=(Caveat(CaveatKind.RECALLED, "a"),)),
+            "a model remembers the answer",
+        ),
+        (
+            msgspec.structs.replace(BARE, answers=(AnswerValue("b", term=Blank("b"), paths=(0,)),)),
+            "an answer is a node without a name",
+        ),
+        (msgspec.structs.replace(BARE, paths=CROSSING), "it crosses endpoints"),
+        (msgspec.structs.replace(BARE, status=Status.NOT_FOUND), "the search ended before its end"),
+        (BARE, "too many ends would have to be named"),
+    ],
+)
+def test_a_document_without_a_query_tells_why(document: Answer, why: str) -> None:
+    """As far as it can be seen in the document."""
+    assert no_query(document) == why
 
 
 async def test_a_document_that_admits_a_cut_says_why_its_query_returns_more(

@@ -96,7 +96,7 @@ def test_verdicts_are_counted_by_themselves_and_differences_have_reasons() -> No
         ),
         (document(paths=()), None, "no query: no path leads to the answers"),
         (document(term=Blank("b")), None, "no query: an answer is a node without a name"),
-        (document(), None, "no query"),
+        (document(), None, "no query: too many ends would have to be named"),
     ],
 )
 def test_reasons(answer: Answer, check: QueryCheck | None, expected: str) -> None:
