@@ -120,6 +120,7 @@ def ask(  # noqa: PLR0917  # click gives all of them by name
     from fedkg.cli.answer import Shown, answered, priced  # noqa: PLC0415  # the help page needs nothing of it
 
     settings = options.settings(file, flags)
+    options.warn_of_unheeded(settings, flags)
     if questions is not None:
         alone = {"QUESTION": question, "--topic": topics, "--kind": kind, "--option": choices, "--dry-run": dry_run}
         alone |= {"--sparql": sparql}

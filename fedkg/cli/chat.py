@@ -27,4 +27,6 @@ def chat(file: str | None, transcript: str | None, **flags: object) -> int:
     """
     from fedkg.cli.chatting import chatted  # noqa: PLC0415  # the help page needs nothing of it
 
-    return chatted(options.settings(file, flags), transcript)
+    settings = options.settings(file, flags)
+    options.warn_of_unheeded(settings, flags)
+    return chatted(settings, transcript)

@@ -37,6 +37,7 @@ __all__ = [
     "settings",
     "settings_file",
     "transcript",
+    "warn_of_unheeded",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -58,6 +59,19 @@ def settings(file: str | None, flags: Mapping[str, Any]) -> Settings:
     if flags.get("replies") and not made.cache:
         raise SettingsError("replies cannot be kept without a cache", hint="leave out --replies, or --no-cache")
     return made
+
+
+def warn_of_unheeded(made: Settings, flags: Mapping[str, Any]) -> None:
+    """Says on stderr which options of the search are given, and change nothing with the method of the settings."""
+    keys = [name for name, value in flags.items() if name.startswith("search__") and value is not None]
+    given = [key.removeprefix("search__") for key in keys if key != "search__last_step"]  # that is refused
+    if not given:
+        return
+    from fedkg.methods.heeded import unheeded  # noqa: PLC0415  # most commands need nothing of it
+
+    names = _option_names()
+    if ignored := ", ".join(names[f"search.{name}"] for name in unheeded(made.method, given)):
+        click.echo(f"warning: with the method {made.method} this has no effect: {ignored}", err=True)
 
 
 def _forms(made: Settings) -> str:

@@ -13,14 +13,22 @@ import msgspec
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.terms import Term
 from fedkg.errors import BudgetError
-from fedkg.methods.base import Answering, Completing, Inducing, SearchResult, Walk, Walking, ask
+from fedkg.methods.base import Answering, Completing, Inducing, SearchResult, Task, Walk, Walking, ask
 from fedkg.methods.conditions import checked
 from fedkg.methods.intersections import groups, in_common, joined
 
-__all__ = ["JUDGES", "all_ends", "answer", "chains", "completed", "conclude", "cut", "leaves", "voted"]
+__all__ = ["JUDGES", "all_ends", "answer", "chains", "completed", "conclude", "cut", "ended", "leaves", "voted"]
 
 JUDGES = "the answer call was made although last_step is off: only the model can judge a question of this kind"
 """The note of an answer that was judged in spite of the settings."""
+
+
+def ended(task: Task, finished: Sequence[PartialPath], trail: Sequence[PartialPath], *, exhausted: bool) -> Walk:
+    """The answer call; or what the paths lead to, unless the answer is a judgement, which only the model can make."""
+    if not (task.search.last_step or task.together):
+        return (yield from all_ends(finished, trail, exhausted=exhausted))
+    result = yield from conclude(finished, trail, together=task.together, exhausted=exhausted)
+    return result if task.search.last_step else msgspec.structs.replace(result, note=JUDGES)
 
 
 def conclude(finished: Sequence[PartialPath], trail: Sequence[PartialPath], *, together: bool, exhausted: bool) -> Walk:

@@ -22,7 +22,7 @@ from fedkg.config.settings import SearchSettings
 from fedkg.core.path import PartialPath
 from fedkg.methods import fused
 from fedkg.methods.base import Expanding, Expansion, Method, Picking, Task, Walk, Walking, ask
-from fedkg.methods.conclude import all_ends, conclude, leaves
+from fedkg.methods.conclude import ended, leaves
 from fedkg.methods.verifiers import VerifiedPaths, verified
 
 __all__ = ["METHOD", "search"]
@@ -60,7 +60,7 @@ def _paper(task: Task, settings: SearchSettings) -> Walk:
         partial_paths = _unfinished(paths.kept, finished, together=task.together)
         if not partial_paths:
             break
-    return (yield from _end(task, finished, trail, exhausted=exhausted and not (partial_paths or finished)))
+    return (yield from ended(task, finished, trail, exhausted=exhausted and not (partial_paths or finished)))
 
 
 def _unfinished(
@@ -69,14 +69,6 @@ def _unfinished(
     """The paths that are walked on: those from topics without a finished path; none where one path decides for all."""
     done = {path.topic for path in finished}
     return () if done and together else tuple(path for path in kept if path.topic not in done)
-
-
-def _end(task: Task, finished: Sequence[PartialPath], trail: Sequence[PartialPath], *, exhausted: bool) -> Walk:
-    """The answer call; or what the paths lead to, unless the answer is a judgement, which only the model can make."""
-    if not (task.search.last_step or task.together):
-        return (yield from all_ends(finished, trail, exhausted=exhausted))
-    result = yield from conclude(finished, trail, together=task.together, exhausted=exhausted)
-    return result if task.search.last_step else msgspec.structs.replace(result, note=fused.JUDGES)
 
 
 def _picked(

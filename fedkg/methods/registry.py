@@ -7,6 +7,7 @@ from fedkg.config.settings import ConstraintLevel, SearchSettings
 from fedkg.errors import MethodError
 from fedkg.methods import eperm, fidelis, gcr, model_only, retrieve_once, rog, tog
 from fedkg.methods.base import Method
+from fedkg.methods.heeded import HEEDED, unheeded
 
 __all__ = [
     "METHODS",
@@ -14,6 +15,7 @@ __all__ = [
     "check_choices",
     "check_constraint",
     "check_decoding",
+    "check_last_step",
     "check_prompted",
     "find",
     "name_of",
@@ -92,6 +94,15 @@ def check_decoding(method: Method, search: SearchSettings, model: str, *, writes
         raise MethodError(
             f"the decoding free needs a model that writes, and the model {model} writes nothing", hint=hint
         )
+
+
+def check_last_step(method: Method, search: SearchSettings) -> None:
+    """Raises MethodError where the answer call is left out, and nothing else in the method says what answers."""
+    name = name_of(method)
+    if not search.last_step and unheeded(name, ["last_step"]):
+        others = ", ".join(other for other, heeded in HEEDED.items() if "last_step" in heeded)
+        hint = f"methods whose paths answer without it: {others}"
+        raise MethodError(f"the method {name} has no answer without its answer call", asked=name, hint=hint)
 
 
 def check_choices(search: SearchSettings, model: str, *, grammar: bool) -> None:

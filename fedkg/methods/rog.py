@@ -22,7 +22,7 @@ from fedkg.core.path import PartialPath
 from fedkg.core.path_errors import PathErrors, PathFault
 from fedkg.core.terms import DirectedRelation
 from fedkg.methods.base import Answering, Completing, Method, Planning, Task, Walk, ask
-from fedkg.methods.conclude import answer
+from fedkg.methods.conclude import JUDGES, all_ends, answer
 
 __all__ = ["METHOD", "search"]
 
@@ -35,8 +35,16 @@ def search(task: Task) -> Walk:
     if chains:
         walked = yield from ask(Completing(tuple(chain.path for chain in chains)))
     grounded = tuple(path for path in walked if _existing(path) == len(path.steps))
-    result = yield from answer(Answering(grounded), together=task.together)
+    result = yield from _answered(task, grounded)
     return msgspec.structs.replace(result, measures={**_validity(walked), **_errors(walked, faults).measures})
+
+
+def _answered(task: Task, grounded: tuple[PartialPath, ...]) -> Walk:
+    """The answer call; without it all ends of the chains, as of the paper's planner alone, but for a judgement."""
+    if not (task.search.last_step or task.together):
+        return (yield from all_ends(grounded, (), exhausted=False))
+    result = yield from answer(Answering(grounded), together=task.together)
+    return result if task.search.last_step else msgspec.structs.replace(result, note=JUDGES)
 
 
 def _existing(path: PartialPath) -> int:
@@ -69,5 +77,5 @@ METHOD = Method(
     "RoG: relation paths planned, then grounded",
     "Luo et al. 2024 (Reasoning on Graphs), section 4",
     search,
-    calls=lambda _search, _topics: {"relation-paths": 1, "answer": 1},
+    calls=lambda search, _topics: {"relation-paths": 1, **({"answer": 1} if search.last_step else {})},
 )

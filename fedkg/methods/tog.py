@@ -21,7 +21,7 @@ import msgspec
 from fedkg.config.settings import SearchSettings
 from fedkg.core.path import PartialPath, Step
 from fedkg.methods.base import Expanding, Judging, Method, Scoring, Task, Walk, Walking, ask
-from fedkg.methods.conclude import conclude, leaves
+from fedkg.methods.conclude import ended, leaves
 
 __all__ = ["METHOD", "search"]
 
@@ -59,7 +59,7 @@ def search(task: Task) -> Walk:
         if (yield from ask(Judging(leaves(trail) if task.together else partial_paths))):
             finished = partial_paths
             break
-    return (yield from conclude(finished, trail, together=task.together, exhausted=exhausted and not partial_paths))
+    return (yield from ended(task, finished, trail, exhausted=exhausted and not partial_paths))
 
 
 def _relations(
@@ -116,6 +116,6 @@ METHOD = Method(
         "score-relations": topics + search.beam * (search.depth - 1),
         "score-entities": search.depth,
         "adequacy": search.depth,
-        "answer": 1,
+        **({"answer": 1} if search.last_step else {}),
     },
 )

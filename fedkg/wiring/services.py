@@ -265,6 +265,7 @@ class Services:
         own = self.parts.reasoner is not None
         logprobs = chat.capability.logprobs if chat else own
         registry.check(method, settings.search, model, logprobs=logprobs)
+        registry.check_last_step(method, settings.search)
         registry.check_choices(settings.search, model, grammar=chat.capability.grammar if chat else own)
         registry.check_constraint(method, settings.search.door, self._constraint_levels, model)
         registry.check_decoding(method, settings.search, model, writes=prompted or self._writer is not None)

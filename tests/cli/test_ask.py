@@ -379,3 +379,14 @@ def test_the_query_is_printed_alone(cli: Cli, graph: Path) -> None:
     assert (none.stdout, "No query: the answer is a judgement." in none.stderr) == ("", True)
     refused = cli("ask", "Who is the king of Ruritania?", "-e", graph, "--sparql", "--json")
     assert (refused.exit_code, "cannot be combined" in refused.stderr) == (2, True)
+
+
+def test_options_that_the_method_does_not_heed_are_named(cli: Cli, graph: Path) -> None:
+    """On stderr, as they are written, and none of those that it heeds; the answer call cannot be left out by all."""
+    given = ("ask", CAPITAL, "-e", graph, "--method", "kaping")
+    result = cli(*given, "--no-weights", "--verifier", "none", "--candidates", "5")
+    assert result.stderr.startswith("warning: with the method kaping this has no effect: --no-weights, --verifier\n")
+    assert "no effect" not in cli("ask", CAPITAL, "-e", graph, "--beam", "3").stderr
+    refused = cli(*given, "--no-last-step")
+    assert refused.exit_code == 2
+    assert "kaping has no answer without its answer call" in refused.stderr

@@ -265,3 +265,14 @@ async def test_without_a_language_model_relations_are_planned_by_their_names(ask
     assert [value.value for value in answer.answers] == ["Peter Jackson"]
     assert isinstance(answer.measures["validity ratio"], float)
     assert 0 < answer.measures["validity ratio"] < 1
+
+
+def test_without_the_last_step_all_ends_of_the_chains_are_the_answer() -> None:
+    """As of the paper's planner alone; the measures are the same, and a judgement is made all the same."""
+    planned = [PlannedChain(TOPIC, relations(names)) for names in ("ab", "zb")]
+    result, needs = drive(planned, first, SearchSettings(last_step=False))
+    assert not any(isinstance(need, Answering) for need in needs)
+    assert [path.chain for path in result.paths] == [relations("ab")]
+    assert result.measures["validity ratio"] == 0.5
+    judged, _ = drive(planned, first, SearchSettings(last_step=False), together=True)
+    assert "last_step is off" in judged.note

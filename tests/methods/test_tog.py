@@ -324,3 +324,19 @@ async def test_without_a_language_model_relations_score_by_their_names(ask: Ask)
     answer = await ask("tog", question="Who directed by name King Kong, or who was it directed by?", depth=1)
     assert [value.value for value in answer.answers] == ["Peter Jackson"]
     assert answer.unproven() == ()
+
+
+@pytest.mark.parametrize(("enough_at", "steps"), [(1, 1), (0, 2)])
+def test_without_the_last_step_the_paths_ends_are_the_answer(enough_at: int, steps: int) -> None:
+    """All of those that are enough, or else of the longest; no answer call."""
+    result, needs = drive(SearchSettings(depth=2, beam=2, last_step=False), Driver(enough_at))
+    assert "Answering" not in kinds(needs)
+    assert result.paths
+    assert all(len(path.steps) == steps for path in result.paths)
+
+
+def test_a_judgement_is_made_without_the_last_step_too() -> None:
+    """It needs the model, and the document tells that it was asked."""
+    result, needs = drive(SearchSettings(depth=1, last_step=False), Driver(1), together=True)
+    assert kinds(needs).count("Answering") == 1
+    assert "last_step is off" in result.note

@@ -104,6 +104,7 @@ def run(  # noqa: PLR0917  # click gives all of them by name
     With the model `local` --beam, --candidates and --alpha have no effect: it scores all candidates itself.
     """
     settings = contacted(options.settings(file, flags))
+    options.warn_of_unheeded(settings, flags)
     benchmarks = [definitions.find(name) for name in dict.fromkeys(names)]
     draw: dict[str, Any] = {"limit": limit, "seed": seed, "skip_bad": skip_bad}
     how = {"verify": not no_verify, "retry_errors": retry_errors}
