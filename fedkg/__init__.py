@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from fedkg.core.events import (
         Answered,
         Chosen,
+        Computed,
         Event,
         Fetched,
         Judged,
@@ -98,6 +99,7 @@ __all__ = [
     "Checked",
     "Chosen",
     "Computation",
+    "Computed",
     "Condition",
     "Cost",
     "Deciding",
@@ -193,7 +195,7 @@ PLACES = {
     "fedkg.core.caveat": "Caveat CaveatKind",
     "fedkg.core.conversation": "Turn",
     "fedkg.core.events": (
-        "Answered Chosen Event Fetched Judged Linked Planned Proposed Ranked Reached Scored Verified Warned"
+        "Answered Chosen Computed Event Fetched Judged Linked Planned Proposed Ranked Reached Scored Verified Warned"
     ),
     "fedkg.core.meter": "Meter",
     "fedkg.core.operation": "Computation Condition Deciding SetChain",

@@ -130,7 +130,7 @@ class Answer(msgspec.Struct, frozen=True):
             yield rendering.value_line(value, self.kind)
         yield from rendering.more_lines(len(self.answers), answers, "answers", more)
         if self.operation and self.answers:
-            yield rendering.operation_line(self.operation, self._label)
+            yield rendering.operation_line(self.operation, self.name)
         yield from map(rendering.caveat_line, self.caveats if self.answers else ())
         heading = "proof" if any(value.paths for value in self.answers) else "path"
         for number, path in enumerate(self.paths[:paths], 1):
@@ -140,7 +140,7 @@ class Answer(msgspec.Struct, frozen=True):
             yield ()
         yield from self._ending()
 
-    def _label(self, term: Term) -> str:
+    def name(self, term: Term) -> str:
         """The name that the document's edges have for a term."""
         labels = (label for path in self.paths for edge in path.edges if (label := edge.labels.get(term.text)))
         return next(labels, own_name(term))

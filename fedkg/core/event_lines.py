@@ -6,6 +6,7 @@ from fedkg.common.plain_text import plain
 from fedkg.core.events import (
     Answered,
     Chosen,
+    Computed,
     Event,
     Fetched,
     Judged,
@@ -43,6 +44,9 @@ def described(event: Event) -> str:
             text = f"depth {depth}: chose {len(steps)}: {_listed(steps)}"
         case Verified(depth, kept, finished):
             text = f"depth {depth}: kept {len(kept)}, finished {len(finished)}: {_listed(finished)}"
+        case Computed(result, members, values):
+            ends = "1 end" if members == 1 else f"{members} ends"
+            text = f"computed: {result} over {ends}: {_listed(values)}"
         case Warned(message):
             text = f"warning: {message}"
         case Answered(answer):

@@ -6,6 +6,7 @@ from typing import Literal
 import msgspec
 
 from fedkg.core.answer import Answer
+from fedkg.core.operation import OperationResult
 from fedkg.core.question import Match, Plan
 from fedkg.core.terms import Edge, Iri, Term, own_name
 from fedkg.core.usage import Usage
@@ -13,6 +14,7 @@ from fedkg.core.usage import Usage
 __all__ = [
     "Answered",
     "Chosen",
+    "Computed",
     "Event",
     "Fetched",
     "Judged",
@@ -102,6 +104,14 @@ class Verified(msgspec.Struct, frozen=True, tag=True):
     finished: tuple[str, ...]
 
 
+class Computed(msgspec.Struct, frozen=True, tag=True):
+    """An operation was computed over `members` ends: its `result`, and in `values` what decided, one line each."""
+
+    result: OperationResult
+    members: int
+    values: tuple[str, ...]
+
+
 class Reached(msgspec.Struct, frozen=True, tag=True):
     """Where the steps of one stage lead to, to measure where the way to an answer is lost.
 
@@ -140,5 +150,17 @@ class Answered(msgspec.Struct, frozen=True, tag=True):
 
 
 Event = (
-    Planned | Linked | Fetched | Ranked | Proposed | Scored | Judged | Chosen | Verified | Reached | Warned | Answered
+    Planned
+    | Linked
+    | Fetched
+    | Ranked
+    | Proposed
+    | Scored
+    | Judged
+    | Chosen
+    | Verified
+    | Computed
+    | Reached
+    | Warned
+    | Answered
 )

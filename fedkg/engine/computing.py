@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from fedkg.common.operator_cues import may_compute
+from fedkg.core.answer import Answer
+from fedkg.core.events import Computed
 from fedkg.core.operation import Computation, Deciding
 from fedkg.core.proof import AnswerValue, Path, PathEdge
 from fedkg.core.question import JUDGED, Kind, Plan
 from fedkg.core.terms import Term
 from fedkg.methods.base import SearchResult
 
-__all__ = ["computed", "computed_plan", "computes"]
+__all__ = ["computed", "computed_event", "computed_plan", "computes"]
 
 COMPARED = re.compile(r"\b(?:than|before|after|earlier|later)\b", re.IGNORECASE)
 Composed = tuple[tuple[AnswerValue, ...], tuple[Path, ...], Computation | None]
@@ -33,6 +35,12 @@ def computed_plan(plan: Plan, computation: Computation | None) -> Plan:
     kinds: Mapping[str, Kind] = {"count": "count"}
     kind: Kind = "yesno" if whether else kinds.get(computation.result, "entities")
     return msgspec.structs.replace(plan, kind="literal" if computation.value else kind)
+
+
+def computed_event(answer: Answer, operation: Computation) -> Computed:
+    """What is told of a document's operation: each end with the value that decided, in one line."""
+    values = tuple(f"{answer.name(each.end)}: {answer.name(each.value)}" for each in operation.deciding)
+    return Computed(operation.result, operation.members, values)
 
 
 def computed(

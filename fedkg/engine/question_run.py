@@ -42,7 +42,7 @@ from fedkg.engine.assembly import (
     terms,
     without_nameless,
 )
-from fedkg.engine.computing import computed, computed_plan, computes
+from fedkg.engine.computing import computed, computed_event, computed_plan, computes
 from fedkg.engine.interpreter import Interpreter
 from fedkg.engine.preparation import Preparation
 from fedkg.engine.presentation import path_text
@@ -148,6 +148,8 @@ class QuestionRun:
         for event in self._notes.take():
             yield event
         _log(answer)
+        if answer.operation:
+            yield computed_event(answer, answer.operation)
         yield Answered(answer)
 
     def _context(self) -> WalkContext:

@@ -14,10 +14,10 @@ from fedkg.operators.comparing import apart
 from fedkg.operators.over_sets import ranked
 from fedkg.operators.values import ReadValue, read
 
-__all__ = ["Computed", "agrees"]
+__all__ = ["ComputedDocument", "agrees"]
 
 
-class Computed(Protocol):
+class ComputedDocument(Protocol):
     """What is looked at of an answer document."""
 
     @property
@@ -36,7 +36,7 @@ class Computed(Protocol):
         ...
 
 
-def agrees(document: Computed) -> bool:
+def agrees(document: ComputedDocument) -> bool:
     """Whether every value that decided stands on its path, and the values decide as the document says."""
     operation = document.operation
     if operation is None:

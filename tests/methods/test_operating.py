@@ -9,6 +9,7 @@ import pytest
 
 from fedkg.core.answer import Answer, Status, decode_answer
 from fedkg.core.caveat import CaveatKind
+from fedkg.core.events import Computed
 from fedkg.core.operation import Operation
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.terms import DirectedRelation, Edge, Iri
@@ -108,6 +109,15 @@ async def test_an_extreme_keeps_ties_and_shows_what_decided(studio: SparqlGraph)
     assert decode_answer(answer.to_json()) == answer
     assert not answer.caveats
     assert "computed: extreme most by minutes over 3 ends: " in answer.text()
+
+
+async def test_what_was_computed_is_an_event(studio: SparqlGraph) -> None:
+    """Before the answer, with the values that decided, by their names."""
+    asker = Asker("directed by", result="extreme", relation="minutes", most=False)
+    run = run_of(studio, asker, f"Which of the {FILMS} is the shortest?")
+    *_, computed, _ = [event async for event in run.events()]
+    assert isinstance(computed, Computed)
+    assert (computed.result, computed.members, computed.values[0]) == ("extreme", 3, "Dawn: 90")
 
 
 async def test_the_first_with_a_missing_date_is_partial(studio: SparqlGraph) -> None:

@@ -4,6 +4,7 @@ from fedkg.core.answer import Answer, Status
 from fedkg.core.events import (
     Answered,
     Chosen,
+    Computed,
     Event,
     Fetched,
     Judged,
@@ -34,6 +35,7 @@ EVENTS: list[tuple[Event, str]] = [
     (Judged(("a",), adequate=True), "judged 1 paths: enough to answer"),
     (Chosen(1, tuple("abcdefg")), "depth 1: chose 7: a | b | c | d | e (+2)"),
     (Verified(2, ("a", "b"), ("b",)), "depth 2: kept 2, finished 1: b"),
+    (Computed("extreme", 2, ("Dawn: 90", "Noon: 120")), "computed: extreme over 2 ends: Dawn: 90 | Noon: 120"),
     (Warned("slow\x1b[31m"), "warning: slow"),
     (Answered(Answer("q", "entities", Status.NONE)), "ended: none, 0 answers"),
 ]

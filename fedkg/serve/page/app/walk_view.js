@@ -88,6 +88,12 @@ export class WalkView {
     return t("walk.verified", { kept: kept.length, finished: finished.length });
   }
 
+  Computed({ members, values }) {
+    const text = t("walk.computed", { n: members });
+    this.candidates(undefined, text, values, []);
+    return text;
+  }
+
   Warned({ message }) {
     this.last().append(element("p", { class: "caution" }, english(plain(message, 1_000))));
     return "";
