@@ -3,19 +3,20 @@
 FiDeLiS with default settings is asked a sample of each set (seed 0; `--limit 0` asks all). The graph is in process and
 MiniLM ranks. CWQ's conditions are its checks where the graph has them; the questions whose conditions it has all are
 asked by themselves, too. `found` is the share of questions of which an answer is found. `eval/quality/methods.py` has
-Hits@1 of the other methods.
+Hits@1 of the other methods. Where only some sets are asked (`--sets`) the result file keeps its other rows.
 
 A set may ask for facts that its graph lacks: of MetaQA's questions those without a gold path (`proven` is the share of
 the others, `found of these` is what is found of them). Some of their topics stand in no fact at all (`unknown topics`).
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from eval.support.gold import GoldBenchmark, present, records, scores
-from eval.support.report import Report, options
+from eval.support.report import FOLDER, Report, options
 from fedkg.bench.data import definitions
 from fedkg.bench.report import markdown
 from fedkg.bench.run.record import QuestionRecord
@@ -36,6 +37,8 @@ def main() -> None:
     chosen = parser.parse_args()
     present(chosen.data, chosen.sets)
     report = Report("bounds", write=chosen.write)
+    for name, measured in _before(chosen.sets).items():
+        report.figures[name] = measured
     with Session("none", cache=False, embedder="minilm") as session:
         for name in chosen.sets:
             asked = {name: GoldBenchmark.load(name, chosen.data, chosen.limit or None)}
@@ -43,9 +46,25 @@ def main() -> None:
                 asked[f"{name}{SUPPORTED}"] = supported
             for part, benchmark in asked.items():
                 report.add(part, figures(benchmark, asyncio.run(records(benchmark, session.similarity))))
+    report.figures = {name: report.figures[name] for name in sorted(report.figures, key=_place)}
     report.attach("md", markdown.records(rows(report.figures)))
     report.add("targets", TARGETS)
     report.close()
+
+
+def _before(asked: Collection[str], file: Path = FOLDER / "results" / "bounds.json") -> dict[str, Any]:
+    """The figures of the result file for the sets that are not asked: asking some anew leaves the others."""
+    figures = json.loads(file.read_text(encoding="utf-8"))["figures"] if file.is_file() else {}
+    return {name: measured for name, measured in figures.items() if _set(name) in set(SETS) - set(asked)}
+
+
+def _set(name: str) -> str:
+    """The set that the figures of this name are of."""
+    return name.removesuffix(SUPPORTED)
+
+
+def _place(name: str) -> tuple[int, str]:
+    return SETS.index(_set(name)), name
 
 
 def with_conditions(name: str, data: Path) -> GoldBenchmark | None:

@@ -38,15 +38,12 @@ def described(event: Event) -> str:
             text = f"depth {depth}: {edges} edges of {entities} entities{cut}, {usage.requests} requests so far"
         case Ranked(depth, considered, offered):
             text = f"depth {depth}: {considered} candidates, {len(offered)} offered: {_listed(offered)}"
-        case Proposed() | Scored() | Judged() | Reached():
+        case Proposed() | Scored() | Judged() | Computed() | Reached():
             text = _thought(event)
         case Chosen(depth, steps):
             text = f"depth {depth}: chose {len(steps)}: {_listed(steps)}"
         case Verified(depth, kept, finished):
             text = f"depth {depth}: kept {len(kept)}, finished {len(finished)}: {_listed(finished)}"
-        case Computed(result, members, values):
-            ends = "1 end" if members == 1 else f"{members} ends"
-            text = f"computed: {result} over {ends}: {_listed(values)}"
         case Warned(message):
             text = f"warning: {message}"
         case Answered(answer):
@@ -54,8 +51,8 @@ def described(event: Event) -> str:
     return plain(text, 2_000)
 
 
-def _thought(event: Proposed | Scored | Judged | Reached) -> str:
-    """What the model made of relations, steps or paths, without choosing among them, and where steps lead to."""
+def _thought(event: Proposed | Scored | Judged | Computed | Reached) -> str:
+    """What was made of relations, steps or paths, without choosing among them, and where steps lead to."""
     match event:
         case Proposed(chains):
             return f"proposed {len(chains)} chains of relations: {_listed(chains)}"
@@ -64,6 +61,9 @@ def _thought(event: Proposed | Scored | Judged | Reached) -> str:
             return f"depth {depth}: scored {len(steps)} {what}: {_listed(lines)}"
         case Judged(paths, adequate):
             return f"judged {len(paths)} paths: {'enough' if adequate else 'not enough'} to answer"
+        case Computed(result, members, values):
+            ends = "1 end" if members == 1 else f"{members} ends"
+            return f"computed: {result} over {ends}: {_listed(values)}"
         case Reached(depth, stage, tails):
             return f"depth {depth}: {stage}: {len(tails)} steps to {len(frozenset().union(*tails))} ends"
 
