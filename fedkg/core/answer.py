@@ -12,7 +12,7 @@ from fedkg.core import rendering
 from fedkg.core.caveat import Caveat
 from fedkg.core.encoding import decode, encode
 from fedkg.core.operation import Computation
-from fedkg.core.proof import AnswerValue, Path, PathEdge, Status
+from fedkg.core.proof import AT_LEAST, AnswerValue, Path, PathEdge, Status
 from fedkg.core.question import JUDGED, Kind
 from fedkg.core.rendering import RenderedLine
 from fedkg.core.terms import Edge, Iri, Term, own_name
@@ -173,7 +173,7 @@ def _agrees(answer: Answer) -> bool:
 def _counts(value: str, paths: Sequence[Path]) -> bool:
     """Whether the number is that of the distinct ends; a document shows some only of very many."""
     ends = {path.end for path in paths}
-    number = value.removeprefix("at least ")
+    number = value.removeprefix(AT_LEAST)
     if None in ends or not number.isdecimal():
         return False
     return int(number) == len(ends) or (len(paths) >= MOST_PATHS and int(number) > len(ends))

@@ -10,7 +10,11 @@ import msgspec
 from fedkg.common.notebook import display_module
 from fedkg.core.terms import Direction, Edge, Iri, Qualifier, Term, Through, own_name
 
-__all__ = ["AnswerValue", "Path", "PathEdge", "Status"]
+__all__ = ["AT_LEAST", "AnswerValue", "Path", "PathEdge", "Status"]
+
+
+AT_LEAST = "at least "
+"""What stands before a number that is a bound."""
 
 
 class Status(StrEnum):

@@ -10,6 +10,7 @@ from fedkg.core.choice import Conclusion, ModelOnlyAnswer
 from fedkg.core.literals import NUMBERS
 from fedkg.core.nameless import nameless
 from fedkg.core.path import PartialPath
+from fedkg.core.proof import AT_LEAST
 from fedkg.core.question import JUDGED, Plan
 from fedkg.core.terms import Edge, Iri, Literal, Term, own_name
 
@@ -174,7 +175,7 @@ def _judged(plan: Plan, conclusion: Conclusion, paths: Sequence[Path]) -> tuple[
 
 def _count(proven: Ends, paths: Sequence[Path]) -> AnswerValue:
     """How many distinct nodes the paths lead to: counted here, not by the model, and a bound where some are missing."""
-    number = str(proven.total) if proven.complete else f"at least {proven.total}"
+    number = str(proven.total) if proven.complete else f"{AT_LEAST}{proven.total}"
     return AnswerValue(number, label="count", grounded=True, paths=tuple(range(len(paths))))
 
 

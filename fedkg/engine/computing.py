@@ -9,7 +9,7 @@ from fedkg.common.operator_cues import may_compute
 from fedkg.core.answer import Answer
 from fedkg.core.events import Computed
 from fedkg.core.operation import Computation, Deciding
-from fedkg.core.proof import AnswerValue, Path, PathEdge
+from fedkg.core.proof import AT_LEAST, AnswerValue, Path, PathEdge
 from fedkg.core.question import JUDGED, Kind, Plan
 from fedkg.core.terms import Term
 from fedkg.methods.base import SearchResult
@@ -49,7 +49,7 @@ def computed(
     """The answers and paths of the document, with the operation; as they are where there is none.
 
     What is no end, the difference of two values, rests on all paths. Paths to values that were compared stand behind
-    those of the answers.
+    those of the answers. A number of ends of which some could not be decided is a bound.
     """
     computation = result.computation
     if computation is None or not paths:
@@ -57,6 +57,8 @@ def computed(
     if computation.value:
         value = computation.value
         answers = (AnswerValue(value, label="difference", grounded=True, paths=tuple(range(len(paths)))),)
+    if computation.result == "count" and computation.missing:
+        answers = tuple(map(_at_least, answers))
     walks = (path.walks(path.tails[0]) for path in result.beside if path.tails)
     beside = (Path(0.0, tuple(PathEdge.of(edge, names) for edge in walk)) for walk in walks if walk)
     shown = (*paths, *beside)
@@ -66,6 +68,11 @@ def computed(
         if (index := _showing(shown, end, value)) is not None
     )
     return answers, shown, msgspec.structs.replace(computation, deciding=deciding)
+
+
+def _at_least(value: AnswerValue) -> AnswerValue:
+    """The number as a bound: what could not be decided may be among what is counted."""
+    return msgspec.structs.replace(value, value=f"{AT_LEAST}{value.value.removeprefix(AT_LEAST)}")
 
 
 def _showing(paths: Sequence[Path], end: Term, value: Term) -> int | None:

@@ -12,7 +12,7 @@ import msgspec
 
 from fedkg.core.answer import Answer
 from fedkg.core.caveat import CaveatKind
-from fedkg.core.proof import Status
+from fedkg.core.proof import AT_LEAST, Status
 from fedkg.core.question import JUDGED
 from fedkg.core.terms import Literal, Term
 from fedkg.engine.answer_query import endpoint_urls, endpoints
@@ -27,7 +27,6 @@ FORBIDDEN = re.compile(r"\b(?:INSERT|DELETE|LOAD|CLEAR|DROP|CREATE|COPY|MOVE|ADD
 ASK = re.compile(r"^ASK \{", re.MULTILINE)
 SERVICE = re.compile(r"\bSERVICE\b\s*(?:SILENT\b)?\s*(<[^<>]*>)?", re.IGNORECASE)
 NOT_OURS = "it is no query that fedkg writes"
-AT_LEAST = "at least "
 IS_CUT = "the document admits that not all of it was fetched"
 
 

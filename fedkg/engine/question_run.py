@@ -204,8 +204,8 @@ class QuestionRun:
             proven = await self._proven([(path, ()) for path in self._record.last_paths if path.steps])
         beside = (edge.terms for path in result.beside for edge in path.edges)
         names = await self._labels(list(dict.fromkeys((*terms(proven), *itertools.chain.from_iterable(beside)))))
-        proven = self._answering(proven, names)
         plan = computed_plan(self._prepared.plan, result.computation)
+        proven = self._answering(proven, names, plan.kind)
         answers, paths = compose(plan, proven, result.conclusion, names)
         answers, paths, operation = computed(result, answers, paths, names)
         answers += remembered(self._prepared.plan, result.from_memory)
@@ -315,9 +315,9 @@ class QuestionRun:
             self._labelled = False
             return {term: self.names.get(term) or own_name(term) for term in shown}
 
-    def _answering(self, proven: Ends, names: Mapping[Term, str]) -> Ends:
+    def _answering(self, proven: Ends, names: Mapping[Term, str], kind: Kind) -> Ends:
         """The answering tails that have a name; all of them where labels are missing, and for a verdict or a count."""
-        if self._unnamed or not self._labelled or self._prepared.plan.kind in (*JUDGED, "count"):
+        if self._unnamed or not self._labelled or kind in (*JUDGED, "count"):
             return proven
         named = without_nameless(proven, names)
         if number := proven.total - named.total:

@@ -15,12 +15,12 @@ from fedkg.core.caveat import Caveat, CaveatKind
 from fedkg.core.choice import Conclusion
 from fedkg.core.operation import Computation, Condition, Operation, SetChain
 from fedkg.core.path import PartialPath, Step
-from fedkg.core.terms import DirectedRelation, Iri, Literal, Term
+from fedkg.core.terms import Blank, DirectedRelation, Iri, Literal, Term
 from fedkg.errors import BudgetError
 from fedkg.methods.base import Completing, Expanding, Operating, SearchResult, Walk, Walking, ask
 from fedkg.methods.conclude import cut
 from fedkg.methods.intersections import led_to
-from fedkg.operators.comparing import apart
+from fedkg.operators.comparing import apart, order
 from fedkg.operators.over_sets import combined, filtered, largest_groups, ranked
 from fedkg.operators.values import ReadValue, read, read_words
 
@@ -31,6 +31,8 @@ VALUED, OTHERS = 14, 6
 """Relations that are offered: of numbers and dates, and others."""
 BESIDE = 50
 """Paths to values of ends that do not answer, which a document shows."""
+UNORDERED = "which of the two values is more"
+NO_DISTANCE = "how far the two values are apart"
 NEED_BY = ("extreme", "compare", "group")
 
 EndValues = Mapping[Term, Sequence[Term]]
@@ -43,7 +45,8 @@ def operated(walk: Walk, *, cued: bool = True) -> Walk:
     there is no budget left for it the result is the walk's, with the caveat `unproven`.
     """
     result = yield from walk
-    bases = _bases(result)
+    every = _bases(result)
+    bases = every[:MOST_SETS]
     if not bases or not (cued or result.conclusion.computes):
         return result
     try:
@@ -51,7 +54,7 @@ def operated(walk: Walk, *, cued: bool = True) -> Walk:
         operation = yield from ask(Operating(bases, relations))
         if operation is None:
             return result
-        return (yield from _computed(result, bases, operation))
+        return (yield from _computed(result, bases, operation, left_out=len(every) - len(bases)))
     except BudgetError:
         about = "what is computed over the ends: the budget was spent"
         return msgspec.structs.replace(result, caveats=(*result.caveats, Caveat(CaveatKind.UNPROVEN, about)))
@@ -65,7 +68,7 @@ def _bases(result: SearchResult) -> tuple[PartialPath, ...]:
         if path.steps and not any(isinstance(tail, Iri) for tail in path.tails):
             base = PartialPath(path.topic, path.steps[:-1], path.score)
         bases.setdefault((base.topic, base.chain), base)
-    return tuple(bases.values())[:MOST_SETS]
+    return tuple(bases.values())
 
 
 def _relations(bases: tuple[PartialPath, ...]) -> Walking[tuple[Step, ...]]:
@@ -88,16 +91,16 @@ def _ordered(term: Term) -> bool:
     return value is not None and value.kind != "text"
 
 
-def _computed(result: SearchResult, bases: tuple[PartialPath, ...], operation: Operation) -> Walk:
-    """What the operation comes to."""
+def _computed(result: SearchResult, bases: tuple[PartialPath, ...], operation: Operation, *, left_out: int) -> Walk:
+    """What the operation comes to. Where it takes all sets that were offered, those `left_out` are missing."""
     caveats = result.caveats
     if operation.unproven:
         caveats = (*caveats, Caveat(CaveatKind.UNPROVEN, operation.unproven))
     if not operation.sets:
         return msgspec.structs.replace(result, caveats=caveats)
     if operation.result in NEED_BY and operation.by is None:
-        about = "what the ends are compared by"
-        caveats = (*caveats, Caveat(CaveatKind.UNPROVEN, about))
+        if not operation.unproven:
+            caveats = (*caveats, Caveat(CaveatKind.UNPROVEN, "by what the ends are to be compared"))
         return msgspec.structs.replace(result, paths=(), tails=(), exhausted=False, caveats=caveats)
     used = list(dict.fromkeys(number for group in operation.sets for number in group))
     wanted = dict.fromkeys(filter(None, (operation.by, *(each.by for each in operation.filters))))
@@ -113,11 +116,16 @@ def _computed(result: SearchResult, bases: tuple[PartialPath, ...], operation: O
     valued: dict[DirectedRelation, list[PartialPath]] = {}
     for (_, relation), path in zip(extended, whole[len(chosen) :], strict=True):
         valued.setdefault(relation, []).append(path)
-    return Computing(msgspec.structs.replace(result, caveats=caveats), operation, sets, valued).result()
+    before = msgspec.structs.replace(result, caveats=caveats)
+    all_sets = not (left_out and len(used) == len(bases))
+    return Computing(before, operation, sets, valued, all_sets=all_sets).result()
 
 
 class Computing:
-    """One operation over completed sets: `sets` by number, `valued` are the same paths with a relation more."""
+    """One operation over completed sets: `sets` by number, `valued` are the same paths with a relation more.
+
+    `all_sets`: no set was left out that might be needed.
+    """
 
     def __init__(
         self,
@@ -125,10 +133,12 @@ class Computing:
         operation: Operation,
         sets: Mapping[int, PartialPath],
         valued: Mapping[DirectedRelation, Sequence[PartialPath]],
+        *,
+        all_sets: bool = True,
     ) -> None:
         self.before, self.operation, self.sets, self.valued = before, operation, sets, valued
         self.caveats = list(before.caveats)
-        self.complete = all(path.complete for path in (*sets.values(), *(p for ps in valued.values() for p in ps)))
+        self.complete = all_sets and all(map(_whole, (sets.values(), *valued.values())))
         self.decided: list[tuple[Term, Term]] = []
         self.checks: list[PartialPath] = []
 
@@ -164,16 +174,24 @@ class Computing:
         self._admit(computation, undecided=done.undecided)
         return msgspec.structs.replace(
             self.before,
-            paths=done.paths if self.complete else tuple(map(cut, done.paths)),
+            paths=done.paths if self.complete or self._excludes() else tuple(map(cut, done.paths)),
             tails=((),) * len(done.paths),
             conclusion=msgspec.structs.replace(self.before.conclusion, verdict=done.conclusion.verdict, tails={}),
-            exhausted=self.before.exhausted and self.complete and not computation.missing,
+            exhausted=self.before.exhausted and self.complete and not computation.missing and not done.open,
             caveats=tuple(dict.fromkeys(self.caveats)),
             checks=tuple(self.checks),
             computation=computation,
             decided=tuple(dict.fromkeys(self.decided)),
             beside=done.beside,
         )
+
+    def _excludes(self) -> bool:
+        """Whether ends are among the kept ones only because not everything is there that might rule them out."""
+        operation = self.operation
+        first = set(operation.sets[0])
+        others = [path for number, path in self.sets.items() if number not in first]
+        ruling = [self.valued[each.by] for each in operation.filters if each.by and each.comparison == "not_equal"]
+        return (operation.combine == "difference" and not _whole(others)) or not all(map(_whole, ruling))
 
     def _ends(self, group: Iterable[int]) -> list[Term]:
         return [tail for number in group for tail in self.sets[number].tails]
@@ -239,7 +257,9 @@ class Computing:
     def _group(self, kept: tuple[Term, ...]) -> "Outcome":
         assert self.operation.by is not None
         by = self.operation.by
-        terms = self._terms(kept, by)
+        # what is only known to be there is no group
+        named = self._terms(kept, by).items()
+        terms = {end: [value for value in several if not isinstance(value, Blank)] for end, several in named}
         most, number = largest_groups(terms, most=self.operation.most, rank=self.operation.rank)
         paths = [self._within(path, kept, set(most)) for path in self.valued[by]]
         self.checks = []
@@ -248,36 +268,47 @@ class Computing:
         return Outcome(tuple(path for path in paths if path.tails), missing, counts=(number,) * len(most))
 
     def _compare(self, kept: tuple[Term, ...]) -> "Outcome":
-        """Two ends by their values; nothing, and unproven, where a set has not one end, or one has no value."""
+        """Two ends by their values; open, and unproven, where a set has not one end, or one has no value."""
         assert self.operation.by is not None
         by, operation = self.operation.by, self.operation
         ends = [tuple(dict.fromkeys(self._ends(group))) for group in operation.sets]
         terms = self._terms(kept, by)
         values = _read(terms)
-        if any(len(several) != 1 for several in ends) or not all(values.get(several[0]) for several in ends):
-            self.caveats.append(Caveat(CaveatKind.UNPROVEN, "one value of each of the two that are compared"))
-            return Outcome(())
+        if any(len(several) != 1 or not values.get(several[0]) for several in ends) or ends[0] == ends[1]:
+            return self._open("one value of each of the two that are compared")
         first, second = ends[0][0], ends[1][0]
-        best = ranked(values, most=operation.most)
-        if best.missing or (best.undecided and operation.form != "difference"):
-            self.caveats.append(Caveat(CaveatKind.UNPROVEN, "which of the two values is more"))
-            return Outcome((), undecided=True)
         if operation.form == "which":
-            self._decide((first, second), by)
-            winners = best.ends
-            self.checks = [self._within(path, winners, None) for path in self.checks]
-            self.checks = [path for path in self.checks if path.steps[-1].edges]
-            beside = self._beside({first, second} - set(winners), by)
-            return Outcome(self._answering(winners), beside=beside)
+            return self._which(kept, values)
         paths = tuple(path for each in self.valued[by] if (path := self._within(each, kept, None)).tails)
         self.decided = [(end, value) for end in (first, second) for value in terms[end]]
         if operation.form == "whether":
-            return Outcome(paths, conclusion=Conclusion(verdict="yes" if best.ends == (first,) else "no"))
-        distance = apart(values[first][0], values[second][0])
-        if distance is None:
-            self.caveats.append(Caveat(CaveatKind.UNPROVEN, "how far the two values are apart"))
-            return Outcome(())
-        return Outcome(paths, value=_plain_number(distance))
+            ordered = order(values[first], values[second])
+            conclusion = Conclusion(verdict="yes" if ordered == ("more" if operation.most else "less") else "no")
+            return Outcome(paths, conclusion=conclusion) if ordered else self._open(UNORDERED)
+        distances = {apart(left, right) for left in values[first] for right in values[second]}
+        distance = distances.pop() if len(distances) == 1 else None
+        return self._open(NO_DISTANCE) if distance is None else Outcome(paths, value=_plain_number(distance))
+
+    def _which(self, kept: tuple[Term, ...], values: Mapping[Term, Sequence[ReadValue]]) -> "Outcome":
+        """The one of two that has more, or both where they have the same; open where their values leave it so."""
+        assert self.operation.by is not None
+        by, (left, right) = self.operation.by, values.values()
+        same = set(left) == set(right)  # of one year: both answer, and it is said
+        ordered = order(left, right)
+        if not ordered and not same:
+            return self._open(UNORDERED)
+        best = ranked(values, most=self.operation.most)
+        self._decide(kept, by)
+        self.checks = [self._within(path, best.ends, None) for path in self.checks]
+        self.checks = [path for path in self.checks if path.steps[-1].edges]
+        beside = self._beside(set(kept) - set(best.ends), by)
+        return Outcome(self._answering(best.ends), undecided=not ordered, beside=beside)
+
+    def _open(self, about: str) -> "Outcome":
+        """No answer: the graph does not show what would have to be known."""
+        self.caveats.append(Caveat(CaveatKind.UNPROVEN, about))
+        self.decided, self.checks = [], []
+        return Outcome((), open=True)
 
     def _within(self, path: PartialPath, starts: Iterable[Term], ends: set[Term] | None) -> PartialPath:
         """The path with those edges of its last step that lead from these nodes, to these ends (None: any)."""
@@ -298,26 +329,32 @@ class Computing:
 
     def _admit(self, computation: Computation, *, undecided: bool) -> None:
         """What is missing: an incomplete set, ends without a value, values that cannot be told apart."""
-        if not self.complete and computation.result not in {"ends", "count"}:
+        if not self.complete and (computation.result not in {"ends", "count"} or self._excludes()):
             self.caveats.append(Caveat(CaveatKind.PARTIAL, "not every end of the sets was fetched"))
         if computation.missing:
             ends = "end has" if computation.missing == 1 else "ends have"
             about = f"{computation.missing:,} {ends} no value that can be compared"
             self.caveats.append(Caveat(CaveatKind.PARTIAL, about))
         if undecided:
-            self.caveats.append(Caveat(CaveatKind.PARTIAL, "dates too imprecise to tell which comes first"))
+            about = "imprecise dates, or several values of an end, leave open which comes first"
+            self.caveats.append(Caveat(CaveatKind.PARTIAL, about))
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What a result comes to."""
+    """What a result comes to. `undecided`: it may be another one; `open`: there is none for want of values."""
 
     paths: tuple[PartialPath, ...]
     missing: int = 0
     undecided: bool = False
+    open: bool = False
     value: str = ""
     counts: tuple[int, ...] = ()
     conclusion: Conclusion = Conclusion()
     beside: tuple[PartialPath, ...] = ()
+
+
+def _whole(paths: Iterable[PartialPath]) -> bool:
+    return all(path.complete for path in paths)
 
 
 def _read(terms: EndValues) -> dict[Term, list[ReadValue]]:

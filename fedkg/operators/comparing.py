@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from decimal import Decimal
+from typing import Literal
 
 from fedkg.core.operation import Comparison
 from fedkg.operators.values import ReadValue, as_year
 
-__all__ = ["alike", "apart", "comparable", "holds"]
+__all__ = ["alike", "apart", "comparable", "holds", "order"]
 
 
 def comparable(values: Sequence[ReadValue]) -> tuple[list[ReadValue], list[ReadValue]]:
@@ -67,6 +68,21 @@ def apart(left: ReadValue, right: ReadValue) -> Decimal | None:
     if any(value.low[0] != value.high[0] for value in pair):
         return None
     return abs(pair[0].low[0] - pair[1].low[0])
+
+
+def order(left: Sequence[ReadValue], right: Sequence[ReadValue]) -> Literal["more", "less", "equal"] | None:
+    """What the values of one are to those of another, each to each; None where that differs, or is not decided.
+
+    Dates of one precision that are the same are equal only where they are days.
+    """
+    pairs = [(one, other) for one in left for other in right]
+    if not pairs:
+        return None
+    for relation in ("more", "less"):
+        if all(holds(relation, one, [other]) for one, other in pairs):
+            return relation
+    same = all(one.exact and holds("equal", one, [other]) for one, other in pairs)
+    return "equal" if same and all(other.exact for other in right) else None
 
 
 def _both(first: bool | None, second: bool | None) -> bool | None:

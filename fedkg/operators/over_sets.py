@@ -30,7 +30,8 @@ class Split(msgspec.Struct, Generic[End], frozen=True):
 class RankedEnds(msgspec.Struct, Generic[End], frozen=True):
     """The ends of the rank that is asked for, and those that have no value that can be compared with the others'.
 
-    `undecided`: dates that are not precise enough to tell which comes first share the rank.
+    `undecided`: which ends have the rank is left open, by dates that are not precise enough to tell them apart or by
+    several values of an end.
     """
 
     ends: tuple[End, ...] = ()
@@ -81,13 +82,12 @@ def ranked(values: Mapping[End, Sequence[ReadValue]], *, most: bool = True, rank
     values of an end that counts which is furthest in the direction. Texts have no order: they are missing.
     """
     usable = set(comparable([value for several in values.values() for value in several if value.kind != "text"])[0])
-    measured = {end: _best(several, usable, most=most) for end, several in values.items()}
-    missing = tuple(end for end, value in measured.items() if value is None)
-    classes = _classes([value for value in measured.values() if value], most=most)
-    if not 0 < rank <= len(classes):
-        return RankedEnds(missing=missing)
-    wanted = classes[rank - 1]
-    return RankedEnds(tuple(end for end, value in measured.items() if value in wanted), missing, len(wanted) > 1)
+    furthest, nearest = (
+        {end: _best(several, usable, most=way) for end, several in values.items()} for way in (most, not most)
+    )
+    missing = tuple(end for end, value in furthest.items() if value is None)
+    ends, overlap = _of_rank(furthest, most=most, rank=rank)
+    return RankedEnds(ends, missing, overlap or ends != _of_rank(nearest, most=most, rank=rank)[0])
 
 
 def largest_groups(
@@ -102,6 +102,13 @@ def largest_groups(
     if not 0 < rank <= len(numbers):
         return (), 0
     return tuple(value for value, number in counts.items() if number == numbers[rank - 1]), numbers[rank - 1]
+
+
+def _of_rank(measured: Mapping[End, ReadValue | None], *, most: bool, rank: int) -> tuple[tuple[End, ...], bool]:
+    """The ends whose value has that rank, and whether it has values that are not the same."""
+    classes = _classes([value for value in measured.values() if value], most=most)
+    wanted = classes[rank - 1] if 0 < rank <= len(classes) else ()
+    return tuple(end for end, value in measured.items() if value in wanted), len(wanted) > 1
 
 
 def _best(several: Sequence[ReadValue], usable: Collection[ReadValue], *, most: bool) -> ReadValue | None:

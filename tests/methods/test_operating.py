@@ -28,6 +28,12 @@ STUDIO = """
 r:directed rdfs:label "directed by"@en . r:starring rdfs:label "starring"@en . r:minutes rdfs:label "minutes"@en .
 r:released rdfs:label "released"@en . r:genre rdfs:label "genre"@en .
 """
+SPANS = """
+:al rdfs:label "Al"@en ; r:born "1990"^^xsd:gYear . :bo rdfs:label "Bo"@en ; r:born "1990"^^xsd:gYear .
+:cy rdfs:label "Cy"@en ; r:born "1990-05-03"^^xsd:date , "1990"^^xsd:gYear .
+:di rdfs:label "Di"@en ; r:born "1991-01-09"^^xsd:date , "1993-01-09"^^xsd:date .
+:ed rdfs:label "Ed"@en ; r:born "1992-02-02"^^xsd:date . r:born rdfs:label "born"@en .
+"""
 FILMS = "films did Ann Lee direct"
 
 
@@ -90,6 +96,85 @@ async def asked(graph: SparqlGraph, question: str, *picked: str, **operation: An
 def values(answer: Answer) -> list[str]:
     """What the answers say, in alphabetical order."""
     return sorted(value.value for value in answer.answers)
+
+
+@pytest.fixture
+def spans(make_graph: Callable[..., SparqlGraph]) -> SparqlGraph:
+    """Five people, of whom some have only a year of birth, and some several dates."""
+    return make_graph(SPANS, name="spans")
+
+
+async def compared(graph: SparqlGraph, first: str, second: str, form: str) -> Answer:
+    """Two people by their births."""
+    question = f"Tell who was born after the other, or how long after, {first} or {second}"
+    slots = {"sets": [1, 2], "mentions": (first, second), "relation": "born", "form": form}
+    return (await asked(graph, question, "born", result="compare", **slots))[0]
+
+
+@pytest.mark.parametrize(
+    ("pair", "form", "expected", "caveat"),
+    [
+        (("Di", "Cy"), "whether", ["yes"], None),
+        (("Al", "Bo"), "whether", [], CaveatKind.UNPROVEN),
+        (("Al", "Cy"), "whether", [], CaveatKind.UNPROVEN),
+        (("Di", "Ed"), "whether", [], CaveatKind.UNPROVEN),
+        (("Al", "Bo"), "which", ["Al", "Bo"], CaveatKind.PARTIAL),
+        (("Al", "Cy"), "which", [], CaveatKind.UNPROVEN),
+        (("Di", "Ed"), "which", [], CaveatKind.UNPROVEN),
+        (("Cy", "Ed"), "difference", ["2"], None),
+        (("Cy", "Di"), "difference", [], CaveatKind.UNPROVEN),
+    ],
+)
+async def test_what_values_leave_open_is_not_decided(
+    spans: SparqlGraph, pair: tuple[str, str], form: str, expected: list[str], caveat: CaveatKind | None
+) -> None:
+    """Years that are the same tell nothing, nor do several dates of which one is before and one after."""
+    answer = await compared(spans, *pair, form)
+    assert values(answer) == expected
+    assert caveat in [*(each.kind for each in answer.caveats), None]
+    assert bool(answer.caveats) == bool(caveat)
+    assert answer.status is (Status.ANSWERED if expected else Status.NOT_FOUND)
+    assert answer.unproven() == ()
+
+
+async def test_nothing_is_more_than_itself(make_graph: Callable[..., SparqlGraph]) -> None:
+    """Two sets with the same end are not compared."""
+    homes = """:al rdfs:label "Al"@en ; r:home :x . :bo rdfs:label "Bo"@en ; r:home :x .
+    :x rdfs:label "Ax"@en ; r:size 5 . r:home rdfs:label "home"@en . r:size rdfs:label "size"@en ."""
+    slots = {"sets": [1, 2], "mentions": ("Al", "Bo"), "relation": "size", "form": "whether"}
+    graph = make_graph(homes, name="homes")
+    answer, _ = await asked(graph, "Tell whether the home of Al is larger than Bo's", "home", result="compare", **slots)
+    assert values(answer) == []
+    assert [caveat.kind for caveat in answer.caveats] == [CaveatKind.UNPROVEN]
+
+
+async def test_a_count_with_an_end_that_cannot_be_decided_is_a_bound(studio: SparqlGraph) -> None:
+    """A film without a date may be of that time, too."""
+    condition = {"relation": "released", "comparison": "after", "values": ["1989"]}
+    answer, _ = await asked(studio, f"How many {FILMS} after 1989?", result="count", filters=[condition])
+    assert values(answer) == ["at least 1"]
+    assert answer.unproven() == ()
+
+
+async def test_ends_without_a_name_are_counted(make_graph: Callable[..., SparqlGraph]) -> None:
+    """A count over a question of another kind has all ends, whether they have a name or not."""
+    nameless = "<http://www.wikidata.org/entity/Q99999> r:directed :ann ."
+    graph = make_graph(STUDIO + nameless, name="studio")
+    answer, _ = await asked(graph, f"What is the number of all but no more {FILMS}?", result="count")
+    assert values(answer) == ["4"]
+    assert answer.operation is not None
+    assert answer.operation.members == 4
+
+
+async def test_the_first_by_several_dates_may_be_another(make_graph: Callable[..., SparqlGraph]) -> None:
+    """Of two premieres the first counts; that the other one would decide otherwise is said."""
+    more = ':f1 r:released "1991"^^xsd:gYear . :f3 r:released "1992"^^xsd:gYear .'
+    graph = make_graph(STUDIO + more, name="studio")
+    answer, _ = await asked(
+        graph, f"Which of the {FILMS} came first?", result="extreme", relation="released", most=False
+    )
+    assert values(answer) == ["Dawn"]
+    assert [caveat.kind for caveat in answer.caveats] == [CaveatKind.PARTIAL]
 
 
 async def test_an_extreme_keeps_ties_and_shows_what_decided(studio: SparqlGraph) -> None:
@@ -215,6 +300,7 @@ async def test_what_was_not_offered_computes_nothing(studio: SparqlGraph, hostil
     assert asker.calls.count("operate") == 2
     assert answer.operation is None
     assert any("what has to be computed" in warning for warning in answer.warnings)
+    assert [caveat.kind for caveat in answer.caveats] == [CaveatKind.UNPROVEN]
 
 
 async def test_nothing_to_compute(studio: SparqlGraph) -> None:
@@ -239,6 +325,53 @@ async def test_an_edited_value_is_refused(studio: SparqlGraph) -> None:
     [value] = answer.answers
     edited = msgspec.structs.replace(answer, answers=(msgspec.structs.replace(value, value="31"),))
     assert (answer.unproven(), edited.unproven()) == ((), edited.answers)
+
+
+def operation_of(operation: Operation, *complete: bool) -> SearchResult:
+    """What the operation makes of paths from as many topics to three films each, one film in common."""
+    directed = DirectedRelation(Iri("http://x/directed"), "out")
+    whole = []
+    for number, every in enumerate(complete):
+        topic = Iri(f"http://x/p{number}")
+        films = [Iri(f"http://x/{film}") for film in ("common", f"{number}a", f"{number}b")]
+        edges = tuple(Edge(topic, directed.relation, film, "out", "e") for film in films)
+        whole.append(PartialPath(topic, (Step(0, directed, edges, complete=every),)))
+
+    def walk() -> Walk:
+        yield from ()
+        return SearchResult(tuple(whole), ((),) * len(whole), exhausted=True)
+
+    operating = operated(walk())
+    next(operating)
+    operating.send(Expansion((), complete=True))
+    operating.send(operation)
+    with pytest.raises(StopIteration) as end:
+        operating.send(tuple(whole[number - 1] for group in operation.sets for number in group))
+    assert isinstance(end.value.value, SearchResult)
+    return end.value.value
+
+
+@pytest.mark.parametrize(
+    ("complete", "caveats", "bound"),
+    [((True, False), [CaveatKind.PARTIAL], False), ((False, True), [], True), ((True, True), [], False)],
+)
+def test_a_difference_needs_all_that_is_taken_away(
+    complete: tuple[bool, bool], caveats: list[CaveatKind], bound: bool
+) -> None:
+    """Where some of the others are missing an end may be theirs, so that the number is not even a bound."""
+    result = operation_of(Operation("count", ((1,), (2,)), "difference"), *complete)
+    assert [caveat.kind for caveat in result.caveats] == caveats
+    assert all(path.complete for path in result.paths) is not bound
+
+
+def test_sets_that_were_not_offered_are_missing() -> None:
+    """Over all of nine sets only eight can be named: the number is a bound; over two of them it is exact."""
+    every = operation_of(Operation("count", tuple((number,) for number in range(1, 9))), *[True] * 9)
+    two = operation_of(Operation("count", ((1,), (2,))), *[True] * 9)
+    assert (every.computation and every.computation.complete, two.computation and two.computation.complete) == (
+        False,
+        True,
+    )
 
 
 def test_ends_that_a_check_ruled_out_stay_out() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fedkg.core.operation import COMPARISONS, Comparison
-from fedkg.operators.comparing import apart, comparable, holds
+from fedkg.operators.comparing import apart, comparable, holds, order
 from fedkg.operators.values import ReadValue, read_words
 
 DATES = st.sampled_from(["1990s", "May 1990", "17 May 1990", "1 January 1991", "44 BC", "19th century"]).map(read_words)
@@ -51,6 +51,22 @@ def test_laws(left: ReadValue, right: ReadValue) -> None:
     if left.kind == right.kind:
         assert holds("less", left, [right]) is holds("more", right, [left]) or not (left.exact and right.exact)
     assert all(holds(comparison, left, []) is None for comparison in COMPARISONS)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        (["1991"], ["1990", "3 May 1990"], "more"),
+        (["1980"], ["17 May 1990"], "less"),
+        (["17 May 1990"], ["17 May 1990"], "equal"),
+        (["May 1990"], ["May 1990"], None),
+        (["1989", "1991"], ["17 May 1990"], None),
+        ([], ["1990"], None),
+    ],
+)
+def test_order(left: list[str], right: list[str], expected: str | None) -> None:
+    """Each value of one against each of the other; the same month is not the same day."""
+    assert order([read_words(words) for words in left], [read_words(words) for words in right]) == expected
 
 
 def test_how_far_apart() -> None:

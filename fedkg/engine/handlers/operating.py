@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from fedkg.core.caveat import CaveatKind
 from fedkg.core.choice import PromptCandidate
 from fedkg.core.operation import Operation
 from fedkg.core.path import PartialPath, Step
@@ -14,26 +15,27 @@ from fedkg.reasoner.calls.operate import OperateCall
 
 __all__ = ["operate"]
 
+NOT_NAMED = "what has to be computed over the ends: the model's reply was unusable"
 SAMPLES = 2
 """Values that a relation is shown with."""
 
 
 @handles(Operating)
 async def operate(walk: RunningWalk, need: Operating) -> Operation | None:
-    """The operation; None where there is none, and, with a warning, where the model fails."""
+    """The operation; None where there is none, and, with a warning and a caveat, where the model fails."""
     context = walk.context
     await walk.label([*need.partial_paths, *(_edge_path(step) for step in need.relations)])
     paths = walk.walked(need.partial_paths)
     relations = _relations(walk, need.relations)
     walked = tuple(step.relation for step in need.relations)
     try:
-        operation = await context.reasoner.ask(OperateCall(context.question, context.plan, paths, relations, walked))
+        return await context.reasoner.ask(OperateCall(context.question, context.plan, paths, relations, walked))
     except ModelDeclinedError:
         return None
     except UNUSABLE as error:
         walk.warn(f"what has to be computed was not said: {error}")
+        walk.admit(CaveatKind.UNPROVEN, NOT_NAMED)
         return None
-    return operation
 
 
 def _edge_path(step: Step) -> PartialPath:
