@@ -27,7 +27,7 @@ from fedkg.cache.disk import DiskStore
 from fedkg.cache.journal import Journal
 from fedkg.cache.pack import export_pack, import_pack
 from fedkg.config.settings import Budget, Settings
-from fedkg.core.answer import Answer
+from fedkg.core.answer import Answer, Status
 from fedkg.core.question import Kind
 from fedkg.errors import FedkgError
 from fedkg.llm import capability
@@ -61,7 +61,7 @@ class Graph(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A question of the list: from a set's file, or our own with its gold answers."""
+    """A question of the list: from a set's file, in the data folder or beside our definitions, or with its answers."""
 
     set: str
     graph: str
@@ -91,10 +91,14 @@ class Asked(msgspec.Struct, frozen=True):
     kind: Kind | None = None
     options: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
+    operator: str = ""
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What became of a question; `verdict` is "right", "wrong", "abstained" or, with its message, "error"."""
+    """What became of a question; `verdict` is "right", "wrong", "abstained" or, with its message, "error".
+
+    A question without gold answers has none in the graph: to leave it open is right.
+    """
 
     asked: Asked
     verdict: str
@@ -107,6 +111,7 @@ class Outcome(msgspec.Struct, frozen=True):
     requests: int = 0
     warnings: tuple[str, ...] = ()
     gaps: int = 0
+    caveats: tuple[str, ...] = ()
 
 
 class Where(NamedTuple):
@@ -144,7 +149,7 @@ def main() -> None:
     desk = read(chosen.list)
     require(
         chosen.data,
-        *{question.file for question in desk.questions if question.file},
+        *{question.file for question in desk.questions if question.file and not _ours(question.file).exists()},
         *(graph.file for graph in desk.graphs.values()),
     )
     where = Where(desk.model, chosen.url, str(chosen.keep))
@@ -189,11 +194,17 @@ def read(file: Path) -> Desk:
 
 def questions(desk: Desk, data: Path) -> list[Asked]:
     """The list's questions with their texts and gold answers."""
-    files = {question.file: _rows(data / question.file) for question in desk.questions if question.file}
+    named = {question.file for question in desk.questions if question.file}
+    files = {file: _rows(ours if (ours := _ours(file)).exists() else data / file) for file in named}
     return [
         _asked(question, desk.graphs[question.graph].endpoint, files.get(question.file, {}).get(question.id))
         for question in desk.questions
     ]
+
+
+def _ours(file: str) -> Path:
+    """Where a question set of our own lies."""
+    return FOLDER / "benchmarks" / file
 
 
 def _asked(entry: Entry, endpoint: str, row: Mapping[str, Any] | None) -> Asked:
@@ -209,12 +220,22 @@ def _asked(entry: Entry, endpoint: str, row: Mapping[str, Any] | None) -> Asked:
             "choice",
             tuple(row["options"].values()),
         )
+    if "shape" in row:
+        gold = tuple(map(_gold, row["answers"]))
+        return Asked(entry.id, entry.set, endpoint, row["question"], gold, operator=row["shape"])
     if "topic_entities" in row:
         topics = tuple(topic["iri"] for topic in row["topic_entities"])
         gold = tuple(answer["label"] for answer in row["answers"])
         return Asked(entry.id, entry.set, endpoint, row["question"], gold, "entities", topics=topics)
     kind: Kind = "claim" if "claims" in entry.file else "yesno"
     return Asked(entry.id, entry.set, endpoint, row["query"], ("yes" if row["answer"] else "no",), kind)
+
+
+def _gold(answer: bool | Mapping[str, str]) -> str:
+    """A gold answer of our own questions as it is compared: a verdict, a name, or a value."""
+    if isinstance(answer, bool):
+        return "yes" if answer else "no"
+    return answer.get("label") or answer.get("value") or answer["iri"]
 
 
 def _rows(file: Path) -> dict[str, Mapping[str, Any]]:
@@ -268,9 +289,10 @@ def outcome(asked: Asked, answer: Answer) -> Outcome:
     """Judges an answer: right is what names all gold answers and no other."""
     values = tuple(sorted({value.value for value in answer.answers}))
     right = {_plain(value) for value in values} == {_plain(gold) for gold in asked.gold}
+    left_open = not values and (bool(asked.gold) or answer.status is Status.FAILED)
     return Outcome(
         asked,
-        "abstained" if not values else "right" if right else "wrong",
+        "abstained" if left_open else "right" if right else "wrong",
         answer.kind,
         answer.status,
         values,
@@ -280,6 +302,7 @@ def outcome(asked: Asked, answer: Answer) -> Outcome:
         answer.usage.requests,
         answer.warnings,
         len(answer.gaps),
+        tuple(f"{caveat.kind.value}: {caveat.about}" for caveat in answer.caveats),
     )
 
 

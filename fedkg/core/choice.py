@@ -4,6 +4,7 @@ from typing import Literal
 
 import msgspec
 
+from fedkg.core.operation import Operator
 from fedkg.core.path_errors import PathFault
 from fedkg.core.terms import Direction
 
@@ -81,7 +82,8 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     choice, 0 for none. `note` is said with the answer, as a warning. `bridge` is the common knowledge that a verdict or
     an option rests on beside its paths, in the model's words: one safe line, empty for none. `checks` are the numbers
     of paths whose last step only tells which of the ends before it answer: those that lead to the ends of the path.
-    `unproven` are the question's words of a condition that no path shows.
+    `unproven` are the question's words of a condition that no path shows. `operator` is what the question needs of the
+    ends, None where that was not asked.
     """
 
     verdict: Literal["yes", "no", ""] = ""
@@ -90,6 +92,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     bridge: str = ""
     checks: tuple[int, ...] = ()
     unproven: str = ""
+    operator: Operator | None = None
 
 
 class Decision(Judgement, frozen=True):

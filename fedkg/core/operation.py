@@ -21,6 +21,7 @@ __all__ = [
     "Form",
     "Operation",
     "OperationResult",
+    "Operator",
     "SetChain",
 ]
 
@@ -33,6 +34,9 @@ Comparison = Literal[
     "equal", "not_equal", "less", "at_most", "more", "at_least", "before", "after", "between", "contains"
 ]
 COMPARISONS: tuple[Comparison, ...] = get_args(Comparison)
+Operator = Literal["ends", "both", "difference", "filter", "extreme", "compare", "group"]
+"""What a question needs of the sets that its walk leads to: their ends as they are; those of all sets, or of the first
+without the others; those that meet conditions; and what an OperationResult is."""
 Form = Literal["which", "whether", "difference"]
 """Of a comparison: which of the two has more, whether the first has more, or by how much they differ."""
 

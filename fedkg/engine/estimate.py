@@ -246,15 +246,17 @@ def _calls(search: _Search, way: SearchCourse, walk: WalkSketch) -> Iterator[Cal
     judges = search.bounds.last_step or walk.kind in JUDGED
     bounds = msgspec.structs.replace(search.bounds, depth=way.depth, beam=way.kept, last_step=judges)
     topics = _topics(way, walk.kind)
+    cued = computes(walk.question, walk.kind or guessed(walk.question))
+    sets = cued and registry.name_of(search.method) == MEASURED and walk.kind not in JUDGED
     for name, count in search.method.most_calls(bounds, topics, search.retriever).items():
         if name == "answer" and not way.answers:
             continue
-        kind = _call_kind(name, search.method)
+        kind = _call_kind("choose-sets" if sets and name == "choose" else name, search.method)
         for number in range(count):
             depth = way.depth - (count - 1 - number) * way.depth // count
             each = max(1, way.offered // (way.kept if depth > 1 else topics))
             yield kind.typical(msgspec.structs.replace(walk, depth=depth, offered_each=each))
-    if computes(walk.question, walk.kind or guessed(walk.question)):
+    if cued:
         yield OperateCall.typical(msgspec.structs.replace(walk, depth=way.depth, offered_each=way.offered))
     if search.recalls and way.name == "most":  # the case that is never answered by the graph
         yield ModelOnlyCall.typical(walk)

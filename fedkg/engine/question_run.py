@@ -176,9 +176,11 @@ class QuestionRun:
             yield event
         search = interpreter.context.search
         topics = tuple(match.iri for match in self._prepared.linked)
-        walk = self._method.walk(Task(topics, search, self._prepared.plan.kind in JUDGED, self._prepared.planned))
+        kind = self._prepared.plan.kind
+        cued = computes(self.question, kind)
+        walk = self._method.walk(Task(topics, search, kind in JUDGED, self._prepared.planned, cued))
         if self._method.graph:
-            walk = operated(walk, cued=computes(self.question, self._prepared.plan.kind))
+            walk = operated(walk, kind, cued=cued)
         go_on = partial(next, walk)
         while True:
             try:

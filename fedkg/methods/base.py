@@ -14,7 +14,7 @@ import msgspec
 from fedkg.config.settings import ConstraintLevel, Form, SearchSettings
 from fedkg.core.caveat import Caveat
 from fedkg.core.choice import Choice, Conclusion, Decision, ModelOnlyAnswer, Verdict
-from fedkg.core.operation import Computation, Operation
+from fedkg.core.operation import Computation, Operation, Operator
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.path_errors import PathErrors, PathFault
 from fedkg.core.question import Style
@@ -88,7 +88,7 @@ class Choosing(Need[Decision], frozen=True):
 
     The reply is a Decision. Each offer is a path whose last step is new; `kept` are paths that were picked before.
     `numbers` are those of the offers, then of the kept paths (empty: from 1 on). `waiting` further offers can be shown;
-    `last`: no other call follows.
+    `last`: no other call follows. `operators`: the decision names the operator that the question needs.
     """
 
     depth: int
@@ -98,6 +98,7 @@ class Choosing(Need[Decision], frozen=True):
     numbers: tuple[int, ...] = ()
     waiting: int = 0
     last: bool = False
+    operators: bool = False
 
     @property
     def numbered(self) -> dict[int, PartialPath]:
@@ -235,12 +236,13 @@ class Planning(Need[tuple[PlannedChain, ...]], frozen=True):
 class Operating(Need[Operation | None], frozen=True):
     """Asks the model what is to be computed over the ends of these paths: the reply is an Operation, by their numbers.
 
-    `relations` are those that the ends have, each with samples of what it leads to. None where nothing is to be
-    computed, or the model fails.
+    `relations` are those that the ends have, each with samples of what it leads to. `operator` is what the question
+    needs, where that is known. None where nothing is to be computed, or the model fails.
     """
 
     partial_paths: tuple[PartialPath, ...]
     relations: tuple[Step, ...]
+    operator: Operator | None = None
 
 
 class Inducing(Need[Conclusion], frozen=True):
@@ -306,13 +308,15 @@ def ask(need: Need[Reply]) -> Walking[Reply]:
 class Task(msgspec.Struct, frozen=True):
     """What a method is given: the topic entities, the bounds of the search, whether several paths decide together.
 
-    `planned` is False where no plan was made: all that is around the topics is then to be shown at once.
+    `planned` is False where no plan was made: all that is around the topics is then to be shown at once. `computes`:
+    the question has words of an operator.
     """
 
     topics: tuple[Iri, ...]
     search: SearchSettings
     together: bool = False
     planned: bool = True
+    computes: bool = False
 
 
 class Method(msgspec.Struct, frozen=True):

@@ -108,9 +108,12 @@ def search(task: Task, settings: SearchSettings) -> Walk:
             continue
         calls -= 1
         need = _choosing(pool, offers, settings.beam, last=not calls)
+        if task.computes and not task.together:
+            need = msgspec.structs.replace(need, operators=True)
         decision = yield from ask(need)
         if decision.decides and settings.verifier == "deductive":
-            return (yield from _decided(task, pool, need, decision))
+            sets = decision.operator not in (None, "ends")
+            return (yield from _sets(need, decision) if sets else _decided(task, pool, need, decision))
         if not (yield from _taken_up(task, pool, need, decision, settings)):
             break
     return (yield from _undecided(task, pool, settings.depth))
@@ -198,12 +201,12 @@ def _decided(task: Task, pool: Pool, need: Choosing, decision: Decision) -> Walk
         return SearchResult(whole, ((),) * len(whole), judgement)
     if not (task.search.last_step or decision.checks):
         result = yield from all_ends(picks, (), exhausted=False)
-        return msgspec.structs.replace(result, conclusion=Conclusion(unproven=decision.unproven))
+        return msgspec.structs.replace(result, conclusion=_concluded(decision))
     named = tuple(decision.ends.get(number, ()) for number in decision.picks)
     checks = tuple(number in decision.checks for number in decision.picks)
     shown = map(_shown, picks, named, checks, [task.search.tails] * len(picks))
     if not task.search.last_step or (task.search.form == "groups" and all(shown)):
-        judgement = Conclusion(unproven=decision.unproven)
+        judgement = _concluded(decision)
         result = checked(SearchResult((yield from completed(picks)), named, judgement), checks)
         if len({path.topic for path in result.paths}) < 2:
             return result
@@ -213,6 +216,17 @@ def _decided(task: Task, pool: Pool, need: Choosing, decision: Decision) -> Walk
             return result
     trail = (*pool.picked.values(), *picks)
     return (yield from conclude(picks, trail, together=False, exhausted=False))
+
+
+def _concluded(decision: Decision) -> Conclusion:
+    """What a decision that is no judgement says beside its picks."""
+    return Conclusion(unproven=decision.unproven, operator=decision.operator)
+
+
+def _sets(need: Choosing, decision: Decision) -> Walk:
+    """The picks with all their ends: sets, over which something is computed."""
+    whole = yield from completed(tuple(need.numbered[number] for number in decision.picks))
+    return SearchResult(whole, ((),) * len(whole), _concluded(decision))
 
 
 def _meant(path: PartialPath, ends: Sequence[int]) -> PartialPath:

@@ -1,8 +1,9 @@
 """What no path says is computed at the end of a walk: how many, the largest, which of two, those without others.
 
 The walk of any method finds paths as ever. Where the question has words of an operator, one further call is shown their
-ends as numbered sets and the relations that these have, and names what is computed over them, by numbers. The sets are
-completed, the values fetched by one more step of the same paths, and pure functions do the rest.
+ends as numbered sets and the relations that these have, and names what is computed over them, by numbers. A walk may
+have named the operator itself: then that call asks for less, and is not made where nothing or no more is needed. The
+sets are completed, the values fetched by one more step of the same paths, and pure functions do the rest.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,8 +14,9 @@ import msgspec
 from fedkg.config.settings import SearchSettings
 from fedkg.core.caveat import Caveat, CaveatKind
 from fedkg.core.choice import Conclusion
-from fedkg.core.operation import Computation, Condition, Operation, SetChain
+from fedkg.core.operation import Combination, Computation, Condition, Operation, Operator, SetChain
 from fedkg.core.path import PartialPath, Step
+from fedkg.core.question import Kind
 from fedkg.core.terms import Blank, DirectedRelation, Iri, Literal, Term
 from fedkg.errors import BudgetError
 from fedkg.methods.base import Completing, Expanding, Operating, SearchResult, Walk, Walking, ask
@@ -27,8 +29,14 @@ from fedkg.operators.values import ReadValue, read, read_words
 __all__ = ["operated"]
 
 MOST_SETS = 8
+OFFERED: Mapping[Operator | None, tuple[int, int]] = {"extreme": (14, 0), "compare": (14, 0), "group": (2, 18)}
+"""Relations that are offered for an operator: of numbers and dates, and others."""
 VALUED, OTHERS = 14, 6
-"""Relations that are offered: of numbers and dates, and others."""
+"""The same for others, and where none is known."""
+COMBINED: Mapping[Operator | None, Combination] = {"both": "intersect", "difference": "difference"}
+"""Operators that need nothing but the sets."""
+PAIR = 2
+"""Most ends that are compared with each other; more are many."""
 BESIDE = 50
 """Paths to values of ends that do not answer, which a document shows."""
 UNORDERED = "which of the two values is more"
@@ -38,26 +46,45 @@ NEED_BY = ("extreme", "compare", "group")
 EndValues = Mapping[Term, Sequence[Term]]
 
 
-def operated(walk: Walk, *, cued: bool = True) -> Walk:
+def operated(walk: Walk, kind: Kind = "entities", *, cued: bool = True) -> Walk:
     """The walk, and what is computed over the ends that it came to; its own result where that is nothing.
 
-    The model is asked where the question has cues of an operator (`cued`), or the conclusion `computes`. Where
-    there is no budget left for it the result is the walk's, with the caveat `unproven`.
+    The model is asked where the question has cues of an operator (`cued`), or the conclusion `computes`, unless the
+    walk has named an operator that needs no values. Where there is no budget left for it the result is the walk's, with
+    the caveat `unproven`.
     """
     result = yield from walk
-    every = _bases(result)
+    operator: Operator | None = "compare" if kind == "yesno" else result.conclusion.operator
+    if operator == "ends" or not (cued or result.conclusion.computes):
+        return result
+    combine = COMBINED.get(operator)
+    every = result.paths if combine else _bases(result)
     bases = every[:MOST_SETS]
-    if not bases or not (cued or result.conclusion.computes):
+    if not bases or (combine and len(bases) == 1):
         return result
     try:
-        relations = yield from _relations(bases)
-        operation = yield from ask(Operating(bases, relations))
+        if combine:
+            operation: Operation | None = _combination(len(bases), combine, kind)
+        else:
+            operation = yield from _asked(bases, operator)
         if operation is None:
             return result
         return (yield from _computed(result, bases, operation, left_out=len(every) - len(bases)))
     except BudgetError:
         about = "what is computed over the ends: the budget was spent"
         return msgspec.structs.replace(result, caveats=(*result.caveats, Caveat(CaveatKind.UNPROVEN, about)))
+
+
+def _combination(sets: int, combine: Combination, kind: Kind) -> Operation:
+    """The operation that needs nothing but so many sets."""
+    groups = tuple((number,) for number in range(1, sets + 1))
+    return Operation("count" if kind == "count" else "ends", groups, combine)
+
+
+def _asked(bases: tuple[PartialPath, ...], operator: Operator | None) -> Walking[Operation | None]:
+    """The operation that the model names over these sets."""
+    relations = yield from _relations(bases, *OFFERED.get(operator, (VALUED, OTHERS)))
+    return (yield from ask(Operating(bases, relations, operator)))
 
 
 def _bases(result: SearchResult) -> tuple[PartialPath, ...]:
@@ -71,8 +98,11 @@ def _bases(result: SearchResult) -> tuple[PartialPath, ...]:
     return tuple(bases.values())
 
 
-def _relations(bases: tuple[PartialPath, ...]) -> Walking[tuple[Step, ...]]:
-    """The relations of the ends, those to numbers and dates first, each once with the edges of all sets."""
+def _relations(bases: tuple[PartialPath, ...], most_valued: int, most_others: int) -> Walking[tuple[Step, ...]]:
+    """The relations of the ends, those to numbers and dates first, each once with the edges of all sets.
+
+    What a single one of many ends has comes last: nothing is compared by it.
+    """
     depth = 1 + max(1, *(len(base.steps) for base in bases))  # at the first hop topics would be checked again
     retriever = SearchSettings().retriever
     expansion = yield from ask(Expanding(depth, bases, last=True, retriever=retriever, form="groups"))
@@ -81,9 +111,11 @@ def _relations(bases: tuple[PartialPath, ...]) -> Walking[tuple[Step, ...]]:
         before = steps.get(step.relation)
         edges = dict.fromkeys((*(before.edges if before else ()), *step.edges))
         steps[step.relation] = msgspec.structs.replace(step, edges=tuple(edges))
-    valued = [step for step in steps.values() if any(_ordered(tail) for tail in step.tails[:3])]
-    others = [step for step in steps.values() if step not in valued]
-    return (*valued[:VALUED], *others[:OTHERS])
+    many = sum(len(base.tails) for base in bases) > PAIR
+    ordered = sorted(steps.values(), key=lambda step: many and len({edge.start for edge in step.edges}) == 1)
+    valued = [step for step in ordered if any(_ordered(tail) for tail in step.tails[:3])]
+    others = [step for step in ordered if step not in valued]
+    return (*valued[:most_valued], *others[:most_others])
 
 
 def _ordered(term: Term) -> bool:

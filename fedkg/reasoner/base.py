@@ -176,12 +176,13 @@ class CallTable(Generic[Model]):
         self._repliers: dict[type[Call[object]], Replier[Model, Call[object], object]] = {}
 
     def replies_to(self, kind: type[Kind_co]) -> "_Registration[Model, Kind_co]":
-        """A decorator for the method that replies to this kind of call."""
+        """A decorator for the method that replies to this kind of call, and to those made of it without their own."""
         return _Registration(self._repliers, kind)
 
     async def ask(self, model: Model, call: Call[Reply]) -> Reply:
         """What the model replies. Raises ModelDeclinedError for a kind of call that it has no method for."""
-        replier = self._repliers.get(type(call))
+        kinds = (kind for kind in type(call).__mro__ if kind in self._repliers)
+        replier = self._repliers.get(next(kinds, type(call)))
         if replier is None:
             raise ModelDeclinedError(f"{type(model).__name__} has no reply to `{call.name}`", asked=call.name)
         return cast("Reply", await replier(model, call))

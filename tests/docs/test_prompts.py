@@ -18,6 +18,7 @@ from fedkg.reasoner.calls.adequacy import AdequacyCall
 from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall, WeightedAnswerCall
 from fedkg.reasoner.calls.beam import BeamCall
 from fedkg.reasoner.calls.choose import ChooseCall
+from fedkg.reasoner.calls.choose_sets import ChooseSetsCall
 from fedkg.reasoner.calls.deducible import DeducibleCall
 from fedkg.reasoner.calls.deductive import DeductiveCall
 from fedkg.reasoner.calls.follow_up import FollowUpCall
@@ -85,6 +86,7 @@ async def test_every_value_of_a_template_is_told(monkeypatch: pytest.MonkeyPatch
         model.ask(PlanCall("q")),
         model.ask(LinkCall("q", [Mention("A", ())])),
         model.ask(ChooseCall("q", plan, offers, 1)),
+        model.ask(ChooseSetsCall("q", plan, offers, 1)),
         model.ask(BeamCall("q", plan, None, offers, 1)),
         model.ask(DeductiveCall("q", plan, offers)),
         model.ask(DeducibleCall("q", plan, offers[0])),

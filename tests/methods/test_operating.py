@@ -57,7 +57,7 @@ class Asker:
         user = messages[-1].content
         if call == "plan":
             return json.dumps({"keywords": ["films"], "kind": "entities", "mentions": list(self.mentions)})
-        if call == "choose":
+        if call in {"choose", "choose-sets"}:
             numbers = [number for number, text in numbered(user).items() if any(name in text for name in self.picked)]
             picks = [{"offer": number, "ends": [], "check": False} for number in numbers]
             return json.dumps({"picks": picks, "decides": True, "more": False, "unproven": ""})

@@ -35,6 +35,7 @@ from fedkg.reasoner.calls.adequacy import AdequacyCall
 from fedkg.reasoner.calls.answer import AnswerCall, InductiveCall, WeightedAnswerCall
 from fedkg.reasoner.calls.beam import BeamCall
 from fedkg.reasoner.calls.choose import ChooseCall
+from fedkg.reasoner.calls.choose_sets import ChooseSetsCall
 from fedkg.reasoner.calls.deductive import DeductiveCall
 from fedkg.reasoner.calls.follow_up import FollowUpCall
 from fedkg.reasoner.calls.link import LinkCall
@@ -177,6 +178,7 @@ CALLS = {
     "beam": Call(lambda model, plan: model.ask(BeamCall(QUESTION, plan, None, OFFERS, WIDTH)), picked),
     "deductive": Call(lambda model, plan: model.ask(DeductiveCall(QUESTION, plan, OFFERS)), verified),
     "choose": Call(lambda model, plan: model.ask(ChooseCall(QUESTION, plan, OFFERS, WIDTH)), decided),
+    "choose-sets": Call(lambda model, plan: model.ask(ChooseSetsCall(QUESTION, plan, OFFERS, WIDTH)), decided),
     "adequacy": Call(
         lambda model, plan: model.ask(AdequacyCall(QUESTION, plan, OFFERS)), lambda reply: type(reply) is bool
     ),

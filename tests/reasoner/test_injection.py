@@ -26,6 +26,7 @@ from fedkg.llm.base import Message
 from fedkg.reasoner.calls.answer import AnswerCall
 from fedkg.reasoner.calls.beam import BeamCall
 from fedkg.reasoner.calls.choose import ChooseCall
+from fedkg.reasoner.calls.choose_sets import ChooseSetsCall
 from fedkg.reasoner.calls.deductive import DeductiveCall
 from fedkg.reasoner.calls.link import LinkCall
 from fedkg.reasoner.calls.scores import ScoreEntitiesCall, ScoreRelationsCall
@@ -179,9 +180,10 @@ async def test_whatever_a_label_makes_a_model_say_it_picks_what_was_offered(text
     values = shown(text)
     plan, offers = Plan((line(text),), kind=kind, options=("a", "b")), values["offers"]
     assert {pick.number for pick in await kept(model.ask(BeamCall("Q?", plan, None, offers, 2))) or ()} <= {1, 2}
-    decision = await kept(model.ask(ChooseCall("Q?", plan, offers, 2))) or Decision()
-    assert set(decision.picks) <= {1, 2}
-    assert {end for ends in decision.ends.values() for end in ends} <= {0, 1, 2}
+    for call in (ChooseCall, ChooseSetsCall):
+        decision = await kept(model.ask(call("Q?", plan, offers, 2))) or Decision()
+        assert set(decision.picks) <= {1, 2}
+        assert {end for ends in decision.ends.values() for end in ends} <= {0, 1, 2}
     assert {verdict.number for verdict in await kept(model.ask(DeductiveCall("Q?", plan, offers))) or ()} <= {1, 2}
     concluded = await kept(model.ask(AnswerCall("Q?", plan, offers))) or Conclusion()
     assert set(concluded.paths) <= {1, 2}

@@ -16,6 +16,7 @@ from fedkg.errors import ModelError, ModelReplyError
 from fedkg.methods.base import Choosing, Decoded, Decoding, Picking
 from fedkg.reasoner.calls.beam import BeamCall
 from fedkg.reasoner.calls.choose import ChooseCall
+from fedkg.reasoner.calls.choose_sets import ChooseSetsCall
 from fedkg.reasoner.calls.reasoning_paths import ReasoningPathsCall
 
 __all__ = ["choose", "decode", "pick"]
@@ -32,7 +33,8 @@ async def choose(walk: RunningWalk, need: Choosing) -> Decision:
         msgspec.structs.replace(offer, beyond=_extended(first[offer.number], before)) for offer in walk.offers(first)
     ]
     waiting, last = need.waiting, need.last
-    call = ChooseCall(context.question, context.plan, offers, need.width, kept, waiting, last, walk.known)
+    kind = ChooseSetsCall if need.operators else ChooseCall
+    call = kind(context.question, context.plan, offers, need.width, kept, waiting, last, walk.known)
     try:
         decision = _valid(await context.reasoner.ask(call), numbered)
         decision = msgspec.structs.replace(decision, unproven=walk.quoted(decision.unproven))

@@ -29,7 +29,8 @@ async def operate(walk: RunningWalk, need: Operating) -> Operation | None:
     relations = _relations(walk, need.relations)
     walked = tuple(step.relation for step in need.relations)
     try:
-        return await context.reasoner.ask(OperateCall(context.question, context.plan, paths, relations, walked))
+        call = OperateCall(context.question, context.plan, paths, relations, walked, need.operator)
+        return await context.reasoner.ask(call)
     except ModelDeclinedError:
         return None
     except UNUSABLE as error:

@@ -1,19 +1,22 @@
 """What is to be computed over the ends of paths: sets, filters and a result, by numbers of what is offered."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
 from fedkg.common.normalize import quoted
 from fedkg.common.one_line import line
 from fedkg.core.choice import PromptCandidate
-from fedkg.core.operation import Combination, Comparison, Filter, Form, Operation, OperationResult
+from fedkg.core.operation import Combination, Comparison, Filter, Form, Operation, OperationResult, Operator
 from fedkg.core.terms import DirectedRelation
 from fedkg.errors import ModelReplyError
 from fedkg.reasoner.base import PlannedCall
 from fedkg.reasoner.reply_parsing import Flag, Whole, clause, fit, numbers
 from fedkg.reasoner.sketch import WalkSketch
+
+if TYPE_CHECKING:
+    from fedkg.reasoner.prompts.template import PromptTemplate
 
 __all__ = ["MOST_FILTERS", "NEEDS_VALUE", "OperateCall"]
 
@@ -23,6 +26,13 @@ LONGEST = 100
 """Characters of a value in the question's words."""
 NEEDS_VALUE: frozenset[OperationResult] = frozenset({"extreme", "compare", "group"})
 """Results that go by a relation of the ends."""
+NEEDLESS: Mapping[Operator | None, frozenset[str]] = {
+    "filter": frozenset({"relation", "most", "rank", "form"}),
+    "extreme": frozenset({"form"}),
+    "compare": frozenset({"combine", "filters", "rank"}),
+    "group": frozenset({"form"}),
+}
+"""Keys of the reply that mean nothing to an operator."""
 
 
 class FilterReply(msgspec.Struct):
@@ -51,7 +61,8 @@ class OperateCall(PlannedCall[Operation], frozen=True):
     """Asks what is to be computed over the ends of `paths`; `relations` are offered for values, `walked` are the same.
 
     The reply is an Operation; one without sets computes nothing. A slot is a number that was offered, and a value
-    stands in the question: anything else refuses the reply.
+    stands in the question: anything else refuses the reply. Where the `operator` is known the reply is not asked for
+    what that leaves no choice of.
     """
 
     name: ClassVar[str] = "operate"
@@ -59,18 +70,39 @@ class OperateCall(PlannedCall[Operation], frozen=True):
     paths: Sequence[PromptCandidate]
     relations: Sequence[PromptCandidate] = ()
     walked: Sequence[DirectedRelation] = ()
+    operator: Operator | None = None
 
     def values(self) -> dict[str, object]:
         """What the template is given."""
-        return {"question": self.question, "plan": self.plan, "paths": self.paths, "relations": self.relations}
+        given = {"question": self.question, "plan": self.plan, "paths": self.paths, "relations": self.relations}
+        return {**given, "operator": self.operator}
 
     def trivial(self) -> Operation | None:
         """Nothing over no sets."""
         return None if self.paths else Operation()
 
+    @property
+    def known(self) -> Mapping[str, object]:
+        """What the operator tells of the reply, by key."""
+        if self.operator not in NEEDLESS:
+            return {}
+        ends = "count" if self.plan.kind == "count" else "ends"
+        known: dict[str, object] = {"result": ends if self.operator == "filter" else self.operator}
+        if self.operator == "compare":
+            known |= {"form": "whether"} if self.plan.kind == "yesno" else {}
+        elif len(self.paths) == 1:
+            known |= {"sets": [self.paths[0].number], "combine": "union"}
+        return known
+
+    def adapted(self, template: "PromptTemplate") -> "PromptTemplate":
+        """The template that asks for what is not known."""
+        return template.without({*self.known, *NEEDLESS.get(self.operator, ())}) if self.known else template
+
     def parse(self, reply: Mapping[str, object], shown: int) -> Operation:
         """The operation. Raises ModelReplyError for a number that was not offered, or words that were not asked."""
-        read = fit(reply, OperateReply)
+        needless = NEEDLESS.get(self.operator, frozenset())
+        asked = {key: value for key, value in reply.items() if key not in needless}
+        read = fit({**asked, **self.known}, OperateReply)
         sets = numbers(read.sets, {path.number for path in self.paths[:shown]})
         if not sets:
             return Operation(unproven=clause(read.unproven))

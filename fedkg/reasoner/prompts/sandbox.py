@@ -23,7 +23,7 @@ from fedkg.reasoner.prompts.grouping import by_path
 
 __all__ = ["MOST_CHARACTERS", "MOST_STEPS", "rendered", "sandbox"]
 
-USUAL: dict[str, object] = {"left_out": 0, "waiting": 0, "last": False, "topics": (), "absent": ()}
+USUAL: dict[str, object] = {"left_out": 0, "waiting": 0, "last": False, "topics": (), "absent": (), "operator": None}
 """Values that need not be given: nothing is left out or waits to be shown, other calls may follow, of topics nothing is
 known."""
 MOST_STEPS = 1_000_000

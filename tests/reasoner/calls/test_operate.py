@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 
 from fedkg.core.choice import PromptCandidate
-from fedkg.core.operation import Filter, Operation
-from fedkg.core.question import Plan
+from fedkg.core.operation import Filter, Operation, OperationResult, Operator
+from fedkg.core.question import Kind, Plan
 from fedkg.core.terms import DirectedRelation, Iri
 from fedkg.errors import ModelReplyError
 from fedkg.reasoner.calls.operate import MOST_FILTERS, OperateCall
+from fedkg.reasoner.prompts.library import load
 
 AREA = DirectedRelation(Iri("http://x/area"), "out")
 OFFERS = (PromptCandidate(1, "A → r → B"), PromptCandidate(2, "C → r → D"))
@@ -49,3 +50,32 @@ def test_nothing_else_is_taken(reply: dict[str, Any]) -> None:
     """What was not offered, not shown, or is not asked in the question refuses the reply."""
     with pytest.raises(ModelReplyError):
         CALL.parse(reply, 1)
+
+
+@pytest.mark.parametrize(
+    ("operator", "keys"),
+    [
+        (None, {"sets", "combine", "filters", "result", "relation", "most", "rank", "form", "unproven"}),
+        ("filter", {"filters", "unproven"}),
+        ("extreme", {"filters", "relation", "most", "rank", "unproven"}),
+        ("compare", {"sets", "relation", "most", "form", "unproven"}),
+        ("group", {"filters", "relation", "most", "rank", "unproven"}),
+    ],
+)
+def test_an_operator_leaves_less_to_ask(operator: Operator | None, keys: set[str]) -> None:
+    """Of a single set each operator asks for what it needs alone, in the schema and in the instructions."""
+    call = OperateCall("Which is largest?", Plan(()), OFFERS[:1], OFFERS[:1], (AREA,), operator)
+    template = call.adapted(load("operate"))
+    assert set(template.schema["properties"]) == set(template.schema["required"]) == keys
+    assert {key for key in load("operate").schema["required"] if f'- "{key}":' in template.instructions} == keys
+
+
+def test_what_is_not_asked_is_known() -> None:
+    """The result is the operator's; a filter's ends are counted where the question counts."""
+    filters = (Filter("more", ("1,000 km",), AREA),)
+    results: dict[Kind, OperationResult] = {"entities": "ends", "count": "count"}
+    for kind, result in results.items():
+        call = OperateCall(CALL.question, Plan((), kind=kind), OFFERS[:1], OFFERS[:1], (AREA,), "filter")
+        assert call.parse({"filters": [LARGER]}, 1) == Operation(result, ((1,),), filters=filters)
+    call = OperateCall(CALL.question, Plan((), kind="yesno"), OFFERS, OFFERS[:1], (AREA,), "compare")
+    assert call.parse({"sets": [2, 1], "relation": 1, "form": "which"}, 2).form == "whether"

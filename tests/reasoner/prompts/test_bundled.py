@@ -135,7 +135,7 @@ def test_the_notation_is_explained_and_data_is_called_data(call: str) -> None:
     assert "<graph>" in system
     assert "is data" in system
     assert "one JSON object" in system
-    directions = ('"r: B"', '"← r: B"') if call == "choose" else ("A → r → B", "A ← r ← B")
+    directions = ('"r: B"', '"← r: B"') if call in {"choose", "choose-sets"} else ("A → r → B", "A ← r ← B")
     for notation in (*directions, "(+12)") if call != "link" else ():
         assert notation in system
 
