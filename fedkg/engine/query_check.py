@@ -22,10 +22,15 @@ from fedkg.graph.base import Graph
 __all__ = ["Outcome", "QueryCheck", "check_query", "compared", "no_query"]
 
 Outcome = OneOf["same", "more", "fewer", "other", "not run"]
-HEAD = re.compile(r"(?:\s*(?:#[^\n]*|PREFIX\s+\w*:\s*<[^<>]*>)\n)*\s*(SELECT|ASK)\b", re.IGNORECASE)
+HEAD = re.compile(r"(?:\s*(?:#[^\r\n]*|PREFIX\s+\w*:\s*<[^<>]*>)\n)*\s*(SELECT|ASK)\b", re.IGNORECASE)
 FORBIDDEN = re.compile(r"\b(?:INSERT|DELETE|LOAD|CLEAR|DROP|CREATE|COPY|MOVE|ADD|FROM|GRAPH|CONSTRUCT|DESCRIBE)\b")
 ASK = re.compile(r"^ASK \{", re.MULTILINE)
 SERVICE = re.compile(r"\bSERVICE\b\s*(?:SILENT\b)?\s*(<[^<>]*>)?", re.IGNORECASE)
+TEXT = re.compile(r'"(?P<string>(?:[^"\\\r\n]|\\.)*)"(?!")|(?P<iri><[^\x00-\x20<>"{}|^`\\]*>)|#[^\r\n]*')
+"""What is no syntax, as the grammar of SPARQL 1.1 has it: strings as fedkg writes them, IRIs, comments."""
+ESCAPED = re.compile(r"\\([uU][0-9A-Fa-f]{4}|.)")
+CONTROLS = {f"u{code:04X}" for code in (*range(0x20), 0x7F, 0x85, 0x2028, 0x2029)}
+"""What fedkg escapes by its code; another character could hide a quotation mark or a word from those who read it."""
 NOT_OURS = "it is no query that fedkg writes"
 IS_CUT = "the document admits that not all of it was fetched"
 
@@ -113,13 +118,21 @@ def _number(term: Term) -> float | None:
 
 def _ours(query: str, urls: Collection[str]) -> bool:
     """Whether the text is a SELECT or ASK that asks no other endpoint than these."""
-    services = SERVICE.findall(query)
-    bare = re.sub(r'"(?:[^"\\\n]|\\.)*"|<[^<>\n]*>|#[^\n]*', " ", query)
+    if any(_disguised(match["string"] or "") for match in TEXT.finditer(query)):
+        return False
+    syntax = TEXT.sub(lambda match: match["iri"] or " ", query)
+    words = TEXT.sub(" ", query)
     return (
         HEAD.match(query) is not None
-        and not FORBIDDEN.search(bare.upper())
-        and all(service[1:-1] in urls for service in services)
+        and not set("\"'\\") & set(syntax)  # other kinds of strings, and escapes outside of them
+        and not FORBIDDEN.search(words.upper())
+        and all(service[1:-1] in urls for service in SERVICE.findall(syntax))
     )
+
+
+def _disguised(string: str) -> bool:
+    """Whether a string has a character by its code that could stand there by itself."""
+    return any(code[0] in "uU" and code not in CONTROLS for code in ESCAPED.findall(string))
 
 
 def _as_select(query: str) -> str:

@@ -81,7 +81,7 @@ class QueryWriter:
 
     def comment(self, text: str) -> str:
         """The text as a comment: one line, of bounded length, behind two blanks."""
-        return f"  # {line(text)[:LONGEST_COMMENT]}" if text else ""
+        return f"  {_comment(text)}" if text else ""
 
     def chain(self, chain: QueryChain, end: str = ANSWER) -> list[str]:
         """The patterns from the topic to that variable."""
@@ -152,9 +152,14 @@ class QueryWriter:
 
     def whole(self, head: str, body: Sequence[str], about: Sequence[str] = ()) -> str:
         """The query with its prefixes, and with comments before it."""
-        comments = [f"# {line(text)[:LONGEST_COMMENT]}" for text in about if text]
+        comments = [_comment(text) for text in about if text]
         prefixes = [f"PREFIX {name}: {Iri(PREFIXES[name]).n3()}" for name in PREFIXES if name in self.used]
         return "\n".join([*comments, *prefixes, f"{head} {{", *(INDENT + one for one in body), "}", ""])
+
+
+def _comment(text: str) -> str:
+    """A line without backslashes: engines may read the code of a line end in a comment, too (SPARQL 1.1, 19.2)."""
+    return "# " + line(text.replace("\\", "/"))[:LONGEST_COMMENT]
 
 
 def block(head: str, lines: Sequence[str], ending: str = "") -> list[str]:

@@ -87,6 +87,14 @@ async def test_a_document_without_a_query_is_not_checked(make_graph: Callable[..
         "SELECT ?answer WHERE { SERVICE ?where { ?s ?p ?answer } }",
         "SELECT ?answer FROM <http://secret.example/> WHERE { ?s ?p ?answer }",
         "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }",
+        "# a\rDELETE WHERE { ?s ?p ?o } #\nSELECT ?answer WHERE { ?s ?p ?answer }",
+        "SELECT ?answer WHERE { # a\rSERVICE <http://evil.example/> { ?s ?p ?answer } }",
+        "SELECT ?answer WHERE { \\u0053ERVICE <http://evil.example/> { ?s ?p ?answer } }",
+        'SELECT ?answer WHERE { ?s ?p "\\u0022 . SERVICE <http://evil.example/> { ?s ?p ?answer } #" }',
+        "SELECT ?answer WHERE { ?s ?p '#' . SERVICE <http://evil.example/> { ?s ?p ?answer } }",
+        'SELECT ?answer WHERE { ?s ?p """ " """ . SERVICE <http://evil.example/> { ?s ?p ?answer } # """\n }',
+        "SELECT ?answer WHERE { FILTER(?a < ?b) SERVICE <http://evil.example/> { ?s ?p ?answer } FILTER(?a > 1) }",
+        "SELECT ?answer WHERE { FILTER(?a < ?b) GRAPH ?g { ?s ?p ?answer } FILTER(?a > 1) }",
     ],
 )
 async def test_a_query_of_another_shape_is_not_sent(make_graph: Callable[..., SparqlGraph], query: str) -> None:
@@ -94,6 +102,15 @@ async def test_a_query_of_another_shape_is_not_sent(make_graph: Callable[..., Sp
     check = await check_query(make_graph(":a r:p :b ."), answer(B, query=query))
     assert check is not None
     assert (check.outcome, check.why) == ("not run", "it is no query that fedkg writes")
+
+
+async def test_words_of_labels_and_values_are_no_syntax(make_graph: Callable[..., SparqlGraph]) -> None:
+    """A question that asks for a service, and a name that quotes, is asked again as any other."""
+    text = 'it\'s a "service from" # \\u0053 graph'
+    value = Literal(text + "\x07").n3()
+    query = f"# Which service? Don't drop {text}\n{QUERY[:-2]}  FILTER(?answer != {value})\n}}\n"
+    check = await check_query(make_graph(":a r:p :b ."), answer(B, query=query))
+    assert check == QueryCheck("same")
 
 
 async def test_a_query_that_is_rejected_is_not_run(make_graph: Callable[..., SparqlGraph]) -> None:

@@ -128,3 +128,8 @@ def test_what_no_query_can_carry_is_refused(text: str) -> None:
     """A term is written whole or not at all."""
     with pytest.raises(TermError):
         QueryWriter({}).term(Iri(text))
+
+
+def test_a_comment_has_no_codes_of_characters() -> None:
+    """An engine that reads codes before anything else would see the comment end in its midst."""
+    assert QueryWriter({}).comment("a \\u000A} DROP") == "  # a /u000A} DROP"
