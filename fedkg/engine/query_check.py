@@ -61,6 +61,7 @@ def no_query(answer: Answer) -> str:
         "an identifier stands for an entity": any(edge.identifies for edge in edges),
         "an answer is a node without a name": any(value.term and not value.term.queryable for value in answer.answers),
         "the search ended before its end": answer.status is not Status.ANSWERED,
+        "what was computed no query can say": answer.operation is not None,
         "it crosses endpoints": len({edge.endpoint for edge in edges}) > 1,
     }
     return next((reason for reason, holds in reasons.items() if holds), "too many ends would have to be named")

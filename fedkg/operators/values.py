@@ -15,7 +15,7 @@ import msgspec
 from fedkg.core.literals import MONTHS, NUMBERS, XSD
 from fedkg.core.terms import Iri, Literal, Term
 
-__all__ = ["Bound", "ReadValue", "as_year", "read", "read_words"]
+__all__ = ["DAYS", "Bound", "ReadValue", "as_year", "read", "read_words"]
 
 Bound = tuple[Decimal, ...]
 """A number alone, or year, month and day."""
@@ -24,6 +24,7 @@ LONGEST = 40
 DATE = re.compile(r"(-?\d{4,9}|-\d{3})(?:-(\d\d)(?:-(\d\d)(?:T[\d:.]+)?)?)?(?:Z|[+-]\d\d:\d\d)?")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,2})?")
 DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+"""Of each month, at most."""
 DATED = frozenset(XSD + name for name in ("date", "dateTime", "gYear", "gYearMonth"))
 NAMED_MONTHS = "|".join(MONTHS)
 WORDED = re.compile(rf"(?:(\d{{1,2}})(?:st|nd|rd|th)? )?({NAMED_MONTHS}),? (\d{{1,4}})( bce?)?", re.IGNORECASE)

@@ -3,12 +3,14 @@
 Ties are kept: a subquery finds the value of the rank that is asked for, and the answers are all that have it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from fedkg.core.operation import Computation, SetChain
+import msgspec
+
+from fedkg.core.operation import Computation, Condition, SetChain
 from fedkg.core.terms import DirectedRelation
-from fedkg.sparql.condition_text import holds_expression, order_key
+from fedkg.sparql.condition_text import holds_expression, order_key, readable
 from fedkg.sparql.query_writer import ANSWER, ANSWERS, COUNT, QueryChain, QueryStep, QueryWriter, Way, block
 
 __all__ = ["operation_query"]
@@ -38,9 +40,20 @@ def _members(computation: Computation, writer: QueryWriter, end: str = ANSWER) -
     else:
         lines = [*first, *(one for group in others for one in block("FILTER NOT EXISTS", group))]
     for condition in computation.filters:
-        value = _value(condition.by, writer, end)
-        lines += [*value.patterns, f"FILTER({holds_expression(condition, value.variable)})"]
+        lines += _condition(condition, computation, writer, end)
     return lines
+
+
+def _condition(condition: Condition, computation: Computation, writer: QueryWriter, end: str) -> Iterator[str]:
+    """That one of the end's values passes; of "not equal", that it has values and none of them is equal."""
+    value = _value(condition.by, writer, end)
+    yield from value.patterns
+    if condition.comparison == "not_equal" and condition.by:
+        other = _value(condition.by, writer, end)
+        equal = holds_expression(msgspec.structs.replace(condition, comparison="equal"), other.variable, computation)
+        yield from block("FILTER NOT EXISTS", [*other.patterns, f"FILTER({equal})"])
+    else:
+        yield f"FILTER({holds_expression(condition, value.variable, computation)})"
 
 
 def _set(chains: Sequence[SetChain], writer: QueryWriter, end: str) -> list[str]:
@@ -79,7 +92,7 @@ def _extreme(computation: Computation, writer: QueryWriter) -> list[str]:
         ),
     ):
         value = _value(computation.by, writer, end)
-        patterns = [*_members(computation, writer, end), *value.patterns]
+        patterns = [*_members(computation, writer, end), *value.patterns, *readable(computation, value.variable)]
         key = order_key(computation, value.variable)
         lines += block(f"{head}({furthest}({key}) AS {shown}) WHERE", patterns, f" GROUP BY {end} {ending}")
     return [*lines, f"FILTER({mine} = {best})"]
