@@ -30,6 +30,7 @@ from fedkg.bench.run import results, runner
 from fedkg.bench.run.gold import GoldExecutor
 from fedkg.bench.run.processes import in_processes
 from fedkg.bench.run.record import QuestionRecord
+from fedkg.bench.run.results import BenchmarkResult
 from fedkg.bench.run.runner import Job
 from fedkg.bench.scoring.scores import mean, score
 from fedkg.config.settings import Settings
@@ -65,12 +66,13 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", default=list(METHODS), metavar="NAME", choices=list(METHODS))
     slow = "questions of a method that is slow"
     parser.add_argument("--fewer", nargs="+", default=[], type=fewer, metavar="METHOD=N", help=slow)
+    parser.add_argument("--kept", action="store_true", help="report the finished results in --out, and ask nothing")
     chosen = parser.parse_args()
     chosen.limits = dict(chosen.fewer)
     with timed():
         names = chosen.benchmarks or with_graph(chosen.data)
         present(chosen.data, names)
-        groups = in_processes(partial(asked, chosen=chosen), names, chosen.processes)
+        groups = in_processes(partial(finished if chosen.kept else asked, chosen=chosen), names, chosen.processes)
         refused = [
             f"Left out: {why}." for model in MODELS for method in chosen.methods if (why := refusal(method, model))
         ]
@@ -104,6 +106,29 @@ def asked(name: str, chosen: argparse.Namespace) -> Runs:
         return asyncio.run(_asked(definition, executor, chosen))
 
 
+def finished(name: str, chosen: argparse.Namespace) -> Runs:
+    """The runs of a benchmark whose questions are all answered, and those that are not."""
+    definition = definitions.find(name)
+    files = {(model, method): place(definition, method, model, chosen) for model, method in _cells(chosen)}
+    complete = {cell: file for cell, file in files.items() if file.is_file() and _complete(results.read(file))}
+    missing = [f"{definition.name}: {method} was not asked with {model}." for model, method in files.keys() - complete]
+    return Runs(tuple(complete.values()), tuple(sorted(missing)))
+
+
+def _complete(result: BenchmarkResult) -> bool:
+    return len(result.records) == result.header.questions
+
+
+def _cells(chosen: argparse.Namespace) -> list[tuple[str, str]]:
+    return [(model, method) for model in MODELS for method in chosen.methods if not refusal(method, model)]
+
+
+def place(definition: Definition, method: str, model: str, chosen: argparse.Namespace) -> Path:
+    """The result file of one run."""
+    out: Path = chosen.out
+    return out / f"{definition.name}.{method}.{model.replace(':', '-')}.jsonl"
+
+
 async def _asked(definition: Definition, executor: GoldExecutor, chosen: argparse.Namespace) -> Runs:
     files, notes = [], []
     for model in MODELS:
@@ -112,7 +137,7 @@ async def _asked(definition: Definition, executor: GoldExecutor, chosen: argpars
             continue
         for method in chosen.methods:
             if not refusal(method, model):
-                files.append(chosen.out / f"{definition.name}.{method}.{model.replace(':', '-')}.jsonl")
+                files.append(place(definition, method, model, chosen))
                 await run(job(definition, method, model, chosen), executor, files[-1])
     return Runs(tuple(files), tuple(notes))
 
@@ -131,7 +156,7 @@ def figures(files: Sequence[Path], asked_of: Sequence[Definition], data: Path) -
         name, method, model = file.stem.rsplit(".", 2)
         records.setdefault(name, {})[f"{method}, {model}"] = results.read(file).records
     chains = GoldChains(data)
-    return {each.name: _figures(each, records[each.name], chains, data) for each in asked_of}
+    return {each.name: _figures(each, records[each.name], chains, data) for each in asked_of if each.name in records}
 
 
 def _figures(

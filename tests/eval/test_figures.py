@@ -1,13 +1,33 @@
 """What README and docs show of the result files is what stands in them."""
 
+import json
+import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 import jinja2
 import pytest
 
 from eval import figures
-from eval.figures import Figures, documents, filled
+from eval.figures import PLACE, Figures, documents, filled
+
+MEASURED = re.compile(
+    r"\b\d[\d,.]*\s?(?:%|ms\b|MB\b|GB\b|kB\b|s of (?:the )?processor|(?:questions|tokens) a second)"
+    r"|(?<![\w.\-/^])0?\.\d{2,}\b"
+)
+"""What a figure of time, size, share or score looks like."""
+CODE = re.compile(r"(?ms)^ *```.*?^ *```|`[^`\n]*`")
+CONSTANTS = {
+    "benchmarks.md": ["0.00001", "95 %"],
+    "cache.md": ["64 MB"],
+    "commandline.md": ["16 MB"],
+    "endpoints.md": ["10 MB", "4 MB", "64 kB"],
+    "methods.md": ["15 %", "18 %", "67 %"],
+    "models.md": ["16 MB", "32 MB", "98 MB"],
+    "settings.md": ["0.85", "16,777,216 MB", "4096 MB"],
+}
+"""Limits, defaults, sizes of files that are fetched, and in methods.md what papers print: none of them was measured."""
 
 
 @pytest.mark.parametrize("file", documents(), ids=lambda file: str(file.name))
@@ -52,3 +72,39 @@ def test_the_command_names_what_differs(
     assert ended.value.code == (not options)
     assert capsys.readouterr().out.startswith("README.md: ")
     assert ("new" in file.read_text()) == bool(options)
+
+
+@pytest.mark.parametrize("file", documents(), ids=lambda file: str(file.name))
+def test_what_was_measured_stands_in_a_place(file: Path) -> None:
+    """Every other figure is a constant that is known; the table of servers has a test of its own, beside its page."""
+    text = CODE.sub("", PLACE.sub("", file.read_text(encoding="utf-8")))
+    assert Counter(match.group() for match in MEASURED.finditer(text)) == Counter(CONSTANTS.get(file.name, []))
+
+
+def test_the_questions_whose_conditions_are_facts_are_those_that_were_asked() -> None:
+    """Of CWQ, as the page on benchmarks counts them."""
+    asked = Figures()["bounds"]["cwq-fb15k237, all conditions in the graph"]["questions"]
+    text = (figures.ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    assert re.findall(r"(\d+) of 998 questions", text) == [str(asked)]
+
+
+def test_no_answer_is_above_the_upper_bound() -> None:
+    """No method and no model hits first what the gold reasoner does not find, but where the graph lacks the way.
+
+    Nor does `local` without a depth reach what is found of the same set.
+    """
+    for name, runs in Figures()["tables"].items():
+        found = runs.get("fidelis, guide-gold", {}).get("hit", 1.0)
+        assert {run: row["over the bound"] for run, row in runs.items() if row["over the bound"]} == {}
+        assert max(row["hits_at_1"] for run, row in runs.items()) <= found, name
+    bounds, columns = Figures()["bounds"], Figures()["local"]["columns"]
+    for name, row in columns["local, test half, no depth"].items():
+        assert row["hits_at_1"] <= bounds.get(name, {}).get("found", 1.0), name
+
+
+def test_every_result_file_names_its_command() -> None:
+    """So that it can be made again."""
+    for file in sorted((figures.ROOT / "eval" / "results").glob("*.json")):
+        assert re.match(r"(python|make) \S+", json.loads(file.read_text(encoding="utf-8")).get("command", "")), (
+            file.name
+        )

@@ -179,6 +179,17 @@ def test_a_slow_method_is_asked_fewer_and_what_is_above_the_bound_is_named(
     assert "--fewer" in capsys.readouterr().err
 
 
+def test_what_is_finished_is_reported_without_asking(family: str, command: Command, tmp_path: Path) -> None:
+    """An unfinished run is named as one that was not asked."""
+    command(tables.main, "--benchmarks", family, "--methods", "fidelis", "rog")
+    lines = (tmp_path / "out" / "family.rog.local.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "out" / "family.rog.local.jsonl").write_text("".join(lines[:-1]))
+    command(tables.main, "--kept", "--write", "--benchmarks", family, "--methods", "fidelis", "rog")
+    assert "family.rog.local" not in kept(tmp_path / "kept")
+    assert len(kept(tmp_path / "kept")) == 3
+    assert "family: rog was not asked with local." in (tmp_path / "out" / "report.md").read_text()
+
+
 def test_again_the_digits_are_the_same(
     family: str, command: Command, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
