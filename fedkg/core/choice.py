@@ -101,13 +101,15 @@ class Decision(Judgement, frozen=True):
     `picks` are numbers of both, best first. `decides`: they answer the question as they are (FiDeLiS v4 section 3.2,
     C_global); False where they do not do so yet, None where that was not judged. `ends` maps a pick's number to the
     numbers of its ends that answer, from 1: without an entry all of them, with 0 some that are not shown. `more`:
-    further offers are to be shown. Its judgement rests on the picks.
+    further offers are to be shown. Its judgement rests on the picks. `confidence` is the probability that the model
+    gives to just this, in 0..1, where that was measured.
     """
 
     picks: tuple[int, ...] = ()
     decides: bool | None = None
     ends: dict[int, tuple[int, ...]] = {}
     more: bool = False
+    confidence: float | None = None
 
 
 class Verdict(msgspec.Struct, frozen=True):

@@ -41,6 +41,7 @@ __all__ = ["CUT", "MODEL_KEY", "RUNS_ON", "THOUGHT", "Count", "Vendor", "WireMod
 
 TIMEOUT = 120.0  # seconds for one try
 TRIES = 3
+SLOW = "a slow server has less to read with --candidates and less to do at once with --model-concurrency 1"
 PATIENCE = 30.0  # seconds; a service that asks for a longer wait is not waited for
 CONCURRENCY = 4  # requests to one model at once, where nothing else is set: more may meet the vendor's rate limit
 MODEL_KEY = "FEDKG_MODEL_KEY"
@@ -141,6 +142,8 @@ class Vendor:
 
     def _hint(self, kind: type[ModelError], error: Exception, variable: str) -> str:
         """What helps with this model, where more can be said than of the error's class; else ""."""
+        if isinstance(error, TimeoutError):
+            return SLOW
         if kind is ModelAuthError and variable:
             return f"check the key: it is taken from the variable {variable}"
         if kind is ModelRefusedError and getattr(error, "status_code", 0) == NOT_FOUND:
@@ -295,6 +298,8 @@ class WireModel(ABC):
             async with asyncio.timeout(self._timeout):
                 raw = await attrgetter(self.vendor.resource)(client).with_raw_response.create(**sent)
                 return bytes(raw.http_response.content)
+        except TimeoutError:
+            raise TimeoutError(f"no reply within {self._timeout:g} seconds") from None
         except (sdk.BadRequestError, sdk.UnprocessableEntityError) as error:
             unknown = self._unknown(sent, sdk_errors.service_message(error))
             if not unknown or sdk_errors.kind(error, self.vendor.classes) is not ModelRefusedError:

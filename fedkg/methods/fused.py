@@ -220,7 +220,7 @@ def _decided(task: Task, pool: Pool, need: Choosing, decision: Decision) -> Walk
 
 def _concluded(decision: Decision) -> Conclusion:
     """What a decision that is no judgement says beside its picks."""
-    return Conclusion(unproven=decision.unproven, operator=decision.operator)
+    return Conclusion(unproven=decision.unproven, operator=decision.operator, confidence=decision.confidence)
 
 
 def _sets(need: Choosing, decision: Decision) -> Walk:

@@ -77,8 +77,8 @@ class Call(msgspec.Struct, Generic[Reply_co], frozen=True):
         """
         return None
 
-    def weighed(self, shares: Sequence[float], shown: int) -> Mapping[str, object]:
-        """The reply's one JSON object, from the share of the probability that each of these texts has."""
+    def weighed(self, shares: Sequence[float], shown: int) -> Reply_co:
+        """What the share of the probability that each of these texts has comes to. Raises ModelReplyError."""
         raise NotImplementedError
 
     def constrained(self, form: PathForm) -> Request | None:

@@ -166,7 +166,7 @@ async def _weighed(
         likelihoods = fit(extract(reply.text), Likelihoods)
         shares = dict(zip(likelihoods.picks, likelihoods.scores, strict=False))
         every = [shares.get(number, 0.0) for number in range(1, len(constraint.texts) + 1)]
-        return call.parse(call.weighed(every, shown), shown)
+        return call.weighed(every, shown)
     except ModelReplyError as fault:
         exchange.refuse(fault)
         raise

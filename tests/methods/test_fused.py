@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from fedkg.config.settings import SearchSettings
@@ -26,6 +27,19 @@ def test_a_decision_ends_the_walk_without_an_answer_call() -> None:
     result, needs = drive(SearchSettings(depth=3), Driver(finish_at=2, picks=1))
     assert kinds(needs) == ["Expanding", "Choosing", "Expanding", "Choosing", "Completing"]
     assert result.tails == ((),)
+
+
+@pytest.mark.parametrize("last_step", [True, False])
+def test_the_probability_of_a_decision_is_the_confidence_of_the_answer(last_step: bool) -> None:
+    """So that one which a model takes for likelier than not stays below the threshold of guesses."""
+
+    def answer(need: Need[object]) -> Any:
+        reply = Driver(finish_at=1, picks=1)(need)
+        return msgspec.structs.replace(reply, confidence=0.6) if isinstance(need, Choosing) else reply
+
+    result, _ = drive(SearchSettings(depth=3, last_step=last_step), answer)
+    assert result.paths
+    assert result.conclusion.confidence == 0.6
 
 
 def test_nothing_chosen_opens_what_was_passed_over() -> None:

@@ -88,7 +88,7 @@ async def test_the_likeliest_numbers_are_picked() -> None:
     ("shares", "decision"),
     [
         ({1: 0.1, 2: 0.1, 3: 0.2, 4: 0.5, 5: 0.05}, Decision((2, 1), decides=False)),
-        ({1: 0.1, 2: 0.1, 3: 0.5, 4: 0.2, 5: 0.05}, Decision((2,), decides=True)),
+        ({1: 0.1, 2: 0.1, 3: 0.5, 4: 0.2, 5: 0.05}, Decision((2,), decides=True, confidence=0.5)),
     ],
 )
 async def test_the_likeliest_path_decides_where_that_is_likelier(shares: dict[int, float], decision: Decision) -> None:

@@ -39,10 +39,10 @@ class BeamCall(PlannedCall[tuple[Choice, ...]], frozen=True):
         texts = tuple(str(candidate.number) for candidate in self.candidates[:shown])
         return Constraint(texts, len(texts), '{"picks": [', "]}")
 
-    def weighed(self, shares: Sequence[float], shown: int) -> Mapping[str, object]:
+    def weighed(self, shares: Sequence[float], shown: int) -> tuple[Choice, ...]:
         """The likeliest steps, in their order."""
         order = sorted(range(shown), key=lambda place: -shares[place])
-        return {"picks": [self.candidates[place].number for place in order[: self.width]]}
+        return self.parse({"picks": [self.candidates[place].number for place in order[: self.width]]}, shown)
 
     def parse(self, reply: Mapping[str, object], shown: int) -> tuple[Choice, ...]:
         """The choices, the best first."""

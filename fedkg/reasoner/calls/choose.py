@@ -95,14 +95,15 @@ class ChooseCall(PlannedCall[Decision], frozen=True):
         texts = tuple(f"{each.number}{LAST_PICK}{decides}" for each in offered for decides in ("true", "false"))
         return Constraint(texts, len(texts), '{"picks": [{"offer": ', ",")
 
-    def weighed(self, shares: Sequence[float], shown: int) -> Mapping[str, object]:
-        """The likeliest paths, or the likeliest one alone where it rather decides than not."""
+    def weighed(self, shares: Sequence[float], shown: int) -> Decision:
+        """The likeliest paths, or the likeliest one alone where it rather decides than not, with its probability."""
         offered = (*self.candidates[:shown], *self.kept)
         pairs = zip(offered, shares[::2], shares[1::2], strict=True)
         best = sorted(pairs, key=lambda pair: -(pair[1] + pair[2]))[: self.width]
         decides = best[0][1] > best[0][2]
         picks = [{"offer": each.number, "ends": []} for each, _, _ in best[: 1 if decides else None]]
-        return {"picks": picks, "decides": decides}
+        decision = self.parse({"picks": picks, "decides": decides}, shown)
+        return msgspec.structs.replace(decision, confidence=best[0][1]) if decides else decision
 
     def parse(self, reply: Mapping[str, object], shown: int) -> Decision:
         """The picks, the best first, and whether they decide; at most `width` where they do not."""

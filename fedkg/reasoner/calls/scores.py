@@ -61,14 +61,14 @@ class ScoreRelationsCall(PlannedCall[tuple[float, ...]], frozen=True):
         texts = tuple(f'{number}, "score": {score}' for number in numbers for score in SCORES)
         return Constraint(texts, len(texts), '{"scores": [{"relation": ', "}")
 
-    def weighed(self, shares: Sequence[float], shown: int) -> Mapping[str, object]:
+    def weighed(self, shares: Sequence[float], shown: int) -> tuple[float, ...]:
         """The score that is expected of each relation, whatever the probability that it is the first one listed."""
         scores = []
         for place, candidate in enumerate(self.candidates[:shown]):
             weights = shares[place * len(SCORES) : (place + 1) * len(SCORES)]
             mean = sum(map(mul, weights, SCORES)) / (sum(weights) or 1.0)
             scores.append({"relation": candidate.number, "score": mean})
-        return {"scores": scores}
+        return self.parse({"scores": scores}, shown)
 
     def parse(self, reply: Mapping[str, object], shown: int) -> tuple[float, ...]:
         """A score for each candidate, in their order."""
