@@ -12,6 +12,7 @@ from fedkg.core.terms import DirectedRelation, Iri, Term
 
 __all__ = [
     "COMPARISONS",
+    "OF_TEXTS",
     "Combination",
     "Comparison",
     "Computation",
@@ -31,12 +32,14 @@ has more of it, or the value that most of them share."""
 Combination = Literal["union", "intersect", "difference"]
 """How several sets become one; a difference is the first without all others."""
 Comparison = Literal[
-    "equal", "not_equal", "less", "at_most", "more", "at_least", "before", "after", "between", "contains"
+    "equal", "not_equal", "less", "at_most", "more", "at_least", "before", "after", "between", "contains", "starts_with"
 ]
 COMPARISONS: tuple[Comparison, ...] = get_args(Comparison)
 Operator = Literal["ends", "both", "difference", "filter", "extreme", "compare", "group"]
 """What a question needs of the sets that its walk leads to: their ends as they are; those of all sets, or of the first
 without the others; those that meet conditions; and what an OperationResult is."""
+OF_TEXTS: frozenset[Comparison] = frozenset({"equal", "not_equal", "contains", "starts_with"})
+"""Comparisons that texts can have, such as the names of entities."""
 Form = Literal["which", "whether", "difference"]
 """Of a comparison: which of the two has more, whether the first has more, or by how much they differ."""
 
@@ -81,11 +84,15 @@ class SetChain(msgspec.Struct, frozen=True):
 
 
 class Condition(msgspec.Struct, frozen=True):
-    """A filter as it was computed: its values as literals of the graph's own kinds, written as in the document."""
+    """A filter as it was computed: its values as literals of the graph's own kinds, written as in the document.
+
+    `named`: what was compared were names of entities.
+    """
 
     comparison: Comparison
     values: tuple[str, ...]
     by: DirectedRelation | None = None
+    named: bool = False
 
 
 class Deciding(msgspec.Struct, frozen=True):

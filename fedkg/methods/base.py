@@ -34,6 +34,7 @@ __all__ = [
     "Inducing",
     "Judging",
     "Method",
+    "Naming",
     "Need",
     "Operating",
     "Picking",
@@ -243,6 +244,12 @@ class Operating(Need[Operation | None], frozen=True):
     partial_paths: tuple[PartialPath, ...]
     relations: tuple[Step, ...]
     operator: Operator | None = None
+
+
+class Naming(Need[Mapping[Term, str]], frozen=True):
+    """Asks what entities are called: the reply has the names of those that have one."""
+
+    terms: tuple[Term, ...]
 
 
 class Inducing(Need[Conclusion], frozen=True):

@@ -14,12 +14,21 @@ import msgspec
 from fedkg.config.settings import SearchSettings
 from fedkg.core.caveat import Caveat, CaveatKind
 from fedkg.core.choice import Conclusion
-from fedkg.core.operation import Combination, Computation, Condition, Operation, Operator, SetChain
+from fedkg.core.operation import (
+    OF_TEXTS,
+    Combination,
+    Comparison,
+    Computation,
+    Condition,
+    Operation,
+    Operator,
+    SetChain,
+)
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.question import Kind
 from fedkg.core.terms import Blank, DirectedRelation, Iri, Literal, Term
 from fedkg.errors import BudgetError
-from fedkg.methods.base import Completing, Expanding, Operating, SearchResult, Walk, Walking, ask
+from fedkg.methods.base import Completing, Expanding, Naming, Operating, SearchResult, Walk, Walking, ask
 from fedkg.methods.conclude import cut
 from fedkg.methods.intersections import led_to
 from fedkg.operators.comparing import apart, order
@@ -41,6 +50,7 @@ BESIDE = 50
 """Paths to values of ends that do not answer, which a document shows."""
 UNORDERED = "which of the two values is more"
 NO_DISTANCE = "how far the two values are apart"
+QUOTES = " \"'“”‘’"
 NEED_BY = ("extreme", "compare", "group")
 
 EndValues = Mapping[Term, Sequence[Term]]
@@ -150,13 +160,29 @@ def _computed(result: SearchResult, bases: tuple[PartialPath, ...], operation: O
         valued.setdefault(relation, []).append(path)
     before = msgspec.structs.replace(result, caveats=caveats)
     all_sets = not (left_out and len(used) == len(bases))
-    return Computing(before, operation, sets, valued, all_sets=all_sets).result()
+    compared = _compared_names(operation, sets, valued)
+    names = (yield from ask(Naming(compared))) if compared else {}
+    return Computing(before, operation, sets, valued, all_sets=all_sets, names=names).result()
+
+
+def _compared_names(
+    operation: Operation,
+    sets: Mapping[int, PartialPath],
+    valued: Mapping[DirectedRelation, Sequence[PartialPath]],
+) -> tuple[Term, ...]:
+    """The entities whose names a filter compares: the ends, or what its relation leads to."""
+    wanted: dict[Term, None] = {}
+    for each in operation.filters:
+        if each.comparison in OF_TEXTS:
+            paths = valued[each.by] if each.by else sets.values()
+            wanted |= dict.fromkeys(tail for path in paths for tail in path.tails if isinstance(tail, Iri))
+    return tuple(wanted)
 
 
 class Computing:
     """One operation over completed sets: `sets` by number, `valued` are the same paths with a relation more.
 
-    `all_sets`: no set was left out that might be needed.
+    `all_sets`: no set was left out that might be needed. `names` are those of entities whose names are compared.
     """
 
     def __init__(
@@ -167,7 +193,9 @@ class Computing:
         valued: Mapping[DirectedRelation, Sequence[PartialPath]],
         *,
         all_sets: bool = True,
+        names: Mapping[Term, str] | None = None,
     ) -> None:
+        self.names = names or {}
         self.before, self.operation, self.sets, self.valued = before, operation, sets, valued
         self.caveats = list(before.caveats)
         self.complete = all_sets and all(map(_whole, (sets.values(), *valued.values())))
@@ -247,11 +275,12 @@ class Computing:
         kept, missing = members, 0
         conditions = []
         for each in self.operation.filters:
-            bounds = [read_words(words) for words in each.values]
             terms = self._terms(kept, each.by)
-            split = filtered(_read(terms), each.comparison, bounds)
+            named = any(term in self.names for several in terms.values() for term in several)
+            bounds = [_bound(words, each.comparison, named=named) for words in each.values]
+            split = filtered(_read(terms, self.names), each.comparison, bounds)
             kept, missing = split.kept, missing + len(split.undecided)
-            conditions.append(Condition(each.comparison, tuple(map(_written, bounds, each.values)), each.by))
+            conditions.append(Condition(each.comparison, tuple(map(_written, bounds, each.values)), each.by, named))
         for each in self.operation.filters:
             if each.by:  # the edges over which ends meet a condition are part of their proof
                 self._decide(kept, each.by)
@@ -389,9 +418,16 @@ def _whole(paths: Iterable[PartialPath]) -> bool:
     return all(path.complete for path in paths)
 
 
-def _read(terms: EndValues) -> dict[Term, list[ReadValue]]:
-    """The values that can be read."""
-    return {end: [value for term in several if (value := read(term))] for end, several in terms.items()}
+def _read(terms: EndValues, names: Mapping[Term, str] | None = None) -> dict[Term, list[ReadValue]]:
+    """The values that can be read, those of entities by their `names`."""
+    return {end: [value for term in several if (value := read(term, names))] for end, several in terms.items()}
+
+
+def _bound(words: str, comparison: Comparison, *, named: bool) -> ReadValue:
+    """What values are compared with: a text where names are, and where a part of a text is asked for."""
+    if named or comparison in {"contains", "starts_with"}:
+        return ReadValue("text", text=words.strip(QUOTES))
+    return read_words(words)
 
 
 def _written(value: ReadValue, words: str) -> str:

@@ -95,6 +95,8 @@ def _texts(comparison: Comparison, value: ReadValue, bound: ReadValue) -> bool |
     text, wanted = value.text.casefold(), bound.text.casefold()
     if comparison == "contains":
         return wanted in text
+    if comparison == "starts_with":
+        return text.startswith(wanted)
     return text == wanted if comparison == "equal" else None
 
 

@@ -224,7 +224,8 @@ class GoldReasoner:
         slots = self._gold(call.question).operation
         if not slots:
             return await self._replied({"sets": []}, call)
-        return await self._replied(operate_reply(slots, call.question, call.paths, call.relations), call)
+        reply = operate_reply(slots, call.question, call.paths, call.relations, named=bool(call.names))
+        return await self._replied(reply, call)
 
     @REPLIES.replies_to(InductiveCall)
     async def _induce(self, call: InductiveCall) -> Conclusion:

@@ -12,6 +12,8 @@ from fedkg.reasoner.gold_view import steps_of
 
 __all__ = ["mentions", "operate_reply"]
 
+OWN_NAME = "label"
+"""The relation by which a query has an entity's name, by its own name."""
 MOST_WORDS = 4
 """Words of a question that are one value: "500 million US dollars"."""
 
@@ -28,14 +30,23 @@ def _stands(name: str, question: str) -> bool:
 
 
 def operate_reply(
-    slots: GoldSlots, question: str, paths: Sequence[PromptCandidate], relations: Sequence[PromptCandidate]
+    slots: GoldSlots,
+    question: str,
+    paths: Sequence[PromptCandidate],
+    relations: Sequence[PromptCandidate],
+    *,
+    named: bool = False,
 ) -> dict[str, Any]:
-    """The reply to `operate`; one without sets, which computes nothing, where a slot is not offered."""
+    """The reply to `operate`; one without sets, which computes nothing, where a slot is not offered.
+
+    `named`: the ends' own names are offered, too.
+    """
     pair = slots.result == "compare"
     sets = [_path(chain, paths, pair=pair) for chain in slots.sets]
     by = slots.sets[0].steps[-1] if pair else slots.by
     filters = [(_relation(bound.by, relations), bound) for bound in slots.filters]
-    wanted = [*sets, *(number for number, _ in filters), *([_relation(by, relations)] if by else [])]
+    held = [number or (named and bound.by[0] == OWN_NAME) for number, bound in filters]
+    wanted = [*sets, *held, *([_relation(by, relations)] if by else [])]
     if not all(wanted):
         return {"sets": []}
     return {

@@ -10,6 +10,7 @@ import msgspec
 
 from fedkg.core.operation import Computation, Condition, SetChain
 from fedkg.core.terms import DirectedRelation
+from fedkg.errors import TermError
 from fedkg.sparql.condition_text import holds_expression, order_key, readable
 from fedkg.sparql.query_writer import ANSWER, ANSWERS, COUNT, QueryChain, QueryStep, QueryWriter, Way, block
 
@@ -40,6 +41,8 @@ def _members(computation: Computation, writer: QueryWriter, end: str = ANSWER) -
     else:
         lines = [*first, *(one for group in others for one in block("FILTER NOT EXISTS", group))]
     for condition in computation.filters:
+        if condition.named:
+            raise TermError("names that were compared are of a language and of the best label: no query says that")
         lines += _condition(condition, computation, writer, end)
     return lines
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fedkg.common.operator_cues import may_compute
+from fedkg.common.operator_cues import may_compute, may_name
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,19 @@ from fedkg.common.operator_cues import may_compute
 def test_cues(question: str, expected: bool) -> None:
     """Superlatives, comparisons and bounds are cues, words that end like one are none; another script may have one."""
     assert may_compute(question) is expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ('Which films have "Kill" in the title?', True),
+        ("Which films start with D?", True),
+        ('Which drugs are in a category that contains "Agents"?', True),
+        ("Which foods contain gluten?", False),
+        ("Who directed the longest film?", False),
+    ],
+)
+def test_cues_of_names(question: str, expected: bool) -> None:
+    """A condition on names is a cue of an operator, too."""
+    assert may_name(question) is expected
+    assert may_compute(question) or not expected

@@ -235,6 +235,31 @@ async def test_a_date_that_is_not_precise_enough_is_left_out_and_said(studio: Sp
     assert CaveatKind.PARTIAL in [caveat.kind for caveat in answer.caveats]
 
 
+@pytest.mark.parametrize(
+    ("comparison", "words", "expected"),
+    [("contains", "us", ["Dusk"]), ("starts_with", "D", ["Dawn", "Dusk"]), ("equal", "noon", ["Noon"])],
+)
+async def test_names_are_compared(studio: SparqlGraph, comparison: str, words: str, expected: list[str]) -> None:
+    """Relation 0 is the ends' own name, which is offered where the question has words of names."""
+    condition = {"relation": 0, "comparison": comparison, "values": [words]}
+    question = f'Which {FILMS} with "{words}" in the title?'
+    answer, asker = await asked(studio, question, filters=[condition])
+    assert "0. the end's own name: Dawn, Noon" in asker.shown
+    assert values(answer) == expected
+    assert answer.operation is not None
+    assert [each.named for each in answer.operation.filters] == [True]
+    assert answer.unproven() == ()
+    assert not answer.query
+
+
+async def test_entities_of_a_filter_are_compared_by_their_names(studio: SparqlGraph) -> None:
+    """What the relation leads to is an entity: its name decides; no names are offered without words of names."""
+    condition = {"relation": "genre", "comparison": "contains", "values": ["noi"]}
+    answer, asker = await asked(studio, f"Which {FILMS} of a genre not without noi?", filters=[condition])
+    assert "own name" not in asker.shown
+    assert values(answer) == ["Dusk"]
+
+
 async def test_groups(studio: SparqlGraph) -> None:
     """What most ends have, with the number."""
     answer, _ = await asked(studio, f"Which genre do most {FILMS} have?", result="group", relation="genre")

@@ -32,6 +32,8 @@ NUMBERS = st.integers(-3, 3).map(lambda each: ReadValue("number", (Decimal(each)
         ("7", "at_most", ["7"], True),
         ("7", "not_equal", ["8"], True),
         ("Licence to Kill", "contains", ["kill"], True),
+        ("Licence to Kill", "starts_with", ["licence"], True),
+        ("Licence to Kill", "starts_with", ["kill"], False),
         ("Drama", "equal", ["drama"], True),
         ("Drama", "less", ["5"], None),
         ("Drama", "less", ["drama"], None),

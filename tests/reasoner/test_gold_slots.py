@@ -38,6 +38,15 @@ def test_values_are_in_the_words_of_the_question() -> None:
     assert [each["values"] for each in reply["filters"]] == [["500 million"]]
 
 
+def test_the_own_name_is_relation_0() -> None:
+    """Where names are offered a filter by labels goes by them; else nothing is computed."""
+    path = PromptCandidate(1, "", ("child",), directions=("out",), start="Ann")
+    bound = GoldBound(("label", "out"), "contains", ("Kill",))
+    slots = GoldSlots((GoldChain((("child", "out"),), ()),), filters=(bound,))
+    assert operate_reply(slots, "", [path], RELATIONS, named=True)["filters"][0]["relation"] == 0
+    assert operate_reply(slots, "", [path], RELATIONS) == {"sets": []}
+
+
 def test_the_topics_of_an_operation_are_named_as_the_question_names_them() -> None:
     """By the longest name that stands in it as whole words."""
     sets = tuple(GoldChain((), (), starts=starts) for starts in (("Iron Man 3", "Iron"), ("Iron Man", "Iron Ma")))

@@ -1,19 +1,21 @@
-"""Operating: what the model has computed over the ends of paths."""
+"""Operating: what the model has computed over the ends of paths; and the names of ends that it goes by."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from fedkg.common.operator_cues import may_name
 from fedkg.core.caveat import CaveatKind
 from fedkg.core.choice import PromptCandidate
+from fedkg.core.nameless import nameless
 from fedkg.core.operation import Operation
 from fedkg.core.path import PartialPath, Step
-from fedkg.core.terms import own_name
+from fedkg.core.terms import Iri, Term, own_name
 from fedkg.engine.handlers.base import UNUSABLE, RunningWalk, handles
 from fedkg.engine.presentation import relation_candidate, safe
 from fedkg.errors import ModelDeclinedError
-from fedkg.methods.base import Operating
+from fedkg.methods.base import Naming, Operating
 from fedkg.reasoner.calls.operate import OperateCall
 
-__all__ = ["operate"]
+__all__ = ["name_ends", "operate"]
 
 NOT_NAMED = "what has to be computed over the ends: the model's reply was unusable"
 SAMPLES = 2
@@ -28,8 +30,9 @@ async def operate(walk: RunningWalk, need: Operating) -> Operation | None:
     paths = walk.walked(need.partial_paths)
     relations = _relations(walk, need.relations)
     walked = tuple(step.relation for step in need.relations)
+    names = _own_names(walk, need) if may_name(context.question) else ""
     try:
-        call = OperateCall(context.question, context.plan, paths, relations, walked, need.operator)
+        call = OperateCall(context.question, context.plan, paths, relations, walked, need.operator, names)
         return await context.reasoner.ask(call)
     except ModelDeclinedError:
         return None
@@ -37,6 +40,22 @@ async def operate(walk: RunningWalk, need: Operating) -> Operation | None:
         walk.warn(f"what has to be computed was not said: {error}")
         walk.admit(CaveatKind.UNPROVEN, NOT_NAMED)
         return None
+
+
+@handles(Naming)
+async def name_ends(walk: RunningWalk, need: Naming) -> Mapping[Term, str]:
+    """The names of the terms, without identifiers that stand for a missing one."""
+    labels = await walk.context.explored.graph.labels(need.terms)
+    walk.record.labels |= labels
+    return {term: label for term, label in labels.items() if not nameless(term, labels)}
+
+
+def _own_names(walk: RunningWalk, need: Operating) -> str:
+    """The names of the first ends; "" where they are values."""
+    labels = walk.record.labels
+    ends = dict.fromkeys(tail for path in need.partial_paths for tail in path.tails if isinstance(tail, Iri))
+    named = (labels[end] for end in ends if end in labels and not nameless(end, labels))
+    return ", ".join(safe(name) for name, _ in zip(named, range(SAMPLES), strict=False))
 
 
 def _edge_path(step: Step) -> PartialPath:

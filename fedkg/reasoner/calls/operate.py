@@ -60,6 +60,8 @@ class OperateReply(msgspec.Struct):
 class OperateCall(PlannedCall[Operation], frozen=True):
     """Asks what is to be computed over the ends of `paths`; `relations` are offered for values, `walked` are the same.
 
+    `names` shows some of the ends' own names, where filters may go by them: that is relation 0.
+
     The reply is an Operation; one without sets computes nothing. A slot is a number that was offered, and a value
     stands in the question: anything else refuses the reply. Where the `operator` is known the reply is not asked for
     what that leaves no choice of.
@@ -71,11 +73,12 @@ class OperateCall(PlannedCall[Operation], frozen=True):
     relations: Sequence[PromptCandidate] = ()
     walked: Sequence[DirectedRelation] = ()
     operator: Operator | None = None
+    names: str = ""
 
     def values(self) -> dict[str, object]:
         """What the template is given."""
         given = {"question": self.question, "plan": self.plan, "paths": self.paths, "relations": self.relations}
-        return {**given, "operator": self.operator}
+        return {**given, "operator": self.operator, "names": self.names}
 
     def trivial(self) -> Operation | None:
         """Nothing over no sets."""

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from fedkg.reasoner.local.degrees import degrees
 from fedkg.reasoner.local.operator_words import COMPARATIVES, tidy
 
-__all__ = ["BoundReading", "Comparison", "bounds"]
+__all__ = ["TITLES", "BoundReading", "Comparison", "bounds"]
 
 Comparison = Literal["equal", "less", "at_most", "more", "at_least", "before", "after", "between", "contains"]
 

@@ -188,7 +188,7 @@ class LocalModel:
         offered = list(zip(call.walked, names, strict=True))
         grouped = await self._grouping(meant, call.relations)
         by = None if grouped is None else call.walked[grouped]
-        computed = operation(meant, offered, by) or Operation()
+        computed = operation(meant, offered, by, named=bool(call.names)) or Operation()
         listed = computed.result == "count" and call.plan.kind != "count"  # the caller asks for the ends themselves
         return msgspec.structs.replace(computed, result="ends") if listed else computed
 

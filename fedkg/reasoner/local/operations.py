@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from fedkg.core.operation import Combination, Filter, Operation, OperationResult
 from fedkg.core.terms import DirectedRelation
 from fedkg.reasoner.local.asked_paths import AskedPaths
+from fedkg.reasoner.local.bounds import TITLES
 from fedkg.reasoner.local.operation_reading import OperationReading
 from fedkg.reasoner.local.value_relations import holding
 
@@ -17,16 +18,18 @@ Offered = tuple[DirectedRelation, str]
 
 
 def operation(
-    meant: AskedPaths, offered: Sequence[Offered], grouped: DirectedRelation | None = None
+    meant: AskedPaths, offered: Sequence[Offered], grouped: DirectedRelation | None = None, *, named: bool = False
 ) -> Operation | None:
     """The operation that was read, over the paths; None where none was read.
 
-    `grouped` is the relation that a group goes by. What nothing that is offered holds is `unproven`.
+    `grouped` is the relation that a group goes by; `named`: the ends have names that filters may go by.
+
+    What nothing that is offered holds is `unproven`.
     """
     reading = meant.operation
     if reading is None:
         return None
-    filters, lacking = _filters(reading, offered)
+    filters, lacking = _filters(reading, offered, named=named)
     by = grouped if reading.result == "group" else _held(reading.measure.names, offered)
     if reading.result == "group" and by is None:
         lacking.append(reading.group)
@@ -56,15 +59,18 @@ def _by_topic(meant: AskedPaths) -> tuple[tuple[int, ...], ...]:
     return tuple(map(tuple, numbers.values()))
 
 
-def _filters(reading: OperationReading, offered: Sequence[Offered]) -> tuple[tuple[Filter, ...], list[str]]:
-    """The bounds as filters, and the names of what none of the relations holds."""
+def _filters(
+    reading: OperationReading, offered: Sequence[Offered], *, named: bool
+) -> tuple[tuple[Filter, ...], list[str]]:
+    """The bounds as filters, and the names of what none of the relations holds; own names stand for a title."""
     held = [(bound, _held(bound.names, offered)) for bound in reading.bounds]
+    holds = [by is not None or (named and bound.names in TITLES.values()) for bound, by in held]
     filters = [
         Filter(bound.comparison, tuple(f"{value} {bound.unit}".strip() for value in bound.values), by)
-        for bound, by in held
-        if by is not None
+        for (bound, by), kept in zip(held, holds, strict=True)
+        if kept
     ]
-    return tuple(filters), [bound.names[0] for bound, by in held if by is None]
+    return tuple(filters), [bound.names[0] for (bound, _), kept in zip(held, holds, strict=True) if not kept]
 
 
 def _held(names: Sequence[str], offered: Sequence[Offered]) -> DirectedRelation | None:

@@ -41,6 +41,21 @@ def test_what_nothing_holds_is_unproven() -> None:
     assert (bound.filters, bound.unproven) == ((), "employees")
 
 
+def test_a_title_is_the_own_name_where_names_are_offered() -> None:
+    """A relation of that name goes first; without either the title is unproven."""
+    meant = asked_paths('Which films with Ann have "Kill" in the title?', [PromptCandidate(1, "", (), topic="Ann")])
+    named = operation(meant, OFFERED, named=True)
+    assert named is not None
+    assert (named.filters, named.unproven) == ((Filter("contains", ("Kill",)),), "")
+    title = relation("title")
+    held = operation(meant, [*OFFERED, title], named=True)
+    assert held is not None
+    assert held.filters == (Filter("contains", ("Kill",), title[0]),)
+    without = operation(meant, OFFERED)
+    assert without is not None
+    assert without.unproven == "title"
+
+
 def test_sides_are_sets_of_their_own() -> None:
     """Of a difference and of a comparison, in the order of the question."""
     taken = read("Which languages did Ann speak that Bob did not speak?", "Bob", "Ann")
