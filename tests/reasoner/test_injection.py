@@ -87,7 +87,7 @@ def shown(label: str) -> dict[str, Any]:
         "offers": [*offers, *(msgspec.structs.replace(offer, beyond=1) for offer in offers)],
         "kept": offers,
         "relations": offers,
-        "names": label,
+        "names": safe(label),
         "hypotheses": (label, label),
         "mentions": (Mention(label, (match, match)),),
         "width": 2,
