@@ -15,11 +15,23 @@ from fedkg.bench.report import benchmark_report
 from fedkg.bench.run import results, runner
 from fedkg.bench.run.executors import Executor
 from fedkg.bench.run.record import QuestionRecord
+from fedkg.bench.run.results import BenchmarkResult
 from fedkg.bench.run.runner import Job
 from fedkg.bench.scoring.scores import mean, score
 from fedkg.errors import InputError
 
-__all__ = ["ReportPlace", "Runs", "keep", "progress", "report", "run", "run_options", "timed"]
+__all__ = [
+    "ReportPlace",
+    "Runs",
+    "keep",
+    "kept",
+    "progress",
+    "report",
+    "report_again",
+    "run",
+    "run_options",
+    "timed",
+]
 
 PROCESSES = 2
 
@@ -84,6 +96,18 @@ def report(place: ReportPlace, groups: Sequence[Runs], *, write: bool) -> None:
         for file, result in read.items():
             results.save(result, folder / f"{file}.gz")
         benchmark_report.write_folder(made, folder)
+
+
+def report_again(place: ReportPlace, read: Sequence[BenchmarkResult]) -> None:
+    """Reports results that are kept in eval/results/ anew, there."""
+    made = benchmark_report.report(read, place.title, notes=place.notes)
+    benchmark_report.write_folder(made, FOLDER / "results" / place.name)
+
+
+def kept(name: str) -> dict[str, BenchmarkResult]:
+    """The results of that name in eval/results/, by their files' names without their endings."""
+    files = sorted((FOLDER / "results" / name).glob("*.jsonl.gz"))
+    return {file.name.removesuffix(".jsonl.gz"): results.read(file) for file in files}
 
 
 def keep(name: str, command: str, figures: Mapping[str, Any]) -> None:

@@ -227,6 +227,11 @@ def test_an_ablation_is_run_where_a_way_is_known(family: str, unknown: str, comm
     text = (folder / "report.md").read_text()
     assert "plain is left out: no way to its answers is known." in text
     assert "needs log-probabilities, and the model guide:gold gives none" in text
+    (folder / "report.md").unlink()
+    command(grids.main, "--kept", "--ablations", grid)
+    measured = json.loads((tmp_path / "kept" / "results" / "ablations.json").read_text())["figures"]["width"]["family"]
+    assert (measured["questions"], measured["moved"], len(measured["runs"])) == (3, False, 2)
+    assert "On family all 2 runs gave the same answers to 3 questions" in (folder / "report.md").read_text()
     plots = [file.name for file in folder.glob("*.svg")]
     assert "By-search.beam.svg" in plots
     assert all(f"({name})" in text for name in plots)

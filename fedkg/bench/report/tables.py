@@ -9,7 +9,7 @@ from fedkg.bench.run.record import QuestionRecord
 from fedkg.bench.run.results import BenchmarkResult
 from fedkg.bench.scoring.compare import Comparison, compare
 from fedkg.bench.scoring.error_classes import FAULTS
-from fedkg.bench.scoring.scores import CACHED, COST, LENIENT, STRICT
+from fedkg.bench.scoring.scores import CACHED, COST, LENIENT, STRICT, score
 from fedkg.bench.scoring.summary import Counts, MeanEstimate, Part
 from fedkg.bench.scoring.variants import VariantRun, Variants, setting_text
 from fedkg.core.caveat import CaveatKind
@@ -31,6 +31,7 @@ __all__ = [
     "main",
     "of_setting",
     "provenance",
+    "same_answers",
     "unmoved",
     "written",
 ]
@@ -118,6 +119,18 @@ def of_setting(runs: Variants, setting: str) -> Table:
     rows = [_row(run, setting, measures) for group in groups for run in group]
     columns = ("Benchmark", "Method", "Model", setting, *(NAMES[measure] for measure in measures), "Otherwise")
     return _trimmed(Table(f"By {setting}", columns, tuple(rows), _unmoved_by(groups)))
+
+
+def same_answers(results: Sequence[BenchmarkResult]) -> bool:
+    """Whether all results have the same answers, and as much of what is ranked first is right, whatever the scores."""
+    given = [
+        {
+            record.id: (frozenset(answer.key for answer in record.answers), score(record).hits_at_1)
+            for record in result.records
+        }
+        for result in results
+    ]
+    return all(answers == given[0] for answers in given)
 
 
 def unmoved(runs: Variants) -> list[str]:
@@ -304,9 +317,7 @@ def _row(run: VariantRun, setting: str, measures: Sequence[str]) -> tuple[str, .
 
 
 def _all_same(group: Sequence[VariantRun]) -> bool:
-    """Whether all runs of a group gave the same answers in the same order, whatever their scores."""
-    given = [{record.id: [answer.key for answer in record.answers] for record in run.records} for run in group]
-    return all(answers == given[0] for answers in given)
+    return same_answers([run.result for run in group])
 
 
 def _unmoved_by(groups: Sequence[Sequence[VariantRun]]) -> str:
