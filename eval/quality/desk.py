@@ -137,10 +137,10 @@ class Where(NamedTuple):
             budget=Budget(),
         )
 
-    def chat(self) -> ChatModel:
+    def chat(self, at_once: int) -> ChatModel:
         """The model, which waits long for a reply."""
         able = capability.find(OpenAIModel.named(self.model, self.url))
-        return OpenAIModel(self.model, base_url=self.url, timeout=WAIT, capability=able)
+        return OpenAIModel(self.model, base_url=self.url, timeout=WAIT, capability=able, concurrency=at_once)
 
 
 def main() -> None:
@@ -264,7 +264,7 @@ async def ask(asked: Sequence[Asked], where: Where, *, offline: bool = False, at
     Offline neither an endpoint nor a model is asked: all comes from the folder `where.cache`.
     """
     outcomes: dict[str, Outcome] = {}
-    chat = None if offline else where.chat()
+    chat = None if offline else where.chat(at_once)
     for endpoint in dict.fromkeys(question.endpoint for question in asked):
         group = [question for question in asked if question.endpoint == endpoint]
         slots = asyncio.Semaphore(at_once)

@@ -158,13 +158,17 @@ def _choosing(pool: Pool, offers: Mapping[int, PartialPath], width: int, *, last
 
 
 def _taken_up(task: Task, pool: Pool, need: Choosing, decision: Decision, settings: SearchSettings) -> Walking[bool]:
-    """Takes up the picks of a decision that does not end the walk; False where the walk ends all the same."""
+    """Takes up the picks of a decision that does not end the walk; False where the walk ends all the same.
+
+    Of a question with words of an operator that is where nothing is picked and no more is wanted: sets and values that
+    are missing are rarely further away, and pages of what lies there are long.
+    """
     picks = {number: need.numbered[number] for number in decision.picks if number not in pool.picked}
     pool.more = decision.more
     pool.judged = decision.decides is not None and settings.verifier == "deductive"
     if not picks:
         pool.size *= NEXT_PAGES
-        return decision.decides is not None
+        return decision.decides is not None and (decision.more or not task.computes)
     if settings.verifier != "deductive":
         return (yield from _verified(task, pool, picks, settings))
     pool.walk_on(picks, settings.depth)

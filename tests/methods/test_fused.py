@@ -1,5 +1,6 @@
 """The fused call plan: pages of offers, what waits, and what decides."""
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -18,6 +19,7 @@ from fedkg.methods.base import (
     Need,
     SearchResult,
     Task,
+    Walk,
 )
 from tests.support.searches import OTHER, TOPIC, Driver, drive, kinds, step
 
@@ -179,3 +181,40 @@ def test_without_a_plan_all_is_shown_at_once() -> None:
     second = walk.send(Decision((1,), decides=False))
     assert isinstance(second, Expanding)
     assert second.page == 12
+
+
+def sets_of(*decisions: Decision) -> Callable[[Need[object]], Any]:
+    """Replies with these decisions in turn, else as a Driver does."""
+    left = list(decisions)
+    return lambda need: left.pop(0) if isinstance(need, Choosing) else Driver()(need)
+
+
+def computing(task: Task) -> Walk:
+    """The walk of a question that has words of an operator."""
+    return fidelis.search(msgspec.structs.replace(task, computes=True))
+
+
+def test_a_named_operator_keeps_the_sets_whole() -> None:
+    """The picks are completed in their order, whatever they share; the operator goes with the result."""
+    decision = Decision((2, 1), decides=True, operator="difference", unproven="red")
+    result, needs = drive(SearchSettings(depth=3), sets_of(decision), search=computing)
+    assert kinds(needs) == ["Expanding", "Choosing", "Completing"]
+    [choosing] = [need for need in needs if isinstance(need, Choosing)]
+    assert choosing.operators
+    assert [path.chain for path in result.paths] == [choosing.numbered[number].chain for number in (2, 1)]
+    assert (result.conclusion.operator, result.conclusion.unproven) == ("difference", "red")
+
+
+@pytest.mark.parametrize(("more", "pages"), [(False, 1), (True, 2)])
+def test_a_question_for_an_operator_ends_where_nothing_is_picked_or_wanted(*, more: bool, pages: int) -> None:
+    """What lies further away is looked at only where the model wants more."""
+    refusals = [Decision((), decides=False, more=more), Decision((), decides=False)]
+    result, needs = drive(SearchSettings(depth=3), sets_of(*refusals), search=computing)
+    assert kinds(needs).count("Choosing") == pages
+    assert (result.paths, result.exhausted) == ((), False)
+
+
+def test_judgements_name_no_operator() -> None:
+    """Their calls are those of any judgement."""
+    _, needs = drive(SearchSettings(depth=2), Driver(picks=1), together=True, search=computing)
+    assert not any(need.operators for need in needs if isinstance(need, Choosing))
