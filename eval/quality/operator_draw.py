@@ -20,8 +20,8 @@ EACH = {"codex-m": 2, "biomed": 1}
 UNANSWERABLE = {"codex-m": 3, "biomed": 2}
 HEAD = f"""\
 # Questions for operators that eval/quality/desk.py --list asks, over CoDEx-M and the biomedical graph, as a user would:
-# neither topics nor kind are told. Drawn by eval/quality/operator_draw.py with the seed {SEED} from the test halves: two of
-# each operator over CoDEx-M, one over the biomedical graph, and five that have no answer. Anew:
+# neither topics nor kind are told. Drawn by eval/quality/operator_draw.py (seed {SEED}) of the test halves: two
+# questions of each operator over CoDEx-M, one over the biomedical graph, five without an answer. Anew:
 # make desk DESK="--list eval/desk_operators.toml --pack cache/desk_operators.fedkg" BENCH=--write
 model = "by-hand"
 
@@ -39,7 +39,7 @@ port = 7873
 
 def drawn(name: str) -> list[str]:
     """The ids of the questions over that graph, those that have no answer last."""
-    chance = random.Random(SEED)  # noqa: S311  # a draw, no secret
+    chance = random.Random(SEED)  # a draw, no secret
     groups: dict[str, list[str]] = defaultdict(list)
     for question in questions(name, "test"):
         groups["" if question.unanswerable else question.shape].append(question.id)
