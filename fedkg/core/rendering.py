@@ -5,14 +5,16 @@ Labels come from outside: what could steer a terminal, or pass for an arrow of o
 
 import html as escaping
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal as OneOf
+from typing import NamedTuple
 
 from fedkg.common.plain_text import plain
 from fedkg.core.caveat import Caveat, CaveatKind
+from fedkg.core.literals import DATES
 from fedkg.core.operation import Computation
 from fedkg.core.proof import AnswerValue, Path, PathEdge, Status
 from fedkg.core.question import JUDGED, Kind
-from fedkg.core.terms import Iri, Term
+from fedkg.core.terms import Iri, Literal, Term
 from fedkg.core.usage import Gap, Usage
 
 __all__ = [
@@ -37,7 +39,7 @@ __all__ = [
     "warning_line",
 ]
 
-Role = Literal["text", "answer", "status", "relation", "detail", "caution"]
+Role = OneOf["text", "answer", "status", "relation", "detail", "caution"]
 """What a part of a line is, from which a terminal or a page takes its colour."""
 
 OPTION, REASON, WARNING = 500, 500, 1_000
@@ -180,14 +182,34 @@ def caveat_line(caveat: Caveat) -> RenderedLine:
 
 def operation_line(operation: Computation, label: Callable[[Term], str]) -> RenderedLine:
     """What was computed, over how many ends, and the first values that decided."""
-    by = f" by {plain(label(operation.by.relation))}" if operation.by else ""
-    order = "" if operation.result not in {"extreme", "group"} else " most" if operation.most else " least"
-    rank = f" (rank {operation.rank})" if operation.rank > 1 else ""
-    ends = counted(operation.members, "end")
+    by = plain(label(operation.by.relation)) if operation.by else ""
+    rank = f", rank {operation.rank}" if operation.rank > 1 else ""
     pairs = [f"{plain(label(each.end))} {plain(label(each.value))}" for each in operation.deciding[:SHOWN_VALUES]]
     more = ", …" if len(operation.deciding) > SHOWN_VALUES else ""
     values = f": {', '.join(pairs)}{more}" if pairs else ""
-    return (Span(f"computed: {operation.result}{order}{by}{rank} over {ends}{values}", "detail"),)
+    return (Span(f"computed: {_computed(operation, by)}{rank}{values}", "detail"),)
+
+
+def _computed(operation: Computation, by: str) -> str:
+    """As in "the earliest publication date of 5 ends"."""
+    ends = counted(operation.members, "end")
+    values = (each.value for each in operation.deciding)
+    dated = any(isinstance(value, Literal) and value.datatype in DATES for value in values)
+    match operation.result:
+        case "count":
+            return f"{ends} counted"
+        case "extreme":
+            most, least = ("latest", "earliest") if dated else ("largest", "smallest")
+            return f"the {most if operation.most else least} {by} of {ends}"
+        case "group":
+            return f"the {by} that the {'most' if operation.most else 'fewest'} of {ends} have"
+        case "compare" if operation.form == "difference":
+            return f"how far two values of {by} are apart{', in years' if dated else ''}"
+        case "compare":
+            return f"{by} of two compared"
+        case _:
+            combined = {"intersect": " that all sets have", "difference": " of the first set alone"}
+            return f"{ends}{combined.get(operation.combine, '')}{' by conditions' if operation.filters else ''}"
 
 
 def gap_line(gap: Gap) -> RenderedLine:

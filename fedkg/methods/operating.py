@@ -70,8 +70,11 @@ def operated(walk: Walk, kind: Kind = "entities", *, cued: bool = True) -> Walk:
     combine = COMBINED.get(operator)
     every = result.paths if combine else _bases(result)
     bases = every[:MOST_SETS]
-    if not bases or (combine and len(bases) == 1):
+    if not bases:
         return result
+    if combine and len(bases) == 1:
+        caveat = Caveat(CaveatKind.UNPROVEN, "the other set of ends: only one was reached")
+        return msgspec.structs.replace(result, exhausted=False, caveats=(*result.caveats, caveat))
     try:
         if combine:
             operation: Operation | None = _combination(len(bases), combine, kind)

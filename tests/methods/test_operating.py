@@ -9,8 +9,9 @@ import pytest
 
 from fedkg.core.answer import Answer, Status, decode_answer
 from fedkg.core.caveat import CaveatKind
+from fedkg.core.choice import Conclusion
 from fedkg.core.events import Computed
-from fedkg.core.operation import Operation
+from fedkg.core.operation import Operation, Operator
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.terms import DirectedRelation, Edge, Iri
 from fedkg.graph.endpoint import SparqlGraph
@@ -193,7 +194,7 @@ async def test_an_extreme_keeps_ties_and_shows_what_decided(studio: SparqlGraph)
     assert answer.unproven() == ()
     assert decode_answer(answer.to_json()) == answer
     assert not answer.caveats
-    assert "computed: extreme most by minutes over 3 ends: " in answer.text()
+    assert "computed: the largest minutes of 3 ends: " in answer.text()
 
 
 async def test_what_was_computed_is_an_event(studio: SparqlGraph) -> None:
@@ -387,6 +388,38 @@ def test_a_difference_needs_all_that_is_taken_away(
     result = operation_of(Operation("count", ((1,), (2,)), "difference"), *complete)
     assert [caveat.kind for caveat in result.caveats] == caveats
     assert all(path.complete for path in result.paths) is not bound
+
+
+async def test_a_difference_of_dates_is_one_of_years(spans: SparqlGraph) -> None:
+    """A question for days gets years, and is told so; in years there is nothing to admit."""
+    slots = {"sets": [1, 2], "mentions": ("Cy", "Ed"), "relation": "born", "form": "difference", "result": "compare"}
+    for unit, kinds in (("days", [CaveatKind.UNPROVEN]), ("years", [])):
+        answer, _ = await asked(spans, f"Tell how many {unit} lie between the births of Cy and Ed", "born", **slots)
+        assert values(answer) == ["2"]
+        assert [caveat.kind for caveat in answer.caveats] == kinds
+    assert "computed: how far two values of born are apart, in years: " in answer.text()
+
+
+def one_set(operator: Operator) -> SearchResult:
+    """A walk that names an operator over several sets, and came to a single one."""
+    only = PartialPath(Iri("http://x/ann"), (Step(0, DirectedRelation(Iri("http://x/directed"), "out"), ()),))
+
+    def walk() -> Walk:
+        yield from ()
+        return SearchResult((only,), ((),), Conclusion(operator=operator), exhausted=True)
+
+    with pytest.raises(StopIteration) as end:
+        next(operated(walk()))
+    assert isinstance(end.value.value, SearchResult)
+    return end.value.value
+
+
+@pytest.mark.parametrize("operator", ["both", "difference"])
+def test_one_set_is_not_combined(operator: Operator) -> None:
+    """Where the other set was not reached its ends are not those of both, nor of one without the other."""
+    result = one_set(operator)
+    assert [caveat.kind for caveat in result.caveats] == [CaveatKind.UNPROVEN]
+    assert not result.exhausted
 
 
 def test_sets_that_were_not_offered_are_missing() -> None:

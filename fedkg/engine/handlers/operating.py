@@ -1,5 +1,6 @@
 """Operating: what the model has computed over the ends of paths; and the names of ends that it goes by."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from fedkg.common.operator_cues import may_name
@@ -13,11 +14,13 @@ from fedkg.engine.handlers.base import UNUSABLE, RunningWalk, handles
 from fedkg.engine.presentation import relation_candidate, safe
 from fedkg.errors import ModelDeclinedError
 from fedkg.methods.base import Naming, Operating
+from fedkg.operators.values import read
 from fedkg.reasoner.calls.operate import OperateCall
 
 __all__ = ["name_ends", "operate"]
 
 NOT_NAMED = "what has to be computed over the ends: the model's reply was unusable"
+NOT_YEARS = re.compile(r"\b(?:days?|weeks?|months?)\b", re.IGNORECASE)
 SAMPLES = 2
 """Values that a relation is shown with."""
 
@@ -33,13 +36,24 @@ async def operate(walk: RunningWalk, need: Operating) -> Operation | None:
     names = _own_names(walk, need) if may_name(context.question) else ""
     try:
         call = OperateCall(context.question, context.plan, paths, relations, walked, need.operator, names)
-        return await context.reasoner.ask(call)
+        operation = await context.reasoner.ask(call)
     except ModelDeclinedError:
         return None
     except UNUSABLE as error:
         walk.warn(f"what has to be computed was not said: {error}")
         walk.admit(CaveatKind.UNPROVEN, NOT_NAMED)
         return None
+    if (unit := NOT_YEARS.search(context.question)) and _of_dates(operation, need.relations):
+        walk.admit(CaveatKind.UNPROVEN, f"{unit.group().lower()}: dates are told apart by their years alone")
+    return operation
+
+
+def _of_dates(operation: Operation, relations: Sequence[Step]) -> bool:
+    """Whether it asks how far dates are apart."""
+    if operation.result != "compare" or operation.form != "difference":
+        return False
+    values = (read(tail) for step in relations if step.relation == operation.by for tail in step.tails)
+    return any(value and value.kind == "date" for value in values)
 
 
 @handles(Naming)
