@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 import msgspec
 
 from fedkg.common.concurrency import concurrently
+from fedkg.common.english import english, everyday
 from fedkg.common.normalize import ARTICLES, STOP_WORDS, content_words, without
 from fedkg.core.question import JUDGED, Match, Mention, Plan, evident
 from fedkg.core.terms import Iri
@@ -89,9 +90,10 @@ async def from_question(
     topics, spans, unknown = _distinct(linked.values()), ngrams(question), list[str]()
     if not topics and spans:
         forms = _with_singulars(spans)
-        candidates = await _described(graph, _longest(forms, await graph.search(forms, CANDIDATES)))
-        exact = choose(question, candidates)
-        named = _named(exact) if plan.kind == "yesno" else _topics(question, exact)
+        known = await graph.search(forms, CANDIDATES)
+        candidates = await _described(graph, _longest(forms, known, question=question), uncased=True)
+        exact = choose(question, candidates, uncased=True)
+        named = _named(exact) if plan.kind == "yesno" else _topics(question, exact, rare=True)
         topics = await _whole(graph, question, named, list(exact), unknown)
         candidates = {match.mention: candidates.get(match.mention, [match]) for match in topics}
     names = plan.mentions or _hinted(question, spans)
@@ -134,7 +136,7 @@ async def _whole(
         linked += [match] if match else [msgspec.structs.replace(topic, score=PART) for topic in parts]
         unknown += [name] if not (match or parts) and _proper(name, question) else []
     proper = [name for name in written if _proper(name, question)]
-    if proper and not any(_proper(match.mention, question) for match in linked):
+    if proper and not any(_proper(match.mention, question) or _rare(match.mention, question) for match in linked):
         return []
     return [match for match in linked if not common(match.mention)] or linked
 
@@ -185,18 +187,27 @@ async def certain(graph: Graph, question: str, options: Sequence[str] = ()) -> l
     return topics if len(topics) <= MOST_COMPARED and not _unlinked(question, topics) else []
 
 
-def choose(question: str, candidates: Mapping[str, Sequence[Match]]) -> dict[str, Match]:
+def choose(question: str, candidates: Mapping[str, Sequence[Match]], *, uncased: bool = False) -> dict[str, Match]:
     """For each mention the candidate that it links to; a mention that links to none is left out.
 
-    The best score wins if it is good enough. Of equal ones it is the one whose description and type share most words
-    with the rest of the question, then the first: a graph puts the shortest IRI first.
+    The best score wins if it is good enough. Of equal ones (and, `uncased`, of labels that differ in their capitals
+    alone) it is the one whose description and type share most words with the rest of the question, then the first: a
+    graph puts the shortest IRI first.
     """
     linked = {}
     for mention, matches in candidates.items():
-        likeliest = max(best(matches), key=_shared(question, mention), default=None)
+        shared = _shared(question, mention)
+        alike = _called_alike(mention, matches) if uncased else best(matches)
+        likeliest = max(alike, key=lambda match: (shared(match), match.score), default=None)
         if likeliest and likeliest.score >= LINKS:
             linked[mention] = msgspec.structs.replace(likeliest, mention=mention)
     return linked
+
+
+def _called_alike(mention: str, matches: Sequence[Match]) -> list[Match]:
+    """The best candidates, and those that bear the same name but for its capitals."""
+    first = best(matches)
+    return [match for match in matches if match in first or match.label.casefold() == mention.casefold()]
 
 
 def ngrams(question: str) -> list[str]:
@@ -305,13 +316,16 @@ def _meant(topic: Match, matches: Sequence[Match], number: int) -> Match:
 
 
 async def _described(
-    graph: Graph, candidates: Mapping[str, Sequence[Match]], options: Sequence[str] = ()
+    graph: Graph, candidates: Mapping[str, Sequence[Match]], options: Sequence[str] = (), *, uncased: bool = False
 ) -> dict[str, Sequence[Match]]:
     """The candidates; where several are equally good with description and type, all in one request.
 
+    `uncased` they are so, too, where their labels differ in capitals alone.
+
     Where that is so of an option, with those of all options: they are of one kind.
     """
-    equal = {mention: alike for mention, matches in candidates.items() if len(alike := best(matches)) > 1}
+    named = {mention: _called_alike(mention, each) if uncased else best(each) for mention, each in candidates.items()}
+    equal = {mention: alike for mention, alike in named.items() if len(alike) > 1}
     wanted = [match for matches in equal.values() for match in matches]
     if equal.keys() & set(options):
         wanted += [match for option in options for match in called(candidates.get(option, ()))]
@@ -341,21 +355,40 @@ def _unlinked(question: str, topics: Sequence[Match]) -> list[str]:
 
 
 def _longest(
-    spans: Iterable[str], candidates: Mapping[str, list[Match]], always: Sequence[str] = ()
+    spans: Iterable[str], candidates: Mapping[str, list[Match]], always: Sequence[str] = (), question: str = ""
 ) -> dict[str, list[Match]]:
-    """The candidates of each longest span, leaving out spans whose words stand in one already taken; `always` stay."""
+    """The candidates of each longest span, leaving out spans whose words stand in one already taken; `always` stay.
+
+    So does one that the `question` has beside the longer one, too: "Iron Man 3 or Iron Man".
+    """
     taken: dict[str, list[Match]] = {}
     for span in spans:
         inside = re.compile(rf"(?<!\w){re.escape(span)}(?!\w)")
-        if candidates.get(span) and (span in always or not any(map(inside.search, taken))):
+        if candidates.get(span) and (span in always or not any(map(inside.search, taken)) or inside.search(question)):
             taken[span] = candidates[span]
+            question = inside.sub(" ", question)
     return taken
 
 
-def _topics(question: str, linked: Mapping[str, Match]) -> list[Match]:
-    """Each entity once; where some are proper names, the others are what is asked about them: "city", "film"."""
+def _topics(question: str, linked: Mapping[str, Match], *, rare: bool = False) -> list[Match]:
+    """Each entity once; where some are proper names, the others are what is asked about them: "city", "film".
+
+    With `rare` names in small letters stay beside proper ones, where questions ask for nothing by their words.
+    """
     topics = _distinct(linked.values())
-    return [match for match in topics if _proper(match.mention, question)] or topics
+    return [
+        match for match in topics if _proper(match.mention, question) or (rare and _rare(match.mention, question))
+    ] or topics
+
+
+def _rare(mention: str, question: str) -> bool:
+    """Whether it is a name in small letters, like "tachycardia": it has no article, no degree, and asks for nothing."""
+    before = "an?|the|which|what|whose|many|any|all|no|every|most|least|more|less|very|in"
+    asked = rf"\b(?:{before})\s+{re.escape(mention)}(?!\w)"
+    named = re.search(rf"(?<!\w){re.escape(mention)}(?!\w)", question)
+    words = mention.lower().split()
+    plain = any(everyday(word) or word in english().unread for word in words)
+    return bool(named) and not (plain or re.search(asked, question, re.IGNORECASE))
 
 
 def _named(linked: Mapping[str, Match]) -> list[Match]:

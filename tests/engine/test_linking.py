@@ -110,11 +110,53 @@ async def test_a_name_that_nothing_bears_is_dropped_by_name(titles: SparqlGraph)
 
 
 async def test_what_a_question_of_yes_or_no_names_is_compared(titles: SparqlGraph) -> None:
-    """Also where it is no proper name; of other questions that is what is asked for."""
-    question = "Did Stanley Kubrick die of malaria?"
+    """Also where it has an article and is no proper name; of other questions that is what is asked for."""
+    question = "Did Stanley Kubrick die of the malaria?"
     plans = [Plan((), kind=kind) for kind in ("yesno", "entities")]
     linked = [names(await linking.from_question(titles, question, plan)) for plan in plans]
     assert linked == [["kubrick", "malaria"], ["kubrick"]]
+
+
+async def test_a_name_in_small_letters_stays_beside_a_proper_one(titles: SparqlGraph) -> None:
+    """It has no article and no degree, and questions ask for nothing by its words: a film is none."""
+    linked = await linking.from_question(titles, "Which film of Stanley Kubrick is about malaria?", NO_PLAN)
+    other = await linking.from_question(titles, "Which film of Stanley Kubrick is most malaria?", NO_PLAN)
+    assert (names(linked), names(other)) == (["kubrick", "malaria"], ["kubrick"])
+
+
+async def test_a_name_in_small_letters_is_enough(titles: SparqlGraph) -> None:
+    """Also where a proper name links to nothing, which is dropped."""
+    dropped = list[str]()
+    question = "Which drugs against malaria does Quentin Zyxwv sell?"
+    linked = await linking.from_question(titles, question, NO_PLAN, drop=dropped.append)
+    assert (names(linked), dropped) == (["malaria"], ["Quentin Zyxwv"])
+
+
+@pytest.mark.parametrize(
+    ("question", "topics"),
+    [("Which runs longer, Iron Man 3 or Iron Man?", ["third", "first"]), ("How long is Iron Man 3?", ["third"])],
+)
+async def test_a_name_stands_beside_a_longer_one_that_has_it(
+    make_graph: MakeGraph, question: str, topics: list[str]
+) -> None:
+    """As a film and its sequel do; the part of the longer name alone is none."""
+    films = make_graph(':first rdfs:label "Iron Man"@en . :third rdfs:label "Iron Man 3"@en .')
+    assert names(await linking.from_question(films, question, NO_PLAN)) == topics
+
+
+@pytest.mark.parametrize(
+    ("question", "topic"),
+    [("Which drugs have the side effect cardiac arrest?", "effect"), ("Which drugs treat cardiac arrest?", "disease")],
+)
+async def test_of_names_that_differ_in_capitals_the_question_chooses(
+    make_graph: MakeGraph, question: str, topic: str
+) -> None:
+    """By the words that it shares with their types; else it is the one that is spelled so."""
+    graph = make_graph("""
+:disease rdfs:label "cardiac arrest"@en ; a :Disease . :effect rdfs:label "Cardiac arrest"@en ; a :Effect .
+:Disease rdfs:label "disease"@en . :Effect rdfs:label "side effect"@en .
+""")
+    assert topic in names(await linking.from_question(graph, question, NO_PLAN))
 
 
 @pytest.mark.parametrize("kind", sorted(JUDGED))

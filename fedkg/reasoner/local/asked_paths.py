@@ -13,7 +13,12 @@ from fedkg.reasoner.local.value_relations import holding
 
 __all__ = ["AskedPaths", "asked_paths", "kind_asked"]
 
-APART = re.compile(r"\bhow many [a-z]+\b.*\b(?:than|between)\b|\bdifference\b.*\bbetween\b", re.IGNORECASE)
+APART = re.compile(
+    r"\bhow (?:many (?:years|months|weeks|days|hours|minutes|seconds|centimetres|centimeters|metres|meters|kilometres|"
+    r"kilometers|miles|feet|kilograms|tonnes|tons|(?:square|cubic) [a-z]+|dollars|euros|inhabitants|people)|much)\b"
+    r".*\b(?:than|between|before|after|separates?|apart)\b|\bdifference\b.*\bbetween\b",
+    re.IGNORECASE,
+)
 COUNTED = re.compile(r"^(?:\w{2,4} )?how many\b|\bthe (?:total )?number of\b", re.IGNORECASE)
 EITHER = re.compile(r"^(?:is|are|was|were)\b.*\bor\b.*\b\w+(?:er|est|first)\b", re.IGNORECASE)
 

@@ -12,6 +12,7 @@ from fedkg.reasoner.local.chains import chain_of, mirrored
 from fedkg.reasoner.local.confidence import Calibration
 from fedkg.reasoner.local.evidence import evidence, question_words, shared
 from fedkg.reasoner.local.judge import ChainJudge
+from fedkg.reasoner.local.kind_alone import of_one_kind
 from fedkg.reasoner.local.kinds import asked, of_kind
 from fedkg.reasoner.local.likeness import likeness
 from fedkg.reasoner.local.reading import ChainJudgement
@@ -58,13 +59,31 @@ class PathConclusions:
         if decide:
             return self._sure(verdict(text, offered, judged, features), text, offered, kind)
         if fit <= self._judge.similarity.unrelated:
-            return Conclusion(evidence=features)
+            return self._by_kind(text, offered, Conclusion(evidence=features))
         if features.against and features.hops == 1:  # "Who did Pulp Fiction direct?": the other way round it is stated
             return Conclusion((offered[best].number,), evidence=features, confidence=0.0)
         taken = [offered[place] for place in (best, *mirrored(list(map(chain_of, offered)), best))]
         numbers, (tails, untyped) = tuple(path.number for path in taken), _of_kind(text, taken)
-        conclusion = Conclusion(numbers, tails=tails, untyped=untyped, evidence=features)
-        return self._sure(conclusion, text, offered, kind)
+        conclusion = self._sure(
+            Conclusion(numbers, tails=tails, untyped=untyped, evidence=features), text, offered, kind
+        )
+        return self._by_kind(text, offered, conclusion)
+
+    def _by_kind(self, question: str, paths: Sequence[PromptCandidate], doubted: Conclusion) -> Conclusion:
+        """Of a question that names nothing but a kind, "X's films", "countries in X": the ends of that kind.
+
+        By the one relation that leads to such; of several by the one that leads to most, which is a guess.
+        """
+        weak = (doubted.confidence or 0.0) < DOUBTED and not doubted.note
+        offered = of_one_kind(question, paths) if weak else []
+        if not offered or doubted.evidence is None:
+            return doubted
+        most = max(offered, key=lambda path: len(path.tails) + path.more)
+        sure = len(offered) == 1 and not doubted.unread
+        evidence = msgspec.structs.replace(doubted.evidence, nearest=most.number, ends=len(most.tails) + most.more)
+        return Conclusion(
+            (most.number,), evidence=evidence, confidence=NAMED if sure else DOUBTED, unread=doubted.unread
+        )
 
     async def _evident(
         self, text: str, offered: Sequence[PromptCandidate], judged: Sequence[ChainJudgement], best: int
@@ -101,10 +120,11 @@ class PathConclusions:
         if measured:
             return Conclusion((offered[best].number,), evidence=features, confidence=NAMED)
         if fit <= self._judge.similarity.unrelated:
-            return Conclusion(evidence=features)
+            return self._by_kind(text, offered, Conclusion(evidence=features))
         way = offered[best].relations, offered[best].directions
         numbers = tuple(path.number for path in offered if (path.relations, path.directions) == way)
-        return self._sure(Conclusion(numbers, evidence=features), text, offered, "entities")
+        conclusion = self._sure(Conclusion(numbers, evidence=features), text, offered, "entities")
+        return self._by_kind(text, offered, conclusion)
 
     def _sure(self, conclusion: Conclusion, question: str, paths: Sequence[PromptCandidate], kind: Kind) -> Conclusion:
         """The conclusion with its confidence, and what of the question was not read, where it has taken paths."""

@@ -12,7 +12,17 @@ from typing import Literal, NamedTuple
 from fedkg.reasoner.local.bounds import BoundReading, bounds
 from fedkg.reasoner.local.comparisons import compared
 from fedkg.reasoner.local.degrees import Measure, degrees
-from fedkg.reasoner.local.operator_words import ORDINALS, SUPERLATIVES, masked, named, numbered, plainly, quantity, tidy
+from fedkg.reasoner.local.operator_words import (
+    COMPARATIVES,
+    ORDINALS,
+    SUPERLATIVES,
+    masked,
+    named,
+    numbered,
+    plainly,
+    quantity,
+    tidy,
+)
 
 __all__ = ["OperationReading", "read"]
 
@@ -20,6 +30,7 @@ Result = Literal["ends", "count", "extreme", "compare", "group"]
 Form = Literal["which", "whether", "difference"]
 
 CUE = re.compile(
+    rf"\b(?:{COMPARATIVES})\b|"
     r"\d|[\"“]|\b(?:how|number|count|most|fewest|least|more|less|fewer|than|before|after|since|not|without|except|or|"
     r"difference|between|first|last|earlier|later|\w+est)\b|n['’]t\b",
     re.IGNORECASE,
@@ -41,24 +52,43 @@ QUANTIFIED = re.compile(
     re.IGNORECASE,
 )
 SPENT = re.compile(
-    r"\b(?P<verb>earned|grossed|cost) the (?P<form>most|least)\b(?: at the box office| to make)?", re.IGNORECASE
+    r"\b(?:(?P<verb>earned|grossed|cost) the (?P<form>most|least)\b(?: money)?|"
+    r"(?:made|took in|brought in) the (?P<sum>most|least) money)(?: at the box office| to make| to produce)?",
+    re.IGNORECASE,
 )
 HAPPENED = re.compile(
     r"\b(?:(?:is|are|was|were|been) )?(?P<event>born|died|founded|established|released|published|created|formed|"
     r"dissolved|came out|come out|premiered) (?P<form>first|last|earliest|latest)\b",
     re.IGNORECASE,
 )
-BEING = re.compile(rf"\b(?:is|are|was|were) (?:the )?{SUPERLATIVE}(?P<by> (?:by|in) [a-z ]+)?\s*$", re.IGNORECASE)
-ATTRIBUTE = re.compile(rf"(?P<article>\bthe |'s )(?:{SUPERLATIVE}) (?P<noun>[a-z]+)", re.IGNORECASE)
+FIRST_TO = re.compile(
+    r"\b(?:is |was |were )?the (?P<form>first|last|earliest|latest)(?P<noun> [^⟦⟧]*(?:⟦\d⟧)?)?? to (?:be |have been )?"
+    r"(?P<event>born|die|come out|released|published|founded|established)\b",
+    re.IGNORECASE,
+)
+BEING = re.compile(
+    rf"\b(?:is|are|was|were|lies|lie|lay|runs|ran|lasts|ranks) (?:the )?{SUPERLATIVE}(?P<by> (?:by|in) [a-z ]+)?\s*$",
+    re.IGNORECASE,
+)
+ATTRIBUTE = re.compile(rf"(?P<article>\bthe |'s )(?:{SUPERLATIVE}) (?P<noun>[a-z]+|⟦\d⟧)", re.IGNORECASE)
 BY = re.compile(r" (?:by|in terms of) (?P<noun>[a-z]+)\s*$", re.IGNORECASE)
 COMMON = re.compile(
     r"^(?P<before>.*?)\b(?:the )?(?P<degree>most|least) (?:common|frequent|often)\b ?(?P<after>.*)$", re.IGNORECASE
 )
+SURELY_AMONG = re.compile(r"^(?P<by>[^⟦⟧]*?)\b(?:among|amongst) (?:the )?(?P<set>.*⟦\d⟧.*)$", re.IGNORECASE)
 AMONG = re.compile(r"^(?P<by>[^⟦⟧]*?)\b(?:of|among|amongst|for|in) (?:the )?(?P<set>.*⟦\d⟧.*)$", re.IGNORECASE)
 MOST_OF = re.compile(
-    r"\b(?:the (?P<degree>most|fewest)|most of) (?:of )?(?P<set>(?!(?:of )?⟦\d⟧$)[^⟦⟧]*⟦\d⟧(?:'s [a-z]+)?)",
+    r"\b(?:the (?P<degree>most|fewest)|most of|(?:(?<=do )|(?<=in )|(?<=of )|(?<=re )|(?<=id ))most(?= [a-z ]+s\b)) "
+    r"(?:of )?(?P<set>(?!(?:of )?⟦\d⟧$)[^⟦⟧]*⟦\d⟧(?:'s [a-z]+)?)",
     re.IGNORECASE,
 )
+"""The words before "most drugs" are an auxiliary ("do", "are", "did") or a preposition."""
+MADE_MOST = re.compile(
+    r"^(?P<by>(?:(?:with|for|in|at|on|to|by) )?(?:which|what) [a-z ]+?) "
+    r"(?P<clause>(?:did|does|do|has|have) ⟦\d⟧ [a-z]+) the (?P<degree>most|fewest) (?P<noun>[a-z]+)$",
+    re.IGNORECASE,
+)
+"""As in "with which director did X make the most films": it is the films of X that are grouped."""
 RANKED = re.compile(r"^(?:which|what|who)\b.*\b(?:is|are|was|were) $", re.IGNORECASE)
 """Before "the most popular": it is no set of which most have something."""
 NEGATED = re.compile(r"\b(?:not|without|except|excluding)\b|n't\b", re.IGNORECASE)
@@ -158,9 +188,14 @@ def _of_quantity(text: str) -> OperationReading | None:
 def _of_verb(text: str) -> OperationReading | None:
     """As in "earned the most", "was founded first"."""
     if match := SPENT.search(text):
-        return _extreme_of(
-            text, match, Measure(degrees().quantities[match["verb"].lower()], match["form"].lower() == "most")
+        names = degrees().quantities[(match["verb"] or "earned").lower()]
+        return _extreme_of(text, match, Measure(names, (match["form"] or match["sum"]).lower() == "most"))
+    if match := FIRST_TO.search(text):
+        event = {"die": "died", "come out": "released"}.get(match["event"].lower(), match["event"].lower())
+        reading = _extreme_of(
+            text, match, Measure(degrees().events[event], match["form"].lower() in {"last", "latest"})
         )
+        return reading._replace(rest=tidy(f"{text[: match.start()]}{match['noun'] or ''}{text[match.end() :]}"))
     if match := HAPPENED.search(text):
         event = match["event"].lower()
         names = degrees().events["released" if event.endswith(" out") else event]
@@ -222,15 +257,18 @@ def _most(form: str) -> bool | None:
 def _group(text: str) -> OperationReading | None:
     """As in "the most common genre of the films of X", "which director made most of the films of X"."""
     if match := COMMON.match(text):
-        parts = AMONG.match(match["after"])
+        parts = SURELY_AMONG.match(match["after"]) or AMONG.match(match["after"])
         if parts is None:
             return None
         by = parts["by"].strip() or match["before"].strip()
         return OperationReading(
             tidy(f"Which {parts['set']}"), "group", Measure((), match["degree"].lower() == "most"), group=_asking(by)
         )
+    if match := MADE_MOST.match(text):
+        measure = Measure((), match["degree"].lower() == "most")
+        return OperationReading(f"Which {match['noun']} {match['clause']}", "group", measure, group=match["by"])
     if match := MOST_OF.search(text):
-        if RANKED.search(text[: match.start()]):
+        if match["degree"] and RANKED.search(text[: match.start()]):
             return None
         by = tidy(text[: match.start()] + " " + text[match.end() :])
         measure = Measure((), (match["degree"] or "most").lower() == "most")
@@ -249,7 +287,10 @@ NOT = r"(?: not|n't)"
 AUXILIARY = r"(?:is|are|was|were|do|does|did|has|have|had)"
 DIFFERENCES = [
     # "which X has that Y does not have"
-    rf"^{OF_BOTH} (?:that|which|who|whom) (?:the )?(?P<second>⟦\d⟧ {AUXILIARY}){NOT}(?P<verb> .*)?$",
+    (
+        rf"^{OF_BOTH},? (?:that|which|who|whom|but|while|whereas) (?:the )?(?P<second>⟦\d⟧ {AUXILIARY}){NOT}"
+        r"(?P<verb> .*)?$"
+    ),
     # "in which films that X directed does Y not appear"
     rf"^{OF_BOTH} (?P<second>{AUXILIARY} (?:the )?⟦\d⟧){NOT}(?P<verb> .*)?$",
     # "which X of A are not Y of B", "… but do not star B"
@@ -257,6 +298,10 @@ DIFFERENCES = [
     # "but not to B", "without B", "except those of B"
     rf"^{OF_BOTH},? (?:but not|without|except(?: for)?|excluding|and not)(?P<second>)(?P<verb> .*⟦\d⟧.*)$",
 ]
+
+
+WITHOUT = re.compile(r"\bwithout$", re.IGNORECASE)
+WORKS = re.compile(r"\b(?:films|movies|series|shows)\b", re.IGNORECASE)
 
 
 def _difference(text: str) -> OperationReading | None:
@@ -268,6 +313,8 @@ def _difference(text: str) -> OperationReading | None:
         if match is None:
             continue
         first, clause = match["first"].rstrip(" ,"), f"{_asked_first(match['second'])}{match['verb'] or ''}"
+        if WITHOUT.search(text[: match.start("verb")]) and (works := WORKS.search(first)):
+            clause = f"which {works[0]} with{match['verb']}"
         if NEGATED.search(first) or NEGATED.search(clause):
             return None
         other = TOPIC.search(clause)
@@ -298,6 +345,8 @@ def _taken(first: str, clause: str, topic: str, other: str) -> str:
         first,
         re.IGNORECASE,
     )
+    if re.match("which|what", clause.strip()):
+        return tidy(clause)
     return tidy(f"{asked.group() if asked else 'Which'} {clause.strip()}")
 
 

@@ -30,6 +30,7 @@ def test_what_is_taken_away_is_asked_of_its_own_topic() -> None:
         ("In how many films did she play?", "count"),
         ("What is the number of his children?", "count"),
         ("How many years older is Ann than Bob?", "literal"),
+        ("How many members have an area of more than 2 km²?", "count"),
         ("Is Ann or Bob older?", "entities"),
         ("Is Ann older than Bob?", "yesno"),
         ("Who is Ann?", "entities"),
