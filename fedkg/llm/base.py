@@ -69,7 +69,7 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True):
     sequences of a beam search make the reply, `{"texts": [...]}`; another model gives one text, as it likes.
     `temperature` 0 is that of the surest reply; another is sent to a service that takes one, with each request. `most`
     are the tokens that the reply can need, 0 where that is not known: whatever is longer is cut, except of a model that
-    thinks first.
+    thinks first. `lengths` are the most entries of its lists, by their keys, for a model whose tokens are chosen here.
     """
 
     call: str
@@ -82,6 +82,7 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True):
     temperature: float = 0.0
     most: int = 0
     beams: int = 0
+    lengths: dict[str, int] = {}
 
 
 class Token(msgspec.Struct, frozen=True):

@@ -66,7 +66,7 @@ class CachedModel:
     def _key(self, request: Request) -> str:
         can = self.capability
         # a whole reply does not depend on how long it might have been, and one that was cut is not kept
-        unbound = msgspec.structs.replace(request, most=0)
+        unbound = msgspec.structs.replace(request, most=0, lengths={})
         asked = _json((unbound, can.structured, can.system, can.output))
         return f"{self.name} {hashlib.sha256(asked).hexdigest()}"
 

@@ -23,6 +23,7 @@ from fedkg.common import hf_loading
 from fedkg.errors import MissingExtraError, ModelContextError, ModelNameError, ModelReplyError
 from fedkg.llm.base import Capability, Completion, Constraint, Message, Request, Token
 from fedkg.llm.constrained import FREE, Matrix, decoded, numbered
+from fedkg.llm.json_grammar import SchemaGrammar, bounded
 from fedkg.llm.sdk import CUT, RUNS_ON, THOUGHT, headed
 from fedkg.llm.trie import Trie
 
@@ -30,7 +31,7 @@ __all__ = ["NAMESPACE", "VENDOR", "HfModel", "check", "context", "named"]
 
 VENDOR = "hf"
 NAMESPACE = "tries"
-PACKAGES = ("torch", "transformers")
+PACKAGES = ("torch", "transformers", "llguidance")
 TOKENIZING = ("*.json", "*.txt", "*.model", "*.jinja")
 """Files of a folder that say how tokens are made; weights are none of them."""
 DIGITS = 12
@@ -104,7 +105,9 @@ class HfModel:
             sequences = network.sequences(prompt, min(most, SEQUENCE), request.beams, given_up)
             text = json.dumps({"texts": list(map(network.text, sequences))})
             return Completion(text, len(prompt), sum(map(len, sequences)))
-        bound = most if self.capability.thinks or not request.most else min(request.most, most)
+        if self.capability.thinks:  # its thoughts come first, and are no JSON
+            request = msgspec.structs.replace(request, schema={}, most=0)
+        bound = min(request.most or most, most)
         tokens, spelled = network.generate(prompt, bound, request, given_up)
         if bound < most and network.cut(tokens) and network.text(tokens).lstrip().startswith(THOUGHT):
             bound = most
@@ -216,6 +219,7 @@ class Network:
                 max_new_tokens=most,
                 do_sample=request.sample > 0 or request.temperature > 0,
                 num_beams=1,
+                logits_processor=self._held(request),
                 eos_token_id=sorted(self._ends) or None,
                 pad_token_id=min(self._ends, default=0),
                 stopping_criteria=[lambda ids, _: torch.full((len(ids),), given_up.is_set(), device=ids.device)],
@@ -228,6 +232,13 @@ class Network:
         return tokens, tuple(
             self._spelled(token, row[0], request.alternatives) for token, row in zip(tokens, logits, strict=False)
         )
+
+    def _held(self, request: Request) -> list[SchemaGrammar]:
+        """What holds the reply to its schema, where it has one."""
+        if not request.schema:
+            return []
+        schema, vocabulary = bounded(request.schema, request.lengths), self.model.get_output_embeddings().out_features
+        return [SchemaGrammar(self.tokenizer, self._ends, vocabulary, schema)]
 
     def sequences(self, prompt: list[int], most: int, beams: int, given_up: threading.Event) -> list[list[int]]:
         """So many sequences of a beam search that nothing constrains, the likeliest first."""

@@ -4,7 +4,7 @@ Nothing in a reply is believed: see `reply_parsing`, and the calls themselves. W
 with the error. A model can therefore pick badly, but it cannot bring in anything that it was not shown.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeVar
 
 import msgspec
@@ -129,8 +129,8 @@ class PromptedModel:
         if constraint := call.likely(len(prompt.shown)) if self._choices == "likelihood" else None:
             request = Request(call.name, tuple(task), {}, template.version, constraint=constraint)
             return await _weighed(exchange, request, constraint, call, len(prompt.shown))
-        most = longest(template.schema, call.lengths(len(prompt.shown)))
-        first = self._request(template, task, call, most)
+        lengths = call.lengths(len(prompt.shown))
+        first = self._request(template, task, call, lengths)
         reply = await exchange.send(first)
         try:
             return call.read(reply, len(prompt.shown))
@@ -140,7 +140,7 @@ class PromptedModel:
             echoed = reply.text.encode("utf-8", "replace").decode("utf-8").strip()[:ECHO]
             echo = Message("assistant", echoed or "(nothing)")
             task += [echo, Message("user", REPAIR.format(fault=line(fault, 300)))]
-        repair = self._request(template, task, call, most)
+        repair = self._request(template, task, call, lengths)
         reply = await exchange.send(repair)
         try:
             return call.read(reply, len(prompt.shown))
@@ -151,9 +151,12 @@ class PromptedModel:
                 f"{self.name}: two unusable replies to `{call.name}`: {fault}", asked=call.name
             ) from fault
 
-    def _request(self, template: PromptTemplate, task: Sequence[Message], call: Call[object], most: int) -> Request:
+    def _request(
+        self, template: PromptTemplate, task: Sequence[Message], call: Call[object], lengths: Mapping[str, int]
+    ) -> Request:
         form = template.schema, template.version, call.sample_number, call.alternatives
-        request = Request(call.name, tuple(task), *form, most=most)
+        most = longest(template.schema, lengths)
+        request = Request(call.name, tuple(task), *form, most=most, lengths=dict(lengths))
         return msgspec.structs.replace(request, temperature=self._temperature) if self._temperature else request
 
 
