@@ -36,7 +36,7 @@ from fedkg.llm.openai import OpenAIModel
 from fedkg.session import Session
 from fedkg.wiring.adapters import open_store
 
-__all__ = ["Asked", "Desk", "Outcome", "ask", "outcome", "packed", "questions", "read", "replay"]
+__all__ = ["Asked", "Desk", "Outcome", "ask", "operators", "outcome", "packed", "questions", "read", "replay"]
 
 FOLDER = Path(__file__).resolve().parents[1]
 URL = "http://127.0.0.1:8765/v1"
@@ -162,6 +162,8 @@ def main() -> None:
     report.add("model", where.name)
     report.add("questions", [msgspec.to_builtins(outcome) for outcome in outcomes])
     report.add("accuracy", summary(outcomes))
+    if any(outcome.asked.operator for outcome in outcomes):
+        report.add("operators", operators(outcomes))
     report.add(
         "replayed alike", str([outcome.answers for outcome in outcomes] == [outcome.answers for outcome in again])
     )
@@ -356,6 +358,30 @@ def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         }
         for name in dict.fromkeys(outcome.asked.set for outcome in outcomes)
         for group in [[outcome for outcome in outcomes if outcome.asked.set == name]]
+    }
+
+
+def operators(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Calls and tokens by operator, of questions that have an answer, of those that have none, and of all.
+
+    Means are those of answers, `asked`: where an error refuses a name that the graph does not have, what it cost is
+    not known. `marked` answers have a caveat.
+    """
+    groups: dict[str, list[Outcome]] = {"all": list(outcomes)}
+    for outcome in sorted(outcomes, key=lambda each: (not each.asked.gold, each.asked.operator)):
+        groups.setdefault(outcome.asked.operator if outcome.asked.gold else "unanswerable", []).append(outcome)
+    return {name: _cost(group) for name, group in groups.items()}
+
+
+def _cost(group: Sequence[Outcome]) -> dict[str, Any]:
+    asked = [outcome for outcome in group if not outcome.verdict.startswith("error")]
+    return {
+        "questions": len(group),
+        "asked": len(asked),
+        "right": sum(outcome.verdict == "right" for outcome in asked),
+        "marked": sum(bool(outcome.caveats) for outcome in asked),
+        "calls": round(sum(outcome.calls for outcome in asked) / len(asked), 2),
+        "tokens": round(sum(outcome.tokens for outcome in asked) / len(asked)),
     }
 
 

@@ -8,14 +8,15 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pyoxigraph
 import pytest
 
-from eval.quality import desk
+from eval.quality import desk, operator_draw
 from eval.quality.desk import Asked, Where
+from eval.support.operator_templates import Operator
 from fedkg.core.answer import Answer, AnswerValue, Status
 from tests.support.extras import needs
 
@@ -176,6 +177,24 @@ async def test_the_pack_replays(pack: Path, tmp_path: Path) -> None:
     model, _, url = figures["model"].removeprefix("openai:").partition("@")
     outcomes = await desk.replay(pack, [outcome.asked for outcome in shown], Where(model, url, str(tmp_path)))
     assert _said(outcomes) == _said(shown)
+
+
+def test_the_questions_for_operators_are_drawn(data: Path) -> None:
+    """The list is what the draw gives: all operators, over both graphs, and some that have no answer."""
+    text = (ROOT / "eval" / "desk_operators.toml").read_text(encoding="utf-8")
+    assert text == "\n".join(operator_draw.listed())
+    asked = desk.questions(desk.read(ROOT / "eval" / "desk_operators.toml"), data)
+    assert {question.operator for question in asked} == set(get_args(Operator))
+    assert sum(not question.gold for question in asked) == 5
+    assert all(question.kind is None and not question.topics for question in asked)
+
+
+def test_what_an_operator_costs_is_counted_from_the_outcomes() -> None:
+    """The figures by operator are those of the outcomes beside them, which `test_the_pack_replays` asks again."""
+    figures = json.loads((ROOT / "eval" / "results" / "desk_operators.json").read_text())["figures"]
+    assert desk.operators(msgspec.convert(figures["questions"], list[desk.Outcome])) == figures["operators"]
+    assert figures["operators"]["all"]["calls"] <= 2.7
+    assert figures["operators"]["all"]["tokens"] <= 1_900
 
 
 def _said(outcomes: list[desk.Outcome]) -> list[tuple[object, ...]]:
