@@ -7,7 +7,20 @@ import pytest
 pytest.importorskip("matplotlib", reason="needs fedkg[report]")
 
 from eval.quality import coverage
-from eval.quality.coverage import OFFERED, VARIANTS, Kept, WalkStep, gains, leads, means, measured, plot, table, worth
+from eval.quality.coverage import (
+    GROUPED,
+    OFFERED,
+    VARIANTS,
+    Kept,
+    WalkStep,
+    gains,
+    leads,
+    means,
+    measured,
+    plot,
+    table,
+    worth,
+)
 from fedkg.bench.data.facts import Facts
 from fedkg.bench.data.gold_cases import GoldCase
 from fedkg.cache.memory import MemoryStore
@@ -63,15 +76,17 @@ async def test_a_set_is_measured_at_every_depth(films: Path, monkeypatch: pytest
         GoldCase("1", "who starred in films directed by lee", {lee: "Lee"}, frozenset({ann, bob}), TWO_HOPS),
         GoldCase("2", "who directed wave", {wave: "Wave"}, frozenset({lee}), ((wave, (DIRECTED.inverse,)),)),
     ]
-    figures = await measured(f"generic@{films}", cases, Facts.read(films, f"<{X}r/"), similarity)
+    variants = (*VARIANTS, *GROUPED)
+    figures = await measured(f"generic@{films}", cases, Facts.read(films, f"<{X}r/"), similarity, variants)
     similarity.close()
     assert (figures["questions"], figures["depth 1"]["steps"], figures["depth 2"]["steps"]) == (2, 2, 1)
     shown = [
         figures[depth][variant.name][str(n)]
         for depth in ("depth 1", "depth 2")
-        for variant in VARIANTS
+        for variant in variants
         for n in OFFERED
     ]
+    assert {"vanilla groups", "kaping groups"} < figures["depth 1"].keys()
     assert {measure["coverage"] for measure in shown} == {1.0}
     groups, pairs = (figures["depth 1"][f"Path-RAG {form}"]["5"] for form in ("groups", "pairs"))
     assert groups["tokens"] < pairs["tokens"]

@@ -94,9 +94,10 @@ def test_no_answer_is_above_the_upper_bound() -> None:
     Nor does `local` without a depth reach what is found of the same set.
     """
     for name, runs in Figures()["tables"].items():
-        found = runs.get("fidelis, guide-gold", {}).get("hit", 1.0)
-        assert {run: row["over the bound"] for run, row in runs.items() if row["over the bound"]} == {}
-        assert max(row["hits_at_1"] for run, row in runs.items()) <= found, name
+        assert {run: row["over the bound"] for run, row in runs.items() if row["over the bound"]} == {}, name
+        bound = runs.get("fidelis, guide-gold", {"questions": 0})
+        alike = [row["hits_at_1"] for row in runs.values() if row["questions"] == bound["questions"]]
+        assert max(alike, default=0.0) <= bound.get("hit", 1.0), name
     bounds, columns = Figures()["bounds"], Figures()["local"]["columns"]
     for name, row in columns["local, test half, no depth"].items():
         assert row["hits_at_1"] <= bounds.get(name, {}).get("found", 1.0), name
