@@ -129,8 +129,7 @@ class Answer(msgspec.Struct, frozen=True):
         for value in self.answers[:answers]:
             yield rendering.value_line(value, self.kind)
         yield from rendering.more_lines(len(self.answers), answers, "answers", more)
-        if self.operation and self.answers:
-            yield rendering.operation_line(self.operation, self.name)
+        yield from self.computed()
         yield from map(rendering.caveat_line, self.caveats if self.answers else ())
         heading = "proof" if any(value.paths for value in self.answers) else "path"
         for number, path in enumerate(self.paths[:paths], 1):
@@ -139,6 +138,11 @@ class Answer(msgspec.Struct, frozen=True):
         if self.answers or self.paths:
             yield ()
         yield from self._ending()
+
+    def computed(self) -> Iterator[RenderedLine]:
+        """The line that tells what was computed, and from which values; none where the ends of paths answer."""
+        if self.operation and self.answers:
+            yield rendering.operation_line(self.operation, self.name)
 
     def name(self, term: Term) -> str:
         """The name that the document's edges have for a term."""

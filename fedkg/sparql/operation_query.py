@@ -127,20 +127,19 @@ def _compared(computation: Computation, writer: QueryWriter, about: Sequence[str
     values = [_value(computation.by, writer, end.variable) for end in ends]
     body = [one for part in (*ends, *values) for one in part.patterns]
     left, right = (order_key(computation, value.variable) for value in values)
-    more = f"{left} {'>' if computation.most else '<'} {right}"
+    more, less = "><" if computation.most else "<>"
     if computation.form == "whether":
-        return writer.whole("ASK", [*body, f"FILTER({more})"], about)
+        return writer.whole("ASK", [*body, f"FILTER({left} {more} {right})"], about)
     if computation.form == "difference":
         return writer.whole(f"SELECT DISTINCT (ABS({left} - {right}) AS ?value) WHERE", body, about)
-    less = f"{left} {'<' if computation.most else '>'} {right}"
     # without a relation the ends are the values, and what they start from answers
     answers = [
         end.variable if computation.by else writer.term(chains[0].topic)
         for end, chains in zip(ends, computation.sets, strict=True)
     ]
     either = [
-        [*body, f"FILTER({test} || {left} = {right})", f"BIND({answer} AS {ANSWER})"]
-        for test, answer in zip((more, less), answers, strict=True)
+        [*body, f"FILTER({left} {sign}= {right})", f"BIND({answer} AS {ANSWER})"]
+        for sign, answer in zip((more, less), answers, strict=True)
     ]
     return writer.whole(ANSWERS, writer.union(either), about)
 

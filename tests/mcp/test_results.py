@@ -1,11 +1,13 @@
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 
 from fedkg.common.tokens import estimate
 from fedkg.core.answer import Answer, AnswerValue, Path, PathEdge, Status
 from fedkg.core.caveat import Caveat, CaveatKind
 from fedkg.core.encoding import encode
+from fedkg.core.operation import Computation
 from fedkg.core.question import Match
 from fedkg.core.terms import Iri, Literal, Qualifier, Through
 from fedkg.core.usage import Usage
@@ -82,6 +84,13 @@ def test_a_short_answer_is_whole() -> None:
     """Nothing is said of a rest."""
     shown = AskResult.of("a1", answer(2), 4_000)
     assert (len(shown.answers), len(shown.paths), shown.rest) == (2, 2, "")
+
+
+def test_what_was_computed_is_told() -> None:
+    """How an answer follows from the ends of paths; of other answers there is nothing to tell."""
+    counted = msgspec.structs.replace(answer(2), operation=Computation("count", (), members=2))
+    shown = [AskResult.of("a1", document, 4_000).computed for document in (counted, answer(2))]
+    assert shown == ["computed: 2 ends counted", ""]
 
 
 def test_caveats_come_with_their_meaning() -> None:
