@@ -34,7 +34,7 @@ def computed_plan(plan: Plan, computation: Computation | None) -> Plan:
     whether = computation.result == "compare" and computation.form == "whether"
     kinds: Mapping[str, Kind] = {"count": "count"}
     kind: Kind = "yesno" if whether else kinds.get(computation.result, "entities")
-    return msgspec.structs.replace(plan, kind="literal" if computation.value else kind)
+    return msgspec.structs.replace(plan, kind="literal" if computation.value and kind != "count" else kind)
 
 
 def computed_event(answer: Answer, operation: Computation) -> Computed:
@@ -48,7 +48,7 @@ def computed(
 ) -> Composed:
     """The answers and paths of the document, with the operation; as they are where there is none.
 
-    What is no end, the difference of two values, rests on all paths. Paths to values that were compared stand behind
+    What is no end, a difference of two values or a count of none, rests on all paths. Paths to values that were compared stand behind
     those of the answers. A number of ends of which some could not be decided is a bound.
     """
     computation = result.computation
@@ -56,7 +56,8 @@ def computed(
         return answers, paths, None
     if computation.value:
         value = computation.value
-        answers = (AnswerValue(value, label="difference", grounded=True, paths=tuple(range(len(paths)))),)
+        label = "count" if computation.result == "count" else "difference"
+        answers = (AnswerValue(value, label=label, grounded=True, paths=tuple(range(len(paths)))),)
     if computation.result == "count" and computation.missing:
         answers = tuple(map(_at_least, answers))
     walks = (path.walks(path.tails[0]) for path in result.beside if path.tails)

@@ -8,6 +8,7 @@ sets are completed, the values fetched by one more step of the same paths, and p
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 
 import msgspec
 
@@ -214,7 +215,7 @@ class Computing:
         kept, missing, conditions = self._filtered(members)
         done = {
             "ends": self._plain,
-            "count": self._plain,
+            "count": partial(self._count, missing=missing),
             "extreme": self._extreme,
             "group": self._group,
             "compare": self._compare,
@@ -308,6 +309,13 @@ class Computing:
 
     def _plain(self, kept: tuple[Term, ...]) -> "Outcome":
         return Outcome(self._answering(kept))
+
+    def _count(self, kept: tuple[Term, ...], *, missing: int) -> "Outcome":
+        """The ends to be counted; where none is left of whole sets, and all were decided, 0, proven by the sets."""
+        known = self.complete and not missing and not self.operation.unproven
+        if kept or not known or not any(path.tails for path in self.sets.values() if path.steps):
+            return self._plain(kept)
+        return Outcome(tuple(path for path in self.sets.values() if path.steps and path.tails), value="0")
 
     def _extreme(self, kept: tuple[Term, ...]) -> "Outcome":
         assert self.operation.by is not None

@@ -228,6 +228,23 @@ async def test_a_filter_then_a_count(studio: SparqlGraph) -> None:
     assert answer.unproven() == ()
 
 
+async def test_a_count_of_none_is_0_where_all_is_known(studio: SparqlGraph) -> None:
+    """The whole sets prove it; where an end is not decided, or the question says more than that, nothing is said."""
+    condition = {"relation": "minutes", "comparison": "more", "values": ["500 minutes"]}
+    question = f"How many {FILMS} that are longer than 500 minutes before 1980?"
+    answer, _ = await asked(studio, question, result="count", filters=[condition])
+    assert (answer.status, answer.kind, values(answer)) == (Status.ANSWERED, "count", ["0"])
+    assert len(answer.paths) == 3
+    assert (answer.unproven(), answer.caveats) == ((), ())
+    assert answer.operation is not None
+    assert (answer.operation.value, answer.operation.members) == ("0", 0)
+    early = {"relation": "released", "comparison": "before", "values": ["1980"]}
+    undecided, _ = await asked(studio, question, result="count", filters=[early])
+    assert (undecided.answers, undecided.status) == ((), Status.NOT_FOUND)
+    more, _ = await asked(studio, question, result="count", filters=[condition], unproven="before 1980")
+    assert more.answers == ()
+
+
 async def test_a_date_that_is_not_precise_enough_is_left_out_and_said(studio: SparqlGraph) -> None:
     """1989 is before May 1990, a day of that month is not, and no date is no answer."""
     condition = {"relation": "released", "comparison": "before", "values": ["May 1990"]}
