@@ -1,14 +1,17 @@
 """Values compared: what is decided, and what a date's precision leaves open."""
 
+from datetime import date
 from decimal import Decimal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fedkg.core.literals import XSD
 from fedkg.core.operation import COMPARISONS, Comparison
+from fedkg.core.terms import Literal
 from fedkg.operators.comparing import apart, comparable, holds, order
-from fedkg.operators.values import ReadValue, read_words
+from fedkg.operators.values import ReadValue, read, read_words
 
 DATES = st.sampled_from(["1990s", "May 1990", "17 May 1990", "1 January 1991", "44 BC", "19th century"]).map(read_words)
 NUMBERS = st.integers(-3, 3).map(lambda each: ReadValue("number", (Decimal(each),), (Decimal(each),)))
@@ -23,6 +26,8 @@ NUMBERS = st.integers(-3, 3).map(lambda each: ReadValue("number", (Decimal(each)
         ("3 May 1990", "equal", ["1990"], True),
         ("1990s", "equal", ["1995"], None),
         ("44 BC", "before", ["1 January 1"], True),
+        ("1990", "equal", ["May 1990"], None),
+        ("1990", "not_equal", ["May 1990"], None),
         ("1990", "between", ["1980", "1990"], True),
         ("1990", "between", ["1980", "3 May 1990"], None),
         ("1991", "between", ["1980", "1990"], False),
@@ -53,6 +58,19 @@ def test_laws(left: ReadValue, right: ReadValue) -> None:
     if left.kind == right.kind:
         assert holds("less", left, [right]) is holds("more", right, [left]) or not (left.exact and right.exact)
     assert all(holds(comparison, left, []) is None for comparison in COMPARISONS)
+
+
+@given(st.dates(), st.sampled_from([(4, "gYear"), (7, "gYearMonth")]))
+def test_precisions_are_not_mixed_up(day: date, precision: tuple[int, str]) -> None:
+    """A day lies in its month and year; the year or month may be that day, and is neither equal to it nor before it."""
+    text = day.isoformat()
+    exact, month_or_year = read(Literal(text, XSD + "date")), read(Literal(text[: precision[0]], XSD + precision[1]))
+    assert exact is not None
+    assert month_or_year is not None
+    assert holds("equal", exact, [month_or_year]) is True
+    assert holds("not_equal", exact, [month_or_year]) is False
+    assert holds("before", exact, [month_or_year]) is holds("after", exact, [month_or_year]) is False
+    assert holds("equal", month_or_year, [exact]) is holds("not_equal", month_or_year, [exact]) is None
 
 
 @pytest.mark.parametrize(

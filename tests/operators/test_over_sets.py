@@ -39,6 +39,16 @@ def test_counts(ends: list[int]) -> None:
     assert (count(ends), count(ends, distinct=False)) == (len(set(ends)), len(ends))
 
 
+@given(ENDS, ENDS)
+def test_counts_of_two_sets_add_up(left: list[int], right: list[int]) -> None:
+    """What both have and what one alone has are all that either has; union and intersection have no order."""
+    either, both = combined([left, right]), combined([left, right], "intersect")
+    assert count(either) + count(both) == count(left) + count(right)
+    assert count(combined([left, right], "difference")) == count(left) - count(both)
+    assert set(either) == set(combined([right, left]))
+    assert set(both) == set(combined([right, left], "intersect"))
+
+
 @given(VALUES, st.booleans(), st.integers(1, 3), st.randoms())
 def test_order_is_that_of_values(
     measured: dict[int, list[ReadValue]], most: bool, rank: int, rng: random.Random
