@@ -108,7 +108,9 @@ class Computation(msgspec.Struct, frozen=True):
 
     `sets` are the chains of each set. `members` is how many ends were computed over, `missing` how many of them had no
     value that could be read, `complete` whether no end was left out. `value` is what was computed, where that is no
-    term of the graph: a number. `counts` are those of the groups that answer. `deciding` are the values that decided.
+    term of the graph: a number. `counts` are those of the groups that answer. `units` are those of the
+    values, where the graph states any, "" for numbers without one: of several all were converted. `deciding` are the
+    values that decided.
     """
 
     result: OperationResult
@@ -124,4 +126,5 @@ class Computation(msgspec.Struct, frozen=True):
     complete: bool = True
     value: str = ""
     counts: tuple[int, ...] = ()
+    units: tuple[str, ...] = ()
     deciding: tuple[Deciding, ...] = ()

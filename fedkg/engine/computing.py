@@ -48,8 +48,8 @@ def computed(
 ) -> Composed:
     """The answers and paths of the document, with the operation; as they are where there is none.
 
-    What is no end, a difference of two values or a count of none, rests on all paths. Paths to values that were compared stand behind
-    those of the answers. A number of ends of which some could not be decided is a bound.
+    What is no end, a difference of two values or a count of none, rests on all paths. Paths to values that were
+    compared stand behind those of the answers. A number of ends of which some could not be decided is a bound.
     """
     computation = result.computation
     if computation is None or not paths:

@@ -34,6 +34,7 @@ from fedkg.methods.conclude import cut
 from fedkg.methods.intersections import led_to
 from fedkg.operators.comparing import apart, order
 from fedkg.operators.over_sets import combined, filtered, largest_groups, ranked
+from fedkg.operators.units import stated_unit, unit_of
 from fedkg.operators.values import ReadValue, read, read_words
 
 __all__ = ["operated"]
@@ -205,6 +206,8 @@ class Computing:
         self.complete = all_sets and all(map(_whole, (sets.values(), *valued.values())))
         self.decided: list[tuple[Term, Term]] = []
         self.checks: list[PartialPath] = []
+        self.units: dict[str, None] = {}
+        self.notes: list[str] = []
 
     def result(self) -> SearchResult:
         """The answers with their paths, what was computed, and what has to be admitted."""
@@ -234,6 +237,7 @@ class Computing:
             complete=self.complete,
             value=done.value,
             counts=done.counts,
+            units=tuple(self.units) if any(self.units) else (),
         )
         self._admit(computation, undecided=done.undecided)
         return msgspec.structs.replace(
@@ -247,6 +251,7 @@ class Computing:
             computation=computation,
             decided=tuple(dict.fromkeys(self.decided)),
             beside=done.beside,
+            note="; ".join(filter(None, (self.before.note, *dict.fromkeys(self.notes)))),
         )
 
     def _excludes(self) -> bool:
@@ -281,14 +286,39 @@ class Computing:
         for each in self.operation.filters:
             terms = self._terms(kept, each.by)
             named = any(term in self.names for several in terms.values() for term in several)
+            values = self._read(kept, each.by)
             bounds = [_bound(words, each.comparison, named=named) for words in each.values]
-            split = filtered(_read(terms, self.names), each.comparison, bounds)
+            split = filtered(values, each.comparison, bounds)
             kept, missing = split.kept, missing + len(split.undecided)
+            bounds = self._in_units(bounds, values)
             conditions.append(Condition(each.comparison, tuple(map(_written, bounds, each.values)), each.by, named))
         for each in self.operation.filters:
             if each.by:  # the edges over which ends meet a condition are part of their proof
                 self._decide(kept, each.by)
         return kept, missing, tuple(conditions)
+
+    def _read(self, ends: Iterable[Term], by: DirectedRelation | None) -> dict[Term, list[ReadValue]]:
+        """The values of the ends that can be read, those of entities by their names, with units stated beside them."""
+        if by is None:
+            return {end: [value] if (value := read(end, self.names)) else [] for end in ends}
+        values: dict[Term, dict[ReadValue, None]] = {end: {} for end in ends}
+        for path in self.valued[by]:
+            for edge in path.steps[-1].edges:
+                value = read(edge.end, self.names, stated_unit(edge.qualifiers)) if edge.start in values else None
+                if value:
+                    values[edge.start][value] = None
+                    self.units |= {value.unit: None} if value.kind == "number" else {}
+        return {end: list(several) for end, several in values.items()}
+
+    def _in_units(self, bounds: Sequence[ReadValue], values: Mapping[Term, Sequence[ReadValue]]) -> list[ReadValue]:
+        """The bounds in the unit of the values, where these have one; else it is said that theirs is taken for it."""
+        stated = {value.unit for several in values.values() for value in several if value.kind == "number"}
+        asked = next((bound.unit for bound in bounds if unit_of(bound.unit)), "")
+        if asked and "" in stated:
+            self.notes.append(f"the graph states no unit: its values are compared as if they were in {asked}")
+        if asked and len(stated) == 1:
+            return [bound.within(next(iter(stated))) or bound for bound in bounds]
+        return list(bounds)
 
     def _decide(self, ends: Iterable[Term], by: DirectedRelation) -> None:
         """The values of these ends decided: their edges prove the ends."""
@@ -320,8 +350,7 @@ class Computing:
     def _extreme(self, kept: tuple[Term, ...]) -> "Outcome":
         assert self.operation.by is not None
         by = self.operation.by
-        terms = self._terms(kept, by)
-        best = ranked(_read(terms), most=self.operation.most, rank=self.operation.rank)
+        best = ranked(self._read(kept, by), most=self.operation.most, rank=self.operation.rank)
         self._decide(best.ends, by)
         beside = self._beside(set(kept) - set(best.ends), by)
         return Outcome(self._answering(best.ends), len(best.missing), best.undecided, beside=beside)
@@ -345,7 +374,7 @@ class Computing:
         by, operation = self.operation.by, self.operation
         ends = [tuple(dict.fromkeys(self._ends(group))) for group in operation.sets]
         terms = self._terms(kept, by)
-        values = _read(terms)
+        values = self._read(kept, by)
         if any(len(several) != 1 or not values.get(several[0]) for several in ends) or ends[0] == ends[1]:
             return self._open("one value of each of the two that are compared")
         first, second = ends[0][0], ends[1][0]
@@ -427,11 +456,6 @@ class Outcome(msgspec.Struct, frozen=True):
 
 def _whole(paths: Iterable[PartialPath]) -> bool:
     return all(path.complete for path in paths)
-
-
-def _read(terms: EndValues, names: Mapping[Term, str] | None = None) -> dict[Term, list[ReadValue]]:
-    """The values that can be read, those of entities by their `names`."""
-    return {end: [value for term in several if (value := read(term, names))] for end, several in terms.items()}
 
 
 def _bound(words: str, comparison: Comparison, *, named: bool) -> ReadValue:

@@ -4,38 +4,51 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Literal
 
+import msgspec
+
 from fedkg.core.operation import Comparison
+from fedkg.operators.units import unit_of
 from fedkg.operators.values import ReadValue, as_year
 
-__all__ = ["alike", "apart", "comparable", "holds", "order"]
+__all__ = ["alike", "apart", "comparable", "holds", "order", "standard"]
 
 
 def comparable(values: Sequence[ReadValue]) -> tuple[list[ReadValue], list[ReadValue]]:
-    """The values that can be compared with each other, and the others: those of the most frequent kind and unit.
+    """The values that can be compared with each other, and the others: those of the most frequent kind and dimension.
 
-    Beside dates whole numbers are years. Of kinds that are equally frequent dates come first, then numbers.
+    Beside dates whole numbers are years. Of kinds that are equally frequent dates come first, then numbers. Numbers
+    whose unit is known are in the first unit of its dimension (`standard`).
     """
-    kinds = [(value.kind, value.unit) for value in values]
-    if not kinds:
+    if not values:
         return [], []
-    dated = any(kind == "date" for kind, _ in kinds)
-    read = [(as_year(value) if dated else None) or value for value in values]
-    counts = [(value.kind, value.unit) for value in read]
+    dated = any(value.kind == "date" for value in values)
+    read = [(as_year(value) if dated else None) or standard(value) for value in values]
+    counts = [(value.kind, value.unit.casefold()) for value in read]
     wanted = max(sorted(set(counts)), key=counts.count)
     return [value for value, kind in zip(read, counts, strict=True) if kind == wanted], [
         value for value, kind in zip(values, counts, strict=True) if kind != wanted
     ]
 
 
+def standard(value: ReadValue) -> ReadValue:
+    """The value in the first unit of its dimension, by whose name its unit is called then; another one as it is."""
+    unit = unit_of(value.unit) if value.unit else None
+    if not unit:
+        return value
+    low, high = ((bound[0] * unit.factor,) for bound in (value.low, value.high))
+    return msgspec.structs.replace(value, low=low, high=high, unit=unit.dimension)
+
+
 def alike(left: ReadValue, right: ReadValue) -> tuple[ReadValue, ReadValue] | None:
     """The two values as values of one kind, a whole number beside a date as its year; None where they are of two.
 
-    A unit that is stated of one of them alone is taken for that of the other one as well.
+    A unit that is stated of one of them alone is taken for that of the other one as well. Of two units the second value
+    is converted into that of the first; units that cannot be are not compared.
     """
     if "date" in (left.kind, right.kind):
         left, right = (as_year(left) or left), (as_year(right) or right)
-    units = {unit.casefold() for unit in (left.unit, right.unit) if unit}
-    return (left, right) if left.kind == right.kind and len(units) < 2 else None
+    converted = right.within(left.unit) if left.unit and right.unit else right
+    return (left, converted) if left.kind == right.kind and converted else None
 
 
 def holds(comparison: Comparison, value: ReadValue, bounds: Sequence[ReadValue]) -> bool | None:

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from fedkg.core.operation import Combination, Comparison
-from fedkg.operators.comparing import comparable, holds
+from fedkg.operators.comparing import comparable, holds, standard
 from fedkg.operators.values import Bound, ReadValue, as_year
 
 __all__ = ["RankedEnds", "Split", "combined", "count", "filtered", "largest_groups", "ranked"]
@@ -113,7 +113,7 @@ def _of_rank(measured: Mapping[End, ReadValue | None], *, most: bool, rank: int)
 
 def _best(several: Sequence[ReadValue], usable: Collection[ReadValue], *, most: bool) -> ReadValue | None:
     """The value of an end that counts, as those are that it is compared with; None without one."""
-    either = [value if value in usable else as_year(value) for value in several]
+    either = [same if (same := standard(value)) in usable else as_year(value) for value in several]
     kept = [value for value in either if value and value in usable]
     if not kept:
         return None

@@ -12,6 +12,7 @@ from fedkg.core.proof import AnswerValue, Path
 from fedkg.core.terms import Edge, Iri, Term
 from fedkg.operators.comparing import apart
 from fedkg.operators.over_sets import ranked
+from fedkg.operators.units import stated_unit
 from fedkg.operators.values import ReadValue, read
 
 __all__ = ["ComputedDocument", "agrees"]
@@ -68,8 +69,9 @@ def _values(operation: Computation, paths: Sequence[Path]) -> Mapping[Term, Sequ
     values: dict[Term, list[ReadValue]] = {}
     for each in operation.deciding:
         edges = (shown.edge for shown in paths[each.path].edges)
-        if any(_over(operation, edge) and {edge.start, edge.end} == {each.end, each.value} for edge in edges):
-            value = read(each.value)
+        over = [edge for edge in edges if _over(operation, edge) and {edge.start, edge.end} == {each.end, each.value}]
+        if over:
+            value = read(each.value, unit=stated_unit(over[0].qualifiers))
             values.setdefault(each.end, []).extend([value] if value else [])
     return values
 

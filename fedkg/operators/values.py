@@ -14,6 +14,7 @@ import msgspec
 
 from fedkg.core.literals import MONTHS, NUMBERS, XSD
 from fedkg.core.terms import Iri, Literal, Term
+from fedkg.operators.units import unit_of
 
 __all__ = ["DAYS", "Bound", "ReadValue", "as_year", "read", "read_words"]
 
@@ -50,17 +51,35 @@ class ReadValue(msgspec.Struct, frozen=True):
     text: str = ""
     unit: str = ""
 
+    def within(self, unit: str) -> "ReadValue | None":
+        """The number in that unit; None where its own unit is of another dimension, or one of them is not known."""
+        if self.unit.casefold() == unit.casefold():
+            return self
+        ours, other = unit_of(self.unit), unit_of(unit)
+        if not (ours and other) or ours.dimension != other.dimension or self.kind != "number":
+            return None
+        low, high = ((bound[0] * ours.factor / other.factor,) for bound in (self.low, self.high))
+        return msgspec.structs.replace(self, low=low, high=high, unit=unit)
+
     @property
     def exact(self) -> bool:
         """Whether it means one number, one day, or a text."""
         return self.low == self.high
 
 
-def read(term: Term, names: Mapping[Term, str] | None = None) -> ReadValue | None:
+def read(term: Term, names: Mapping[Term, str] | None = None, unit: str = "") -> ReadValue | None:
     """The value of a graph's term; None for what cannot be compared, such as an unknown value.
 
-    A datatype that is none of XML Schema's is the unit of a number. An entity is the text of its name, if it has one.
+    A datatype that is none of XML Schema's is the unit of a number, else the `unit` that stands beside it. An entity is
+    the text of its name, if it has one.
     """
+    value = _plain(term, names)
+    stated = unit and value and value.kind == "number" and not value.unit
+    return msgspec.structs.replace(value, unit=unit) if value and stated else value
+
+
+def _plain(term: Term, names: Mapping[Term, str] | None) -> ReadValue | None:
+    """The value of the term alone."""
     if isinstance(term, Iri):
         name = (names or {}).get(term, "")
         return ReadValue("text", text=name) if name else None

@@ -67,6 +67,8 @@ def holds_expression(condition: Condition, variable: str, computation: Computati
     """The expression that is true of the values that pass. Raises TermError where dates decided by their words."""
     if condition.comparison == "contains":
         return f"CONTAINS(LCASE(STR({variable})), LCASE({Literal(condition.values[0]).n3()}))"
+    if condition.comparison == "starts_with":
+        return f"STRSTARTS(LCASE(STR({variable})), LCASE({Literal(condition.values[0]).n3()}))"
     values = _deciding(computation)
     bounds = [read_words(words) for words in condition.values]
     # without a value that decided nothing passed: two whole years are most probably years

@@ -22,6 +22,8 @@ def operation_query(computation: Computation, writer: QueryWriter, about: Sequen
 
     Raises TermError where a term is unwritable.
     """
+    if len(computation.units) > 1:
+        raise TermError("values of several units were converted")
     if computation.result == "compare":
         return _compared(computation, writer, about)
     if computation.result == "count":

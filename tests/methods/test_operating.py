@@ -228,6 +228,41 @@ async def test_a_filter_then_a_count(studio: SparqlGraph) -> None:
     assert answer.unproven() == ()
 
 
+RIVERS = """
+:ann rdfs:label "Ann Lee" . r:crossed rdfs:label "crossed" . r:length rdfs:label "length" .
+:a rdfs:label "Aar" . :b rdfs:label "Bro" . :c rdfs:label "Cam" . :ann r:crossed :a , :b , :c .
+:a r:length [ r:amount 5 ; <http://schema.org/unitText> "km" ] .
+:b r:length [ r:amount 4 ; <http://schema.org/unitText> "miles" ] .
+:c r:length [ r:amount 900 ; <http://schema.org/unitText> "metres" ] . r:amount rdfs:label "amount" .
+"""
+
+
+async def test_units_of_the_graph_are_converted(make_graph: Callable[..., SparqlGraph]) -> None:
+    """A unit may stand beside the number, at the same node; no query says what was converted."""
+    rivers = make_graph(RIVERS, name="rivers")
+    condition = {"relation": 1, "comparison": "more", "values": ["6 kilometres"]}
+    question = "Which rivers that Ann Lee crossed are longer than 6 kilometres?"
+    answer, asker = await asked(rivers, question, "crossed", filters=[condition])
+    assert "amount" in numbered(asker.shown.partition("Relations of their ends:")[2])[1]
+    assert values(answer) == ["Bro"]
+    assert answer.operation is not None
+    assert sorted(answer.operation.units) == ["km", "metres", "miles"]
+    assert (answer.unproven(), answer.query) == ((), "")
+    assert not any("states no unit" in warning for warning in answer.warnings)
+    longest, _ = await asked(
+        rivers, "Which river that Ann Lee crossed is the longest?", "crossed", result="extreme", relation=1
+    )
+    assert values(longest) == ["Bro"]
+    assert longest.unproven() == ()
+
+
+async def test_a_unit_that_the_graph_does_not_state_is_said(studio: SparqlGraph) -> None:
+    """Its plain numbers are compared as if they had the question's unit, and a warning tells of that."""
+    condition = {"relation": "minutes", "comparison": "more", "values": ["100 minutes"]}
+    answer, _ = await asked(studio, f"Which {FILMS} that are longer than 100 minutes?", filters=[condition])
+    assert "the graph states no unit: its values are compared as if they were in minutes" in answer.warnings
+
+
 async def test_a_count_of_none_is_0_where_all_is_known(studio: SparqlGraph) -> None:
     """The whole sets prove it; where an end is not decided, or the question says more than that, nothing is said."""
     condition = {"relation": "minutes", "comparison": "more", "values": ["500 minutes"]}

@@ -33,7 +33,12 @@ NUMBERS = st.integers(-3, 3).map(lambda each: ReadValue("number", (Decimal(each)
         ("1991", "between", ["1980", "1990"], False),
         ("1990", "between", ["1980"], None),
         ("5 km", "more", ["4"], True),
-        ("5 km", "more", ["4 miles"], None),
+        ("5 km", "more", ["4 miles"], False),
+        ("5 km", "more", ["4 minutes"], None),
+        ("5 km", "more", ["4 leagues"], None),
+        ("5 leagues", "more", ["4 leagues"], True),
+        ("1.5 hours", "equal", ["90 minutes"], True),
+        ("1 mile", "between", ["1,609 metres", "1610 m"], True),
         ("7", "at_most", ["7"], True),
         ("7", "not_equal", ["8"], True),
         ("Licence to Kill", "contains", ["kill"], True),
@@ -93,7 +98,8 @@ def test_how_far_apart() -> None:
     """Numbers by their difference, dates by their years: across the birth of Christ, too, where there is no year 0."""
     assert apart(read_words("44 BC"), read_words("14 May 14")) == 57
     assert apart(read_words("7 km"), read_words("4 km")) == 3
-    assert apart(read_words("7 km"), read_words("4 miles")) is None
+    assert apart(read_words("7 km"), read_words("4,000 metres")) == 3
+    assert apart(read_words("7 km"), read_words("4 minutes")) is None
     assert apart(read_words("1990s"), read_words("2001-01-01")) is None
     assert apart(read_words("drama"), read_words("drama")) is None
 

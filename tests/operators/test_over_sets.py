@@ -95,9 +95,11 @@ def test_dates_that_cannot_be_told_apart(most: bool, rank: int, ends: tuple[str,
 
 
 def test_units_are_not_mixed() -> None:
-    """A value of another unit than the most is not compared; a text never is."""
-    result = ranked(values(a="5 km", b="7 km", c="9,000 miles", d="far"))
-    assert (result.ends, result.missing) == (("b",), ("c", "d"))
+    """Units of one dimension are converted; a value of another one than the most is not compared, a text never is."""
+    result = ranked(values(a="5 km", b="4 miles", c="9,000 minutes", d="far", e="7,000"))
+    assert (result.ends, result.missing) == (("b",), ("c", "d", "e"))
+    same = ranked(values(a="1 hour", b="60 minutes", c="59 min"))
+    assert same.ends == ("a", "b")
 
 
 def test_groups() -> None:
