@@ -6,7 +6,7 @@ have named the operator itself: then that call asks for less, and is not made wh
 sets are completed, the values fetched by one more step of the same paths, and pure functions do the rest.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 
@@ -22,6 +22,7 @@ from fedkg.core.operation import (
     Computation,
     Condition,
     Operation,
+    OperationResult,
     Operator,
     SetChain,
 )
@@ -216,13 +217,14 @@ class Computing:
         compares = operation.result == "compare"
         members = combined(groups, "union" if compares else operation.combine)
         kept, missing, conditions = self._filtered(members)
-        done = {
+        results: Mapping[OperationResult, Callable[[tuple[Term, ...]], Outcome]] = {
             "ends": self._plain,
             "count": partial(self._count, missing=missing),
             "extreme": self._extreme,
             "group": self._group,
             "compare": self._compare,
-        }[operation.result](kept)
+        }
+        done = results[operation.result](kept)
         computation = Computation(
             operation.result,
             tuple(tuple(self._chain(number) for number in group) for group in operation.sets),
