@@ -148,7 +148,7 @@ def main() -> None:
     measured = {}
     with timed():
         for name in chosen.sets:
-            measured[name] = figures(asyncio.run(_records(name, chosen)))
+            measured[name] = {**figures(asyncio.run(_records(name, chosen))), "seed": SEED}
             print(name, measured[name], flush=True)
     columns = _kept(column, measured)
     report.add("columns", columns)
