@@ -385,7 +385,7 @@ def _rare(mention: str, question: str) -> bool:
     """Whether it is a name in small letters, like "tachycardia": it has no article, no degree, and asks for nothing."""
     before = "an?|the|which|what|whose|many|any|all|no|every|most|least|more|less|very|in"
     asked = rf"\b(?:{before})\s+{re.escape(mention)}(?!\w)"
-    named = re.search(rf"(?<!\w){re.escape(mention)}(?!\w)", question)
+    named = re.search(rf'(?<![\w"“]){re.escape(mention)}(?![\w"”])', question)  # in quotes it may be part of a title
     words = mention.lower().split()
     plain = any(everyday(word) or word in english().unread for word in words)
     return bool(named) and not (plain or re.search(asked, question, re.IGNORECASE))
