@@ -16,6 +16,8 @@ SIGNS = {
     "unsaid": -1,
     "unasked": -1,
     "misfits": -1,
+    "untold": -1,
+    "close": -1,
     "against": -1,
     "further": -1,
     "left": -1,

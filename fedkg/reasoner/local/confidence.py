@@ -23,6 +23,8 @@ OTHER = "other"
 FAMILIES = ("minilm", "bm25")
 MOST_ENDS, MOST_NAMES = 64, 2
 LEAST, WEAK = 0.05, 0.4
+CLOSE = 0.85
+"""From which share of the best score on another chain's is close to it (chosen on the tuning halves)."""
 
 
 class Calibration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -44,13 +46,16 @@ class Calibration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def features(evidence: ChainEvidence) -> dict[str, float]:
     """What the weights are about: the evidence as numbers of about one size."""
+    rivalry = max(0.0, evidence.second) / max(LEAST, evidence.score)
     return {
         "score": evidence.score,
-        "rivalry": max(0.0, evidence.second) / max(LEAST, evidence.score),
+        "rivalry": rivalry,
+        "close": max(0.0, min(1.0, rivalry) - CLOSE),
         "unsaid": evidence.unsaid,
         "unasked": evidence.unasked,
         "fits": float(evidence.fitting > 0),
         "misfits": float(evidence.fitting < 0),
+        "untold": float(evidence.fitting == 0),
         "against": float(evidence.against),
         "further": float(max(0, evidence.hops - 1)),
         "left": evidence.left,
