@@ -14,9 +14,10 @@ question nor depth are told.
 import argparse
 import asyncio
 import hashlib
+import json
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -36,7 +37,7 @@ from fedkg.bench.run.record import QuestionRecord
 from fedkg.bench.scoring.scores import Score, mean, score
 from fedkg.config.settings import Settings
 
-__all__ = ["GRAPHS", "MODELS", "faults", "figures", "questions"]
+__all__ = ["GRAPHS", "MODELS", "before", "faults", "figures", "questions"]
 
 GRAPHS = ("codex-m", "biomed")
 MODELS = ("local", "guide:gold")
@@ -163,8 +164,17 @@ def _report(chosen: argparse.Namespace) -> None:
     with timed():
         for model in chosen.models:
             report.add(model, _asked(model, chosen))
-    report.attach("md", markdown.records(rows({model: report.figures[model] for model in chosen.models})))
+    parts = before(chosen.half, chosen.models) | {model: report.figures[model] for model in chosen.models}
+    report.figures |= {model: parts[model] for model in MODELS if model in parts}
+    report.attach("md", markdown.records(rows({model: parts[model] for model in MODELS if model in parts})))
     report.close()
+
+
+def before(half: str, asked: Collection[str], file: Path = FOLDER / "results" / "operators.json") -> dict[str, Any]:
+    """The figures of the result file for models that are not asked, where it is of the same half."""
+    figures = json.loads(file.read_text(encoding="utf-8"))["figures"] if file.is_file() else {}
+    same = figures.get("asked", {}).get("half") == half
+    return {model: figures[model] for model in MODELS if same and model in figures and model not in asked}
 
 
 if __name__ == "__main__":
