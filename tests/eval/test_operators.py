@@ -1,12 +1,13 @@
 """Our own questions for operators: their number and shapes, and their gold answers in the graphs."""
 
+import json
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from eval.quality.natural import graph
-from eval.quality.operators import GRAPHS, faults, figures, questions
+from eval.quality.operators import GRAPHS, before, faults, figures, questions
 from eval.support.operator_rows import HALVES, OperatorQuestion
 from fedkg.bench.data import definitions, loaders
 from fedkg.bench.data.questions import Gold
@@ -82,3 +83,12 @@ def test_figures_are_told_by_operator() -> None:
     assert measured["extreme"]["wrong unmarked"] == 1.0
     assert measured["unanswerable"] == {"questions": 1, "wrong unmarked": 0.0, "refused": 1.0}
     assert measured["all"]["hits@1"] == 0.5
+
+
+def test_figures_of_other_models_are_kept(tmp_path: Path) -> None:
+    """Those of the same half; a model that is asked is measured anew."""
+    file = tmp_path / "operators.json"
+    file.write_text(json.dumps({"figures": {"asked": {"half": "test"}, "local": {"all": {}}, "guide:gold": {}}}))
+    assert before("test", ["guide:gold"], file) == {"local": {"all": {}}}
+    assert before("tuning", [], file) == {}
+    assert before("test", [], tmp_path / "none.json") == {}
