@@ -247,7 +247,9 @@ class Computing:
             paths=done.paths if self.complete or self._excludes() else tuple(map(cut, done.paths)),
             tails=((),) * len(done.paths),
             conclusion=msgspec.structs.replace(self.before.conclusion, verdict=done.conclusion.verdict, tails={}),
-            exhausted=self.before.exhausted and self.complete and not computation.missing and not done.open,
+            exhausted=self.before.exhausted
+            and self.complete
+            and not (computation.missing or done.open or self._crosses()),
             caveats=tuple(dict.fromkeys(self.caveats)),
             checks=tuple(self.checks),
             computation=computation,
@@ -263,6 +265,14 @@ class Computing:
         others = [path for number, path in self.sets.items() if number not in first]
         ruling = [self.valued[each.by] for each in operation.filters if each.by and each.comparison == "not_equal"]
         return (operation.combine == "difference" and not _whole(others)) or not all(map(_whole, ruling))
+
+    def _crosses(self) -> bool:
+        """Whether sets of several endpoints are held against each other: a copy of an entity is another term."""
+        operation = self.operation
+        if operation.combine == "union" or operation.result == "compare" or len(operation.sets) < PAIR:
+            return False
+        last = (edge for path in self.sets.values() for step in path.steps[-1:] for edge in step.edges)
+        return len({edge.endpoint for edge in last}) > 1
 
     def _ends(self, group: Iterable[int]) -> list[Term]:
         return [tail for number in group for tail in self.sets[number].tails]
@@ -434,6 +444,9 @@ class Computing:
         """What is missing: an incomplete set, ends without a value, values that cannot be told apart."""
         if not self.complete and (computation.result not in {"ends", "count"} or self._excludes()):
             self.caveats.append(Caveat(CaveatKind.PARTIAL, "not every end of the sets was fetched"))
+        if self._crosses():
+            about = "an entity that several endpoints have under several names is not seen to be in both sets"
+            self.caveats.append(Caveat(CaveatKind.PARTIAL, about))
         if computation.missing:
             ends = "end has" if computation.missing == 1 else "ends have"
             about = f"{computation.missing:,} {ends} no value that can be compared"

@@ -11,7 +11,7 @@ from fedkg.core.answer import Answer, Status, decode_answer
 from fedkg.core.caveat import CaveatKind
 from fedkg.core.choice import Conclusion
 from fedkg.core.events import Computed
-from fedkg.core.operation import Operation, Operator
+from fedkg.core.operation import Combination, Operation, Operator
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.terms import DirectedRelation, Edge, Iri
 from fedkg.graph.endpoint import SparqlGraph
@@ -405,14 +405,14 @@ async def test_an_edited_value_is_refused(studio: SparqlGraph) -> None:
     assert (answer.unproven(), edited.unproven()) == ((), edited.answers)
 
 
-def operation_of(operation: Operation, *complete: bool) -> SearchResult:
+def operation_of(operation: Operation, *complete: bool, endpoints: Sequence[str] = "e" * 9) -> SearchResult:
     """What the operation makes of paths from as many topics to three films each, one film in common."""
     directed = DirectedRelation(Iri("http://x/directed"), "out")
     whole = []
     for number, every in enumerate(complete):
         topic = Iri(f"http://x/p{number}")
         films = [Iri(f"http://x/{film}") for film in ("common", f"{number}a", f"{number}b")]
-        edges = tuple(Edge(topic, directed.relation, film, "out", "e") for film in films)
+        edges = tuple(Edge(topic, directed.relation, film, "out", endpoints[number]) for film in films)
         whole.append(PartialPath(topic, (Step(0, directed, edges, complete=every),)))
 
     def walk() -> Walk:
@@ -472,6 +472,16 @@ def test_one_set_is_not_combined(operator: Operator) -> None:
     result = one_set(operator)
     assert [caveat.kind for caveat in result.caveats] == [CaveatKind.UNPROVEN]
     assert not result.exhausted
+
+
+@pytest.mark.parametrize(
+    ("combine", "endpoints", "admitted"), [("intersect", "ee", 0), ("intersect", "ef", 1), ("union", "ef", 0)]
+)
+def test_copies_are_not_seen_to_be_one(combine: Combination, endpoints: str, admitted: int) -> None:
+    """Where the sets are of two endpoints an entity may be in both without being the same term: no "none" is said."""
+    result = operation_of(Operation("ends", ((1,), (2,)), combine), True, True, endpoints=endpoints)
+    assert [caveat.kind for caveat in result.caveats] == [CaveatKind.PARTIAL] * admitted
+    assert result.exhausted is not bool(admitted)
 
 
 def test_sets_that_were_not_offered_are_missing() -> None:
