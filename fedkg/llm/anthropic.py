@@ -84,7 +84,7 @@ class AnthropicModel(WireModel):
         if can.prompt_cache == "markers" and estimate(system) >= can.cache_from:
             sent["system"][0]["cache_control"] = {"type": "ephemeral"}
         if can.structured == "native" and request.schema:
-            sent["output_config"] = {"format": {"type": "json_schema", "schema": request.schema}}
+            sent["output_config"] = {"format": {"type": "json_schema", "schema": self._schema(request)}}
         return sent
 
     def _completion(self, reply: AnthropicReply) -> Completion:

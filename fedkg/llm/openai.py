@@ -123,7 +123,7 @@ class OpenAIModel(WireModel):
         if request.temperature or not request.sample:
             sent["temperature"] = request.temperature or 0
         if can.structured == "native" and request.schema:
-            form = {"name": request.call, "schema": request.schema, "strict": True}
+            form = {"name": request.call, "schema": self._schema(request), "strict": True}
             sent["response_format"] = {"type": "json_schema", "json_schema": form}
         if request.alternatives:
             sent |= {"logprobs": True, "top_logprobs": request.alternatives}

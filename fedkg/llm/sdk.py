@@ -36,6 +36,7 @@ from fedkg.errors import (
 )
 from fedkg.llm import capability, sdk_errors
 from fedkg.llm.base import Capability, Completion, Message, Request
+from fedkg.llm.json_grammar import bounded
 
 __all__ = ["CUT", "MODEL_KEY", "RUNS_ON", "THOUGHT", "Count", "Vendor", "WireModel", "headed", "shown"]
 
@@ -181,7 +182,7 @@ class WireModel(ABC):
         self._model, self._elsewhere, self._timeout = model, "@" in self.name, timeout
         self._variable = variable
         self._left_out: set[str] = set()
-        self._thinks = self.capability.thinks
+        self._thinks, self._runs_on = self.capability.thinks, False
         self._slots = PerLoop(lambda: asyncio.Semaphore(concurrency))
         make = partial(_client, self.vendor, self.name, self._key, base_url, timeout, bare=variable == MODEL_KEY)
         self._clients = PerLoop(partial(_kept_open, make, [make()]))
@@ -248,6 +249,10 @@ class WireModel(ABC):
     def _messages(self, request: Request) -> Sequence[Message]:
         return request.messages if self.capability.system else headed(request.messages)
 
+    def _schema(self, request: Request) -> dict[str, Any]:
+        """What the service holds the reply to; of a model that has run on with as many entries as lists can need."""
+        return bounded(request.schema, request.lengths) if self._runs_on else request.schema
+
     def _most(self, request: Request) -> int:
         """Tokens that the reply may have: what its call can need; all of `output` of a model that thinks first."""
         whole = self.capability.output
@@ -269,19 +274,23 @@ class WireModel(ABC):
             paid = completion.counted(request)
             fault.tokens_in, fault.tokens_out = paid.tokens_in, paid.tokens_out
             if fault.hint == CUT and most < self.capability.output:
-                return await self._thinking(request, fault, asked)
+                return await self._again(request, fault, asked)
             raise fault
         return completion
 
-    async def _thinking(self, request: Request, cut: ModelError, asked: str) -> Completion:
+    async def _again(self, request: Request, cut: ModelError, asked: str) -> Completion:
         """The reply of a model whose thoughts took the tokens of its reply, with what both cost.
 
-        Raises the fault `cut` of a model that does not think: it ran on.
+        One that does not think ran on, and on a server of one's own lists of its replies are bounded from then on.
+        Raises the fault `cut` of one that runs on all the same.
         """
-        if not self._thinks:
+        holds = self._elsewhere and self.capability.structured == "native" and request.lengths
+        if not self._thinks and (self._runs_on or not holds):
             cut.hint = RUNS_ON
             raise cut
-        log.debug("%s thinks before it replies: asked again with all of its output", self.name)
+        self._runs_on = self._runs_on or not self._thinks
+        how = "runs on: asked again with its lists bounded" if self._runs_on else "thinks: asked again with all output"
+        log.debug("%s %s", self.name, how)
         try:
             whole = await self._once(request, asked)
         except ModelError as error:

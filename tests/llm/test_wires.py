@@ -522,6 +522,19 @@ async def test_a_reply_may_be_as_long_as_its_call_can_need(vendor: Any, wire: An
     assert "writes on" in caught.value.hint
 
 
+async def test_a_model_that_runs_on_has_its_lists_bounded(vendor: Any, wire: Any) -> None:
+    """A server of one's own is asked again with the schema so, and so at once from then on; what both cost counts."""
+    schema = {"type": "object", "properties": {"picks": {"type": "array", "items": {"type": "integer"}}}}
+    request = Request("choose", MESSAGES, schema, most=50, lengths={"picks": 3})
+    wire.replies = [wire.said(unthinking(vendor.cut)), wire.said(unthinking(vendor.reply('{"picks": [1]}')))]
+    async with model(vendor, wire.url, capability=Capability(structured="native")) as made:
+        first = await made.complete(request)
+        await made.complete(request)
+    assert (first.text, first.tokens_out) == ('{"picks": [1]}', 10)
+    assert [str(asked.body).count("'maxItems': 3") for asked in wire.asked] == [0, 1, 1]
+    assert lengths(wire) == [50, 50, 50]
+
+
 async def test_a_model_that_thinks_has_all_of_its_output(vendor: Any, wire: Any) -> None:
     """A reply that thoughts left no room for is asked for again, with the tokens of both; further ones at once."""
     wire.replies = [wire.said(vendor.cut), wire.said(vendor.reply('{"n": 1}'))]
