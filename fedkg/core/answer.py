@@ -141,8 +141,8 @@ class Answer(msgspec.Struct, frozen=True):
 
     def computed(self) -> Iterator[RenderedLine]:
         """The line that tells what was computed, and from which values; none where the ends of paths answer."""
-        if self.operation and self.answers:
-            yield rendering.operation_line(self.operation, self.name)
+        if self.operation and self.answers and (line := rendering.operation_line(self.operation, self.name)):
+            yield line
 
     def name(self, term: Term) -> str:
         """The name that the document's edges have for a term."""

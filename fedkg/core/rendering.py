@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from fedkg.common.plain_text import plain
 from fedkg.core.caveat import Caveat, CaveatKind
-from fedkg.core.literals import DATES
 from fedkg.core.operation import Computation
+from fedkg.core.operation_text import operation_text
 from fedkg.core.proof import AnswerValue, Path, PathEdge, Status
 from fedkg.core.question import JUDGED, Kind
-from fedkg.core.terms import Iri, Literal, Term
+from fedkg.core.terms import Iri, Term
 from fedkg.core.usage import Gap, Usage
 
 __all__ = [
@@ -44,8 +44,6 @@ Role = OneOf["text", "answer", "status", "relation", "detail", "caution"]
 
 OPTION, REASON, WARNING = 500, 500, 1_000
 """Most characters of an option or IRI, of a gap's parts, and of a warning."""
-SHOWN_VALUES = 6
-"""Most values that decided an operation that are shown."""
 CLOSEST = 3
 """Most entities and values that are named as what came closest."""
 SMALLEST = 0.0001
@@ -181,35 +179,9 @@ def caveat_line(caveat: Caveat) -> RenderedLine:
 
 
 def operation_line(operation: Computation, label: Callable[[Term], str]) -> RenderedLine:
-    """What was computed, over how many ends, and the first values that decided."""
-    by = plain(label(operation.by.relation)) if operation.by else ""
-    rank = f", rank {operation.rank}" if operation.rank > 1 else ""
-    pairs = [f"{plain(label(each.end))} {plain(label(each.value))}" for each in operation.deciding[:SHOWN_VALUES]]
-    more = ", …" if len(operation.deciding) > SHOWN_VALUES else ""
-    values = f": {', '.join(pairs)}{more}" if pairs else ""
-    return (Span(f"computed: {_computed(operation, by)}{rank}{values}", "detail"),)
-
-
-def _computed(operation: Computation, by: str) -> str:
-    """As in "the earliest publication date of 5 ends"."""
-    ends = counted(operation.members, "end")
-    values = (each.value for each in operation.deciding)
-    dated = any(isinstance(value, Literal) and value.datatype in DATES for value in values)
-    match operation.result:
-        case "count":
-            return f"{ends} counted"
-        case "extreme":
-            most, least = ("latest", "earliest") if dated else ("largest", "smallest")
-            return f"the {most if operation.most else least} {by} of {ends}"
-        case "group":
-            return f"the {by} that the {'most' if operation.most else 'fewest'} of {ends} have"
-        case "compare" if operation.form == "difference":
-            return f"how far two values of {by} are apart{', in years' if dated else ''}"
-        case "compare":
-            return f"{by} of two compared"
-        case _:
-            combined = {"intersect": " that all sets have", "difference": " of the first set alone"}
-            return f"{ends}{combined.get(operation.combine, '')}{' by conditions' if operation.filters else ''}"
+    """What was computed, and the first values that decided; no parts where the ends were taken as they are."""
+    text = operation_text(operation, label)
+    return (Span(f"computed: {text}", "detail"),) if text else ()
 
 
 def gap_line(gap: Gap) -> RenderedLine:

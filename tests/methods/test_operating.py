@@ -449,7 +449,7 @@ async def test_a_difference_of_dates_is_one_of_years(spans: SparqlGraph) -> None
         answer, _ = await asked(spans, f"Tell how many {unit} lie between the births of Cy and Ed", "born", **slots)
         assert values(answer) == ["2"]
         assert [caveat.kind for caveat in answer.caveats] == kinds
-    assert "computed: how far two values of born are apart, in years: " in answer.text()
+    assert "computed: the difference in born, in years: " in answer.text()
 
 
 def one_set(operator: Operator) -> SearchResult:
