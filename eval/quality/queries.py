@@ -270,6 +270,8 @@ def compare(report: Report, chosen: argparse.Namespace) -> None:
         print(graph.file.name, len(made), "documents", flush=True)
         for engine in chosen.engines:
             part = _share(made, chosen.share if engine == "virtuoso" else 0)
+            if chosen.kept:
+                part = returned(engine, graph, part, chosen.out)
             results[engine] = results[engine].joined(checked(engine, graph, part, chosen.out))
             print(engine, results[engine].figures()["reasons"], flush=True)
     for engine, result in results.items():
@@ -284,6 +286,12 @@ def checked(engine: str, graph: GraphPlace, made: Sequence[Asked], folder: Path 
             for asked, check in zip(missing, asyncio.run(checks(missing, place)), strict=True):
                 kept.add(asked.key, check)
     return Results(tuple(made), tuple(kept.there[asked.key] for asked in made))
+
+
+def returned(engine: str, graph: GraphPlace, made: Sequence[Asked], folder: Path | None) -> list[Asked]:
+    """Those that the engine was asked for already."""
+    kept = Kept(folder, f"{engine} {graph.profile} {graph.file.name}", QueryCheck)
+    return [asked for asked in made if asked.key in kept.there]
 
 
 def _share(made: list[Asked], most: int) -> list[Asked]:
@@ -308,15 +316,25 @@ async def crossing(urls: Sequence[str], data: Path, limit: int) -> list[Asked]:
 
 def compare_pair(report: Report, chosen: argparse.Namespace) -> None:
     """The pair on two servers each of which may be the first: Oxigraph and Virtuoso, then Comunica asks both."""
+    kept = Kept(chosen.out, "pair", dict[str, Any])
+    if not kept.there and not chosen.kept:
+        for name, figures in pair(chosen):
+            kept.add(name, figures)
+    for name, made in kept.there.items():
+        report.add(name, made or {})
+
+
+def pair(chosen: argparse.Namespace) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The figures of each who asks, by name."""
     diseases, drugs = [chosen.data / DISEASES], [chosen.data / DRUGS]
     with engines.oxigraph(drugs) as second:
         for name, first in FIRST.items():
             with first(diseases) as url:
                 made = asyncio.run(crossing((url, second), chosen.data, chosen.limit))
                 result = Results(tuple(made), tuple(asyncio.run(checks(made, url, second))))
-                report.add(f"pair, {name} first", result.figures() | _services(made))
+                yield f"pair, {name} first", result.figures() | _services(made)
                 if chosen.comunica and name == "Oxigraph":
-                    report.add("pair, Comunica", by_both(chosen.comunica, url, made))
+                    yield "pair, Comunica", by_both(chosen.comunica, url, made)
 
 
 def _services(made: Sequence[Asked]) -> dict[str, int]:
@@ -342,6 +360,7 @@ def main() -> None:
     parser.add_argument("--share", type=int, default=0, help="queries of each graph that Virtuoso is sent, 0 for all")
     parser.add_argument("--pair", action="store_true", help="ask the biomedical pair, too")
     parser.add_argument("--out", type=Path, help="folder of what was made, from which the same command goes on")
+    parser.add_argument("--kept", action="store_true", help="ask nothing further: the figures of what is in --out")
     parser.add_argument("--comunica", type=Path, help="the program comunica-sparql, which then asks the pair, too")
     chosen = parser.parse_args()
     require(chosen.data, *(definitions.find(name).graph for name in chosen.sets), DISEASES, DRUGS, CVT)

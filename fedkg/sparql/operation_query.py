@@ -3,6 +3,7 @@
 Ties are kept: a subquery finds the value of the rank that is asked for, and the answers are all that have it.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -126,9 +127,9 @@ def _grouped(computation: Computation, writer: QueryWriter) -> list[str]:
 def _compared(computation: Computation, writer: QueryWriter, about: Sequence[str]) -> str:
     """Which of two topics has more, whether the first one has, or by how much their values differ."""
     ends = [_end(chains[0], writer) for chains in computation.sets]
-    values = [_value(computation.by, writer, end.variable) for end in ends]
-    body = [one for part in (*ends, *values) for one in part.patterns]
-    left, right = (order_key(computation, value.variable) for value in values)
+    sides = [_side(computation, writer, end) for end in ends]
+    body = [one for side in sides for one in side.patterns]
+    left, right = (side.variable for side in sides)
     more, less = "><" if computation.most else "<>"
     if computation.form == "whether":
         return writer.whole("ASK", [*body, f"FILTER({left} {more} {right})"], about)
@@ -144,6 +145,18 @@ def _compared(computation: Computation, writer: QueryWriter, about: Sequence[str
         for sign, answer in zip((more, less), answers, strict=True)
     ]
     return writer.whole(ANSWERS, writer.union(either), about)
+
+
+def _side(computation: Computation, writer: QueryWriter, end: Value) -> Value:
+    """One side of a comparison with the key of its value: of several values the one that is furthest counts."""
+    value = _value(computation.by, writer, end.variable)
+    patterns, key = [*end.patterns, *value.patterns], order_key(computation, value.variable)
+    several = max(Counter(one.end for one in computation.deciding).values(), default=0) > 1
+    if not (several and computation.by) or computation.form == "difference":
+        return Value(patterns, key)
+    best, kept = writer.variable(), end.variable if end.patterns else ""
+    head = f"{{ SELECT {kept} ({'MAX' if computation.most else 'MIN'}({key}) AS {best}) WHERE".replace("  ", " ")
+    return Value(block(head, patterns, f" GROUP BY {kept} }}" if kept else " }"), best)
 
 
 def _end(chain: SetChain, writer: QueryWriter) -> Value:

@@ -21,6 +21,7 @@ GRAPH = f"""
 <http://x/two> <http://x/length> "120"^^<{INTEGER}> .
 <http://x/six> <http://x/length> "120"^^<{INTEGER}> .
 <http://x/two> <http://x/length> "110"^^<{INTEGER}> .
+<http://x/mid> <http://x/length> "115"^^<{INTEGER}> .
 <http://x/one> <http://x/date> "1990-05-01"^^<{DATE}> .
 <http://x/two> <http://x/date> "1994-01-01"^^<{DATE}> .
 <http://x/one> <http://x/genre> <http://x/war> .
@@ -30,6 +31,7 @@ GRAPH = f"""
 LENGTH, BORN = DirectedRelation(n("length"), "out"), DirectedRelation(n("date"), "out")
 GENRE = DirectedRelation(n("genre"), "out")
 DATED = (Deciding(n("one"), Literal("1990-05-01", DATE), 0),)
+SEVERAL = tuple(Deciding(n("two"), Literal(length, INTEGER), 0) for length in ("120", "110"))
 
 
 def films(name: str) -> tuple[SetChain, ...]:
@@ -77,6 +79,9 @@ def returned(computation: Computation) -> set[str] | bool:
         (Computation("compare", (dated("one"), dated("two")), most=False, deciding=DATED), {"one"}),
         (Computation("compare", (itself("one"), itself("two")), by=BORN, most=False, deciding=DATED), {"one"}),
         (Computation("compare", (itself("one"), itself("six")), by=LENGTH), {"six"}),
+        (Computation("compare", (itself("two"), itself("mid")), by=LENGTH, deciding=SEVERAL), {"two"}),
+        (Computation("compare", (itself("mid"), itself("two")), by=LENGTH, most=False, deciding=SEVERAL), {"two"}),
+        (Computation("compare", (itself("mid"), itself("two")), by=LENGTH, form="whether", deciding=SEVERAL), False),
         (Computation("ends", (itself("one"), itself("two")), filters=(Condition("less", ("100",), LENGTH),)), {"one"}),
         (Computation("compare", (dated("one"), dated("two")), form="difference", deciding=DATED), {"4"}),
         (Computation("compare", (dated("one"), dated("two")), form="whether", most=False, deciding=DATED), True),
