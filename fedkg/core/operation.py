@@ -59,9 +59,9 @@ class Filter(msgspec.Struct, frozen=True):
 class Operation(msgspec.Struct, frozen=True):
     """The operation as it is picked: `sets` are groups of numbers of paths, from 1; the ends of a group are one set.
 
-    `by` leads from the ends to what an extreme or a comparison goes by, or what a group is counted by. None for ends
-    that are values themselves. `most` is the direction (the largest, the latest, more); `rank` counts from 1 on. `form`
-    is for a comparison alone: its two sets are compared by their ends, and what answers is what their paths start from.
+    `by` leads from the ends to what an extreme or a comparison goes by, or what a group is counted by; these compute
+    nothing without it. `most` is the direction (the largest, the latest, more); `rank` counts from 1 on. `form` is for
+    a comparison alone: of its two sets each has one end.
     `unproven` are the question's words of what none of what was offered says.
     """
 
