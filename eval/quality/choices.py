@@ -6,19 +6,29 @@ grammar of llama.cpp holds to the schema. `likelihood`: `--choices likelihood`, 
 share of questions is counted whose first choice is the first relation of the gold path; chance is what a blind choice
 has. Questions whose topic has fewer than three relations are left out.
 
+`orders` compares what is said to help against a bias for positions, for the number of `choose` alone: the mean over the
+offers as they stand and reversed; each offer's probability divided by what it has with a question without content
+(contextual calibration: Zhao et al. 2021, section 4); and both.
+
     python -m eval.quality.choices --write
 """
 
 import argparse
 import asyncio
+import copy
 import gzip
+import itertools
+import math
 import random
 import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from operator import add, sub
 from pathlib import Path
 from typing import NamedTuple
+
+import msgspec
 
 from eval.support import smollm2
 from eval.support.report import Report, options
@@ -28,12 +38,15 @@ from fedkg.cache.memory import MemoryStore
 from fedkg.core.choice import PromptCandidate
 from fedkg.core.question import Plan
 from fedkg.errors import ModelError
-from fedkg.llm.base import Capability
-from fedkg.llm.hf import HfModel
+from fedkg.llm.base import Capability, Constraint, Message
+from fedkg.llm.constrained import Matrix, decoded, numbered
+from fedkg.llm.constrained import Step as Decoding
+from fedkg.llm.hf import HfModel, Network, Seen
 from fedkg.llm.openai import OpenAIModel
 from fedkg.reasoner.calls.choose import ChooseCall
 from fedkg.reasoner.calls.scores import ScoreRelationsCall
 from fedkg.reasoner.prompted import PromptedModel
+from fedkg.reasoner.prompts.context_fit import fitted
 from fedkg.reasoner.prompts.library import PromptLibrary, names
 
 SETS = ("metaqa-1hop", "metaqa-2hop", "pathquestion-2h", "pathquestion-3h")
@@ -42,6 +55,10 @@ MOST = 160
 """Tokens of a generated reply: one that picks some offers, or scores nine relations, has less."""
 ENDS = 3
 """Labels of ends that are shown of a relation."""
+FIRST_PICK = '{"picks": [{"offer": '
+WITHOUT_CONTENT = "N/A"
+TOKENS = 4_000
+"""Of a prompt: no offer is left out."""
 TRIPLE = re.compile(r"<([^>]*)> <([^>]*)> <([^>]*)> \.")
 Step = tuple[str, str]
 """A relation, and `→` or `←`."""
@@ -132,6 +149,80 @@ CALLS: Mapping[str, Callable[[PromptedModel, ChoiceCase], Awaitable[int]]] = {
 }
 
 
+class Numbers:
+    """The probabilities of the offers' numbers as the first pick of `choose`; what all prompts share is read once."""
+
+    def __init__(self, library: PromptLibrary) -> None:
+        self._library, self._network = library, Network(smollm2.FOLDER)
+        self._shared: list[int] = []
+        self._seen: Seen | None = None
+
+    def __call__(self, question: str, offers: Sequence[PromptCandidate]) -> list[float]:
+        """A logarithm for each offer."""
+        call = ChooseCall(question, Plan((), kind="entities"), offers, 1)
+        template = call.adapted(self._library.get(call.name, call.prompt_kind))
+        shown = fitted(template, call.values(), TOKENS)
+        prompt = self._network.prompt([Message("system", shown.system), Message("user", shown.user)])
+        if self._seen is None:
+            other = self._network.prompt([Message("system", shown.system), Message("user", "?")])
+            alike = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(prompt, other, strict=False))
+            self._shared = [token for token, _ in alike]
+            _, self._seen = self._network.following([self._shared])
+        texts = tuple(str(offer.number) for offer in offers)
+        trie = numbered(self._network.sequences_of(Constraint(texts, len(texts), FIRST_PICK, ",")))
+        whole = decoded(trie, self._step(prompt[len(self._shared) :]), len(texts))
+        scores = {sequence.number: sequence.score for sequence in whole}
+        return [scores[number] for number in range(1, len(texts) + 1)]
+
+    def _step(self, prompt: list[int]) -> Decoding:
+        """What follows hypotheses that go on from this rest of a prompt."""
+        seen, rest = copy.deepcopy(self._seen), prompt
+
+        def step(places: Sequence[int], tokens: Sequence[Sequence[int]]) -> Matrix:
+            nonlocal seen, rest
+            assert seen
+            logs, seen = self._network.following(
+                [[*rest, *more] for more in tokens], seen.chosen(self._network.rows(places))
+            )
+            rest = []
+            return logs
+
+        return step
+
+
+def reversed_offers(offers: Sequence[PromptCandidate]) -> list[PromptCandidate]:
+    """The offers the other way round, numbered anew."""
+    return [msgspec.structs.replace(offer, number=number) for number, offer in enumerate(reversed(offers), 1)]
+
+
+def remedied(numbers: Numbers, case: ChoiceCase) -> dict[str, list[float]]:
+    """What each offer has by each remedy, more being better."""
+    turned = reversed_offers(case.offers)
+    here, there = numbers(case.question, case.offers), numbers(case.question, turned)[::-1]
+    blank, turned_blank = numbers(WITHOUT_CONTENT, case.offers), numbers(WITHOUT_CONTENT, turned)[::-1]
+    calibrated, calibrated_there = list(map(sub, here, blank)), list(map(sub, there, turned_blank))
+    return {
+        "as offered": here,
+        "reversed": there,
+        "mean of both orders": [math.exp(one) + math.exp(other) for one, other in zip(here, there, strict=True)],
+        "calibrated": calibrated,
+        "calibrated, both orders": list(map(add, calibrated, calibrated_there)),
+    }
+
+
+def orders(report: Report, numbers: Numbers, name: str, asked: Sequence[ChoiceCase]) -> None:
+    """By each remedy the share of questions with the gold relation first, and of the first and the last offer."""
+    compared = [(case, remedied(numbers, case)) for case in asked]
+    for remedy in compared[0][1]:
+        picks = [(1 + each[remedy].index(max(each[remedy])), case) for case, each in compared]
+        figures = {
+            "gold first": sum(pick == case.gold for pick, case in picks),
+            "the first offer": sum(pick == 1 for pick, _ in picks),
+            "the last offer": sum(pick == len(case.offers) for pick, case in picks),
+        }
+        report.add(f"{name}: {remedy}", {key: round(count / len(asked), 3) for key, count in figures.items()})
+
+
 async def shares(reasoner: PromptedModel, asked: Sequence[ChoiceCase], call: str) -> dict[str, float]:
     """The share of questions with the gold relation first, of unusable replies, and of the first offer chosen."""
     right, failed, first = 0, 0, 0
@@ -163,21 +254,46 @@ async def measure(report: Report, given: argparse.Namespace, url: str, folder: P
     for name, asked in drawn.items():
         blind = round(sum(1 / len(case.offers) for case in asked) / len(asked), 3)
         report.add(f"{name}: questions", {"questions": len(asked), "chance": blind})
-    for call in given.calls:
+    if "orders" in given.calls:
+        numbers = Numbers(library)
         for name, asked in drawn.items():
+            orders(report, numbers, name, asked)
+    for call in set(CALLS) & set(given.calls):
+        for name, asked in ((name, asked[: given.few]) for name, asked in drawn.items()):
             generated = await shares(PromptedModel(served, prompts=library), asked, call)
-            report.add(f"{name}: {call}: generated", generated)
+            report.add(f"{name}: {call}: generated", {"questions": len(asked), **generated})
             likely = PromptedModel(held, prompts=library, choices="likelihood")
-            report.add(f"{name}: {call}: likelihood", await shares(likely, asked, call))
+            weighed = await shares(likely, asked, call)
+            report.add(f"{name}: {call}: likelihood", {"questions": len(asked), **weighed})
     await served.close()
+
+
+def table(report: Report, sets: Sequence[str]) -> str:
+    """The figures as a table, a row for each way of choosing on each set."""
+    head = ("set", "choice", "questions", "gold first", "unusable", "first offer", "last offer")
+    keys = ("gold first", "unusable", "the first offer", "the last offer")
+    rows = [head, ("---",) * len(head)]
+    for name in sets:
+        drawn = report.figures[f"{name}: questions"]
+        rows.append((name, "blind (chance)", str(drawn["questions"]), f"{drawn['chance']:.3f}", "", "", ""))
+        for title, figures in report.figures.items():
+            way = title.removeprefix(f"{name}: ")
+            if way not in (title, "questions"):
+                cells = (f"{figures[key]:.3f}" if key in figures else "" for key in keys)
+                rows.append((name, way, str(figures.get("questions", drawn["questions"])), *cells))
+    about = "How SmolLM2-135M chooses the first relation of a question's gold path, by `python -m eval.quality.choices`"
+    lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return f"# Choices of a small model\n\n{about} (shares of the questions).\n\n{lines}\n"
 
 
 def main() -> None:
     """The command line."""
     parser = options(__doc__ or "")
     parser.add_argument("--limit", type=int, default=25, help="questions of each set")
+    parser.add_argument("--few", type=int, default=5, help="of these so many for whole replies, which take long")
     parser.add_argument("--sets", nargs="+", default=SETS, choices=SETS, help="which sets, all by default")
-    parser.add_argument("--calls", nargs="+", default=list(CALLS), choices=list(CALLS), help="which calls")
+    every = [*CALLS, "orders"]
+    parser.add_argument("--calls", nargs="+", default=every, choices=every, help="which calls")
     given = parser.parse_args()
     if why := smollm2.missing() or smollm2.missing(folder=True):
         parser.error(why)
@@ -185,6 +301,7 @@ def main() -> None:
     with smollm2.server() as url, tempfile.TemporaryDirectory() as folder:
         without_examples(Path(folder))
         asyncio.run(measure(report, given, url, Path(folder)))
+    report.attach("md", table(report, given.sets))
     report.close()
 
 
