@@ -24,7 +24,7 @@ from fedkg.config.settings import Settings
 from fedkg.embed.scorer import CARD, card
 from fedkg.training.scorer import train_scorer
 from fedkg.training.scorer_data import DataChoice
-from fedkg.training.scorer_training import Schedule
+from fedkg.training.scorer_training import ScorerSchedule
 
 __all__ = ["RECIPES", "tuning_half"]
 
@@ -97,7 +97,7 @@ def main() -> None:
         train_scorer(
             Settings(endpoints=graphs, cache=False, embedder="bm25"),
             _choice(recipe, chosen.data, chosen.out),
-            Schedule(passes=chosen.passes, untrained=chosen.untrained),
+            ScorerSchedule(passes=chosen.passes, untrained=chosen.untrained),
             out,
             on_progress=lambda what, done, number: print(f"{what}: {done} of {number}", flush=True),
         )

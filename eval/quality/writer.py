@@ -31,7 +31,7 @@ from fedkg.bench.run.record import QuestionRecord
 from fedkg.bench.scoring.scores import mean, score
 from fedkg.config.settings import SearchSettings, Settings
 from fedkg.training.scorer_pairs import drawn_out
-from fedkg.training.writer_card import CARD
+from fedkg.training.writer import CARD
 
 __all__ = ["SETS", "VARIANTS", "held_out"]
 

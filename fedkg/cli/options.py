@@ -21,6 +21,7 @@ __all__ = [
     "PARALLEL",
     "SectionedCommand",
     "access",
+    "all_of",
     "as_json",
     "budget",
     "connection",

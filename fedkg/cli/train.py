@@ -1,7 +1,8 @@
 """`fedkg train`: models that are trained on this machine."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import click
 
@@ -9,14 +10,14 @@ from fedkg.cli import options
 from fedkg.cli.connect import interruptible
 from fedkg.cli.contact import contacted
 from fedkg.cli.progress import ticking
-from fedkg.embed.scorer import ScorerCard
+from fedkg.config.settings import Settings
+from fedkg.core.training_card import TrainingCard
 from fedkg.errors import SettingsError
 from fedkg.reasoner.path_format import Format
 from fedkg.training.scorer import train_scorer
-from fedkg.training.scorer_data import DataChoice
-from fedkg.training.scorer_training import Schedule
+from fedkg.training.scorer_data import DataChoice, Progress
+from fedkg.training.scorer_training import ScorerSchedule
 from fedkg.training.writer import train_writer
-from fedkg.training.writer_card import WriterCard
 from fedkg.training.writer_training import WriterSchedule
 
 __all__ = ["train"]
@@ -24,6 +25,57 @@ __all__ = ["train"]
 MADE = 2_000
 """Questions that are made where no set is named."""
 MOST_MINUTES = 100_000
+
+F = TypeVar("F", bound=Callable[..., Any])
+CHOICE = ("limit", "seed", "held_out", "hops", "frontier", "data", "skip_bad")
+"""What of a `DataChoice` options of the same name say."""
+
+
+def _trained(kind: str, base: str, *, required: bool) -> Callable[[F], F]:
+    """The options of all that is trained: from what, over which questions, into which folder."""
+    share = click.FloatRange(0, 1, max_open=True)
+    return options.all_of(
+        options.option("Training", "--base", required=required, type=options.DATA_FOLDER, metavar="FOLDER", help=base),
+        options.option(
+            "Training",
+            "--out",
+            required=True,
+            type=click.Path(file_okay=False, path_type=Path),
+            metavar="FOLDER",
+            help=f"The trained {kind}; that of an interrupted run is gone on with.",
+        ),
+        options.option("Training", "--data", type=options.DATA_FOLDER, help="Folder of question sets and graphs."),
+        options.option(
+            "Training",
+            "--limit",
+            type=options.COUNT,
+            default=400,
+            show_default=True,
+            metavar="N",
+            help="Most questions of a set.",
+        ),
+        options.option(
+            "Training",
+            "--held-out",
+            type=share,
+            default=0.1,
+            show_default=True,
+            metavar="SHARE",
+            help="Share of the topics that are not trained on; the card's figures are of questions about these.",
+        ),
+        options.option("Training", "--seed", default=0, show_default=True, help="What all draws depend on."),
+        options.option(
+            "Training",
+            "--passes",
+            type=click.IntRange(1, 100),
+            default=1,
+            show_default=True,
+            help="Over all questions.",
+        ),
+        options.searched("Training", most=4, default=3),
+        options.option("Training", "--skip-bad", is_flag=True, help="Leave out questions that cannot be read."),
+        options.connection,
+    )
 
 
 @click.group()
@@ -33,23 +85,10 @@ def train() -> None:
 
 @train.command(cls=options.SectionedCommand)
 @click.argument("sets", nargs=-1, metavar="[BENCH_OR_FILE]...")
-@options.option(
-    "Training",
-    "--out",
-    required=True,
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="FOLDER",
-    help="The trained scorer; that of an interrupted run is gone on with.",
-)
-@options.option("Training", "--data", type=options.DATA_FOLDER, help="Folder of question sets and graphs.")
-@options.option(
-    "Training",
-    "--limit",
-    type=options.COUNT,
-    default=400,
-    show_default=True,
-    metavar="N",
-    help="Most questions of a set.",
+@_trained(
+    "scorer",
+    "Begin with this model of sentence-transformers, or scorer, instead of all-MiniLM-L6-v2.",
+    required=False,
 )
 @options.option(
     "Training",
@@ -60,19 +99,6 @@ def train() -> None:
 )
 @options.option(
     "Training",
-    "--held-out",
-    type=click.FloatRange(0, 1, max_open=True),
-    default=0.1,
-    show_default=True,
-    metavar="SHARE",
-    help="Share of the topics that are not trained on; the card's figures are of questions about these.",
-)
-@options.option("Training", "--seed", default=0, show_default=True, help="What all draws depend on.")
-@options.option(
-    "Training", "--passes", type=click.IntRange(1, 100), default=1, show_default=True, help="Over all questions."
-)
-@options.option(
-    "Training",
     "--untrained",
     type=click.FloatRange(0, 1, max_open=True),
     default=0.0,
@@ -80,32 +106,15 @@ def train() -> None:
     metavar="SHARE",
     help="Share of the untrained model's weights in the result.",
 )
-@options.searched("Training", most=4, default=3)
-@options.option(
-    "Training",
-    "--base",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    metavar="FOLDER",
-    help="Begin with this model of sentence-transformers, or scorer, instead of all-MiniLM-L6-v2.",
-)
-@options.option("Training", "--skip-bad", is_flag=True, help="Leave out questions that cannot be read.")
-@options.connection
 def scorer(  # noqa: PLR0917  # click gives all of them by name
     sets: tuple[str, ...],
-    out: Path,
-    data: Path | None,
-    limit: int,
-    made: int | None,
-    held_out: float,
-    seed: int,
-    passes: int,
-    untrained: float,
-    hops: int,
-    frontier: int,
     base: Path | None,
-    skip_bad: bool,
+    out: Path,
+    passes: int,
+    made: int | None,
+    untrained: float,
     file: str | None,
-    **flags: object,
+    **flags: Any,
 ) -> int:
     """Fine-tune the embedding model on chains of relations, for --model local:FOLDER; minutes on a processor.
 
@@ -120,35 +129,20 @@ def scorer(  # noqa: PLR0917  # click gives all of them by name
 
     FOLDER has a card: data and licence, seed, time, and figures on questions that were not trained on.
     """  # noqa: D301  # click's mark for lines that it leaves as they are
-    settings = contacted(options.settings(file, flags | {"model": "local"}))
+    choice = _choice(sets, flags, made if made is not None else 0 if sets else MADE)
+    settings = _settings(file, flags)
     if not sets and not settings.endpoints:
         raise SettingsError("nothing to train on", hint="name a benchmark or custom:FILE.jsonl, or an endpoint with -e")
-    number = made if made is not None else 0 if sets else MADE
-    choice = DataChoice(sets, number, limit, seed, held_out, hops, frontier, data, skip_bad)
-    schedule = Schedule(seed=seed, passes=passes, untrained=untrained)
+    schedule = ScorerSchedule(seed=choice.seed, passes=passes, untrained=untrained)
     with interruptible(settings), ticking() as tick:
-        card = train_scorer(
-            settings,
-            choice,
-            schedule,
-            out,
-            base=base,
-            on_progress=lambda what, done, number: tick(f"{what}: {done} of {number}"),
-        )
-    _print(card, out)
+        card = train_scorer(settings, choice, schedule, out, base=base, on_progress=_progress(tick))
+    _print(card, "chain", f"--model local:{out}")
     return 0
 
 
 @train.command("paths", cls=options.SectionedCommand)
 @click.argument("sets", nargs=-1, required=True, metavar="BENCH_OR_FILE...")
-@options.option(
-    "Training",
-    "--base",
-    required=True,
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    metavar="FOLDER",
-    help="The causal model of transformers to begin with, or a writer.",
-)
+@_trained("writer", "The causal model of transformers to begin with, or a writer.", required=True)
 @options.option(
     "Training",
     "--format",
@@ -157,37 +151,6 @@ def scorer(  # noqa: PLR0917  # click gives all of them by name
     default="gcr",
     show_default=True,
     help="Paths for gcr, or plans for eperm.",
-)
-@options.option(
-    "Training",
-    "--out",
-    required=True,
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="FOLDER",
-    help="The trained writer; that of an interrupted run is gone on with.",
-)
-@options.option("Training", "--data", type=options.DATA_FOLDER, help="Folder of question sets and graphs.")
-@options.option(
-    "Training",
-    "--limit",
-    type=options.COUNT,
-    default=400,
-    show_default=True,
-    metavar="N",
-    help="Most questions of a set.",
-)
-@options.option(
-    "Training",
-    "--held-out",
-    type=click.FloatRange(0, 1, max_open=True),
-    default=0.1,
-    show_default=True,
-    metavar="SHARE",
-    help="Share of the topics that are not trained on; the card's figures are of questions about these.",
-)
-@options.option("Training", "--seed", default=0, show_default=True, help="What all draws depend on.")
-@options.option(
-    "Training", "--passes", type=click.IntRange(1, 100), default=1, show_default=True, help="Over all questions."
 )
 @options.option(
     "Training",
@@ -204,26 +167,16 @@ def scorer(  # noqa: PLR0917  # click gives all of them by name
     show_default=True,
     help="An accelerator where PyTorch has one, or the processor.",
 )
-@options.searched("Training", most=4, default=3)
-@options.option("Training", "--skip-bad", is_flag=True, help="Leave out questions that cannot be read.")
-@options.connection
 def paths(  # noqa: PLR0917  # click gives all of them by name
     sets: tuple[str, ...],
     base: Path,
-    form: Format,
     out: Path,
-    data: Path | None,
-    limit: int,
-    held_out: float,
-    seed: int,
     passes: int,
+    form: Format,
     minutes: float | None,
     device: Literal["auto", "cpu"],
-    hops: int,
-    frontier: int,
-    skip_bad: bool,
     file: str | None,
-    **flags: object,
+    **flags: Any,
 ) -> int:
     """Fine-tune a causal language model to write paths, for --path-model hf:FOLDER; an hour on two processors.
 
@@ -236,38 +189,35 @@ def paths(  # noqa: PLR0917  # click gives all of them by name
 
     FOLDER has a card: data and licence, seed, time, and figures on questions that were not trained on.
     """  # noqa: D301  # click's mark for lines that it leaves as they are
-    settings = contacted(options.settings(file, flags | {"model": "local"}))
-    choice = DataChoice(sets, 0, limit, seed, held_out, hops, frontier, data, skip_bad)
-    schedule = WriterSchedule(passes=passes, seed=seed, minutes=minutes, device=device)
+    choice = _choice(sets, flags, 0)
+    settings = _settings(file, flags)
+    schedule = WriterSchedule(passes=passes, seed=choice.seed, minutes=minutes, device=device)
     with interruptible(settings), ticking() as tick:
-        card = train_writer(
-            settings,
-            choice,
-            form,
-            schedule,
-            base,
-            out,
-            on_progress=lambda what, done, number: tick(f"{what}: {done} of {number}"),
-        )
-    _print_writer(card, out)
+        card = train_writer(settings, choice, form, schedule, base, out, on_progress=_progress(tick))
+    _print(card, "path", f"--path-model hf:{out}")
     return 0
 
 
-def _print_writer(card: WriterCard, out: Path) -> None:
+def _choice(sets: tuple[str, ...], flags: Mapping[str, Any], made: int) -> DataChoice:
+    return DataChoice(sets, made, **{name: flags[name] for name in CHOICE})
+
+
+def _settings(file: str | None, flags: Mapping[str, Any]) -> Settings:
+    others = {name: value for name, value in flags.items() if name not in CHOICE}
+    return contacted(options.settings(file, others | {"model": "local"}))
+
+
+def _progress(tick: Callable[[str], None]) -> Progress:
+    return lambda what, done, number: tick(f"{what}: {done} of {number}")
+
+
+def _print(card: TrainingCard, learned: str, used: str) -> None:
+    lacking = f"without a {learned}"
     click.echo(f"questions        {sum(data.trained for data in card.data)}")
-    click.echo(f"without a path   {sum(data.failed for data in card.data)}")
+    click.echo(f"{lacking:<17}{sum(data.failed for data in card.data)}")
     click.echo(f"steps            {card.steps}")
     click.echo(f"seconds          {card.seconds:.0f}")
     for name, figures in card.figures.items():
-        click.echo(f"{name}: gold path first {figures.untrained:.3f} → {figures.trained:.3f} of {figures.questions}")
-    click.echo(f"use it           --path-model hf:{out}")
-
-
-def _print(card: ScorerCard, out: Path) -> None:
-    click.echo(f"questions        {sum(data.trained for data in card.data)}")
-    click.echo(f"without a chain  {sum(data.failed for data in card.data)}")
-    click.echo(f"steps            {card.steps}")
-    click.echo(f"seconds          {card.seconds:.0f}")
-    for name, figures in card.figures.items():
-        click.echo(f"{name}: gold chain first {figures.untrained:.3f} → {figures.trained:.3f} of {figures.questions}")
-    click.echo(f"use it           --model local:{out}")
+        change = f"{figures.untrained:.3f} → {figures.trained:.3f}"
+        click.echo(f"{name}: gold {learned} first {change} of {figures.questions}")
+    click.echo(f"use it           {used}")

@@ -1,70 +1,26 @@
 """A scorer that `fedkg train scorer` has made: its card, and the embedder that it is."""
 
 import importlib.util
-from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
 from fedkg.common.one_line import line
+from fedkg.core.training_card import TrainingCard
 from fedkg.embed import onnx, sentence
 from fedkg.embed.base import Embedder
 from fedkg.errors import MissingExtraError, ModelNameError
 
-__all__ = ["CARD", "HeldOutFigures", "ScorerCard", "ScorerData", "card", "named"]
+__all__ = ["CARD", "ScorerCard", "card", "named"]
 
 CARD = "scorer.json"
 """The card's file in the folder of a scorer."""
 
 
-class ScorerData(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Questions that a scorer was trained on: the set, "" for questions made of an endpoint's relations.
+class ScorerCard(TrainingCard, frozen=True, kw_only=True):
+    """What a scorer is made of; `untrained` is the share of the base's weights in the result."""
 
-    `endpoints` are the graphs, without where they lie on a machine; `failed` are questions that no chain was seen for.
-    """
-
-    questions: str
-    title: str
-    endpoints: tuple[str, ...]
-    trained: int
-    held_out: int = 0
-    failed: int = 0
-    licence: str = ""
-    cite: str = ""
-
-
-class HeldOutFigures(msgspec.Struct, frozen=True):
-    """Of how many questions, none of them trained on, the gold chain is the best of those that a walk is offered.
-
-    Both are shares of `questions`, by the model before and after training, and without any search.
-    """
-
-    questions: int
     untrained: float
-    trained: float
-
-
-class ScorerCard(msgspec.Struct, frozen=True):
-    """What a scorer is made of: `weights` is the SHA-256 of its weights, `base` the model that training began with.
-
-    `seconds` is the time of training alone, on `cores` processors; `steps` of `batch` questions each. `untrained` is
-    the share of the base's weights in the result. `figures` are by set.
-    """
-
-    fedkg: str
-    base: str
-    weights: str
-    data: tuple[ScorerData, ...]
-    seed: int
-    batch: int
-    rate: float
-    untrained: float
-    steps: int
-    loss: float
-    seconds: float
-    cores: int
-    made_at: str
-    figures: Mapping[str, HeldOutFigures] = {}
 
 
 def card(folder: Path) -> ScorerCard:

@@ -11,6 +11,7 @@ import msgspec
 
 from fedkg.core.encoding import encode
 from fedkg.errors import DatasetError
+from fedkg.training.fine_tuning import CHECKPOINTS
 from fedkg.training.scorer_data import DataChoice
 
 __all__ = ["RECORDS", "RUN", "claim", "clean", "digest", "plain"]
@@ -40,9 +41,9 @@ def claim(out: Path, card: str, run: msgspec.Struct) -> None:
         raise DatasetError(f"{out}: {error.strerror}", hint="--out takes a folder that can be written") from error
 
 
-def clean(out: Path, checkpoints: str) -> None:
+def clean(out: Path) -> None:
     """Removes what only an interrupted run needs."""
-    shutil.rmtree(out / checkpoints, ignore_errors=True)
+    shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
     (out / RUN).unlink()
 
 

@@ -6,30 +6,28 @@ made it also has what a run is gone on with.
 """
 
 import asyncio
-import os
 import random
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
 from fedkg.config.settings import Settings
-from fedkg.core.encoding import encode
+from fedkg.core.training_card import HeldOutFigures
 from fedkg.embed import minilm, sentence
 from fedkg.embed.base import Embedder
-from fedkg.embed.scorer import CARD, HeldOutFigures, ScorerCard
+from fedkg.embed.scorer import CARD, ScorerCard
 from fedkg.errors import DatasetError
 from fedkg.reasoner.local.chain_texts import chain_text, masked
 from fedkg.training.chain_records import ChainRecord
-from fedkg.training.run_folder import RECORDS, claim, clean, digest, plain
+from fedkg.training.fine_tuning import check_extra
+from fedkg.training.model_card import CardText, compared, training_card, write_cards
+from fedkg.training.run_folder import RECORDS, claim, clean, plain
 from fedkg.training.scorer_confidence import write_confidence
 from fedkg.training.scorer_data import DataChoice, Progress, QuestionData, collected
 from fedkg.training.scorer_pairs import ScorerPair, pairs, rivals
-from fedkg.training.scorer_readme import readme
-from fedkg.training.scorer_training import CHECKPOINTS, Schedule, TrainingRun, check_extra, train
+from fedkg.training.scorer_training import PACKAGES, ScorerSchedule, train
 
 __all__ = ["ScorerRun", "batches_of", "best_share", "train_scorer"]
 
@@ -42,14 +40,14 @@ class ScorerRun(msgspec.Struct, frozen=True):
     """What a run was asked for, so that it is only gone on with in the same way."""
 
     data: dict[str, object]
-    schedule: Schedule
+    schedule: ScorerSchedule
     base: str
 
 
 def train_scorer(
     settings: Settings,
     choice: DataChoice,
-    schedule: Schedule,
+    schedule: ScorerSchedule,
     out: Path,
     *,
     base: Path | None = None,
@@ -61,7 +59,7 @@ def train_scorer(
 
     Raises InputError where sets, files, settings or the folder do not fit, MissingExtraError, and EndpointError.
     """
-    check_extra()
+    check_extra("scorer", PACKAGES)
     name, base = (base.name, base) if base else (BASE, minilm.packaged_weights())
     claim(out, CARD, ScorerRun(plain(choice), schedule, name))
     data = asyncio.run(collected(settings, choice, out / RECORDS, on_progress))
@@ -70,14 +68,15 @@ def train_scorer(
     run = train(
         batches_of(data, schedule), base, out, schedule, lambda step, steps, _loss: on_progress("steps", step, steps)
     )
-    card = msgspec.structs.replace(_card(data, schedule, run, out), base=name, figures=_figures(data, base, out))
-    _write_cards(out, card)
+    made = training_card(name, [part.about for part in data], schedule, run, out, _figures(data, base, out))
+    card = ScorerCard(**msgspec.structs.asdict(made), untrained=schedule.untrained)
+    write_cards(out, CARD, card, _text(card))
     asyncio.run(write_confidence(settings, data, out, on_progress))
-    clean(out, CHECKPOINTS)
+    clean(out)
     return card
 
 
-def batches_of(data: Sequence[QuestionData], schedule: Schedule) -> dict[str, list[ScorerPair]]:
+def batches_of(data: Sequence[QuestionData], schedule: ScorerSchedule) -> dict[str, list[ScorerPair]]:
     """The pairs by graph; each pass over the questions draws other negatives."""
     draw = random.Random(schedule.seed)  # noqa: S311  # reproducible, not a secret
     of_graph: dict[str, list[ScorerPair]] = {}
@@ -110,41 +109,31 @@ def _candidates(record: ChainRecord) -> list[str]:
     return [masked(record.question, record.topic), *chains]
 
 
-def _card(data: Sequence[QuestionData], schedule: Schedule, run: TrainingRun, out: Path) -> ScorerCard:
-    return ScorerCard(
-        fedkg=version("fedkg"),
-        base="",
-        weights=digest(out / "model.safetensors"),
-        data=tuple(part.about for part in data),
-        seed=schedule.seed,
-        batch=schedule.batch,
-        rate=schedule.rate,
-        untrained=schedule.untrained,
-        steps=run.steps,
-        loss=round(run.loss, 3),
-        seconds=round(run.seconds, 3),
-        cores=os.cpu_count() or 1,
-        made_at=datetime.now(UTC).isoformat(timespec="seconds"),
-    )
-
-
 def _figures(data: Sequence[QuestionData], base: Path, out: Path) -> dict[str, HeldOutFigures]:
     """Of each set, before and after."""
     untrained, trained = map(_embedder, (base, out))
     return {
-        part.about.questions or "made": HeldOutFigures(
-            len(part.held_out),
-            round(best_share(part.held_out, untrained), 3),
-            round(best_share(part.held_out, trained), 3),
+        part.about.questions or "made": compared(
+            len(part.held_out), best_share(part.held_out, untrained), best_share(part.held_out, trained)
         )
         for part in data
         if part.held_out
     }
 
 
-def _write_cards(out: Path, card: ScorerCard) -> None:
-    (out / "README.md").write_text(readme(card), encoding="utf-8")
-    (out / CARD).write_bytes(msgspec.json.format(encode(card), indent=2) + b"\n")
+def _text(card: ScorerCard) -> CardText:
+    return CardText(
+        "A scorer of relation chains",
+        "fedkg train scorer",
+        ", so that questions lie\nnear the chains of relations that they ask for. "
+        "`fedkg ask … --model local:FOLDER` reads questions with it.",
+        "a chain",
+        "Questions name their topic by X: nothing is learned of single entities.",
+        "questions",
+        "Questions that were not trained on",
+        "For how many the gold chain is the best of all chains that a walk is offered on the way:",
+        f" Share of the untrained weights: {card.untrained}.",
+    )
 
 
 def _embedder(folder: Path) -> Embedder:

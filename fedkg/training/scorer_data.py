@@ -14,7 +14,7 @@ from fedkg.bench.data.definitions import Definition
 from fedkg.bench.data.questions import BenchmarkQuestion, drawn
 from fedkg.bench.run.runner import with_graph
 from fedkg.config.settings import Settings, masked
-from fedkg.embed.scorer import ScorerData
+from fedkg.core.training_card import TrainingData
 from fedkg.errors import DatasetError
 from fedkg.session import Session
 from fedkg.training.chain_records import ChainRecipe, ChainRecord, chain_record
@@ -67,7 +67,7 @@ class QuestionData(NamedTuple):
     graph: str
     trained: tuple[ChainRecord, ...]
     held_out: tuple[ChainRecord, ...]
-    about: ScorerData
+    about: TrainingData
     settings: Settings = Settings()
 
 
@@ -133,7 +133,7 @@ async def _made(settings: Settings, choice: DataChoice, folder: Path, on_progres
     ]
     endpoints = tuple(map(masked, settings.endpoints))
     title = "made of the endpoint's relations by templates"
-    about = ScorerData("", title, endpoints, len(sides[0]), len(sides[1]))
+    about = TrainingData("", title, endpoints, len(sides[0]), len(sides[1]))
     return QuestionData(graph_name(settings), sides[0], sides[1][:MOST_HELD_OUT], about, settings)
 
 
@@ -168,10 +168,10 @@ def _recipe(name: str, settings: Settings, hops: int, choice: DataChoice) -> Cha
     return ChainRecipe(name, tuple(map(masked, settings.endpoints)), hops, choice.frontier)
 
 
-def data_about(definition: Definition, endpoints: tuple[str, ...], sides: tuple[int, int], asked: int) -> ScorerData:
+def data_about(definition: Definition, endpoints: tuple[str, ...], sides: tuple[int, int], asked: int) -> TrainingData:
     """What a card tells of the set, of which so many questions are trained on and held out."""
     trained, held_out = sides
-    return ScorerData(
+    return TrainingData(
         definition.name,
         definition.title,
         endpoints,

@@ -5,29 +5,39 @@ The folder is one of transformers, with the records that were trained on (`recor
 """
 
 import asyncio
-import os
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 
 import msgspec
 
 from fedkg.config.settings import Settings
-from fedkg.embed.scorer import HeldOutFigures
+from fedkg.core.training_card import HeldOutFigures, TrainingCard
 from fedkg.errors import DatasetError
 from fedkg.llm import hf
 from fedkg.reasoner.path_format import Format
-from fedkg.training.run_folder import RECORDS, claim, clean, digest, plain
+from fedkg.training.fine_tuning import check_extra
+from fedkg.training.model_card import CardText, compared, training_card, write_cards
+from fedkg.training.run_folder import RECORDS, claim, clean, plain
 from fedkg.training.scorer_data import DataChoice, Progress
-from fedkg.training.scorer_training import CHECKPOINTS, TrainingRun
-from fedkg.training.writer_card import CARD, WriterCard, write_cards
 from fedkg.training.writer_data import WriterData, writer_data
-from fedkg.training.writer_training import WriterSchedule, check_extra, first_choices, train
+from fedkg.training.writer_training import PACKAGES, WriterSchedule, first_choices, train
 
-__all__ = ["WriterRun", "train_writer"]
+__all__ = ["CARD", "WriterCard", "WriterRun", "train_writer"]
 
-WEIGHTS = "model.safetensors"
+CARD = "writer.json"
+"""The card's file in the folder of a writer."""
+USES: dict[Format, str] = {
+    "gcr": "writes paths of a knowledge graph that lead to the answers of a question (GCR): "
+    "`fedkg ask … --method gcr --path-model hf:FOLDER`",
+    "eperm": "writes plans, chains of relations that lead to the answers of a question (EPERM): "
+    "`fedkg ask … --method eperm --path-model hf:FOLDER`",
+}
+
+
+class WriterCard(TrainingCard, frozen=True, kw_only=True):
+    """What a writer is made of, and what it writes; batches and figures are of examples."""
+
+    format: Format
 
 
 class WriterRun(msgspec.Struct, frozen=True):
@@ -53,7 +63,7 @@ def train_writer(  # noqa: PLR0917
     Training begins with the model of the folder `base`. Raises InputError where sets, files, settings or a folder do
     not fit, MissingExtraError, and EndpointError.
     """
-    check_extra()
+    check_extra("writer", PACKAGES)
     hf.check(base)
     claim(out, CARD, WriterRun(plain(choice), form, schedule, base.name))
     data = asyncio.run(writer_data(settings, choice, form, out / RECORDS, on_progress))
@@ -61,28 +71,24 @@ def train_writer(  # noqa: PLR0917
     if not examples:
         raise DatasetError("there is no question to train on: of none a path leads to its answers")
     run = train(examples, base, out, schedule, lambda step, steps, _loss: on_progress("steps", step, steps))
-    figures = _figures(data, base, out)
-    card = msgspec.structs.replace(_card(data, schedule, run, out), base=base.name, format=form, figures=figures)
-    write_cards(out, card)
-    clean(out, CHECKPOINTS)
+    made = training_card(base.name, [part.about for part in data], schedule, run, out, _figures(data, base, out))
+    card = WriterCard(**msgspec.structs.asdict(made), format=form)
+    write_cards(out, CARD, card, _text(card))
+    clean(out)
     return card
 
 
-def _card(data: Sequence[WriterData], schedule: WriterSchedule, run: TrainingRun, out: Path) -> WriterCard:
-    return WriterCard(
-        fedkg=version("fedkg"),
-        base="",
-        format="gcr",
-        weights=digest(out / WEIGHTS),
-        data=tuple(part.about for part in data),
-        seed=schedule.seed,
-        batch=schedule.batch,
-        rate=schedule.rate,
-        steps=run.steps,
-        loss=round(run.loss, 3),
-        seconds=round(run.seconds, 3),
-        cores=os.cpu_count() or 1,
-        made_at=datetime.now(UTC).isoformat(timespec="seconds"),
+def _text(card: WriterCard) -> CardText:
+    return CardText(
+        "A writer of paths" if card.format == "gcr" else "A writer of plans",
+        "fedkg train paths",
+        f". It\n{USES[card.format]}.",
+        "a path",
+        "The base has a licence of its own.",
+        "examples",
+        "Questions about topics that were not trained on",
+        "For which share all relations of the gold path, and its end, are the model's first choice, each after\n"
+        "what stands before it, out of all tokens:",
     )
 
 
@@ -90,7 +96,4 @@ def _figures(data: Sequence[WriterData], base: Path, out: Path) -> dict[str, Hel
     """Of each set, before and after."""
     held_out = {part.about.questions: part.held_out for part in data if part.held_out}
     untrained, trained = (first_choices(folder, held_out) for folder in (base, out))
-    return {
-        name: HeldOutFigures(len(examples), round(untrained[name], 3), round(trained[name], 3))
-        for name, examples in held_out.items()
-    }
+    return {name: compared(len(examples), untrained[name], trained[name]) for name, examples in held_out.items()}

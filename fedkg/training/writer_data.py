@@ -17,7 +17,7 @@ from fedkg.config.settings import Settings, masked
 from fedkg.core import deadline
 from fedkg.core.path import PartialPath, Step
 from fedkg.core.terms import Term
-from fedkg.embed.scorer import ScorerData
+from fedkg.core.training_card import TrainingData
 from fedkg.engine.presentation import path_text, relation_candidate, safe, shown_terms
 from fedkg.errors import FedkgError, InputError
 from fedkg.graph.base import Graph
@@ -42,7 +42,7 @@ class WriterData(NamedTuple):
 
     trained: tuple[TrainingExample, ...]
     held_out: tuple[TrainingExample, ...]
-    about: ScorerData
+    about: TrainingData
 
 
 async def writer_data(

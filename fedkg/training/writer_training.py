@@ -4,52 +4,39 @@ The loss is that of the completion alone. The embeddings and the lower half of t
 two thirds of the time, and what the model knows of words is kept.
 """
 
-import importlib.util
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-import msgspec
-
 from fedkg.common import hf_loading
-from fedkg.errors import MissingExtraError
 from fedkg.llm.base import Message
 from fedkg.llm.hf import Network
+from fedkg.training import fine_tuning
 from fedkg.training.examples import TrainingExample
-from fedkg.training.scorer_training import CHECKPOINTS, TrainingRun, last_state
+from fedkg.training.fine_tuning import Schedule, TrainingRun, check_extra, last_state
 
-__all__ = ["WriterSchedule", "check_extra", "first_choices", "train"]
+__all__ = ["PACKAGES", "WriterSchedule", "first_choices", "train"]
 
 WARMUP = 0.05
 KEPT_EVERY = 50
 """Steps between two states that a run can be gone on with from."""
-STEPS_REPORTED = 5
 LAYER = re.compile(r"\b(?:layers|h|blocks)\.(\d+)\.")
 PACKAGES = ("torch", "transformers", "accelerate")
 MEASURED_AT_ONCE = 8
 
 
-class WriterSchedule(msgspec.Struct, frozen=True):
-    """How is trained: examples a batch, passes over all of them, the highest learning rate, and the seed.
+class WriterSchedule(Schedule, frozen=True):
+    """How a writer is trained, by examples.
 
     `minutes` ends the training early, `device` is `cpu` to leave an accelerator alone.
     """
 
     batch: int = 8
-    passes: int = 1
     rate: float = 2e-4
-    seed: int = 0
     minutes: float | None = None
     device: Literal["auto", "cpu"] = "auto"
-
-
-def check_extra() -> None:
-    """Raises MissingExtraError where what trains is not installed."""
-    if missing := [package for package in PACKAGES if importlib.util.find_spec(package) is None]:
-        install = "pip install 'fedkg[train]'"
-        raise MissingExtraError(f"training a writer needs {missing[0]}: {install}", asked="train", hint=install)
 
 
 def train(
@@ -64,15 +51,14 @@ def train(
     A run that was interrupted is gone on with from its last state, which `out` keeps until the end. `on_progress` is
     called with steps done, all steps, and the loss. Raises MissingExtraError and ModelNameError.
     """
-    check_extra()
+    check_extra("writer", PACKAGES)
     with hf_loading.quiet(), hf_loading.offline():
         network = Network(base)
         trainer = _trainer(network, examples, out, schedule, on_progress)
-        trainer.train(resume_from_checkpoint=last_state(out / CHECKPOINTS))
+        trainer.train(resume_from_checkpoint=last_state(out))
         network.model.save_pretrained(out)
         network.tokenizer.save_pretrained(out)
-    logged = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
-    return TrainingRun(trainer.state.global_step, logged[-1] if logged else 0.0, trainer.clock.seconds)
+    return TrainingRun.of(trainer.state, trainer.clock.seconds)
 
 
 def first_choices(folder: Path, sets: Mapping[str, Sequence[TrainingExample]]) -> dict[str, float]:
@@ -152,21 +138,9 @@ def _arguments(out: Path, schedule: WriterSchedule) -> Any:
     from transformers import TrainingArguments  # noqa: PLC0415  # optional, and slow to import
 
     return TrainingArguments(
-        output_dir=str(out / CHECKPOINTS),
+        **fine_tuning.arguments(out, schedule, warmup=WARMUP, kept_every=KEPT_EVERY),
         num_train_epochs=schedule.passes,
-        per_device_train_batch_size=schedule.batch,
-        learning_rate=schedule.rate,
-        warmup_steps=WARMUP,
-        seed=schedule.seed,
-        data_seed=schedule.seed,
         train_sampling_strategy="group_by_length",
-        save_strategy="steps",
-        save_steps=KEPT_EVERY,
-        save_total_limit=1,
-        logging_steps=STEPS_REPORTED,
         use_cpu=schedule.device == "cpu",
         remove_unused_columns=False,
-        disable_tqdm=True,
-        report_to="none",
-        dataloader_pin_memory=False,
     )

@@ -20,7 +20,7 @@ from fedkg.cli.main import main
 )
 def test_bad_input_is_told(arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is trained, and there is no traceback."""
-    monkeypatch.setattr("fedkg.training.scorer.check_extra", lambda: None)
+    monkeypatch.setattr("fedkg.training.scorer.PACKAGES", ())
     monkeypatch.setattr("fedkg.embed.minilm.packaged_weights", lambda: tmp_path)
     result = CliRunner().invoke(main, ["train", "scorer", *arguments, "--out", str(tmp_path / "out")])
     assert (result.exit_code, "Traceback" in result.output) == (2, False)
@@ -29,7 +29,7 @@ def test_bad_input_is_told(arguments: list[str], message: str, tmp_path: Path, m
 
 def test_a_missing_extra_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the command that installs it, before anything is asked or written."""
-    monkeypatch.setattr("fedkg.training.scorer_training.PACKAGES", ("no_such_package",))
+    monkeypatch.setattr("fedkg.training.scorer.PACKAGES", ("no_such_package",))
     result = CliRunner().invoke(main, ["train", "scorer", "-e", "sample", "--out", str(tmp_path / "out")])
     assert result.exit_code == 2
     assert "pip install 'fedkg[train]'" in result.output

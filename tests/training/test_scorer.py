@@ -13,17 +13,17 @@ from fedkg.embed.scorer import CARD, ScorerCard
 from fedkg.errors import DatasetError
 from fedkg.reasoner.local.confidence import FILE, OTHER, read
 from fedkg.session import Session
-from fedkg.training import scorer_confidence, scorer_training
+from fedkg.training import fine_tuning, scorer_confidence, scorer_training
 from fedkg.training.run_folder import RUN
 from fedkg.training.scorer import train_scorer
 from fedkg.training.scorer_data import DataChoice
-from fedkg.training.scorer_training import Schedule
+from fedkg.training.scorer_training import ScorerSchedule
 from tests.embed.test_onnx import folder as tiny_model
 from tests.support.extras import needs
 
 MADE = DataChoice((), made=24, limit=10, seed=0, held_out=0.3, hops=2, frontier=50)
 SETTINGS = Settings(endpoints=("sample",), embedder="bm25", cache=False)
-QUICK = Schedule(batch=4)
+QUICK = ScorerSchedule(batch=4)
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def base(tmp_path: Path) -> Path:
     return folder
 
 
-def trained(base: Path, out: Path, choice: DataChoice = MADE, schedule: Schedule = QUICK) -> ScorerCard:
+def trained(base: Path, out: Path, choice: DataChoice = MADE, schedule: ScorerSchedule = QUICK) -> ScorerCard:
     """A scorer in that folder."""
     return train_scorer(SETTINGS, choice, schedule, out, base=base)
 
@@ -60,7 +60,7 @@ def test_a_scorer_is_trained_without_any_question(base: Path, tmp_path: Path) ->
     vectors = scorers.named(tmp_path / "a").embed(["place of birth", "of"])
     assert vectors.shape == (2, 8)
     assert trained(base, tmp_path / "b").weights == card.weights
-    assert trained(base, tmp_path / "c", schedule=Schedule(batch=4, seed=1)).weights != card.weights
+    assert trained(base, tmp_path / "c", schedule=ScorerSchedule(batch=4, seed=1)).weights != card.weights
     with pytest.raises(DatasetError, match="has a trained scorer already"):
         trained(base, tmp_path / "a")
 
@@ -73,7 +73,7 @@ def test_a_run_that_was_interrupted_is_gone_on_with(
     """From its last state, to the same weights as a run in one go; with other options it is refused."""
     monkeypatch.setattr(scorer_training, "KEPT_EVERY", 2)
     whole = trained(base, tmp_path / "whole")
-    monkeypatch.setattr(scorer_training, "STEPS_REPORTED", 1)
+    monkeypatch.setattr(fine_tuning, "STEPS_REPORTED", 1)
 
     def stop(what: str, done: int, _number: int) -> None:
         if (what, done) == ("steps", 3):
@@ -83,7 +83,7 @@ def test_a_run_that_was_interrupted_is_gone_on_with(
         train_scorer(SETTINGS, MADE, QUICK, tmp_path / "part", base=base, on_progress=stop)
     assert (tmp_path / "part" / RUN).exists()
     with pytest.raises(DatasetError, match="other options"):
-        trained(base, tmp_path / "part", schedule=Schedule(batch=8))
+        trained(base, tmp_path / "part", schedule=ScorerSchedule(batch=8))
     steps: list[tuple[str, int]] = []
     resumed = train_scorer(
         SETTINGS,
@@ -103,7 +103,7 @@ def test_a_run_that_was_interrupted_is_gone_on_with(
 async def test_the_folder_is_a_model_to_ask_with(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`local:FOLDER` reads questions by its own confidence table; vectors are kept under the digest of its weights."""
     monkeypatch.setattr(scorer_confidence, "FEWEST", 1)
-    card = await asyncio.to_thread(trained, base, tmp_path / "scorer", MADE, Schedule(batch=4, untrained=0.5))
+    card = await asyncio.to_thread(trained, base, tmp_path / "scorer", MADE, ScorerSchedule(batch=4, untrained=0.5))
     assert card.untrained == 0.5
     assert read(tmp_path / "scorer" / FILE)[OTHER].sets == ("made",)
     async with Session("sample", model=f"local:{tmp_path / 'scorer'}", embedder="bm25", cache=False) as session:
@@ -124,7 +124,7 @@ def test_a_folder_that_is_not_its_own_is_left_alone(
     prepare: Callable[[Path], object], reason: str, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever lies there stays; the message says what to do."""
-    monkeypatch.setattr("fedkg.training.scorer.check_extra", lambda: None)
+    monkeypatch.setattr("fedkg.training.scorer.PACKAGES", ())
     prepare(tmp_path / "out")
     with pytest.raises(DatasetError, match=reason):
         trained(base, tmp_path / "out")
@@ -134,6 +134,6 @@ def test_without_an_endpoint_no_question_can_be_made(
     base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The message asks for one."""
-    monkeypatch.setattr("fedkg.training.scorer.check_extra", lambda: None)
+    monkeypatch.setattr("fedkg.training.scorer.PACKAGES", ())
     with pytest.raises(DatasetError, match="made of an endpoint's relations"):
         train_scorer(Settings(cache=False), MADE, QUICK, tmp_path / "out", base=base)

@@ -15,12 +15,11 @@ from fedkg.llm import hf
 from fedkg.reasoner import path_format
 from fedkg.reasoner.path_format import Format
 from fedkg.session import Session
-from fedkg.training import writer_training
+from fedkg.training import fine_tuning, writer, writer_training
 from fedkg.training.examples import TrainingExample
 from fedkg.training.run_folder import RUN
 from fedkg.training.scorer_data import DataChoice
-from fedkg.training.writer import train_writer
-from fedkg.training.writer_card import CARD, WriterCard
+from fedkg.training.writer import CARD, WriterCard, train_writer
 from fedkg.training.writer_training import WriterSchedule
 from tests.support.extras import needs
 
@@ -82,7 +81,7 @@ def test_a_run_that_was_interrupted_is_gone_on_with(
 ) -> None:
     """From its last state, to the same weights as a run in one go; with other options it is refused."""
     monkeypatch.setattr(writer_training, "KEPT_EVERY", 1)
-    monkeypatch.setattr(writer_training, "STEPS_REPORTED", 1)
+    monkeypatch.setattr(fine_tuning, "STEPS_REPORTED", 1)
     whole = trained(tiny, questions, tmp_path / "whole", "eperm")
 
     def stop(what: str, done: int, _number: int) -> None:
@@ -123,7 +122,7 @@ def test_the_time_ends_a_training(tiny: Path, questions: Path, tmp_path: Path) -
 )
 def test_bad_input_is_told(arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is trained, and there is no traceback."""
-    monkeypatch.setattr(writer_training, "PACKAGES", ())
+    monkeypatch.setattr(writer, "PACKAGES", ())
     monkeypatch.setattr(hf, "PACKAGES", ())
     given = [argument.format(base=tmp_path) for argument in arguments]
     result = CliRunner().invoke(main, ["train", "paths", *given, "--out", str(tmp_path / "out")])
@@ -133,7 +132,7 @@ def test_bad_input_is_told(arguments: list[str], message: str, tmp_path: Path, m
 
 def test_a_missing_extra_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the command that installs it, before anything is asked or written."""
-    monkeypatch.setattr(writer_training, "PACKAGES", ("no_such_package",))
+    monkeypatch.setattr(writer, "PACKAGES", ("no_such_package",))
     command = ["train", "paths", "metaqa-1hop", "--base", str(tmp_path), "--out", str(tmp_path / "out")]
     result = CliRunner().invoke(main, command)
     assert result.exit_code == 2
