@@ -110,7 +110,7 @@ def finished(name: str, chosen: argparse.Namespace) -> Runs:
     """The runs of a benchmark whose questions are all answered, and those that are not."""
     definition = definitions.find(name)
     files = {(model, method): place(definition, method, model, chosen) for model, method in _cells(chosen)}
-    complete = {cell: file for cell, file in files.items() if file.is_file() and _complete(results.read(file))}
+    complete = {cell: file for cell, file in files.items() if _size(file) and _complete(results.read(file))}
     missing = [f"{definition.name}: {method} was not asked with {model}." for model, method in files.keys() - complete]
     return Runs(tuple(complete.values()), tuple(sorted(missing)))
 
