@@ -32,6 +32,7 @@ VALUES = {
     "offers": OFFERS,
     "kept": OFFERS[:1],
     "relations": OFFERS,
+    "names": "B, C",
     "hypotheses": ("B", "C"),
     "conclusions": ("A was born in B.", "A was born in C, D (+12)."),
     "conclusion": "A was born in B.",
