@@ -125,7 +125,7 @@ def _ours(query: str, urls: Collection[str]) -> bool:
     words = TEXT.sub(" ", query)
     return (
         HEAD.match(query) is not None
-        and not set("\"'\\") & set(syntax)  # other kinds of strings, and escapes outside of them
+        and not set("\"'\\") & set(words)  # other kinds of strings, and escapes outside of them
         and not FORBIDDEN.search(words.upper())
         and all(service[1:-1] in urls for service in SERVICE.findall(syntax))
     )
