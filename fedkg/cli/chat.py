@@ -8,12 +8,7 @@ __all__ = ["chat"]
 
 
 @click.command(cls=options.SectionedCommand)
-@options.option("Search", "--depth", "search__depth", type=int, metavar="N", help="Most steps of a path.")
-@options.connection
-@options.model
-@options.search
-@options.budget
-@options.run_budget
+@options.session
 @options.transcript
 def chat(file: str | None, transcript: str | None, **flags: object) -> int:
     """Ask one question after the other, such as "where was he born?" after "Who is the spouse of Marie Curie?".

@@ -31,12 +31,7 @@ RESULT = click.IntRange(500, 100_000)
     metavar="N",
     help="Most tokens of a tool's result; what is left out is told.",
 )
-@options.connection
-@options.model
-@options.search
-@options.option("Search", "--depth", "search__depth", type=int, metavar="N", help="Most steps of a path.")
-@options.budget
-@options.run_budget
+@options.session
 def mcp(  # noqa: PLR0917  # click gives all of them by name
     http: bool,
     host: str,

@@ -35,6 +35,7 @@ __all__ = [
     "search",
     "searched",
     "server",
+    "session",
     "settings",
     "settings_file",
     "transcript",
@@ -247,6 +248,16 @@ run_budget = all_of(
     ),
 )
 """What all questions of a run together may cost."""
+
+session = all_of(
+    connection,
+    model,
+    search,
+    option("Search", "--depth", "search__depth", type=int, metavar="N", help="Most steps of a path."),
+    budget,
+    run_budget,
+)
+"""All that opens a session which answers questions until it is closed."""
 
 as_json = option("Output", "--json", "as_json", is_flag=True, help="Print one JSON document.")
 

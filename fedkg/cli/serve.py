@@ -24,12 +24,7 @@ __all__ = ["serve"]
     help="Connections at a time; further ones are closed.",
 )
 @options.option("Server", "--keep", type=click.Path(path_type=Path), metavar="DIR", help="Folder to keep answers in.")
-@options.connection
-@options.model
-@options.search
-@options.option("Search", "--depth", "search__depth", type=int, metavar="N", help="Most steps of a path.")
-@options.budget
-@options.run_budget
+@options.session
 def serve(  # noqa: PLR0917  # click gives all of them by name
     host: str,
     port: int,

@@ -17,7 +17,6 @@ from fedkg.engine.documents import VerifyDocument
 from fedkg.engine.lookup import Checked
 from fedkg.engine.query_check import QueryCheck
 from fedkg.errors import DocumentError, GraphFileError, ProfileError
-from fedkg.graph.federated import FederatedGraph
 from fedkg.session import Session
 
 __all__ = ["print_checked", "verify"]
@@ -119,7 +118,7 @@ async def _checked(session: Session, answer: Answer, *, from_document: bool) -> 
         if from_document:
             error.hint = "a document keeps no folders, passwords and queries; name its endpoints with -e"
         raise
-    names = {member.name for member in graph.members} if isinstance(graph, FederatedGraph) else {graph.name}
+    names = {endpoint.name for endpoint in await session.kept()}
     named = {edge.endpoint for path in answer.paths for edge in path.edges}
     if (from_document or len(names) > 1) and (unknown := named - names):
         raise DocumentError(

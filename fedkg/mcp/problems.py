@@ -7,7 +7,7 @@ import msgspec
 
 from fedkg.errors import FedkgError, OverLimitError
 from fedkg.mcp.results import safe
-from fedkg.serve.records import told
+from fedkg.serve.records import of_nearest, told
 
 __all__ = ["LONGEST", "ToolProblem", "problem", "unusable"]
 
@@ -41,8 +41,7 @@ class ToolProblem(msgspec.Struct, frozen=True, omit_defaults=True):
 def problem(error: Exception) -> ToolProblem:
     """The error for a model; a fault of the server's own is told to its log alone."""
     shown = told(error)
-    classes = (kind.__name__ for kind in type(error).__mro__)
-    hint = next((HINTS[name] for name in classes if name in HINTS), shown.hint)
+    hint = of_nearest(HINTS, error, shown.hint)
     wait = math.ceil(error.wait) if isinstance(error, OverLimitError) else 0
     hint = f"wait {wait} seconds, then call again" if wait else hint
     name = shown.error if isinstance(error, FedkgError) else "InternalError"

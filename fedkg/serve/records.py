@@ -1,7 +1,8 @@
 """What goes over HTTP beside the documents: what may be asked, what the server has, and what went wrong."""
 
 import logging
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
 
@@ -20,10 +21,13 @@ __all__ = [
     "Ping",
     "Problem",
     "ServedEndpoint",
+    "of_nearest",
     "told",
 ]
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 EVENT_STREAM = "text/event-stream"
 MOST_NAMES = 20
@@ -152,10 +156,14 @@ def told(error: Exception) -> Problem:
 
     What is wrong with the server itself, its settings, files and packages, or its code, is told to its log alone.
     """
-    classes = [kind.__name__ for kind in type(error).__mro__]
-    status = next((STATUSES[name] for name in classes if name in STATUSES), 500)
+    status = of_nearest(STATUSES, error, OWN_FAULT.status)
     if status == OWN_FAULT.status or not isinstance(error, FedkgError):
         log.error("a request failed: %s", error, exc_info=error)
         return OWN_FAULT
-    hint = next((HINTS[name] for name in classes if name in HINTS), error.hint)
+    hint = of_nearest(HINTS, error, error.hint)
     return Problem(status, type(error).__name__, error.message, error.asked, hint, error.retryable)
+
+
+def of_nearest(table: Mapping[str, T], error: Exception, otherwise: T) -> T:
+    """What the table has for the nearest of the error's classes, by their names."""
+    return next((table[kind.__name__] for kind in type(error).__mro__ if kind.__name__ in table), otherwise)
