@@ -30,6 +30,8 @@ def test_the_defaults_are_those_of_the_code() -> None:
     """Where a row has as many values as keys; what is worked out from other settings has none in the code."""
     known, compared = json.loads(msgspec.json.encode(Settings())), []
     for key, (default, *_) in rows(SETTINGS).items():
+        if default.split(" |")[0] in {"yes", "-"}:  # which methods heed it
+            continue
         names = re.findall(r"`([\w.]+)`", ASIDE.sub("", f"`{key}`").rstrip("`") + "`")
         values = ASIDE.sub("", default).removesuffix(" |").split(", ")
         values *= len(names) if len(values) == 1 else 1
