@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from fedkg.common.english import english, root
 from fedkg.embed.bm25 import words
-from fedkg.reasoner.local.wording import small
+from fedkg.reasoner.local.wording import asks_the_kind, small
 
 __all__ = ["BROAD", "WantedKinds", "asked", "end_kinds", "fitting", "kinds_of", "of_kind"]
 
@@ -43,6 +43,8 @@ def asked(question: str) -> WantedKinds:
     """What it asks for: a number or a date, what a noun after "which" names, or what "who", "where" and "when" mean."""
     if NUMBER.search(question):
         return WantedKinds(frozenset({"number"}))
+    if asks_the_kind(question):
+        return _wanted("genre")
     for match in NAMED.finditer(question):
         if noun := _noun(match.group(2)):
             return _wanted(noun)

@@ -13,7 +13,7 @@ from typing import Literal
 from fedkg.common.english import english, root
 from fedkg.common.normalize import STOP_WORDS
 
-__all__ = ["MOST_UNITS", "Role", "Unit", "Wording", "content", "kind_noun", "small", "span_text"]
+__all__ = ["MOST_UNITS", "Role", "Unit", "Wording", "asks_the_kind", "content", "kind_noun", "small", "span_text"]
 
 MOST_UNITS = 16
 """A longer question is read by twos or threes of its words: spans grow with the square."""
@@ -26,6 +26,12 @@ FIRST = frozenset("'s a an are did do does is of the was were".split())
 """Words that say nothing where a span begins with them."""
 NEAR = 2
 """Content words beside a topic that may say what it does."""
+KIND_OF = re.compile(
+    r"\b(what|which) (kind|type|sort|genre|category)s? of "
+    r"(?:[\w-]+ ){1,3}?(?=(?:is|was|are|were)\b(?! (?-i:[a-z]+)(?:ed|ing)\b))",
+    re.IGNORECASE,
+)
+"""It asks of what kind a thing is: "what type of film is Top Hat". "What type of drug is used" asks for drugs."""
 MASK = "it"
 """What another topic becomes: a small word."""
 
@@ -46,6 +52,8 @@ PREPOSITION = re.compile(
 WITH = re.compile(r"\bwith(?: the| an?)?\s*$", re.IGNORECASE)
 NOUN_NEXT = re.compile(r"^\s*(?:an?|the)\b", re.IGNORECASE)
 ROLES: tuple[tuple[re.Pattern[str], Role], ...] = ((OWNED, "owner"), (BY, "agent"), (ACTING, "agent"))
+IN_PLACE = re.compile(r"(\bby )?\b(?:who|whom|what)\W*$", re.IGNORECASE)
+"""What is asked for stands where the answer would: "X was written by who", "X starred who"."""
 FEATURING = ("star", "feature")
 """Verbs whose object is who does it."""
 PREFIXED = re.compile(r"\bgrand(?=[a-z]{3})", re.IGNORECASE)
@@ -62,12 +70,18 @@ class Wording:
     """What a question says around one topic; `others` are the names of other topics."""
 
     def __init__(self, question: str, topic: str, others: Iterable[str] = ()) -> None:
-        before, after = _moved(*_around(_masked(question.replace("’", "'"), others, topic), topic))
+        plain = KIND_OF.sub(r"\1 \2 ", question.replace("’", "'"))
+        before, after = _moved(*_around(_masked(plain, others, topic), topic))
         self.rest = f"{before} {after}"
         self.role = _role(before, after)
         self.beside = _beside(before, after, self.role)
         self.orders = _orders(_compounded(before, "of"), _compounded(after, "'s"))
         self.whole = question
+
+
+def asks_the_kind(question: str) -> bool:
+    """Whether it asks of what kind a thing is, and not for things of a kind."""
+    return KIND_OF.search(question) is not None
 
 
 def span_text(units: Sequence[Unit]) -> str:
@@ -135,8 +149,16 @@ def _role(before: str, after: str) -> Role:
     """What the topic does, as far as the words beside it tell."""
     if after.startswith("'s"):
         return "owner"
+    asked = IN_PLACE.search(after)
+    if asked and (asked.group(1) or _features(after)):
+        return "subject" if asked.group(1) else ""
     beside = _of_compound(after) or next((role for pattern, role in ROLES if pattern.search(before)), "")
     return beside or _of_verb(before, after)
+
+
+def _features(after: str) -> bool:
+    """Whether the next word is a verb whose object is who does it."""
+    return root(["", *WORD.findall(after.lower())][:2][-1]) in _featuring()
 
 
 def _beside(before: str, after: str, role: Role) -> str:

@@ -3,7 +3,7 @@
 import pytest
 
 from fedkg.common.english import root
-from fedkg.reasoner.local.wording import Wording, content
+from fedkg.reasoner.local.wording import Wording, asks_the_kind, content
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,35 @@ def test_grand_belongs_to_a_word_of_kinship(question: str, first: list[list[str]
     """Before another word it is taken to the word of kinship behind the topic, where there is one."""
     order = Wording(question, "Ann").orders[0]
     assert [list(content(text)) for _, text in order] == [[root(word) for word in words] for words in first]
+
+
+@pytest.mark.parametrize(
+    ("question", "role"),
+    [
+        ("the film King Kong was written by who", "subject"),
+        ("the movie King Kong starred who?", ""),
+        ("King Kong directed whom", "agent"),
+    ],
+)
+def test_a_question_word_may_stand_where_the_answer_would(question: str, role: str) -> None:
+    """The topic is what was written, and what stars somebody; else it does what the verb says."""
+    assert Wording(question, "King Kong").role == role
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("What type of film is King Kong?", True),
+        ("which genres of music were Needing You", True),
+        ("What type of drug is used for gout?", False),
+        ("Which kinds of animals eat lions?", False),
+    ],
+)
+def test_a_question_may_ask_of_what_kind_a_thing_is(question: str, asks: bool) -> None:
+    """Not where a verb follows: it asks for things of that kind then."""
+    assert asks_the_kind(question) is asks
+
+
+def test_the_noun_of_such_a_question_says_no_relation() -> None:
+    """What is asked for is the kind alone."""
+    assert list(content(Wording("What type of film is King Kong?", "King Kong").rest)) == ["type"]
