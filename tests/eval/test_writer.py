@@ -9,7 +9,7 @@ from fedkg.config.settings import SearchSettings
 
 def cell(hits: float, **measures: float) -> dict[str, Any]:
     """The figures of one row and set."""
-    return {"questions": 30, "hits_at_1": hits, "path_validity": 1.0, "measures": measures}
+    return {"questions": 30, "hits_at_1": hits, "hit": hits, "path_validity": 1.0, "measures": measures}
 
 
 def test_every_row_can_be_asked() -> None:
@@ -35,3 +35,8 @@ def test_rows_are_shown_by_set_with_the_share_of_paths_that_exist() -> None:
     assert "| without constraint, K = 1 | 0.000 (30) |  |" in shown
     assert "steps" not in shown
     assert "without the constraint: 0.250." in shown
+
+
+def test_hit_is_shown_where_answers_are_ranked_alike() -> None:
+    """Where many ends answer, Hits@1 is a share of them."""
+    assert "| trie, K = 3 | 0.500, Hit 1.000 (30) |" in table({"trie, K = 3": {"a": cell(0.5) | {"hit": 1.0}}})
