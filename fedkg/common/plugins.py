@@ -53,8 +53,11 @@ class Registry(Generic[T]):
     def name_of(self, thing: object) -> str:
         """The name that this object goes by; "" where it goes by none. Imports nothing: the object is there already."""
         built_in = (name for name, known in self.built_in.items() if known is thing)
-        installed = (name for name in names(self.group) if _is_behind(self.group, name, thing))
-        return next(built_in, "") or next(installed, "")
+        return next(built_in, "") or self._installed_name(thing)
+
+    def _installed_name(self, thing: object) -> str:
+        """The name that a package gives it: packages are looked through only for what fedkg has not itself."""
+        return next((name for name in names(self.group) if _is_behind(self.group, name, thing)), "")
 
     def usable(self) -> dict[str, T]:
         """All that can be had, by name; what a package fails to provide is left out, and said in the log."""

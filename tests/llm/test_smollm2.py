@@ -199,10 +199,13 @@ async def test_a_spent_budget_asks_nothing_more(served: OpenAIModel) -> None:
 async def test_every_call_of_the_model_in_process_ends_in_a_reply_or_a_typed_failure(
     name: str, folder: HfModel, terse: str
 ) -> None:
-    """No grammar holds it, and its replies are cut: what is no reply is refused, never believed."""
+    """It is held to the schema, and its replies may be cut: what is no reply is refused, never believed."""
     reasoner = PromptedModel(folder, prompts=PromptLibrary(terse))
-    with pytest.raises((ModelReplyError, ModelContextError)):
+    try:
         await reasoner.ask(call_kinds()[name].typical(WALK))
+    except (ModelReplyError, ModelContextError):
+        return
+    assert not reasoner.ledger.calls[-1].error
 
 
 @pytest.mark.torch
