@@ -107,7 +107,8 @@ def _relations(bases: tuple[PartialPath, ...], most_valued: int, most_others: in
     many = sum(len(base.tails) for base in bases) > PAIR
     ordered = sorted(steps.values(), key=lambda step: many and len({edge.start for edge in step.edges}) == 1)
     valued = [step for step in ordered if any(_ordered(tail) for tail in step.tails[:3])]
-    others = [step for step in ordered if step not in valued]
+    relations = {step.relation for step in valued}
+    others = [step for step in ordered if step.relation not in relations]
     return (*valued[:most_valued], *others[:most_others])
 
 

@@ -98,8 +98,9 @@ def check_decoding(method: Method, search: SearchSettings, model: str, *, writes
 
 def check_last_step(method: Method, search: SearchSettings) -> None:
     """Raises MethodError where the answer call is left out, and nothing else in the method says what answers."""
-    name = name_of(method)
-    if not search.last_step and unheeded(name, ["last_step"]):
+    if search.last_step:
+        return
+    if unheeded(name := name_of(method), ["last_step"]):
         others = ", ".join(other for other, heeded in HEEDED.items() if "last_step" in heeded)
         hint = f"methods whose paths answer without it: {others}"
         raise MethodError(f"the method {name} has no answer without its answer call", asked=name, hint=hint)

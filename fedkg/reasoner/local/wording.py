@@ -150,15 +150,15 @@ def _role(before: str, after: str) -> Role:
     if after.startswith("'s"):
         return "owner"
     asked = IN_PLACE.search(after)
-    if asked and (asked.group(1) or _features(after)):
+    if asked and (asked.group(1) or _features(next(iter(WORD.findall(after.lower())), ""))):
         return "subject" if asked.group(1) else ""
     beside = _of_compound(after) or next((role for pattern, role in ROLES if pattern.search(before)), "")
     return beside or _of_verb(before, after)
 
 
-def _features(after: str) -> bool:
-    """Whether the next word is a verb whose object is who does it."""
-    return root(["", *WORD.findall(after.lower())][:2][-1]) in _featuring()
+def _features(word: str) -> bool:
+    """Whether the word is a verb whose object is who does it."""
+    return root(word) in _featuring()
 
 
 def _beside(before: str, after: str, role: Role) -> str:
@@ -186,7 +186,7 @@ def _of_verb(before: str, after: str) -> Role:
     if RELATIVE.search(before) or not before.strip():
         return "agent" if VERB_NEXT.match(after) else ""
     last = ["", *WORD.findall(before.lower())][-1]
-    if WITH.search(before) or root(last) in _featuring():
+    if WITH.search(before) or _features(last):
         return ""
     return "patient" if PREPOSITION.search(before) or (last and not small(last)) else ""
 
