@@ -10,7 +10,6 @@ import html
 import re
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import NoReturn
 
 import msgspec
 
@@ -24,7 +23,7 @@ from fedkg.errors import (
     TruncatedError,
     UnreachableError,
 )
-from fedkg.sparql import json_results
+from fedkg.sparql import json_results, virtuoso_xml
 from fedkg.sparql.detect import detect
 from fedkg.sparql.pieces import TimeIsUpError
 from fedkg.sparql.reply import EndpointReply, Rows
@@ -144,21 +143,28 @@ def _reader(content_type: str) -> Callable[[bytes, Solutions], bool]:
     """What reads such a body."""
     if content_type in JSON_TYPES:
         return json_results.read
-    from fedkg.sparql import xml  # noqa: PLC0415  # few endpoints send it
+    return _read_xml
 
-    return xml.read
+
+def _read_xml(body: bytes, solutions: Solutions) -> bool:
+    if virtuoso_xml.read(body, solutions):
+        return True
+    from fedkg.sparql import xml  # noqa: PLC0415  # few endpoints send any other
+
+    return xml.read(body, solutions)
 
 
 def _rows(reply: EndpointReply, endpoint: str) -> list[Mapping[str, Term]]:
     if reply.content_type not in JSON_TYPES | XML_TYPES:
-        _unusable(reply, endpoint, f"{_clean(reply.content_type)[:80] or 'no content type'} instead of SPARQL JSON")
+        kind = _clean(reply.content_type)[:80] or "no content type"
+        raise _unusable(reply, endpoint, f"{kind} instead of SPARQL JSON")
     solutions, read = Solutions(reply.most), _reader(reply.content_type)
     try:
         has_results = read(reply.body, solutions)
-    except BrokenOffError:
-        _unreadable(reply, endpoint)
+    except BrokenOffError as error:
+        raise _unreadable(reply, endpoint) from error
     except NoResultError as error:
-        _unusable(reply, endpoint, f"{_format(reply)} that is no result ({_clean(str(error))[:120]})")
+        raise _unusable(reply, endpoint, f"{_format(reply)} that is no result ({_clean(str(error))[:120]})") from error
     except BadTermError as error:
         message = f"{endpoint} sent {_clean(str(error))[:200]}"
         raise NotSparqlError(message, endpoint=endpoint, status=reply.status) from None
@@ -168,24 +174,25 @@ def _rows(reply: EndpointReply, endpoint: str) -> list[Mapping[str, Term]]:
         message = f"{endpoint}: the time was up while its reply was read ({len(reply.body):,} bytes)"
         raise EndpointTimeoutError(message, endpoint=endpoint) from None
     if not has_results:
-        _unusable(reply, endpoint, f"{_format(reply)} without results")
+        raise _unusable(reply, endpoint, f"{_format(reply)} without results")
     return solutions.rows
 
 
-def _unreadable(reply: EndpointReply, endpoint: str) -> NoReturn:
+def _unreadable(reply: EndpointReply, endpoint: str) -> EndpointError:
+    """The error of a body that is not whole, or not well formed."""
     start, end = reply.body[:READ].lstrip(), reply.body[-READ:]
     if CANCELLED in end:
-        raise _error(EndpointTimeoutError, reply, endpoint, CANCELLED.decode())
+        return _error(EndpointTimeoutError, reply, endpoint, CANCELLED.decode())
     if (start.startswith(b"{") and (b'"head"' in start or b'"results"' in start)) or b"<sparql" in start:
-        raise _error(TruncatedError, reply, endpoint, f"a result that breaks off ({len(reply.body)} bytes)")
-    _unusable(reply, endpoint, f"no {_format(reply)}" if start else "an empty body")
+        return _error(TruncatedError, reply, endpoint, f"a result that breaks off ({len(reply.body)} bytes)")
+    return _unusable(reply, endpoint, f"no {_format(reply)}" if start else "an empty body")
 
 
-def _unusable(reply: EndpointReply, endpoint: str, reason: str) -> NoReturn:
-    """Raises for a body that holds no result; where it is an engine's own text, that text may say why."""
+def _unusable(reply: EndpointReply, endpoint: str, reason: str) -> EndpointError:
+    """The error of a body that holds no result; where it is an engine's own text, that text may say why."""
     text = _engine_message(reply)
     kind = NotSparqlError if _is_page(reply) else _by_text(text) or NotSparqlError
-    raise _error(kind, reply, endpoint, f"{reason}{': ' if text else ''}{text[:SHOWN]}")
+    return _error(kind, reply, endpoint, f"{reason}{': ' if text else ''}{text[:SHOWN]}")
 
 
 def _format(reply: EndpointReply) -> str:

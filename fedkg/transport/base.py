@@ -1,11 +1,11 @@
 """The seam to the outer world: the text of a query goes out, a raw reply or its accepted rows come back."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from fedkg.config.dialects import Query
+from fedkg.config.dialects import Format, Query
 from fedkg.sparql.reply import EndpointReply, Rows
 
-__all__ = ["SparqlClient", "Transport"]
+__all__ = ["FormatTransport", "SparqlClient", "Transport"]
 
 
 class Transport(Protocol):
@@ -22,6 +22,15 @@ class Transport(Protocol):
 
     async def close(self) -> None:
         """Frees connections."""
+        ...
+
+
+@runtime_checkable
+class FormatTransport(Transport, Protocol):
+    """A Transport that can ask for results in one format or another; one of somebody's own need not."""
+
+    async def send_for(self, query: str, wanted: Format) -> EndpointReply:
+        """The endpoint's reply to `query`, in that format if it can."""
         ...
 
 

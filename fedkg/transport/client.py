@@ -22,7 +22,7 @@ from fedkg.common.fair_slots import FairSlots
 from fedkg.common.one_line import line
 from fedkg.common.per_loop import PerLoop
 from fedkg.common.retry import retrying
-from fedkg.config.dialects import GENERIC, PLAIN, Dialect, Query, find
+from fedkg.config.dialects import GENERIC, PLAIN, Dialect, Format, Query, find
 from fedkg.config.profiles import Limits
 from fedkg.core import deadline
 from fedkg.core.meter import Meter, asker
@@ -31,12 +31,15 @@ from fedkg.errors import (
     EndpointError,
     EndpointTimeoutError,
     InputError,
+    NotSparqlError,
     QueryRejectedError,
     RefusedError,
+    TruncatedError,
     UnreachableError,
 )
 from fedkg.sparql import detect
 from fedkg.sparql.reply import EndpointReply, Rows
+from fedkg.sparql.solutions import BrokenOffError
 from fedkg.transport.base import Transport
 from fedkg.transport.host_state import Clock, HostRegistry
 from fedkg.transport.replica import Replica, RequestAttempt
@@ -183,9 +186,8 @@ class EndpointClient:
         if kind in HEAVY and replica.puzzling:
             await self._probe(replica, attempt)
         dialect = PLAIN if replica.plain.get(kind) else _dialect(replica)
-        reply = await self._reply(replica, query, dialect, kind, attempt)
         try:
-            return await self._accepted(reply)
+            return await self._read(replica, query, dialect, kind, attempt)
         except QueryRejectedError as error:
             shown = _dialect(replica)
             if shown != dialect and dialect is not PLAIN:
@@ -197,15 +199,35 @@ class EndpointClient:
             if not _differs(query, dialect, other):
                 raise
         if other is not PLAIN:
-            return await self._accepted(await self._reply(replica, query, other, kind, attempt))
+            return await self._read(replica, query, other, kind, attempt)
         return await self._plainly(replica, query, kind, attempt)
 
     async def _plainly(self, replica: Replica, query: Query, kind: str, attempt: RequestAttempt) -> Rows:
         """The rows of a query that the engine failed over; whether this helped is remembered of all of its kind."""
         replica.plain[kind] = False
-        rows = await self._accepted(await self._reply(replica, query, PLAIN, kind, attempt))
+        rows = await self._read(replica, query, PLAIN, kind, attempt)
         replica.plain[kind] = True
         log.info("%s: queries for %s are put plainly from now on: the engine failed over one", self.endpoint, kind)
+        return rows
+
+    async def _read(self, replica: Replica, query: Query, dialect: Dialect, kind: str, attempt: RequestAttempt) -> Rows:
+        """The accepted rows of the query in that dialect, in the format that its engine writes quickest.
+
+        Where that is not JSON and cannot be read, in JSON; whether this helped is remembered.
+        """
+        wanted = replica.format(dialect)
+        try:
+            return await self._accepted(await self._reply(replica, query, dialect, kind, attempt))
+        except (NotSparqlError, TruncatedError) as error:
+            if wanted == "json" or replica.json is False or not _is_unreadable(error):
+                raise
+        replica.json = True
+        try:
+            rows = await self._accepted(await self._reply(replica, query, dialect, kind, attempt))
+        except EndpointError:
+            replica.json = False
+            raise
+        log.info("%s: asked for JSON from now on: its %s cannot be read", self.endpoint, wanted.upper())
         return rows
 
     async def _accepted(self, reply: EndpointReply) -> Rows:
@@ -227,7 +249,7 @@ class EndpointClient:
     ) -> EndpointReply:
         """The reply to the query in that dialect; the engine that it shows is remembered."""
         text = query if isinstance(query, str) else query(dialect)
-        reply = await self._send(replica, dialect.written(text), kind, attempt)
+        reply = await self._send(replica, dialect.written(text), kind, attempt, replica.format(dialect))
         if replica.url:
             reply = msgspec.structs.replace(reply, most=self._most(text))
         await replica.learn(reply)
@@ -243,7 +265,9 @@ class EndpointClient:
                 await replica.probed(await self._send(replica, detect.PROBE, "engine", attempt))
         attempt.asked = None
 
-    async def _send(self, replica: Replica, text: str, kind: str, attempt: RequestAttempt) -> EndpointReply:
+    async def _send(
+        self, replica: Replica, text: str, kind: str, attempt: RequestAttempt, wanted: Format = "json"
+    ) -> EndpointReply:
         if pace := self._gates.here()[1]:
             attempt.doing = "waiting for the pace that the profile sets"
             await pace.acquire()
@@ -252,7 +276,7 @@ class EndpointClient:
         with self.meter.request(kind):
             try:
                 async with asyncio.timeout(seconds):
-                    reply = await replica.transport.send(text)
+                    reply = await replica.send(text, wanted)
             except TimeoutError as error:
                 message = f"{self.endpoint}: no whole reply within {seconds:g} s"
                 raise EndpointTimeoutError(message, endpoint=self.endpoint) from error
@@ -283,6 +307,13 @@ def _pace(interval: float) -> "AsyncLimiter":
 
 def _dialect(replica: Replica) -> Dialect:
     return find(replica.engine) or GENERIC
+
+
+def _is_unreadable(error: EndpointError) -> bool:
+    """Whether the reply was another thing than results in a format that is read."""
+    if isinstance(error, NotSparqlError):
+        return error.status in {HTTPStatus.OK, HTTPStatus.NOT_ACCEPTABLE}
+    return isinstance(error.__cause__, BrokenOffError)
 
 
 def _differs(query: Query, before: Dialect, after: Dialect) -> bool:

@@ -20,6 +20,7 @@ import yarl
 from fedkg.common import certificates
 from fedkg.common.per_loop import PerLoop
 from fedkg.common.unpacking import ACCEPTED, PackedReplyError, Unpacker
+from fedkg.config.dialects import Format
 from fedkg.errors import (
     EndpointTimeoutError,
     FedkgError,
@@ -52,6 +53,11 @@ BROKEN: tuple[tuple[type[Exception], str], ...] = (
 )
 PROXY_ERRORS = (aiohttp.ClientProxyConnectionError, aiohttp.ClientHttpProxyError)
 UNPACKED = "let the server, or the gateway before it, compress with gzip only, or not at all"
+FORMATS: Mapping[Format, str] = {
+    # both say the same, and some services have only one of them
+    "json": "application/sparql-results+json, application/sparql-results+xml;q=0.5",
+    "xml": "application/sparql-results+xml, application/sparql-results+json;q=0.5",
+}
 UNSENDABLE = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -78,6 +84,7 @@ class HttpTransport:
         self._url = whole.with_user(None).with_fragment(None)
         self.name = self.url = str(self._url.with_query(None))
         self._headers = _headers(whole, contact, headers or {})
+        self._chooses = all(name.lower() != "accept" for name in headers or {})
         self._proxy = proxies.proxy_for(self._url)
         self._timeout = timeout
         self._max_bytes = max_bytes
@@ -89,7 +96,13 @@ class HttpTransport:
         return f"HttpTransport({self.name})"
 
     async def send(self, query: str) -> EndpointReply:
+        """The endpoint's reply, whatever its status, in JSON if it can. Raises what `send_for` raises."""
+        return await self.send_for(query, "json")
+
+    async def send_for(self, query: str, wanted: Format) -> EndpointReply:
         """The endpoint's reply, whatever its status; redirects are followed on the same origin only.
+
+        It is asked for in that format, unless the headers of the transport name another one.
 
         Raises UnreachableError for whatever breaks, UntrustedError for a redirect elsewhere or a bad certificate,
         EndpointTimeoutError, NotSparqlError for an encoding that was not asked for, or TruncatedError for more than
@@ -97,9 +110,10 @@ class HttpTransport:
         """
         session = await anext(self._sessions.here())
         started, url, body = time.monotonic(), str(self._url), forms.encoded(self._form(query))
+        headers = {"Accept": FORMATS[wanted]} if self._chooses and wanted != "json" else None
         with _mapped(self.name, self._timeout):
             for hops_left in range(redirects.MOST, -1, -1):
-                request = session.post(url, data=body, allow_redirects=False, proxy=self._proxy)
+                request = session.post(url, data=body, headers=headers, allow_redirects=False, proxy=self._proxy)
                 async with request as response:
                     location = response.headers.get("Location", "")
                     onward = redirects.onward(response.status, url, location, name=self.name, left=hops_left)
@@ -179,8 +193,7 @@ def _parse(url: str) -> yarl.URL:
 
 def _headers(url: yarl.URL, contact: str, further: Mapping[str, str]) -> dict[str, str]:
     headers = {
-        # XML says the same, and some services have nothing else
-        "Accept": "application/sparql-results+json, application/sparql-results+xml;q=0.5",
+        "Accept": FORMATS["json"],
         "Accept-Encoding": ACCEPTED,
         "Content-Type": forms.FORM,
         "User-Agent": f"fedkg/{_version()}" + (f" (+{contact})" if contact else ""),

@@ -4,12 +4,13 @@ import logging
 
 import msgspec
 
+from fedkg.config.dialects import Dialect, Format
 from fedkg.config.settings import masked
 from fedkg.core import deadline
 from fedkg.errors import EndpointError, EndpointTimeoutError, RefusedError
 from fedkg.sparql.detect import detect
 from fedkg.sparql.reply import EndpointReply
-from fedkg.transport.base import Transport
+from fedkg.transport.base import FormatTransport, Transport
 from fedkg.transport.host_state import MOST_ERRORS, PAUSE, Clock, HostRegistry, HostState, origin
 
 __all__ = ["Replica", "RequestAttempt"]
@@ -45,15 +46,18 @@ class Replica:
 
     `word` is the engine that its profile names. Where `detects` is set, the engine that its replies show counts more.
     What runs in this process has no host: nothing about it outlives it. `plain` holds the kinds of query that its
-    engine failed over, and whether it helps to put them plainly.
+    engine failed over, and whether it helps to put them plainly; `json` is whether JSON was read where the quicker
+    format of its engine was not (None: that one was read).
     """
 
     def __init__(
         self, transport: Transport, host_registry: HostRegistry, clock: Clock, word: str, *, detects: bool
     ) -> None:
         self.transport = transport
+        self._formats = transport if isinstance(transport, FormatTransport) else None
         self.url = transport.url
         self.plain: dict[str, bool] = {}
+        self.json: bool | None = None
         self._host_registry = host_registry if self.url else HostRegistry(clock=clock)
         self._origin = origin(self.url)
         self._clock = clock
@@ -168,6 +172,16 @@ class Replica:
         """What is believed of it."""
         detected = self._host_registry.engine(self.url) if self._detects else None
         return detected if detected and detected != "generic" else self._word
+
+    def format(self, dialect: Dialect) -> Format:
+        """The format in which it is asked for results."""
+        return dialect.format if self._formats and not self.json else "json"
+
+    async def send(self, query: str, wanted: Format) -> EndpointReply:
+        """Its reply to the query. Raises what its transport raises."""
+        if self._formats and wanted != "json":
+            return await self._formats.send_for(query, wanted)
+        return await self.transport.send(query)
 
     async def recall(self) -> None:
         """Reads what earlier processes remember of its host."""

@@ -7,11 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import stamina
 from aiohttp import web
 
-from fedkg.config.dialects import DIALECTS, GENERIC, Dialect
+from fedkg.config.dialects import DIALECTS, GENERIC, Dialect, Format
 from fedkg.config.profiles import Labels
 from fedkg.core.meter import Meter
 from fedkg.core.usage import Usage
@@ -27,6 +28,7 @@ from fedkg.errors import (
 from fedkg.sparql import build
 from fedkg.sparql.reply import EndpointReply, Rows
 from fedkg.sparql.results import accept
+from fedkg.testing import FakeTransport
 from fedkg.transport import embedded
 from fedkg.transport.client import EndpointClient
 from fedkg.transport.host_state import HostRegistry
@@ -56,6 +58,68 @@ async def test_a_query_is_put_in_the_dialect_of_the_engine(monkeypatch: pytest.M
     client = EndpointClient([transport], partial(accept, endpoint="e"), endpoint="e", engine="tinystore")
     await client.select(lambda dialect: f"{dialect.engine} {dialect.branches}")
     assert transport.queries == ["tinystore 10"]
+
+
+# ---- in which format ----
+
+
+class Formats(FakeTransport):
+    """A transport that can ask for either format; it replies with what it has, and keeps what was asked for."""
+
+    def __init__(self, **replies: EndpointReply) -> None:
+        super().__init__(lambda _: replies["json"])
+        self.replies = replies
+        self.wanted: list[str] = []
+
+    async def send_for(self, query: str, wanted: Format) -> EndpointReply:
+        self.wanted.append(wanted)
+        return self.replies[wanted]
+
+
+XML = EndpointReply(
+    200,
+    {"content-type": "application/sparql-results+xml"},
+    b'<sparql xmlns="http://www.w3.org/2005/sparql-results#"><head/><results/></sparql>',
+)
+
+
+async def test_an_engine_is_asked_for_the_format_that_it_writes_quickest() -> None:
+    """Virtuoso for XML, where its transport can choose."""
+    transport = Formats(json=WRONG, xml=XML)
+    assert (await polite(transport).select("q")).format == XML.content_type
+    assert (transport.wanted, transport.queries) == (["xml"], [])
+
+
+@pytest.mark.parametrize(
+    "unread",
+    [
+        msgspec.structs.replace(XML, body=XML.body[:-3]),
+        msgspec.structs.replace(XML, body=XML.body.replace(b"<head/>", b"")),
+        EndpointReply(200, {"content-type": "text/html"}, b"<html>"),
+        EndpointReply(406, {"content-type": "text/plain"}, b"not acceptable"),
+    ],
+)
+async def test_what_cannot_be_read_in_one_format_is_asked_for_in_json(unread: EndpointReply) -> None:
+    """Once for each endpoint: it is remembered whether this helped."""
+    for in_json, asked in ((GOOD, ["xml"]), (EndpointReply(200, {}, b""), ["xml", "xml"])):
+        transport = Formats(json=in_json, xml=unread)
+        client = polite(transport)
+        for _ in range(2):
+            with contextlib.suppress(EndpointError):
+                assert (await client.select("q")).bytes == len(BODY)
+        assert (transport.wanted, len(transport.queries)) == (asked, 3 - len(asked))
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [SLOW, WRONG, BANNED, msgspec.structs.replace(XML, headers={**XML.headers, "x-sparql-maxrows": "9"})],
+)
+async def test_what_another_format_would_not_mend_is_asked_once(trouble: EndpointReply) -> None:
+    """A timeout, an error in the query, a ban or a cut are the same in JSON."""
+    transport = Formats(json=GOOD, xml=trouble)
+    with pytest.raises(EndpointError):
+        await polite(transport).select("q")
+    assert (transport.wanted, transport.queries) == (["xml"], [])
 
 
 # ---- once more, or not ----

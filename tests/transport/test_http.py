@@ -28,7 +28,7 @@ from fedkg.transport.http import HttpTransport
 from tests.support.raw_server import raw_server, reply
 
 Serve = Callable[..., Awaitable[Any]]
-JSON = "application/sparql-results+json"
+JSON, XML = "application/sparql-results+json", "application/sparql-results+xml"
 EMPTY = b'{"head": {"vars": []}, "results": {"bindings": []}}'
 
 
@@ -54,13 +54,23 @@ async def test_a_query_is_a_posted_form(serve: Serve) -> None:
     (asked,) = server.asked
     assert (asked.method, asked.form) == ("POST", {"query": query})
     assert asked.path.endswith("/sparql?default-graph-uri=http://g")
-    assert asked.headers["accept"] == f"{JSON}, application/sparql-results+xml;q=0.5"
+    assert asked.headers["accept"] == f"{JSON}, {XML};q=0.5"
     assert asked.headers["user-agent"].startswith("fedkg/")
     assert asked.headers["user-agent"].endswith("(+me@ex.org)")
     assert asked.headers["content-type"] == "application/x-www-form-urlencoded"
     assert asked.headers["x-key"] == "k"
     assert (reply.status, reply.body, reply.content_type) == (200, EMPTY, JSON)
     assert 0 < reply.seconds < 20
+
+
+async def test_each_query_may_want_its_format(serve: Serve) -> None:
+    """XML is asked for before JSON where it is wanted, unless the transport was given an Accept of its own."""
+    server = await serve(empty)
+    for headers, expected in ((None, f"{XML}, {JSON};q=0.5"), ({"accept": "text/csv"}, "text/csv")):
+        transport = HttpTransport(server.url, headers=headers)
+        await transport.send_for("SELECT * {}", "xml")
+        await transport.close()
+        assert server.asked[-1].headers["accept"] == expected
 
 
 async def test_credentials_are_sent_and_never_shown(serve: Serve) -> None:
