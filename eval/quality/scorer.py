@@ -39,13 +39,13 @@ class TrainingRecipe(NamedTuple):
 
     sets: tuple[str, ...]
     made: int = 0
-    limit: int = 400
+    limit: int = 250
 
 
 RECIPES: Mapping[str, TrainingRecipe] = {
-    "own": TrainingRecipe((*METAQA, *PATHQUESTION, *WEBQSP, *NATURAL), limit=250),
-    "not-natural": TrainingRecipe((*METAQA, *PATHQUESTION, *WEBQSP), limit=150),
-    "not-metaqa": TrainingRecipe((*PATHQUESTION, *WEBQSP, *NATURAL), limit=150),
+    "own": TrainingRecipe((*METAQA, *PATHQUESTION, *WEBQSP, *NATURAL)),
+    "not-natural": TrainingRecipe((*METAQA, *PATHQUESTION, *WEBQSP), limit=120),
+    "not-metaqa": TrainingRecipe((*PATHQUESTION, *WEBQSP, *NATURAL), limit=200),
     "made": TrainingRecipe((), 1_200),
 }
 

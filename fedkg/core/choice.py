@@ -133,7 +133,9 @@ class ChainEvidence(msgspec.Struct, frozen=True):
     chain fits part of the question than all of it, `weakest` how much the relation that is said worst is like the words
     that say it best. `said` is how well its relations say each word of the question, on average, and `elsewhere` how
     much better a relation beside the chain says one of them than its own do. `names` is how many names the question has
-    beside its topics, `renamed` whether the graph calls the topic otherwise than the question does.
+    beside its topics, `renamed` whether the graph calls the topic otherwise than the question does. `alike` is how like
+    the question a trained scorer finds the chain, and `ahead` how much more so than the best of other relations; both 0
+    without a scorer that was trained on the graph.
     """
 
     nearest: int = 0
@@ -151,6 +153,8 @@ class ChainEvidence(msgspec.Struct, frozen=True):
     elsewhere: float = 0.0
     names: int = 0
     renamed: bool = False
+    alike: float = 0.0
+    ahead: float = 0.0
 
     @property
     def margin(self) -> float:

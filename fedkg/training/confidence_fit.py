@@ -23,6 +23,8 @@ SIGNS = {
     "left": -1,
     "weak": 1,
     "elsewhere": -1,
+    "alike": 1,
+    "ahead": 1,
 }
 """What each feature can only say: for the chain or against it. It has no weight where it would say the contrary.
 

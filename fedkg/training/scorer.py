@@ -1,8 +1,8 @@
 """A scorer of relation chains, from question sets or an endpoint's relations to a folder that `local:FOLDER` takes.
 
 The folder is one of sentence-transformers, with the records that were trained on (`records/`), a card for programs
-(`scorer.json`) and one for people (`README.md`), and the weights of its confidence (`confidence.toml`). While it is
-made it also has what a run is gone on with.
+(`scorer.json`) and one for people (`README.md`), how much it counts on each graph (`judge.json`), and the weights of
+its confidence (`confidence.toml`). While it is made it also has what a run is gone on with.
 """
 
 import asyncio
@@ -28,12 +28,14 @@ from fedkg.training.scorer_confidence import write_confidence
 from fedkg.training.scorer_data import DataChoice, Progress, QuestionData, collected
 from fedkg.training.scorer_pairs import ScorerPair, pairs, rivals
 from fedkg.training.scorer_training import PACKAGES, ScorerSchedule, train
+from fedkg.training.scorer_weights import write_weights
 
 __all__ = ["ScorerRun", "batches_of", "best_share", "train_scorer"]
 
 BASE = "all-MiniLM-L6-v2"
-FEW, MOST_TURNS = 200, 4
-"""A set of fewer questions is gone over several times, so often at most, lest it is lost beside large ones."""
+OFTEN, MOST_TURNS = 15, 6
+"""A set is gone over until its relations have stood in gold chains so often on average, so many times at most: many
+relations in few questions are not learned in one pass."""
 
 
 class ScorerRun(msgspec.Struct, frozen=True):
@@ -71,6 +73,7 @@ def train_scorer(
     made = training_card(name, [part.about for part in data], schedule, run, out, _figures(data, base, out))
     card = ScorerCard(**msgspec.structs.asdict(made), untrained=schedule.untrained)
     write_cards(out, CARD, card, _text(card))
+    asyncio.run(write_weights(data, out, on_progress))
     asyncio.run(write_confidence(settings, data, out, on_progress))
     clean(out)
     return card
@@ -81,14 +84,15 @@ def batches_of(data: Sequence[QuestionData], schedule: ScorerSchedule) -> dict[s
     draw = random.Random(schedule.seed)  # noqa: S311  # reproducible, not a secret
     of_graph: dict[str, list[ScorerPair]] = {}
     for part in data:
-        records = [record for _ in range(schedule.passes * _turns(len(part.trained))) for record in part.trained]
+        records = [record for _ in range(schedule.passes * _turns(part.trained)) for record in part.trained]
         of_graph.setdefault(part.graph, []).extend(pair for record in records for pair in pairs(record, draw))
     return {graph: made for graph, made in of_graph.items() if made}
 
 
-def _turns(questions: int) -> int:
-    """How often one pass goes over a set of so many questions."""
-    return min(MOST_TURNS, max(1, FEW // max(1, questions)))
+def _turns(records: Sequence[ChainRecord]) -> int:
+    """How often one pass goes over a set."""
+    steps = [step for record in records for step in record.chain]
+    return min(MOST_TURNS, max(1, OFTEN * len(set(steps)) // max(1, len(steps))))
 
 
 def best_share(records: Sequence[ChainRecord], embedder: Embedder) -> float:

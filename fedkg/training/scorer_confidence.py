@@ -27,12 +27,12 @@ from fedkg.reasoner.calls.deductive import DeductiveCall
 from fedkg.reasoner.local.chain_texts import NamedStep, steps
 from fedkg.reasoner.local.chains import chain_of
 from fedkg.reasoner.local.confidence import FILE, OTHER, of_embedder, written
+from fedkg.reasoner.local.trained import TrainedLocalModel
 from fedkg.session import Session
-from fedkg.training.chain_records import ChainRecord
 from fedkg.training.confidence_fit import fit
 from fedkg.training.scorer_data import Progress, QuestionData
 
-__all__ = ["JudgedChain", "WithholdingModel", "asked_chains", "write_confidence"]
+__all__ = ["JudgedChain", "WithholdingModel", "asked_chains", "held_out", "write_confidence"]
 
 MOST_ASKED = 200
 """Questions of all sets together."""
@@ -105,24 +105,30 @@ def _steps(offer: PromptCandidate) -> tuple[NamedStep, ...]:
 
 
 class Watch:
-    """Makes the model of each question one that is not shown the chains that are `withheld`, and tells what it said."""
+    """Makes the model of each question one that is not shown the chains that are `withheld`, and tells what it said.
 
-    def __init__(self) -> None:
+    With a `weight` a trained scorer counts so much, whatever its folder says.
+    """
+
+    def __init__(self, weight: float | None = None) -> None:
         self.withheld: Chains = ()
+        self._weight = weight
         self._model: WithholdingModel | None = None
 
     def __call__(self, model: ReasoningModel, _ledger: Ledger, _observer: CallObserver, /) -> ReasoningModel:
         """The session's own model without the chains that are withheld."""
+        if self._weight is not None and isinstance(model, TrainedLocalModel):
+            model = model.weighing(self._weight)
         self._model = WithholdingModel(model, self.withheld)
         return self._model
 
     async def asked(
-        self, session: Session, question: str
+        self, session: Session, question: str, topics: Sequence[str] = ()
     ) -> tuple[ChainEvidence | None, Sequence[tuple[NamedStep, ...]]]:
         """What spoke for the answer to the question, and its chains; nothing where it cannot be asked."""
         self._model = None
         with contextlib.suppress(FedkgError):
-            await session.ask(question)
+            await session.ask(question, topics)
         return (self._model.evidence, self._model.chains) if self._model else (None, ())
 
 
@@ -137,10 +143,7 @@ async def write_confidence(
     The bundled weights are where it begins, so that a few questions change little. Nothing is written where there are
     too few. Raises InputError where an endpoint of the data cannot be opened.
     """
-    share = max(1, MOST_ASKED // max(1, len(data)))
-    judged: list[JudgedChain] = []
-    for part in data:
-        judged += await asked_chains(part, out, part.held_out[:share], on_progress)
+    judged = [one for part in held_out(data) for one in await asked_chains(part, out, on_progress, withheld=True)]
     if len(judged) < FEWEST:
         return
     async with Session(settings=settings) as session:
@@ -152,18 +155,27 @@ async def write_confidence(
     (out / FILE).write_text(written(OTHER, table), encoding="utf-8")
 
 
+def held_out(data: Sequence[QuestionData]) -> list[QuestionData]:
+    """The data with as many held-out questions of each set as are asked."""
+    share = max(1, MOST_ASKED // max(1, len(data)))
+    return [part._replace(held_out=part.held_out[:share]) for part in data]
+
+
 async def asked_chains(
-    part: QuestionData, out: Path, records: Sequence[ChainRecord], on_progress: Progress
+    part: QuestionData, out: Path, on_progress: Progress, *, withheld: bool = False, weight: float | None = None
 ) -> list[JudgedChain]:
-    """What the scorer of that folder makes of these questions; of those without an answer nothing."""
+    """What the scorer of that folder makes of the held-out questions; of those without an answer nothing.
+
+    Of every third one the chain is `withheld`. A `weight` is tried instead of that of the folder.
+    """
     settings = msgspec.structs.replace(part.settings, model=f"local:{out}", refuse_below=0.0, guess_below=0.0)
-    watch, judged = Watch(), []
+    watch, judged = Watch(weight), []
     async with Session(settings=settings, reasoner=watch) as session:
-        for number, record in enumerate(records):
-            on_progress("confidence", number, len(records))
+        for number, record in enumerate(part.held_out):
+            on_progress("confidence", number, len(part.held_out))
             gold = {record.chain, *record.also}
-            watch.withheld = gold if number % WITHHELD == 0 else ()
-            evidence, chains = await watch.asked(session, record.question)
+            watch.withheld = gold if withheld and number % WITHHELD == 0 else ()
+            evidence, chains = await watch.asked(session, record.question, [record.entity] if record.entity else [])
             if evidence and chains:
                 judged.append(JudgedChain(evidence, not watch.withheld and chains[0] in gold))
     return judged

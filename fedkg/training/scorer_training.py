@@ -42,6 +42,7 @@ class ScorerSchedule(Schedule, frozen=True):
     "Robust fine-tuning of zero-shot models").
     """
 
+    rate: float = 2e-4
     untrained: float = 0.0
 
 

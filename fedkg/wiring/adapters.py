@@ -34,8 +34,9 @@ from fedkg.llm.base import ChatModel
 from fedkg.llm.offline import OfflineModel
 from fedkg.llm.openai import OpenAIModel
 from fedkg.llm.sdk import WireModel
-from fedkg.reasoner.local import confidence
+from fedkg.reasoner.local import confidence, graph_weights
 from fedkg.reasoner.local.confidence import Calibration
+from fedkg.reasoner.local.graph_weights import GraphWeight
 from fedkg.transport.host_state import HostRegistry
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "open_host_registry",
     "open_store",
     "path_model",
+    "scorer_graphs",
     "scorer_similarity",
     "text_similarity",
 ]
@@ -212,6 +214,11 @@ def scorer_calibration(settings: Settings) -> Calibration | None:
     """The confidence table in the folder of `local:FOLDER`; None where it has none. Raises SettingsError."""
     file = Path(settings.scorer) / confidence.FILE
     return confidence.of_embedder(confidence.OTHER, file) if file.is_file() else None
+
+
+def scorer_graphs(settings: Settings) -> tuple[GraphWeight, ...]:
+    """How much the scorer of `local:FOLDER` counts on which graphs. Raises ModelNameError."""
+    return graph_weights.read(Path(settings.scorer))
 
 
 def scorer_similarity(settings: Settings, store: Store) -> LazySimilarity:

@@ -47,6 +47,7 @@ from fedkg.wiring.adapters import (
     open_host_registry,
     path_model,
     scorer_calibration,
+    scorer_graphs,
     scorer_similarity,
     text_similarity,
 )
@@ -311,7 +312,8 @@ class Services:
     def _local(self) -> ReasoningModel:
         if not self.settings.scorer:
             return LocalModel(self.similarity)
-        return TrainedLocalModel(self.similarity, self._scorer, calibration=scorer_calibration(self.settings))
+        calibration, graphs = scorer_calibration(self.settings), scorer_graphs(self.settings)
+        return TrainedLocalModel(self.similarity, self._scorer, calibration=calibration, graphs=graphs)
 
     def _assisted(self, reasoner: ReasoningModel, ledger: Ledger, observer: CallObserver) -> ReasoningModel:
         """The reasoner, for which the path model writes paths, where there is one and the door lets it."""

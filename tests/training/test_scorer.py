@@ -11,13 +11,15 @@ from fedkg.config.settings import Settings
 from fedkg.embed import scorer as scorers
 from fedkg.embed.scorer import CARD, ScorerCard
 from fedkg.errors import DatasetError
+from fedkg.reasoner.local import graph_weights
 from fedkg.reasoner.local.confidence import FILE, OTHER, read
 from fedkg.session import Session
-from fedkg.training import fine_tuning, scorer_confidence, scorer_training
+from fedkg.training import fine_tuning, scorer_confidence, scorer_training, scorer_weights
 from fedkg.training.run_folder import RUN
 from fedkg.training.scorer import train_scorer
 from fedkg.training.scorer_data import DataChoice
 from fedkg.training.scorer_training import ScorerSchedule
+from fedkg.training.scorer_weights import WEIGHTS
 from tests.embed.test_onnx import folder as tiny_model
 from tests.support.extras import needs
 
@@ -103,9 +105,13 @@ def test_a_run_that_was_interrupted_is_gone_on_with(
 async def test_the_folder_is_a_model_to_ask_with(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`local:FOLDER` reads questions by its own confidence table; vectors are kept under the digest of its weights."""
     monkeypatch.setattr(scorer_confidence, "FEWEST", 1)
+    monkeypatch.setattr(scorer_weights, "FEWEST", 1)
     card = await asyncio.to_thread(trained, base, tmp_path / "scorer", MADE, ScorerSchedule(batch=4, untrained=0.5))
     assert card.untrained == 0.5
     assert read(tmp_path / "scorer" / FILE)[OTHER].sets == ("made",)
+    [graph] = graph_weights.read(tmp_path / "scorer")
+    assert (graph.endpoints, graph.whole in WEIGHTS) == (("sample",), True)
+    assert "place of birth" in graph.relations
     async with Session("sample", model=f"local:{tmp_path / 'scorer'}", embedder="bm25", cache=False) as session:
         answer = await session.ask("Who was Marie Curie married to?")
         assert answer.status in {"answered", "not_found"}

@@ -58,7 +58,7 @@ class PathConclusions:
         features, fit = await self._evident(text, offered, judged, best)
         if decide:
             return self._sure(verdict(text, offered, judged, features), text, offered, kind)
-        if fit <= self._judge.similarity.unrelated:
+        if not self._judge.related(judged[best], fit):
             return self._by_kind(text, offered, Conclusion(evidence=features))
         if features.against and features.hops == 1:  # "Who did Pulp Fiction direct?": the other way round it is stated
             return Conclusion((offered[best].number,), evidence=features, confidence=0.0)

@@ -67,6 +67,8 @@ def features(evidence: ChainEvidence) -> dict[str, float]:
         "renamed": float(evidence.renamed),
         "several": float(evidence.ends > 1),
         "ends": math.log2(min(MOST_ENDS, max(1, evidence.ends))),
+        "alike": evidence.alike,
+        "ahead": evidence.ahead,
     }
 
 

@@ -25,6 +25,7 @@ def evidence(
     """The features of the chain at the place `best`, beside the best one of other relations."""
     chain, path, judgement = chains[best], paths[best], judged[best]
     others = [other.score for one, other in zip(chains, judged, strict=True) if one.relations != chain.relations]
+    alike = [other.alike for one, other in zip(chains, judged, strict=True) if one.relations != chain.relations]
     asked, named = without(question, chain.topic), " ".join(chain.relations)
     of_question, of_chain = covered(asked, named)
     topics = {other.topic for each in paths for other in (each, *each.also)}
@@ -40,6 +41,8 @@ def evidence(
         ends=len(path.tails) + path.more,
         names=_names(question, topics),
         renamed=bool(path.start) and normalized_answer(path.topic) != normalized_answer(path.start),
+        alike=judgement.alike,
+        ahead=judgement.alike - max(alike, default=0.0),
     )
 
 

@@ -96,6 +96,10 @@ class ChainJudge:
         """How well each chain is said by the question without its topic."""
         return [one.fit for one in await self.judged(question, chains, partly=partly)]
 
+    def related(self, judged: ChainJudgement, fit: float) -> bool:
+        """Whether the chain has anything to do with the question, part of which says it so well."""
+        return fit > self.similarity.unrelated
+
     async def weakest(self, question: str, chain: RelationChain) -> float:
         """The likeness of the relation that the question says least to the span that says it best."""
         spans = await self._likeness(self._reading(question, chain.topic, (chain.topic,), question), [chain])

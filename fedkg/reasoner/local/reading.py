@@ -51,6 +51,7 @@ class ChainJudgement(NamedTuple):
     """How well a chain is said: `fit` by words alone, `score` with all else that counts.
 
     `promise` is what a longer chain may come to that begins so. `fitting` and `clashes`: see the methods of Reading.
+    `alike` is how like the question a trained scorer finds it, 0 without one that was trained on its graph.
     """
 
     fit: float
@@ -58,6 +59,7 @@ class ChainJudgement(NamedTuple):
     promise: float
     fitting: int
     clashes: int
+    alike: float = 0.0
 
 
 class Reading:

@@ -5,27 +5,39 @@ whole question without its topic with each whole chain: so it was trained, and s
 has one too many. What a chain is less like the question than the best one is taken off its score, in part. So the best
 chain keeps its score, and all that was tuned or fitted for the untrained model holds: a scorer that read the spans,
 too, lost more natural questions than it won.
+
+How much that counts was found out for each graph that the scorer was trained on. Which graph is asked is told by its
+relations; on any other one it counts less, and its likeness is no evidence.
 """
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+import msgspec
+
+from fedkg.core.choice import ChainEvidence
 from fedkg.embed.base import Similarity
-from fedkg.reasoner.local.chain_texts import chain_text, masked, steps
+from fedkg.reasoner.local.chain_texts import chain_text, full_name, masked, steps
 from fedkg.reasoner.local.chains import RelationChain
-from fedkg.reasoner.local.confidence import Calibration
+from fedkg.reasoner.local.confidence import Calibration, of_embedder
+from fedkg.reasoner.local.graph_weights import GraphWeight, graph_of
 from fedkg.reasoner.local.judge import ChainJudge
 from fedkg.reasoner.local.model import LocalModel
 from fedkg.reasoner.local.reading import ChainJudgement
 
-__all__ = ["WHOLE", "TrainedChainJudge", "TrainedLocalModel"]
+__all__ = ["WHOLE", "GraphCalibration", "TrainedChainJudge", "TrainedLocalModel"]
 
 WHOLE = 0.8
-"""How much a difference of whole likeness counts beside one of spans (tuned)."""
+"""How much a difference of whole likeness counts beside one of spans, on graphs that were not trained on (tuned)."""
+RELATED = 0.4
+"""How like the question a chain is at least that has something to do with it, though no span says so."""
 
 
 class TrainedLocalModel(LocalModel):
-    """Chooses by spans and a trained scorer; `whole` is the weight of its likeness of whole texts."""
+    """Chooses by spans and a trained scorer, which counts `whole` on graphs that are none of `graphs`.
+
+    `calibration` is for these, as fitted with the scorer; elsewhere the bundled one counts.
+    """
 
     def __init__(
         self,
@@ -34,17 +46,40 @@ class TrainedLocalModel(LocalModel):
         whole: float = WHOLE,
         *,
         calibration: Calibration | None = None,
+        graphs: Sequence[GraphWeight] = (),
     ) -> None:
-        super().__init__(similarity, calibration, TrainedChainJudge(similarity, scorer, whole))
+        bundled = of_embedder(similarity.name)
+        both = GraphCalibration(**msgspec.structs.asdict(calibration or bundled), elsewhere=bundled)
+        super().__init__(similarity, both, TrainedChainJudge(similarity, scorer, whole, graphs))
+        self._parts = similarity, scorer, calibration, graphs
+
+    def weighing(self, whole: float) -> "TrainedLocalModel":
+        """The same model, whose scorer counts so much on every graph."""
+        similarity, scorer, calibration, graphs = self._parts
+        weighed = [msgspec.structs.replace(graph, whole=whole) for graph in graphs]
+        return TrainedLocalModel(similarity, scorer, whole, calibration=calibration, graphs=weighed)
+
+
+class GraphCalibration(Calibration, frozen=True, kw_only=True):
+    """The calibration where the scorer's likeness is evidence; `elsewhere` is that for other graphs."""
+
+    elsewhere: Calibration
+
+    def confidence(self, evidence: ChainEvidence) -> float:
+        """How likely the chain answers, in 0..1."""
+        return super().confidence(evidence) if evidence.alike else self.elsewhere.confidence(evidence)
 
 
 class TrainedChainJudge(ChainJudge):
-    """Judges chains by spans and a trained scorer; `whole` is the weight of its likeness of whole texts."""
+    """Judges chains by spans and a trained scorer, whose likeness of whole texts weighs as its graph is known."""
 
-    def __init__(self, similarity: Similarity, scorer: Similarity, whole: float = WHOLE) -> None:
+    def __init__(
+        self, similarity: Similarity, scorer: Similarity, whole: float = WHOLE, graphs: Sequence[GraphWeight] = ()
+    ) -> None:
         super().__init__(similarity)
         self._scorer = scorer
         self._whole = whole
+        self._graphs = tuple(graphs)
 
     async def judged(
         self,
@@ -64,18 +99,24 @@ class TrainedChainJudge(ChainJudge):
         whole, begun = await self._likenesses(question, chains)
         if partly:
             whole = [max(both) for both in zip(whole, begun, strict=True)]
-        best = max(whole, default=0.0)
+        graph = graph_of(self._graphs, {name for chain in chains for name in map(full_name, chain.names)})
+        weight, best = graph.whole if graph else self._whole, max(whole, default=0.0)
         return [
-            one._replace(score=self._less(one.score, best - alike), promise=self._less(one.promise, best - on))
+            one._replace(
+                score=one.score - weight * (best - alike),
+                promise=one.promise - weight * (best - on),
+                alike=alike if graph else 0.0,
+            )
             for one, alike, on in zip(spans, whole, begun, strict=True)
         ]
+
+    def related(self, judged: ChainJudgement, fit: float) -> bool:
+        """Whether the chain has anything to do with the question, part of which says it so well."""
+        return judged.alike >= RELATED or super().related(judged, fit)
 
     async def fits(self, question: str, chains: Sequence[RelationChain], *, partly: bool = False) -> list[float]:
         """How well the spans say each chain, which takes no scorer."""
         return [one.fit for one in await super().judged(question, chains, partly=partly)]
-
-    def _less(self, score: float, missing: float) -> float:
-        return score - self._whole * missing
 
     async def _likenesses(self, question: str, chains: Sequence[RelationChain]) -> tuple[list[float], list[float]]:
         """The cosine of the question without its topic and each chain, as a whole and as one that goes on."""

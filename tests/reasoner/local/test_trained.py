@@ -12,6 +12,8 @@ from fedkg.core.terms import Direction
 from fedkg.embed.base import Matrix
 from fedkg.reasoner.calls.answer import AnswerCall
 from fedkg.reasoner.calls.beam import BeamCall
+from fedkg.reasoner.local.confidence import Calibration
+from fedkg.reasoner.local.graph_weights import GraphWeight
 from fedkg.reasoner.local.model import LocalModel
 from fedkg.reasoner.local.trained import TrainedLocalModel
 
@@ -39,6 +41,18 @@ class Scorer:
             [self._likeness.get(text, 0.1) if query.startswith(MASKED) else 0.1 for text in texts] for query in queries
         ]
         return np.array(rows, dtype=np.float32)
+
+
+class Everywhere(Scorer):
+    """A similarity to which all texts are as like each other, but for some chains."""
+
+    def __init__(self, otherwise: float, likeness: Mapping[str, float]) -> None:
+        super().__init__(likeness)
+        self._otherwise = otherwise
+
+    async def table(self, queries: Sequence[str], texts: Sequence[str]) -> Matrix:
+        row = [self._likeness.get(text, self._otherwise) for text in texts]
+        return np.array([row for _ in queries], dtype=np.float32).reshape(len(queries), len(texts))
 
 
 def candidate(number: int, *steps: tuple[str, Direction]) -> PromptCandidate:
@@ -93,3 +107,38 @@ async def test_a_question_about_several_topics_is_read_by_its_spans() -> None:
     model = TrainedLocalModel(Scorer({}), Scorer({"genre …": 0.9}), whole=10.0)
     call = BeamCall(f"{QUESTION} and Alien", Plan(("films",)), None, candidates, 1)
     assert [choice.number for choice in await model.ask(call)] == [2]
+
+
+FILMS = GraphWeight(("films.nt",), 10.0, frozenset({"starred actors", "genre"}))
+PATHS = [candidate(1, ACTORS), candidate(2, ("genre", "out"))]
+
+
+@pytest.mark.parametrize(("graphs", "chosen"), [((FILMS,), (2,)), ((), (1,))])
+async def test_a_scorer_counts_more_on_a_graph_that_it_was_trained_on(
+    graphs: tuple[GraphWeight, ...], chosen: tuple[int, ...]
+) -> None:
+    """On any other its likeness weighs less than the words of the question, and is no evidence."""
+    model = TrainedLocalModel(Scorer({}), Scorer({"genre": 0.5}), graphs=graphs)
+    conclusion = await model.ask(AnswerCall(QUESTION, Plan(("films",)), PATHS))
+    assert conclusion.paths == chosen
+    assert conclusion.evidence is not None
+    likeness = (conclusion.evidence.alike, conclusion.evidence.ahead)
+    assert likeness == (pytest.approx((0.5, 0.4)) if graphs else (0.0, 0.0))
+
+
+async def test_a_chain_that_no_word_says_is_found_by_the_scorer() -> None:
+    """It has something to do with the question, as the scorer has learned on that graph."""
+    call = AnswerCall("what is Jaws like", Plan(("Jaws",)), [candidate(1, ("genre", "out"))])
+    known = Everywhere(0.0, {"genre": 0.9})
+    assert (await TrainedLocalModel(Everywhere(0.0, {}), known).ask(call)).paths == ()
+    assert (await TrainedLocalModel(Everywhere(0.0, {}), known, graphs=[FILMS]).ask(call)).paths == (1,)
+
+
+async def test_the_confidence_that_was_fitted_with_a_scorer_is_for_its_graphs() -> None:
+    """Elsewhere the bundled one counts."""
+    fitted, call = Calibration(9.0, {}), AnswerCall(QUESTION, Plan(("films",)), PATHS)
+    model = TrainedLocalModel(Scorer({}), Scorer({}), calibration=fitted, graphs=[FILMS])
+    bundled = await TrainedLocalModel(Scorer({}), Scorer({})).ask(call)
+    other = await TrainedLocalModel(Scorer({}), Scorer({}), calibration=fitted).ask(call)
+    assert (await model.ask(call)).confidence == pytest.approx(1.0, abs=0.01)
+    assert other.confidence == bundled.confidence != pytest.approx(1.0, abs=0.01)
