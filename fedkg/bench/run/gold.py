@@ -28,13 +28,14 @@ from fedkg.wiring.adapters import text_similarity
 __all__ = ["GoldExecutor", "GoldSession"]
 
 OnCall = Callable[[Request, Completion], None]
+ReasonerMaker = Callable[[Mapping[str, GoldChain], float, int, ReasoningModel], GoldReasoner]
 
 
 class GoldSession(Session):
     """A Session whose model is told the gold chain of each question before it is asked: one question at a time.
 
     The model errs with the probability `rate`, by `seed` and the id of the chain. `on_call` gets what it is sent, with
-    its reply; the other arguments are a Session's.
+    its reply; `made` makes its reasoner; the other arguments are a Session's.
     """
 
     def __init__(
@@ -43,11 +44,12 @@ class GoldSession(Session):
         rate: float = 0.0,
         seed: int = 0,
         on_call: OnCall = lambda _request, _completion: None,
+        made: ReasonerMaker = GoldReasoner,
         **options: Any,
     ) -> None:
         self._golds: dict[str, GoldChain] = {}
-        reasoner = partial(_gold_reasoner, self._golds, rate, seed)
-        super().__init__(*endpoints, chat=GoldChat(on_call), reasoner=reasoner, **options)
+        reasoner = partial(_gold_reasoner, made, self._golds, rate, seed)
+        super().__init__(*endpoints, reasoner=reasoner, **{"chat": GoldChat(on_call), **options})
 
     def tell(self, question: str, chain: GoldChain) -> None:
         """What is asked next, and what is known of it.
@@ -59,10 +61,15 @@ class GoldSession(Session):
 
 
 def _gold_reasoner(
-    golds: Mapping[str, GoldChain], rate: float, seed: int, model: ReasoningModel, *_accounts: object
+    made: ReasonerMaker,
+    golds: Mapping[str, GoldChain],
+    rate: float,
+    seed: int,
+    model: ReasoningModel,
+    *_accounts: object,
 ) -> GoldReasoner:
     """The reasoner of one question, which replies through the session's model, and so into its ledger."""
-    return GoldReasoner(golds, rate, seed, model)
+    return made(golds, rate, seed, model)
 
 
 class GoldExecutor:
