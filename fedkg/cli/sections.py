@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["SECTIONS", "SectionedCommand", "SectionedOption", "all_of", "off", "option"]
+__all__ = ["SECTIONS", "F", "SectionedCommand", "SectionedOption", "all_of", "off", "option"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
