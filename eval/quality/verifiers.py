@@ -158,8 +158,8 @@ async def walked(benchmark: GoldBenchmark, similarity: Similarity, verifications
         return VerifiedByOther(verifications, golds, rate, seed, model)
 
     settings = benchmark.task.settings
-    likely = {"similarity": similarity, "chat": LikelyGoldChat()}
-    async with GoldSession(settings=settings, rate=RATE, made=made, **likely) as opened:
+    chat = LikelyGoldChat()
+    async with GoldSession(settings=settings, similarity=similarity, rate=RATE, made=made, chat=chat) as opened:
         records = [await answered(benchmark, opened, question) for question in benchmark.questions]
     steps = [len(path) for record in records for path in record.paths[:1]]
     measured = {name: round(share, 3) for name, share in scores(records).items()}
