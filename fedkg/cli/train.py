@@ -25,6 +25,8 @@ __all__ = ["train"]
 MADE = 2_000
 """Questions that are made where no set is named."""
 MOST_MINUTES = 100_000
+MOST_SEED = (1 << 32) - 1
+"""The largest that NumPy takes."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 CHOICE = ("limit", "seed", "held_out", "hops", "frontier", "data", "skip_bad")
@@ -63,7 +65,15 @@ def _trained(kind: str, base: str, *, required: bool) -> Callable[[F], F]:
             metavar="SHARE",
             help="Share of the topics that are not trained on; the card's figures are of questions about these.",
         ),
-        options.option("Training", "--seed", default=0, show_default=True, help="What all draws depend on."),
+        options.option(
+            "Training",
+            "--seed",
+            type=click.IntRange(0, MOST_SEED),
+            default=0,
+            show_default=True,
+            metavar="N",
+            help="What all draws depend on.",
+        ),
         options.option(
             "Training",
             "--passes",

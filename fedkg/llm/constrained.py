@@ -146,12 +146,13 @@ def _over_vocabulary(trie: Trie[int], step: Step, width: int) -> list[tuple[floa
         if not any(choices):
             break
         rows = step([one.place for one in live], [one.unread for one in live])
-        live = _likeliest(live, choices, [row[tokens] for row, tokens in zip(rows, choices, strict=True)], width)
+        logs = [_known(row, tokens) for row, tokens in zip(rows, choices, strict=True)]
+        live = _likeliest(live, choices, logs, width)
     return whole
 
 
 def _likeliest(
-    live: Sequence[Hypothesis], choices: Sequence[Sequence[int]], logs: Sequence[Matrix | Logs], width: int
+    live: Sequence[Hypothesis], choices: Sequence[Sequence[int]], logs: Sequence[Logs], width: int
 ) -> list[Hypothesis]:
     """The `width` likeliest hypotheses with one token more; of equal ones those of the first hypothesis."""
     grown = [
@@ -162,9 +163,14 @@ def _likeliest(
     return [live[-place].then(score, -place, token) for score, place, token in heapq.nlargest(width, grown)]
 
 
+def _known(row: Matrix, tokens: Sequence[int]) -> Logs:
+    """The log-probabilities of the tokens; what is no number is impossible."""
+    return np.where(np.isnan(row[tokens]), -np.inf, row[tokens]).astype(np.float64)
+
+
 def _shares(row: Matrix, tokens: Sequence[int], among: Sequence[int]) -> Logs:
     """The log-probabilities of the tokens among all those; alike where they are no numbers."""
-    known = np.where(np.isnan(row[among]), -np.inf, row[among]).astype(np.float64)
+    known = _known(row, among)
     if not np.isfinite(known.max()):
         known = np.zeros_like(known)
     shares = dict(zip(among, known - known.max() - np.log(np.exp(known - known.max()).sum()), strict=True))

@@ -20,6 +20,7 @@ import msgspec
 
 from fedkg.cache.store import Store
 from fedkg.common import hf_loading
+from fedkg.common.one_line import line
 from fedkg.errors import MissingExtraError, ModelContextError, ModelNameError, ModelReplyError
 from fedkg.llm.base import Capability, Completion, Constraint, Message, Request, Token
 from fedkg.llm.constrained import FREE, Matrix, decoded, numbered
@@ -35,6 +36,8 @@ PACKAGES = ("torch", "transformers", "llguidance")
 TOKENIZING = ("*.json", "*.txt", "*.model", "*.jinja")
 """Files of a folder that say how tokens are made; weights are none of them."""
 DIGITS = 12
+FAULT = 200
+"""Characters of what PyTorch tells of a failure."""
 SEQUENCE, ANSWER = 256, 32
 """Most tokens of a path that is written freely, and of the answer behind a path."""
 CAUSAL = ("ForCausalLM", "LMHeadModel")
@@ -94,9 +97,13 @@ class HfModel:
             if room < 1:
                 taken = f"{len(prompt):,} of {self.capability.context:,} tokens"
                 raise ModelContextError(f"{self.name}: the prompt has {taken}", asked=request.call)
-            if request.constraint:
-                return self._written(network, prompt, room, request.constraint, given_up)
-            return self._generated(network, prompt, min(room, self.capability.output), request, given_up)
+            try:
+                if request.constraint:
+                    return self._written(network, prompt, room, request.constraint, given_up)
+                return self._generated(network, prompt, min(room, self.capability.output), request, given_up)
+            except (RuntimeError, IndexError) as error:  # no memory left, weights that are no numbers, a wrong context
+                fault = f"{self.name}: the model failed: {line(str(error), FAULT)}"
+                raise ModelReplyError(fault, asked=request.call) from error
 
     def _generated(
         self, network: "Network", prompt: list[int], most: int, request: Request, given_up: threading.Event
@@ -131,7 +138,7 @@ class HfModel:
         numbers, scores = [one.number for one in written], [float(f"{math.exp(one.score):.6g}") for one in written]
         reply: dict[str, object] = {"picks": numbers, "scores": scores}
         if constraint.answer:
-            reply["answers"] = [network.answer(prompt, constraint, number, given_up) for number in numbers]
+            reply["answers"] = [network.answer(prompt, room, constraint, number, given_up) for number in numbers]
         return Completion(json.dumps(reply), len(prompt), search.tokens)
 
     def _trie(self, network: "Network", constraint: Constraint) -> Trie[int]:
@@ -158,6 +165,7 @@ class Network:
 
         self._torch: Any = torch
         self.tokenizer, self.model = _loaded(folder)
+        self.context = context(folder)
         self.digest = f"{transformers.__version__} {_digest(folder, *TOKENIZING)}"
         marks = {*self.tokenizer.all_special_tokens, *self.tokenizer.get_added_vocab()}
         listed = sorted(filter(str.strip, marks), key=len, reverse=True)
@@ -181,6 +189,15 @@ class Network:
             return list(self.tokenizer("\n\n".join(turn["content"] for turn in turns))["input_ids"])
         text = self.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
         return self.tokens([text])[0]
+
+    @property
+    def end(self) -> int:
+        """The token that ends a reply. Raises ModelNameError where neither tokenizer nor model names one."""
+        if self.tokenizer.eos_token_id is not None:
+            return int(self.tokenizer.eos_token_id)
+        if not self._ends:
+            raise ModelNameError("the model has no token that ends a reply", hint=HINT)
+        return min(self._ends)
 
     def tokens(self, texts: list[str]) -> list[list[int]]:
         """The tokens of each text, with nothing before and behind them."""
@@ -259,11 +276,19 @@ class Network:
             [token for token in sequence if token not in self._ends] for sequence in made[:, len(prompt) :].tolist()
         ]
 
-    def answer(self, prompt: list[int], constraint: Constraint, number: int, given_up: threading.Event) -> str:
-        """What the model goes on to answer behind that text, to the end of the line (GCR section 4.3, Eq. 6 and 9)."""
+    def answer(
+        self, prompt: list[int], room: int, constraint: Constraint, number: int, given_up: threading.Event
+    ) -> str:
+        """What the model goes on to answer behind that text, to the end of the line (GCR section 4.3, Eq. 6 and 9).
+
+        It is "" where the text leaves no room for it.
+        """
         text = self.plain(constraint.texts[number - 1])
         [before] = self.tokens([f"{constraint.start}{text}{constraint.end}{constraint.answer}"])
-        [sequence] = self.sequences([*prompt, *before], ANSWER, 1, given_up)
+        most = min(ANSWER, room - len(before))
+        if most < 1:
+            return ""
+        [sequence] = self.sequences([*prompt, *before], most, 1, given_up)
         return self.text(sequence).strip().partition("\n")[0]
 
     def rows(self, tokens: Sequence[Sequence[int]] | Sequence[int]) -> Any:

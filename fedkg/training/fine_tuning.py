@@ -1,6 +1,7 @@
 """What all fine-tuning here has: its schedule, the packages it needs, and the state that it is gone on with from."""
 
 import importlib.util
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,15 @@ def arguments(out: Path, schedule: Schedule, *, warmup: float, kept_every: int) 
 
 def last_state(out: Path) -> str | None:
     """The last state that was saved whole of the run in that folder: `trainer_state.json` is among its last files."""
-    saved = (file.parent for file in (out / CHECKPOINTS).glob("checkpoint-*/trainer_state.json"))
+    saved = (file.parent for file in (out / CHECKPOINTS).glob("checkpoint-*/trainer_state.json") if _is_whole(file))
     states = sorted(saved, key=lambda state: int(state.name.rpartition("-")[2]))
     return str(states[-1]) if states else None
+
+
+def _is_whole(file: Path) -> bool:
+    """Whether the file was written to its end."""
+    try:
+        json.loads(file.read_bytes())
+    except ValueError:
+        return False
+    return True

@@ -29,22 +29,27 @@ def claim(out: Path, card: str, run: msgspec.Struct) -> None:
             if (out / RUN).read_bytes() != asked:
                 hint = "use the same options, or another --out"
                 raise DatasetError(f"{out} has a run with other options that is not at its end", hint=hint)
-            return
-        if (out / card).exists():
-            raise DatasetError(f"{out} has a trained {Path(card).stem} already", hint="--out takes another folder")
-        out.mkdir(parents=True, exist_ok=True)
-        if any(out.iterdir()):
-            raise DatasetError(f"{out} is not empty", hint="--out takes a new folder, or that of an interrupted run")
-        (out / RECORDS).mkdir()
-        (out / RUN).write_bytes(asked)
+        else:
+            _begin(out, card, asked)
+        (out / RECORDS).mkdir(exist_ok=True)
     except OSError as error:
         raise DatasetError(f"{out}: {error.strerror}", hint="--out takes a folder that can be written") from error
 
 
+def _begin(out: Path, card: str, asked: bytes) -> None:
+    """Makes the folder of a new run; `run.json` is the first that stands in it."""
+    if (out / card).exists():
+        raise DatasetError(f"{out} has a trained {Path(card).stem} already", hint="--out takes another folder")
+    out.mkdir(parents=True, exist_ok=True)
+    if any(out.iterdir()):
+        raise DatasetError(f"{out} is not empty", hint="--out takes a new folder, or that of an interrupted run")
+    (out / RUN).write_bytes(asked)
+
+
 def clean(out: Path) -> None:
-    """Removes what only an interrupted run needs."""
-    shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
+    """Removes what only an interrupted run needs; the run is over as soon as the first of it is gone."""
     (out / RUN).unlink()
+    shutil.rmtree(out / CHECKPOINTS, ignore_errors=True)
 
 
 def digest(file: Path) -> str:

@@ -62,7 +62,7 @@ def train_scorer(
     Raises InputError where sets, files, settings or the folder do not fit, MissingExtraError, and EndpointError.
     """
     check_extra("scorer", PACKAGES)
-    name, base = (base.name, base) if base else (BASE, minilm.packaged_weights())
+    name, base = (base.resolve().name, base) if base else (BASE, minilm.packaged_weights())
     claim(out, CARD, ScorerRun(plain(choice), schedule, name))
     data = asyncio.run(collected(settings, choice, out / RECORDS, on_progress))
     if not any(part.trained for part in data):

@@ -65,6 +65,7 @@ def train_writer(  # noqa: PLR0917
     """
     check_extra("writer", PACKAGES)
     hf.check(base)
+    base = base.resolve()  # the card has its name: "." has none
     claim(out, CARD, WriterRun(plain(choice), form, schedule, base.name))
     data = asyncio.run(writer_data(settings, choice, form, out / RECORDS, on_progress))
     examples = [example for part in data for example in part.trained]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fedkg.common import hf_loading
+from fedkg.errors import ModelNameError
 from fedkg.llm.base import Message
 from fedkg.llm.hf import Network
 from fedkg.training import fine_tuning
@@ -25,6 +26,7 @@ KEPT_EVERY = 50
 LAYER = re.compile(r"\b(?:layers|h|blocks)\.(\d+)\.")
 PACKAGES = ("torch", "transformers", "accelerate")
 MEASURED_AT_ONCE = 8
+LONGER = "--base takes a model with a longer context"
 
 
 class WriterSchedule(Schedule, frozen=True):
@@ -87,12 +89,15 @@ def _first_choices(network: Network, examples: Sequence[TrainingExample]) -> flo
 def _encoded(network: Network, examples: Sequence[TrainingExample]) -> list[Any]:
     from fedkg.training import writer_loss  # noqa: PLC0415  # imports PyTorch
 
-    end = network.tokenizer.eos_token_id
     prompts = [network.prompt([Message("user", example.prompt)]) for example in examples]
-    return [
-        writer_loss.encoded(network.tokenizer, prompt, example, end)
+    rows = [
+        writer_loss.encoded(network.tokenizer, prompt, example, network.end)
         for prompt, example in zip(prompts, examples, strict=True)
     ]
+    longest, most = max(len(row.tokens) for row in rows), network.context
+    if most is not None and longest > most:
+        raise ModelNameError(f"the model takes {most:,} tokens, and an example has {longest:,}", hint=LONGER)
+    return rows
 
 
 def _trainer(

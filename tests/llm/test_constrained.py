@@ -178,3 +178,12 @@ def test_a_model_without_probabilities_still_writes_only_sequences(wrong: float,
     written = decoded(numbered([[1, 2], [1, 3], [4]]), broken, 2, score)
     assert set(numbers(written)) <= {1, 2, 3}
     assert score == "vocabulary" or written[0].number == 3
+
+
+@pytest.mark.parametrize("score", ["trie", "vocabulary"])
+def test_probabilities_that_are_no_numbers_leave_the_order(score: PathScore) -> None:
+    """Of a broken model all sequences come, the first number first, with scores that are numbers."""
+    sequences = [[1, 2], [3], [1, 4, 0]]
+    written = decoded(numbered(sequences), lambda places, _: np.full((len(places), VOCABULARY), np.nan), 3, score)
+    assert sorted(numbers(written)) == [1, 2, 3]
+    assert not any(math.isnan(one.score) for one in written)

@@ -169,6 +169,32 @@ async def test_a_path_that_is_too_long(tiny: Path, store: MemoryStore) -> None:
         await picks(small, ["x" * 40 + "y", "x" * 40 + "z"])
 
 
+async def test_a_model_that_fails_is_a_failed_reply(tiny: Path, tmp_path: Path, store: MemoryStore) -> None:
+    """Weights that are no numbers give nothing to draw from: PyTorch's error is told, in one line."""
+    torch, load_file = pytest.importorskip("torch"), pytest.importorskip("safetensors.torch").load_file
+    broken = tmp_path / "broken"
+    shutil.copytree(tiny, broken)
+    weights = {name: torch.full_like(part, math.nan) for name, part in load_file(broken / "model.safetensors").items()}
+    pytest.importorskip("safetensors.torch").save_file(weights, broken / "model.safetensors", {"format": "pt"})
+    drawn = HfModel(broken, CAN, lambda: store)
+    with pytest.raises(ModelReplyError, match=r"the model failed: .*nan"):
+        await drawn.complete(asked(sample=1))
+    reply = await drawn.complete(asked(constraint=Constraint(PATHS, 2, score="vocabulary")))
+    assert json.loads(reply.text)["scores"] == [0, 0]
+
+
+async def test_a_hypothesis_has_the_room_that_is_left(tiny: Path, store: MemoryStore) -> None:
+    """It is cut where the context ends, and is "" where nothing is left of it; the paths are written all the same."""
+    texts, answers = ("ab", "cd"), []
+    for context in (7, 10, 4_096):
+        small = HfModel(tiny, msgspec.structs.replace(CAN, context=context), lambda: store)
+        reply = json.loads((await small.complete(asked("Who?", constraint=Constraint(texts, 2, answer="a")))).text)
+        assert sorted(reply["picks"]) == [1, 2]
+        answers.append(reply["answers"])
+    assert answers[0] == ["", ""]
+    assert all(long.startswith(short) for short, long in zip(answers[1], answers[2], strict=True))
+
+
 async def test_a_reply_without_an_end(tiny: Path, tmp_path: Path, store: MemoryStore) -> None:
     """It was cut, which is a failure that says what it cost."""
     endless = tmp_path / "endless"

@@ -12,5 +12,6 @@ def test_a_state_that_was_saved_in_part_is_no_state(tmp_path: Path) -> None:
         (states / f"checkpoint-{steps}").mkdir(parents=True)
     assert last_state(tmp_path) is None
     for steps in (25, 100):
-        (states / f"checkpoint-{steps}" / "trainer_state.json").write_text("{}")
+        (states / f"checkpoint-{steps}" / "trainer_state.json").write_text('{"loss": NaN}')
+    (states / "checkpoint-125" / "trainer_state.json").write_text('{"loss": 0.')
     assert last_state(tmp_path) == str(states / "checkpoint-100")

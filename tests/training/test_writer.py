@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from click.testing import CliRunner
 
 from fedkg.cli.main import main
 from fedkg.config.settings import Settings
-from fedkg.errors import DatasetError
+from fedkg.errors import DatasetError, ModelNameError
 from fedkg.llm import hf
 from fedkg.reasoner import path_format
 from fedkg.reasoner.path_format import Format
@@ -118,6 +119,8 @@ def test_the_time_ends_a_training(tiny: Path, questions: Path, tmp_path: Path) -
         (["no-such-set", "--base", "{base}"], "holds no model"),
         (["metaqa-1hop", "--base", "{base}", "--format", "rog"], "--format"),
         (["metaqa-1hop", "--base", "{base}", "--minutes", "0"], "--minutes"),
+        (["metaqa-1hop", "--base", "{base}", "--seed", "-1"], "--seed"),
+        (["metaqa-1hop", "--base", "{base}", "--seed", str(1 << 32)], "--seed"),
     ],
 )
 def test_bad_input_is_told(arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,6 +141,44 @@ def test_a_missing_extra_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert result.exit_code == 2
     assert "pip install 'fedkg[train]'" in result.output
     assert not (tmp_path / "out").exists()
+
+
+def copied(tiny: Path, folder: Path, **config: object) -> Path:
+    """The tiny model with these entries in its configuration."""
+    shutil.copytree(tiny, folder)
+    changed = json.loads((folder / "config.json").read_text()) | config
+    (folder / "config.json").write_text(json.dumps(changed))
+    return folder
+
+
+@needs("train", "accelerate")
+def test_a_base_with_too_short_a_context_is_refused(tiny: Path, questions: Path, tmp_path: Path) -> None:
+    """Before it is trained: an example that it cannot read would fail in the middle of PyTorch."""
+    short = copied(tiny, tmp_path / "short", max_position_embeddings=20)
+    with pytest.raises(ModelNameError, match="takes 20 tokens, and an example has") as caught:
+        trained(short, questions, tmp_path / "out")
+    assert "--base" in caught.value.hint
+
+
+@needs("train", "accelerate")
+def test_a_base_names_its_last_token(tiny: Path, questions: Path, tmp_path: Path) -> None:
+    """By its tokenizer, or else by the model, of which the smallest ends an example; where none does it is refused."""
+    base = copied(tiny, tmp_path / "model")
+    (base / "tokenizer_config.json").write_text('{"tokenizer_class": "PreTrainedTokenizerFast"}')
+    assert hf.Network(base).end == 0
+    (base / "generation_config.json").write_text("{}")
+    mute = copied(base, tmp_path / "mute", eos_token_id=None)
+    with pytest.raises(ModelNameError, match="no token that ends a reply"):
+        trained(mute, questions, tmp_path / "out")
+
+
+@needs("train", "accelerate")
+def test_a_base_that_is_the_working_folder_has_its_name(
+    tiny: Path, questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The card names what was trained, however the folder was named."""
+    monkeypatch.chdir(tiny)
+    assert trained(Path(), questions, tmp_path / "out").base == tiny.name
 
 
 @needs("train", "accelerate")
